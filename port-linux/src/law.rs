@@ -61,7 +61,12 @@ impl<const N: usize> fmt::Debug for BoxedLaw<N> {
     }
 }
 
+#[warn(clippy::missing_trait_methods)]
 impl<const N: usize> Law<N> for BoxedLaw<N> {
+    fn needs_kinematics(&self) -> bool {
+        self.law.needs_kinematics()
+    }
+
     fn use_posture(&mut self, posture: &Posture<N>) {
         self.law.use_posture(posture);
     }

@@ -15,6 +15,8 @@ mod context;
 mod roles;
 
 use super::config::{Config, ConfigError, Data, Options};
+#[cfg(feature = "record")]
+use super::cycle::CycleConfig;
 use super::cycle::{CycleMemory, Executed, SideFacts, Verdict};
 use super::event::Events;
 use super::io::{Input, LinkId, Output};
@@ -283,8 +285,8 @@ pub trait Recorded<const N: usize>: ControllerKind {
     /// Saves everything that decides what follows, except the configuration.
     fn save(&self, to: &mut Saver<'_>) -> Option<()>;
 
-    /// Goes on from what was saved.
-    fn load(&mut self, from: &mut Loader<'_>, config: &Config<N, Self::Options>) -> Option<()>;
+    /// Goes on from what was saved. Returns the thresholds of the session that stood, or those before the first one.
+    fn load(&mut self, from: &mut Loader<'_>, config: &Config<N, Self::Options>) -> Option<CycleConfig>;
 }
 
 /// The recorder's side of a controller: nothing, in an engine that does not record.

@@ -19,7 +19,7 @@ use crate::trajectory::Waypoint;
 use outrigger_wire::time::{Duration, Instant};
 
 /// What every dump begins with; the last byte counts the formats.
-pub(super) const MAGIC: &[u8; 10] = b"OUTRIGGER\x11";
+pub(super) const MAGIC: &[u8; 10] = b"OUTRIGGER\x12";
 
 /// What every dump ends with; the length of everything before it follows, little-endian.
 const END_MAGIC: &[u8; 8] = b"WHOLE\x0d\x0a\x00";
@@ -212,8 +212,8 @@ impl<'m, const N: usize, P: Controller<N>, L: Law<N>> Engine<'m, N, P, L> {
     pub(super) fn load(&mut self, bytes: &[u8]) -> Option<()> {
         let mut from = Loader::new(bytes);
         (self.lifecycle, self.due) = from.take()?;
-        self.peer.load(&mut from, &self.config)?;
-        self.cycle.load(&mut from)?;
+        let session = self.peer.load(&mut from, &self.config)?;
+        self.cycle.load(&mut from, &session)?;
         self.law.load(&mut from)?;
         if !from.rest().is_empty() {
             return None;

@@ -144,10 +144,11 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         &mut self.law
     }
 
-    /// The arm's kinematics as the law gets them when it begins next: from the controller, else of the configured model.
+    /// Returns the arm's kinematics: those that the law gets when it begins next. Beside a law that needs none, those of the
+    /// controller, else of the configured model.
     #[must_use]
-    pub const fn kinematics(&self) -> Option<&KinematicChain<N>> {
-        self.cycle.chain()
+    pub fn kinematics(&self) -> Option<KinematicChain<N>> {
+        self.cycle.chain().copied().or_else(|| self.peer.kinematics(&self.config))
     }
 
     /// The configuration.

@@ -6,10 +6,10 @@
 //!
 //! | call | when |
 //! |---|---|
-//! | [`Law::use_posture`] | each fresh state, where the controller measures what others compute from kinematics |
-//! | [`Law::arm`] | command was granted, before the first step; also after every fallback |
-//! | [`Law::step`] | each fresh state while commanding |
-//! | [`Law::suspend`] | commanding ended, for whatever reason |
+//! | [`Law::use_posture`] | in every mode, before a state is judged, where the controller measures tool and Jacobian: beside a KRC |
+//! | [`Law::arm`] | before the first step of each `Command`, and before the first one after a motion that the controller made |
+//! | [`Law::step`] | each state in `Command` that is answered by motion of the law: not while the robot's speed scaling holds the arm |
+//! | [`Law::suspend`] | `Command` ended, for whatever reason, or the controller makes a motion by itself after the law was armed |
 //!
 //! ```
 //! use outrigger_core::command::Samples;
@@ -103,7 +103,7 @@ pub trait Law<const N: usize>: Checkpoint {
         true
     }
 
-    /// Tool and Jacobian of the state that comes next, in place of kinematics: a KRC measures both.
+    /// Takes tool and Jacobian of the state that is judged next, in place of kinematics: a KRC measures both.
     fn use_posture(&mut self, posture: &Posture<N>) {
         let _ = posture;
     }
@@ -131,7 +131,8 @@ pub trait Law<const N: usize>: Checkpoint {
         &[]
     }
 
-    /// Commanding ended: a motion with an end is kept where it is.
+    /// Takes note that nothing of the law goes out before it is armed again: a motion with an end is kept where it is. The law
+    /// may never have been armed in this `Command`.
     fn suspend(&mut self) {}
 
     /// Returns the motion of a law that follows a trajectory, or positions and speeds that somebody streams.
@@ -290,7 +291,12 @@ macro_rules! each {
     };
 }
 
+#[warn(clippy::missing_trait_methods)]
 impl<const N: usize> Law<N> for AnyLaw<N> {
+    fn needs_kinematics(&self) -> bool {
+        each!(self, law => Law::<N>::needs_kinematics(law))
+    }
+
     fn use_posture(&mut self, posture: &Posture<N>) {
         each!(self, law => law.use_posture(posture));
     }

@@ -23,6 +23,16 @@ fn chain() -> KinematicChain<6> {
 }
 
 #[test]
+fn any_law_needs_kinematics_where_the_law_in_it_does() {
+    let laws = [
+        LawConfig::JointServo { reference: Reference::Hold, config: JointServoConfig::default() },
+        LawConfig::Standoff(StandoffConfig::new(SENSOR, WANTED)),
+    ];
+    let needs = laws.map(|config| AnyLaw::<6>::new(config).unwrap().needs_kinematics());
+    assert_eq!(needs, [false, true]);
+}
+
+#[test]
 fn a_push_is_brought_back_within_the_acceleration_limit_without_ringing() {
     for push in [0.01, 0.05, 0.15] {
         let mut law = JointServo::new(Reference::Hold, JointServoConfig::default());

@@ -85,7 +85,8 @@ impl Pacer {
     #[cfg(feature = "record")]
     #[must_use]
     pub const fn saved(&self) -> (Scaling, f32) {
-        (self.scaling, self.share)
+        let Self { config: _, scaling, share } = self;
+        (*scaling, *share)
     }
 
     /// Goes on from what was [saved](Self::saved).

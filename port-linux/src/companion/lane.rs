@@ -201,7 +201,7 @@ fn settled<const N: usize, P: Controller<N>, L: Law<N>>(engine: &Engine<'_, N, P
         *source = Some(*monitor.config());
     }
     Settled {
-        chain: engine.kinematics().copied(),
+        chain: engine.kinematics(),
         sources,
         oldest_state: engine.mode_machine().config().state_timeout,
         fastest: engine.config().limits.velocity,

@@ -13,7 +13,7 @@ pub mod tail;
 
 use outrigger_core::engine::Config;
 
-pub use self::chosen::{look_at_krc, look_at_ur, run_krc, run_ur};
+pub use self::chosen::*;
 pub(crate) use self::finished::Finished;
 pub use self::look::Look;
 use self::look::look;

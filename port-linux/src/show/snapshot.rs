@@ -97,7 +97,7 @@ impl Snapshot {
 pub enum LawError {
     /// The largest difference of a joint from where it is to be \[rad\].
     Joint(f32),
-    /// The largest of the numbers that the law shows, whatever their units.
+    /// The largest of the numbers that the law shows in the unit of the first: numbers of different units cannot be compared.
     Value(Value),
 }
 
@@ -117,7 +117,8 @@ impl LawError {
         };
         let size = |value: &Value| value.value.unwrap_or(0.0).abs();
         let values = law.values();
-        let known = values.iter().filter(|value| value.value.is_some());
+        let unit = values.iter().next().map(|first| first.unit);
+        let known = values.iter().filter(|value| value.value.is_some() && Some(value.unit) == unit);
         let largest = known.max_by(|one, other| size(one).total_cmp(&size(other)));
         largest.copied().map(Self::Value).or_else(joints)
     }

@@ -1,6 +1,7 @@
 //! Whole runs in virtual time: co-controller, network, controller and arm, on every generation of software.
 
 mod axes;
+mod checkpoints;
 mod driving;
 mod faults;
 mod faults_rtde;

@@ -56,7 +56,7 @@ pub struct Executed {
 
 /// Thresholds of a cycle.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::engine) struct CycleConfig {
+pub struct CycleConfig {
     pub(in crate::engine) link: LinkConfig,
     pub(in crate::engine) mode: ModeConfig,
     pub(in crate::engine) following: FollowingConfig,

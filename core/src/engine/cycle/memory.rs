@@ -55,7 +55,7 @@ pub struct CycleMemory<const N: usize> {
     pub(super) target_speed: f32,
     /// A transition has ended what the law was asked for; see [`suspend_ended`](Self::suspend_ended).
     pub(super) law_ended: bool,
-    /// The arm's kinematics may be known better than before, within one call of the engine.
+    /// The arm's kinematics may be known better than before, and no law that needs them has asked since.
     learned: bool,
 }
 
@@ -292,40 +292,73 @@ impl<const N: usize> CycleMemory<N> {
         earliest(&[link, self.mode.next_deadline(), guide, self.operator.next_deadline()])
     }
 
-    /// Writes everything except the configuration, which the session has, and the law.
+    /// Writes everything except the law and what follows from the configuration and the session.
     #[cfg(feature = "record")]
     pub(in crate::engine) fn save(&self, to: &mut Saver<'_>) -> Option<()> {
-        to.put(&self.link)?;
-        to.put(&self.mode)?;
-        to.put(&(self.stream.pacer.saved(), self.spoke_at, self.target_speed))?;
-        self.pendant.save(to)?;
-        to.put(&(&self.following, &self.standstill, &self.stream.governor, &self.stream.sources, &self.operator))?;
-        to.put(&(&self.chain, &self.evidence, &self.state, self.arrived, self.unjudged, self.sent))?;
-        to.put(&(self.judged_at, self.stream.stepped_at, self.stream.begun, self.stream.resume))?;
+        // Every field is named, so that none is left out by mistake.
+        let Self {
+            link,
+            mode,
+            following,
+            stream,
+            #[cfg(feature = "programs")]
+            held,
+            pendant,
+            #[cfg(feature = "programs")]
+            resident,
+            #[cfg(feature = "programs")]
+            guide,
+            #[cfg(feature = "programs")]
+            move_end,
+            // Follows from the session.
+            hold: _,
+            standstill,
+            operator,
+            chain,
+            evidence,
+            state,
+            arrived,
+            unjudged,
+            sent,
+            judged_at,
+            spoke_at,
+            target_speed,
+            // `false` between two calls of the engine.
+            law_ended: _,
+            learned,
+        } = self;
+        let (pacer, governor, sources, marks) = stream.saved();
+        to.put(&(link, mode, pacer, spoke_at, target_speed))?;
+        pendant.save(to)?;
+        to.put(&(following, standstill, governor, sources, operator))?;
+        to.put(&(chain, evidence, state, arrived, unjudged, sent))?;
+        to.put(&(judged_at, marks, learned))?;
         #[cfg(feature = "programs")]
-        to.put(&(&self.resident, &self.guide, &self.move_end))?;
+        to.put(&(resident, guide, move_end, held))?;
         #[cfg(not(feature = "programs"))]
-        to.put(&(None::<()>, None::<()>, None::<()>))?;
+        to.put(&(None::<()>, None::<()>, None::<()>, None::<()>))?;
         Some(())
     }
 
+    /// Goes on from what was saved, in a `session` with these thresholds.
     #[cfg(feature = "record")]
-    pub(in crate::engine) fn load(&mut self, from: &mut Loader<'_>) -> Option<()> {
-        self.link = from.take()?;
-        self.mode = from.take()?;
+    pub(in crate::engine) fn load(&mut self, from: &mut Loader<'_>, session: &CycleConfig) -> Option<()> {
+        self.stream.set_config(session);
+        self.hold = session.hold;
         let pacer;
-        (pacer, self.spoke_at, self.target_speed) = from.take()?;
-        self.stream.pacer.resume(pacer);
+        (self.link, self.mode, pacer, self.spoke_at, self.target_speed) = from.take()?;
         self.pendant.load(from)?;
-        (self.following, self.standstill, self.stream.governor, self.stream.sources, self.operator) = from.take()?;
+        let (governor, sources, marks);
+        (self.following, self.standstill, governor, sources, self.operator) = from.take()?;
         (self.chain, self.evidence, self.state, self.arrived, self.unjudged, self.sent) = from.take()?;
-        (self.judged_at, self.stream.stepped_at, self.stream.begun, self.stream.resume) = from.take()?;
+        (self.judged_at, marks, self.learned) = from.take()?;
+        self.stream.resume_from((pacer, governor, sources, marks));
         #[cfg(feature = "programs")]
         {
-            (self.resident, self.guide, self.move_end) = from.take()?;
+            (self.resident, self.guide, self.move_end, self.held) = from.take()?;
         }
         #[cfg(not(feature = "programs"))]
-        from.take::<(Option<()>, Option<()>, Option<()>)>()?;
+        from.take::<(Option<()>, Option<()>, Option<()>, Option<()>)>()?;
         Some(())
     }
 }

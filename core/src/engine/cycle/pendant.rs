@@ -70,8 +70,10 @@ impl PendantRule {
 
     #[cfg(feature = "record")]
     pub(super) fn save(&self, to: &mut Saver<'_>) -> Option<()> {
-        let (by_states, never) = (self.sight == PendantSight::ByStates, self.sight == PendantSight::Never);
-        to.put(&(&self.watch, by_states, never, self.overrides))
+        // The thresholds are those of the configuration, and the gate follows from `overrides`.
+        let Self { config: _, watch, sight, overrides, gate: _ } = self;
+        let (by_states, never) = (*sight == PendantSight::ByStates, *sight == PendantSight::Never);
+        to.put(&(watch, by_states, never, overrides))
     }
 
     #[cfg(feature = "record")]

@@ -6,6 +6,8 @@ use crate::engine::event::{Event, Events};
 use crate::kinematics::KinematicChain;
 use crate::law::{Law, Start};
 use crate::mode::Pacer;
+#[cfg(feature = "record")]
+use crate::mode::Scaling;
 use crate::robot::{Authority, Reason};
 use outrigger_wire::robot::{ControllerTime, State};
 use outrigger_wire::time::{Duration, Instant};
@@ -19,6 +21,10 @@ pub(super) struct Newest<'a, const N: usize> {
     pub(super) period: Duration,
     pub(super) now: Instant,
 }
+
+/// The parts of a [`Stream`] that a checkpoint holds.
+#[cfg(feature = "record")]
+type Saved<G, S> = ((Scaling, f32), G, S, (Option<ControllerTime>, bool, bool));
 
 /// The memory of streamed motion, apart from the law.
 #[derive(Debug)]
@@ -58,6 +64,31 @@ impl<const N: usize> Stream<N> {
         {
             self.most_feedback = config.most_feedback;
         }
+    }
+
+    /// Returns everything that decides what follows, except what [`set_config`](Self::set_config) takes.
+    #[cfg(feature = "record")]
+    pub(super) const fn saved(&self) -> Saved<&Governor<N>, &Sources> {
+        let Self {
+            governor,
+            sources,
+            pacer,
+            // Follows from the session.
+            #[cfg(feature = "programs")]
+                most_feedback: _,
+            stepped_at,
+            begun,
+            resume,
+        } = self;
+        (pacer.saved(), governor, sources, (*stepped_at, *begun, *resume))
+    }
+
+    /// Goes on from what was [saved](Self::saved).
+    #[cfg(feature = "record")]
+    pub(super) fn resume_from(&mut self, saved: Saved<Governor<N>, Sources>) {
+        let pacer;
+        (pacer, self.governor, self.sources, (self.stepped_at, self.begun, self.resume)) = saved;
+        self.pacer.resume(pacer);
     }
 
     /// Returns the approved speeds for the `newest` state; `None` while the robot's speed scaling holds the arm.

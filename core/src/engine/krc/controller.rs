@@ -14,6 +14,8 @@ use crate::engine::controller::{
 };
 #[cfg(feature = "record")]
 use crate::engine::controller::{MemorySizes, Recorded};
+#[cfg(feature = "record")]
+use crate::engine::cycle::CycleConfig;
 use crate::engine::cycle::{CycleMemory, SideFacts, Verdict};
 use crate::engine::event::{Events, is_milestone};
 use crate::engine::io::{Input, LinkId, Output};
@@ -393,7 +395,8 @@ impl Recorded<7> for Krc {
         self.talk.save(to)
     }
 
-    fn load(&mut self, from: &mut Loader<'_>, config: &KrcConfig) -> Option<()> {
-        self.talk.load(from, config)
+    fn load(&mut self, from: &mut Loader<'_>, config: &KrcConfig) -> Option<CycleConfig> {
+        let period = self.talk.load(from, config)?;
+        Some(config.of(period))
     }
 }

@@ -440,14 +440,44 @@ impl Conversation {
 
     #[cfg(feature = "record")]
     pub(super) fn save(&self, to: &mut Saver<'_>) -> Option<()> {
-        // Not the histograms: nothing is decided by them.
-        to.put(&(&self.listening, &self.sender, &self.period, &self.answers))?;
-        to.put(&(&self.arrived, &self.readings, &self.newest, self.waiting, self.burst, &self.target, &self.answered))?;
-        to.put(&(self.counter, &self.control, &self.schemes, self.scale, &self.variables, &self.counts))
+        // Every field is named, so that none is left out by mistake.
+        let Self {
+            listening,
+            sender,
+            period,
+            answers,
+            // Nothing is decided by them.
+            round_trips: _,
+            jitters: _,
+            arrived,
+            readings,
+            newest,
+            waiting,
+            burst,
+            target,
+            answered,
+            counter,
+            control,
+            schemes,
+            scale,
+            // Follows from the configuration, `scale` and `period`.
+            bounds: _,
+            variables,
+            counts,
+            // No step is made and no command waits between two calls of the engine.
+            step: _,
+            out: _,
+            queued: _,
+            new: _,
+        } = self;
+        to.put(&(listening, sender, period, answers))?;
+        to.put(&(arrived, readings, newest, waiting, burst, target, answered))?;
+        to.put(&(counter, control, schemes, scale, variables, counts))
     }
 
+    /// Goes on from what was saved. Returns the period of the measurements.
     #[cfg(feature = "record")]
-    pub(super) fn load(&mut self, from: &mut Loader<'_>, config: &KrcConfig) -> Option<()> {
+    pub(super) fn load(&mut self, from: &mut Loader<'_>, config: &KrcConfig) -> Option<Duration> {
         (self.listening, self.sender, self.period, self.answers) = from.take()?;
         (self.arrived, self.readings, self.newest, self.waiting, self.burst, self.target, self.answered) =
             from.take()?;
@@ -455,6 +485,6 @@ impl Conversation {
         let period = self.period.unwrap_or(Duration::from_millis(1));
         self.bounds = Bounds::new(config, self.scale, config.bridged(period));
         (self.step, self.queued) = (None, false);
-        Some(())
+        Some(period)
     }
 }

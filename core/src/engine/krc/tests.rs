@@ -1,5 +1,8 @@
 //! What one datagram, or a handful, says by itself. Whole runs are those of the integration tests.
 
+#[cfg(feature = "record")]
+mod recorded;
+
 use crate::engine::krc::{KrcEvent, KrcOptions};
 use core::net::SocketAddr;
 
@@ -509,56 +512,4 @@ fn a_tool_that_strays_is_told_by_its_place_and_by_its_turn() {
     assert!(!tracking.strays_from(&aside(0.09), &here) && tracking.strays_from(&aside(-0.11), &here));
     assert!(!tracking.strays_from(&turned(0.29), &here) && tracking.strays_from(&turned(-0.31), &here));
     assert!(tracking.strays_from(&aside(f32::NAN), &here));
-}
-
-#[cfg(feature = "record")]
-#[test]
-fn a_fallback_beside_a_krc_is_recorded_and_runs_again_to_the_same_bytes() {
-    use crate::engine::{ReplayError, replay};
-    use crate::law::{JointServo, JointServoConfig, Reference};
-
-    let law = || JointServo::<7>::new(Reference::Hold, JointServoConfig::default());
-    let mut memory = vec![0; 2 << 20];
-    let mut engine = KrcEngine::new(KrcConfig::default(), law(), ()).unwrap().with_recorder(&mut memory);
-    let mut now = Instant::from_micros(5_000_000);
-    engine.handle(now, Input::Start);
-    let (mut reflected, mut modes) = (0, vec![]);
-    for counter in 1..=800_u16 {
-        now = now + Duration::from_millis(1);
-        let asked = matches!(engine.mode(), Mode::Arming | Mode::Command);
-        let repr = MeasurementRepr {
-            refl_seq_count: reflected,
-            msr_jnt_pos: [0.75; 7],
-            state: if asked { 2 } else { 1 },
-            ..measurement(counter)
-        };
-        engine.receive_window(LinkId::FRI)[..916].copy_from_slice(&bytes(&repr));
-        engine.commit_datagram(LinkId::FRI, 916, address(A), now, now);
-        engine.handle(now, Input::Tick);
-        if engine.mode() == Mode::Monitor && engine.unmet(now).is_empty() {
-            engine.handle(now, Input::Request(engine.mode_machine().epoch()));
-        }
-        while let Some(output) = engine.poll_output() {
-            if let Output::Transmit { bytes, .. } = output {
-                reflected = Command::new_checked(bytes).unwrap().send_seq_count();
-            }
-        }
-        while engine.poll_event().is_some() {}
-        modes.push(engine.mode());
-    }
-    assert!(modes.contains(&Mode::Command), "{:?}", engine.unmet(now));
-    // Nothing more comes.
-    (1..=50).for_each(|millis| engine.handle(now + Duration::from_millis(millis), Input::Tick));
-    assert_eq!(engine.latch(), Some(Reason::StateStale));
-
-    let mut header = [0; 2048];
-    let length = engine.dump_header(&mut header).unwrap();
-    let [older, newer] = engine.recorder().halves();
-    let dump = [&header[..length], older, newer, &engine.dump_end(length)].concat();
-    let replayed = replay::<7, Krc, _>(&dump, law(), ()).unwrap();
-    assert!(replayed.texts >= 799 && replayed.transitions >= 4, "{replayed:?}");
-    let memory = crate::engine::ur::Memory { primary: &mut [], realtime: &mut [], rtde: None };
-    let other = JointServo::<6>::new(Reference::Hold, JointServoConfig::default());
-    let refused = replay::<6, crate::engine::ur::Ur<'_>, _>(&dump, other, memory);
-    assert_eq!(refused, Err(ReplayError::OtherKind));
 }

@@ -465,10 +465,10 @@ impl Recorded<2> for TestPeer {
         to.put(&(self.shown, self.mirrored, self.asked))
     }
 
-    fn load(&mut self, from: &mut Loader<'_>, _: &TestConfig) -> Option<()> {
+    fn load(&mut self, from: &mut Loader<'_>, config: &TestConfig) -> Option<CycleConfig> {
         (self.listening, self.abort, self.strangers, self.window, self.filled) = from.take()?;
         (self.shown, self.mirrored, self.asked) = from.take()?;
         (self.length, self.given) = (0, 0);
-        Some(())
+        Some(config.cycle())
     }
 }

@@ -88,6 +88,9 @@ impl ControllerStatus for UrStatus {
 type Cx<'c, 'm> = Context<'c, 6, Ur<'m>>;
 
 impl Ur<'_> {
+    /// A period for the time before a controller is connected and its own is known: nothing is judged then.
+    const FIRST_PERIOD: Duration = Duration::from_micros(Generation::Cb3.period_micros());
+
     /// Which controller this is; `None` while no session stands.
     #[must_use]
     pub const fn identity(&self) -> Option<&Identity> {
@@ -332,8 +335,7 @@ impl<'m> Controller<6> for Ur<'m> {
             unacked: Default::default(),
             refusal: Refusal::default(),
         };
-        // The period is known once a controller is connected; nothing is judged before.
-        let first = config.cycle(Duration::from_micros(Generation::Cb3.period_micros()), false);
+        let first = config.cycle(Self::FIRST_PERIOD, false);
         let sources = config.monitors()?;
         Ok((peer, CycleMemory::new(first, config.standstill, config.limits, sources, config.operator)))
     }

@@ -276,7 +276,9 @@ impl OutputsPath {
 
     #[cfg(feature = "record")]
     pub(super) fn save(&self, to: &mut Saver<'_>) -> Option<()> {
-        to.put(&(&self.outputs, self.due, self.force_given))
+        // No text waits between two calls of the engine.
+        let Self { outputs, due, force_given, text: _ } = self;
+        to.put(&(outputs, due, force_given))
     }
 
     #[cfg(feature = "record")]

@@ -225,8 +225,9 @@ impl<'m> Primary<'m> {
 
     #[cfg(feature = "record")]
     pub(super) fn save(&self, to: &mut Saver<'_>) -> Option<()> {
-        to.put(&self.assembler.pending())?;
-        to.put(&(&self.probe, &self.facts, &self.counts))
+        let Self { assembler, probe, facts, counts } = self;
+        to.put(&assembler.pending())?;
+        to.put(&(probe, facts, counts))
     }
 
     #[cfg(feature = "record")]

@@ -155,8 +155,9 @@ impl<'m> Realtime<'m> {
 
     #[cfg(feature = "record")]
     pub(super) fn save(&self, to: &mut Saver<'_>) -> Option<()> {
-        to.put(&self.assembler.pending())?;
-        to.put(&(&self.probe, &self.known, &self.counts))
+        let Self { assembler, probe, known, counts } = self;
+        to.put(&assembler.pending())?;
+        to.put(&(probe, known, counts))
     }
 
     #[cfg(feature = "record")]

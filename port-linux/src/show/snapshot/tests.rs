@@ -2,6 +2,7 @@
 
 use outrigger_core::client::rtde::{Cadence, RtdeCounts};
 use outrigger_core::engine::LinkId;
+use outrigger_core::law::{self, Unit};
 use outrigger_core::link::{
     AnswerFigures, Grade, GradeCause, GradeChange, LinkConfig, LinkMonitor, Metric, SequenceTotals,
 };
@@ -39,6 +40,31 @@ fn scripts_and_people_are_told_the_fall_and_not_what_is_met_by_now() {
     assert_eq!(why, "link quality Bad, needs Ok");
     assert!(advice.starts_with("missed 12 cycles in a row (Ok allows 5) while this process"), "{advice}");
     assert!(advice.ends_with("give the process a core and a real-time priority; see `outrigger doctor`"), "{advice}");
+}
+
+#[test]
+fn the_largest_number_of_a_law_is_that_of_one_unit() {
+    struct Shows;
+    impl outrigger_core::Checkpoint for Shows {}
+    impl Law<2> for Shows {
+        fn step(
+            &mut self,
+            _: &State<2>,
+            _: &outrigger_core::command::Samples<'_>,
+            _: Duration,
+        ) -> Result<outrigger_wire::robot::JointVelocities<2>, Reason> {
+            Err(Reason::Internal)
+        }
+
+        fn values(&self) -> law::Values {
+            let value =
+                |part, unit, value| law::Value { name: "axis_errors", part: Some(part), unit, value: Some(value) };
+            let [near, far] = [value("y", Unit::Metre, 1e-3), value("z", Unit::Metre, -2e-3)];
+            law::Values::from_iter([near, far, value("rx", Unit::Radian, 0.5)])
+        }
+    }
+    let Some(LawError::Value(largest)) = LawError::of(&Shows, &State::default()) else { panic!("there are numbers") };
+    assert_eq!((largest.part, largest.value), (Some("z"), Some(-2e-3)));
 }
 
 #[test]

@@ -36,6 +36,9 @@ pub struct Buffers {
     primary: Vec<u8>,
     realtime: Vec<u8>,
     rtde: bool,
+    recorder: Vec<u8>,
+    /// The first call of the engine that a checkpoint is taken before, of every two.
+    first: usize,
 }
 
 impl Buffers {
@@ -44,12 +47,18 @@ impl Buffers {
     pub fn with_rtde() -> Self {
         Self { rtde: true, ..Self::default() }
     }
+
+    /// Adds a recorder, and a checkpoint before every second call of the engine, from its call number `first` on.
+    #[must_use]
+    pub fn with_checkpoints(self, first: usize) -> Self {
+        Self { recorder: vec![0; RECORDER], first, ..self }
+    }
 }
 
 impl Default for Buffers {
     /// 4 and 8 KiB.
     fn default() -> Self {
-        Self { primary: vec![0; 4096], realtime: vec![0; 8192], rtde: false }
+        Self { primary: vec![0; 4096], realtime: vec![0; 8192], rtde: false, recorder: vec![], first: 0 }
     }
 }
 
@@ -95,6 +104,8 @@ pub struct Rig<'m> {
     /// The joint positions of the newest order, where those are sent \[µrad\].
     position: Option<[i32; 6]>,
     late: Late,
+    /// The number of the next call of the engine, where checkpoints are taken before every second one.
+    calls_of_engine: Option<usize>,
 }
 
 /// The readings of one sensor.
@@ -107,6 +118,8 @@ struct Readings {
 /// The host, and the robot.
 const HERE: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 168, 56, 1));
 const ROBOT: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 168, 56, 101));
+/// Memory of a recorder \[B\]: seconds of a session with all their checkpoints, in one half.
+const RECORDER: usize = 256 << 20;
 /// Nothing should need this many wake-ups without time passing; a byte per segment needs one each.
 const BUSY: u32 = 20_000;
 /// States whose time of publication is remembered.
@@ -152,13 +165,14 @@ impl<'m> Rig<'m> {
     pub fn new(setup: Setup, buffers: &'m mut Buffers) -> Self {
         let Setup { mut controller, config, law, sensors, latency, reading } = setup;
         controller.faults.push(Fault::new(FaultKind::Delay(latency), SimTime::ZERO, None));
-        let Buffers { primary, realtime, rtde } = buffers;
+        let Buffers { primary, realtime, rtde, recorder, first } = buffers;
+        let calls_of_engine = (!recorder.is_empty()).then_some(*first);
         let room = || Box::leak(Box::new(RtdeMemory::<'m, 1024, { Claim::ALL.len() }>::new()));
         let rtde = rtde.then(|| room() as &mut dyn StateMemory<'m>);
         let memory = Memory { primary, realtime, rtde };
         let mut rig = Self {
             controller: Controller::new(controller).unwrap(),
-            engine: UrEngine::new(config, law, memory).unwrap(),
+            engine: UrEngine::new(config, law, memory).unwrap().with_recorder(recorder),
             sockets: Default::default(),
             calls: vec![],
             sensors: sensors.into_iter().map(|sensor| (sensor, Readings::default())).collect(),
@@ -172,6 +186,7 @@ impl<'m> Rig<'m> {
             program: None,
             position: None,
             late: Late::default(),
+            calls_of_engine,
         };
         rig.input(Input::Start);
         rig
@@ -261,6 +276,21 @@ impl<'m> Rig<'m> {
         let done = call(&mut self.engine, now);
         self.drain();
         done
+    }
+
+    /// Returns what a dump of the recorder begins with, and the entries from the beginning of the run on.
+    ///
+    /// # Panics
+    /// Where there is no recorder, or its memory has turned over.
+    #[must_use]
+    pub fn recorded(&self) -> (Vec<u8>, &[u8]) {
+        let recorder = self.engine.recorder();
+        let [older, active] = recorder.halves();
+        assert!(older.is_empty() && !active.is_empty() && recorder.lost() == 0, "all of the run is in one half");
+        let mut header = vec![0; 2048];
+        let length = self.engine.dump_header(&mut header).unwrap();
+        header.truncate(length);
+        (header, active)
     }
 
     /// Keeps every byte that is written from now on.
@@ -501,6 +531,7 @@ impl<'m> Rig<'m> {
         let Some(conn) = self.sockets.get(link.index()).and_then(Socket::conn) else { return };
         let count = self.controller.read(conn, self.engine.receive_window(link));
         let before = self.engine.state().map(|state| state.controller_time);
+        self.take_checkpoint();
         self.engine.commit(link, count, now, now);
         let state = self.engine.state().map(|state| state.controller_time);
         if state != before
@@ -521,8 +552,19 @@ impl<'m> Rig<'m> {
         self.hand_over(Input::Sample(sample));
     }
 
+    /// Has the recorder begin the next call with a checkpoint, as after a change of the law, where it is the turn of one.
+    fn take_checkpoint(&mut self) {
+        if let Some(number) = &mut self.calls_of_engine {
+            *number += 1;
+            if number.is_multiple_of(2) {
+                let _ = self.engine.law_mut();
+            }
+        }
+    }
+
     /// One input, then drain.
     fn hand_over(&mut self, input: Input) {
+        self.take_checkpoint();
         self.engine.handle(core_time(self.now()), input);
         self.drain();
     }

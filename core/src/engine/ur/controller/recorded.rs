@@ -6,6 +6,7 @@ use super::super::reverse::{Reverse, exclusive, shared};
 use super::super::rtde::StateLink;
 use super::Ur;
 use crate::engine::controller::{MemorySizes, Recorded};
+use crate::engine::cycle::CycleConfig;
 use crate::engine::io::LinkId;
 use crate::recorder::{Loader, Saver};
 
@@ -73,28 +74,44 @@ impl<'m> Recorded<6> for Ur<'m> {
     }
 
     fn save(&self, to: &mut Saver<'_>) -> Option<()> {
-        to.put(&(&self.connector, &self.identity, &self.software, self.motion.take_over(), &self.unacked))?;
-        to.put(&self.refusal)?;
-        self.primary.save(to)?;
-        self.realtime.save(to)?;
-        self.outputs.save(to)?;
-        to.put(&self.unfit)?;
-        shared(&self.program).map_or(Some(()), |program| program.save(to))?;
-        self.rtde.as_deref().map_or(Some(()), |rtde| rtde.save(to))
+        // Every field is named, so that none is left out by mistake.
+        let Self {
+            connector,
+            primary,
+            realtime,
+            rtde,
+            identity,
+            software,
+            motion,
+            program,
+            unfit,
+            other,
+            outputs,
+            unacked,
+            refusal,
+        } = self;
+        to.put(&(connector, identity, software, motion.take_over(), unacked, refusal))?;
+        primary.save(to)?;
+        realtime.save(to)?;
+        outputs.save(to)?;
+        to.put(&(unfit, other))?;
+        shared(program).map_or(Some(()), |program| program.save(to))?;
+        rtde.as_deref().map_or(Some(()), |rtde| rtde.save(to))
     }
 
-    fn load(&mut self, from: &mut Loader<'_>, config: &UrConfig) -> Option<()> {
+    fn load(&mut self, from: &mut Loader<'_>, config: &UrConfig) -> Option<CycleConfig> {
         let take_over;
-        (self.connector, self.identity, self.software, take_over, self.unacked) = from.take()?;
-        self.refusal = from.take()?;
+        (self.connector, self.identity, self.software, take_over, self.unacked, self.refusal) = from.take()?;
         self.primary.load(from)?;
         self.realtime.load(from)?;
         self.outputs.load(from)?;
-        self.unfit = from.take()?;
-        exclusive(&mut self.program).map_or(Some(()), |program| program.load(from))?;
+        (self.unfit, self.other) = from.take()?;
+        let period = self.identity.map(|identity| identity.period);
+        exclusive(&mut self.program).map_or(Some(()), |program| program.load(from, period))?;
         // The text belongs to the software, and is not saved with it.
-        self.other = self.mismatch(config).is_some();
         self.motion.restore(take_over, config.peer.text, self.identity.map(|identity| identity.software));
-        self.rtde.as_deref_mut().map_or(Some(()), |rtde| rtde.load(from))
+        self.rtde.as_deref_mut().map_or(Some(()), |rtde| rtde.load(from))?;
+        let by_rtde = self.identity.is_some_and(|identity| identity.states == LinkId::RTDE);
+        Some(config.cycle(period.unwrap_or(Self::FIRST_PERIOD), by_rtde))
     }
 }

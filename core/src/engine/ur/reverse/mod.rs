@@ -28,6 +28,8 @@ mod orders;
 mod player;
 mod positions;
 mod proof;
+#[cfg(feature = "record")]
+mod recorded;
 mod text;
 #[cfg(feature = "motions")]
 mod tolerated;
@@ -57,8 +59,6 @@ use crate::engine::cycle::Resident;
 use crate::engine::io::{LinkId, Output};
 use crate::link::{AnswerFigures, Answers};
 use crate::mode::{Held, Mode};
-#[cfg(feature = "record")]
-use crate::recorder::{Loader, Saver};
 use crate::robot::Reason;
 use outrigger_wire::player::PlayerOrder;
 use outrigger_wire::program::{Ending, Kind};
@@ -417,78 +417,6 @@ impl Reverse {
 
     pub(super) const fn strangers(&self) -> u32 {
         self.door.strangers()
-    }
-
-    /// The order that was made in this call, and points.
-    #[cfg(feature = "record")]
-    pub(super) fn made(&self) -> [&[u8]; 2] {
-        #[cfg(feature = "urcap")]
-        let points = self.forward.points.made();
-        #[cfg(not(feature = "urcap"))]
-        let points = [].as_slice();
-        [self.order.made(), points]
-    }
-
-    /// The next order that waits, then points, with everything else left out.
-    #[cfg(feature = "record")]
-    pub(super) fn next_made(&mut self) -> Option<&[u8]> {
-        while self.door.poll_output(LinkId::REVERSE).is_some() {}
-        if let Some(fetch) = self.script_mut() {
-            while fetch.door.poll_output(LinkId::SCRIPT).is_some() {}
-        }
-        for (door, link) in self.beside_mut().iter_mut().zip([LinkId::TRAJECTORY, LinkId::COMMAND]) {
-            while door.poll_output(link).is_some() {}
-        }
-        self.sent = None;
-        if !self.order.is_empty() {
-            return Some(self.order.take());
-        }
-        #[cfg(feature = "urcap")]
-        if self.has_points() {
-            return Some(self.forward.points.take());
-        }
-        None
-    }
-
-    /// Bytes that were received into the window.
-    #[cfg(feature = "record")]
-    pub(super) fn received(&mut self, count: usize) -> &[u8] {
-        self.window().get(..count).unwrap_or_default()
-    }
-
-    #[cfg(feature = "record")]
-    pub(super) fn save(&self, to: &mut Saver<'_>) -> Option<()> {
-        to.put(&(self.door, self.beside, &self.fetch, self.spoke, self.stage, self.software, self.made, self.tokens))?;
-        to.put(&(self.counter, &self.waiting, self.oldest, self.mirrors, self.ending, self.stopped, self.others))?;
-        to.put(&(&self.positions, &self.player, self.lag, self.lateness))?;
-        #[cfg(feature = "urcap")]
-        to.put(&self.is_foreign().then_some(self.forward.account))?;
-        #[cfg(not(feature = "urcap"))]
-        to.put(&None::<()>)?;
-        to.put(&(self.filled, self.window.first_chunk::<32>(), self.window.last_chunk::<32>()))?;
-        to.put(&self.answers)
-    }
-
-    #[cfg(feature = "record")]
-    pub(super) fn load(&mut self, from: &mut Loader<'_>) -> Option<()> {
-        (self.door, self.beside, self.fetch, self.spoke, self.stage, self.software, self.made, self.tokens) =
-            from.take()?;
-        (self.counter, self.waiting, self.oldest, self.mirrors, self.ending, self.stopped, self.others) =
-            from.take()?;
-        (self.positions, self.player, self.lag, self.lateness) = from.take()?;
-        #[cfg(feature = "urcap")]
-        {
-            self.forward.forget();
-            self.forward.account = from.take::<Option<_>>()?.unwrap_or(self.forward.account);
-        }
-        #[cfg(not(feature = "urcap"))]
-        from.take::<Option<()>>()?;
-        let (filled, low, high): (usize, Option<[u8; 32]>, Option<[u8; 32]>) = from.take()?;
-        self.filled = filled.min(self.window.len());
-        self.window.iter_mut().zip(low?.iter().chain(&high?)).for_each(|(to, from)| *to = *from);
-        self.answers = from.take()?;
-        (self.sent, self.order) = (None, Outbox::EMPTY);
-        Some(())
     }
 }
 

@@ -51,7 +51,7 @@ class Plot {
   all() { seconds = USUAL; hold(null); }
 }
 const LEFT = 50, RIGHT = 66, TOP = 6, BOTTOM = 18;
-let plots = [], pointed = null, dragged = null, lane = null;
+let plots = [], pointed = null, dragged = null, lane = null, sensor = null;
 
 const latest = () => count ? times[(count - 1) % KEPT] : 0;
 const shown = () => { const to = held === null ? latest() : held; return [to - seconds, to]; };
@@ -62,9 +62,11 @@ function redraw() { plots.forEach(plot => { plot.dirty = true; }); Arm.redraw();
 
 const scaled = value => (value.unit === 'm' || value.unit === 'rad' ? 1e3 : 1);
 const symbol = value => (scaled(value) === 1 ? value.unit : `m${value.unit}`);
-// The largest of the numbers that the law shows, whatever their units.
-function largest(values) {
-  const known = (values || []).filter(value => value.value !== null);
+// The units of what a law shows, each with a plot of its own.
+const UNITS = ['m', 'rad', 'N', 'Nm', ''];
+// The largest of the numbers of this unit that the law shows.
+function largest(values, unit) {
+  const known = (values || []).filter(value => value.value !== null && value.unit === unit);
   return known.reduce((most, value) => (Number.isNaN(most) || Math.abs(value.value * scaled(value)) > Math.abs(most) ? value.value * scaled(value) : most), NaN);
 }
 
@@ -74,21 +76,20 @@ function build(about) {
   plots = [];
   lane = new Plot('Mode, link and faults', '', 0, 78, { lane: true }).add('mode', '').add('grade', '');
   const each = (plot, of) => { joints.forEach((name, i) => plot.add(name, `--c${i}`, i % 2 ? [5, 3] : [])); plot.of = of; return plot; };
-  const sensor = i => (status, live) => [live.sources[i] && live.sources[i].value && live.sources[i].value.length === 1 ? live.sources[i].value[0] : NaN];
+  const reads = i => (status, live) => [live.sources[i] && live.sources[i].value && live.sources[i].value.length === 1 ? live.sources[i].value[0] : NaN];
+  const speeds = (s, l) => l.commands ? l.speed_limit.slice(0, 1).flatMap(v => [[degrees(v), `limit ${degrees(v).toFixed(0)} °/s`], [-degrees(v), '']]) : [];
   plots = [
     Object.assign(lane, { of: s => [MODES.indexOf(s.mode), LINK.indexOf(s.grade)] }),
     Object.assign(new Plot('Age of the newest state', 'ms', 1, 100, { floor: 0 }).add('age', '--c0'), { of: (s, l) => [s.age_ms], limit: (s, l) => [[l.age_limit_ms, `limit ${l.age_limit_ms} ms`]] }),
-    Object.assign(new Plot('Error of the law', 'mm', 2, 110, { room: 1 }).add('distance', '--c1'), { of: (s, l) => [largest(l.values)], zero: true }),
-    Object.assign(new Plot('Distance from the motion', '°', 2, 110, { room: 0.05 }), { joints: true }),
-    Object.assign(new Plot('Sensor', 'mm', 1, 100).add('sensor', '--c4'), { sensor: 0 }),
+    ...UNITS.map(unit => Object.assign(new Plot('Error of the law', symbol({ unit }), 2, 110, { room: 1 }).add('error', '--c1'), { of: (s, l) => [largest(l.values, unit)], zero: true })),
+    each(new Plot('Distance from the motion', '°', 2, 110, { room: 0.05 }), (s, l) => l.tracking_error && l.tracking_error.map(degrees)),
+    sensor = new Plot('Sensor', 'mm', 1, 100).add('sensor', '--c4'),
     each(new Plot('Joint angles', '°', 1, 160), s => s.q_actual && s.q_actual.map(degrees)),
-    each(new Plot('Joint speeds', '°/s', 1, 150, { room: 2 }), s => s.qd_actual && s.qd_actual.map(degrees)),
+    Object.assign(each(new Plot('Joint speeds', '°/s', 1, 150, { room: 2 }), s => s.qd_actual && s.qd_actual.map(degrees)), { limit: speeds }),
     Object.assign(new Plot('Force at the tool', 'N', 1, 100, { room: 2 }).add('x', '--c0').add('y', '--c1', [5, 3]).add('z', '--c2'), { of: (s, l) => l.tcp_force }),
   ];
-  each(plots[3], (s, l) => l.tracking_error && l.tracking_error.map(degrees));
-  plots[4].of = (s, l) => sensor(0)(s, l).map(v => v * plots[4].times);
-  plots[4].times = 1000;
-  plots[6].limit = (s, l) => l.commands ? l.speed_limit.slice(0, 1).flatMap(v => [[degrees(v), `limit ${degrees(v).toFixed(0)} °/s`], [-degrees(v), '']]) : [];
+  sensor.of = (s, l) => reads(0)(s, l).map(v => v * sensor.times);
+  sensor.times = 1000;
   plots.slice(1).forEach(plot => { plot.root.hidden = true; });
   const body = document.querySelector('#joint-table tbody');
   body.textContent = '';
@@ -105,11 +106,11 @@ function state(newStatus, newLive) {
   if (count && status.time < times[(count - 1) % KEPT]) count = 0;
   times[count % KEPT] = status.time;
   const source = live.sources[0];
-  if (source && plots[4]) {
+  if (source && sensor) {
     // Distances of up to some metres are shown in millimetres; of other sensors nobody knows the unit.
-    plots[4].times = source.max <= 5 ? 1000 : 1;
+    sensor.times = source.max <= 5 ? 1000 : 1;
     const title = source.max <= 5 ? `Sensor “${source.name}” [mm]` : `Sensor “${source.name}”, in its own unit`;
-    const at = plots[4].root.querySelector('h2');
+    const at = sensor.root.querySelector('h2');
     if (at.textContent !== title) at.textContent = title;
   }
   plots.forEach(plot => {

@@ -1,0 +1,129 @@
+//! The recorder's side of the connection of a program, and its checkpoints.
+
+use super::{Moment, Reverse};
+use crate::engine::io::LinkId;
+use crate::engine::ur::outbox::Outbox;
+use crate::recorder::{Loader, Saver};
+use outrigger_wire::time::Duration;
+
+impl Reverse {
+    /// The order that was made in this call, and points.
+    pub(in crate::engine::ur) fn made(&self) -> [&[u8]; 2] {
+        #[cfg(feature = "urcap")]
+        let points = self.forward.points.made();
+        #[cfg(not(feature = "urcap"))]
+        let points = [].as_slice();
+        [self.order.made(), points]
+    }
+
+    /// The next order that waits, then points, with everything else left out.
+    pub(in crate::engine::ur) fn next_made(&mut self) -> Option<&[u8]> {
+        while self.door.poll_output(LinkId::REVERSE).is_some() {}
+        if let Some(fetch) = self.script_mut() {
+            while fetch.door.poll_output(LinkId::SCRIPT).is_some() {}
+        }
+        for (door, link) in self.beside_mut().iter_mut().zip([LinkId::TRAJECTORY, LinkId::COMMAND]) {
+            while door.poll_output(link).is_some() {}
+        }
+        self.sent = None;
+        if !self.order.is_empty() {
+            return Some(self.order.take());
+        }
+        #[cfg(feature = "urcap")]
+        if self.has_points() {
+            return Some(self.forward.points.take());
+        }
+        None
+    }
+
+    /// Bytes that were received into the window.
+    pub(in crate::engine::ur) fn received(&mut self, count: usize) -> &[u8] {
+        self.window().get(..count).unwrap_or_default()
+    }
+
+    pub(in crate::engine::ur) fn save(&self, to: &mut Saver<'_>) -> Option<()> {
+        // Every field is named, so that none is left out by mistake.
+        let Self {
+            door,
+            fetch,
+            stage,
+            others,
+            stopped,
+            spoke,
+            software,
+            made,
+            // No text, order or point waits between two calls of the engine.
+            sent: _,
+            piece: _,
+            fetched: _,
+            order: _,
+            called: _,
+            window,
+            // Nobody reads it.
+            unread: _,
+            filled,
+            counter,
+            waiting,
+            oldest,
+            mirrors,
+            ending,
+            answers,
+            tokens,
+            // These are those of the configuration.
+            path: _,
+            kind: _,
+            hold: _,
+            config: _,
+            limits: _,
+            beside,
+            positions,
+            player,
+            // Its account is saved, and nothing else of it lasts.
+            #[cfg(feature = "urcap")]
+                forward: _,
+            lag,
+            // Both follow from the configuration and the session.
+            fill: _,
+            period: _,
+            lateness,
+            // The state is used behind `prepare` alone.
+            moment: Moment { now, mode, state: _, paused },
+        } = self;
+        to.put(&(door, beside, fetch, spoke, stage, software, made, tokens))?;
+        to.put(&(counter, waiting, oldest, mirrors, ending, stopped, others))?;
+        to.put(&(positions, player, lag, lateness))?;
+        to.put(&(now, mode, paused))?;
+        #[cfg(feature = "urcap")]
+        to.put(&self.is_foreign().then_some(self.forward.account))?;
+        #[cfg(not(feature = "urcap"))]
+        to.put(&None::<()>)?;
+        to.put(&(filled, window.first_chunk::<32>(), window.last_chunk::<32>()))?;
+        to.put(answers)
+    }
+
+    /// Goes on from what was saved, in a session whose states have this `period`, where one stands.
+    pub(in crate::engine::ur) fn load(&mut self, from: &mut Loader<'_>, period: Option<Duration>) -> Option<()> {
+        (self.door, self.beside, self.fetch, self.spoke, self.stage, self.software, self.made, self.tokens) =
+            from.take()?;
+        (self.counter, self.waiting, self.oldest, self.mirrors, self.ending, self.stopped, self.others) =
+            from.take()?;
+        (self.positions, self.player, self.lag, self.lateness) = from.take()?;
+        (self.moment.now, self.moment.mode, self.moment.paused) = from.take()?;
+        if let Some(period) = period.filter(|_| self.is_chosen()) {
+            (self.period, self.fill) = (period, self.config.fill(period));
+        }
+        #[cfg(feature = "urcap")]
+        {
+            self.forward.forget();
+            self.forward.account = from.take::<Option<_>>()?.unwrap_or(self.forward.account);
+        }
+        #[cfg(not(feature = "urcap"))]
+        from.take::<Option<()>>()?;
+        let (filled, low, high): (usize, Option<[u8; 32]>, Option<[u8; 32]>) = from.take()?;
+        self.filled = filled.min(self.window.len());
+        self.window.iter_mut().zip(low?.iter().chain(&high?)).for_each(|(to, from)| *to = *from);
+        self.answers = from.take()?;
+        (self.sent, self.order) = (None, Outbox::EMPTY);
+        Some(())
+    }
+}
