@@ -347,6 +347,7 @@ impl<'n, 'm> Conversation<'n, 'm> {
         on(Event::Skipped(error));
     }
 
+    #[inline(never)]
     fn fail(&mut self, failure: Failure<'n>, on: Sink<'_, 'n>) {
         self.close();
         self.talk.phase = Phase::Failed;
@@ -358,6 +359,7 @@ impl<'n, 'm> Conversation<'n, 'm> {
         self.ask_again(step, 1, now, on);
     }
 
+    #[inline(never)]
     fn ask_again(&mut self, step: Step, asked: u8, now: Instant, on: Sink<'_, 'n>) {
         let Self { config, outputs, inputs, outbox, talk } = self;
         let frequency = match talk.protocol {
