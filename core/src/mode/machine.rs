@@ -709,8 +709,6 @@ impl ModeMachine {
     }
 
     /// The only place where the mode changes.
-    // Not inlined: two dozen callers, 160 B in each.
-    #[inline(never)]
     fn transition(&mut self, to: Mode, reason: Option<Reason>, now: Instant) -> Transition {
         let from = core::mem::replace(&mut self.mode, to);
         self.entered = now;
