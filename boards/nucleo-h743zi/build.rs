@@ -15,7 +15,7 @@ fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed=settings.x");
     fs::copy("settings.x", out.join("settings.x"))?;
     println!("cargo::rustc-link-search={}", out.display());
-    for argument in ["--nmagic", "-Tlink.x", "-Tdefmt.x", "-Tsettings.x"] {
+    for argument in ["--nmagic", "--icf=all", "-Tlink.x", "-Tdefmt.x", "-Tsettings.x"] {
         println!("cargo::rustc-link-arg-bins={argument}");
     }
     firmware::compile_in(&out, &ports::PORTS)

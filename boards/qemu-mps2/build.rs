@@ -18,7 +18,7 @@ fn main() -> io::Result<()> {
         println!("cargo::rerun-if-changed={script}");
     }
     println!("cargo::rustc-link-search={}", out.display());
-    for argument in ["--nmagic", "-Tlink.x", "-Tdefmt.x"] {
+    for argument in ["--nmagic", "--icf=all", "-Tlink.x", "-Tdefmt.x"] {
         println!("cargo::rustc-link-arg-bins={argument}");
     }
     firmware::compile_in(&out, &ports::PORTS)

@@ -97,6 +97,7 @@ const _: () = {
 };
 
 impl Clock {
+    #[inline(never)]
     fn now_in(&self, section: CriticalSection<'_>) -> u64 {
         let wraps = self.wraps.borrow(section).get();
         let value = TIMER.read::<CLOCK_VALUE>();

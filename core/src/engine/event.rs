@@ -94,6 +94,8 @@ impl<P> Default for Events<P> {
 
 impl<P> Events<P> {
     /// Appends; where there is no room it is counted as lost. The oldest stay: they explain what follows.
+    // Not inlined: fifty callers, 80 B in each.
+    #[inline(never)]
     pub(super) fn push(&mut self, event: Event<P>) {
         #[cfg(feature = "record")]
         if let Event::Transition(transition) = event {

@@ -1,7 +1,7 @@
 //! Denavit–Hartenberg parameters of an arm.
 
 use super::models;
-use outrigger_wire::math::double::to_f32;
+use outrigger_wire::math::double::to_f32_by_call;
 use outrigger_wire::math::sin_cos;
 use outrigger_wire::robot::RobotModel;
 
@@ -69,8 +69,14 @@ impl<const N: usize> DhParameters<N> {
             if !(angles && small(a, LARGEST_SHIFT) && small(d, LARGEST_SHIFT)) {
                 return Err(DhError { joint: number });
             }
-            let (sin_alpha, cos_alpha) = sin_cos(to_f32(*alpha));
-            *joint = Joint { theta: to_f32(*theta), a: to_f32(*a), d: to_f32(*d), sin_alpha, cos_alpha };
+            let (sin_alpha, cos_alpha) = sin_cos(to_f32_by_call(*alpha));
+            *joint = Joint {
+                theta: to_f32_by_call(*theta),
+                a: to_f32_by_call(*a),
+                d: to_f32_by_call(*d),
+                sin_alpha,
+                cos_alpha,
+            };
         }
         Ok(Self { joints })
     }

@@ -40,7 +40,8 @@ impl<const N: usize> Leg<N> {
     }
 
     /// The setpoint `t` seconds after `from`: what [`at`](Self::at) of the same says, without a copy of it.
-    #[inline]
+    // Not inlined: the quintic of it alone is 1 kB in each of its two callers.
+    #[inline(never)]
     pub(crate) fn setpoint(from: &Waypoint<N>, to: &Waypoint<N>, t: f32) -> Setpoint<N> {
         let seconds = (to.at - from.at).as_secs_f32();
         #[cfg(feature = "trajectories")]

@@ -6,6 +6,7 @@
 
 /// CRC-32 of `bytes`: reflected polynomial `0xedb88320`, all bits set before, inverted after.
 #[must_use]
+#[inline(never)]
 pub fn crc32(bytes: &[u8]) -> u32 {
     let mut crc = u32::MAX;
     for byte in bytes {

@@ -10,13 +10,13 @@
 //! | a line that begins with `#` | nothing, except `# HEADER_BEGIN` and `# HEADER_END` |
 //! | blanks at the beginning of a line | one: a controller takes `def` without any for the beginning of a program |
 //! | empty lines | nothing |
-//! | a control character but tab, line feed and carriage return | to [`ScriptText::of`], which the packed templates of this crate are for: a frequent word |
+//! | a byte from 128 on | to [`ScriptText::of`], which the packed templates of this crate are for: a frequent word |
 
 use core::net::Ipv4Addr;
 
 use super::error::Range;
 use super::line::Line;
-use super::templates::word;
+use super::templates::{is_word, word};
 use super::version::Version;
 
 /// Longest number or address: ten digits before the point, sign, point, decimals.
@@ -113,7 +113,7 @@ enum Form {
     Plain,
     /// The second is the body of a program.
     Wrapped,
-    /// Control characters stand for words.
+    /// Bytes from 128 on stand for words.
     Packed,
 }
 
@@ -137,7 +137,7 @@ pub struct ScriptText<'a> {
     values: &'a [(&'a str, ScriptValue<'a>)],
     version: Version,
     /// What is rendered after `rest`.
-    after: [&'a str; 5],
+    after: [&'a [u8]; 5],
     rest: &'a [u8],
     /// Lines of the template that were begun.
     line: u16,
@@ -147,7 +147,7 @@ pub struct ScriptText<'a> {
     wraps: bool,
     /// `rest` is of the template within a program.
     indents: bool,
-    /// Control characters stand for words.
+    /// Bytes from 128 on stand for words.
     packed: bool,
     /// Bytes of the value at the beginning of `rest` that were read already.
     within: usize,
@@ -164,7 +164,7 @@ impl<'a> ScriptText<'a> {
         values: &'a [(&'a str, ScriptValue<'a>)],
         version: Version,
     ) -> Result<Self, ScriptError> {
-        Self::joined(template, [""; 5], Form::Plain, values, version)
+        Self::joined(template.as_bytes(), [b""; 5], Form::Plain, values, version)
     }
 
     /// The same between a first line, e.g. `"def externalControl():\n"`, and `end`: for a template that is the body of a
@@ -178,16 +178,16 @@ impl<'a> ScriptText<'a> {
         values: &'a [(&'a str, ScriptValue<'a>)],
         version: Version,
     ) -> Result<Self, ScriptError> {
-        Self::joined(head, [template, "end\n", "", "", ""], Form::Wrapped, values, version)
+        Self::joined(head.as_bytes(), [template.as_bytes(), b"end\n", b"", b"", b""], Form::Wrapped, values, version)
     }
 
-    /// Several of this crate's own [`programs`](crate::programs), one right behind the other, in which a control character stands for a
-    /// frequent word.
+    /// Several of this crate's own [`programs`](crate::programs), one right behind the other, in which a byte from 128 on stands for
+    /// a frequent word.
     ///
     /// # Errors
     /// As [`ScriptText::new`].
     pub fn of(
-        templates: [&'a str; 6],
+        templates: [&'a [u8]; 6],
         values: &'a [(&'a str, ScriptValue<'a>)],
         version: Version,
     ) -> Result<Self, ScriptError> {
@@ -196,8 +196,8 @@ impl<'a> ScriptText<'a> {
     }
 
     fn joined(
-        first: &'a str,
-        after: [&'a str; 5],
+        rest: &'a [u8],
+        after: [&'a [u8]; 5],
         form: Form,
         values: &'a [(&'a str, ScriptValue<'a>)],
         version: Version,
@@ -207,7 +207,6 @@ impl<'a> ScriptText<'a> {
                 return Err(ScriptError::Value { index });
             }
         }
-        let rest = first.as_bytes();
         let (fresh, indents) = (true, false);
         let (wraps, packed) = (form == Form::Wrapped, form == Form::Packed);
         let mut text = Self { values, version, after, rest, line: 0, fresh, wraps, indents, packed, within: 0, len: 0 };
@@ -304,7 +303,7 @@ impl<'a> ScriptText<'a> {
                 if self.after.iter().all(|text| text.is_empty()) {
                     return Ok(None);
                 }
-                (self.rest, self.after, self.line) = (next.as_bytes(), [second, third, fourth, last, ""], 1);
+                (self.rest, self.after, self.line) = (next, [second, third, fourth, last, b""], 1);
                 self.indents = core::mem::take(&mut self.wraps);
                 indented = self.indents;
                 continue;
@@ -358,7 +357,7 @@ fn ends_line(byte: u8, packed: bool) -> bool {
 /// Copies up to a place or a frequent word, or through the end of the line, as far as there is room.
 fn copy_line(from: &[u8], to: &mut [u8], packed: bool) -> usize {
     let ends = |at: usize, byte: u8| {
-        byte == b'\n' || (packed && word(byte).is_some()) || from.get(at..).is_some_and(|from| from.starts_with(b"{{"))
+        byte == b'\n' || (packed && is_word(byte)) || from.get(at..).is_some_and(|from| from.starts_with(b"{{"))
     };
     let end = (0..).zip(from).find_map(|(at, byte)| ends(at, *byte).then_some(at));
     let end = end.map_or(from.len(), |at| if from.get(at) == Some(&b'\n') { at.saturating_add(1) } else { at });
@@ -394,8 +393,8 @@ mod tests {
         whole_and_in_pieces(&ScriptText::new(template, values, version).unwrap())
     }
 
-    fn unpacked(template: &str) -> String {
-        whole_and_in_pieces(&ScriptText::of([template, "", "", "", "", ""], &[], ANY).unwrap())
+    fn unpacked(template: &[u8]) -> String {
+        whole_and_in_pieces(&ScriptText::of([template, b"", b"", b"", b"", b""], &[], ANY).unwrap())
     }
 
     fn whole_and_in_pieces(text: &ScriptText<'_>) -> String {
@@ -439,20 +438,19 @@ mod tests {
     }
 
     #[test]
-    fn a_control_character_stands_for_a_word_wherever_it_is() {
-        for byte in (1..=8).chain(11..=12).chain(14..=31).chain([127]) {
+    fn a_byte_beyond_ascii_stands_for_a_word_wherever_it_is() {
+        for byte in (128..=u8::MAX).filter(|byte| word(*byte).is_some()) {
             let of = word(byte).and_then(|word| str::from_utf8(word).ok()).unwrap();
-            let (template, one) = (format!("f({}", char::from(byte)), format!("f({of}"));
-            assert!(of.len() > 1 && of.is_ascii());
+            let (template, one) = ([b"f(".as_slice(), &[byte]].concat(), format!("f({of}"));
+            assert!(of.len() > 1 && of.is_ascii() && !of.trim_end_matches('\n').contains('\n'));
             assert_eq!(unpacked(&template), one);
-            assert_eq!(unpacked(&format!("{template}{template}")), format!("{one}{one}"));
-            assert_eq!(rendered(&template, &[], ANY), template, "a template of anybody is as it is");
+            assert_eq!(unpacked(&template.repeat(2)), format!("{one}{one}"));
+            if of.ends_with('\n') {
+                assert_eq!(unpacked(&[b"$<5.0 f(".as_slice(), &[byte], b" $>=5.0 g\n"].concat()), " g\n");
+            }
         }
-        let lines = (1..=127).filter(|byte| *byte != b'\n' && ends_line(*byte, true));
-        for byte in lines.map(char::from) {
-            assert_eq!(unpacked(&format!("$<5.0 f({byte} $>=5.0 g\n")), " g\n");
-        }
-        assert_eq!(unpacked("a\tb\r\n"), "a\tb\r\n");
+        assert_eq!(unpacked(b"a\tb\r\n\x01"), "a\tb\r\n\x01");
+        assert_eq!(rendered("f(\u{80}\n", &[], ANY), "f(\u{80}\n", "a template of anybody is as it is");
     }
 
     #[test]

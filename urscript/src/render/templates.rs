@@ -1,58 +1,78 @@
 //! The templates of Outrigger's own programs, as a build carries them: what a [`ScriptText`] leaves out is left out by the
-//! compiler already, a quarter of the text, and a byte stands for each of the most frequent words (`word`).
+//! compiler already, a quarter of the text, and a byte above those of ASCII stands for each of the most frequent words.
 //!
 //! [`ScriptText`]: super::program::ScriptText
 #![expect(clippy::indexing_slicing, clippy::arithmetic_side_effects, reason = "all of it is evaluated by the compiler")]
+#![allow(long_running_const_eval, reason = "the compiler looks for every word at every place of every template")]
 
-/// Makes of the frequent words a list for the compiler and one text that a build carries.
+/// Makes of the frequent words a list for the compiler, and one text with the length of each, which a build carries.
 macro_rules! words {
     ($($word:literal)*) => {
         const WORDS: &[&str] = &[$($word),*];
-        const JOINED: &str = concat!($($word, "\0"),*);
+        const JOINED: &str = concat!($($word),*);
+        const LENGTHS: &[u8] = &[$($word.len() as u8),*];
     };
 }
 
-// Control characters other than tab, line feed and carriage return. A longer word is listed before its beginning.
+// Chosen so that templates and words together are short. A longer word is listed before its beginning; a line feed is the last
+// byte of a word.
 words! {
-    "socket_send_int(" "0.0, 0.0, 0.0" "_positions(" " / 1000000" "_critical\n" "z,z,z,z," "global " "return "
-    "False\n" "local " "while " " and " "joint" "norm(" "shown" " == " "end\n" "what" " * " " + " " - " " = "
-    "if " "ing" ")\n" ", " ":\n" "er" "st"
+    "motion = run mover()\n" "enter_critical\n" " = get_target_" ", \"outrigger\"" "exit_critical" "kill motion\n"
+    "] / 1000000" "_positions(" "ending = 3\n" " + 1048576" "get_actual" " = False\n" " > 0 and " "outrigger"
+    " = True\n" " = zero\n" "0.0, 0.0" "_integer" "patience" "refusal(" "send_int" "stiffen(" "what == " "z,z,z,z,"
+    " = 0.0\n" " mover(" "0, 0, 0" "0.1, 0." "[joint]" "braking" "counter" "global " "highest" "return " "six(o, "
+    "socket_" "sync()\n" "waiting" " < 6:\n" "behind" "contac" "e_mode" "else:\n" "ending" "floor(" "local " "moving"
+    "newest" "number" "order[" "pose(o" "silent" "stopj(" "wanted" "while " "yields" " = 0\n" " and " "65536" "], x["
+    "ahead" "cycle" "drift" "elif " "fresh" "halt\n" "joint" "norm(" "show(" "shown" "speed" "tell(" "watch" " != "
+    " == " " or " "0000" "def " "end\n" "from" "long" "not " "rest" "step" "tion" "what" " % " " * " " + " " - " " / "
+    " < " " = " " > " "):\n" "0:\n" "100" "[j]" "ace" "ast" "due" "ead" "est" "et_" "if " "ing" "leg" "low" "way" ")\n"
+    ", " "1\n" ":\n" "]\n" "at" "en" "er" "go" "in" "lo" "mo" "ne" "o[" "ol" "or" "st" "to"
 }
 
-// As many as there are bytes for them.
-const _: () = assert!(WORDS.len() == 29);
+/// The bytes from here on stand for words, in the order of the list.
+const FIRST: u8 = 128;
+const _: () = assert!(WORDS.len() <= FIRST as usize, "more words than there are bytes for them");
+
+/// Returns whether a byte of a template stands for a word.
+pub(super) const fn is_word(byte: u8) -> bool {
+    byte >= FIRST
+}
 
 /// Returns the word that a byte of a template stands for, if any.
 pub(super) fn word(byte: u8) -> Option<&'static [u8]> {
-    let index = match byte {
-        1..=8 => byte.checked_sub(1)?,
-        11..=12 => byte.checked_sub(3)?,
-        14..=31 => byte.checked_sub(4)?,
-        127 => 28,
-        _ => return None,
-    };
-    JOINED.as_bytes().split(|b| *b == 0).nth(index.into())
+    let (length, before) = LENGTHS.get(..=usize::from(byte.checked_sub(FIRST)?))?.split_last()?;
+    let start = before.iter().fold(0_usize, |sum, length| sum.wrapping_add(usize::from(*length)));
+    JOINED.as_bytes().get(start..)?.get(..usize::from(*length))
 }
+
+/// For each byte of ASCII the number of the first word that begins with it, and for each word that of the next one with the same
+/// beginning: 255 for none.
+const CHAINS: ([u8; 128], [u8; WORDS.len()]) = {
+    let (mut heads, mut next) = ([u8::MAX; 128], [u8::MAX; WORDS.len()]);
+    let mut index = WORDS.len();
+    while index > 0 {
+        index -= 1;
+        let head = WORDS[index].as_bytes()[0] as usize;
+        next[index] = heads[head];
+        heads[head] = index as u8;
+    }
+    (heads, next)
+};
 
 /// Returns the byte for the first of the words that `text[at..end]` begins with, and the length of that word.
 const fn packed(text: &[u8], at: usize, end: usize) -> Option<(u8, usize)> {
-    let mut index = 0;
-    while index < WORDS.len() {
-        let word = WORDS[index].as_bytes();
-        let mut same = 0;
+    assert!(text[at].is_ascii(), "programs are ASCII");
+    let mut number = CHAINS.0[text[at] as usize];
+    while number != u8::MAX {
+        let word = WORDS[number as usize].as_bytes();
+        let mut same = 1;
         while same < word.len() && at + same < end && text[at + same] == word[same] {
             same += 1;
         }
         if same == word.len() {
-            let byte = match index as u8 {
-                number @ 0..=7 => number + 1,
-                number @ 8..=9 => number + 3,
-                number @ 10..=27 => number + 4,
-                _ => 127,
-            };
-            return Some((byte, same));
+            return Some((FIRST + number, same));
         }
-        index += 1;
+        number = CHAINS.1[number as usize];
     }
     None
 }
@@ -113,38 +133,35 @@ macro_rules! template {
             strip(WHOLE, &mut bytes);
             bytes
         };
-        match core::str::from_utf8(&BYTES) {
-            Ok(text) => text,
-            Err(_) => panic!("programs are ASCII"),
-        }
+        &BYTES
     }};
 }
 
 /// The beginning of [`SPEEDJ`], [`SERVOJ`], [`BUFFERED`] and [`PLAYER`]: name and limits of the joints
 /// (`urscript/programs/limits.script`).
-pub const LIMITS: &str = template!("limits");
+pub const LIMITS: &[u8] = template!("limits");
 
 /// The joint speeds by a thread of `speedj` (`urscript/programs/speedj.script`), between [`LIMITS`] and [`CONVERSATION`].
-pub const SPEEDJ: &str = template!("speedj");
+pub const SPEEDJ: &[u8] = template!("speedj");
 
 /// The steps of the two programs of joint positions, behind [`LIMITS`] (`urscript/programs/positions.script`).
-pub const POSITIONS: &str = template!("positions");
+pub const POSITIONS: &[u8] = template!("positions");
 
 /// The joint positions by a thread of `servoj` (`urscript/programs/servoj.script`), between [`POSITIONS`] and
 /// [`CONVERSATION`].
-pub const SERVOJ: &str = template!("servoj");
+pub const SERVOJ: &[u8] = template!("servoj");
 
 /// The joint positions that wait in a ring before a thread of `servoj` takes them (`urscript/programs/buffered.script`),
 /// between [`POSITIONS`] and [`CONVERSATION`].
-pub const BUFFERED: &str = template!("buffered");
+pub const BUFFERED: &[u8] = template!("buffered");
 
 /// What each of the other three says to the computer that sent it, and hears from it
 /// (`urscript/programs/conversation.script`).
-pub const CONVERSATION: &str = template!("conversation");
+pub const CONVERSATION: &[u8] = template!("conversation");
 
 /// The same in registers of RTDE, in place of [`CONVERSATION`] (`urscript/programs/registers.script`).
-pub const REGISTERS: &str = template!("registers");
+pub const REGISTERS: &[u8] = template!("registers");
 
 /// The moves that the controller makes by itself, with their own conversation (`urscript/programs/player.script`), behind
 /// [`LIMITS`].
-pub const PLAYER: &str = template!("player");
+pub const PLAYER: &[u8] = template!("player");

@@ -312,6 +312,7 @@ impl<'a> Answer<'a> {
     }
 }
 
+#[inline(never)]
 fn clip(text: &str, length: usize) -> &str {
     text.get(..text.floor_char_boundary(length)).unwrap_or_default()
 }

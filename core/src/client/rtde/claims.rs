@@ -7,7 +7,8 @@
 use heapless::Vec;
 
 use crate::command::outputs::{AnalogDomain, BATCH, DigitalOutput, Image, Write};
-use outrigger_wire::rtde::{Value, names};
+use outrigger_wire::rtde::registry::Direction;
+use outrigger_wire::rtde::{DataType, Value, names, types_of};
 
 /// One group of inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +53,25 @@ impl Claim {
                 "input_int_register_24,input_int_register_25,input_int_register_26,input_int_register_27,\
                  input_int_register_28,input_int_register_29,input_int_register_30,input_int_register_31"
             }
+        }
+    }
+
+    /// The type of each of the [inputs](Self::inputs).
+    #[must_use]
+    pub const fn types(self) -> &'static [DataType] {
+        macro_rules! of {
+            ($claim:ident, $count:literal) => {
+                const { &types_of::<$count>(Self::$claim.inputs(), Direction::Input) }
+            };
+        }
+        match self {
+            Self::Standard => of!(Standard, 2),
+            Self::Configurable => of!(Configurable, 2),
+            Self::Tool => of!(Tool, 2),
+            Self::Analog => of!(Analog, 4),
+            Self::SpeedSlider => of!(SpeedSlider, 2),
+            Self::Force => of!(Force, 1),
+            Self::Program => of!(Program, 8),
         }
     }
 

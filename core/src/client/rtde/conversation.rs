@@ -10,10 +10,9 @@ use crate::recorder::{Loader, Saver};
 use outrigger_wire::WireError;
 use outrigger_wire::frame::{FrameError, StreamCounts, count_one};
 use outrigger_wire::robot::SoftwareVersion;
-use outrigger_wire::rtde::registry::Direction;
 use outrigger_wire::rtde::{
     DataType, DynamicRecipe, Level, Package, PackageType, Presence, Problem, Protocol, RecipeData, RecipeError, Reply,
-    Request, TextMessage, TypeList, Variable,
+    Request, TextMessage, TypeList,
 };
 use outrigger_wire::time::Instant;
 
@@ -317,7 +316,7 @@ impl<'n, 'm> Conversation<'n, 'm> {
 
     /// The outputs whose values are of another type than the registry says: name, there, here.
     pub(super) fn other_types(&self) -> impl Iterator<Item = (&'n str, DataType, DataType)> {
-        other_types(&self.outputs, Direction::Output)
+        other_types(&self.outputs)
     }
 
     fn take_text(&mut self, text: TextMessage<'_>, now: Instant, on: Sink<'_, 'n>) {
@@ -348,6 +347,7 @@ impl<'n, 'm> Conversation<'n, 'm> {
         on(Event::Skipped(error));
     }
 
+    #[inline(never)]
     fn fail(&mut self, failure: Failure<'n>, on: Sink<'_, 'n>) {
         self.close();
         self.talk.phase = Phase::Failed;
@@ -359,6 +359,7 @@ impl<'n, 'm> Conversation<'n, 'm> {
         self.ask_again(step, 1, now, on);
     }
 
+    #[inline(never)]
     fn ask_again(&mut self, step: Step, asked: u8, now: Instant, on: Sink<'_, 'n>) {
         let Self { config, outputs, inputs, outbox, talk } = self;
         let frequency = match talk.protocol {
@@ -519,20 +520,17 @@ impl Conversation<'_, '_> {
     }
 }
 
-/// Every variable whose values are of another type than the registry says: name, there, here.
-fn other_types<'n>(
-    recipe: &DynamicRecipe<'n, '_>,
-    direction: Direction,
-) -> impl Iterator<Item = (&'n str, DataType, DataType)> {
-    recipe.fields().iter().filter_map(move |field| {
+/// Every variable whose values are of another type than is expected: name, there, here.
+fn other_types<'n>(recipe: &DynamicRecipe<'n, '_>) -> impl Iterator<Item = (&'n str, DataType, DataType)> {
+    recipe.fields().iter().filter_map(|field| {
         let Presence::Present(answered) = field.presence else { return None };
-        let expected = Variable::named(field.name, direction)?.data_type();
+        let expected = field.expected?;
         (answered != expected).then_some((field.name, expected, answered))
     })
 }
 
 /// The first input whose values would be of another type than they are written.
 fn of_other_type<'n>(recipe: &DynamicRecipe<'n, '_>) -> Option<RecipeError<'n>> {
-    let (name, ..) = other_types(recipe, Direction::Input).next()?;
+    let (name, ..) = other_types(recipe).next()?;
     Some(RecipeError { name, problem: Problem::OtherType })
 }

@@ -6,7 +6,7 @@ use crate::mode::{Activity, Held};
 use crate::recorder::{Loader, Saver};
 use outrigger_wire::WireError;
 use outrigger_wire::frame::{Assembler, Found, FrameError, Framing, Probe, StreamCounts, count_one};
-use outrigger_wire::math::double::to_f32;
+use outrigger_wire::math::double::to_f32_by_call;
 use outrigger_wire::primary::{
     ConfigurationData, KinematicsInfo, Message, MessageKind, Report, RobotMessagePayload, RobotModeData, SubPackage,
     SubPackages,
@@ -316,7 +316,7 @@ fn take_mode(mode: &RobotModeData<'_>, facts: &mut Facts, now: Instant) {
         facts.safety = Some(Held::new(Safety::FromRobotMode(robot_mode), now));
     }
     let slider = mode.target_speed_fraction().or(mode.speed_fraction());
-    facts.speed_slider = slider.map(to_f32);
+    facts.speed_slider = slider.map(to_f32_by_call);
 }
 
 fn geometry(info: &KinematicsInfo<'_>) -> Option<Geometry> {
@@ -327,8 +327,10 @@ fn geometry(info: &KinematicsInfo<'_>) -> Option<Geometry> {
 
 fn configuration(data: &ConfigurationData<'_>) -> ArmConfiguration {
     ArmConfiguration {
-        positions: data.joint_limits().map(|joint| (to_f32(joint.joint_min_limit), to_f32(joint.joint_max_limit))),
-        velocities: data.joint_dynamics().map(|joint| to_f32(joint.joint_max_speed)),
+        positions: data
+            .joint_limits()
+            .map(|joint| (to_f32_by_call(joint.joint_min_limit), to_f32_by_call(joint.joint_max_limit))),
+        velocities: data.joint_dynamics().map(|joint| to_f32_by_call(joint.joint_max_speed)),
         robot_type: data.robot_type(),
         robot_sub_type: data.robot_sub_type(),
         geometry: Geometry { theta: data.dh_theta(), a: data.dh_a(), d: data.dh_d(), alpha: data.dh_alpha() },

@@ -1,7 +1,7 @@
 //! Terminals of the control box and the tool, as the primary link shows them ten times a second.
 
 use crate::command::outputs::{AnalogDomain, ShownAnalog};
-use outrigger_wire::math::double::to_f32;
+use outrigger_wire::math::double::to_f32_by_call;
 use outrigger_wire::primary::{MasterboardData, MasterboardDataCb2, ToolData};
 
 /// Terminals of the control box (masterboard data, `core/docs/protocol/ur-client-interfaces.md 3.5`).
@@ -42,9 +42,9 @@ impl BoardIo {
         Self {
             digital_inputs: board.digital_input_bits().cast_unsigned(),
             digital_outputs: board.digital_output_bits().cast_unsigned(),
-            analog_inputs: board.analog_input().map(to_f32),
+            analog_inputs: board.analog_input().map(to_f32_by_call),
             analog_input_ranges: board.analog_input_range(),
-            analog_outputs: board.analog_output().map(to_f32),
+            analog_outputs: board.analog_output().map(to_f32_by_call),
             analog_output_domains: board.analog_output_domain(),
         }
     }
@@ -53,9 +53,9 @@ impl BoardIo {
         Self {
             digital_inputs: board.digital_input_bits().cast_unsigned().into(),
             digital_outputs: board.digital_output_bits().cast_unsigned().into(),
-            analog_inputs: board.analog_input().map(to_f32),
+            analog_inputs: board.analog_input().map(to_f32_by_call),
             analog_input_ranges: board.analog_input_range(),
-            analog_outputs: board.analog_output().map(to_f32),
+            analog_outputs: board.analog_output().map(to_f32_by_call),
             analog_output_domains: board.analog_output_domain(),
         }
     }
@@ -72,7 +72,7 @@ impl BoardIo {
 impl ToolIo {
     pub(super) fn of(tool: &ToolData<'_>) -> Self {
         Self {
-            analog_inputs: [to_f32(tool.analog_input_2()), to_f32(tool.analog_input_3())],
+            analog_inputs: [to_f32_by_call(tool.analog_input_2()), to_f32_by_call(tool.analog_input_3())],
             analog_input_ranges: [tool.analog_input_range_2(), tool.analog_input_range_3()],
             output_voltage: tool.tool_output_voltage(),
             current: tool.tool_current(),

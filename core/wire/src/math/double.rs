@@ -37,6 +37,13 @@ pub const fn to_f32(value: f64) -> f32 {
     if HAS_UNIT { by_unit(value) } else { by_integers(value) }
 }
 
+/// Returns [`to_f32`] of `value` by a call: for what is converted seldom, where a copy in each caller is only flash.
+#[must_use]
+#[inline(never)]
+pub const fn to_f32_by_call(value: f64) -> f32 {
+    to_f32(value)
+}
+
 /// [`to_f32`] by the processor's own conversion.
 #[inline]
 const fn by_unit(value: f64) -> f32 {

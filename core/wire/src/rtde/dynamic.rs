@@ -29,16 +29,19 @@ pub struct Field<'n> {
     pub name: &'n str,
     /// What is known of it.
     pub presence: Presence,
+    /// The type that its values should have; `None` where nobody here knows it.
+    pub expected: Option<DataType>,
 }
 
 impl Field<'_> {
     /// Memory for a variable.
-    pub const EMPTY: Self = Self { name: "", presence: Presence::Unknown };
+    pub const EMPTY: Self = Self { name: "", presence: Presence::Unknown, expected: None };
 }
 
 /// A list of variables: as many as the caller's memory holds.
 ///
-/// Types are those of the registry until the controller has answered, and then the controller's. A variable that it
+/// Types are those of the registry, or those given beside the names, until the controller has answered, and then the
+/// controller's. A variable that it
 /// does not have is absent from then on: it is not asked for again, and has no value. Without one that is optional the
 /// recipe works all the same.
 #[derive(Debug)]
@@ -74,30 +77,54 @@ impl<'n, 'm> DynamicRecipe<'n, 'm> {
         direction: Direction,
         memory: &'m mut [Field<'n>],
     ) -> Result<Self, RecipeError<'n>> {
+        let expected = |name: &str| Variable::named(name, direction).map(Variable::data_type);
+        let fields = names(needed).chain(names(optional)).map(|name| Field::new(name, expected(name)));
+        Self::filled(names(needed).count(), direction, memory, fields)
+    }
+
+    /// The variables of two lists of names, as in [`Self::with_optional`], with the type of each: the registry, which is
+    /// five kilobytes of constants, is not needed then. [`types_of`](super::types_of) makes the list when compiling. Beyond
+    /// the end of `types` a type is not known.
+    ///
+    /// # Errors
+    /// Those of [`Self::new`].
+    pub fn with_types(
+        needed: &'n str,
+        optional: &'n str,
+        types: &[DataType],
+        direction: Direction,
+        memory: &'m mut [Field<'n>],
+    ) -> Result<Self, RecipeError<'n>> {
+        let types = types.iter().copied().map(Some).chain(core::iter::repeat(None));
+        let fields = names(needed).chain(names(optional)).zip(types).map(|(name, expected)| Field::new(name, expected));
+        Self::filled(names(needed).count(), direction, memory, fields)
+    }
+
+    fn filled(
+        needed: usize,
+        direction: Direction,
+        memory: &'m mut [Field<'n>],
+        fields: impl Iterator<Item = Field<'n>>,
+    ) -> Result<Self, RecipeError<'n>> {
         let mut count = 0_usize;
-        for name in names(needed).chain(names(optional)) {
-            let Some(field) = memory.get_mut(count) else {
-                return Err(RecipeError { name, problem: Problem::NoRoom });
+        for field in fields {
+            let Some(place) = memory.get_mut(count) else {
+                return Err(RecipeError { name: field.name, problem: Problem::NoRoom });
             };
-            *field = Field { name, presence: presence_before(name, direction) };
+            *place = field;
             count = count.saturating_add(1);
         }
-        let needed = names(needed).count();
         Ok(Self { fields: memory.get_mut(..count).unwrap_or_default(), needed, direction })
     }
 
     /// Forgets what was answered: another controller is asked, or the same one after an update.
     pub fn forget(&mut self) {
-        for field in self.fields.iter_mut() {
-            field.presence = presence_before(field.name, self.direction);
-        }
+        self.fields.iter_mut().for_each(Field::forget);
     }
 
     /// Asks for inputs again that somebody else had.
     pub fn ask_again(&mut self) {
-        for field in self.fields.iter_mut().filter(|field| field.presence == Presence::InUse) {
-            field.presence = presence_before(field.name, self.direction);
-        }
+        self.fields.iter_mut().filter(|field| field.presence == Presence::InUse).for_each(Field::forget);
     }
 
     /// Takes on what another recipe of the same variables knows; fewer or more than there are variables are no matter.
@@ -247,6 +274,17 @@ impl<'n, 'm> DynamicRecipe<'n, 'm> {
 }
 
 impl<'n> Field<'n> {
+    fn new(name: &'n str, expected: Option<DataType>) -> Self {
+        let mut field = Self { name, expected, ..Self::EMPTY };
+        field.forget();
+        field
+    }
+
+    /// Has the type that is expected, until the controller has answered.
+    fn forget(&mut self) {
+        self.presence = self.expected.map_or(Presence::Unknown, Presence::Present);
+    }
+
     /// Whether a request names it: everything that is not known to be absent.
     fn is_asked_for(&self) -> bool {
         !matches!(self.presence, Presence::NotFound | Presence::InUse | Presence::Unreadable)
@@ -262,12 +300,6 @@ impl<'n> Field<'n> {
         };
         Some(RecipeError { name: self.name, problem })
     }
-}
-
-/// What the registry knows of a variable, before anybody has answered.
-fn presence_before(name: &str, direction: Direction) -> Presence {
-    let known = Variable::named(name, direction).map(Variable::data_type);
-    known.map_or(Presence::Unknown, Presence::Present)
 }
 
 /// The values of one data package, checked for their length.

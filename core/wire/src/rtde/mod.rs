@@ -48,7 +48,7 @@ pub use dynamic::{DynamicRecipe, Field, Presence, RecipeData, RecipeReader};
 #[doc(hidden)]
 pub use list::names;
 pub use list::{NameList, Names, TypeList, TypeWord, TypeWords};
-pub use recipe::{Problem, Recipe, RecipeError};
+pub use recipe::{Problem, Recipe, RecipeError, types_of};
 #[doc(hidden)]
 pub use recipe::{absent, at, check_name, put_data, type_number, write};
 pub use registry::Variable;

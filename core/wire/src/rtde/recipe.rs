@@ -257,6 +257,12 @@ macro_rules! rtde_recipe {
             /// How many both are.
             $vis const COUNT: usize = [$(stringify!($name),)+ $(stringify!($may),)*].len();
 
+            /// The type that the registry gives each of both.
+            $vis const TYPES: &'static [$crate::rtde::DataType] = &[
+                $(<$crate::rtde::HostOf<{ $crate::rtde::type_number(stringify!($name)) }> as $crate::rtde::Data>::TYPE,)+
+                $(<$crate::rtde::HostOf<{ $crate::rtde::type_number(stringify!($may)) }> as $crate::rtde::Data>::TYPE,)*
+            ];
+
             /// The values of data with a [`DynamicRecipe`]($crate::rtde::DynamicRecipe) of these names.
             ///
             /// # Errors
@@ -299,6 +305,34 @@ pub const fn type_number(name: &str) -> u8 {
         (Some(variable), _) | (None, Some(variable)) => variable.data_type() as u8,
         (None, None) => panic!("RTDE knows no variable of this name"),
     }
+}
+
+/// Returns the types of `COUNT` variables whose names are joined by commas, for
+/// [`DynamicRecipe::with_types`](super::DynamicRecipe::with_types): in a constant, so that other names, and more or fewer of
+/// them, do not compile.
+///
+/// # Panics
+/// If there are not `COUNT` names, or one is not in the registry for this direction.
+#[must_use]
+#[expect(clippy::panic, clippy::arithmetic_side_effects, clippy::indexing_slicing, reason = "evaluated when compiling")]
+pub const fn types_of<const COUNT: usize>(names: &str, direction: Direction) -> [DataType; COUNT] {
+    let mut types = [DataType::Bool; COUNT];
+    let (mut rest, mut count) = (names, 0);
+    while !rest.is_empty() {
+        let mut end = 0;
+        while end < rest.len() && rest.as_bytes()[end] != b',' {
+            end += 1;
+        }
+        let (name, behind) = rest.split_at(end);
+        types[count] = match Variable::named(name, direction) {
+            Some(variable) => variable.data_type(),
+            None => panic!("RTDE knows no variable of this name in this direction"),
+        };
+        count += 1;
+        rest = if behind.is_empty() { behind } else { behind.split_at(1).1 };
+    }
+    assert!(count == COUNT, "another number of names");
+    types
 }
 
 /// Does not compile where the variable does not travel in this direction.

@@ -234,6 +234,20 @@ fn an_answer_of_another_length_changes_nothing() {
 }
 
 #[test]
+fn types_beside_the_names_are_those_of_the_registry() {
+    const TYPES: [DataType; 3] = types_of("timestamp,actual_q,runtime_state", Direction::Output);
+    let (mut one, mut other) = ([Field::EMPTY; 4], [Field::EMPTY; 4]);
+    let looked_up = DynamicRecipe::with_optional("timestamp,actual_q", "runtime_state,x", Direction::Output, &mut one);
+    let given =
+        DynamicRecipe::with_types("timestamp,actual_q", "runtime_state,x", &TYPES, Direction::Output, &mut other);
+    let (looked_up, mut given) = (looked_up.unwrap(), given.unwrap());
+    assert_eq!(given.fields(), looked_up.fields());
+    given.answered(TypeList(b"DOUBLE,BOOL,NOT_FOUND,NOT_FOUND")).unwrap();
+    given.forget();
+    assert_eq!(given.fields(), looked_up.fields());
+}
+
+#[test]
 fn registers_are_found_by_number_and_nothing_beside_them() {
     let found = |name| Variable::named(name, Direction::Input).map(Variable::data_type);
     assert_eq!(found("input_int_register_0"), Some(DataType::Int32));

@@ -115,7 +115,7 @@ fn what_a_build_carries_of_a_template_gives_the_same_text() {
         for version in versions() {
             let whole = ScriptText::new(&template, VALUES, version).map(read);
             assert_eq!(
-                ScriptText::of([carried, "", "", "", "", ""], VALUES, version).map(read),
+                ScriptText::of([carried, b"", b"", b"", b"", b""], VALUES, version).map(read),
                 whole,
                 "{name} on {version}"
             );

@@ -16,6 +16,9 @@ use outrigger_wire::time::Duration;
 /// How many places the programs have for values.
 const PLACES: usize = 48;
 
+/// No template.
+const NONE: &[u8] = &[];
+
 /// So far beyond a limit the program itself refuses: what is approved here is never refused there.
 const BEYOND: f32 = 0.02;
 
@@ -119,14 +122,14 @@ impl Made {
         let (common, moves) = match kind {
             Kind::ServoJ => (POSITIONS, SERVOJ),
             Kind::Buffered => (POSITIONS, BUFFERED),
-            Kind::Player => ("", PLAYER),
-            _ => ("", SPEEDJ),
+            Kind::Player => (NONE, PLAYER),
+            _ => (NONE, SPEEDJ),
         };
         // The node of the URCap is one call; what it calls stands at the top of the program.
-        let (before, behind) =
-            if for_urcap { ("# HEADER_BEGIN\n", "# HEADER_END\noutrigger_program()\n") } else { ("", "") };
+        let (before, behind): (&[u8], &[u8]) =
+            if for_urcap { (b"# HEADER_BEGIN\n", b"# HEADER_END\noutrigger_program()\n") } else { (NONE, NONE) };
         let conversation = match kind {
-            Kind::Player => "",
+            Kind::Player => NONE,
             _ if program.by_registers(path) => REGISTERS,
             _ => CONVERSATION,
         };

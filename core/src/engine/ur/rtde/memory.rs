@@ -84,9 +84,9 @@ impl<'m, const RECEIVE: usize, const CLAIMS: usize> StateMemory<'m> for RtdeMemo
         let mut wanted = Claim::ALL.into_iter().filter(|claim| claims.has(*claim));
         let count = wanted.clone().count();
         let inputs = inputs.insert(groups.each_mut().map(|fields| {
-            let names = wanted.next().map_or("", Claim::inputs);
+            let (names, types) = wanted.next().map_or(("", &[][..]), |claim| (claim.inputs(), claim.types()));
             // There is room for every group.
-            let recipe = DynamicRecipe::new(names, Direction::Input, fields);
+            let recipe = DynamicRecipe::with_types(names, "", types, Direction::Input, fields);
             Inputs::new(recipe.unwrap_or_else(|_| DynamicRecipe::empty(Direction::Input)))
         }));
         let inputs = inputs.get_mut(..count.min(CLAIMS))?;

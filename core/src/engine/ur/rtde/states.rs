@@ -69,7 +69,8 @@ impl<'m> RtdeStates<'m> {
         mirrored: bool,
     ) -> Option<Self> {
         let optional = if mirrored { OPTIONAL } else { WITHOUT_MIRRORED };
-        let outputs = DynamicRecipe::with_optional(NEEDED, optional, Direction::Output, outputs).ok()?;
+        let outputs =
+            DynamicRecipe::with_types(NEEDED, optional, StateOutputs::TYPES, Direction::Output, outputs).ok()?;
         // That nothing comes is the session's to judge, and a controller that waits for a person is asked again later.
         let config = ClientConfig {
             silence_timeout: Duration::MAX,
