@@ -164,6 +164,12 @@ pub(crate) const SECTIONS: &[Section] = &[
                 &[],
             ),
             line(
+                "`+` joins a text with what is beside it: one laboratory's program does so, since which software is UNCONFIRMED",
+                [Absent, Absent, Assumed, Assumed],
+                "Builtins::with_joined_texts",
+                &["plus_joins_a_text_with_what_is_beside_it", "texts_are_joined_from_5_0_on_unless_that_is_chosen"],
+            ),
+            line(
                 "`digital_out[n] = x` is `set_digital_out(n, x)`",
                 [Clients, Clients, Absent, Absent],
                 "Options::assignable_outputs",

@@ -23,6 +23,7 @@ pub struct Builtins {
     assignable: bool,
     arrays: bool,
     structs: bool,
+    joins_texts: bool,
 }
 
 impl Builtins {
@@ -36,7 +37,14 @@ impl Builtins {
         let e_series = Version::new(5, 0);
         // With 3.14.3 and 5.9.4; versions have no third number here.
         let arrays = version >= Version::new(5, 9) || (version >= Version::new(3, 14) && version < e_series);
-        Self { version, by_name, assignable: version < e_series, arrays, structs: version >= STRUCTS }
+        Self {
+            version,
+            by_name,
+            assignable: version < e_series,
+            arrays,
+            structs: version >= STRUCTS,
+            joins_texts: version >= e_series,
+        }
     }
 
     /// The same, where `digital_out[n] = x` is or is not `set_digital_out(n, x)`. Clients for CB2 and CB3 send it; until
@@ -71,6 +79,17 @@ impl Builtins {
     #[must_use]
     pub fn with_structs(self, structs: bool) -> Self {
         Self { structs, ..self }
+    }
+
+    /// Sets whether `+` joins a text with whatever is on its other side. It does from 5.0 on: one program for an e-Series arm
+    /// uses it, and since which software controllers accept it is UNCONFIRMED.
+    #[must_use]
+    pub fn with_joined_texts(self, joins: bool) -> Self {
+        Self { joins_texts: joins, ..self }
+    }
+
+    pub(super) fn joins_texts(&self) -> bool {
+        self.joins_texts
     }
 
     pub(super) fn has_structs(&self) -> bool {
