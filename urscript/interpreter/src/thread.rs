@@ -251,6 +251,12 @@ impl Thread {
                     self.jump(to);
                 }
             }
+            Op::NoMethod(name, count) => {
+                let (first, _) = self.top(count as usize);
+                let object = first.checked_sub(1).and_then(|below| self.stack.get(below)).unwrap_or(&Value::None);
+                let name = program.constants.get(name as usize).and_then(Value::text).unwrap_or_default();
+                return Err(FaultKind::NoMethod { name: name.into(), found: object.kind() });
+            }
             Op::Call(site) => return self.call(program, site, budget),
             Op::Return => {
                 let value = self.pop();

@@ -170,6 +170,12 @@ pub(crate) const SECTIONS: &[Section] = &[
                 &["plus_joins_a_text_with_what_is_beside_it", "texts_are_joined_from_5_0_on_unless_that_is_chosen"],
             ),
             line(
+                "methods of handles from `rpc_factory` and others compile; the program ends at the factory",
+                [Absent, NotSimulated, NotSimulated, NotSimulated],
+                "",
+                &["methods_of_handles_that_are_not_simulated_compile_and_their_factory_is_named"],
+            ),
+            line(
                 "`digital_out[n] = x` is `set_digital_out(n, x)`",
                 [Clients, Clients, Absent, Absent],
                 "Options::assignable_outputs",

@@ -116,12 +116,34 @@ impl<'c, 's> Compiler<'c, 's> {
         self.advance();
         let position = self.position();
         let name = self.expect_name("the name of a method")?;
-        let Some(signature) = self.builtins.method(name) else {
-            return Err(CompileError { position, kind: CompileErrorKind::NameNotFound(name.into()) });
-        };
-        let callee = self.builtin(signature);
-        self.arguments(name, &callee, vec![0], position)?;
+        let given = self.given()?;
+        if let Some(callee) = self.builtins.method(name).map(|signature| self.builtin(signature))
+            && let Some(slots) = callee.slots(&given)
+        {
+            self.emit_call(&callee, slots, position);
+            return Ok(true);
+        }
+        // Another program at the other end decides what its methods are called and take.
+        let number = index(self.constants.len());
+        self.constants.push(Value::String(name.into()));
+        self.emit(Op::NoMethod(number, index(given.len())), position);
         Ok(true)
+    }
+
+    /// The arguments of a method, `(a, b, name=c)`: their values are on the stack afterwards. Returns the name of each that has
+    /// one.
+    fn given(&mut self) -> Result<Vec<Option<&'s str>>, CompileError> {
+        let mut given = Vec::new();
+        self.expect(Token::Sign("("), "(")?;
+        while !self.accept(Token::Sign(")")) {
+            if !given.is_empty() {
+                self.expect(Token::Sign(","), ", or )")?;
+            }
+            let name = self.argument_name();
+            self.expression()?;
+            given.push(name);
+        }
+        Ok(given)
     }
 
     /// Whether a method is called next, on software that has some.
@@ -295,23 +317,17 @@ impl<'c, 's> Compiler<'c, 's> {
     /// `(a, b, name=c)` after the name of a function.
     pub(super) fn call(&mut self, name: &str, position: Position) -> Result<(), CompileError> {
         let callee = self.callee(name, position)?;
-        self.arguments(name, &callee, Vec::new(), position)
+        self.arguments(name, &callee, position)
     }
 
-    /// `(a, b, name=c)`, and the call. The values of `slots` are on the stack already.
-    fn arguments(
-        &mut self,
-        name: &str,
-        callee: &Callee<'_>,
-        mut slots: Vec<u32>,
-        position: Position,
-    ) -> Result<(), CompileError> {
+    /// `(a, b, name=c)`, and the call.
+    fn arguments(&mut self, name: &str, callee: &Callee<'_>, position: Position) -> Result<(), CompileError> {
         let fault = |what| CompileErrorKind::Arguments { function: name.into(), what };
-        let before = slots.len();
+        let mut slots: Vec<u32> = Vec::new();
         self.expect(Token::Sign("("), "(")?;
         let mut named = false;
         while !self.accept(Token::Sign(")")) {
-            if slots.len() > before {
+            if !slots.is_empty() {
                 self.expect(Token::Sign(","), ", or )")?;
             }
             let place = self.position();
@@ -328,7 +344,7 @@ impl<'c, 's> Compiler<'c, 's> {
             let Some(parameter) = callee.params.get(slot as usize) else {
                 return Err(CompileError {
                     position: place,
-                    kind: fault(ArgumentsError::TooMany { allowed: callee.params.len().saturating_sub(before) }),
+                    kind: fault(ArgumentsError::TooMany { allowed: callee.params.len() }),
                 });
             };
             if slots.contains(&slot) {
@@ -405,6 +421,26 @@ impl<'c, 's> Compiler<'c, 's> {
 struct Callee<'s> {
     target: Target,
     params: Vec<Param<'s>>,
+}
+
+impl Callee<'_> {
+    /// Returns the slots of an object and of the arguments given with it; none where they do not fit.
+    fn slots(&self, given: &[Option<&str>]) -> Option<Vec<u32>> {
+        let mut slots = vec![0];
+        for name in given {
+            let slot = match name {
+                Some(name) => self.params.iter().position(|param| param.is_called(name))?,
+                None => slots.len(),
+            };
+            let slot = index(slot);
+            if slot as usize >= self.params.len() || slots.contains(&slot) {
+                return None;
+            }
+            slots.push(slot);
+        }
+        let mut all = (0..).zip(&self.params);
+        all.all(|(slot, param)| !param.required || slots.contains(&slot)).then_some(slots)
+    }
 }
 
 struct Param<'s> {
