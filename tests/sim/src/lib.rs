@@ -74,6 +74,7 @@ pub mod sensor;
 pub mod service;
 pub mod surface;
 pub mod tcp;
+mod text;
 pub mod time;
 pub mod timing;
 pub mod udp;

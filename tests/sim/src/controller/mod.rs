@@ -55,7 +55,6 @@ use connection::{Connection, Phase};
 use event::Events;
 use external_control::Fetching;
 use operations::Underway;
-
 /// Nobody listens on this port, or not now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refused;
@@ -447,7 +446,7 @@ impl Controller {
     /// The operator sees the newest popup of a program, until somebody closes it.
     fn show_popups(&mut self) {
         let newest = self.notices.iter().rev().find_map(|notice| match notice {
-            Notice::Popup { text, .. } => Some(text.clone()),
+            Notice::Popup { text, .. } => Some(crate::text::shown(text)),
             _ => None,
         });
         self.pendant.popup = newest.or(self.pendant.popup.take());

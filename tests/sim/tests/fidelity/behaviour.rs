@@ -170,6 +170,16 @@ pub(crate) const SECTIONS: &[Section] = &[
                 &["plus_joins_a_text_with_what_is_beside_it", "texts_are_joined_from_5_0_on_unless_that_is_chosen"],
             ),
             line(
+                "texts outside ASCII are the bytes of the program wherever they go out",
+                everywhere(Assumed),
+                "",
+                &[
+                    "messages_popups_and_errors_are_the_bytes_of_the_program",
+                    "what_goes_to_a_socket_is_the_bytes_of_the_program",
+                    "lines_of_interpreter_mode_come_back_as_their_bytes",
+                ],
+            ),
+            line(
                 "methods of handles from `rpc_factory` and others compile; the program ends at the factory",
                 [Absent, NotSimulated, NotSimulated, NotSimulated],
                 "",
