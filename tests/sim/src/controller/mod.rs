@@ -55,6 +55,9 @@ use connection::{Connection, Phase};
 use event::Events;
 use external_control::Fetching;
 use operations::Underway;
+
+/// The stream of random numbers that programs ask for.
+const RANDOM: u64 = 0x7A4D;
 /// Nobody listens on this port, or not now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refused;
@@ -198,6 +201,7 @@ impl Controller {
                 outputs: Registers::default(),
                 watchdogs: Watchdogs::default(),
                 sockets: Sockets::new(options.sockets, options.seed),
+                random: Rng::new(options.seed, RANDOM),
                 ros: Ends::new(options.ros),
             },
             programs: Programs::new(

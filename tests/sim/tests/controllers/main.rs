@@ -10,6 +10,7 @@ mod faults;
 mod forces;
 mod freedrive;
 mod insertion;
+mod installation;
 mod interpreter;
 mod krc;
 mod looking;

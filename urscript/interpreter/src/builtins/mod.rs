@@ -1,6 +1,8 @@
 //! The functions a controller provides, by software version (client interfaces 5.5; external control 5.2 and 5.3).
 
 mod methods;
+mod named;
+mod setup;
 mod table;
 
 use std::collections::HashMap;
@@ -9,11 +11,18 @@ use super::error::FaultKind;
 use super::limits::Limits;
 use super::value::Value;
 use methods::METHODS;
+use named::NAMED;
 use outrigger_urscript::Version;
+use setup::SETUP;
 use table::ALL;
 
 /// The first software with `struct`, assumed.
 const STRUCTS: Version = Version::new(5, 11);
+
+/// Returns every function of any software.
+fn all() -> impl Iterator<Item = &'static Signature> {
+    ALL.iter().chain(SETUP).chain(NAMED)
+}
 
 /// Which functions a controller's software has. Made once per controller.
 #[derive(Clone, Debug)]
@@ -31,7 +40,7 @@ impl Builtins {
     #[must_use]
     pub fn of(version: Version) -> Self {
         let mut by_name = HashMap::new();
-        for signature in ALL.iter().filter(|signature| signature.is_in(version)) {
+        for signature in all().filter(|signature| signature.is_in(version)) {
             by_name.insert(signature.name, signature);
         }
         let e_series = Version::new(5, 0);
@@ -64,7 +73,7 @@ impl Builtins {
     /// The same with or without the functions of interpreter mode.
     #[must_use]
     pub fn with_interpreter_mode(mut self, available: bool) -> Self {
-        for signature in ALL.iter().filter(|signature| matches!(signature.run, Run::Interpreter(_))) {
+        for signature in all().filter(|signature| matches!(signature.run, Run::Interpreter(_))) {
             if available {
                 self.by_name.insert(signature.name, signature);
             } else {
@@ -163,12 +172,14 @@ pub(super) struct Signature {
     /// Likewise PolyScope X.
     polyscope_x_since: Option<Version>,
     params: &'static [Param],
+    /// Arguments of any number and name: its parameters are not known.
+    takes_any: bool,
     pub(super) run: Run,
 }
 
 impl Signature {
     const fn new(name: &'static str, params: &'static [Param], run: Run) -> Self {
-        Self { name, since: FIRST, e_series_since: None, polyscope_x_since: None, params, run }
+        Self { name, since: FIRST, e_series_since: None, polyscope_x_since: None, params, takes_any: false, run }
     }
 
     const fn since(self, major: u8, minor: u8) -> Self {
@@ -190,6 +201,14 @@ impl Signature {
             _ => self.polyscope_x_since.or(self.e_series_since).unwrap_or(self.since),
         };
         since <= version
+    }
+
+    const fn taking_any(self) -> Self {
+        Self { takes_any: true, ..self }
+    }
+
+    pub(super) fn takes_any(&self) -> bool {
+        self.takes_any
     }
 
     /// The parameters in this version: later ones come after the older.
@@ -321,6 +340,6 @@ mod tests {
 
     #[test]
     fn no_name_is_declared_twice() {
-        assert_eq!(Builtins::of(Version::new(255, 255)).by_name.len(), ALL.len());
+        assert_eq!(Builtins::of(Version::new(255, 255)).by_name.len(), all().count());
     }
 }

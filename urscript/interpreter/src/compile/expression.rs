@@ -317,6 +317,11 @@ impl<'c, 's> Compiler<'c, 's> {
     /// `(a, b, name=c)` after the name of a function.
     pub(super) fn call(&mut self, name: &str, position: Position) -> Result<(), CompileError> {
         let callee = self.callee(name, position)?;
+        if callee.takes_any {
+            let count = self.given()?.len();
+            self.emit_call(&callee, (0..index(count)).collect(), position);
+            return Ok(());
+        }
         self.arguments(name, &callee, position)
     }
 
@@ -381,7 +386,7 @@ impl<'c, 's> Compiler<'c, 's> {
         self.expect(Token::Sign("]"), "]")?;
         self.expect(Token::Sign("="), "=")?;
         self.expression()?;
-        let callee = Callee { target: Target::Builtin(setter), params: Vec::new() };
+        let callee = Callee { target: Target::Builtin(setter), params: Vec::new(), takes_any: false };
         self.emit_call(&callee, vec![0, 1], position);
         self.emit(Op::Discard, position);
         Ok(())
@@ -395,7 +400,7 @@ impl<'c, 's> Compiler<'c, 's> {
         {
             let params = function.params.iter();
             let params = params.map(|param| Param { name: &param.name, alias: "", required: !param.optional });
-            return Ok(Callee { target: Target::Function(number), params: params.collect() });
+            return Ok(Callee { target: Target::Function(number), params: params.collect(), takes_any: false });
         }
         if let Some(signature) = self.builtins.find(name) {
             return Ok(self.builtin(signature));
@@ -408,7 +413,7 @@ impl<'c, 's> Compiler<'c, 's> {
         let params = signature.params(version);
         let params =
             params.map(|param| Param { name: param.name, alias: param.alias, required: param.required(version) });
-        Callee { target: Target::Builtin(signature), params: params.collect() }
+        Callee { target: Target::Builtin(signature), params: params.collect(), takes_any: signature.takes_any() }
     }
 
     fn emit_call(&mut self, callee: &Callee<'_>, slots: Vec<u32>, position: Position) {
@@ -421,6 +426,8 @@ impl<'c, 's> Compiler<'c, 's> {
 struct Callee<'s> {
     target: Target,
     params: Vec<Param<'s>>,
+    /// Arguments of any number and name.
+    takes_any: bool,
 }
 
 impl Callee<'_> {
