@@ -5,6 +5,7 @@ mod common;
 mod control_loop;
 mod dashboard;
 mod dynamics;
+mod exports;
 mod external_control;
 mod faults;
 mod forces;

@@ -164,6 +164,12 @@ pub(crate) const SECTIONS: &[Section] = &[
                 &[],
             ),
             line(
+                "step labels of exported programs (`$ 3 \"MoveJ\" \"breakAfter\"`) are passed over",
+                everywhere(Manual),
+                "",
+                &["labels_are_passed_over_at_any_indent_and_their_lines_count", "programs_as_pendants_write_them_run"],
+            ),
+            line(
                 "`+` joins a text with what is beside it: one laboratory's program does so, since which software is UNCONFIRMED",
                 [Absent, Absent, Assumed, Assumed],
                 "Builtins::with_joined_texts",
