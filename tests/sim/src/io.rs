@@ -2,6 +2,8 @@
 
 use outrigger_wire::robot::Generation;
 
+/// Gravity as controllers have it \[m/s²\].
+const GRAVITY: f64 = 9.82;
 /// An analogue output as a current: 4 mA, and what is above it \[A\].
 const LIVE_ZERO: f64 = 0.004;
 const CURRENT_SPAN: f64 = 0.016;
@@ -41,6 +43,12 @@ pub struct Io {
     pub tool_analog_in_range: [u8; 2],
     /// Supply of the tool \[V\]: 0, 12 or 24.
     pub tool_voltage: u8,
+    /// Mode of the tool's outputs: 0 two digital ones, 1 both for power.
+    pub tool_output_mode: u8,
+    /// Mode of each digital output of the tool: 1 sinking, 2 sourcing, 3 both.
+    pub tool_digital_out_modes: [u8; 2],
+    /// The vector of gravity that a program has set \[m/s²\]. The arm's own weight does not depend on it.
+    pub gravity: [f64; 3],
     /// The 32 flags of a program.
     pub flags: u32,
     /// Whether the box has the interface for injection moulding machines.
@@ -68,6 +76,9 @@ impl Io {
             tool_analog_in: [0.0; 2],
             tool_analog_in_range: [1; 2],
             tool_voltage: 0,
+            tool_output_mode: 0,
+            tool_digital_out_modes: [1; 2],
+            gravity: [0.0, 0.0, GRAVITY],
             flags: 0,
             euromap67,
             payload: 0.0,

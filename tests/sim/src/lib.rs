@@ -34,6 +34,7 @@
 //! | `core/docs/protocol/ur-external-control.md 1.7, 5.3` | force mode, hand guiding, contact, direct torque | [`arm`], [`surface`], `program::forces` | `tests/controllers/forces.rs`, `freedrive.rs`, `dynamics.rs`, `insertion.rs` |
 //! | `core/docs/protocol/ur-dashboard.md 6` | the Robot API of PolyScope X over HTTP | [`robot_api`], `controller::http` | `tests/robot_api.rs` |
 //! | `core/docs/protocol/ur-client-interfaces.md 5.6, 5.7` | services that are off, restarts, local control | [`service`], `controller::operation` | `tests/controllers/services.rs`, `tests/controllers/operator.rs` |
+//! | `core/docs/protocol/ur-external-control.md 5.5` | set-up at the head of exported programs | [`io`], `program::installation` | `tests/controllers/installation.rs`, `exports.rs` |
 //! | `core/docs/protocol/ur-external-control.md 5.1` | sockets of programs, to servers that the driver reaches | [`dial`], `program::sockets` | `tests/controllers/sockets.rs` |
 //! | `core/docs/protocol/ros2-surface.md` 4.1 | scripts of a PolyScope X that speak ROS 2 | [`ros`], `program::ros` | `tests/controllers/ros.rs` |
 //! | `core/docs/protocol/ur-external-control.md 1.1` | the URCap that fetches a program when it is played | [`external_control`] | `tests/controllers/external_control.rs` |
@@ -74,6 +75,7 @@ pub mod sensor;
 pub mod service;
 pub mod surface;
 pub mod tcp;
+mod text;
 pub mod time;
 pub mod timing;
 pub mod udp;

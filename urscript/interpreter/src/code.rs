@@ -89,6 +89,8 @@ pub(super) enum Op {
     /// Jumps if the parameter in this slot was given.
     JumpIfGiven(u32, u32),
     Call(u32),
+    /// Calls a method that no object has: its name is this constant. Below this many arguments is the object.
+    NoMethod(u32, u32),
     /// Starts this function as a thread.
     Run(u32),
     Join,

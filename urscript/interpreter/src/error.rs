@@ -141,6 +141,13 @@ pub enum FaultKind {
     NotAssigned,
     /// A struct has no member of this name.
     NoMember(String),
+    /// A value has no method of this name, or none that takes these arguments.
+    NoMethod {
+        /// The method.
+        name: String,
+        /// The kind of the value, see [`Value::kind`](super::Value::kind).
+        found: &'static str,
+    },
     /// There is no such element.
     IndexOutOfRange {
         /// The index.
@@ -181,6 +188,7 @@ impl fmt::Display for FaultKind {
             Self::Type { operation, found } => write!(f, "type_error:{operation}:{found}:"),
             Self::NotAssigned => f.write_str("variable_not_assigned:"),
             Self::NoMember(name) => write!(f, "no_member:{name}:"),
+            Self::NoMethod { name, found } => write!(f, "no_method:{name}:{found}:"),
             Self::IndexOutOfRange { index, len } => write!(f, "index_out_of_range:{index}:{len}:"),
             Self::Overflow(operation) => write!(f, "integer_overflow:{operation}:"),
             Self::Length { operation, left, right } => write!(f, "length_error:{operation}:{left}:{right}:"),

@@ -1,4 +1,4 @@
-//! Text to tokens.
+//! Text to tokens. Step labels, which `PolyScope` writes into its exports, are no tokens: `$ 3 "MoveJ" "breakAfter"`.
 
 use core::iter::Peekable;
 use core::str::CharIndices;
@@ -96,6 +96,10 @@ pub(super) fn tokens(source: &str) -> Result<Vec<Placed<'_>>, CompileError> {
     loop {
         lexer.skip_blanks();
         let position = lexer.position;
+        if lexer.peek() == Some('$') && tokens.last().is_none_or(|placed| placed.token == Token::LineEnd) {
+            lexer.label()?;
+            continue;
+        }
         let token = lexer.token()?;
         let continued = lexer.open > 0 || tokens.last().is_some_and(|placed| placed.token.wants_a_value());
         if token == Token::LineEnd && continued {
@@ -221,8 +225,41 @@ impl<'s> Lexer<'s> {
         Ok(Token::Text(text))
     }
 
+    /// Passes over a step label, up to the end of its line (external control, 5.1).
+    fn label(&mut self) -> Result<(), CompileError> {
+        self.advance();
+        self.skip_blanks();
+        let position = self.position;
+        if self.run(|c| c.is_ascii_digit()).is_empty() {
+            return Err(self.unexpected(position, "the number of a label"));
+        }
+        self.skip_blanks();
+        let position = self.position;
+        if self.peek() != Some('"') {
+            return Err(self.unexpected(position, "the text of a label"));
+        }
+        self.text()?;
+        self.skip_blanks();
+        let position = self.position;
+        if self.peek() == Some('"') && !matches!(self.text()?, Token::Text("breakAfter" | "noBreak")) {
+            return Err(self.unexpected(position, "breakAfter or noBreak"));
+        }
+        self.skip_blanks();
+        let over = matches!(self.peek(), None | Some('\n'));
+        if over { Ok(()) } else { Err(self.unexpected(self.position, "the end of a label")) }
+    }
+
     fn error(&self, position: Position, found: String) -> CompileError {
         CompileError { position, kind: CompileErrorKind::Syntax { expected: "a statement", found } }
+    }
+
+    /// The error for what stands at a place, up to the end of its line.
+    fn unexpected(&self, position: Position, expected: &'static str) -> CompileError {
+        let line = usize::try_from(position.line.saturating_sub(1)).unwrap_or(usize::MAX);
+        let column = usize::try_from(position.column.saturating_sub(1)).unwrap_or(usize::MAX);
+        let rest: String = self.source.lines().nth(line).unwrap_or_default().chars().skip(column).take(40).collect();
+        let found = if rest.trim().is_empty() { "end of line".into() } else { rest.escape_default().to_string() };
+        CompileError { position, kind: CompileErrorKind::Syntax { expected, found } }
     }
 }
 
@@ -291,6 +328,35 @@ mod tests {
         }
         for after in ["x", "1", "1.5", "\"a\"", "True", "None", "end", "f()", "l[0]", "if x:", "halt"] {
             assert_eq!(count(&format!("{after} # why\ny = 2\n")), 2, "{after}");
+        }
+    }
+
+    #[test]
+    fn labels_are_passed_over_at_any_indent_and_their_lines_count() {
+        let source = "$ 1 \"Robot Program\"\nx = 1\n   $ 22 \"Wait: 0.01\" \"breakAfter\"  # why\n\t$3 \"a\"\"noBreak\"\r\ny = 2\n";
+        let found: Vec<_> =
+            tokens(source).unwrap().into_iter().filter(|placed| placed.token != Token::LineEnd).collect();
+        let lines: Vec<_> = found.iter().map(|placed| placed.position.line).collect();
+        assert_eq!(lines, [2, 2, 2, 5, 5, 5, 6], "{found:?}");
+        assert_eq!(plain("$ 1 \"at the end\""), [Token::End]);
+    }
+
+    #[test]
+    fn what_is_no_label_is_an_error_where_it_stops_being_one() {
+        for (source, line, column, expected) in [
+            ("x = 1\n  $ \"no number\"\n", 2, 5, "the number of a label"),
+            ("$ 4\n", 1, 4, "the text of a label"),
+            ("$ 4 MoveJ\n", 1, 5, "the text of a label"),
+            ("$ 4 \"MoveJ\" \"breakBefore\"\n", 1, 13, "breakAfter or noBreak"),
+            ("$ 4 \"MoveJ\" x = 1\n", 1, 13, "the end of a label"),
+            ("$ 4 \"MoveJ\n", 1, 5, "a statement"),
+            ("x = 1 $ 4 \"MoveJ\"\n", 1, 7, "a statement"),
+            ("f(\n$ 4 \"MoveJ\"\n)\n", 2, 1, "a statement"),
+        ] {
+            let error = tokens(source).unwrap_err();
+            assert_eq!(error.position, Position { line, column }, "{source}");
+            let CompileErrorKind::Syntax { expected: found, .. } = error.kind else { panic!("{error}") };
+            assert_eq!(found, expected, "{source}");
         }
     }
 

@@ -31,6 +31,8 @@ pub struct Program {
     pub(super) names: Declarations,
     /// Whether operators take lists and matrices.
     pub(super) arrays: bool,
+    /// Set if `+` joins texts.
+    pub(super) joins_texts: bool,
     pub(super) limits: Limits,
 }
 

@@ -1,10 +1,11 @@
 //! One thread of a running program: its frames, its values, and the call it waits in.
 
-use super::code::{Op, Place};
+use super::code::{Binary, Op, Place};
 use super::error::{Fault, FaultKind, Position};
 use super::limits::Limits;
 use super::operators;
 use super::program::Program;
+use super::pure::strings;
 use super::value::{ThreadId, Value};
 
 /// What the next instruction needs from outside the thread.
@@ -215,7 +216,10 @@ impl Thread {
                 let right = self.pop();
                 let left = self.pop();
                 let lists = [&left, &right].iter().any(|value| matches!(value, Value::List(_)));
-                if program.arrays && lists && operator.is_arithmetic() {
+                let texts = [&left, &right].iter().any(|value| matches!(value, Value::String(_)));
+                if program.joins_texts && texts && operator == Binary::Add {
+                    self.push(strings::str_cat(&[left, right], limits)?, limits, budget)?;
+                } else if program.arrays && lists && operator.is_arithmetic() {
                     let (value, work) = operator.arrays(&left, &right)?;
                     if !value.fits(limits) {
                         return Err(FaultKind::Limit("list"));
@@ -246,6 +250,12 @@ impl Thread {
                 if frame.and_then(|frame| frame.locals.get(slot as usize)).is_some_and(Option::is_some) {
                     self.jump(to);
                 }
+            }
+            Op::NoMethod(name, count) => {
+                let (first, _) = self.top(count as usize);
+                let object = first.checked_sub(1).and_then(|below| self.stack.get(below)).unwrap_or(&Value::None);
+                let name = program.constants.get(name as usize).and_then(Value::text).unwrap_or_default();
+                return Err(FaultKind::NoMethod { name: name.into(), found: object.kind() });
             }
             Op::Call(site) => return self.call(program, site, budget),
             Op::Return => {

@@ -6,6 +6,7 @@ use super::{Conn, Controller};
 use crate::external_control::{ExternalControl, Request, assemble, nodes};
 use crate::pendant::{Files, Operation, Outcome, Pendant, ProgramFile};
 use crate::program::Playing;
+use crate::text;
 
 /// A program that is being put together before it starts.
 #[derive(Debug)]
@@ -47,7 +48,7 @@ impl Controller {
             return;
         }
         let Some(Fetching { from, script, answers, asker, .. }) = self.fetching.take() else { return };
-        let program = assemble(&script, &from, &answers);
+        let program = assemble(&text::of_program(&script), &from, &answers);
         let localhost = from.host.eq_ignore_ascii_case("localhost").then_some(IpAddr::V4(Ipv4Addr::LOCALHOST));
         self.program_event(localhost.or_else(|| from.host.parse().ok()), &program, None);
         let plays = self.programs.play(&program, &mut self.plant, &mut self.notices);

@@ -4,6 +4,7 @@
 use super::{Conn, Controller};
 use crate::fault::FaultKind;
 use crate::port::Port;
+use crate::text;
 
 /// What is not known of interpreter mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,7 +71,8 @@ impl Controller {
                 Some(line) if !permitted => format!("discard: robot is not in remote control: {line}"),
                 Some(line) => self.programs.interpret(&line, &mut self.plant),
             };
-            let reply: Vec<u8> = reply.chars().map(|c| u8::try_from(c).unwrap_or(b'?')).chain([b'\n']).collect();
+            let mut reply = text::bytes(&reply);
+            reply.push(b'\n');
             self.send(id, &reply);
         }
     }

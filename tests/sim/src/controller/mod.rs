@@ -56,6 +56,8 @@ use event::Events;
 use external_control::Fetching;
 use operations::Underway;
 
+/// The stream of random numbers that programs ask for.
+const RANDOM: u64 = 0x7A4D;
 /// Nobody listens on this port, or not now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refused;
@@ -199,6 +201,7 @@ impl Controller {
                 outputs: Registers::default(),
                 watchdogs: Watchdogs::default(),
                 sockets: Sockets::new(options.sockets, options.seed),
+                random: Rng::new(options.seed, RANDOM),
                 ros: Ends::new(options.ros),
             },
             programs: Programs::new(
@@ -447,7 +450,7 @@ impl Controller {
     /// The operator sees the newest popup of a program, until somebody closes it.
     fn show_popups(&mut self) {
         let newest = self.notices.iter().rev().find_map(|notice| match notice {
-            Notice::Popup { text, .. } => Some(text.clone()),
+            Notice::Popup { text, .. } => Some(crate::text::shown(text)),
             _ => None,
         });
         self.pendant.popup = newest.or(self.pendant.popup.take());

@@ -5,6 +5,7 @@ use crate::pendant::{Operation, Outcome};
 use crate::port::Port;
 use crate::program::Playing;
 use crate::robot::Power;
+use crate::text;
 use crate::time::SimTime;
 
 /// An operation that is not over, and who waits for it.
@@ -118,6 +119,6 @@ impl Controller {
             return false;
         }
         let Some(script) = self.pendant.program().map(|file| file.script.clone()) else { return false };
-        self.programs.play(&script, &mut self.plant, &mut self.notices)
+        self.programs.play(&text::of_program(&script), &mut self.plant, &mut self.notices)
     }
 }

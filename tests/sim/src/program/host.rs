@@ -2,7 +2,7 @@
 
 use outrigger_interpreter::{Call, CallResult, Host, ThreadId, Value};
 
-use super::{Notice, Plant, forces};
+use super::{Notice, Plant, forces, installation};
 
 /// One motion's last cycle may end this early \[s\]: sums of periods are not exact.
 pub(super) const EPSILON: f64 = 1e-9;
@@ -56,6 +56,13 @@ impl Host for ProgramHost<'_> {
             "enable_external_ft_sensor" => self.external_sensor(&call),
             "ft_rtde_input_enable" if self.plant.firmware.external_torques_are_right() => self.external_sensor(&call),
             _ if forces::knows(name) => self.forces(&call),
+            _ if installation::knows(name) => self.installation(&call),
+            "get_tool_current" | "get_tool_temp" | "get_tool_accelerometer_reading" => self.tool_sensor(&call),
+            "get_analog_out" | "get_standard_analog_out" | "get_tool_analog_in" => self.analog(&call),
+            "get_target_tcp_pose_along_path" | "get_target_tcp_speed_along_path" => Some(self.along_path(&call)),
+            "force_mode_get_damping" => Some(CallResult::Value(Value::Float(self.plant.arm.damping))),
+            "force_mode_get_gain_scaling" => Some(CallResult::Value(Value::Float(self.plant.arm.gain_scaling))),
+            "random" => Some(CallResult::Value(Value::Float(self.plant.random.unit()))),
             _ if name.starts_with("get_") || matches!(name, "is_steady" | "is_within_safety_limits" | "time") => {
                 self.get(&call)
             }

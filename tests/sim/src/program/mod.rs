@@ -4,6 +4,7 @@
 mod exchange;
 mod forces;
 mod host;
+mod installation;
 mod interpreter;
 mod looking;
 mod moves;

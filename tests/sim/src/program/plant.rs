@@ -8,6 +8,7 @@ use crate::arm::{Arm, Compliance};
 use crate::firmware::Firmware;
 use crate::force::Force;
 use crate::io::Io;
+use crate::rng::Rng;
 use crate::robot::Robot;
 use crate::ros::Ends;
 use crate::rtde::{Registers, Watchdogs};
@@ -45,6 +46,8 @@ pub(crate) struct Plant {
     pub(crate) watchdogs: Watchdogs,
     /// Of the running program, and every other connection that the controller makes.
     pub(crate) sockets: Sockets,
+    /// Numbers for programs that ask for random ones.
+    pub(crate) random: Rng,
     /// What the running program has open in ROS 2.
     pub(crate) ros: Ends,
 }

@@ -89,8 +89,6 @@ impl ProgramHost<'_> {
                     self.plant.arm.tcp = pose(call.arg(0))?;
                     true
                 }
-                // Taken, without effect: there are no torques to get wrong.
-                "set_gravity" => call.arg(0).vector::<3>().is_some(),
                 _ => return Some(CallResult::Unknown),
             }
         };

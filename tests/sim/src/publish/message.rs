@@ -9,6 +9,7 @@ use outrigger_wire::robot::{Generation, MessageSource, SoftwareVersion};
 use crate::firmware::Firmware;
 use crate::port::Port;
 use crate::program::Notice;
+use crate::text;
 
 /// Timestamp of the messages of the burst.
 const NO_TIME: u64 = u64::MAX;
@@ -82,22 +83,25 @@ pub(crate) fn notice(notice: &Notice, firmware: Firmware, timestamp: u64) -> Opt
         Notice::Stopped(name) => key(b"PROGRAM_XXX_STOPPED", name, timestamp),
         Notice::Exception { line, column, text } => {
             let position = firmware.follows_programs().then_some((*line, *column));
-            let payload = RobotMessagePayload::RuntimeException { position, text: Text(text.as_bytes()) };
+            let text = text::bytes(text);
+            let payload = RobotMessagePayload::RuntimeException { position, text: Text(&text) };
             send(MessageSource::RtMachine, &payload, text.len())
         }
         Notice::Text(text) => {
-            send(MessageSource::RtMachine, &RobotMessagePayload::Text(Text(text.as_bytes())), text.len())
+            let text = text::bytes(text);
+            send(MessageSource::RtMachine, &RobotMessagePayload::Text(Text(&text)), text.len())
         }
         Notice::Popup { text, title, warning, error } => {
             const NO_VALUE: u32 = 8;
-            let title = title.as_bytes().get(..TITLE).unwrap_or(title.as_bytes());
+            let (title, text) = (text::bytes(title), text::bytes(text));
+            let title = title.get(..TITLE).unwrap_or(&title);
             let request = PopupRequest { request_id: 0, requested_type: NO_VALUE, blocking: false };
             let payload = RobotMessagePayload::Popup(Popup {
                 request: (firmware.generation() != Generation::Cb2).then_some(request),
                 warning: *warning,
                 error: *error,
                 title: Text(title),
-                text: Text(text.as_bytes()),
+                text: Text(&text),
             });
             send(MessageSource::RtMachine, &payload, text.len() + title.len())
         }

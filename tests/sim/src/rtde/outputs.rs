@@ -238,9 +238,9 @@ static OUTPUTS: &[Output] = outputs! {
     "tool_output_voltage", Int32 |s, _| s.snapshot.io.tool_voltage.into();
     "tool_output_current", Double |_, _| 6.0;
     "tool_temperature", Double |_, _| 40.0;
-    "tool_output_mode" since E_5_2, Uint8 |_, _| 0;
-    "tool_digital_output0_mode" since E_5_2, Uint8 |_, _| 1;
-    "tool_digital_output1_mode" since E_5_2, Uint8 |_, _| 1;
+    "tool_output_mode" since E_5_2, Uint8 |s, _| s.snapshot.io.tool_output_mode;
+    "tool_digital_output0_mode" since E_5_2, Uint8 |s, _| s.snapshot.io.tool_digital_out_modes[0];
+    "tool_digital_output1_mode" since E_5_2, Uint8 |s, _| s.snapshot.io.tool_digital_out_modes[1];
     "tcp_force_scalar", Double |s, _| s.snapshot.force.magnitude();
     "joint_position_deviation_ratio" since Since::Unconfirmed(None, (5, 15, 0)), Double |s, _| deviation(s);
     // No collision is simulated, and no limit is told from another.
@@ -270,7 +270,7 @@ static OUTPUTS: &[Output] = outputs! {
     "actual_robot_braking_energy_dissipated" since Since::Unconfirmed(None, (5, 23, 0)), Double |_, _| 0.0;
     "encoder0_raw" since UNCONFIRMED, Int32 |_, _| 0;
     "encoder1_raw" since UNCONFIRMED, Int32 |_, _| 0;
-    "target_gravity" since UNCONFIRMED, Vector3 |_, _| [0.0, 0.0, GRAVITY];
+    "target_gravity" since UNCONFIRMED, Vector3 |s, _| s.snapshot.io.gravity;
     "target_base_acceleration" since UNCONFIRMED, Vector6 |_, _| [0.0; 6];
     "target_base_wrench" since UNCONFIRMED, Vector6 |_, _| [0.0; 6];
     "control_step" since UNCONFIRMED, Uint64 |s, _| s.cycles;

@@ -164,6 +164,34 @@ pub(crate) const SECTIONS: &[Section] = &[
                 &[],
             ),
             line(
+                "step labels of exported programs (`$ 3 \"MoveJ\" \"breakAfter\"`) are passed over",
+                everywhere(Manual),
+                "",
+                &["labels_are_passed_over_at_any_indent_and_their_lines_count", "programs_as_pendants_write_them_run"],
+            ),
+            line(
+                "`+` joins a text with what is beside it: one laboratory's program does so, since which software is UNCONFIRMED",
+                [Absent, Absent, Assumed, Assumed],
+                "Builtins::with_joined_texts",
+                &["plus_joins_a_text_with_what_is_beside_it", "texts_are_joined_from_5_0_on_unless_that_is_chosen"],
+            ),
+            line(
+                "texts outside ASCII are the bytes of the program wherever they go out",
+                everywhere(Assumed),
+                "",
+                &[
+                    "messages_popups_and_errors_are_the_bytes_of_the_program",
+                    "what_goes_to_a_socket_is_the_bytes_of_the_program",
+                    "lines_of_interpreter_mode_come_back_as_their_bytes",
+                ],
+            ),
+            line(
+                "methods of handles from `rpc_factory` and others compile; the program ends at the factory",
+                [Absent, NotSimulated, NotSimulated, NotSimulated],
+                "",
+                &["methods_of_handles_that_are_not_simulated_compile_and_their_factory_is_named"],
+            ),
+            line(
                 "`digital_out[n] = x` is `set_digital_out(n, x)`",
                 [Clients, Clients, Absent, Absent],
                 "Options::assignable_outputs",

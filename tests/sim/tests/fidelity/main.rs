@@ -6,6 +6,8 @@
 
 mod behaviour;
 mod functions;
+mod manual;
+mod not_simulated;
 mod page;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -143,10 +145,20 @@ fn every_option_named_is_one() {
 
 #[test]
 fn the_page_says_what_the_tables_say() {
-    let path = workspace().join("tests/sim/docs/fidelity.md");
-    let page = page::page(&NEWEST);
+    compare("fidelity.md", &page::page(&NEWEST));
+}
+
+#[test]
+fn the_page_of_functions_says_which_are_executed_and_which_are_named() {
+    let manual = fs::read_to_string(workspace().join("urscript/interpreter/manual.tsv")).unwrap();
+    compare("urscript-functions.md", &manual::page(&manual));
+}
+
+/// Compares a page in `tests/sim/docs` with what is written there, or writes it anew where that is wanted.
+fn compare(name: &str, page: &str) {
+    let path = workspace().join("tests/sim/docs").join(name);
     if env::var_os("OUTRIGGER_BLESS").is_some() {
-        fs::write(&path, &page).unwrap();
+        fs::write(&path, page).unwrap();
     }
     let written = fs::read_to_string(&path).unwrap_or_default();
     assert!(

@@ -91,7 +91,8 @@ pub(crate) fn page(newest: &[Version; 4]) -> String {
     }
     page.push_str(
         "\n## Functions of URScript\n\n\
-         A column has the first software of its generation that has the function here.\n",
+         A column has the first software of its generation that has the function here. [Every function of the manual by software](urscript-functions.md): \
+         executed, or known by name.\n",
     );
     for group in functions::GROUPS {
         let _ = write!(

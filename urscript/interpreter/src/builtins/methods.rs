@@ -1,7 +1,8 @@
 //! Methods of objects that a host hands out: the object is their first argument (`core/docs/protocol/ros2-surface.md` 4.1).
 //!
 //! A program may keep an object of any kind in a variable, so that a method is known by its name alone, and the host says whether
-//! the object has it.
+//! the object has it. A method that is not here is one of a server elsewhere, behind a handle that is not simulated: it
+//! compiles, and ends the program that comes to call it.
 
 use super::table::{host, req};
 use super::{Param, Signature};

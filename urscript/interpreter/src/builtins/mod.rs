@@ -1,6 +1,8 @@
 //! The functions a controller provides, by software version (client interfaces 5.5; external control 5.2 and 5.3).
 
 mod methods;
+mod named;
+mod setup;
 mod table;
 
 use std::collections::HashMap;
@@ -9,11 +11,18 @@ use super::error::FaultKind;
 use super::limits::Limits;
 use super::value::Value;
 use methods::METHODS;
+use named::NAMED;
 use outrigger_urscript::Version;
+use setup::SETUP;
 use table::ALL;
 
 /// The first software with `struct`, assumed.
 const STRUCTS: Version = Version::new(5, 11);
+
+/// Returns every function of any software.
+fn all() -> impl Iterator<Item = &'static Signature> {
+    ALL.iter().chain(SETUP).chain(NAMED)
+}
 
 /// Which functions a controller's software has. Made once per controller.
 #[derive(Clone, Debug)]
@@ -23,6 +32,7 @@ pub struct Builtins {
     assignable: bool,
     arrays: bool,
     structs: bool,
+    joins_texts: bool,
 }
 
 impl Builtins {
@@ -30,13 +40,20 @@ impl Builtins {
     #[must_use]
     pub fn of(version: Version) -> Self {
         let mut by_name = HashMap::new();
-        for signature in ALL.iter().filter(|signature| signature.is_in(version)) {
+        for signature in all().filter(|signature| signature.is_in(version)) {
             by_name.insert(signature.name, signature);
         }
         let e_series = Version::new(5, 0);
         // With 3.14.3 and 5.9.4; versions have no third number here.
         let arrays = version >= Version::new(5, 9) || (version >= Version::new(3, 14) && version < e_series);
-        Self { version, by_name, assignable: version < e_series, arrays, structs: version >= STRUCTS }
+        Self {
+            version,
+            by_name,
+            assignable: version < e_series,
+            arrays,
+            structs: version >= STRUCTS,
+            joins_texts: version >= e_series,
+        }
     }
 
     /// The same, where `digital_out[n] = x` is or is not `set_digital_out(n, x)`. Clients for CB2 and CB3 send it; until
@@ -56,7 +73,7 @@ impl Builtins {
     /// The same with or without the functions of interpreter mode.
     #[must_use]
     pub fn with_interpreter_mode(mut self, available: bool) -> Self {
-        for signature in ALL.iter().filter(|signature| matches!(signature.run, Run::Interpreter(_))) {
+        for signature in all().filter(|signature| matches!(signature.run, Run::Interpreter(_))) {
             if available {
                 self.by_name.insert(signature.name, signature);
             } else {
@@ -71,6 +88,17 @@ impl Builtins {
     #[must_use]
     pub fn with_structs(self, structs: bool) -> Self {
         Self { structs, ..self }
+    }
+
+    /// Sets whether `+` joins a text with whatever is on its other side. It does from 5.0 on: one program for an e-Series arm
+    /// uses it, and since which software controllers accept it is UNCONFIRMED.
+    #[must_use]
+    pub fn with_joined_texts(self, joins: bool) -> Self {
+        Self { joins_texts: joins, ..self }
+    }
+
+    pub(super) fn joins_texts(&self) -> bool {
+        self.joins_texts
     }
 
     pub(super) fn has_structs(&self) -> bool {
@@ -127,9 +155,10 @@ impl Builtins {
         of_name.filter(|signature| signature.is_in(self.version))
     }
 
-    /// Whether objects have methods in this version at all.
+    /// Returns whether objects have methods in this version at all. Those of [`METHODS`] are the newer ones; what
+    /// `rpc_factory` returns has whichever methods its server offers.
     pub(super) fn has_methods(&self) -> bool {
-        METHODS.iter().any(|signature| signature.is_in(self.version))
+        self.contains("rpc_factory")
     }
 }
 
@@ -143,12 +172,14 @@ pub(super) struct Signature {
     /// Likewise PolyScope X.
     polyscope_x_since: Option<Version>,
     params: &'static [Param],
+    /// Arguments of any number and name: its parameters are not known.
+    takes_any: bool,
     pub(super) run: Run,
 }
 
 impl Signature {
     const fn new(name: &'static str, params: &'static [Param], run: Run) -> Self {
-        Self { name, since: FIRST, e_series_since: None, polyscope_x_since: None, params, run }
+        Self { name, since: FIRST, e_series_since: None, polyscope_x_since: None, params, takes_any: false, run }
     }
 
     const fn since(self, major: u8, minor: u8) -> Self {
@@ -170,6 +201,14 @@ impl Signature {
             _ => self.polyscope_x_since.or(self.e_series_since).unwrap_or(self.since),
         };
         since <= version
+    }
+
+    const fn taking_any(self) -> Self {
+        Self { takes_any: true, ..self }
+    }
+
+    pub(super) fn takes_any(&self) -> bool {
+        self.takes_any
     }
 
     /// The parameters in this version: later ones come after the older.
@@ -301,6 +340,6 @@ mod tests {
 
     #[test]
     fn no_name_is_declared_twice() {
-        assert_eq!(Builtins::of(Version::new(255, 255)).by_name.len(), ALL.len());
+        assert_eq!(Builtins::of(Version::new(255, 255)).by_name.len(), all().count());
     }
 }

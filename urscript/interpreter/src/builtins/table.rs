@@ -331,6 +331,8 @@ pub(super) static ALL: &[Signature] = &[
             req("signal_type"),
             req("signal_name"),
             opt("sequential_mode"),
+            // UR's example for a WAGO coupler wants 5.14 for it.
+            opt("register_count").since(5, 14),
         ],
     ),
     not_simulated("modbus_delete_signal", &[req("signal_name")]),

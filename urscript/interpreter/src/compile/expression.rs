@@ -116,12 +116,34 @@ impl<'c, 's> Compiler<'c, 's> {
         self.advance();
         let position = self.position();
         let name = self.expect_name("the name of a method")?;
-        let Some(signature) = self.builtins.method(name) else {
-            return Err(CompileError { position, kind: CompileErrorKind::NameNotFound(name.into()) });
-        };
-        let callee = self.builtin(signature);
-        self.arguments(name, &callee, vec![0], position)?;
+        let given = self.given()?;
+        if let Some(callee) = self.builtins.method(name).map(|signature| self.builtin(signature))
+            && let Some(slots) = callee.slots(&given)
+        {
+            self.emit_call(&callee, slots, position);
+            return Ok(true);
+        }
+        // Another program at the other end decides what its methods are called and take.
+        let number = index(self.constants.len());
+        self.constants.push(Value::String(name.into()));
+        self.emit(Op::NoMethod(number, index(given.len())), position);
         Ok(true)
+    }
+
+    /// The arguments of a method, `(a, b, name=c)`: their values are on the stack afterwards. Returns the name of each that has
+    /// one.
+    fn given(&mut self) -> Result<Vec<Option<&'s str>>, CompileError> {
+        let mut given = Vec::new();
+        self.expect(Token::Sign("("), "(")?;
+        while !self.accept(Token::Sign(")")) {
+            if !given.is_empty() {
+                self.expect(Token::Sign(","), ", or )")?;
+            }
+            let name = self.argument_name();
+            self.expression()?;
+            given.push(name);
+        }
+        Ok(given)
     }
 
     /// Whether a method is called next, on software that has some.
@@ -295,23 +317,22 @@ impl<'c, 's> Compiler<'c, 's> {
     /// `(a, b, name=c)` after the name of a function.
     pub(super) fn call(&mut self, name: &str, position: Position) -> Result<(), CompileError> {
         let callee = self.callee(name, position)?;
-        self.arguments(name, &callee, Vec::new(), position)
+        if callee.takes_any {
+            let count = self.given()?.len();
+            self.emit_call(&callee, (0..index(count)).collect(), position);
+            return Ok(());
+        }
+        self.arguments(name, &callee, position)
     }
 
-    /// `(a, b, name=c)`, and the call. The values of `slots` are on the stack already.
-    fn arguments(
-        &mut self,
-        name: &str,
-        callee: &Callee<'_>,
-        mut slots: Vec<u32>,
-        position: Position,
-    ) -> Result<(), CompileError> {
+    /// `(a, b, name=c)`, and the call.
+    fn arguments(&mut self, name: &str, callee: &Callee<'_>, position: Position) -> Result<(), CompileError> {
         let fault = |what| CompileErrorKind::Arguments { function: name.into(), what };
-        let before = slots.len();
+        let mut slots: Vec<u32> = Vec::new();
         self.expect(Token::Sign("("), "(")?;
         let mut named = false;
         while !self.accept(Token::Sign(")")) {
-            if slots.len() > before {
+            if !slots.is_empty() {
                 self.expect(Token::Sign(","), ", or )")?;
             }
             let place = self.position();
@@ -328,7 +349,7 @@ impl<'c, 's> Compiler<'c, 's> {
             let Some(parameter) = callee.params.get(slot as usize) else {
                 return Err(CompileError {
                     position: place,
-                    kind: fault(ArgumentsError::TooMany { allowed: callee.params.len().saturating_sub(before) }),
+                    kind: fault(ArgumentsError::TooMany { allowed: callee.params.len() }),
                 });
             };
             if slots.contains(&slot) {
@@ -365,7 +386,7 @@ impl<'c, 's> Compiler<'c, 's> {
         self.expect(Token::Sign("]"), "]")?;
         self.expect(Token::Sign("="), "=")?;
         self.expression()?;
-        let callee = Callee { target: Target::Builtin(setter), params: Vec::new() };
+        let callee = Callee { target: Target::Builtin(setter), params: Vec::new(), takes_any: false };
         self.emit_call(&callee, vec![0, 1], position);
         self.emit(Op::Discard, position);
         Ok(())
@@ -379,7 +400,7 @@ impl<'c, 's> Compiler<'c, 's> {
         {
             let params = function.params.iter();
             let params = params.map(|param| Param { name: &param.name, alias: "", required: !param.optional });
-            return Ok(Callee { target: Target::Function(number), params: params.collect() });
+            return Ok(Callee { target: Target::Function(number), params: params.collect(), takes_any: false });
         }
         if let Some(signature) = self.builtins.find(name) {
             return Ok(self.builtin(signature));
@@ -392,7 +413,7 @@ impl<'c, 's> Compiler<'c, 's> {
         let params = signature.params(version);
         let params =
             params.map(|param| Param { name: param.name, alias: param.alias, required: param.required(version) });
-        Callee { target: Target::Builtin(signature), params: params.collect() }
+        Callee { target: Target::Builtin(signature), params: params.collect(), takes_any: signature.takes_any() }
     }
 
     fn emit_call(&mut self, callee: &Callee<'_>, slots: Vec<u32>, position: Position) {
@@ -405,6 +426,28 @@ impl<'c, 's> Compiler<'c, 's> {
 struct Callee<'s> {
     target: Target,
     params: Vec<Param<'s>>,
+    /// Arguments of any number and name.
+    takes_any: bool,
+}
+
+impl Callee<'_> {
+    /// Returns the slots of an object and of the arguments given with it; none where they do not fit.
+    fn slots(&self, given: &[Option<&str>]) -> Option<Vec<u32>> {
+        let mut slots = vec![0];
+        for name in given {
+            let slot = match name {
+                Some(name) => self.params.iter().position(|param| param.is_called(name))?,
+                None => slots.len(),
+            };
+            let slot = index(slot);
+            if slot as usize >= self.params.len() || slots.contains(&slot) {
+                return None;
+            }
+            slots.push(slot);
+        }
+        let mut all = (0..).zip(&self.params);
+        all.all(|(slot, param)| !param.required || slots.contains(&slot)).then_some(slots)
+    }
 }
 
 struct Param<'s> {

@@ -63,8 +63,17 @@ fn program(source: &str, builtins: &Builtins, limits: Limits) -> Result<Program,
     let kind = compiler.top()?;
     let Compiler { functions, constants, calls, .. } = compiler;
     let globals = declared.globals();
-    let mut program =
-        Program { kind, functions, constants, calls, globals, names: declared, arrays: builtins.arrays(), limits };
+    let mut program = Program {
+        kind,
+        functions,
+        constants,
+        calls,
+        globals,
+        names: declared,
+        arrays: builtins.arrays(),
+        joins_texts: builtins.joins_texts(),
+        limits,
+    };
     program.seal();
     Ok(program)
 }

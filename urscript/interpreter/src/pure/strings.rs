@@ -6,7 +6,7 @@ use super::super::value::Value;
 use super::{Outcome, arg, whole};
 
 fn text(text: String, limits: &Limits) -> Outcome {
-    if text.len() > limits.text { Err(FaultKind::Limit("text")) } else { Ok(Value::String(text)) }
+    if text.chars().count() > limits.text { Err(FaultKind::Limit("text")) } else { Ok(Value::String(text)) }
 }
 
 fn taken<'v>(operation: &'static str, args: &'v [Value], index: usize) -> Result<&'v str, FaultKind> {
@@ -21,9 +21,14 @@ fn place(operation: &'static str, args: &[Value], index: usize, len: usize) -> R
     usize::try_from(at).ok().filter(|at| *at <= len).ok_or(FaultKind::IndexOutOfRange { index: at, len })
 }
 
-/// The bytes of a part; a text holds one character for each byte that a program can write.
-fn part(source: &str, from: usize, to: usize) -> Option<&str> {
-    source.get(from..to)
+/// The number of bytes: a text holds one character for each byte that a program can write.
+fn bytes(source: &str) -> usize {
+    source.chars().count()
+}
+
+/// The bytes of a part.
+fn part(source: &str, from: usize, to: usize) -> String {
+    source.chars().skip(from).take(to.saturating_sub(from)).collect()
 }
 
 pub(crate) fn str_cat(args: &[Value], limits: &Limits) -> Outcome {
@@ -37,9 +42,12 @@ pub(crate) fn to_str(args: &[Value], limits: &Limits) -> Outcome {
 /// Text and place.
 pub(crate) fn str_at(args: &[Value], limits: &Limits) -> Outcome {
     let source = taken("str_at", args, 0)?;
-    let at = place("str_at", args, 1, source.len())?;
-    let out = FaultKind::IndexOutOfRange { index: i32::try_from(at).unwrap_or(i32::MAX), len: source.len() };
-    text(part(source, at, at.saturating_add(1)).ok_or(out)?.into(), limits)
+    let len = bytes(source);
+    let at = place("str_at", args, 1, len)?;
+    if at == len {
+        return Err(FaultKind::IndexOutOfRange { index: i32::try_from(at).unwrap_or(i32::MAX), len });
+    }
+    text(part(source, at, at.saturating_add(1)), limits)
 }
 
 pub(crate) fn str_empty(args: &[Value], _: &Limits) -> Outcome {
@@ -50,22 +58,25 @@ pub(crate) fn str_empty(args: &[Value], _: &Limits) -> Outcome {
 pub(crate) fn str_find(args: &[Value], _: &Limits) -> Outcome {
     let source = taken("str_find", args, 0)?;
     let target = taken("str_find", args, 1)?;
-    let from = place("str_find", args, 2, source.len())?;
-    let found = source.get(from..).and_then(|rest| rest.find(target));
+    let from = place("str_find", args, 2, bytes(source))?;
+    let begin = source.char_indices().nth(from).map_or(source.len(), |(at, _)| at);
+    let rest = source.get(begin..).unwrap_or_default();
+    let found = rest.find(target).map(|at| bytes(rest.get(..at).unwrap_or_default()));
     found.map_or(Ok(Value::Int(-1)), |at| whole("str_find", at.saturating_add(from) as f64))
 }
 
 pub(crate) fn str_len(args: &[Value], _: &Limits) -> Outcome {
-    whole("str_len", taken("str_len", args, 0)?.len() as f64)
+    whole("str_len", bytes(taken("str_len", args, 0)?) as f64)
 }
 
 /// Text, place, and how many bytes: −1 for all that follow.
 pub(crate) fn str_sub(args: &[Value], limits: &Limits) -> Outcome {
     let source = taken("str_sub", args, 0)?;
-    let from = place("str_sub", args, 1, source.len())?;
+    let len = bytes(source);
+    let from = place("str_sub", args, 1, len)?;
     let count = arg(args, 2).whole().ok_or(FaultKind::Type { operation: "str_sub", found: arg(args, 2).kind() })?;
-    let to = usize::try_from(count).map_or(source.len(), |count| from.saturating_add(count).min(source.len()));
-    text(part(source, from, to).ok_or(FaultKind::Domain("str_sub"))?.into(), limits)
+    let to = usize::try_from(count).map_or(len, |count| from.saturating_add(count).min(len));
+    text(part(source, from, to), limits)
 }
 
 /// A whole number where there is no point and no exponent.
@@ -115,6 +126,20 @@ mod tests {
         assert_eq!(str_len(core::slice::from_ref(&source), &limits), Ok(Value::Int(5)));
         assert_eq!(str_empty(&[string("")], &limits), Ok(Value::Bool(true)));
         assert!(str_sub(&[source, Value::Int(9), Value::Int(1)], &limits).is_err());
+    }
+
+    #[test]
+    fn places_count_bytes_outside_ascii_too() {
+        let limits = Limits::default();
+        // A character for each byte of "Größe" in UTF-8.
+        let source = Value::String("Größe".bytes().map(char::from).collect());
+        assert_eq!(str_len(core::slice::from_ref(&source), &limits), Ok(Value::Int(7)));
+        assert_eq!(str_at(&[source.clone(), Value::Int(3)], &limits), Ok(string("\u{b6}")));
+        assert_eq!(str_find(&[source.clone(), string("e"), Value::Int(3)], &limits), Ok(Value::Int(6)));
+        assert_eq!(str_sub(&[source.clone(), Value::Int(6), Value::Int(-1)], &limits), Ok(string("e")));
+        let long = Value::String("\u{c3}".repeat(1023));
+        assert!(str_cat(&[long.clone(), string("")], &limits).is_ok());
+        assert_eq!(str_cat(&[long, string("e")], &limits), Err(FaultKind::Limit("text")));
     }
 
     #[test]

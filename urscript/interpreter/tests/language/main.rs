@@ -3,6 +3,7 @@
 mod any_input;
 mod compile_errors;
 mod interpreter_mode;
+mod manual;
 mod methods;
 mod programs;
 mod round_trip;

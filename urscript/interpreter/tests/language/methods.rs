@@ -139,14 +139,9 @@ fn what_a_host_was_told_by_others_is_bounded() {
 }
 
 #[test]
-fn arguments_of_methods_and_factories_are_checked() {
+fn arguments_of_factories_are_checked() {
     let version = Version::new(10, 7);
     for (body, expected) in [
-        (" s = 1\n s.nonsense()", "3:4: compile_error_name_not_found:nonsense:"),
-        (" s = 1\n s.read(1)", "3:9: compile_error_arguments:read:takes 0:"),
-        (" s = 1\n s.write()", "3:4: compile_error_arguments:write:missing message:"),
-        (" s = 1\n s.write(1, 2)", "3:13: compile_error_arguments:write:takes 1:"),
-        (" s = 1\n s.write(handle=1)", "3:10: compile_error_arguments:write:handle given twice:"),
         (
             " s = ros_publisher_factory(\"/a\", \"T\", msg_type=\"T\")",
             "2:39: compile_error_arguments:ros_publisher_factory:type given twice:",
@@ -158,6 +153,38 @@ fn arguments_of_methods_and_factories_are_checked() {
         (" s = ros_publisher_factory(\"/a\")", "2:6: compile_error_arguments:ros_publisher_factory:missing type:"),
     ] {
         assert_eq!(compile_error(version, body), expected, "{body}");
+    }
+}
+
+#[test]
+fn a_method_that_no_object_has_ends_the_program_that_calls_it() {
+    for (body, expected) in [
+        (" s.nonsense()", "3:4: no_method:nonsense:Handle:"),
+        (" s.read(1)", "3:4: no_method:read:Handle:"),
+        (" s.write()", "3:4: no_method:write:Handle:"),
+        (" s.write(1, 2)", "3:4: no_method:write:Handle:"),
+        (" s.write(handle=1)", "3:4: no_method:write:Handle:"),
+        (" s.write(1, message=1)", "3:4: no_method:write:Handle:"),
+        (" x = [1]\n x.grip(1, force=2)", "4:4: no_method:grip:List:"),
+        (" x = 2 * s.grip([1, 2], s.read())", "3:12: no_method:grip:Handle:"),
+    ] {
+        assert_eq!(fault(&format!("{S}{body}")), expected, "{body}");
+    }
+    // One that is not reached does nothing.
+    assert_eq!(calls(" g = 0\n if g:\n  g.close(1)\n  x = g.is_open() == True and g.width() > 1\n end"), [""; 0]);
+}
+
+#[test]
+fn methods_of_handles_that_are_not_simulated_compile_and_their_factory_is_named() {
+    for (major, minor) in [(3, 0), (3, 15), (5, 0), (5, 15), (10, 6), (10, 12)] {
+        for line in ["  c.set_title(\"x\")", "  if not c.is_ready():\n   sync()\n  end", "  x = 1 + c.read(2)[0]"] {
+            let source =
+                format!("def main():\n\n c = rpc_factory(\"xmlrpc\", \"http://127.0.0.1:9/RPC2\")\n{line}\nend\n");
+            let program = Program::compile(&source, &Builtins::of(Version::new(major, minor)));
+            let mut machine = Machine::new(program.unwrap_or_else(|error| panic!("{major}.{minor}: {error}")));
+            let Step::Error(fault) = machine.step(&mut Objects::default(), BUDGET) else { panic!("{source}") };
+            assert_eq!(fault.to_string(), "3:6: not_simulated:rpc_factory:", "{major}.{minor}");
+        }
     }
 }
 
@@ -177,15 +204,16 @@ fn nesting_ends_in_an_error_not_in_the_stack() {
 }
 
 #[test]
-fn other_software_has_no_methods() {
+fn before_3_0_nothing_has_methods() {
+    let version = Version::new(1, 8);
+    for (body, expected) in [
+        (" a = [1]\n a.read()", "3:8: compile_error_syntax:expected =, found (:"),
+        (" a = [1]\n textmsg(a.read())", "3:16: compile_error_syntax:expected , or ), found (:"),
+    ] {
+        assert_eq!(compile_error(version, body), expected);
+    }
     for (major, minor) in [(1, 8), (3, 15), (5, 25), (10, 6)] {
-        let version = Version::new(major, minor);
-        for (body, expected) in [
-            (" a = [1]\n a.read()", "3:8: compile_error_syntax:expected =, found (:"),
-            (" a = [1]\n textmsg(a.read())", "3:16: compile_error_syntax:expected , or ), found (:"),
-            (" ros_publisher_factory(1, 2)", "2:2: compile_error_name_not_found:ros_publisher_factory:"),
-        ] {
-            assert_eq!(compile_error(version, body), expected, "{major}.{minor}");
-        }
+        let error = compile_error(Version::new(major, minor), " ros_publisher_factory(1, 2)");
+        assert_eq!(error, "2:2: compile_error_name_not_found:ros_publisher_factory:", "{major}.{minor}");
     }
 }

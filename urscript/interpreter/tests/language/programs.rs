@@ -212,7 +212,7 @@ fn run_time_errors_name_their_place() {
     for (body, expected) in [
         ("x = [1,2]\n x[2] = 0", "3:2: index_out_of_range:2:2:"),
         ("x = [1,2][-1]", "2:11: index_out_of_range:-1:2:"),
-        ("x = 1 + \"a\"", "2:8: type_error:+:String:"),
+        ("x = 1 - \"a\"", "2:8: type_error:-:String:"),
         ("x = 1 / 0", "2:8: domain_error:/:"),
         ("if [1]:\n end", "2:2: type_error:condition:List:"),
         ("textmsg(x)\n x = 1", "2:10: variable_not_assigned:"),

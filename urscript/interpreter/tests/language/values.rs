@@ -65,6 +65,37 @@ fn before_3_14_and_5_9_there_is_no_arithmetic_of_lists_unless_that_is_chosen() {
 }
 
 #[test]
+fn plus_joins_a_text_with_what_is_beside_it() {
+    for (expression, expected) in [
+        ("\"SET \" + \"POS\" + \" \" + to_str(7)", "SET POS 7"),
+        ("\"n = \" + 1 + 2", "n = 12"),
+        ("1 + 2 + \" parts\"", "3 parts"),
+        ("[1, 2.5] + \"!\"", "[1, 2.5]!"),
+        ("\"\" + p[1,2,3,4,5,6]", "p[1, 2, 3, 4, 5, 6]"),
+        ("\"done: \" + True", "done: True"),
+    ] {
+        assert_eq!(value(expression), expected, "{expression}");
+    }
+    assert_eq!(says(" s = \"a\"\n s = s + str_cat(\"b\", 3)\n textmsg(s)"), ["ab3"]);
+    assert!(error_of("textmsg(\"a\" - \"b\")\n").ends_with("type_error:-:String:"));
+    let long = format!("textmsg(\"{0}\" + \"{0}\")\n", "x".repeat(600));
+    assert!(error_of(&long).ends_with("limit:text:"));
+}
+
+#[test]
+fn texts_are_joined_from_5_0_on_unless_that_is_chosen() {
+    let ends_well = |version, choose: Option<bool>| {
+        let builtins = Builtins::of(version);
+        let builtins = choose.map_or(builtins.clone(), |joins| builtins.with_joined_texts(joins));
+        let mut machine = Machine::new(Program::compile("a = \"1\" + 2\n", &builtins).unwrap());
+        matches!(machine.step(&mut crate::support::Recorder::default(), 1000), Step::Done)
+    };
+    let versions = [(1, 8), (3, 15), (5, 0), (10, 0)].map(|(major, minor)| Version::new(major, minor));
+    assert_eq!(versions.map(|version| ends_well(version, None)), [false, false, true, true]);
+    assert!(ends_well(Version::new(1, 8), Some(true)) && !ends_well(Version::new(5, 15), Some(false)));
+}
+
+#[test]
 fn a_product_is_bounded_in_time_and_in_size() {
     let column = vec!["[1]"; 300].join(",");
     let row = vec!["1"; 300].join(",");
