@@ -224,6 +224,7 @@ impl Arm {
         self.dynamics.advance(&mut self.q, &mut self.qd, &total, &self.payload, self.dt);
         let qdd = std::array::from_fn(|j| (self.qd[j] - before[j]) / self.dt);
         self.targets = Targets { q: self.q, qd: self.qd, qdd };
+        self.offset = [0.0; 6];
         self.motors.qd = self.qd;
         self.exceeded()
     }
@@ -241,10 +242,12 @@ impl Arm {
         }
     }
 
-    /// From now on this gives way. Where force mode ends, the targets are where it has led.
+    /// Lets this give way from now on. One force mode takes the place of another without a step; where the last one ends, the
+    /// targets are where it has led the arm.
     pub fn comply(&mut self, compliance: Compliance) {
-        self.targets.q = std::array::from_fn(|j| self.targets.q[j] + self.offset[j]);
-        self.offset = [0.0; 6];
+        if !matches!(compliance, Compliance::Force(_)) {
+            self.settle();
+        }
         self.compliance = compliance;
     }
 

@@ -14,6 +14,7 @@ impl Arm {
     /// do. `false` where the arm cannot reach its end.
     pub fn travel(&mut self, goal: Goal, pace: Pace, deceleration: f64) -> bool {
         if !(self.blends && matches!(self.motion, Motion::Route { .. })) {
+            self.settle();
             self.route = Route::new(self.targets.q, self.targets.qd, deceleration);
             self.pace = 1.0;
         }
@@ -31,6 +32,28 @@ impl Arm {
         let near = radius > 0.0 && self.route.is_within(radius, &self.chain, &self.tcp);
         self.blends |= near;
         near
+    }
+
+    /// Moves the targets to where force mode has led the arm, and with them the end of the motion that has led them so far: a
+    /// motion that is over ends here, and one that is under way returns to its own way from here.
+    pub(super) fn settle(&mut self) {
+        let offset = std::mem::take(&mut self.offset);
+        if offset == [0.0; 6] {
+            return;
+        }
+        self.targets.q = std::array::from_fn(|joint| self.targets.q[joint] + offset[joint]);
+        match &mut self.motion {
+            Motion::Route { .. } if self.route.is_over() => self.motion = Motion::Rest,
+            Motion::Route { .. } => self.route.go_on_from(&self.targets.q),
+            Motion::Servo { q, .. } => *q = std::array::from_fn(|joint| q[joint] + offset[joint]),
+            Motion::Reach { .. } if self.targets.qd == [0.0; 6] => self.motion = Motion::Rest,
+            Motion::Reach { .. }
+            | Motion::Rest
+            | Motion::Speed { .. }
+            | Motion::Stop { .. }
+            | Motion::Twist { .. }
+            | Motion::Torque { .. } => {}
+        }
     }
 
     /// Lets a motion go on that was held, from where the arm is now.
