@@ -7,7 +7,7 @@ mod past;
 pub mod route;
 mod tool;
 
-pub use compliance::{Compliance, ForceFrame, ForceMode, ForceOptions};
+pub use compliance::{Compliance, FREE_DAMPING, ForceFrame, ForceMode, ForceOptions};
 pub use drive::Drive;
 pub use motion::{Motion, Targets};
 

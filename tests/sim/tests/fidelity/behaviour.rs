@@ -305,6 +305,16 @@ pub(crate) const SECTIONS: &[Section] = &[
                 "Options::surface",
                 &["a_surface_is_pressed_with_the_wanted_force_on_every_generation"],
             ),
+            line(
+                "force mode: the speed in free air and the one against a surface; that it ends where it has led the arm",
+                everywhere(Assumed),
+                "ForceOptions::free_damping",
+                &[
+                    "in_free_air_ten_newtons_move_the_arm_as_far_as_the_damping_lets_them",
+                    "force_mode_after_a_move_ends_and_begins_again_where_the_arm_is",
+                    "force_mode_that_is_renewed_in_every_cycle_keeps_the_arm_where_it_yielded",
+                ],
+            ),
             line("collision", everywhere(NotSimulated), "", &[]),
         ],
     },
