@@ -72,6 +72,7 @@ pub mod ros;
 pub mod rtde;
 pub mod sensor;
 pub mod service;
+pub mod stops;
 pub mod surface;
 pub mod tcp;
 pub mod time;

@@ -424,7 +424,7 @@ impl Controller {
             self.fetch();
             self.programs.cycle(self.now, &mut self.plant, &mut self.notices);
             if std::mem::take(&mut self.plant.asks_protective_stop) {
-                self.act(Action::ProtectiveStop);
+                self.stop_protectively(self.options.stop_codes.called);
             }
             self.show_popups();
             self.echo();
@@ -461,8 +461,10 @@ impl Controller {
         arm.payload = Payload { mass: io.payload, centre: io.payload_cog };
         if robot.power != Power::Running {
             arm.hold();
-        } else if arm.step(robot.slider * robot.limiter).is_some() && robot.may_move() {
-            self.act(Action::ProtectiveStop);
+        } else if let Some(exceeded) = arm.step(robot.slider * robot.limiter)
+            && robot.may_move()
+        {
+            self.stop_protectively(self.options.stop_codes.of(exceeded));
         }
         let Plant { arm, force, .. } = &mut self.plant;
         force.feel(|| {

@@ -11,6 +11,7 @@ use crate::io::Io;
 use crate::robot::Robot;
 use crate::ros::Ends;
 use crate::rtde::{Registers, Watchdogs};
+use crate::stops::{Level, StopCode};
 use crate::time::SimTime;
 use crate::timing::ServoJ;
 
@@ -78,8 +79,8 @@ pub(crate) enum Notice {
     Popup { text: String, title: String, warning: bool, error: bool },
     /// The safety mode changed.
     Safety(SafetyMode),
-    /// An error code, as C*code*A*argument*.
-    Code { code: i32, argument: i32, text: &'static str },
+    /// An error code.
+    Code { level: Level, code: StopCode, text: &'static str },
 }
 
 impl Notice {

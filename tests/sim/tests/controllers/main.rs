@@ -31,5 +31,6 @@ mod scheduling;
 mod services;
 mod socket_client;
 mod sockets;
+mod stops;
 mod timing;
 mod ways_in;

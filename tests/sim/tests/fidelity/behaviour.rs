@@ -298,6 +298,24 @@ pub(crate) const SECTIONS: &[Section] = &[
                     "an_emergency_stop_ends_the_program_and_takes_the_power",
                 ],
             ),
+            line(
+                "stops on 30001: the form of error codes and safety modes; of 3.3 to 3.13 it is not known",
+                [Manual, Clients, Manual, Assumed],
+                "Options::later_reports",
+                &["each_stop_is_reported_by_a_code_and_the_safety_mode_in_the_form_of_its_software"],
+            ),
+            line(
+                "the code C209 of protective_stop()",
+                from_cb3(Clients),
+                "StopCodes::called",
+                &["a_program_that_stops_itself_is_reported_once_as_c209"],
+            ),
+            line(
+                "the codes of all other stops, from the vendor's list",
+                everywhere(Assumed),
+                "Options::stop_codes",
+                &["the_code_of_a_stop_and_the_form_of_its_reports_can_be_chosen"],
+            ),
             line("tighter limits of reduced mode, planes, tool orientation", everywhere(NotSimulated), "", &[]),
             line(
                 "a surface in the way of the tool: a spring and a damper at the tool centre point",
