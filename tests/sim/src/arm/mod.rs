@@ -53,6 +53,8 @@ pub struct Arm {
     pub tcp: Pose6,
     /// Speed scaling in force, 0 … 1.
     pub scaling: f64,
+    /// The share of the scaling that a route leaves so that no joint exceeds its speed, 0 … 1.
+    pub restraint: f64,
     /// What gives way.
     pub compliance: Compliance,
     /// Damping of force mode, 0 … 1, and what multiplies its speeds, 0 … 2. They stay until set again.
@@ -91,6 +93,8 @@ const SCALING_RATE: f64 = 4.0;
 pub(crate) const JOINT_HISTORY: usize = 1000;
 /// Time without velocity targets after which the arm is called steady \[s\] (external control 5.3).
 const STEADY: f64 = 0.5;
+/// Deceleration where the tool cannot follow its way \[rad/s²\]. Assumed.
+const REACH_DECELERATION: f64 = 15.0;
 /// Torque of a joint for its current \[Nm/A\]; of the right order, assumed.
 const TORQUE_CONSTANT: f64 = 10.0;
 
@@ -105,6 +109,7 @@ impl Arm {
             motion: Motion::Rest,
             tcp: [0.0; 6],
             scaling: 1.0,
+            restraint: 1.0,
             compliance: Compliance::None,
             damping: options.damping,
             gain_scaling: 1.0,
@@ -152,9 +157,14 @@ impl Arm {
             self.motion = Motion::Stop { deceleration: self.options.torque_end_deceleration };
         }
         let before = self.targets;
+        self.restraint = 1.0;
         self.targets.step(&self.motion, self.scaling, self.dt);
         if !self.step_tool() {
-            return Some(Exceeded::Reach);
+            self.targets.step(&Motion::Stop { deceleration: REACH_DECELERATION }, 1.0, self.dt);
+            let held = std::array::from_fn(|j| self.targets.q[j] + self.offset[j]);
+            self.drive(self.targets.qd, Some(held));
+            // Where it is held, nothing asks for more than it can.
+            return (!matches!(self.motion, Motion::Route { held: true })).then_some(Exceeded::Reach);
         }
         // What torques made too fast is braked, not held.
         let slower = |joint: usize| self.targets.qd[joint].abs() < before.qd[joint].abs();

@@ -6,13 +6,16 @@ use crate::kinematics::{Frame, Pose6, joint_speeds, norm, sub};
 
 /// A route that is held, or let go, changes its pace by this much \[1/s\]: it stands in a fifth of a second. Assumed.
 const HOLDING_RATE: f64 = 5.0;
+/// The share of a joint's speed that a route slows down to where it would be exceeded, and how often a cycle tries to find it.
+const WITHIN_LIMITS: f64 = 0.99;
+const RESTRAINTS: u32 = 8;
 /// Distances and speeds below this are none \[m, m/s, rad, rad/s\].
 const NOTHING: f64 = 1e-7;
 
 impl Arm {
     /// Begins a move: after the one before where that was left to blend, else from where the joints are and whatever they
-    /// do. `false` where the arm cannot reach its end.
-    pub fn travel(&mut self, goal: Goal, pace: Pace, deceleration: f64) -> bool {
+    /// do. A move whose end the arm cannot reach exceeds its reach in the next cycle.
+    pub fn travel(&mut self, goal: Goal, pace: Pace, deceleration: f64) {
         if !(self.blends && matches!(self.motion, Motion::Route { .. })) {
             self.settle();
             self.route = Route::new(self.targets.q, self.targets.qd, deceleration);
@@ -21,7 +24,25 @@ impl Arm {
         self.blends = false;
         self.motion = Motion::Route { held: false };
         let Self { route, chain, tcp, .. } = self;
-        route.append(goal, pace, chain, tcp)
+        route.append(goal, pace, chain, tcp);
+    }
+
+    /// Joints of the route after `time` \[s\] more, or after as much of it as leaves every joint within its speed; none where
+    /// the arm cannot follow.
+    fn advance_route(&mut self, time: f64) -> Option<[f64; 6]> {
+        self.restraint = 1.0;
+        for attempts_left in (0..RESTRAINTS).rev() {
+            let mut ahead = self.route.clone();
+            let q = ahead.advance(time * self.restraint, self.dt, &self.chain)?;
+            let share = |joint: usize| (q[joint] - self.targets.q[joint]).abs() / self.dt / self.speed_limits[joint];
+            let fastest = (0..6).map(share).fold(0.0, f64::max);
+            if fastest <= 1.0 || attempts_left == 0 {
+                self.route = ahead;
+                return Some(q);
+            }
+            self.restraint *= WITHIN_LIMITS / fastest;
+        }
+        None
     }
 
     /// Whether the last move has arrived, or is so near \[m\] that the next one may blend with it.
@@ -72,7 +93,7 @@ impl Arm {
                 let change = HOLDING_RATE * self.dt;
                 self.pace += (if held { -self.pace } else { 1.0 - self.pace }).clamp(-change, change);
                 let time = self.dt * self.scaling * self.pace;
-                let Some(q) = self.route.advance(time, self.dt, &self.chain) else { return false };
+                let Some(q) = self.advance_route(time) else { return false };
                 if q == self.targets.q {
                     self.targets.step_by([0.0; 6], self.dt);
                     self.targets.q = q;

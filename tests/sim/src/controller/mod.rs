@@ -186,6 +186,7 @@ impl Controller {
                 force: Force::new(!firmware.external_torques_are_right(), options.surface),
                 contact_force: options.force.contact_force,
                 asks_protective_stop: false,
+                stop_codes: options.stop_codes,
                 robot,
                 firmware,
                 dt,

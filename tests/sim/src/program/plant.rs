@@ -11,7 +11,7 @@ use crate::io::Io;
 use crate::robot::Robot;
 use crate::ros::Ends;
 use crate::rtde::{Registers, Watchdogs};
-use crate::stops::{Level, StopCode};
+use crate::stops::{Level, StopCode, StopCodes};
 use crate::time::SimTime;
 use crate::timing::ServoJ;
 
@@ -36,6 +36,8 @@ pub(crate) struct Plant {
     pub(crate) contact_force: f64,
     /// Whether a program asked for a protective stop in this cycle.
     pub(crate) asks_protective_stop: bool,
+    /// The error codes of stops.
+    pub(crate) stop_codes: StopCodes,
     /// The present cycle.
     pub(crate) now: SimTime,
     /// Written by RTDE clients, read by programs.

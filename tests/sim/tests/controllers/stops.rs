@@ -90,6 +90,54 @@ fn a_program_that_stops_itself_is_reported_once_as_c209() {
 }
 
 #[test]
+fn a_line_to_where_the_arm_cannot_be_is_a_protective_stop_until_the_program_is_stopped() {
+    for (major, minor) in [(3, 14), (3, 15), (5, 15), (10, 11)] {
+        for far in ["movel(p[3,0,0,0,0,0])", "movep(p[3,0,0,0,0,0])", "movec(get_actual_tcp_pose(), p[3,0,0,0,0,0])"] {
+            let software = SoftwareVersion::new(major, minor);
+            let (mut bench, conn) = bench(ideal(major, minor));
+            let before = bench.controller.truth().q;
+            bench.send(conn, &format!("def a():\n  {far}\nend\n"));
+            bench.run(500);
+            let stopped = [Report::Code(154, 0, Some(2)), Report::Mode(Some(SafetyMode::ProtectiveStop))];
+            assert_eq!(reports(&mut bench, conn, software), stopped, "{software:?}, {far}");
+            assert_eq!((bench.controller.program(), bench.controller.truth().q), ((true, true), before), "{far}");
+            bench.run(6_000);
+            bench.controller.act(Action::UnlockProtectiveStop);
+            bench.run(100);
+            bench.controller.act(Action::ResumeProgram);
+            bench.take(conn);
+            bench.run(500);
+            assert_eq!(reports(&mut bench, conn, software), stopped, "{software:?}, {far}: again");
+            bench.controller.act(Action::StopProgram);
+            bench.run(6_000);
+            bench.controller.act(Action::UnlockProtectiveStop);
+            bench.send(conn, "movej([0.2,-1.5,-1.6,-1.5,1.5,0], 1, 1)\n");
+            bench.run(3_000);
+            assert!((bench.controller.truth().q[0] - 0.2).abs() < 1e-3, "{software:?}, {far}: it moves again");
+        }
+    }
+}
+
+#[test]
+fn joints_beyond_their_range_end_the_program_with_a_code_before_the_arm_moves() {
+    for (major, minor) in [(3, 14), (3, 15), (5, 15), (10, 11)] {
+        let software = SoftwareVersion::new(major, minor);
+        let (mut bench, conn) = bench(ideal(major, minor));
+        let before = bench.controller.truth().q;
+        bench.send(conn, "def a():\n  movej([-157,-1.5,-1.6,-1.5,1.5,0], 1, 1)\nend\n");
+        bench.run(500);
+        let received = bench.take(conn);
+        let words = b"movej: [-157, -1.5, -1.6, -1.5, 1.5, 0] is beyond the range of a joint";
+        assert!(received.windows(words.len()).any(|window| window == words), "{software:?}");
+        assert!(!bench.controller.program().0 && bench.controller.robot().may_move(), "{software:?}");
+        assert_eq!(bench.controller.truth().q, before, "{software:?}");
+        bench.send(conn, "movej([-157,-1.5,-1.6,-1.5,1.5,0], 1, 1)\n");
+        bench.run(500);
+        assert_eq!(reports(&mut bench, conn, software), [Report::Code(150, 0, Some(2))], "{software:?}");
+    }
+}
+
+#[test]
 fn the_code_of_a_stop_and_the_form_of_its_reports_can_be_chosen() {
     let software = SoftwareVersion::new(3, 15);
     let stop_codes = StopCodes { other: Some(StopCode::new(153, 4)), emergency: None, ..StopCodes::default() };

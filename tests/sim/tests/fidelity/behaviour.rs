@@ -316,6 +316,24 @@ pub(crate) const SECTIONS: &[Section] = &[
                 "Options::stop_codes",
                 &["the_code_of_a_stop_and_the_form_of_its_reports_can_be_chosen"],
             ),
+            line(
+                "a line or an arc to where the arm cannot be: a protective stop, before the arm moves",
+                from_cb3(Clients),
+                "StopCodes::reach",
+                &["a_line_to_where_the_arm_cannot_be_is_a_protective_stop_until_the_program_is_stopped"],
+            ),
+            line(
+                "joints beyond their range as a goal: the program ends; its words are assumed",
+                from_cb3(Clients),
+                "StopCodes::joint_limit",
+                &["joints_beyond_their_range_end_the_program_with_a_code_before_the_arm_moves"],
+            ),
+            line(
+                "a move that its joints are too slow for: speed scaling",
+                [Assumed, Clients, Clients, Clients],
+                "",
+                &["a_time_that_is_too_short_slows_the_move_down_until_no_joint_is_too_fast"],
+            ),
             line("tighter limits of reduced mode, planes, tool orientation", everywhere(NotSimulated), "", &[]),
             line(
                 "a surface in the way of the tool: a spring and a damper at the tool centre point",
