@@ -43,7 +43,7 @@ use crate::io::Io;
 use crate::kinematics::Frame;
 use crate::model::ArmModel;
 use crate::pendant::Pendant;
-use crate::program::{Notice, Plant, Programs, Sender, Sockets};
+use crate::program::{Notice, Plant, Programs, Sockets};
 use crate::rng::Rng;
 use crate::robot::{Control, Power, Robot, Stop};
 use crate::ros::Ends;
@@ -67,9 +67,6 @@ impl std::fmt::Display for Refused {
 }
 
 impl std::error::Error for Refused {}
-
-/// A second commander sends this often, and each of its commands lasts this long.
-const SECOND_COMMANDER: (Duration, f64) = (Duration::from_millis(100), 0.2);
 
 /// A simulated controller with its arm.
 pub struct Controller {
@@ -476,17 +473,6 @@ impl Controller {
         let Plant { arm, robot, .. } = &mut self.plant;
         if matches!(robot.stop, Stop::Emergency | Stop::Violation | Stop::Fault) && arm.at_rest() {
             robot.power_off();
-        }
-    }
-
-    fn second_commander_sends(&mut self) {
-        let (interval, lasts) = SECOND_COMMANDER;
-        if let Some((speed, next)) = &mut self.second_commander
-            && *next <= self.now
-        {
-            *next = self.now + interval;
-            let text = format!("speedj([0,0,0,0,0,{speed:.6}],1.0,{lasts})\n");
-            self.programs.offer(Sender::Other, self.now, text);
         }
     }
 

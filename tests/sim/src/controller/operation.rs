@@ -11,7 +11,7 @@ use crate::fault::{Edge, Fault, FaultKind};
 use crate::firmware::LocalMode;
 use crate::pendant::Operation;
 use crate::port::Port;
-use crate::program::{Notice, Plant};
+use crate::program::{Notice, Plant, Sender};
 use crate::robot::{Control, Safeguard, Stop};
 use crate::service::Service;
 use crate::stops::{Level, StopCode};
@@ -19,6 +19,9 @@ use crate::time::SimTime;
 
 /// How long a controller is away when a restart has no duration of its own.
 const RESTART: Duration = Duration::from_secs(2);
+
+/// A second commander sends this often, and each of its commands lasts this long.
+const SECOND_COMMANDER: (Duration, f64) = (Duration::from_millis(100), 0.2);
 
 impl Controller {
     /// Does this now.
@@ -158,6 +161,17 @@ impl Controller {
         if !on && self.firmware.has_service_switches() {
             self.services_off.push(service);
             self.close_where(|port| Service::of(port) == service);
+        }
+    }
+
+    pub(super) fn second_commander_sends(&mut self) {
+        let (interval, lasts) = SECOND_COMMANDER;
+        if let Some((speed, next)) = &mut self.second_commander
+            && *next <= self.now
+        {
+            *next = self.now + interval;
+            let text = format!("speedj([0,0,0,0,0,{speed:.6}],1.0,{lasts})\n");
+            self.programs.offer(Sender::Other, self.now, text);
         }
     }
 
