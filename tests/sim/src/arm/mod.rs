@@ -93,8 +93,6 @@ const SCALING_RATE: f64 = 4.0;
 pub(crate) const JOINT_HISTORY: usize = 1000;
 /// Time without velocity targets after which the arm is called steady \[s\] (external control 5.3).
 const STEADY: f64 = 0.5;
-/// Deceleration where the tool cannot follow its way \[rad/s²\]. Assumed.
-const REACH_DECELERATION: f64 = 15.0;
 /// Torque of a joint for its current \[Nm/A\]; of the right order, assumed.
 const TORQUE_CONSTANT: f64 = 10.0;
 
@@ -160,11 +158,7 @@ impl Arm {
         self.restraint = 1.0;
         self.targets.step(&self.motion, self.scaling, self.dt);
         if !self.step_tool() {
-            self.targets.step(&Motion::Stop { deceleration: REACH_DECELERATION }, 1.0, self.dt);
-            let held = std::array::from_fn(|j| self.targets.q[j] + self.offset[j]);
-            self.drive(self.targets.qd, Some(held));
-            // Where it is held, nothing asks for more than it can.
-            return (!matches!(self.motion, Motion::Route { held: true })).then_some(Exceeded::Reach);
+            return self.brake_on_its_way();
         }
         // What torques made too fast is braked, not held.
         let slower = |joint: usize| self.targets.qd[joint].abs() < before.qd[joint].abs();

@@ -1,7 +1,7 @@
 //! Motion of the tool in space: what the joints do for a speed or a pose that is asked of it, and for a route.
 
 use super::route::{Goal, Pace, Route};
-use super::{Arm, Motion};
+use super::{Arm, Exceeded, Motion};
 use crate::kinematics::{Frame, Pose6, joint_speeds, norm, sub};
 
 /// A route that is held, or let go, changes its pace by this much \[1/s\]: it stands in a fifth of a second. Assumed.
@@ -9,6 +9,8 @@ const HOLDING_RATE: f64 = 5.0;
 /// The share of a joint's speed that a route slows down to where it would be exceeded, and how often a cycle tries to find it.
 const WITHIN_LIMITS: f64 = 0.99;
 const RESTRAINTS: u32 = 8;
+/// Deceleration where the tool cannot follow its way \[rad/s²\]. Assumed.
+const REACH_DECELERATION: f64 = 15.0;
 /// Distances and speeds below this are none \[m, m/s, rad, rad/s\].
 const NOTHING: f64 = 1e-7;
 
@@ -84,6 +86,15 @@ impl Arm {
             self.route.go_on_from(&self.targets.q);
             self.motion = Motion::Route { held: false };
         }
+    }
+
+    /// A control cycle in which the tool cannot follow its way.
+    pub(super) fn brake_on_its_way(&mut self) -> Option<Exceeded> {
+        self.targets.step(&Motion::Stop { deceleration: REACH_DECELERATION }, 1.0, self.dt);
+        let held = std::array::from_fn(|joint| self.targets.q[joint] + self.offset[joint]);
+        self.drive(self.targets.qd, Some(held));
+        // Where it is held, nothing asks for more than it can.
+        (!matches!(self.motion, Motion::Route { held: true })).then_some(Exceeded::Reach)
     }
 
     /// A control cycle of the motions that the tool makes; `false` where the arm cannot follow.
