@@ -137,7 +137,10 @@ pub(crate) const SECTIONS: &[Section] = &[
                 "a client that closes before 79 bytes loses its program",
                 everywhere(Clients),
                 "Options::needs_79_bytes",
-                &["a_client_that_closes_before_79_bytes_loses_its_program_only_where_the_controller_minds"],
+                &[
+                    "a_client_that_closes_before_79_bytes_loses_its_program_only_where_the_controller_minds",
+                    "who_closes_before_it_has_read_79_bytes_loses_its_program_while_the_fault_lasts",
+                ],
             ),
             line(
                 "secondary programs run beside the primary one",
