@@ -68,7 +68,7 @@ impl Default for StopCodes {
     }
 }
 
-/// How grave a report is, in the numbering of error codes.
+/// The gravity of a report, in the numbering of error codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Level {
     Info,

@@ -284,7 +284,7 @@ struct Client {
     stream: TcpStream,
     unsent: Vec<u8>,
     gone: bool,
-    /// It has gone without an orderly end: something that was sent to it may stay unread.
+    /// Gone without an orderly end: something that was sent to it may stay unread.
     reset: bool,
     /// The controller has called it.
     called: bool,

@@ -72,7 +72,7 @@ pub(crate) struct SimUrArgs {
     /// stiffness in N/m [default: 20000]; programs feel it by force(), tool_contact() and force_mode()
     #[arg(long, value_name = "X,Y,Z,NX,NY,NZ[,N/m]", value_parser = parse_surface, allow_hyphen_values = true)]
     pub surface: Option<Surface>,
-    /// How force mode is damped in free air, in N·s/m, 20 to 10000: the force that a tool needs for a speed of 1 m/s; no real
+    /// Damping of force mode in free air, in N·s/m, 20 to 10000: the force that a tool needs for a speed of 1 m/s; no real
     /// controller's value is known
     #[arg(long, value_name = "N·s/m", default_value_t = FREE_DAMPING, value_parser = parse_damping)]
     pub force_damping: f64,

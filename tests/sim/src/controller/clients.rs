@@ -143,7 +143,7 @@ impl Controller {
         self.sweep();
     }
 
-    /// Whether a client of this port that closes before it has read enough loses its program.
+    /// Returns whether a client of this port that closes before it has read enough loses its program.
     fn minds_early_close(&self, port: Port) -> bool {
         self.options.needs_79_bytes || self.faults.on(self.now, port).any(|kind| kind == FaultKind::EarlyClose)
     }

@@ -141,7 +141,7 @@ pub struct Options {
     pub clock: Duration,
     /// The error codes that 30001 reports with stops; which one belongs to which is known of one alone.
     pub stop_codes: StopCodes,
-    /// Whether safety modes and error codes on 30001 have the form of 5.9; by version where `None`: from 3.14 on. Of 3.3 to
+    /// Use the form of 5.9 for safety modes and error codes on 30001; by version where `None`: from 3.14 on. Of 3.3 to
     /// 3.13 it is not known.
     pub later_reports: Option<bool>,
     /// What is in the way of the tool centre point.

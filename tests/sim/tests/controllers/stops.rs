@@ -1,4 +1,4 @@
-//! What 30001 reports when the arm is stopped: an error code and the safety mode, read by the parser of clients.
+//! Reports on 30001 when the arm is stopped: an error code and the safety mode, read by the parser of clients.
 
 use outrigger_sim::controller::{Action, Conn, Options};
 use outrigger_sim::port::Port;
@@ -8,7 +8,7 @@ use outrigger_wire::robot::{SafetyMode, SoftwareVersion};
 
 use crate::common::{Bench, ideal};
 
-/// What is reported of a stop, in the order it comes.
+/// A report of a stop.
 #[derive(Clone, Debug, PartialEq)]
 enum Report {
     /// Code, argument and level; no level where the form has none.
