@@ -54,9 +54,9 @@ fn who_closes_before_it_has_read_79_bytes_loses_its_program_while_the_fault_last
                 let conn = bench.controller.connect(port).unwrap();
                 bench.controller.write(conn, b"speedj([0.2,0,0,0,0,0],10,5)\n");
                 if resets {
-                    bench.controller.reset(conn)
+                    bench.controller.reset(conn);
                 } else {
-                    bench.controller.disconnect(conn)
+                    bench.controller.disconnect(conn);
                 }
                 bench.run(100);
                 assert_eq!(bench.qd_target()[0] == 0.2, moves, "{fault}, after {after} ms, resets: {resets}");
