@@ -152,6 +152,13 @@ impl Firmware {
         self.at_least(3, 14)
     }
 
+    /// Returns whether safety modes and error codes on 30001 have the form that is documented from 5.9 on: the vendor's client library
+    /// reads no other, and its tests against 3.14 and 3.15 need it (core/docs/protocol/ur-client-interfaces.md 4.3).
+    #[must_use]
+    pub fn later_reports(self) -> bool {
+        self.at_least(3, 14)
+    }
+
     /// Whether local and remote control are told apart.
     #[must_use]
     pub fn has_remote_control(self) -> bool {

@@ -73,6 +73,7 @@ pub mod ros;
 pub mod rtde;
 pub mod sensor;
 pub mod service;
+pub mod stops;
 pub mod surface;
 pub mod tcp;
 mod text;

@@ -284,6 +284,8 @@ struct Client {
     stream: TcpStream,
     unsent: Vec<u8>,
     gone: bool,
+    /// Gone without an orderly end: something that was sent to it may stay unread.
+    reset: bool,
     /// The controller has called it.
     called: bool,
     /// The controller takes no more of its bytes now.
@@ -292,7 +294,7 @@ struct Client {
 
 impl Client {
     fn new(conn: Conn, stream: TcpStream, called: bool) -> Self {
-        Self { conn, stream, unsent: vec![], gone: false, called, full: false }
+        Self { conn, stream, unsent: vec![], gone: false, reset: false, called, full: false }
     }
 
     /// Sends what the controller has for it, one segment per write.
@@ -311,7 +313,7 @@ impl Client {
                 Ok(n) => drop(self.unsent.drain(..n)),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(_) => self.gone = true,
+                Err(_) => (self.gone, self.reset) = (true, true),
             }
         }
     }
@@ -336,7 +338,7 @@ impl Client {
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(_) => self.gone = true,
+                Err(_) => (self.gone, self.reset) = (true, true),
             }
         }
     }
@@ -370,7 +372,7 @@ impl Loop<'_> {
             client.send(&mut controller);
             let over = !controller.is_open(client.conn) && client.unsent.is_empty();
             if client.gone || over {
-                controller.disconnect(client.conn);
+                controller.hang_up(client.conn, client.reset);
                 client.gone = true;
             }
         }

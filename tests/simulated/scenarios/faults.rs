@@ -138,6 +138,7 @@ const NO_FAULTS: &[Row] = &[
     row("garbage", "", always_rides),
     row("hang-up", "", always_rides),
     row("wrong-type", "", always_rides),
+    row("early-close", "", always_rides),
     row("wrong-recipe", "10", always_rides),
 ];
 

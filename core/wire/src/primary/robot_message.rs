@@ -39,9 +39,9 @@ enum Form {
     Cb2,
     /// 3.0 to 3.2.
     Cb3,
-    /// As documented from 5.9 on; by 5.0 the change had been made.
+    /// As documented from 5.9 on; by 3.14 and 5.0 the change had been made.
     Later,
-    /// 3.3 to 3.15, or software unknown.
+    /// 3.3 to 3.13, or software unknown.
     Unclear,
 }
 
@@ -49,7 +49,7 @@ impl Form {
     fn of(software: Option<SoftwareVersion>) -> Self {
         match software {
             Some(v) if v.major < 3 => Self::Cb2,
-            Some(v) if v.at_least(5, 0) => Self::Later,
+            Some(v) if v.at_least(3, 14) => Self::Later,
             Some(v) if !v.at_least(3, 3) => Self::Cb3,
             _ => Self::Unclear,
         }

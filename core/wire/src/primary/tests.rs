@@ -9,6 +9,10 @@ const V1_7: SoftwareVersion = SoftwareVersion::new(1, 7);
 const V3_1: SoftwareVersion = SoftwareVersion::new(3, 1);
 #[cfg(feature = "messages")]
 const V3_10: SoftwareVersion = SoftwareVersion::new(3, 10);
+#[cfg(feature = "messages")]
+const V3_14: SoftwareVersion = SoftwareVersion::new(3, 14);
+#[cfg(feature = "messages")]
+const V3_15: SoftwareVersion = SoftwareVersion::new(3, 15);
 const V5_12: SoftwareVersion = SoftwareVersion::new(5, 12);
 
 /// `emit` into a buffer that is not zero, so that a byte left unwritten shows.
@@ -428,14 +432,18 @@ fn every_kind_of_robot_message_is_written_and_read_in_each_form() {
     there_and_back(&safety(SafetyDetail::Raw(text)), Some(V3_10));
     there_and_back(&safety(SafetyDetail::Raw(text)), None);
     let report = SafetyDetail::Report { safety_mode_type: 3, report_data_type: 2, report_data: 4 };
-    assert_eq!(there_and_back(&safety(report), Some(V5_12)).len(), 32);
+    for software in [V3_14, V3_15, V5_12] {
+        assert_eq!(there_and_back(&safety(report), Some(software)).len(), 32);
+    }
     assert_eq!(report.safety_mode(), Some(SafetyMode::ProtectiveStop));
 
     let error = |detail| P::ErrorCode(ErrorCode { code: 210, argument: 0, detail });
     there_and_back(&error(ErrorDetail::Text(text)), Some(V1_7));
     there_and_back(&error(ErrorDetail::Warning { warning_level: 2, text }), Some(V3_1));
     there_and_back(&error(ErrorDetail::Raw(text)), None);
-    there_and_back(&error(ErrorDetail::Report { report_level: 2, data_type: 4, data: 1, text }), Some(V5_12));
+    for software in [V3_14, V3_15, V5_12] {
+        there_and_back(&error(ErrorDetail::Report { report_level: 2, data_type: 4, data: 1, text }), Some(software));
+    }
 }
 
 #[cfg(feature = "messages")]

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use outrigger_config::parse_software;
+use outrigger_sim::arm::FREE_DAMPING;
 use outrigger_sim::controller::StartState;
 use outrigger_sim::external_control::ExternalControl;
 use outrigger_sim::fault::Fault;
@@ -71,6 +72,10 @@ pub(crate) struct SimUrArgs {
     /// stiffness in N/m [default: 20000]; programs feel it by force(), tool_contact() and force_mode()
     #[arg(long, value_name = "X,Y,Z,NX,NY,NZ[,N/m]", value_parser = parse_surface, allow_hyphen_values = true)]
     pub surface: Option<Surface>,
+    /// Damping of force mode in free air, in N·s/m, 20 to 10000: the force that a tool needs for a speed of 1 m/s; no real
+    /// controller's value is known
+    #[arg(long, value_name = "N·s/m", default_value_t = FREE_DAMPING, value_parser = parse_damping)]
+    pub force_damping: f64,
     /// Send what a distance sensor at the tool, along its z axis, sees of the surface: every 10 ms a datagram with a line
     /// such as "seq=7 0.123456", in m, as a source of `outrigger run` with input "udp" reads it
     #[arg(long, value_name = "ADDR:PORT", value_parser = parse_socket, requires = "surface")]
@@ -103,6 +108,11 @@ fn parse_port_base(text: &str) -> Result<u16, String> {
 fn parse_report(text: &str) -> Result<f64, String> {
     let seconds = text.parse().ok().filter(|seconds| (0.0..=3600.0).contains(seconds));
     seconds.ok_or_else(|| "expected a time in seconds, 0 to 3600".into())
+}
+
+fn parse_damping(text: &str) -> Result<f64, String> {
+    let damping = text.parse().ok().filter(|damping| (20.0..=10_000.0).contains(damping));
+    damping.ok_or_else(|| "expected a damping in N·s/m, 20 to 10000".into())
 }
 
 /// A program's name, and where its URScript stands.
@@ -196,6 +206,7 @@ mod tests {
         );
         assert_eq!(REPORT_SECONDS, outrigger_sim::pendant::OperationTiming::default().report.as_secs_f64());
         assert!(["-1", "nan", "3601", "1m"].iter().all(|text| parse_report(text).is_err()));
+        assert!(["0", "nan", "19", "10001", "1N"].iter().all(|text| parse_damping(text).is_err()));
         assert!(parse_file("weld.txt").expect_err("another extension").contains("NAME.installation"));
     }
 

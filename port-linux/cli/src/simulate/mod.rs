@@ -212,6 +212,7 @@ fn options(args: &SimUrArgs) -> Result<Options, Failure> {
     options.files.installations.extend(unconfirmed);
     options.external_control.clone_from(&args.external_control);
     options.surface = args.surface;
+    options.force.free_damping = args.force_damping;
     options.services_off.clone_from(&args.service_off);
     options.operations.report = Duration::from_secs_f64(args.flight_report);
     if args.ideal_drive {
@@ -248,10 +249,12 @@ mod tests {
 
     #[test]
     fn two_simulators_at_base_0_have_ports_of_their_own_and_a_line_for_scripts_names_them() {
-        let words = ["ur", "--port-base", "0", "--ready", "--ideal-drive", "--flight-report", "2.5"];
+        let words =
+            ["ur", "--port-base", "0", "--ready", "--ideal-drive", "--flight-report", "2.5", "--force-damping", "400"];
         let args = Line::parse_from(words).args;
         let options = options(&args).expect("no files");
         assert_eq!((options.drive, options.operations.report), (Drive::IDEAL, Duration::from_millis(2_500)));
+        assert_eq!(options.force.free_damping, 400.0);
         let bound = || bind(Controller::new(options.clone()).expect("a controller"), &args).expect("free ports");
         let (one, other) = (bound(), bound());
         assert!(one.port_base() != 0 && one.port_base() != other.port_base());

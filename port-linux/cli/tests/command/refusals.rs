@@ -208,6 +208,18 @@ fn a_simulated_sensor_that_cannot_be_is_refused_with_what_to_do() {
 }
 
 #[test]
+fn the_simulator_lists_early_close_and_refuses_a_damping_that_no_arm_has() {
+    let help = outrigger(&["sim", "ur", "--help"], b"");
+    let help = String::from_utf8_lossy(&help.stdout).into_owned();
+    assert!(help.contains("early-close") && help.contains("before reading 79 bytes"), "{help}");
+    assert!(help.contains("--force-damping"), "{help}");
+    refused(&["sim", "ur", "--force-damping", "5"], 2, "expected a damping in N·s/m, 20 to 10000");
+    refused(&["sim", "ur", "--fault", "early-close@1s:1s:5"], 2, "this kind has no argument");
+    let ros = if cfg!(feature = "ros2") { "scripts speak ROS 2 from software 10.7" } else { "--features ros2" };
+    refused(&["sim", "ur", "--ros", "--software", "5.15"], 2, ros);
+}
+
+#[test]
 fn every_part_of_a_sensors_script_stands_in_the_documentation() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/sensors.md");
     let page = std::fs::read_to_string(page).expect("the page");

@@ -7,7 +7,7 @@ mod past;
 pub mod route;
 mod tool;
 
-pub use compliance::{Compliance, ForceFrame, ForceMode, ForceOptions};
+pub use compliance::{Compliance, FREE_DAMPING, ForceFrame, ForceMode, ForceOptions};
 pub use drive::Drive;
 pub use motion::{Motion, Targets};
 
@@ -53,6 +53,8 @@ pub struct Arm {
     pub tcp: Pose6,
     /// Speed scaling in force, 0 … 1.
     pub scaling: f64,
+    /// The share of the scaling that a route leaves so that no joint exceeds its speed, 0 … 1.
+    pub restraint: f64,
     /// What gives way.
     pub compliance: Compliance,
     /// Damping of force mode, 0 … 1, and what multiplies its speeds, 0 … 2. They stay until set again.
@@ -105,6 +107,7 @@ impl Arm {
             motion: Motion::Rest,
             tcp: [0.0; 6],
             scaling: 1.0,
+            restraint: 1.0,
             compliance: Compliance::None,
             damping: options.damping,
             gain_scaling: 1.0,
@@ -152,9 +155,10 @@ impl Arm {
             self.motion = Motion::Stop { deceleration: self.options.torque_end_deceleration };
         }
         let before = self.targets;
+        self.restraint = 1.0;
         self.targets.step(&self.motion, self.scaling, self.dt);
         if !self.step_tool() {
-            return Some(Exceeded::Reach);
+            return self.brake_on_its_way();
         }
         // What torques made too fast is braked, not held.
         let slower = |joint: usize| self.targets.qd[joint].abs() < before.qd[joint].abs();
@@ -224,6 +228,7 @@ impl Arm {
         self.dynamics.advance(&mut self.q, &mut self.qd, &total, &self.payload, self.dt);
         let qdd = std::array::from_fn(|j| (self.qd[j] - before[j]) / self.dt);
         self.targets = Targets { q: self.q, qd: self.qd, qdd };
+        self.offset = [0.0; 6];
         self.motors.qd = self.qd;
         self.exceeded()
     }
@@ -241,10 +246,12 @@ impl Arm {
         }
     }
 
-    /// From now on this gives way. Where force mode ends, the targets are where it has led.
+    /// Lets this give way from now on. One force mode takes the place of another without a step; where the last one ends, the
+    /// targets are where it has led the arm.
     pub fn comply(&mut self, compliance: Compliance) {
-        self.targets.q = std::array::from_fn(|j| self.targets.q[j] + self.offset[j]);
-        self.offset = [0.0; 6];
+        if !matches!(compliance, Compliance::Force(_)) {
+            self.settle();
+        }
         self.compliance = compliance;
     }
 

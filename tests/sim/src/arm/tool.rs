@@ -1,26 +1,50 @@
 //! Motion of the tool in space: what the joints do for a speed or a pose that is asked of it, and for a route.
 
 use super::route::{Goal, Pace, Route};
-use super::{Arm, Motion};
+use super::{Arm, Exceeded, Motion};
 use crate::kinematics::{Frame, Pose6, joint_speeds, norm, sub};
 
 /// A route that is held, or let go, changes its pace by this much \[1/s\]: it stands in a fifth of a second. Assumed.
 const HOLDING_RATE: f64 = 5.0;
+/// The share of a joint's speed that a route slows down to where it would be exceeded, and how often a cycle tries to find it.
+const WITHIN_LIMITS: f64 = 0.99;
+const RESTRAINTS: u32 = 8;
+/// Deceleration where the tool cannot follow its way \[rad/s²\]. Assumed.
+const REACH_DECELERATION: f64 = 15.0;
 /// Distances and speeds below this are none \[m, m/s, rad, rad/s\].
 const NOTHING: f64 = 1e-7;
 
 impl Arm {
     /// Begins a move: after the one before where that was left to blend, else from where the joints are and whatever they
-    /// do. `false` where the arm cannot reach its end.
-    pub fn travel(&mut self, goal: Goal, pace: Pace, deceleration: f64) -> bool {
+    /// do. A move whose end the arm cannot reach exceeds its reach in the next cycle.
+    pub fn travel(&mut self, goal: Goal, pace: Pace, deceleration: f64) {
         if !(self.blends && matches!(self.motion, Motion::Route { .. })) {
+            self.settle();
             self.route = Route::new(self.targets.q, self.targets.qd, deceleration);
             self.pace = 1.0;
         }
         self.blends = false;
         self.motion = Motion::Route { held: false };
         let Self { route, chain, tcp, .. } = self;
-        route.append(goal, pace, chain, tcp)
+        route.append(goal, pace, chain, tcp);
+    }
+
+    /// Joints of the route after `time` \[s\] more, or after as much of it as leaves every joint within its speed; none where
+    /// the arm cannot follow.
+    fn advance_route(&mut self, time: f64) -> Option<[f64; 6]> {
+        self.restraint = 1.0;
+        for attempts_left in (0..RESTRAINTS).rev() {
+            let mut ahead = self.route.clone();
+            let q = ahead.advance(time * self.restraint, self.dt, &self.chain)?;
+            let share = |joint: usize| (q[joint] - self.targets.q[joint]).abs() / self.dt / self.speed_limits[joint];
+            let fastest = (0..6).map(share).fold(0.0, f64::max);
+            if fastest <= 1.0 || attempts_left == 0 {
+                self.route = ahead;
+                return Some(q);
+            }
+            self.restraint *= WITHIN_LIMITS / fastest;
+        }
+        None
     }
 
     /// Whether the last move has arrived, or is so near \[m\] that the next one may blend with it.
@@ -33,6 +57,28 @@ impl Arm {
         near
     }
 
+    /// Moves the targets to where force mode has led the arm, and with them the end of the motion that has led them so far: a
+    /// motion that is over ends here, and one that is under way returns to its own way from here.
+    pub(super) fn settle(&mut self) {
+        let offset = std::mem::take(&mut self.offset);
+        if offset == [0.0; 6] {
+            return;
+        }
+        self.targets.q = std::array::from_fn(|joint| self.targets.q[joint] + offset[joint]);
+        match &mut self.motion {
+            Motion::Route { .. } if self.route.is_over() => self.motion = Motion::Rest,
+            Motion::Route { .. } => self.route.go_on_from(&self.targets.q),
+            Motion::Servo { q, .. } => *q = std::array::from_fn(|joint| q[joint] + offset[joint]),
+            Motion::Reach { .. } if self.targets.qd == [0.0; 6] => self.motion = Motion::Rest,
+            Motion::Reach { .. }
+            | Motion::Rest
+            | Motion::Speed { .. }
+            | Motion::Stop { .. }
+            | Motion::Twist { .. }
+            | Motion::Torque { .. } => {}
+        }
+    }
+
     /// Lets a motion go on that was held, from where the arm is now.
     pub fn go_on(&mut self, motion: Motion) {
         self.motion = motion;
@@ -42,6 +88,15 @@ impl Arm {
         }
     }
 
+    /// A control cycle in which the tool cannot follow its way.
+    pub(super) fn brake_on_its_way(&mut self) -> Option<Exceeded> {
+        self.targets.step(&Motion::Stop { deceleration: REACH_DECELERATION }, 1.0, self.dt);
+        let held = std::array::from_fn(|joint| self.targets.q[joint] + self.offset[joint]);
+        self.drive(self.targets.qd, Some(held));
+        // Where it is held, nothing asks for more than it can.
+        (!matches!(self.motion, Motion::Route { held: true })).then_some(Exceeded::Reach)
+    }
+
     /// A control cycle of the motions that the tool makes; `false` where the arm cannot follow.
     pub(super) fn step_tool(&mut self) -> bool {
         match self.motion {
@@ -49,7 +104,7 @@ impl Arm {
                 let change = HOLDING_RATE * self.dt;
                 self.pace += (if held { -self.pace } else { 1.0 - self.pace }).clamp(-change, change);
                 let time = self.dt * self.scaling * self.pace;
-                let Some(q) = self.route.advance(time, self.dt, &self.chain) else { return false };
+                let Some(q) = self.advance_route(time) else { return false };
                 if q == self.targets.q {
                     self.targets.step_by([0.0; 6], self.dt);
                     self.targets.q = q;

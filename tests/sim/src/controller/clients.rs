@@ -123,10 +123,18 @@ impl Controller {
     /// A client closes. What it sent before is still taken, unless it closed too early
     /// (core/docs/protocol/ur-client-interfaces.md 5.7) and the controller minds.
     pub fn disconnect(&mut self, conn: Conn) {
+        self.hang_up(conn, false);
+    }
+
+    /// A client closes as [`disconnect`](Self::disconnect) says; `unread` where it resets the connection because it has left
+    /// something unread, however much it was sent.
+    pub(crate) fn hang_up(&mut self, conn: Conn, unread: bool) {
         const ENOUGH: u64 = 79;
         self.plant.sockets.dials.hung_up(conn);
+        let Some(connection) = self.connections.get(&conn) else { return };
+        let early = (unread || connection.read < ENOUGH) && self.minds_early_close(connection.port);
         let Some(connection) = self.connections.get_mut(&conn) else { return };
-        if self.options.needs_79_bytes && connection.read < ENOUGH {
+        if early {
             connection.phase = Phase::Closed;
             self.programs.forget(conn);
         } else if connection.phase != Phase::Closed {
@@ -135,8 +143,19 @@ impl Controller {
         self.sweep();
     }
 
-    /// A client resets its connection: what is still on the way either way is lost. What had arrived runs.
+    /// Returns whether a client of this port that closes before it has read enough loses its program.
+    fn minds_early_close(&self, port: Port) -> bool {
+        self.options.needs_79_bytes || self.faults.on(self.now, port).any(|kind| kind == FaultKind::EarlyClose)
+    }
+
+    /// A client resets its connection: what is still on the way either way is lost. What had arrived runs, unless the
+    /// controller minds.
     pub fn reset(&mut self, conn: Conn) {
+        if let Some(connection) = self.connections.get(&conn)
+            && self.minds_early_close(connection.port)
+        {
+            self.programs.forget(conn);
+        }
         if let Some(Connection { peer, port, .. }) = self.connections.remove(&conn) {
             self.event(|| EventKind::Disconnected { peer, port });
         }

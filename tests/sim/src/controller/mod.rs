@@ -43,7 +43,7 @@ use crate::io::Io;
 use crate::kinematics::Frame;
 use crate::model::ArmModel;
 use crate::pendant::Pendant;
-use crate::program::{Notice, Plant, Programs, Sender, Sockets};
+use crate::program::{Notice, Plant, Programs, Sockets};
 use crate::rng::Rng;
 use crate::robot::{Control, Power, Robot, Stop};
 use crate::ros::Ends;
@@ -69,9 +69,6 @@ impl std::fmt::Display for Refused {
 }
 
 impl std::error::Error for Refused {}
-
-/// A second commander sends this often, and each of its commands lasts this long.
-const SECOND_COMMANDER: (Duration, f64) = (Duration::from_millis(100), 0.2);
 
 /// A simulated controller with its arm.
 pub struct Controller {
@@ -188,6 +185,7 @@ impl Controller {
                 force: Force::new(!firmware.external_torques_are_right(), options.surface),
                 contact_force: options.force.contact_force,
                 asks_protective_stop: false,
+                stop_codes: options.stop_codes,
                 robot,
                 firmware,
                 dt,
@@ -427,7 +425,7 @@ impl Controller {
             self.fetch();
             self.programs.cycle(self.now, &mut self.plant, &mut self.notices);
             if std::mem::take(&mut self.plant.asks_protective_stop) {
-                self.act(Action::ProtectiveStop);
+                self.stop_protectively(self.options.stop_codes.called);
             }
             self.show_popups();
             self.echo();
@@ -464,8 +462,10 @@ impl Controller {
         arm.payload = Payload { mass: io.payload, centre: io.payload_cog };
         if robot.power != Power::Running {
             arm.hold();
-        } else if arm.step(robot.slider * robot.limiter).is_some() && robot.may_move() {
-            self.act(Action::ProtectiveStop);
+        } else if let Some(exceeded) = arm.step(robot.slider * robot.limiter)
+            && robot.may_move()
+        {
+            self.stop_protectively(self.options.stop_codes.of(exceeded));
         }
         let Plant { arm, force, .. } = &mut self.plant;
         force.feel(|| {
@@ -479,17 +479,6 @@ impl Controller {
         let Plant { arm, robot, .. } = &mut self.plant;
         if matches!(robot.stop, Stop::Emergency | Stop::Violation | Stop::Fault) && arm.at_rest() {
             robot.power_off();
-        }
-    }
-
-    fn second_commander_sends(&mut self) {
-        let (interval, lasts) = SECOND_COMMANDER;
-        if let Some((speed, next)) = &mut self.second_commander
-            && *next <= self.now
-        {
-            *next = self.now + interval;
-            let text = format!("speedj([0,0,0,0,0,{speed:.6}],1.0,{lasts})\n");
-            self.programs.offer(Sender::Other, self.now, text);
         }
     }
 

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use outrigger_wire::robot::SafetyMode;
+
 use super::connection::Phase;
 use super::{Action, Conn, Controller, EventKind, external_control};
 use crate::arm::Motion;
@@ -9,29 +11,61 @@ use crate::fault::{Edge, Fault, FaultKind};
 use crate::firmware::LocalMode;
 use crate::pendant::Operation;
 use crate::port::Port;
-use crate::program::{Notice, Plant};
+use crate::program::{Notice, Plant, Sender};
 use crate::robot::{Control, Safeguard, Stop};
 use crate::service::Service;
+use crate::stops::{Level, StopCode};
 use crate::time::SimTime;
 
 /// How long a controller is away when a restart has no duration of its own.
 const RESTART: Duration = Duration::from_secs(2);
 
+/// A second commander sends this often, and each of its commands lasts this long.
+const SECOND_COMMANDER: (Duration, f64) = (Duration::from_millis(100), 0.2);
+
 impl Controller {
     /// Does this now.
     pub fn act(&mut self, action: Action) {
-        let safety_before = self.plant.robot.safety_mode();
+        let before = self.plant.robot.safety_mode();
+        self.obey(action);
+        self.report_safety(before);
+    }
+
+    /// Makes a protective stop that 30001 reports with this code.
+    pub(super) fn stop_protectively(&mut self, code: Option<StopCode>) {
+        let before = self.plant.robot.safety_mode();
+        self.protect(code);
+        self.report_safety(before);
+    }
+
+    fn protect(&mut self, code: Option<StopCode>) {
+        if self.plant.robot.protective_stop(self.now) {
+            self.programs.pause(&mut self.plant.arm, self.options.stop_deceleration);
+            self.report_code(Level::Warning, code);
+        }
+    }
+
+    fn report_code(&mut self, level: Level, code: Option<StopCode>) {
+        self.notices.extend(code.map(|code| Notice::Code { level, code, text: "" }));
+    }
+
+    /// Reports the safety mode where it is no longer the one `before`.
+    fn report_safety(&mut self, before: SafetyMode) {
+        let safety = self.plant.robot.safety_mode();
+        if safety != before {
+            self.notices.push(Notice::Safety(safety));
+            self.pendant.safety_popup |= !self.plant.robot.may_move() && self.plant.robot.stop != Stop::None;
+        }
+    }
+
+    fn obey(&mut self, action: Action) {
         let e_series = self.firmware.has_remote_control();
         let Plant { arm, robot, io, force, .. } = &mut self.plant;
-        let halt = self.options.stop_deceleration;
+        let codes = self.options.stop_codes;
         match action {
-            Action::EmergencyStop => self.halt(Stop::Emergency),
+            Action::EmergencyStop => self.halt(Stop::Emergency, Level::Info, codes.emergency),
             Action::ReleaseEmergencyStop if robot.stop == Stop::Emergency => robot.stop = Stop::None,
-            Action::ProtectiveStop => {
-                if robot.protective_stop(self.now) {
-                    self.programs.pause(arm, halt);
-                }
-            }
+            Action::ProtectiveStop => self.protect(codes.other),
             Action::UnlockProtectiveStop => {
                 robot.unlock_protective_stop(self.now);
             }
@@ -39,8 +73,8 @@ impl Controller {
             Action::OpenAutomaticSafeguard if e_series => self.open_safeguard(Safeguard::Automatic),
             Action::ReleaseEnablingDevice if e_series => self.open_safeguard(Safeguard::ThreePosition),
             Action::CloseSafeguard if matches!(robot.stop, Stop::Safeguard(_)) => robot.stop = Stop::None,
-            Action::SafetyViolation => self.halt(Stop::Violation),
-            Action::SafetyFault => self.halt(Stop::Fault),
+            Action::SafetyViolation => self.halt(Stop::Violation, Level::Violation, codes.violation),
+            Action::SafetyFault => self.halt(Stop::Fault, Level::Fault, codes.fault),
             Action::Reduced(on) => match (robot.stop, on) {
                 (Stop::None, true) => robot.stop = Stop::Reduced,
                 (Stop::Reduced, false) => robot.stop = Stop::None,
@@ -102,15 +136,13 @@ impl Controller {
             | Action::SwitchToRemote
             | Action::ChooseOperationalMode(_) => {}
         }
-        let safety = self.plant.robot.safety_mode();
-        if safety != safety_before {
-            self.notices.push(Notice::Safety(safety));
-            self.pendant.safety_popup |= !self.plant.robot.may_move() && self.plant.robot.stop != Stop::None;
-        }
     }
 
     /// The program ends, and the arm comes to rest; then it loses its power.
-    fn halt(&mut self, stop: Stop) {
+    fn halt(&mut self, stop: Stop, level: Level, code: Option<StopCode>) {
+        if self.plant.robot.stop != stop {
+            self.report_code(level, code);
+        }
         self.plant.robot.stop = stop;
         self.programs.stop(&mut self.plant, &mut self.notices);
         self.plant.arm.motion = Motion::Stop { deceleration: self.options.stop_deceleration };
@@ -129,6 +161,17 @@ impl Controller {
         if !on && self.firmware.has_service_switches() {
             self.services_off.push(service);
             self.close_where(|port| Service::of(port) == service);
+        }
+    }
+
+    pub(super) fn second_commander_sends(&mut self) {
+        let (interval, lasts) = SECOND_COMMANDER;
+        if let Some((speed, next)) = &mut self.second_commander
+            && *next <= self.now
+        {
+            *next = self.now + interval;
+            let text = format!("speedj([0,0,0,0,0,{speed:.6}],1.0,{lasts})\n");
+            self.programs.offer(Sender::Other, self.now, text);
         }
     }
 

@@ -19,6 +19,7 @@ use crate::robot_api::RobotApiOptions;
 use crate::ros::RosOptions;
 use crate::rtde::RtdeOptions;
 use crate::service::Service;
+use crate::stops::StopCodes;
 use crate::surface::Surface;
 use crate::timing::{Compiling, ServoJ};
 
@@ -138,6 +139,11 @@ pub struct Options {
     pub power: PowerTiming,
     /// What the controller's clock shows at the beginning.
     pub clock: Duration,
+    /// The error codes that 30001 reports with stops; which one belongs to which is known of one alone.
+    pub stop_codes: StopCodes,
+    /// Use the form of 5.9 for safety modes and error codes on 30001; by version where `None`: from 3.14 on. Of 3.3 to
+    /// 3.13 it is not known.
+    pub later_reports: Option<bool>,
     /// What is in the way of the tool centre point.
     pub surface: Option<Surface>,
     /// What is not known of force mode, freedrive and direct torque.
@@ -203,6 +209,8 @@ impl Options {
             euromap67: false,
             power: PowerTiming::default(),
             clock: Duration::from_secs(100),
+            stop_codes: StopCodes::default(),
+            later_reports: None,
             surface: None,
             force: ForceOptions::default(),
             rtde: RtdeOptions::default(),

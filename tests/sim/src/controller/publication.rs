@@ -86,7 +86,8 @@ impl Controller {
     fn notices(&mut self) -> Vec<Vec<u8>> {
         let timestamp = self.snapshot().timestamp();
         let notices = std::mem::take(&mut self.notices);
-        notices.iter().filter_map(|notice| message::notice(notice, self.firmware, timestamp)).collect()
+        let later = self.options.later_reports.unwrap_or(self.firmware.later_reports());
+        notices.iter().filter_map(|notice| message::notice(notice, self.firmware, later, timestamp)).collect()
     }
 
     fn realtime_packet(&self) -> Vec<u8> {

@@ -9,9 +9,10 @@ use crate::fault::FaultKind;
 use crate::firmware::LocalMode;
 use crate::port::Port;
 use crate::program::{Notice, Sender};
+use crate::stops::{Level, StopCode};
 
 /// Error code for text in local mode or on a read-only port.
-const NOT_IN_REMOTE: i32 = 210;
+const NOT_IN_REMOTE: StopCode = StopCode::new(210, 0);
 
 impl Controller {
     /// Takes what has arrived from every client.
@@ -90,7 +91,7 @@ impl Controller {
 
     fn refuse_text(&mut self) {
         let text = "not allowed, robot is not in remote control";
-        self.notices.push(Notice::Code { code: NOT_IN_REMOTE, argument: 0, text });
+        self.notices.push(Notice::Code { level: Level::Warning, code: NOT_IN_REMOTE, text });
     }
 }
 

@@ -130,6 +130,8 @@ pub enum FaultKind {
     Garbage,
     /// The dashboard and the Robot API close the connection instead of an answer.
     HangUp,
+    /// A client that closes before it has read 79 bytes, or with something unread, loses a program that has not started.
+    EarlyClose,
     /// A second client streams `speedj` with this speed on the last joint, every 100 ms.
     SecondCommander(f64),
     /// A program of somebody else runs and moves the last joint to and fro with this speed.
@@ -265,6 +267,7 @@ pub(crate) const TABLE: &[Row] = rows! {
     "mute" None "" Span Port "text and requests silently ignored" => |_| FaultKind::Mute;
     "garbage" None "" Span Port "29999, 80: no answers; 30004: noise for data" => |_| FaultKind::Garbage;
     "hang-up" None "" Span Port "29999, 80: closed instead of answering" => |_| FaultKind::HangUp;
+    "early-close" None "" Span Port "who closes before reading 79 bytes loses its program" => |_| FaultKind::EarlyClose;
     "second-commander" Speed "0.1" Span None "another client streams speedj at V rad/s" => |v| FaultKind::SecondCommander(v.number);
     "foreign-program" Speed "0" Span None "another program runs, last joint at V rad/s" => |v| FaultKind::ForeignProgram(v.number);
     "digital-input" Input "0" Span None "digital input N is high" => |v| FaultKind::DigitalInput(v.count as u8);

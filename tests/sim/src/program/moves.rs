@@ -2,12 +2,14 @@
 
 use outrigger_interpreter::{Call, CallResult, Value};
 
+use super::Notice;
 use super::forces::MOTIONS;
 use super::host::{EPSILON, ProgramHost, done, joints, pose};
 use crate::arm::Motion;
 use crate::arm::route::{ArcTurn, Goal, Pace};
 use crate::firmware::SpeedJTime;
 use crate::model::ACCELERATION_LIMIT;
+use crate::stops::Level;
 
 /// What `optimovej` and `optimovel` take a share of: rad/s and rad/s², m/s and m/s². Assumed.
 const MOST_OF_JOINTS: (f64, f64) = (3.0, 14.0);
@@ -165,11 +167,14 @@ impl ProgramHost<'_> {
                 Err(error) => return Some(error),
             };
             let Move { goal, acceleration, speed, time } = given;
+            if let Goal::Joints(q) = goal
+                && !self.plant.arm.is_within(&q)
+            {
+                return Some(self.beyond_range(call));
+            }
             let pace = if time > 0.0 { Pace::Time(time) } else { Pace::Speed { speed, acceleration } };
             // A speed that is left of the motion before is braked as fast as the arm could speed up again.
-            if !self.plant.arm.travel(goal, pace, ACCELERATION_LIMIT.min(acceleration.max(1.0))) {
-                return Some(Self::unreachable(call));
-            }
+            self.plant.arm.travel(goal, pace, ACCELERATION_LIMIT.min(acceleration.max(1.0)));
         }
         let radius = match call.name {
             "movej" | "movel" | "movec" => call.arg(4),
@@ -180,8 +185,14 @@ impl ProgramHost<'_> {
     }
 
     fn unreachable(call: &Call<'_>) -> CallResult {
-        let goal = call.arg(usize::from(call.name == "movec"));
-        CallResult::Error(format!("{}: no solution for {goal}", call.name))
+        CallResult::Error(format!("{}: no solution for {}", call.name, call.arg(0)))
+    }
+
+    /// A joint would leave its range: the move is not begun, and the program ends. Its words are assumed.
+    fn beyond_range(&mut self, call: &Call<'_>) -> CallResult {
+        let report = |code| Notice::Code { level: Level::Warning, code, text: "" };
+        self.notices.extend(self.plant.stop_codes.joint_limit.map(report));
+        CallResult::Error(format!("{}: {} is beyond the range of a joint", call.name, call.arg(0)))
     }
 
     fn given(&self, call: &Call<'_>) -> Option<Result<Move, CallResult>> {

@@ -12,6 +12,7 @@ use crate::rng::Rng;
 use crate::robot::Robot;
 use crate::ros::Ends;
 use crate::rtde::{Registers, Watchdogs};
+use crate::stops::{Level, StopCode, StopCodes};
 use crate::time::SimTime;
 use crate::timing::ServoJ;
 
@@ -36,6 +37,8 @@ pub(crate) struct Plant {
     pub(crate) contact_force: f64,
     /// Whether a program asked for a protective stop in this cycle.
     pub(crate) asks_protective_stop: bool,
+    /// The error codes of stops.
+    pub(crate) stop_codes: StopCodes,
     /// The present cycle.
     pub(crate) now: SimTime,
     /// Written by RTDE clients, read by programs.
@@ -81,8 +84,8 @@ pub(crate) enum Notice {
     Popup { text: String, title: String, warning: bool, error: bool },
     /// The safety mode changed.
     Safety(SafetyMode),
-    /// An error code, as C*code*A*argument*.
-    Code { code: i32, argument: i32, text: &'static str },
+    /// An error code.
+    Code { level: Level, code: StopCode, text: &'static str },
 }
 
 impl Notice {

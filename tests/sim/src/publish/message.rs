@@ -9,6 +9,7 @@ use outrigger_wire::robot::{Generation, MessageSource, SoftwareVersion};
 use crate::firmware::Firmware;
 use crate::port::Port;
 use crate::program::Notice;
+use crate::stops::StopCode;
 use crate::text;
 
 /// Timestamp of the messages of the burst.
@@ -69,7 +70,8 @@ fn version(firmware: Firmware) -> RobotMessagePayload<'static> {
 }
 
 /// A notice as a message of this software; none where it has no such message.
-pub(crate) fn notice(notice: &Notice, firmware: Firmware, timestamp: u64) -> Option<Vec<u8>> {
+/// `later` says whether safety modes and error codes have the form of 5.9.
+pub(crate) fn notice(notice: &Notice, firmware: Firmware, later: bool, timestamp: u64) -> Option<Vec<u8>> {
     let key = |title: &'static [u8], name: &str, timestamp| {
         let text = Text(name.as_bytes().get(..PROGRAM_NAME).unwrap_or(name.as_bytes()));
         let payload = RobotMessagePayload::Key(Titled { code: 0, argument: 0, title: Text(title), text });
@@ -110,21 +112,21 @@ pub(crate) fn notice(notice: &Notice, firmware: Firmware, timestamp: u64) -> Opt
             let text = Text(mode.name().unwrap_or_default().as_bytes());
             let detail = match firmware.generation() {
                 Generation::Cb2 => SafetyDetail::Security(text),
-                Generation::Cb3 => SafetyDetail::Mode { safety_mode_type, text },
+                _ if !later => SafetyDetail::Mode { safety_mode_type, text },
                 _ => SafetyDetail::Report { safety_mode_type, report_data_type: 0, report_data: 0 },
             };
             let payload = RobotMessagePayload::SafetyMode(SafetyModeMessage { code: 0, argument: 0, detail });
             send(MessageSource::SafetyProcessorA, &payload, text.0.len())
         }
-        Notice::Code { code, argument, text } => {
-            const WARNING: i32 = 2;
+        Notice::Code { level, code, text } => {
+            let StopCode { code, argument } = *code;
             let text = Text(text.as_bytes());
             let detail = match firmware.generation() {
                 Generation::Cb2 => ErrorDetail::Text(text),
-                Generation::Cb3 => ErrorDetail::Warning { warning_level: WARNING, text },
-                _ => ErrorDetail::Report { report_level: WARNING, data_type: 0, data: 0, text },
+                _ if !later => ErrorDetail::Warning { warning_level: level.number(), text },
+                _ => ErrorDetail::Report { report_level: level.number(), data_type: 0, data: 0, text },
             };
-            let payload = RobotMessagePayload::ErrorCode(ErrorCode { code: *code, argument: *argument, detail });
+            let payload = RobotMessagePayload::ErrorCode(ErrorCode { code, argument, detail });
             send(MessageSource::Controller, &payload, text.0.len())
         }
     }

@@ -47,7 +47,7 @@ impl Snapshot<'_> {
             return 0.0;
         }
         let slider = self.robot.slider;
-        if slider > 0.0 { (self.arm.scaling / slider).min(1.0) } else { 1.0 }
+        if slider > 0.0 { (self.arm.scaling / slider).min(1.0) * self.arm.restraint } else { 1.0 }
     }
 
     /// On CB2 hand guiding is a robot mode; later only the control mode tells it.

@@ -135,7 +135,7 @@ fn robot_mode(state: &Snapshot<'_>) -> RobotModeDataRepr {
         speed_fraction: robot.slider,
         control_mode: byte(state.arm.control_mode().raw()),
         target_speed_fraction: robot.slider,
-        speed_scaling: if plays { state.arm.scaling } else { 0.0 },
+        speed_scaling: if plays { state.arm.scaling * state.arm.restraint } else { 0.0 },
         target_speed_fraction_limit: 1.0,
         reserved: 0,
     }

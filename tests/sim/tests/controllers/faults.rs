@@ -45,6 +45,34 @@ fn a_stall_holds_text_too_and_the_arm_does_not_get_it() {
 }
 
 #[test]
+fn who_closes_before_it_has_read_79_bytes_loses_its_program_while_the_fault_lasts() {
+    for (port, fault) in [(Port::Primary, "early-close@0:1s"), (Port::Realtime, "early-close/30003@0:1s")] {
+        for (after, moves) in [(10, false), (1_100, true)] {
+            for resets in [false, true] {
+                let mut bench = with((5, 15), &[fault]);
+                bench.run(after);
+                let conn = bench.controller.connect(port).unwrap();
+                bench.controller.write(conn, b"speedj([0.2,0,0,0,0,0],10,5)\n");
+                if resets {
+                    bench.controller.reset(conn);
+                } else {
+                    bench.controller.disconnect(conn);
+                }
+                bench.run(100);
+                assert_eq!(bench.qd_target()[0] == 0.2, moves, "{fault}, after {after} ms, resets: {resets}");
+            }
+        }
+    }
+    let mut bench = with((5, 15), &["early-close@0"]);
+    let conn = bench.connect(Port::Realtime);
+    bench.run(100);
+    bench.send(conn, "speedj([0.2,0,0,0,0,0],10,5)\n");
+    bench.controller.disconnect(conn);
+    bench.run(100);
+    assert_eq!(bench.qd_target()[0], 0.2, "it has read");
+}
+
+#[test]
 fn delay_shifts_everything_by_the_same_time() {
     let mut bench = with((5, 15), &["delay/down@0::20ms"]);
     let conn = bench.connect(Port::Realtime);

@@ -33,6 +33,7 @@ mod scheduling;
 mod services;
 mod socket_client;
 mod sockets;
+mod stops;
 mod texts;
 mod timing;
 mod ways_in;

@@ -293,11 +293,44 @@ fn a_low_slider_lets_servoj_last_longer() {
 }
 
 #[test]
-fn what_cannot_be_reached_ends_the_program_and_a_way_out_of_reach_stops_the_arm() {
+fn a_time_that_is_too_short_slows_the_move_down_until_no_joint_is_too_fast() {
+    for (major, minor) in [(1, 8), (3, 15), (5, 15), (10, 11)] {
+        let mut bench = bench(ideal(major, minor));
+        let limits = bench.controller.truth().speed_limits();
+        for lines in [
+            " q = get_actual_joint_positions()\n q[0] = q[0] + 2\n movej(q, 1.4, 1.05, 0.1)",
+            " movel(pose_trans(get_actual_tcp_pose(), p[0.1,0.15,-0.1,0,0,0.5]), 1.4, 1.05, 0.05)",
+            " q = get_actual_joint_positions()\n q[0] = q[0] - 2\n movej(q, 40, 20)",
+        ] {
+            let lines = format!("{lines}\n textmsg(\"over\")");
+            let (samples, told) = follow(&mut bench, &lines);
+            let fastest = |joint: usize| samples.iter().map(|s| s.qd[joint].abs()).fold(0.0, f64::max) / limits[joint];
+            let fastest = (0..6).map(fastest).fold(0.0, f64::max);
+            let case = format!("{major}.{minor}, {lines}: {told:?}, {fastest} of the limit");
+            assert!(bench.controller.robot().may_move() && told == ["over"], "{case}");
+            assert!((0.8..=1.0).contains(&fastest), "{case}");
+            assert_eq!(bench.controller.truth().restraint, 1.0, "{case}");
+        }
+    }
+}
+
+#[test]
+fn a_move_that_is_slowed_down_shows_in_the_speed_scaling() {
     let mut bench = bench(ideal(5, 15));
-    let (_, told) = follow(&mut bench, " movel(p[3,0,0,0,0,0])");
-    assert_eq!(told, ["movel: no solution for p[3, 0, 0, 0, 0, 0]"]);
-    let mut bench = self::bench(ideal(5, 15));
+    let primary = bench.connect(Port::Primary);
+    bench.run(20);
+    bench.send(primary, "movej([1.7,-1.3,-1.7,-1.5,1.4,0.3], 1.4, 1.05, 0.05)\n");
+    let mut least: f64 = 1.0;
+    for _ in 0..200 {
+        bench.next_cycle();
+        least = least.min(bench.controller.truth().restraint);
+    }
+    assert!((0.1..0.9).contains(&least), "{least}");
+}
+
+#[test]
+fn a_way_out_of_reach_stops_the_arm() {
+    let mut bench = bench(ideal(5, 15));
     let begin = bench.controller.truth().tool_target();
     // Straight through the base column to the other side.
     let across = [-begin[0], -begin[1], begin[2], begin[3], begin[4], begin[5]];

@@ -4,7 +4,7 @@ use super::configured::write;
 use super::*;
 
 /// The kinds of faults with what they are given, and the oldest software that has them.
-pub(super) const FAULT: [(&str, &[&str], (u8, u8)); 39] = [
+pub(super) const FAULT: [(&str, &[&str], (u8, u8)); 40] = [
     ("split", &["1", "7", "100"], (1, 6)),
     ("coalesce", &["2", "4"], (1, 6)),
     ("delay", &["4ms", "20ms"], (1, 6)),
@@ -44,6 +44,7 @@ pub(super) const FAULT: [(&str, &[&str], (u8, u8)); 39] = [
     ("second-commander", &["0.1", "0.5"], (1, 6)),
     ("foreign-program", &["0", "0.2"], (1, 6)),
     ("digital-input", &["0", "1"], (1, 6)),
+    ("early-close", &[""], (1, 6)),
 ];
 
 /// One fault: early, while commanding, or from the start, on all connections or one.

@@ -81,7 +81,7 @@ pub enum SafetyDetail<'a> {
         /// A text.
         text: Text<'a>,
     },
-    /// 5.0 and later.
+    /// 3.14, 5.0 and later.
     Report {
         /// The safety mode.
         safety_mode_type: u8,
@@ -130,7 +130,7 @@ pub enum ErrorDetail<'a> {
         /// A text.
         text: Text<'a>,
     },
-    /// 5.0 and later.
+    /// 3.14, 5.0 and later.
     Report {
         /// 0 debug, 1 info, 2 warning, 3 violation, 4 fault, 5 critical fault; 128 more for developers.
         report_level: i32,

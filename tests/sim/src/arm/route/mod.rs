@@ -11,6 +11,7 @@ pub use way::ArcTurn;
 use way::Way;
 
 use crate::kinematics::{Chain, Frame, Pose6, norm, sub};
+use crate::model::ACCELERATION_LIMIT;
 
 /// How fast a move is.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -48,6 +49,12 @@ pub enum Goal {
 /// How fast an arm that was held elsewhere comes back to its way \[rad/s\]. Assumed.
 const RETURN: f64 = 0.3;
 
+/// The shortest time \[s\] of a move in which no joint exceeds its acceleration while the speed rises over a third of it.
+fn shortest(from: &[f64; 6], to: &[f64; 6]) -> f64 {
+    let farthest = from.iter().zip(to).map(|(from, to)| (to - from).abs()).fold(0.0, f64::max);
+    (4.5 * farthest / ACCELERATION_LIMIT).sqrt()
+}
+
 #[derive(Clone, Debug)]
 struct Leg {
     way: Way,
@@ -75,12 +82,14 @@ pub struct Route {
     end: [f64; 6],
     /// From the way to where the arm is held \[rad\]; it goes back to zero.
     aside: [f64; 6],
+    /// The arm cannot reach the end of the last move, which is not begun.
+    unreachable: bool,
 }
 
 impl Route {
     /// Begins where the joints are; what speed they have is braked with `deceleration` \[rad/s²\] beside the first move.
     pub(super) fn new(q: [f64; 6], qd: [f64; 6], deceleration: f64) -> Self {
-        let mut route = Self { legs: VecDeque::new(), end: q, aside: [0.0; 6] };
+        let mut route = Self { legs: VecDeque::new(), end: q, aside: [0.0; 6], unreachable: false };
         let speed = qd.iter().fold(0.0, |fastest: f64, v| fastest.max(v.abs()));
         if speed > 1e-9 {
             let profile = Profile::braking(speed, deceleration);
@@ -96,26 +105,31 @@ impl Route {
         self.end = to;
     }
 
-    /// Appends a move; `false` where the arm cannot reach its end.
-    pub(super) fn append(&mut self, goal: Goal, pace: Pace, chain: &Chain, tcp: &Pose6) -> bool {
+    /// Appends a move. Where the arm cannot reach its end, the route cannot be followed any further.
+    pub(super) fn append(&mut self, goal: Goal, pace: Pace, chain: &Chain, tcp: &Pose6) {
         let from = chain.tool(&self.end, tcp);
         let way = match goal {
             Goal::Joints(to) => Way::Joints { from: self.end, to },
             Goal::Line(to) => Way::Line { from, to: Frame::from_pose(&to), tcp: *tcp },
             Goal::Arc { via, to, turn } => Way::arc(from, [via[0], via[1], via[2]], Frame::from_pose(&to), turn, *tcp),
         };
-        let Some(to) = way.joints(1.0, chain, &self.end) else { return false };
+        let Some(to) = way.joints(1.0, chain, &self.end) else {
+            self.unreachable = true;
+            return;
+        };
         let length = way.length();
         let profile = match pace {
             Pace::Speed { speed, acceleration } => Profile::of_speed(length, speed, acceleration),
-            Pace::Time(time) => Profile::of_time(length, time),
+            Pace::Time(time) => Profile::of_time(length, time.max(shortest(&self.end, &to))),
         };
         self.push(way, profile, to);
-        true
     }
 
     /// Joints after `time` \[s\] more; none where the arm cannot follow its way.
     pub(super) fn advance(&mut self, time: f64, dt: f64, chain: &Chain) -> Option<[f64; 6]> {
+        if self.unreachable {
+            return None;
+        }
         for leg in &mut self.legs {
             leg.time += time;
             let length = leg.profile.length();
@@ -152,7 +166,7 @@ impl Route {
 
     /// Whether every move is over.
     pub(super) fn is_over(&self) -> bool {
-        self.legs.iter().all(Leg::is_over) && self.aside == [0.0; 6]
+        !self.unreachable && self.legs.iter().all(Leg::is_over) && self.aside == [0.0; 6]
     }
 
     /// Joints the last move ends at \[rad\].

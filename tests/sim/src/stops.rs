@@ -1,0 +1,90 @@
+//! The error codes that 30001 reports with a stop (`core/docs/protocol/ur-client-interfaces.md 4.3.2`).
+
+use crate::arm::Exceeded;
+
+/// An error code as people read it: C*code*A*argument*.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StopCode {
+    /// The code.
+    pub code: i32,
+    /// Its argument; 0 where the code has none.
+    pub argument: i32,
+}
+
+impl StopCode {
+    /// C*code*A*argument*.
+    #[must_use]
+    pub const fn new(code: i32, argument: i32) -> Self {
+        Self { code, argument }
+    }
+}
+
+/// The code of each stop; none where a stop is to be without. The vendor's list has every code here. Which one a controller
+/// chooses is known of `protective_stop()` alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StopCodes {
+    /// A program called `protective_stop()`: C209.
+    pub called: Option<StopCode>,
+    /// A joint leaves its range, or a move would have it do so: C150, position close to joint limits. Assumed.
+    pub joint_limit: Option<StopCode>,
+    /// The tool cannot follow its way, or reach its end: C154, position in singularity. Assumed.
+    pub reach: Option<StopCode>,
+    /// A joint is asked for more than its speed: C204A1, sudden change in target position. Assumed.
+    pub speed: Option<StopCode>,
+    /// A protective stop that an operator or a fault of the simulator makes: C157A0, collision detected by the base joint.
+    /// Assumed.
+    pub other: Option<StopCode>,
+    /// An emergency stop: C100A3, robot changed mode, to power off. Assumed.
+    pub emergency: Option<StopCode>,
+    /// A violation of a safety limit: C191A2, joint speed limit violated. Assumed.
+    pub violation: Option<StopCode>,
+    /// A fault of the safety system: C226, a fault was triggered for test purposes. Assumed.
+    pub fault: Option<StopCode>,
+}
+
+impl StopCodes {
+    /// The code of the stop that follows from such a limit.
+    pub(crate) fn of(&self, exceeded: Exceeded) -> Option<StopCode> {
+        match exceeded {
+            Exceeded::Position { .. } => self.joint_limit,
+            Exceeded::Reach => self.reach,
+            Exceeded::Speed { .. } => self.speed,
+        }
+    }
+}
+
+impl Default for StopCodes {
+    fn default() -> Self {
+        Self {
+            called: Some(StopCode::new(209, 0)),
+            joint_limit: Some(StopCode::new(150, 0)),
+            reach: Some(StopCode::new(154, 0)),
+            speed: Some(StopCode::new(204, 1)),
+            other: Some(StopCode::new(157, 0)),
+            emergency: Some(StopCode::new(100, 3)),
+            violation: Some(StopCode::new(191, 2)),
+            fault: Some(StopCode::new(226, 0)),
+        }
+    }
+}
+
+/// The gravity of a report, in the numbering of error codes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Level {
+    Info,
+    Warning,
+    Violation,
+    Fault,
+}
+
+impl Level {
+    /// The number of this level, the same before 3.3 and later.
+    pub(crate) fn number(self) -> i32 {
+        match self {
+            Self::Info => 1,
+            Self::Warning => 2,
+            Self::Violation => 3,
+            Self::Fault => 4,
+        }
+    }
+}
