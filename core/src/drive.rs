@@ -92,7 +92,7 @@ pub async fn drive<const N: usize, P: Controller<N>, L: Law<N>, M: Net, A: Appli
 ) {
     let (clock, sockets) = net.split();
     let phases = [Phase::Closed; LinkId::MOST];
-    let mut run = Run { clock, sockets, phases, engine, application, write_limit, turns: M::TURNS };
+    let mut run = Run { clock, sockets, phases, engine, application, write_limit };
     let mut links_first = true;
 
     run.engine.handle(run.clock.now(), Input::Start);
@@ -110,19 +110,6 @@ pub async fn drive<const N: usize, P: Controller<N>, L: Law<N>, M: Net, A: Appli
     }
 }
 
-/// Waits for one turn of the executor.
-async fn yield_now() {
-    let mut yielded = false;
-    poll_fn(|context| {
-        if core::mem::replace(&mut yielded, true) {
-            return Poll::Ready(());
-        }
-        context.waker().wake_by_ref();
-        Poll::Pending
-    })
-    .await;
-}
-
 /// Everything one run of the loop works with.
 struct Run<'r, 'm, const N: usize, P: Controller<N>, L: Law<N>, C, S, D, A> {
     clock: &'r C,
@@ -131,8 +118,6 @@ struct Run<'r, 'm, const N: usize, P: Controller<N>, L: Law<N>, C, S, D, A> {
     engine: &'r mut Engine<'m, N, P, L>,
     application: &'r mut A,
     write_limit: Duration,
-    /// Those of [`Net::TURNS`].
-    turns: u32,
 }
 
 impl<const N: usize, P, L, C, S, D, A> Run<'_, '_, N, P, L, C, S, D, A>
@@ -211,7 +196,7 @@ where
                         socket.send(bytes, to);
                     }
                     let _ = link;
-                    self.written().await;
+                    self.written();
                 }
                 Some(Output::Transmit { link, to: None, bytes }) => {
                     let limit = self.clock.now() + self.write_limit;
@@ -220,7 +205,7 @@ where
                         None => Either::Second(()),
                     };
                     if matches!(written, Either::First(Ok(()))) {
-                        self.written().await;
+                        self.written();
                     } else {
                         self.close(link);
                         told = Some(Input::Closed(link));
@@ -243,12 +228,8 @@ where
         self.application.observe(self.engine, self.clock.now());
     }
 
-    async fn written(&mut self) {
-        let now = self.clock.now();
-        for _ in 0..self.turns {
-            yield_now().await;
-        }
-        if let Some(turnaround) = self.engine.written(now) {
+    fn written(&mut self) {
+        if let Some(turnaround) = self.engine.written(self.clock.now()) {
             self.application.answered(turnaround);
         }
     }

@@ -80,16 +80,10 @@ impl<'d> Connections<'d> {
     }
 }
 
-/// The turns until the stack's task has run: the executor polls those that were woken last first, so that the loop, which wakes itself
-/// after the stack, comes before it in the first.
-const TURNS: u32 = 2;
-
 impl<'d> drive::Net for Connections<'d> {
     type Clock = EmbassyClock;
     type Socket = Link<'d>;
     type Datagrams = ();
-
-    const TURNS: u32 = TURNS;
 
     fn split(&mut self) -> (&EmbassyClock, drive::Sockets<'_, Link<'d>, ()>) {
         (&self.clock, drive::Sockets { streams: &mut self.links, datagrams: None })
@@ -372,8 +366,6 @@ impl<'d> drive::Net for Flow<'d> {
     type Clock = EmbassyClock;
     type Socket = drive::NoSocket;
     type Datagrams = Datagrams<'d>;
-
-    const TURNS: u32 = TURNS;
 
     fn split(&mut self) -> (&EmbassyClock, drive::Sockets<'_, drive::NoSocket, Datagrams<'d>>) {
         (&self.clock, drive::Sockets { streams: &mut [], datagrams: Some(&mut self.socket) })

@@ -153,10 +153,6 @@ pub trait Net {
     /// The socket for datagrams; `()` where there is none.
     type Datagrams: Datagrams;
 
-    /// The turns of the executor until a task beside the loop has sent what was written: the loop lets it go first, and makes the
-    /// engine's account then. 0 where writing sends.
-    const TURNS: u32 = 0;
-
     /// All of it, borrowed apart.
     fn split(&mut self) -> (&Self::Clock, Sockets<'_, Self::Socket, Self::Datagrams>);
 }

@@ -6,9 +6,7 @@ use crate::engine::ur::{LINKS, Ur, UrEngine, UrEvent};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Wake, Waker};
+use std::task::{Context, Waker};
 
 use super::*;
 use crate::engine::Endpoint;
@@ -50,26 +48,13 @@ struct World {
     unacked: u32,
     /// What the application was called for: `n`ext gave an input, it was `h`anded over, and `o`bserve.
     calls: String,
-    /// The order of a `w`rite, an `a`nswer reported and the executor's `t`urns.
-    turns: String,
-}
-
-/// A task that was woken.
-#[derive(Default)]
-struct Woken(AtomicBool);
-
-impl Wake for Woken {
-    fn wake(self: Arc<Self>) {
-        self.0.store(true, Ordering::Relaxed);
-    }
 }
 
 type Shared = Rc<RefCell<World>>;
 
 struct MemClock(Shared);
 struct MemSocket(Shared, LinkId);
-/// The network of an executor in which another task sends after so many turns.
-struct MemNet<const TURNS: u32>(MemClock, [MemSocket; LINKS.len()]);
+struct MemNet(MemClock, [MemSocket; LINKS.len()]);
 struct Desk(Shared);
 
 impl Clock for MemClock {
@@ -120,7 +105,6 @@ impl Write for MemSocket {
         }
         let mut world = self.0.borrow_mut();
         world.micros += world.write_takes;
-        world.turns.push('w');
         world.peer.write(self.1, buf);
         Ok(buf.len())
     }
@@ -154,12 +138,10 @@ impl Socket for MemSocket {
     }
 }
 
-impl<const TURNS: u32> Net for MemNet<TURNS> {
+impl Net for MemNet {
     type Clock = MemClock;
     type Socket = MemSocket;
     type Datagrams = ();
-
-    const TURNS: u32 = TURNS;
 
     fn split(&mut self) -> (&MemClock, Sockets<'_, MemSocket, ()>) {
         (&self.0, Sockets { streams: &mut self.1, datagrams: None })
@@ -197,9 +179,7 @@ impl<'m, L: Law<6>> Application<6, Ur<'m>, L> for Desk {
     }
 
     fn answered(&mut self, turnaround: Duration) {
-        let mut world = self.0.borrow_mut();
-        world.turnarounds.push(turnaround);
-        world.turns.push('a');
+        self.0.borrow_mut().turnarounds.push(turnaround);
     }
 
     fn observe(&mut self, engine: &mut Engine<'_, 6, Ur<'m>, L>, _: Instant) {
@@ -230,17 +210,11 @@ fn world(inputs: &[(u64, Input)]) -> Shared {
         modes: Vec::new(),
         unacked: 0,
         calls: String::new(),
-        turns: String::new(),
     }))
 }
 
 /// Runs the loop until it ends, or until `millis`; whether it ended.
 fn run(world: &Shared, millis: u64) -> bool {
-    run_in_turns::<0>(world, millis)
-}
-
-/// Runs the loop as [`run`] does, where another task sends after so many turns.
-fn run_in_turns<const TURNS: u32>(world: &Shared, millis: u64) -> bool {
     let (mut primary, mut realtime) = (vec![0; 4096], vec![0; 8192]);
     let mut room = RtdeMemory::<'_, 4096>::new();
     let rtde: Option<&mut dyn StateMemory<'_>> = if world.borrow().rtde { Some(&mut room) } else { None };
@@ -251,22 +225,16 @@ fn run_in_turns<const TURNS: u32>(world: &Shared, millis: u64) -> bool {
     config.mode.pendant.stop = PendantStop::Overridden;
     let mut engine = UrEngine::new(config, law, memory).unwrap();
     let sockets = LINKS.map(|link| MemSocket(world.clone(), link));
-    let mut net = MemNet::<TURNS>(MemClock(world.clone()), sockets);
+    let mut net = MemNet(MemClock(world.clone()), sockets);
     let mut desk = Desk(world.clone());
     let mut looping = pin!(drive(&mut net, &mut engine, &mut desk, Duration::from_millis(10)));
-    let woken = Arc::<Woken>::default();
-    let waker = Waker::from(woken.clone());
-    let mut context = Context::from_waker(&waker);
+    let mut context = Context::from_waker(Waker::noop());
     while world.borrow().micros < millis * 1_000 {
         world.borrow_mut().sleepers.clear();
         if looping.as_mut().poll(&mut context).is_ready() {
             return true;
         }
         let mut world = world.borrow_mut();
-        world.turns.push('t');
-        if woken.0.swap(false, Ordering::Relaxed) {
-            continue;
-        }
         let wake = world.sleepers.first().copied().unwrap_or(u64::MAX).min(world.next_cycle);
         world.micros = world.micros.max(wake);
         if world.micros >= world.next_cycle {
@@ -331,21 +299,6 @@ fn a_turnaround_is_that_of_the_state_which_caused_the_text_whichever_link_it_cam
         // Packets of 30003 come between the states of RTDE and are answered by nothing.
         let wrong: Vec<_> = world.turnarounds.iter().filter(|span| span.as_micros() != 70).collect();
         assert!(wrong.is_empty(), "{wrong:?}");
-    }
-}
-
-#[test]
-fn the_task_that_sends_goes_before_the_account() {
-    let at_once = world(&[(1_500, Input::Request(FIRST))]);
-    run(&at_once, 2_500);
-    let by_a_task = world(&[(1_500, Input::Request(FIRST))]);
-    run_in_turns::<2>(&by_a_task, 2_500);
-    assert_eq!(programs(&at_once), programs(&by_a_task));
-    for (world, expected) in [(at_once, "wa"), (by_a_task, "wtta")] {
-        let world = world.borrow();
-        let answers = world.turnarounds.len();
-        assert!(answers > 100, "{answers}");
-        assert_eq!(world.turns.matches(expected).count(), answers, "{expected}");
     }
 }
 
