@@ -55,6 +55,7 @@ pub struct Executed {
 }
 
 /// Thresholds of a cycle.
+#[cfg_attr(not(feature = "record"), expect(unreachable_pub, reason = "the trait of recordings names it"))]
 #[derive(Clone, Copy, Debug)]
 pub struct CycleConfig {
     pub(in crate::engine) link: LinkConfig,
