@@ -401,6 +401,8 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
 
     /// Writes the command of this cycle, and the output beside it.
     fn answer(&mut self, now: Instant) {
+        // An answer that was never written is none to what is written from now on.
+        self.answers = None;
         let judged = self.judged.take();
         let prepared = self.with_peer(now, |peer, cx| peer.prepare(judged, cx));
         let answers = if prepared { self.command(now) } else { None };

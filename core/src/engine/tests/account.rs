@@ -142,3 +142,16 @@ fn a_deadline_is_due_until_the_account_is_made() {
     assert_eq!(bench.engine.poll_event(), None);
     assert!(bench.engine.poll_timeout().is_none_or(|at| at > now));
 }
+
+#[test]
+fn a_lost_connection_leaves_no_answer_for_what_is_written_later() {
+    let mut bench = accounted(Bench::moving(5, 15), Accounts::Late);
+    let before = bench.sent.len();
+    while bench.sent.len() == before {
+        bench.run(1);
+    }
+    // The write of that text has failed.
+    bench.close(LinkId::REALTIME);
+    let later = bench.now + Duration::from_secs(5);
+    assert_eq!(bench.engine.written(later), None);
+}
