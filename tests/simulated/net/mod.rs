@@ -435,12 +435,13 @@ fn every_run_beside_a_krc_is_as_recorded() {
 }
 
 /// Reasons that no run beside a simulated controller leads to, with why.
-const NEVER: [(Reason, &str); 17] = [
+const NEVER: [(Reason, &str); 18] = [
     (
         Reason::NotFinite,
         "what is measured is checked before a law has it, and no law here makes such a number: core/src/law",
     ),
     (Reason::Internal, "a check of our own that never fails"),
+    (Reason::AcceptanceUnknown, "rare: of the runs that are drawn now none; core/src/engine/tests/command.rs has it"),
     (Reason::AccelerationLimit, "speeds are held to it, and nobody asks for a move yet"),
     (Reason::NotCommanding, "nobody asks for a move that the controller executes yet"),
     (Reason::MoveNotStarted, "the same"),

@@ -1,6 +1,6 @@
 //! DDS as the transport: bytes of messages in and out, by topic and service.
 //!
-//! Requests of services name the client in one of three [ways](asker); a server answers in the same way.
+//! Requests of services name the client in one of three ways (module `asker`); a server answers in the same way.
 
 mod asker;
 mod ends;
