@@ -119,6 +119,7 @@ impl<P> Events<P> {
         })
     }
 
+    #[inline(always)]
     pub(super) fn is_empty(&self) -> bool {
         self.queue.is_empty() && self.lost == 0
     }

@@ -360,7 +360,9 @@ impl LinkMonitor {
     }
 
     fn take(&mut self, cycle: u64, stamp: ControllerTime, arrival: Instant, now: Instant) -> Observation {
-        self.account();
+        if self.uncounted.is_some() {
+            self.account();
+        }
         let sequence = self.judge.observe(cycle);
         match sequence {
             Sequence::Duplicate | Sequence::Reordered | Sequence::Suspect => Observation {
