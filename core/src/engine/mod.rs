@@ -3,8 +3,8 @@
 //! **One input, then drain `poll_output` and `poll_event` until both are `None`, then sleep until `poll_timeout`.**
 //!
 //! An answer to a state comes first: the deadline, figures for people and the recorder's note of what came of it are made when
-//! [`written`](Engine::written) or [`poll_event`](Engine::poll_event) is called, or before the next input. No decision depends on
-//! when.
+//! [`written`](Engine::written) or [`poll_event`](Engine::poll_event) is called, or before the next input; at once in a call that
+//! reports an event. No decision depends on when.
 //!
 //! An engine reads no clock, allocates nothing and does not panic: time is an argument, memory is handed in when it is
 //! made, and any bytes on any link end in a value, an event or a counted skip.
@@ -311,8 +311,8 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         !self.events.is_empty()
     }
 
-    /// When [`Input::Tick`] is due at the latest: in the past while anything is queued, `None` while nothing is waited
-    /// for.
+    /// When [`Input::Tick`] is due at the latest: in the past while anything is queued, or until [`written`](Self::written) or
+    /// [`poll_event`](Self::poll_event) was called after an answer; `None` while nothing is waited for.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
         let queued = self.peer.waiting() != Waiting::Nothing
