@@ -58,8 +58,9 @@ pub(crate) fn page(manual: &str) -> String {
          | cell | meaning |\n|---|---|\n\
          | x | executed |\n| n | named |\n| – | a program that has it is refused, as one with an unknown name |\n\n\
          The last four columns are what is published: the first software on CB, e-Series and PolyScope X, and where that is from \
-         (`core/docs/protocol/ur-external-control.md` 5.5 has the keys). `<=` and `?`: it is there, and since when is UNCONFIRMED; the simulated \
-         controller then has it in the whole generation.\n\n",
+         (`core/docs/protocol/ur-external-control.md` 5.5 has the keys). `<=5.15`, `3.?` and `?`: it is there, and since when is UNCONFIRMED; the \
+         simulated controller then has it in the whole generation. `5.20..5.24`: it came between these; the simulated controller has it from the first \
+         on.\n\n",
         entries.len(),
         entries.len() - count,
     );

@@ -21,7 +21,7 @@ const STRUCTS: Version = Version::new(5, 11);
 
 /// Returns every function of any software.
 fn all() -> impl Iterator<Item = &'static Signature> {
-    ALL.iter().chain(SETUP).chain(NAMED)
+    ALL.iter().chain(SETUP).chain(NAMED.iter())
 }
 
 /// Which functions a controller's software has. Made once per controller.
