@@ -11,11 +11,14 @@
 //!
 //! | input | does |
 //! |---|---|
-//! | `Start` | the peer's links are opened, or listened on; again after every loss |
+//! | `Start` | the controller's links are opened, or listened on; again after every loss |
+//! | `Opened`, `Accepted`, `Ends`, `Refused`, `Closed` | the port's report on a link: the conversation goes on, or begins again after a pause |
+//! | `Unacked` | the bytes that the controller has not acknowledged: too many for too long end commanding |
 //! | bytes | messages → facts and states; the newest state, once all that has arrived is read, is judged and answered |
 //! | `Sample` | the newest reading of each sensor is kept for the next cycle |
 //! | `Set` | a value of the controller is set beside the motion, and confirmed by what the controller shows |
 //! | `Request`, `Resume`, `Release`, `Acknowledge`, `Pin` | what an operator asks for, judged by [`Operator`](crate::mode::Operator) |
+//! | `HandBack`, `Resend` | the program of ours on the controller ends, or is sent |
 //! | `Shutdown` | the arm is brought to rest, then the controller is left |
 //! | time | every wait has a deadline; a stall of our own is seen before the bytes that waited meanwhile |
 //!
@@ -311,7 +314,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         !self.events.is_empty()
     }
 
-    /// When [`Input::Tick`] is due at the latest: in the past while anything is queued, or until [`written`](Self::written) or
+    /// The latest time for the next [`Input::Tick`]: in the past while anything is queued, or until [`written`](Self::written) or
     /// [`poll_event`](Self::poll_event) was called after an answer; `None` while nothing is waited for.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {

@@ -85,6 +85,8 @@ fn accounted(mut bench: Bench, accounts: Accounts) -> Bench {
 fn compare(make: impl Fn(Accounts) -> Bench, steps: &[Step]) -> usize {
     let [written, events, late] = ALL.map(|accounts| done(make(accounts), steps));
     assert!(written == events && events == late, "{steps:?}: {:?}, {:?}, {:?}", written.2, events.2, late.2);
+    #[cfg(feature = "record")]
+    assert!(written.3.len() > 10_000, "{steps:?}: {} B of a recording", written.3.len());
     written.0.len()
 }
 

@@ -96,6 +96,9 @@ pub(crate) struct Bench {
 /// Memory of the recorder [B]: half a second of a 500 Hz stream, so that it turns over all the time.
 #[cfg(feature = "record")]
 const RECORDER: usize = 400_000;
+/// Memory of the recorder of a [fork](Bench::forked) \[B\]: some cycles behind a checkpoint.
+#[cfg(feature = "record")]
+const FORKS_RECORDER: usize = 32_768;
 
 fn rtde() -> &'static mut dyn StateMemory<'static> {
     Box::leak(Box::new(<RtdeMemory<'_>>::new()))
@@ -176,7 +179,7 @@ impl Bench {
         let memory = Memory { primary: leak(4096), realtime: leak(8192), rtde };
         let other = JointServo::new(Reference::Hold, JointServoConfig::default());
         Self {
-            engine: snapshot.engine(other, memory).unwrap(),
+            engine: snapshot.engine(other, memory).unwrap().with_recorder(leak(FORKS_RECORDER)),
             peer: self.peer.clone(),
             sent: Vec::new(),
             settings: Vec::new(),
