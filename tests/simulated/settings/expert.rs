@@ -23,6 +23,7 @@ const IN_WORDS: &[(&str, &str)] = &[
     ("robot.expert.control", "`\"position\"`"),
     ("robot.expert.stiffness", "1000, of the tool 2000 and 200"),
     ("robot.expert.left_to_krl", "none"),
+    ("law.expert.twist", "none"),
     ("session.expert.own_stop", "2.0"),
     ("source[].expert.rate", "200, of a board's `adc` 500 and `ads131m06` 1000"),
     ("variable[].expert.name", "none"),
@@ -167,7 +168,9 @@ fn the_page_of_expert_keys_is_made_of_their_declarations() {
     let mut page = String::from(
         "# Expert keys\n\nKeys that few files need, each in the table `expert` of its section, with its default, what a number there may \
          be, and what a wrong value can break. What each is for stands in [expert-examples.md](expert-examples.md) and, beside a KRC, in \
-         [kuka-lwr.md](kuka-lwr.md). `outrigger check-config FILE` prints a warning for each that is set.\n\nThis page is made of the \
+         [kuka-lwr.md](kuka-lwr.md). `outrigger check-config FILE` prints a warning for each that is set.\n\n\
+         *follows X*: where a file gives X and not this key, the default is raised or lowered as far as X needs. The number is the one where \
+         neither is given.\n\nThis page is made of the \
          declarations in the code: `OUTRIGGER_BLESS=1 cargo test -p outrigger-tests --test runs -- settings::expert`.\n\n\
          | key | default | range, unit | what it can break |\n|---|---|---|---|\n",
     );

@@ -53,13 +53,13 @@ pub(crate) struct SimUrArgs {
     #[arg(long, value_name = "NAME[=FILE]", value_parser = parse_program)]
     pub program: Vec<ProgramArg>,
     /// The URCap External Control: playing external_control.urp, which is loaded, or any program with a line
-    /// external_control(), gets the program from this computer (default port 50002); HOST is an address or localhost
+    /// external_control(), gets the program from HOST (default port 50002), an address or localhost
     #[arg(long, value_name = "HOST[:PORT]", value_parser = parse_external_control)]
     pub external_control: Option<ExternalControl>,
     /// A program or installation that exists and does not load, e.g. old.urp; may be repeated
     #[arg(long, value_name = "NAME", value_parser = parse_file)]
     pub broken: Vec<String>,
-    /// An installation whose safety settings wait for a confirmation; may be repeated
+    /// A program or installation whose safety settings wait for a confirmation; may be repeated
     #[arg(long, value_name = "NAME", value_parser = parse_file)]
     pub unconfirmed: Vec<String>,
     /// Port of the Robot API (PolyScope X); default: 80, with a port base B + 16
@@ -169,7 +169,7 @@ fn parse_service(text: &str) -> Result<Service, String> {
 fn parse_program(text: &str) -> Result<ProgramArg, String> {
     let (name, script) = text.split_once('=').map_or((text, None), |(name, file)| (name, Some(PathBuf::from(file))));
     if !name.ends_with(".urp") && !name.ends_with(".urpx") {
-        return Err(format!("expected NAME.urp or NAME.urp=FILE.script, found '{text}'"));
+        return Err(format!("expected NAME.urp or NAME.urpx, and =FILE.script behind it or not, found '{text}'"));
     }
     Ok(ProgramArg { name: name.to_owned(), script })
 }
@@ -177,7 +177,7 @@ fn parse_program(text: &str) -> Result<ProgramArg, String> {
 fn parse_file(text: &str) -> Result<String, String> {
     match text.rsplit_once('.') {
         Some((_, "urp" | "urpx" | "installation")) => Ok(text.to_owned()),
-        _ => Err(format!("expected NAME.urp or NAME.installation, found '{text}'")),
+        _ => Err(format!("expected NAME.urp, NAME.urpx or NAME.installation, found '{text}'")),
     }
 }
 

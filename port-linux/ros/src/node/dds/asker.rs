@@ -2,7 +2,8 @@
 //!
 //! | implementation | names the client and the request | the answer carries |
 //! |---|---|---|
-//! | Fast DDS, and the mapping *enhanced* of the RPC specification | beside the message: the related identity, else the request's own | the same as its related identity |
+//! | Fast DDS | beside the message, by the related identity | the same as its related identity |
+//! | RustDDS in the mapping *enhanced* (`ros2-client`) | nowhere: the request's own identity is meant | the same as its related identity |
 //! | Cyclone DDS | in 16 bytes before the message, and nothing beside it | these 16 bytes |
 //! | RustDDS in the mapping of Cyclone DDS (`ros2-client`) | in both places | these 16 bytes |
 
@@ -12,7 +13,7 @@ use rustdds::{GUID, SequenceNumber};
 
 use super::In;
 
-/// The bytes before a request: half of the client's GUID, and the number of the request \[B\].
+/// The length of the header: half of the client's GUID, and the number of the request \[bytes\].
 pub(super) const HEADER: usize = 16;
 /// The registered number of Cyclone DDS, with which the GUIDs of its participants begin (RTPS 2.5, 9.3.1.5).
 pub(super) const CYCLONE_DDS: [u8; 2] = [0x01, 0x10];
@@ -39,7 +40,7 @@ pub(super) enum Style {
 
 impl Style {
     /// Returns the style of a request with its `own` identity, and takes the header out of its `bytes` where it has one. Returns `None`
-    /// for a request that is shorter than its header.
+    /// for a request of Cyclone DDS that is shorter than its header.
     pub(super) fn of_request(
         own: SampleIdentity,
         related: Option<SampleIdentity>,
