@@ -45,17 +45,42 @@ impl Namespace {
         Ok((namespace, tun))
     }
 
+    /// Makes two, as two computers with two cables between them: the first has the addresses 10.77.1.1 and 10.77.2.1 on Ethernet
+    /// interfaces (veth), the second 10.77.1.2 and 10.77.2.2.
+    ///
+    /// # Errors
+    /// What `ip` says.
+    pub fn two_computers() -> io::Result<[Self; 2]> {
+        let computers = [Self::empty()?, Self::empty()?];
+        for cable in ["1", "2"] {
+            let (name, [here, there]) = (format!("cable{cable}"), &computers);
+            ip(&["-n", &here.name, "link", "add", &name, "type", "veth", "peer", &name, "netns", &there.name])?;
+            for (computer, number) in computers.iter().zip(1..) {
+                let address = format!("10.77.{cable}.{number}/24");
+                ip(&["-n", &computer.name, "address", "add", &address, "dev", &name])?;
+                ip(&["-n", &computer.name, "link", "set", &name, "up"])?;
+            }
+        }
+        Ok(computers)
+    }
+
     fn with(interface: &str, mode: &str, address: &str) -> io::Result<Self> {
+        let namespace = Self::empty()?;
+        let name = &namespace.name;
+        ip(&["-n", name, "tuntap", "add", "dev", interface, "mode", mode])?;
+        ip(&["-n", name, "address", "add", address, "dev", interface])?;
+        ip(&["-n", name, "link", "set", interface, "up"])?;
+        Ok(namespace)
+    }
+
+    /// One with the loopback interface alone.
+    fn empty() -> io::Result<Self> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let name = format!("outrigger-{}-{}", process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
         ip(&["netns", "add", &name])?;
         // From here on there is something to remove.
         let namespace = Self { name };
-        let name = &namespace.name;
-        ip(&["-n", name, "link", "set", "lo", "up"])?;
-        ip(&["-n", name, "tuntap", "add", "dev", interface, "mode", mode])?;
-        ip(&["-n", name, "address", "add", address, "dev", interface])?;
-        ip(&["-n", name, "link", "set", interface, "up"])?;
+        ip(&["-n", &namespace.name, "link", "set", "lo", "up"])?;
         Ok(namespace)
     }
 
