@@ -138,7 +138,7 @@ impl Lines {
             command,
             goals_request,
             forward_timeout,
-            interface,
+            interface: _,
             surface,
             offer_reliable,
             legacy_names,
@@ -151,7 +151,12 @@ impl Lines {
             Surface::Native => "names of PolyScope X",
             Surface::Both => "names of UR's driver and of PolyScope X",
         };
-        let mut text = format!("with `outrigger ros2 CONFIG.toml` a node at {interface} with {names}");
+        let interface = ros.joins_by();
+        let at = interface.map_or_else(
+            || "every network interface, or those that ROS_AUTOMATIC_DISCOVERY_RANGE leaves,".to_owned(),
+            |address| address.to_string(),
+        );
+        let mut text = format!("with `outrigger ros2 CONFIG.toml` a node at {at} with {names}");
         if !namespace.is_empty() {
             text.push_str(&format!(" below {namespace}"));
         }
@@ -169,7 +174,7 @@ impl Lines {
         }
         text.push_str(if *command { "; it commands the arm, for anybody on " } else { "; it commands nothing" });
         if *command {
-            text.push_str(if interface.is_loopback() {
+            text.push_str(if interface.is_some_and(|address| address.is_loopback()) {
                 "this machine"
             } else {
                 "that network: nothing asks who it is"

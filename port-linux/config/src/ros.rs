@@ -18,8 +18,9 @@ settings! {
         pub goals_request: bool = false,
         /// Streamed speeds hold for this long without a successor; then the arm comes to rest.
         pub forward_timeout: Duration [Forward::<6>::HOLDS] = Forward::<6>::DRIVER_HOLDS,
-        /// Address of the network interface that it joins by.
-        pub interface nowhere: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST),
+        /// The address of the network interface by which it joins. Without one a node that only looks joins where ROS 2's
+        /// variables of the environment let it, by themselves everywhere, and one that commands joins by 127.0.0.1.
+        pub interface nowhere: Option<IpAddr> = None,
         /// Whose names its topics and services have.
         pub surface: Surface = Surface::Driver,
         /// Surface N's topics of states, which a controller sends once, are sent again to whoever asks for that.
@@ -63,12 +64,19 @@ impl Surface {
 }
 
 impl RosSettings {
+    /// Returns the address of the interface by which the node joins, or `None` where the environment decides: a node that may command
+    /// joins no network that is not named.
+    #[must_use]
+    pub fn joins_by(&self) -> Option<IpAddr> {
+        self.interface.or(self.command.then_some(IpAddr::V4(Ipv4Addr::LOCALHOST)))
+    }
+
     pub(crate) fn of(section: Section<'_, '_>) -> Self {
         section.settings(|ros: &mut Self, section| {
             let what = "the address of a network interface of this machine, e.g. \"192.168.1.20\"";
             if let Some(text) = section.text("interface", what) {
                 match text.parse() {
-                    Ok(address) => ros.interface = address,
+                    Ok(address) => ros.interface = Some(address),
                     Err(_) => section.complain("interface", what),
                 }
             }

@@ -85,18 +85,19 @@ pub(crate) fn discovery(read: Read<'_>) -> Result<(Range, Vec<String>), Environm
     Ok((range, peers))
 }
 
-/// Whether a node may join by this interface, and tell these hosts of itself.
+/// Checks that a node may join by the interfaces with these addresses, and announce itself to these hosts.
 ///
 /// # Errors
-/// An interface of a network where only this machine is to be looked for: what joins there is announced there. Hosts elsewhere
-/// that a node at this machine's own interface is not reached by.
+/// An interface of a network where only this machine is to be looked for: a node that joins there is announced there. Hosts
+/// elsewhere, which do not reach a node that joins by this machine's loopback interface alone.
 pub(crate) fn admits(
     read: Read<'_>,
     range: Range,
-    interface: IpAddr,
+    interfaces: &[IpAddr],
     peers: &[String],
 ) -> Result<(), EnvironmentError> {
-    if range == Range::Localhost && !interface.is_loopback() {
+    let network = interfaces.iter().find(|interface| !interface.is_loopback());
+    if let (Range::Localhost, Some(interface)) = (range, network) {
         let by = match said(read, "ROS_LOCALHOST_ONLY") {
             Some(only) if only == "1" => "ROS_LOCALHOST_ONLY=1",
             _ => "ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST",
@@ -108,9 +109,10 @@ pub(crate) fn admits(
     }
     let elsewhere = peers.iter().find(|peer| !is_here(peer));
     match elsewhere {
-        Some(peer) if interface.is_loopback() => refused(format!(
-            "{peer} is named as a peer, and a node at {interface} is reached from nowhere else: say --interface (ros.expert.interface) \
-             with this machine's address in the network of that host, or take it out of --peer, ros.expert.peers or ROS_STATIC_PEERS"
+        Some(peer) if network.is_none() => refused(format!(
+            "{peer} is named as a peer, and a node that joins by the loopback interface alone is reached from nowhere else: say --interface \
+             (ros.expert.interface) with this machine's address in the network of that host, or take it out of --peer, ros.expert.peers or \
+             ROS_STATIC_PEERS"
         )),
         _ => Ok(()),
     }
@@ -166,7 +168,7 @@ mod tests {
         let (here, network) = (IpAddr::from([127, 0, 0, 1]), IpAddr::from([10, 0, 0, 9]));
         let of = |range, at, peers: &[&str]| {
             let peers: Vec<String> = peers.iter().map(|peer| (*peer).to_owned()).collect();
-            admits(&environment(""), range, at, &peers)
+            admits(&environment(""), range, &[at], &peers)
         };
         assert_eq!(of(Range::Localhost, here, &["127.0.0.1", "localhost"]), Ok(()));
         assert_eq!(of(Range::Subnet, network, &["10.0.0.1", "127.0.0.1"]), Ok(()));
@@ -174,7 +176,10 @@ mod tests {
         assert!(of(Range::Subnet, here, &["10.0.0.1"]).unwrap_err().to_string().contains("10.0.0.1 is named"));
         let old = environment("ROS_LOCALHOST_ONLY=1");
         assert!(
-            admits(&old, Range::Localhost, network, &[]).unwrap_err().to_string().starts_with("ROS_LOCALHOST_ONLY=1")
+            admits(&old, Range::Localhost, &[here, network], &[])
+                .unwrap_err()
+                .to_string()
+                .starts_with("ROS_LOCALHOST_ONLY=1")
         );
     }
 }

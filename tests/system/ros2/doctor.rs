@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::process::Command;
 
-use super::cell::{Cell, Found, controller, domain, judge_by, robot, version};
+use super::cell::{Cell, Found, HERE, controller, domain, judge_by, robot, version};
 
 /// What it says of a domain, and the code that it ends with.
 fn doctor(domain: u16, robot: &str, arguments: &[&str]) -> (String, Option<i32>) {
@@ -11,6 +11,7 @@ fn doctor(domain: u16, robot: &str, arguments: &[&str]) -> (String, Option<i32>)
         .args(["60", outrigger_system::program(), "doctor", robot, "--ros2", "--seconds", "3", "--distro", "jazzy"])
         .args(["--domain", &domain.to_string()])
         .args(arguments)
+        .envs(HERE)
         .output()
         .expect("it was built");
     (String::from_utf8_lossy(&output.stdout).into_owned(), output.status.code())

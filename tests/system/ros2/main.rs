@@ -7,6 +7,7 @@
 mod cell;
 mod doctor;
 mod fast;
+mod interfaces;
 mod motion;
 mod random;
 mod recorded;
@@ -152,6 +153,7 @@ fn main() -> ExitCode {
     tests.extend(scripts::tests());
     tests.extend(fast::tests());
     tests.extend(rust::tests());
+    tests.extend(interfaces::tests());
     tests.extend(random::tests());
     require::main_one_by_one(tests)
 }

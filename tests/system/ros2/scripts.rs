@@ -8,7 +8,7 @@ use std::time::Duration;
 use libtest_mimic::Trial;
 use outrigger_emulated::require::Need;
 
-use crate::cell::{Program, domain, file, found_by, judge_by, node, test};
+use crate::cell::{HERE, Program, domain, file, found_by, judge_by, node, test};
 use crate::fast::built;
 
 /// A simulator on a port base that is free; that base.
@@ -19,6 +19,7 @@ fn simulator(domain: u16) -> (Program, u16) {
         let simulator = Command::new(outrigger_system::program())
             .args(["sim", "ur", "--software", "10.12", "--ros", "--domain", &domain.to_string()])
             .args(["--port-base", &base.to_string()])
+            .envs(HERE)
             .stdin(Stdio::null())
             .stdout(Stdio::from(log))
             .stderr(Stdio::null())

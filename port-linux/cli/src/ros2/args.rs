@@ -71,7 +71,8 @@ pub(crate) struct JoinArgs {
     /// Domain, 0 to 232; default: ROS_DOMAIN_ID, or 0
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(0..=232))]
     pub domain: Option<u16>,
-    /// Address of the network interface to join by, default 127.0.0.1: anybody there can read what is published
+    /// Address of the network interface to join by; default: every one, where the node only looks (ROS_AUTOMATIC_DISCOVERY_RANGE and
+    /// ROS_LOCALHOST_ONLY decide), and 127.0.0.1 where it commands. Anybody there can read what is published
     #[arg(long, value_name = "ADDR")]
     pub interface: Option<IpAddr>,
     /// A host that is told of the node by itself, where multicast does not reach it; again for each; also: ROS_STATIC_PEERS
@@ -101,7 +102,7 @@ impl JoinArgs {
         if !self.peers.is_empty() {
             ros.peers.clone_from(&self.peers);
         }
-        ros.interface = self.interface.unwrap_or(ros.interface);
+        ros.interface = self.interface.or(ros.interface);
         ros.surface = self.surface.unwrap_or(ros.surface);
         Settings::new(&ros, self.distro, self.domain, joints, target)
     }

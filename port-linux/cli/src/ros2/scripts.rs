@@ -3,7 +3,7 @@
 //! On a thread of its own beside the controller's, as the real one has, which is not in its control loop either.
 
 use std::collections::BTreeMap;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -45,7 +45,7 @@ pub(crate) struct ScriptsArgs {
     /// Domain of ROS 2, 0 to 232 (a real controller: 0 to 5); default: ROS_DOMAIN_ID, or 0
     #[arg(long, value_name = "N", requires = "ros", value_parser = clap::value_parser!(u16).range(0..=232))]
     pub domain: Option<u16>,
-    /// Address of the network interface to join ROS 2 by, default 127.0.0.1
+    /// Address of the network interface to join ROS 2 by; default: every one, or what ROS_AUTOMATIC_DISCOVERY_RANGE says
     #[arg(long, value_name = "ADDR", requires = "ros")]
     pub interface: Option<IpAddr>,
     /// A host that is told of it by itself, where multicast does not reach it; again for each; also: ROS_STATIC_PEERS
@@ -82,12 +82,12 @@ impl Scripts {
     /// [`Failure::Usage`] for an environment that cannot be heeded, [`Failure::BadInput`] where the domain cannot be joined,
     /// [`Failure::Connection`] for a peer without an address.
     pub(crate) fn join(args: &ScriptsArgs, controller: Arc<Running>) -> Result<Self, Failure> {
-        let interface = args.interface.unwrap_or(Ipv4Addr::LOCALHOST.into());
-        let Place { domain, interface, peers } = Place::find(args.domain, interface, args.peers.clone())?;
+        let Place { domain, interfaces, peers } = Place::find(args.domain, args.interface, args.peers.clone())?;
         let clock = Clock::start();
         // As the real one has.
-        let dds = Dds::join(domain, interface, &peers, Distro::Humble, clock)?;
-        say!("ROS 2: scripts speak at {interface}, domain {domain}");
+        let dds = Dds::join(domain, &interfaces, &peers, Distro::Humble, clock)?;
+        let at: Vec<_> = interfaces.iter().map(ToString::to_string).collect();
+        say!("ROS 2: scripts speak at {}, domain {domain}", at.join(", "));
         let leaves = Arc::new(AtomicBool::new(false));
         let asked = Arc::clone(&leaves);
         let work = move || {

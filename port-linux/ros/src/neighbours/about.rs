@@ -45,7 +45,7 @@ impl Seen {
     }
 
     /// Whoever has told of something that it offers, asks for or is; an announcement alone may be heard in one direction only.
-    pub(super) fn prefixes(&self) -> BTreeSet<Prefix> {
+    pub(crate) fn prefixes(&self) -> BTreeSet<Prefix> {
         let nodes = self.nodes.iter().map(|nodes| nodes.prefix);
         self.endpoints.iter().map(|endpoint| prefix(endpoint.gid)).chain(nodes).collect()
     }

@@ -33,14 +33,12 @@ pub(crate) enum Multicast {
 /// How this machine stands in the network.
 #[derive(Clone, Debug)]
 pub(crate) struct Surroundings {
-    /// By which this node joins.
-    pub(crate) interface: IpAddr,
+    /// The interfaces by which this node joins, each with what became of a message to all that was sent by it.
+    pub(crate) interfaces: Vec<(IpAddr, Multicast)>,
     /// Which domain.
     pub(crate) domain: u16,
     /// Hosts that are told of this node by name.
     pub(crate) peers: Vec<String>,
-    /// Of the group of discovery.
-    pub(crate) multicast: Multicast,
     /// Why the port at which a domain is announced cannot be listened to.
     pub(crate) port: Option<String>,
     /// Who announces itself, each once.
@@ -53,10 +51,38 @@ pub(crate) const fn discovery_port(domain: u16) -> u16 {
     7400_u16.saturating_add(domain.saturating_mul(250))
 }
 
-/// Whether others can be found, and where they are.
+impl Surroundings {
+    fn addresses(&self) -> Vec<IpAddr> {
+        self.interfaces.iter().map(|(interface, _)| *interface).collect()
+    }
+
+    /// The failure of multicast, in words, where it works at no interface of a network; with the address of the first of these.
+    fn without_multicast(&self) -> Option<(IpAddr, String)> {
+        let networks = || self.interfaces.iter().filter(|(interface, _)| !interface.is_loopback());
+        if networks().any(|(_, multicast)| *multicast == Multicast::Returns) {
+            return None;
+        }
+        let (interface, multicast) = networks().next()?;
+        let what = match multicast {
+            Multicast::Refused(why) => format!("a message to all by multicast cannot be sent ({why})"),
+            Multicast::Returns | Multicast::Lost => {
+                "a message to all by multicast does not even come back to this computer".to_owned()
+            }
+        };
+        Some((*interface, what))
+    }
+}
+
+/// Returns addresses as a sentence has them.
+pub(crate) fn listed(addresses: &[IpAddr]) -> String {
+    addresses.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// Returns what keeps others from being found, and where they are.
 #[must_use]
 pub(crate) fn surroundings(around: &Surroundings, seen: &Seen) -> Vec<Finding> {
-    let Surroundings { interface, domain, peers, multicast, port, heard } = around;
+    let Surroundings { interfaces: _, domain, peers, port, heard } = around;
+    let addresses = around.addresses();
     let mut found = vec![];
     let number = discovery_port(*domain);
     if let Some(why) = port {
@@ -69,30 +95,21 @@ pub(crate) fn surroundings(around: &Surroundings, seen: &Seen) -> Vec<Finding> {
             ),
         ));
     }
-    // On this machine's own interface others are told one by one.
-    if !interface.is_loopback() && peers.is_empty() {
-        let what = match multicast {
-            Multicast::Returns => None,
-            Multicast::Lost => {
-                Some("a message to all by multicast does not even come back to this computer".to_owned())
-            }
-            Multicast::Refused(why) => Some(format!("a message to all by multicast cannot be sent ({why})")),
-        };
-        if let Some(what) = what {
-            found.push(Finding::fix(
-                About::Discovery,
-                format!(
-                    "programs of ROS 2 find each other by multicast, and at {interface} {what}. Check that --interface is an address of \
-                     this computer (`ip -4 addr` lists them) and that its firewall lets UDP to 239.255.0.1 pass; or name each other \
-                     computer with --peer ADDRESS, and this one there with ROS_STATIC_PEERS={interface}"
-                ),
-            ));
-        }
+    // The loopback interface needs no multicast.
+    if let (true, Some((interface, what))) = (peers.is_empty(), around.without_multicast()) {
+        found.push(Finding::fix(
+            About::Discovery,
+            format!(
+                "programs of ROS 2 find each other by multicast, and at {interface} {what}. Check that --interface, where it is given, \
+                 is an address of this computer (`ip -4 addr` lists them) and that its firewall lets UDP to 239.255.0.1 pass; or name \
+                 each other computer with --peer ADDRESS, and this one there with ROS_STATIC_PEERS={interface}"
+            ),
+        ));
     }
     let known = seen.prefixes();
     let alone = known.is_empty();
     let others: Vec<_> = heard.iter().filter(|heard| !known.contains(&heard.prefix)).collect();
-    let (here, elsewhere): (Vec<_>, Vec<_>) = others.iter().partition(|heard| heard.facing == *interface);
+    let (here, elsewhere): (Vec<_>, Vec<_>) = others.iter().partition(|heard| addresses.contains(&heard.facing));
     if let Some(text) = of_elsewhere(around, &elsewhere) {
         found.push(if alone { Finding::fix(About::Discovery, text) } else { Finding::note(About::Discovery, text) });
     }
@@ -109,7 +126,7 @@ pub(crate) fn surroundings(around: &Surroundings, seen: &Seen) -> Vec<Finding> {
         found.push(Finding::note(About::Discovery, text));
     }
     if alone && others.is_empty() {
-        found.push(Finding::note(About::Discovery, nobody(*interface, *domain)));
+        found.push(Finding::note(About::Discovery, nobody(&addresses, *domain)));
     }
     found
 }
@@ -126,49 +143,54 @@ fn and_more(of: usize) -> String {
 
 fn of_elsewhere(around: &Surroundings, elsewhere: &[&&Heard]) -> Option<String> {
     let first = elsewhere.first()?;
-    let Surroundings { interface, domain, .. } = around;
     Some(format!(
-        "a program of ROS 2 in domain {domain} ({}{}) at {} uses the network interface {} of this computer, but this node would use {interface}: \
-         the two would not hear each other. Say --interface {}",
+        "a program of ROS 2 in domain {} ({}{}) at {} uses the network interface {} of this computer, but this node uses {}: the two do not \
+         hear each other. Say --interface {}",
+        around.domain,
         vendor(first.vendor),
         and_more(elsewhere.len()),
         first.from,
         first.facing,
+        listed(&around.addresses()),
         first.facing
     ))
 }
 
-/// What to try where nobody is heard.
-fn nobody(interface: IpAddr, domain: u16) -> String {
+/// Returns the steps to take where nobody is heard.
+fn nobody(addresses: &[IpAddr], domain: u16) -> String {
     let nothing = if domain == 0 { " or nothing" } else { "" };
     let mut steps = vec![format!("same domain? `echo $ROS_DOMAIN_ID` there prints {domain}{nothing}")];
-    if interface.is_loopback() {
-        steps.push(format!(
-            "same network interface? At {interface} this node is heard by programs on this computer that use {interface} too, and by nobody \
-             else; for all others say --interface with this computer's address in their network (`ip -4 addr` lists addresses)"
-        ));
-    } else {
-        steps.push(format!(
-            "same network? {interface} must be this computer's address in the network of the others, and `ping` must reach them"
-        ));
-    }
+    let at = listed(addresses);
+    let network = addresses.iter().find(|address| !address.is_loopback());
+    steps.push(match (network, addresses) {
+        (None, _) => format!(
+            "same network interface? At {at} this node is heard by programs on this computer that use {at} too, and by nobody else; for all \
+             others say --interface with this computer's address in their network (`ip -4 addr` lists addresses)"
+        ),
+        (Some(_), [only]) => {
+            format!("same network? {only} must be this computer's address in the network of the others, and `ping` must reach them")
+        }
+        (Some(_), _) => format!(
+            "same network? One of {at} must be this computer's address in the network of the others, and `ping` must reach them; a network \
+             that came later is joined by the next start"
+        ),
+    });
     steps.push(
         "is the other kept to its own computer? Unset ROS_LOCALHOST_ONLY and ROS_AUTOMATIC_DISCOVERY_RANGE there"
             .into(),
     );
-    steps.push(if interface.is_loopback() {
-        format!(
-            "does the other use Cyclone DDS (RMW_IMPLEMENTATION=rmw_cyclonedds_cpp)? By itself that does not use {interface}: docs/ros2.md, \
+    steps.push(match network {
+        None => format!(
+            "does the other use Cyclone DDS (RMW_IMPLEMENTATION=rmw_cyclonedds_cpp)? By itself that does not use {at}: docs/ros2.md, \
              'Nothing is heard?', has the setting"
-        )
-    } else {
-        format!(
+        ),
+        Some(interface) => format!(
             "does the network hold multicast back, as many wireless networks do? Say --peer with the address of the other computer here, and \
              set ROS_STATIC_PEERS={interface} there"
-        )
+        ),
     });
     let mut text = format!(
-        "no other program of ROS 2 is heard in domain {domain} at {interface}. That is fine if none runs yet. If one runs, check in this order:"
+        "no other program of ROS 2 is heard in domain {domain} at {at}. That is fine if none runs yet. If one runs, check in this order:"
     );
     for (step, number) in steps.iter().zip(1..) {
         let _ = write!(text, "\n      {number}. {step}");

@@ -224,11 +224,14 @@ fn nodes_are_read_in_either_width() {
 }
 
 fn around(interface: [u8; 4]) -> Surroundings {
+    around_all(&[(interface, Multicast::Returns)])
+}
+
+fn around_all(interfaces: &[([u8; 4], Multicast)]) -> Surroundings {
     Surroundings {
-        interface: IpAddr::from(interface),
+        interfaces: interfaces.iter().map(|(at, multicast)| (IpAddr::from(*at), multicast.clone())).collect(),
         domain: 3,
         peers: vec![],
-        multicast: Multicast::Returns,
         port: None,
         heard: vec![],
     }
@@ -265,7 +268,7 @@ fn others_on_another_interface_are_to_be_followed_where_nobody_is_here() {
     one(
         &surroundings(&around, &Seen::default()),
         About::Discovery,
-        &["Fast DDS", "10.0.0.5", "would use 127.0.0.1", "--interface 10.0.0.9"],
+        &["Fast DDS", "10.0.0.5", "this node uses 127.0.0.1", "--interface 10.0.0.9"],
     );
     let somebody = seen(vec![theirs(1, Side::Reads, "rt/x", JOINTS, Qos::SYSTEM)]);
     assert!(matches!(&surroundings(&around, &somebody)[..], [one] if !one.fix));
@@ -278,11 +281,14 @@ fn others_on_another_interface_are_to_be_followed_where_nobody_is_here() {
 fn multicast_that_does_not_come_back_matters_where_it_is_needed() {
     let somebody = seen(vec![theirs(1, Side::Reads, "rt/x", JOINTS, Qos::SYSTEM)]);
     for multicast in [Multicast::Lost, Multicast::Refused("no route".into())] {
-        let lost = Surroundings { multicast: multicast.clone(), ..around(NETWORK) };
+        let lost = around_all(&[(HERE, Multicast::Lost), (NETWORK, multicast.clone())]);
         one(&surroundings(&lost, &somebody), About::Discovery, &["239.255.0.1", "10.0.0.9", "--peer"]);
         let named = Surroundings { peers: vec!["10.0.0.5".into()], ..lost };
         assert_eq!(surroundings(&named, &somebody), []);
-        assert_eq!(surroundings(&Surroundings { multicast, ..around(HERE) }, &somebody), []);
+        assert_eq!(surroundings(&around_all(&[(HERE, multicast.clone())]), &somebody), []);
+        // One network of several that has multicast is enough.
+        let one_has = around_all(&[(NETWORK, multicast), ([10, 1, 0, 9], Multicast::Returns)]);
+        assert_eq!(surroundings(&one_has, &somebody), []);
     }
 }
 

@@ -20,8 +20,10 @@ use super::health::Health;
 use super::origin::Origin;
 use super::parameters::{self, Stated};
 use super::pendant::{self, Pendant};
+use super::probe::Probe;
 use super::remarked::Remarked;
 use super::settings::{Remarks, Settings};
+use super::unmet::Unmet;
 use super::{learned, surface};
 use crate::arm::Arm;
 use crate::driver::Driver;
@@ -84,15 +86,18 @@ impl<const N: usize> Companion<N> for Node {
         let started = if *alone {
             Started::default()
         } else {
-            let text = format!("node of ROS 2 in domain {}, by {}: it {may}", settings.domain, settings.interface);
+            let interfaces = neighbours::listed(&settings.interfaces);
+            let text = format!("node of ROS 2 in domain {}, at {interfaces}: it {may}", settings.domain);
             Started::saying("ros2", text, vec![])
         };
         let (alone, progress) = (*alone, node.progress());
         Ok(started.counting("the node", Arc::clone(&progress)).ending(move |_| {
+            let met = Arc::clone(&node.met);
             let left = node.finish();
+            let met = if met.load(Ordering::Acquire) { "" } else { "; no other program of ROS 2 was met" };
             let goodbye = if left { "" } else { "; others see it until their lease of it ends" };
             let (messages, lost) = (progress.messages(), progress.lost());
-            let text = format!("ROS 2: {messages} messages published, {lost} entries lost{goodbye}");
+            let text = format!("ROS 2: {messages} messages published, {lost} entries lost{met}{goodbye}");
             Ok(alone.then(|| Ended { text, json: String::new() }))
         }))
     }
@@ -103,6 +108,8 @@ impl<const N: usize> Companion<N> for Node {
 struct Running {
     worker: Option<Worker>,
     leaves: Arc<AtomicBool>,
+    /// Set once another program of ROS 2 was met.
+    met: Arc<AtomicBool>,
     progress: Arc<Progress>,
 }
 
@@ -114,8 +121,8 @@ impl Running {
     fn start<const N: usize>(settings: &Settings, session: Session<N>) -> Result<Self, Failure> {
         let Session { robot, clock, feed: reader, client, remarks: told, target, .. } = session;
         let told = told.of_kind("ros2");
-        let Settings { domain, interface, ref peers, distro, .. } = *settings;
-        let mut dds = Dds::join(domain, interface, peers, distro, clock)?;
+        let Settings { domain, ref interfaces, ref peers, distro, .. } = *settings;
+        let mut dds = Dds::join(domain, interfaces, peers, distro, clock)?;
         let mut topics = vec![];
         let arm = Arm::new(settings.joints, &settings.names);
         let driver = settings
@@ -140,6 +147,10 @@ impl Running {
         dds.announce(&settings.names.namespace, surface::NAME);
         let (leaves, progress) = (Arc::new(AtomicBool::new(false)), Arc::new(Progress::of("published")));
         let (asked, noted) = (Arc::clone(&leaves), Arc::clone(&progress));
+        let met = Arc::new(AtomicBool::new(false));
+        let has_met = Arc::clone(&met);
+        let unmet = Some(Unmet::new(Probe::start(domain, interfaces, dds.prefix()), clock.now()));
+        let peers = peers.clone();
         let work = move || {
             let mut memory = stream_memory();
             let Some(streams) = Streams::new(&mut memory) else { return };
@@ -147,6 +158,9 @@ impl Running {
                 dds,
                 offered,
                 stated,
+                unmet,
+                met: has_met,
+                peers,
                 neighbours_at: clock.now(),
                 found: BTreeSet::new(),
                 topics,
@@ -170,7 +184,7 @@ impl Running {
         };
         let worker = Worker::start("ros2", work)
             .map_err(|error| Failure::BadInput(format!("cannot start a thread: {error}")))?;
-        Ok(Self { worker: Some(worker), leaves, progress })
+        Ok(Self { worker: Some(worker), leaves, met, progress })
     }
 
     /// What it has done so far.
@@ -190,6 +204,10 @@ struct Working<'m, const N: usize> {
     /// What others are compared with.
     offered: Offered,
     stated: Stated,
+    /// Set until another program of ROS 2 was met.
+    unmet: Option<Unmet>,
+    met: Arc<AtomicBool>,
+    peers: Vec<String>,
     /// When to look at others again.
     neighbours_at: Instant,
     /// What has been told of them.
@@ -268,18 +286,25 @@ impl<const N: usize> Working<'_, N> {
         self.tell(remarks);
     }
 
-    /// Looks whether another node has the same name, or does the same.
+    /// Looks whether another node has the same name, or does the same; and whether any other program of ROS 2 is there.
     fn look_around(&mut self, now: Instant, remarks: &mut Remarks) {
         if now < self.neighbours_at {
             return;
         }
         self.neighbours_at = now + NEIGHBOURS;
-        let Some(seen) = self.dds.others() else { return };
-        for finding in neighbours::providers(&self.offered, &seen) {
+        let seen = self.dds.others();
+        for finding in seen.iter().flat_map(|seen| neighbours::providers(&self.offered, seen)) {
             // Names of others are many: what is told of them is bounded.
             if self.found.len() < MOST_FOUND && self.found.insert(finding.text.clone()) {
                 remarks.push(finding.text);
             }
+        }
+        let Some(unmet) = &mut self.unmet else { return };
+        if unmet.meets(seen) {
+            self.met.store(true, Ordering::Release);
+            self.unmet = None;
+        } else {
+            remarks.extend(unmet.look(now, &self.peers));
         }
     }
 

@@ -34,7 +34,7 @@ use super::peers::{self, Peers};
 pub use super::place::Place;
 use super::probe;
 use super::quality::{policies, quality};
-use crate::neighbours::{Seen, prefix};
+use crate::neighbours::{Prefix, Seen, listed, prefix};
 use outrigger::exit::Failure;
 use outrigger::host::clock::Clock;
 
@@ -127,14 +127,14 @@ fn refused(what: &str, error: impl std::fmt::Display) -> Failure {
 }
 
 impl Dds {
-    /// Joins `domain` by this network interface; `peers` are told of it one by one.
+    /// Joins `domain` by the network interfaces with these addresses, and announces itself to each of `peers`.
     ///
     /// # Errors
     /// [`Failure::BadInput`] with what the operating system refuses, and where somebody else has the domain's port;
     /// [`Failure::Connection`] for a peer without an address.
     pub fn join(
         domain: u16,
-        interface: IpAddr,
+        interfaces: &[IpAddr],
         peers: &[String],
         distro: Distro,
         clock: Clock,
@@ -142,9 +142,9 @@ impl Dds {
         // It hears the first words of the participant.
         let peers = peers::Listening::start(domain, peers)?;
         probe::can_be_joined(domain).map_err(Failure::BadInput)?;
-        let built = DomainParticipantBuilder::new(domain).with_only_networks([interface]).build();
+        let built = DomainParticipantBuilder::new(domain).with_only_networks(interfaces.iter().copied()).build();
         let participant =
-            built.map_err(|error| refused(&format!("cannot join domain {domain} at {interface}"), error))?;
+            built.map_err(|error| refused(&format!("cannot join domain {domain} at {}", listed(interfaces)), error))?;
         let plain = policies(Qos::SYSTEM);
         let publisher = participant.create_publisher(&plain).map_err(|error| refused("no publisher", error))?;
         let subscriber = participant.create_subscriber(&plain).map_err(|error| refused("no subscriber", error))?;
@@ -386,6 +386,11 @@ impl Dds {
     pub(super) fn others(&mut self) -> Option<Seen> {
         self.census.look();
         self.census.changed().then(|| self.census.seen(&self.participant))
+    }
+
+    /// The first bytes of the names of all that this participant has on DDS.
+    pub(super) fn prefix(&self) -> Prefix {
+        prefix(Gid(self.participant.guid().to_bytes()))
     }
 
     /// Takes the descriptions of nodes that others have sent, and drops them.

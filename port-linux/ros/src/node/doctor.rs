@@ -19,7 +19,7 @@ use super::settings::Settings;
 use super::{learned, surface, variables};
 use crate::driver;
 use crate::native::{self, Terminals};
-use crate::neighbours::{self, Finding, Seen, Surroundings};
+use crate::neighbours::{self, Finding, Seen, Surroundings, listed};
 use crate::readings::Readings;
 use outrigger::exit::Failure;
 use outrigger::feed::{Feed, Reader, Streams, stream_memory};
@@ -67,16 +67,18 @@ impl Watching {
     /// # Errors
     /// [`Failure::BadInput`] where the domain cannot be joined, [`Failure::Connection`] for a peer without an address.
     pub fn start(settings: Settings, target: Option<Target>, clock: Clock) -> Result<Self, Failure> {
-        let Settings { domain, interface, .. } = settings;
+        let domain = settings.domain;
+        let interfaces = &settings.interfaces;
         let refused = |error: &dyn std::fmt::Display| {
             Failure::BadInput(format!(
-                "ROS 2: cannot join domain {domain} at {interface}: {error}. --interface must be an address of this computer (`ip -4 \
-                 addr` lists them)"
+                "ROS 2: cannot join domain {domain} at {}: {error}. --interface must be an address of this computer (`ip -4 \
+                 addr` lists them)",
+                listed(interfaces)
             ))
         };
         // It hears the first words of the participant.
         let peers = Listening::start(domain, &settings.peers)?;
-        let participant = DomainParticipantBuilder::new(domain).with_only_networks([interface]).build();
+        let participant = DomainParticipantBuilder::new(domain).with_only_networks(interfaces.iter().copied()).build();
         let participant = participant.map_err(|error| refused(&error))?;
         let own = neighbours::prefix(Gid(participant.guid().to_bytes()));
         let peers = peers.map(|peers| peers.tell(own, clock)).transpose()?;
@@ -84,7 +86,7 @@ impl Watching {
         let qos = policies(outrigger_ros2_messages::endpoint::Qos::LATCHED);
         let subscriber = participant.create_subscriber(&qos).map_err(|error| refused(&error))?;
         let census = Census::listening(&subscriber, &topic, qos).map_err(|error| refused(&error))?;
-        let probe = Probe::start(domain, interface, own);
+        let probe = Probe::start(domain, interfaces, own);
         let leaves = Arc::new(AtomicBool::new(false));
         let ((readers, given), (tell, came)) = (channel(), channel());
         let watch = Watch { participant, _peers: peers, census, probe, given, around: settings.clone() };
@@ -132,11 +134,12 @@ impl Watching {
         let offered = surface::offered(&self.settings, self.target.as_ref())?;
         let mut findings = neighbours::findings(&offered, &seen);
         findings.extend(neighbours::surroundings(&around, &seen));
-        let Settings { domain, interface, distro, .. } = self.settings;
+        let Settings { domain, ref interfaces, distro, .. } = self.settings;
         let mut lines = vec![
             format!(
-                "ROS 2: `outrigger ros2` would be node {} in domain {domain} at {interface}, for ROS 2 {}",
+                "ROS 2: `outrigger ros2` would be node {} in domain {domain} at {}, for ROS 2 {}",
                 offered.node,
+                listed(interfaces),
                 distro.name()
             ),
             others(&seen.programs()),
@@ -183,9 +186,7 @@ impl Watch {
             }
             std::thread::sleep(PACE);
         }
-        let Settings { domain, interface, peers, .. } = self.around;
-        let (multicast, port, heard) = (self.probe.multicast(), self.probe.port(), self.probe.heard());
-        let around = Surroundings { interface, domain, peers, multicast, port, heard };
+        let around = self.probe.surroundings(&self.around.peers);
         (self.census.seen(&self.participant), around, readings)
     }
 }

@@ -31,6 +31,7 @@ mod serial;
 mod settings;
 mod surface;
 mod touch;
+mod unmet;
 mod wanted;
 
 pub use self::companion::Node;

@@ -26,12 +26,13 @@ pub(super) fn offer(dds: &mut impl Offers, settings: &Settings) -> Result<Stated
 }
 
 fn parameters(settings: &Settings) -> Parameters {
-    let Settings { names, distro, domain, interface, surface, offer_reliable, peers, goals_request, .. } = settings;
+    let Settings { names, distro, domain, interfaces, surface, offer_reliable, peers, goals_request, .. } = settings;
     let text = |text: &str| Value::Text(text.to_owned());
+    let addresses = interfaces.iter().map(ToString::to_string).collect();
     Parameters::new(vec![
         ("distro", text(distro.name()), "release of ROS 2 whose message layouts are spoken"),
         ("domain", Value::Integer((*domain).into()), "the domain that was joined"),
-        ("interface", text(&interface.to_string()), "address of the network interface that was joined by"),
+        ("interfaces", Value::Texts(addresses), "addresses of the network interfaces by which the node joined"),
         ("peers", Value::Texts(peers.clone()), "hosts that are told of this node one by one"),
         ("namespace", text(&names.namespace), "before the names of topics, services and actions"),
         ("tf_prefix", text(&names.prefix), "before the names of joints and frames"),

@@ -1,27 +1,32 @@
-//! Where a node joins: by what is said, then by the environment.
+//! The domain that a node joins, and the network interfaces by which it joins: by options, then by the environment.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 
-use crate::environment;
+use crate::environment::{self, Range};
 use outrigger::exit::Failure;
+
+/// Interfaces that are joined, at most: Linux lets a socket hear 20 groups (`net.ipv4.igmp_max_memberships`).
+const MOST: usize = 20;
 
 /// A domain, and the way to it.
 #[derive(Clone, Debug)]
 pub struct Place {
-    /// `ROS_DOMAIN_ID`.
+    /// The number of the domain, `ROS_DOMAIN_ID`.
     pub domain: u16,
-    /// The address of the network interface that it is joined by.
-    pub interface: IpAddr,
-    /// Hosts that are told one by one.
+    /// The addresses of the network interfaces by which it is joined.
+    pub interfaces: Vec<IpAddr>,
+    /// The hosts to which the node announces itself by name.
     pub peers: Vec<String>,
 }
 
 impl Place {
-    /// Returns `domain` where one is given, joined by `interface`, and `peers` with those of the environment.
+    /// Returns `domain` where one is given, joined by `interface`, and `peers` with those of the environment. Without an
+    /// interface the environment decides as for any node of ROS 2: all interfaces, or loopback alone
+    /// (`ROS_AUTOMATIC_DISCOVERY_RANGE`, `ROS_LOCALHOST_ONLY`).
     ///
     /// # Errors
     /// [`Failure::Usage`] for an environment that cannot be heeded.
-    pub fn find(domain: Option<u16>, interface: IpAddr, mut peers: Vec<String>) -> Result<Self, Failure> {
+    pub fn find(domain: Option<u16>, interface: Option<IpAddr>, mut peers: Vec<String>) -> Result<Self, Failure> {
         let usage = |error: environment::EnvironmentError| Failure::Usage(error.to_string());
         let read = |name: &str| std::env::var(name).ok();
         let domain = match domain {
@@ -30,7 +35,42 @@ impl Place {
         };
         let (range, by_environment) = environment::discovery(&read).map_err(usage)?;
         peers.extend(by_environment);
-        environment::admits(&read, range, interface, &peers).map_err(usage)?;
-        Ok(Self { domain, interface, peers })
+        let interfaces = match (interface, range) {
+            (Some(named), _) => vec![named],
+            (None, Range::Localhost) => vec![Ipv4Addr::LOCALHOST.into()],
+            (None, Range::Subnet) => every_interface(),
+        };
+        environment::admits(&read, range, &interfaces, &peers).map_err(usage)?;
+        Ok(Self { domain, interfaces, peers })
+    }
+}
+
+/// Returns the addresses (IPv4) of all interfaces of this machine that are up: loopback first, then by number.
+fn every_interface() -> Vec<IpAddr> {
+    let up = netdev::get_interfaces().into_iter().filter(netdev::Interface::is_up);
+    let addresses = up.flat_map(|interface| interface.ipv4).map(|network| IpAddr::V4(network.addr()));
+    let mut found: Vec<_> = addresses.collect();
+    found.sort_unstable_by_key(|address| (!address.is_loopback(), *address));
+    found.dedup();
+    found.truncate(MOST);
+    // A machine where nothing can be listed has its own interface.
+    if found.is_empty() {
+        found.push(Ipv4Addr::LOCALHOST.into());
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn interfaces_are_named_or_all() {
+        let named = IpAddr::from([127, 0, 0, 1]);
+        let place = Place::find(Some(7), Some(named), vec![]).expect("no variable is set");
+        assert_eq!((place.domain, &place.interfaces[..]), (7, &[named][..]));
+        let all = every_interface();
+        assert!(all.contains(&named) && all.len() <= MOST && all.iter().all(IpAddr::is_ipv4), "{all:?}");
+        assert!(all[0].is_loopback() && all.iter().skip_while(|at| at.is_loopback()).all(|at| !at.is_loopback()));
     }
 }

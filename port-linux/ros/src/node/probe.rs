@@ -1,4 +1,4 @@
-//! Who announces itself in a domain on any interface of this machine, and whether multicast works on the one that a node joins by.
+//! The announcements in a domain on every interface of this machine, and whether multicast works on those by which a node joins.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -12,7 +12,7 @@ use rustix::net::sockopt::{
 use rustix::net::{AddressFamily, SocketType, bind, socket};
 
 use super::peers::{facing, sender};
-use crate::neighbours::{Heard, Multicast, Prefix, discovery_port};
+use crate::neighbours::{Heard, Multicast, Prefix, Surroundings, discovery_port};
 
 /// The group of discovery (RTPS 2.5, 9.6.2.2).
 const GROUP: Ipv4Addr = Ipv4Addr::new(239, 255, 0, 1);
@@ -32,23 +32,38 @@ const VENDOR: [u8; 2] = [1, 0x12];
 /// Listens to announcements.
 #[derive(Debug)]
 pub(super) struct Probe {
-    interface: IpAddr,
+    domain: u16,
+    /// The interfaces by which the node joins, and what became of the message to all that was sent by each.
+    interfaces: Vec<(IpAddr, Sent)>,
     own: Prefix,
     socket: Result<UdpSocket, io::Error>,
-    sent: Result<(), io::Error>,
-    returned: bool,
     heard: BTreeMap<Prefix, Heard>,
 }
 
+/// A message to all.
+#[derive(Debug)]
+struct Sent {
+    result: io::Result<()>,
+    returned: bool,
+}
+
 impl Probe {
-    /// Listens in `domain`, and sends a message without content to all of it by `interface`, as the participant `own`.
-    pub(super) fn start(domain: u16, interface: IpAddr, own: Prefix) -> Self {
+    /// Listens in `domain`, and sends a message without content to all of it by each of `interfaces`, as the participant `own`.
+    pub(super) fn start(domain: u16, interfaces: &[IpAddr], own: Prefix) -> Self {
         let port = discovery_port(domain);
-        let sent = match interface {
-            IpAddr::V4(interface) => send(port, interface, own),
-            IpAddr::V6(_) => Err(io::Error::other("it is an address of IPv6, and discovery is by IPv4")),
+        let socket = listen(port);
+        let sent = |interface: &IpAddr| {
+            let result = match *interface {
+                IpAddr::V4(interface) => send(port, interface, own),
+                IpAddr::V6(_) => Err(io::Error::other("it is an address of IPv6, and discovery is by IPv4")),
+            };
+            (*interface, Sent { result, returned: false })
         };
-        Self { interface, own, socket: listen(port), sent, returned: false, heard: BTreeMap::new() }
+        Self { domain, interfaces: interfaces.iter().map(sent).collect(), own, socket, heard: BTreeMap::new() }
+    }
+
+    fn joins_at(&self, address: IpAddr) -> bool {
+        self.interfaces.iter().any(|(interface, _)| *interface == address)
     }
 
     /// Takes what has come since.
@@ -61,14 +76,14 @@ impl Probe {
             let Some((prefix, vendor)) = bytes.get(..length).and_then(sender) else { continue };
             let from = from.ip();
             if prefix == self.own {
-                self.returned |= from == self.interface;
+                if let Some((_, sent)) = self.interfaces.iter_mut().find(|(interface, _)| *interface == from) {
+                    sent.returned = true;
+                }
                 continue;
             }
             let known = self.heard.get(&prefix);
-            // Where somebody is on several interfaces, that of this node is the one that matters.
-            if known.is_some_and(|known| known.facing == self.interface)
-                || (known.is_none() && self.heard.len() >= MOST)
-            {
+            // Where somebody is on several interfaces, one of this node is the one that matters.
+            if known.is_some_and(|known| self.joins_at(known.facing)) || (known.is_none() && self.heard.len() >= MOST) {
                 continue;
             }
             if let Some(facing) = facing(from) {
@@ -77,23 +92,20 @@ impl Probe {
         }
     }
 
-    /// Why the port of announcements cannot be listened to, where it cannot.
-    pub(super) fn port(&self) -> Option<String> {
-        self.socket.as_ref().err().map(ToString::to_string)
-    }
-
-    /// What became of the message to all.
-    pub(super) fn multicast(&self) -> Multicast {
-        match &self.sent {
+    /// Returns what was heard so far, for a node that announces itself to `peers` by name.
+    pub(super) fn surroundings(&self, peers: &[String]) -> Surroundings {
+        let multicast = |sent: &Sent| match &sent.result {
             Err(error) => Multicast::Refused(error.to_string()),
-            Ok(()) if self.returned => Multicast::Returns,
+            Ok(()) if sent.returned => Multicast::Returns,
             Ok(()) => Multicast::Lost,
+        };
+        Surroundings {
+            interfaces: self.interfaces.iter().map(|(interface, sent)| (*interface, multicast(sent))).collect(),
+            domain: self.domain,
+            peers: peers.to_vec(),
+            port: self.socket.as_ref().err().map(ToString::to_string),
+            heard: self.heard.values().copied().collect(),
         }
-    }
-
-    /// Who was heard.
-    pub(super) fn heard(&self) -> Vec<Heard> {
-        self.heard.values().copied().collect()
     }
 }
 
@@ -182,9 +194,12 @@ mod tests {
     #[test]
     fn an_address_that_is_not_here_is_refused_in_words() {
         // TEST-NET-3 (RFC 5737) is nobody's.
-        let probe = Probe::start(201, IpAddr::from([203, 0, 113, 1]), [1; 12]);
-        assert!(matches!(probe.multicast(), Multicast::Refused(why) if !why.is_empty()));
-        let probe = Probe::start(201, IpAddr::from([0; 16]), [1; 12]);
-        assert!(matches!(probe.multicast(), Multicast::Refused(why) if why.contains("IPv4")));
+        let interfaces = [IpAddr::from([203, 0, 113, 1]), IpAddr::from([0; 16])];
+        let probe = Probe::start(201, &interfaces, [1; 12]);
+        let multicast: Vec<_> = probe.surroundings(&[]).interfaces.into_iter().map(|(_, of)| of).collect();
+        assert!(
+            matches!(&multicast[..], [Multicast::Refused(nobodys), Multicast::Refused(six)] if !nobodys.is_empty() && six.contains("IPv4")),
+            "{multicast:?}"
+        );
     }
 }

@@ -28,8 +28,8 @@ pub struct Settings {
     pub(super) distro: Distro,
     /// `ROS_DOMAIN_ID`.
     pub(super) domain: u16,
-    /// By which it joins.
-    pub(super) interface: IpAddr,
+    /// The addresses of the network interfaces by which it joins.
+    pub(super) interfaces: Vec<IpAddr>,
     /// The origin of the names of topics.
     pub(super) surface: Surface,
     /// Topics that others would send once are sent again to whoever asks for that.
@@ -50,7 +50,8 @@ pub struct Settings {
 
 impl Settings {
     /// Returns the settings of the node of an arm with `joints` joints: by `ros`, and by the environment where `distro` or `domain` is
-    /// `None`. The controller at `target` is asked for its serial number where names are made of it.
+    /// `None`. The controller at `target` is asked for its serial number where names are made of it. A node that may command joins by
+    /// the loopback interface where `ros` names none; one that only looks joins where the environment lets it, as any node of ROS 2.
     ///
     /// # Errors
     /// [`Failure::Usage`] for what is no name, and for an environment that this node cannot heed; [`Failure::Connection`] where a
@@ -76,13 +77,13 @@ impl Settings {
             Some(distro) => distro,
             None => environment::distro(&read).map_err(|error| usage(&error))?.unwrap_or_default(),
         };
-        let Place { domain, interface, peers } = Place::find(domain, ros.interface, ros.peers.clone())?;
+        let Place { domain, interfaces, peers } = Place::find(domain, ros.joins_by(), ros.peers.clone())?;
         let joints: &[&str] = if joints == LWR_JOINTS.len() { &LWR_JOINTS } else { &UR_JOINTS };
         Ok(Self {
             names,
             distro,
             domain,
-            interface,
+            interfaces,
             surface: ros.surface,
             offer_reliable: ros.offer_reliable,
             legacy_names: ros.legacy_names,

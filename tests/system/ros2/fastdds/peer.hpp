@@ -124,14 +124,19 @@ inline void read(const std::string& what, Bytes bytes, const std::function<void(
     }
 }
 
+// The network interfaces of a participant: loopback alone, or those that Fast DDS takes by itself.
+enum class Interfaces { LOOPBACK, BY_DEFAULT };
+
 class Peer {
 public:
-    explicit Peer(uint32_t domain) {
-        fast::DomainParticipantQos qos;
-        auto loopback = std::make_shared<eprosima::fastdds::rtps::UDPv4TransportDescriptor>();
-        loopback->interfaceWhiteList = {"127.0.0.1"};
-        qos.transport().use_builtin_transports = false;
-        qos.transport().user_transports.push_back(loopback);
+    explicit Peer(uint32_t domain, Interfaces interfaces = Interfaces::LOOPBACK) {
+        auto qos = fast::PARTICIPANT_QOS_DEFAULT;
+        if (interfaces == Interfaces::LOOPBACK) {
+            auto loopback = std::make_shared<eprosima::fastdds::rtps::UDPv4TransportDescriptor>();
+            loopback->interfaceWhiteList = {"127.0.0.1"};
+            qos.transport().use_builtin_transports = false;
+            qos.transport().user_transports.push_back(loopback);
+        }
         participant = fast::DomainParticipantFactory::get_instance()->create_participant(domain, qos);
         check(participant, "no participant");
         publisher = participant->create_publisher(fast::PUBLISHER_QOS_DEFAULT);

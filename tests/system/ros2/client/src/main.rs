@@ -1,7 +1,7 @@
-//! Judges a node of ROS 2 by `ros2-client`: a service, and an action that moves the arm.
+//! Judges a node of ROS 2 by `ros2-client`: a service, and an action that moves the arm; or joint states.
 //!
-//! Usage: `outrigger-ros2-client-judge DOMAIN enhanced|cyclone`. It prints what it found, a line each, and exits with 1 where the
-//! node does not answer as it should.
+//! Usage: `outrigger-ros2-client-judge DOMAIN enhanced|cyclone`, or `outrigger-ros2-client-judge DOMAIN hears SECONDS`, which waits so
+//! long for the first joint state. It prints what it found, a line each, and exits with 1 where the node does not answer as it should.
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use ros2_client::action::{ActionClient, ActionClientQosPolicies, GoalStatusEnum};
 use ros2_client::qos::{History, QosProfile};
 use ros2_client::{
-    ActionTypeName, Client, Context, ContextOptions, Message, Name, Node, NodeName, NodeOptions, ServiceMapping,
-    ServiceTypeName,
+    ActionTypeName, Client, Context, ContextOptions, Message, MessageTypeName, Name, Node, NodeName, NodeOptions,
+    ServiceMapping, ServiceTypeName,
 };
 use serde::{Deserialize, Serialize};
 
@@ -90,6 +90,15 @@ struct Outcome {
     error_string: String,
 }
 
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct JointState {
+    header: Header,
+    name: Vec<String>,
+    position: Vec<f64>,
+    velocity: Vec<f64>,
+    effort: Vec<f64>,
+}
+
 /// Feedback is not read here.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Feedback {}
@@ -100,6 +109,7 @@ impl Message for Triggered {}
 impl Message for Goal {}
 impl Message for Outcome {}
 impl Message for Feedback {}
+impl Message for JointState {}
 
 /// Asks until `look` finds something, for `limit` at most.
 fn until<T>(limit: Duration, mut look: impl FnMut() -> Option<T>) -> Option<T> {
@@ -167,6 +177,37 @@ fn moves(action: &ActionClient<Goal, Outcome, Feedback>) -> Result<(), String> {
     }
 }
 
+/// Hears joint states with default settings: the time until the first, and the number in the 2 s after it.
+fn hears(domain: u16, patience: Duration) -> Result<(), String> {
+    let failed = |what: &'static str| move |error: &dyn std::fmt::Debug| format!("{what}: {error:?}");
+    let begin = Instant::now();
+    let options = ContextOptions::new().domain_id(domain);
+    let context = Context::with_options(options).map_err(|error| failed("context")(&error))?;
+    let name = NodeName::new("/", "judge").map_err(|error| failed("name")(&error))?;
+    let mut node = context.new_node(name, NodeOptions::new()).map_err(|error| failed("node")(&error))?;
+    let name = Name::new("/", "joint_states").map_err(|error| failed("topic")(&error))?;
+    let kind = MessageTypeName::new("sensor_msgs", "JointState");
+    let topic =
+        node.create_topic(&name, kind, &QosProfile::subscription_default()).map_err(|error| failed("topic")(&error))?;
+    let states = node.create_subscription::<JointState>(&topic, None).map_err(|error| failed("reader")(&error))?;
+    let take = || match states.take() {
+        Ok(Some((state, _))) => Some(state),
+        _ => None,
+    };
+    let first = until(patience, take).ok_or("no joint state came")?;
+    println!("met: {:.3}", begin.elapsed().as_secs_f64());
+    println!("joints: {}", first.name.len());
+    let (mut count, end) = (1, Instant::now() + Duration::from_secs(2));
+    while Instant::now() < end {
+        match take() {
+            Some(_) => count += 1,
+            None => std::thread::sleep(Duration::from_millis(1)),
+        }
+    }
+    println!("states: {count}");
+    Ok(())
+}
+
 fn judge(domain: u16, mapping: ServiceMapping) -> Result<(), String> {
     let failed = |what: &'static str| move |error: &dyn std::fmt::Debug| format!("{what}: {error:?}");
     let options = ContextOptions::new().domain_id(domain);
@@ -217,17 +258,21 @@ fn judge(domain: u16, mapping: ServiceMapping) -> Result<(), String> {
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let mapping = match arguments.get(1).map(String::as_str) {
-        Some("enhanced") => Some(ServiceMapping::Enhanced),
-        Some("cyclone") => Some(ServiceMapping::Cyclone),
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let judged = match words[..] {
+        [domain, "enhanced"] => domain.parse().ok().map(|domain| judge(domain, ServiceMapping::Enhanced)),
+        [domain, "cyclone"] => domain.parse().ok().map(|domain| judge(domain, ServiceMapping::Cyclone)),
+        [domain, "hears", seconds] => match (domain.parse(), seconds.parse()) {
+            (Ok(domain), Ok(seconds)) => Some(hears(domain, Duration::from_secs(seconds))),
+            _ => None,
+        },
         _ => None,
     };
-    let domain = arguments.first().and_then(|domain| domain.parse().ok());
-    let (Some(domain), Some(mapping)) = (domain, mapping) else {
-        eprintln!("usage: outrigger-ros2-client-judge DOMAIN enhanced|cyclone");
+    let Some(judged) = judged else {
+        eprintln!("usage: outrigger-ros2-client-judge DOMAIN enhanced|cyclone|hears SECONDS");
         return ExitCode::from(2);
     };
-    match judge(domain, mapping) {
+    match judged {
         Ok(()) => {
             println!("done: yes");
             ExitCode::SUCCESS

@@ -1,0 +1,120 @@
+//! A node and a listener, both with the settings that they have by themselves, on computers with several network interfaces.
+
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use libtest_mimic::Trial;
+use outrigger_emulated::namespace::Namespace;
+use outrigger_emulated::require::{Need, python, workspace};
+use outrigger_system::program;
+
+use crate::cell::{Program, found_by, numbers, test};
+use crate::{fast, rust};
+
+/// The time that a listener may take to hear the first state \[s\]: the longest time between two announcements of RustDDS is 10 s.
+const PATIENCE: &str = "12";
+/// Of the 1 000 states of 2 s so many arrive at least, on a machine that does other things beside.
+const STATES: f64 = 500.0;
+
+/// A command that runs these words in `computer`.
+fn at(computer: &Namespace, words: &[&str]) -> Command {
+    let prefix = computer.within();
+    let mut command = Command::new(&prefix[0]);
+    command.args(&prefix[1..]).args(words);
+    command
+}
+
+/// A program of ours, which runs until this is dropped.
+fn running(computer: &Namespace, words: &[&str]) -> Program {
+    let mut command = at(computer, &[&[program()], words].concat());
+    let silent = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    Program(silent.spawn().expect("it was built"))
+}
+
+/// A simulated controller at the loopback interface of `computer`, once it listens.
+fn controller(computer: &Namespace) -> Program {
+    let controller = running(computer, &["sim", "ur", "--software", "5.15"]);
+    let listens = || computer.inside(|| std::net::TcpStream::connect(("127.0.0.1", 30_004)));
+    while listens().is_err() {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    controller
+}
+
+/// Both start orders, with the listener on the node's computer and on another one.
+fn meets(listener: &[&str]) {
+    let computers = Namespace::two_computers().expect("root");
+    let _controller = controller(&computers[0]);
+    let node = || running(&computers[0], &["ros2", "127.0.0.1"]);
+    for (number, computer) in computers.iter().enumerate() {
+        let judge = || found_by(&mut at(computer, &[listener, &["0", PATIENCE]].concat()), |deed| panic!("'{deed}'"));
+        let after = {
+            let _node = node();
+            std::thread::sleep(Duration::from_secs(2));
+            judge()
+        };
+        let before = std::thread::scope(|scope| {
+            let judging = scope.spawn(judge);
+            std::thread::sleep(Duration::from_secs(2));
+            let _node = node();
+            judging.join().expect("it is met")
+        });
+        for (order, found) in [("after the node", after), ("before the node", before)] {
+            println!("computer {number}, {order}: {found:?}");
+            assert!(numbers(&found, "states")[0] >= STATES, "computer {number}, {order}: {found:?}");
+        }
+    }
+}
+
+/// The listener by Cyclone DDS.
+fn by_cyclone() -> [String; 2] {
+    [python(), workspace().join("tests/system/ros2/hears.py")].map(|path| path.to_string_lossy().into_owned())
+}
+
+fn cyclone() {
+    let [python, script] = by_cyclone();
+    meets(&[&python, &script]);
+}
+
+fn fast_dds() {
+    let judge = fast::built("hears");
+    meets(&[&judge.to_string_lossy()]);
+}
+
+fn ros2_client() {
+    let judge = rust::built();
+    let judge = judge.to_string_lossy();
+    // Its domain comes before what it does.
+    meets(&["sh", "-c", "exec \"$0\" \"$1\" hears \"$2\"", &judge]);
+}
+
+/// A node that meets nobody says once where it listens and what to try; one that commands names the interface that others use.
+fn nobody() {
+    let computers = Namespace::two_computers().expect("root");
+    let _controller = controller(&computers[0]);
+    let said = at(&computers[0], &[program(), "ros2", "127.0.0.1", "--seconds", "12"]).output().expect("it was built");
+    let said = String::from_utf8_lossy(&said.stdout);
+    let count =
+        said.matches("no other program of ROS 2 is heard in domain 0 at 127.0.0.1, 10.77.1.1, 10.77.2.1").count();
+    assert!(count == 1 && said.contains("; no other program of ROS 2 was met"), "{said}");
+    let [python, script] = by_cyclone();
+    let mut listener = at(&computers[0], &[&*python, &*script, "0", "30"]);
+    let _listener = Program(listener.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("Python"));
+    let words = [program(), "ros2", "127.0.0.1", "--interface", "127.0.0.1", "--seconds", "12"];
+    let said = at(&computers[0], &words).output().expect("it was built");
+    let said = String::from_utf8_lossy(&said.stdout);
+    assert!(
+        said.contains("uses the network interface 10.77.1.1 of this computer, but this node uses 127.0.0.1"),
+        "{said}"
+    );
+}
+
+pub(crate) fn tests() -> Vec<Trial> {
+    const PYTHON: &[Need] = &[Need::Root, Need::Python];
+    vec![
+        test("cyclone_dds_by_default_meets_a_node_by_default", PYTHON, cyclone),
+        test("fast_dds_by_default_meets_a_node_by_default", &[Need::Root, Need::FastDds], fast_dds),
+        test("ros2_client_by_default_meets_a_node_by_default", &[Need::Root], ros2_client),
+        test("a_node_that_meets_nobody_says_where_it_listens", PYTHON, nobody),
+    ]
+}
