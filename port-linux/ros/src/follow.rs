@@ -16,6 +16,8 @@ pub struct Follower {
     pub exclusive: bool,
     /// A contact of the tool ends the motion, which is then no failure.
     pub until: bool,
+    /// The trajectory is passed to a program on the controller, which executes it by itself; no law follows it here.
+    pub passes_through: bool,
 }
 
 /// Each of them.
@@ -28,6 +30,7 @@ pub static ACTIONS: &[Follower] = &[
         },
         exclusive: false,
         until: false,
+        passes_through: false,
     },
     Follower {
         task: &Task {
@@ -37,24 +40,28 @@ pub static ACTIONS: &[Follower] = &[
         },
         exclusive: false,
         until: false,
+        passes_through: false,
     },
     Follower {
         task: &Task {
             name: "passthrough_trajectory_controller/follow_joint_trajectory",
             action: <FollowJointTrajectory as Action>::TYPE,
-            does: "the same, and a goal is rejected while one is under way",
+            does: "passes the goal to a program on the controller, which executes it by itself: with session.path = \"player\"; \
+                   rejected on other paths, and while one is under way",
         },
         exclusive: true,
         until: false,
+        passes_through: true,
     },
     Follower {
         task: &Task {
             name: "trajectory_until_node/execute",
             action: <FollowJointTrajectoryUntil as Action>::TYPE,
-            does: "the same, until the tool touches something (until_type 0); as detect_tool_contact needs it",
+            does: "follows the goal until the tool touches something (until_type 0); as detect_tool_contact needs it",
         },
         exclusive: true,
         until: true,
+        passes_through: false,
     },
 ];
 

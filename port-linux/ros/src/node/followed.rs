@@ -40,12 +40,18 @@ const AT_REST: f32 = 0.02;
 /// Longest wait for that.
 const RESTS: Duration = Duration::from_secs(1);
 
+/// The rejection of a trajectory that no program on the controller could execute.
+const PASSES_THROUGH: &str = "passthrough_trajectory_controller passes a trajectory to a program on the controller: run with \
+    session.path = \"player\", or send it to scaled_joint_trajectory_controller, which takes it on every path";
+
 /// One action.
 struct Served {
     /// Whether a second goal is rejected while one is under way.
     exclusive: bool,
     /// Whether a contact of the tool ends the motion.
     until: bool,
+    /// Whether only the controller itself may execute the trajectory.
+    passes_through: bool,
     action: Action,
     /// A trajectory that nobody is told of.
     topic: Option<In>,
@@ -121,18 +127,18 @@ impl<const N: usize> Followed<N> {
         goals_request: bool,
     ) -> Result<Self, Failure> {
         let mut served = vec![];
-        for follow::Follower { task, exclusive, until } in follow::ACTIONS {
-            let (exclusive, until) = (*exclusive, *until);
+        for follow::Follower { task, exclusive, until, passes_through } in follow::ACTIONS {
+            let (exclusive, until, passes_through) = (*exclusive, *until, *passes_through);
             if until {
                 let action = Action::offer::<UntilResult>(dds, names, task)?;
-                served.push(Served { exclusive, until, action, topic: None });
+                served.push(Served { exclusive, until, passes_through, action, topic: None });
                 continue;
             }
             let controller = task.name.split('/').next().unwrap_or_default();
             let topic = names.of(&format!("{controller}/joint_trajectory"));
             let action = Action::offer::<FollowResult>(dds, names, task)?;
             let topic = Some(dds.listens(&topic, "trajectory_msgs/msg/JointTrajectory", Qos::SERVICES)?);
-            served.push(Served { exclusive, until, action, topic });
+            served.push(Served { exclusive, until, passes_through, action, topic });
         }
         let (touch, feedback_at) = (Touch::offer(dds, names)?, Instant::ZERO);
         Ok(Self { served, touch, joints, distro, goals_request, coming: None, current: None, feedback_at })
@@ -215,7 +221,7 @@ impl<const N: usize> Followed<N> {
             return Err(refused(invalid(text)));
         }
         let wanted = wanted.map_err(refused)?;
-        let coming = self.comes(Some((index, goal_id)), !served.exclusive, &wanted, client, now);
+        let coming = self.comes(Some((index, goal_id)), served, &wanted, client, now);
         coming.map_err(|text| refused(invalid(text)))
     }
 
@@ -228,7 +234,7 @@ impl<const N: usize> Followed<N> {
         (now, stamp): (Instant, Time),
         remarks: &mut Remarks,
     ) {
-        let exclusive = self.served.get(index).is_some_and(|served| served.exclusive);
+        let Some(served) = self.served.get(index) else { return };
         let mut comes = || {
             let trajectory: JointTrajectory = decode(bytes).map_err(|error| error.to_string())?;
             if trajectory.points.is_empty() && self.current.is_some() {
@@ -238,13 +244,13 @@ impl<const N: usize> Followed<N> {
                 }
                 return Ok(None);
             }
-            if exclusive && self.current.is_some() {
+            if served.exclusive && self.current.is_some() {
                 return Err("a motion is under way, and this controller takes one at a time".to_owned());
             }
             let points = follow::trajectory(&trajectory, &self.joints, stamp).map_err(|unfit| unfit.text)?;
             let tolerances = vec![Tolerance::Default; N];
             let wanted = Wanted { points, path: tolerances.clone(), goal: tolerances, goal_time: None };
-            self.comes(None, !exclusive, &wanted, client.as_deref_mut(), now).map(Some)
+            self.comes(None, served, &wanted, client.as_deref_mut(), now).map(Some)
         };
         match comes() {
             Ok(Some(coming)) => self.coming = Some(coming),
@@ -256,12 +262,15 @@ impl<const N: usize> Followed<N> {
     fn comes(
         &self,
         by: By,
-        replaces: bool,
+        served: &Served,
         wanted: &Wanted,
         client: Option<&mut Client<N>>,
         now: Instant,
     ) -> Result<Coming<N>, String> {
         let client = client.ok_or(ONLY_LOOKS)?;
+        if served.passes_through && client.moving().by != MadeBy::Controller {
+            return Err(PASSES_THROUGH.into());
+        }
         if self.coming.is_some() {
             return Err("another one is about to be begun: send it again".into());
         }
@@ -273,6 +282,7 @@ impl<const N: usize> Followed<N> {
             return Err(format!("{latch} ({})", status.latch.map_or("NotCommanding", Reason::name)));
         }
         let at = self.read(wanted, client)?;
+        let replaces = !served.exclusive;
         Ok(Coming { by, wanted: wanted.clone(), replaces, asker: None, at, until: now + PATIENCE, contacts: None })
     }
 
