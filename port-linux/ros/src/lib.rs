@@ -35,5 +35,7 @@ mod scaling;
 pub mod script;
 pub mod set_mode;
 #[cfg(test)]
+mod simulated;
+#[cfg(test)]
 mod tests;
 mod urdf;

@@ -12,7 +12,7 @@ pub use drive::Drive;
 pub use motion::{Motion, Targets};
 
 use crate::dynamics::{Dynamics, Masses, Payload};
-use crate::kinematics::{Chain, Frame, Jacobian, Pose6, Vec3, sub, torques_of};
+use crate::kinematics::{Chain, Frame, Jacobian, Pose6, Vec3, torques_of};
 use crate::model::ArmModel;
 use crate::rng::Rng;
 use compliance::Situation;
@@ -364,10 +364,10 @@ impl Arm {
         self.chain.tool(&self.q, &self.tcp)
     }
 
-    /// Returns the vector from the flange to the tool centre point, along the axes of the base \[m\].
+    /// Returns the pose of the flange.
     #[must_use]
-    pub fn lever(&self) -> Vec3 {
-        sub(self.tool().position, self.chain.tool(&self.q, &[0.0; 6]).position)
+    pub fn flange(&self) -> Frame {
+        self.chain.tool(&self.q, &[0.0; 6])
     }
 
     /// Where the tool should be, x y z \[m\] rx ry rz \[rad\].
