@@ -1,6 +1,7 @@
 //! Goals of `FollowJointTrajectory`, and trajectories as topics bring them: judged as UR's controllers judge them, with the joints
 //! in the order of the arm (`core/docs/protocol/ros2-surface.md` 7.2).
 
+use crate::acceptance::Command;
 use outrigger_ros2_messages::endpoint::Task;
 use outrigger_ros2_messages::{
     Action, FollowError, FollowGoal, FollowJointTrajectory, FollowJointTrajectoryUntil, JointTolerance,
@@ -14,10 +15,8 @@ pub struct Follower {
     pub task: &'static Task,
     /// A goal is rejected while another motion is under way.
     pub exclusive: bool,
-    /// A contact of the tool ends the motion, which is then no failure.
-    pub until: bool,
-    /// The trajectory is passed to a program on the controller, which executes it by itself; no law follows it here.
-    pub passes_through: bool,
+    /// The kind of its goals.
+    pub command: Command,
 }
 
 /// Each of them.
@@ -29,8 +28,7 @@ pub static ACTIONS: &[Follower] = &[
             does: "follows the goal in scaled time; a new goal takes its place",
         },
         exclusive: false,
-        until: false,
-        passes_through: false,
+        command: Command::Follow,
     },
     Follower {
         task: &Task {
@@ -39,8 +37,7 @@ pub static ACTIONS: &[Follower] = &[
             does: "the same, by the name of newer releases",
         },
         exclusive: false,
-        until: false,
-        passes_through: false,
+        command: Command::Follow,
     },
     Follower {
         task: &Task {
@@ -50,8 +47,7 @@ pub static ACTIONS: &[Follower] = &[
                    rejected on other paths, and while one is under way",
         },
         exclusive: true,
-        until: false,
-        passes_through: true,
+        command: Command::PassThrough,
     },
     Follower {
         task: &Task {
@@ -60,8 +56,7 @@ pub static ACTIONS: &[Follower] = &[
             does: "follows the goal until the tool touches something (until_type 0); as detect_tool_contact needs it",
         },
         exclusive: true,
-        until: true,
-        passes_through: false,
+        command: Command::FollowUntilContact,
     },
 ];
 

@@ -7,7 +7,6 @@
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::Reason;
 use outrigger_ros2_messages::cdr::decode;
 use outrigger_ros2_messages::endpoint::{Distro, Names, Qos};
 use outrigger_ros2_messages::{
@@ -19,9 +18,10 @@ use outrigger_wire::time::{Duration, Instant};
 use super::action::{Action, Came};
 use super::dds::{Arrival, Asker, Dds, In, Offers};
 use super::outcome::{Ended, REACHED, REPLACED, TOUCHED, Whose, aborted, ended_as, invalid};
-use super::settings::{ONLY_LOOKS, Remarks};
+use super::settings::Remarks;
 use super::touch::Touch;
 use super::wanted::{compared, motion, nanos_of};
+use crate::acceptance::{Command, ONLY_LOOKS, Rejection, Standing};
 use crate::contact;
 use crate::follow::{self, Tolerance, Unfit, Wanted};
 use outrigger::exit::Failure;
@@ -40,21 +40,22 @@ const AT_REST: f32 = 0.02;
 /// Longest wait for that.
 const RESTS: Duration = Duration::from_secs(1);
 
-/// The rejection of a trajectory that no program on the controller could execute.
-const PASSES_THROUGH: &str = "passthrough_trajectory_controller passes a trajectory to a program on the controller: run with \
-    session.path = \"player\", or send it to scaled_joint_trajectory_controller, which takes it on every path";
-
 /// One action.
 struct Served {
     /// Whether a second goal is rejected while one is under way.
     exclusive: bool,
-    /// Whether a contact of the tool ends the motion.
-    until: bool,
-    /// Whether only the controller itself may execute the trajectory.
-    passes_through: bool,
+    /// The kind of its goals.
+    command: Command,
     action: Action,
     /// A trajectory that nobody is told of.
     topic: Option<In>,
+}
+
+impl Served {
+    /// Returns whether a contact of the tool ends the motion.
+    fn ends_by_contact(&self) -> bool {
+        self.command == Command::FollowUntilContact
+    }
 }
 
 /// By which action a motion came; `None` by a topic.
@@ -127,18 +128,18 @@ impl<const N: usize> Followed<N> {
         goals_request: bool,
     ) -> Result<Self, Failure> {
         let mut served = vec![];
-        for follow::Follower { task, exclusive, until, passes_through } in follow::ACTIONS {
-            let (exclusive, until, passes_through) = (*exclusive, *until, *passes_through);
-            if until {
+        for follow::Follower { task, exclusive, command } in follow::ACTIONS {
+            let (exclusive, command) = (*exclusive, *command);
+            if command == Command::FollowUntilContact {
                 let action = Action::offer::<UntilResult>(dds, names, task)?;
-                served.push(Served { exclusive, until, passes_through, action, topic: None });
+                served.push(Served { exclusive, command, action, topic: None });
                 continue;
             }
             let controller = task.name.split('/').next().unwrap_or_default();
             let topic = names.of(&format!("{controller}/joint_trajectory"));
             let action = Action::offer::<FollowResult>(dds, names, task)?;
             let topic = Some(dds.listens(&topic, "trajectory_msgs/msg/JointTrajectory", Qos::SERVICES)?);
-            served.push(Served { exclusive, until, passes_through, action, topic });
+            served.push(Served { exclusive, command, action, topic });
         }
         let (touch, feedback_at) = (Touch::offer(dds, names)?, Instant::ZERO);
         Ok(Self { served, touch, joints, distro, goals_request, coming: None, current: None, feedback_at })
@@ -153,21 +154,21 @@ impl<const N: usize> Followed<N> {
     pub(super) fn arrival(
         &mut self,
         arrival: Arrival,
-        mut client: Option<&mut Client<N>>,
+        (mut client, standing): (Option<&mut Client<N>>, &Standing),
         dds: &mut Dds,
         (now, stamp): (Instant, Time),
         remarks: &mut Remarks,
     ) -> Option<Arrival> {
         if let Some(index) = self.served.iter().position(|served| served.topic == Some(arrival.at)) {
-            self.trajectory(index, &arrival.bytes, client, (now, stamp), remarks);
+            self.trajectory(index, &arrival.bytes, (client, standing), (now, stamp), remarks);
             return None;
         }
-        let mut arrival = self.touch.arrival(arrival, client.as_deref_mut(), dds, remarks)?;
+        let mut arrival = self.touch.arrival(arrival, (client.as_deref_mut(), standing), dds, remarks)?;
         for index in 0..self.served.len() {
             let served = self.served.get_mut(index)?;
             match served.action.arrival(arrival, dds, remarks) {
                 Came::Goal(bytes, asker) => {
-                    match self.goal(index, &bytes, client, (now, stamp)) {
+                    match self.goal(index, &bytes, (client, standing), (now, stamp)) {
                         Ok(coming) => self.coming = Some(Coming { asker: Some(asker), ..coming }),
                         Err((id, unfit)) => {
                             remarks.push(format!("a goal was rejected: {}", unfit.text));
@@ -199,11 +200,11 @@ impl<const N: usize> Followed<N> {
         &self,
         index: usize,
         bytes: &[u8],
-        client: Option<&mut Client<N>>,
+        (client, standing): (Option<&mut Client<N>>, &Standing),
         (now, stamp): (Instant, Time),
     ) -> Result<Coming<N>, (Option<GoalId>, Unfit)> {
         let served = self.served.get(index).ok_or_else(|| (None, invalid("there is no such action")))?;
-        let (goal_id, wanted) = if served.until {
+        let (goal_id, wanted) = if served.ends_by_contact() {
             let request = decode(bytes).map_err(|error| (None, invalid(error.to_string())))?;
             let SendGoalRequest::<UntilGoal> { goal_id, goal } = request;
             (goal_id, follow::until(goal, &self.joints, stamp))
@@ -221,7 +222,7 @@ impl<const N: usize> Followed<N> {
             return Err(refused(invalid(text)));
         }
         let wanted = wanted.map_err(refused)?;
-        let coming = self.comes(Some((index, goal_id)), served, &wanted, client, now);
+        let coming = self.comes(Some((index, goal_id)), served, &wanted, (client, standing), now);
         coming.map_err(|text| refused(invalid(text)))
     }
 
@@ -230,7 +231,7 @@ impl<const N: usize> Followed<N> {
         &mut self,
         index: usize,
         bytes: &[u8],
-        mut client: Option<&mut Client<N>>,
+        (mut client, standing): (Option<&mut Client<N>>, &Standing),
         (now, stamp): (Instant, Time),
         remarks: &mut Remarks,
     ) {
@@ -250,7 +251,7 @@ impl<const N: usize> Followed<N> {
             let points = follow::trajectory(&trajectory, &self.joints, stamp).map_err(|unfit| unfit.text)?;
             let tolerances = vec![Tolerance::Default; N];
             let wanted = Wanted { points, path: tolerances.clone(), goal: tolerances, goal_time: None };
-            self.comes(None, served, &wanted, client.as_deref_mut(), now).map(Some)
+            self.comes(None, served, &wanted, (client.as_deref_mut(), standing), now).map(Some)
         };
         match comes() {
             Ok(Some(coming)) => self.coming = Some(coming),
@@ -264,22 +265,13 @@ impl<const N: usize> Followed<N> {
         by: By,
         served: &Served,
         wanted: &Wanted,
-        client: Option<&mut Client<N>>,
+        (client, standing): (Option<&mut Client<N>>, &Standing),
         now: Instant,
     ) -> Result<Coming<N>, String> {
+        standing.accepts(served.command).map_err(Rejection::with_name)?;
         let client = client.ok_or(ONLY_LOOKS)?;
-        if served.passes_through && client.moving().by != MadeBy::Controller {
-            return Err(PASSES_THROUGH.into());
-        }
         if self.coming.is_some() {
             return Err("another one is about to be begun: send it again".into());
-        }
-        let status = client.status();
-        let may_request = self.goals_request && status.mode == Mode::Monitor && status.latch.is_none();
-        if status.mode != Mode::Command && !may_request {
-            let latch =
-                status.latch.map_or("nothing is commanded: call resend_robot_program first", |latch| latch.text());
-            return Err(format!("{latch} ({})", status.latch.map_or("NotCommanding", Reason::name)));
         }
         let at = self.read(wanted, client)?;
         let replaces = !served.exclusive;
@@ -369,7 +361,7 @@ impl<const N: usize> Followed<N> {
     }
 
     fn ends_by_contact(&self, by: &By) -> bool {
-        by.and_then(|(index, _)| self.served.get(index)).is_some_and(|served| served.until)
+        by.and_then(|(index, _)| self.served.get(index)).is_some_and(Served::ends_by_contact)
     }
 
     /// Something that was asked has been decided; whether it was for this.
@@ -433,7 +425,7 @@ impl<const N: usize> Followed<N> {
     fn refuse(&mut self, (index, id): (usize, Option<GoalId>), asker: Option<Asker>, unfit: Unfit, dds: &mut Dds) {
         let Some(served) = self.served.get_mut(index) else { return };
         let (error_code, error_string) = (unfit.code as i32, unfit.text);
-        if served.until {
+        if served.ends_by_contact() {
             let result = UntilResult { error_code, until_condition_result: 1, error_string };
             served.action.reject(id, asker, result, dds);
         } else {
@@ -480,7 +472,7 @@ impl<const N: usize> Followed<N> {
         let Some(served) = self.served.get_mut(index) else { return };
         let Ended { how, code, text, touched } = ended;
         let (error_code, error_string) = (code as i32, text.to_owned());
-        if served.until {
+        if served.ends_by_contact() {
             let until_condition_result = i32::from(!touched);
             let result = UntilResult { error_code, until_condition_result, error_string };
             served.action.end(&goal_id, how, result, nanos_of(stamp), dds);
@@ -495,7 +487,7 @@ impl<const N: usize> Followed<N> {
         let Some(served) = self.served.get(index) else { return };
         let Some((desired, actual, error)) = compared(&client.stands()) else { return };
         let (header, joint_names) = (Header { stamp, frame_id: String::new() }, self.joints.clone());
-        if served.until {
+        if served.ends_by_contact() {
             served.action.progress(goal_id, UntilFeedback { header, joint_names, desired, actual, error }, dds);
         } else if self.distro < Distro::Kilted {
             let feedback = FollowFeedback { header, joint_names, desired, actual, error, ..Default::default() };

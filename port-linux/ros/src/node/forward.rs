@@ -7,15 +7,11 @@ use outrigger_wire::robot::{JointPositions, JointVelocities};
 use outrigger_wire::time::{Duration, Instant};
 
 use super::dds::{In, Offers};
-use super::settings::{ONLY_LOOKS, Remarks, Settings};
+use super::settings::{Remarks, Settings};
+use crate::acceptance::{Command, Standing};
 use crate::forward::{self, JOINT_SPEED, POSITION, VELOCITY};
 use outrigger::exit::Failure;
-use outrigger::motion::asked::MadeBy;
 use outrigger::requests::{Client, Streaming};
-
-/// What is said where the law moves nothing.
-const BY_CONTROLLER: &str =
-    "with session.path = \"player\" the controller makes motions by itself: take \"reverse-speedj\", or text";
 
 /// The same is told again after this.
 const AGAIN: Duration = Duration::from_secs(5);
@@ -64,7 +60,7 @@ impl<const N: usize> Streams<N> {
     pub(super) fn arrival(
         &mut self,
         (at, bytes): (In, &[u8]),
-        client: Option<&Client<N>>,
+        standing: &Standing,
         now: Instant,
         remarks: &mut Remarks,
     ) -> bool {
@@ -78,11 +74,11 @@ impl<const N: usize> Streams<N> {
             _ if Some(at) == self.joint_speed => forward::joint_speed(bytes, &self.joints),
             _ => forward::command(bytes),
         };
-        let (name, refused) = match (client, command) {
-            (None, _) => ("OnlyLooks", ONLY_LOOKS.to_owned()),
-            (Some(client), _) if client.moving().by == MadeBy::Controller => ("ByController", BY_CONTROLLER.to_owned()),
-            (Some(_), Err(why)) => (why.name(), why.to_string()),
-            (Some(_), Ok(values)) => {
+        let kind = if at == self.position { Command::Positions } else { Command::Speeds };
+        let (name, refused) = match (standing.accepts(kind), command) {
+            (Err(rejection), _) => (rejection.name(), rejection.to_string()),
+            (Ok(()), Err(why)) => (why.name(), why.to_string()),
+            (Ok(()), Ok(values)) => {
                 self.newest = Some(if at == self.position {
                     Forwarded::Positions(JointPositions(values))
                 } else {

@@ -16,9 +16,6 @@ use outrigger::host::target::Target;
 /// Lines for the log.
 pub(super) type Remarks = Vec<String>;
 
-/// The refusal of a node that commands nothing.
-pub(super) const ONLY_LOOKS: &str = "this node commands nothing: say command = true in [ros.expert] of a configuration, and run `outrigger ros2` with it";
-
 /// The settings of a node.
 #[derive(Clone, Debug)]
 pub struct Settings {
