@@ -157,7 +157,7 @@ impl<const N: usize> Face<N> {
             None => taken,
         };
         let Some(Arrival { at, bytes, asker }) = taken else { return };
-        if self.streams.arrival((at, &bytes), &standing, now, remarks) {
+        if self.streams.arrival((at, &bytes), &standing, remarks) {
             return;
         }
         if at == self.freedrive {
@@ -328,7 +328,7 @@ impl<const N: usize> Face<N> {
             scripts.step(client, dds, stamp, remarks);
         }
         self.followed.step(client, dds, (now, stamp), remarks);
-        self.streams.step(client, now, remarks);
+        self.streams.step(client, remarks);
     }
 
     /// The node ends.
