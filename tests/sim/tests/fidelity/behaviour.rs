@@ -365,6 +365,18 @@ pub(crate) const SECTIONS: &[Section] = &[
                 "",
                 &["a_time_that_is_too_short_slows_the_move_down_until_no_joint_is_too_fast"],
             ),
+            line(
+                "a `servoj` that its joints are too slow for: speed scaling; no jump of a set-point is a stop",
+                [Assumed, Manual, Manual, Manual],
+                "",
+                &["a_servoj_that_its_joints_are_too_slow_for_is_slowed_down_and_lasts_longer"],
+            ),
+            line(
+                "a `speedj` that is faster than a joint: a protective stop",
+                everywhere(Assumed),
+                "StopCodes::speed",
+                &["a_speedj_that_is_faster_than_a_joint_is_a_protective_stop"],
+            ),
             line("tighter limits of reduced mode, planes, tool orientation", everywhere(NotSimulated), "", &[]),
             line(
                 "`actual_TCP_force` and `get_tcp_force`: torques about the tool centre point, from e-Series on about the flange",
