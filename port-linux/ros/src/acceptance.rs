@@ -72,7 +72,7 @@ pub struct Run {
     pub latch: Option<Reason>,
     /// The reasons for which a request would be refused.
     pub unmet: ReasonSet,
-    /// Who makes motions.
+    /// The side that makes motions.
     pub by: Makes,
 }
 
@@ -83,7 +83,7 @@ pub enum Makes {
     Controller,
     /// The law, with what it refuses of trajectories and streams whatever they are.
     Law {
-        /// It follows trajectories.
+        /// Set where it follows trajectories.
         follows: bool,
         /// The reason for which it refuses every speed.
         speeds: Option<ForwardError>,
@@ -109,7 +109,7 @@ pub enum Rejection {
     Law(ForwardError),
     /// The controller's software does not report contacts.
     NoContacts(SoftwareVersion),
-    /// Nothing is commanded.
+    /// The arm is not commanded.
     NotCommanding,
     /// An earlier fallback has not been acknowledged.
     Latched(Reason),
@@ -117,7 +117,7 @@ pub enum Rejection {
     Unmet(ReasonSet),
     /// The arm is commanded, and it has to be at rest without that.
     Commanding,
-    /// There is no session with the controller.
+    /// No session with the controller.
     NotConnected,
 }
 

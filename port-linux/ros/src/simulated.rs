@@ -62,7 +62,7 @@ fn pushed(software: SoftwareVersion, tcp: [f64; 6], names: &[&str]) -> (Vec<[f64
     (values.collect(), controller.truth().tool())
 }
 
-/// What is expected of a wrench at the tool centre point: the same along the tool's axes.
+/// The expected wrench at the tool centre point, along the tool's axes.
 fn expected(tool: Frame) -> [f64; 6] {
     let to_tool = tool.rotation.inverse();
     let [fx, fy, fz, tx, ty, tz] = PUSH;

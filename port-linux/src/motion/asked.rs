@@ -30,7 +30,7 @@ pub enum MadeBy {
 /// The motions from clients that a law refuses, whatever they are. The default is that of a law that refuses none.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Refuses {
-    /// It follows no trajectory.
+    /// Set where it follows no trajectory.
     pub trajectories: bool,
     /// The reason for which it refuses every stream of speeds.
     pub speeds: Option<ForwardError>,

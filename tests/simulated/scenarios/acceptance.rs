@@ -126,7 +126,7 @@ fn engine_accepts(rig: &mut Rig<'_>, way: Way, command: Command) -> bool {
     }
 }
 
-/// What is listed as active is accepted, and nothing else is.
+/// Checks that exactly those commands are accepted whose controllers are listed as active.
 fn compare(software: SoftwareVersion, way: Way, law: &Refusing, commands: bool) {
     for command in Command::ALL {
         let mut buffers = Buffers::with_rtde();

@@ -13,7 +13,7 @@ const SECOND: Duration = Duration::from_secs(1);
 const KINDS: usize = 16;
 /// Lines of one kind: so many per second, and so many at once.
 const OF_ONE: (f32, f32) = (1.0, 10.0);
-/// The same of all together: fewer than a session takes of one companion.
+/// Lines of all kinds together, likewise: fewer than a session takes of one companion.
 const OF_ALL: (f32, f32) = (10.0, 40.0);
 
 /// The lines of one kind.
@@ -29,7 +29,7 @@ struct Kind {
 struct LeftOut {
     count: u64,
     newest: String,
-    /// When the first of them came.
+    /// The time of the first of them.
     since: Instant,
 }
 
@@ -52,7 +52,7 @@ impl LeftOut {
 pub(super) struct Remarked {
     kinds: VecDeque<Kind>,
     pace: Pace,
-    /// Of kinds that are no longer limited one by one.
+    /// Lines of kinds that are no longer limited one by one.
     others: LeftOut,
 }
 
