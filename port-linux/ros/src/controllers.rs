@@ -1,10 +1,11 @@
 //! The controllers of UR's driver, as tools ask a `controller_manager` for them (`core/docs/protocol/ros2-surface.md` 3 and 5.8).
 //!
-//! There is none here, and nothing is switched: a controller is active where it takes goals and calls now, or publishes. Names are
-//! those of old releases and of new ones, side by side.
+//! There is none here, and nothing is switched: a controller is active where the node accepts its goals and commands now
+//! ([`Standing::accepts`]), or where it only publishes and answers. Names are those of old releases and of new ones, side by side.
 
-use outrigger_wire::robot::Generation;
+use outrigger_wire::robot::{Generation, SoftwareVersion};
 
+use crate::acceptance::{Command, Rejection, Standing};
 use crate::arm::{Arm, UR_JOINTS};
 use crate::calls::Refused;
 use outrigger_ros2_messages::cdr::{decode, encode};
@@ -18,7 +19,7 @@ use outrigger_ros2_messages::{
 static LIST: Offer = Offer {
     name: "controller_manager/list_controllers",
     service: <ListControllers as Service>::TYPE,
-    does: "each by its name, type and joints: active where it takes goals and calls now, else inactive",
+    does: "each by its name, type and joints: active where its goals and commands are accepted now, else inactive",
 };
 static TYPES: Offer = Offer {
     name: "controller_manager/list_controller_types",
@@ -34,28 +35,6 @@ static SWITCH: Offer = Offer {
 /// What is offered.
 pub static CONTROLLER_OFFERS: &[&Offer] = &[&LIST, &TYPES, &SWITCH];
 
-/// What is known of the session.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Standing {
-    /// The arm is commanded by this node's run.
-    pub commands: bool,
-    /// The controller makes motions by itself, and tells of contacts.
-    pub player: bool,
-    /// Whose rate is told.
-    pub generation: Option<Generation>,
-}
-
-/// When one is active.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Active {
-    Always,
-    Commanding,
-    /// The same, where a law makes the motion.
-    Following,
-    /// The same, beside a program that makes motions by itself.
-    Playing,
-}
-
 /// What it has to do with joints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Joints {
@@ -69,88 +48,97 @@ enum Joints {
 struct Controller {
     name: &'static str,
     class: &'static str,
-    active: Active,
+    /// The kind of its commands; `None` where it has none of motion, and is always active.
+    command: Option<Command>,
     joints: Joints,
     /// Of a UR alone.
     ur: bool,
 }
 
-const fn of(name: &'static str, class: &'static str, active: Active, joints: Joints, ur: bool) -> Controller {
-    Controller { name, class, active, joints, ur }
+const fn of(name: &'static str, class: &'static str, command: Option<Command>, joints: Joints, ur: bool) -> Controller {
+    Controller { name, class, command, joints, ur }
 }
 
 /// In the order of the driver's configuration \[DRV ur_robot_driver/config/ur_controllers.yaml\].
 static CONTROLLERS: &[Controller] = &[
-    of("joint_state_broadcaster", "joint_state_broadcaster/JointStateBroadcaster", Active::Always, Joints::Read, false),
-    of("io_and_status_controller", "ur_controllers/GPIOController", Active::Always, Joints::None, true),
-    of(
-        "speed_scaling_state_broadcaster",
-        "ur_controllers/SpeedScalingStateBroadcaster",
-        Active::Always,
-        Joints::None,
-        true,
-    ),
+    of("joint_state_broadcaster", "joint_state_broadcaster/JointStateBroadcaster", None, Joints::Read, false),
+    of("io_and_status_controller", "ur_controllers/GPIOController", None, Joints::None, true),
+    of("speed_scaling_state_broadcaster", "ur_controllers/SpeedScalingStateBroadcaster", None, Joints::None, true),
     of(
         "force_torque_sensor_broadcaster",
         "force_torque_sensor_broadcaster/ForceTorqueSensorBroadcaster",
-        Active::Always,
+        None,
         Joints::None,
         false,
     ),
     of(
         "joint_trajectory_controller",
         "joint_trajectory_controller/JointTrajectoryController",
-        Active::Commanding,
+        Some(Command::Follow),
         Joints::Moved("position"),
         false,
     ),
     of(
         "scaled_joint_trajectory_controller",
         "ur_controllers/ScaledJointTrajectoryController",
-        Active::Commanding,
+        Some(Command::Follow),
         Joints::Moved("position"),
         false,
     ),
     of(
         "forward_velocity_controller",
         "velocity_controllers/JointGroupVelocityController",
-        Active::Following,
+        Some(Command::Speeds),
         Joints::Moved("velocity"),
         false,
     ),
     of(
         "forward_position_controller",
         "position_controllers/JointGroupPositionController",
-        Active::Following,
+        Some(Command::Positions),
         Joints::Moved("position"),
         false,
     ),
-    of("force_mode_controller", "ur_controllers/ForceModeController", Active::Commanding, Joints::None, true),
-    of("freedrive_mode_controller", "ur_controllers/FreedriveModeController", Active::Commanding, Joints::None, true),
+    of("force_mode_controller", "ur_controllers/ForceModeController", Some(Command::Force), Joints::None, true),
+    of(
+        "freedrive_mode_controller",
+        "ur_controllers/FreedriveModeController",
+        Some(Command::Freedrive),
+        Joints::None,
+        true,
+    ),
     of(
         "passthrough_trajectory_controller",
         "ur_controllers/PassthroughTrajectoryController",
-        Active::Commanding,
+        Some(Command::PassThrough),
         Joints::None,
         false,
     ),
-    of("tcp_pose_broadcaster", "pose_broadcaster/PoseBroadcaster", Active::Always, Joints::None, false),
-    of("ur_configuration_controller", "ur_controllers/URConfigurationController", Active::Always, Joints::None, true),
-    of("tool_contact_controller", "ur_controllers/ToolContactController", Active::Playing, Joints::None, true),
-    of("gravity_update_controller", "ur_controllers/GravityUpdateController", Active::Always, Joints::None, true),
+    of("tcp_pose_broadcaster", "pose_broadcaster/PoseBroadcaster", None, Joints::None, false),
+    of("ur_configuration_controller", "ur_controllers/URConfigurationController", None, Joints::None, true),
+    of(
+        "tool_contact_controller",
+        "ur_controllers/ToolContactController",
+        Some(Command::DetectContact),
+        Joints::None,
+        true,
+    ),
+    of(
+        "gravity_update_controller",
+        "ur_controllers/GravityUpdateController",
+        Some(Command::Gravity),
+        Joints::None,
+        true,
+    ),
 ];
 
 impl Controller {
-    const fn is_active(&self, standing: Standing) -> bool {
-        match self.active {
-            Active::Always => true,
-            Active::Commanding => standing.commands,
-            Active::Following => standing.commands && !standing.player,
-            Active::Playing => standing.commands && standing.player,
-        }
+    /// The reason for which it is inactive, if it is.
+    fn rejection(&self, standing: &Standing) -> Option<Rejection> {
+        standing.accepts(self.command?).err()
     }
 
-    fn listed(&self, arm: &Arm, standing: Standing) -> ControllerListed {
+    fn listed(&self, arm: &Arm, standing: &Standing) -> ControllerListed {
         let interfaces = |kinds: &[&str]| -> Vec<String> {
             arm.joints.iter().flat_map(|joint| kinds.iter().map(move |kind| format!("{joint}/{kind}"))).collect()
         };
@@ -159,12 +147,12 @@ impl Controller {
             Joints::Read => (vec![], interfaces(&["position", "velocity", "effort"])),
             Joints::Moved(by) => (interfaces(&[by]), interfaces(&["position", "velocity"])),
         };
-        let active = self.is_active(standing);
+        let active = self.rejection(standing).is_none();
         ControllerListed {
             name: self.name.into(),
             state: if active { "active" } else { "inactive" }.into(),
             r#type: self.class.into(),
-            update_rate: match standing.generation {
+            update_rate: match standing.software.map(SoftwareVersion::generation) {
                 Some(Generation::Cb2 | Generation::Cb3) => 125,
                 Some(Generation::ESeries | Generation::PolyScopeX) => 500,
                 None => 0,
@@ -190,7 +178,7 @@ pub fn answer(
     offer: &'static Offer,
     bytes: &[u8],
     arm: &Arm,
-    standing: Standing,
+    standing: &Standing,
     distro: Distro,
 ) -> Result<Vec<u8>, Refused> {
     let humble = distro == Distro::Humble;
@@ -241,21 +229,20 @@ where
 }
 
 /// Whether everything stands as it is asked for, and in words what does not.
-fn switched(on: &[String], off: &[String], arm: &Arm, standing: Standing) -> Result<(), String> {
+fn switched(on: &[String], off: &[String], arm: &Arm, standing: &Standing) -> Result<(), String> {
     for (name, wanted) in on.iter().map(|name| (name, true)).chain(off.iter().map(|name| (name, false))) {
         let Some(controller) = of_arm(arm).find(|controller| controller.name == name) else {
             return Err(format!("there is no controller '{name}'"));
         };
-        if controller.is_active(standing) == wanted {
-            continue;
-        }
-        return Err(match (wanted, standing.commands) {
-            (true, false) => format!("{name} takes goals once the arm is commanded: call resend_robot_program"),
-            (true, true) => format!("{name} needs session.path = \"player\""),
-            (false, _) => {
-                format!("{name} stays: nothing is switched here, and whoever has a goal under way has the arm")
+        match (wanted, controller.rejection(standing)) {
+            (true, None) | (false, Some(_)) => {}
+            (true, Some(rejection)) => return Err(format!("{name}: {}", rejection.with_name())),
+            (false, None) => {
+                return Err(format!(
+                    "{name} stays: nothing is switched here, and whoever has a goal under way has the arm"
+                ));
             }
-        });
+        }
     }
     Ok(())
 }
@@ -263,17 +250,24 @@ fn switched(on: &[String], off: &[String], arm: &Arm, standing: Standing) -> Res
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::acceptance::{Makes, Run};
     use crate::arm::LWR_JOINTS;
+    use outrigger_core::mode::Mode;
+    use outrigger_core::robot::ReasonSet;
     use outrigger_ros2_messages::endpoint::Names;
 
-    const COMMANDS: Standing = Standing { commands: true, player: false, generation: Some(Generation::ESeries) };
+    const LAW: Makes = Makes::Law { follows: true, speeds: None, positions: None };
+    const RUN: Run = Run { goals_request: false, mode: Mode::Command, latch: None, unmet: ReasonSet::EMPTY, by: LAW };
+    const COMMANDS: Standing = Standing { run: Some(RUN), software: Some(SoftwareVersion::new(5, 15)) };
+    const PLAYS: Standing = Standing { run: Some(Run { by: Makes::Controller, ..RUN }), ..COMMANDS };
+    const RESTS: Standing = Standing { run: Some(Run { mode: Mode::Monitor, ..RUN }), ..COMMANDS };
 
     fn ur() -> Arm {
         Arm::new(&UR_JOINTS, &Names::new("", "left_").expect("names"))
     }
 
     fn listed(arm: &Arm, standing: Standing) -> Vec<ControllerListed> {
-        let bytes = answer(&LIST, &[], arm, standing, Distro::Jazzy).expect("it is listed");
+        let bytes = answer(&LIST, &[], arm, &standing, Distro::Jazzy).expect("it is listed");
         decode::<ListControllersResponse<ControllerListed>>(&bytes).expect("its type").controller
     }
 
@@ -289,7 +283,7 @@ mod tests {
         assert!(busy.iter().any(|name| name == "scaled_joint_trajectory_controller"), "{busy:?}");
         assert!(!busy.iter().any(|name| name == "tool_contact_controller"), "{busy:?}");
         assert!(busy.iter().any(|name| name == "forward_velocity_controller"), "{busy:?}");
-        let player = active(&ur(), Standing { player: true, ..COMMANDS });
+        let player = active(&ur(), PLAYS);
         assert!(player.iter().any(|name| name == "tool_contact_controller"), "{player:?}");
         assert!(!player.iter().any(|name| name.starts_with("forward")), "{player:?}");
         let all = listed(&ur(), COMMANDS);
@@ -307,9 +301,31 @@ mod tests {
     }
 
     #[test]
+    fn each_kind_of_command_but_one_has_its_controllers_which_are_active_where_it_is_accepted() {
+        let all = |standing| {
+            let mut told: Vec<(String, bool)> =
+                listed(&ur(), standing).into_iter().map(|one| (one.name, one.state == "active")).collect();
+            told.sort();
+            told
+        };
+        for standing in [Standing::default(), RESTS, COMMANDS, PLAYS] {
+            for command in Command::ALL {
+                let of = CONTROLLERS.iter().filter(|controller| controller.command == Some(command));
+                let names: Vec<&str> = of.map(|controller| controller.name).collect();
+                // The node that ends a trajectory at a contact is no controller.
+                assert_eq!(names.is_empty(), command == Command::FollowUntilContact, "{command:?}");
+                for name in names {
+                    let told = all(standing).iter().find(|(listed, _)| listed == name).map(|(_, active)| *active);
+                    assert_eq!(told, Some(standing.accepts(command).is_ok()), "{name}: {standing:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
     fn names_and_types_are_told_by_each_release_as_it_lays_them_out() {
         for distro in Distro::ALL {
-            let bytes = answer(&LIST, &[0, 1, 0, 0, 0], &ur(), COMMANDS, distro).expect("it is listed");
+            let bytes = answer(&LIST, &[0, 1, 0, 0, 0], &ur(), &COMMANDS, distro).expect("it is listed");
             let names: Vec<_> = match decode::<ListControllersResponse<ControllerListed>>(&bytes) {
                 Ok(list) if distro > Distro::Humble => list.controller.into_iter().map(|one| one.name).collect(),
                 _ => {
@@ -321,7 +337,7 @@ mod tests {
                 names.iter().map(String::as_str).eq(CONTROLLERS.iter().map(|one| one.name)),
                 "{distro:?}: {names:?}"
             );
-            let types = answer(&TYPES, &[], &ur(), COMMANDS, distro).expect("they are listed");
+            let types = answer(&TYPES, &[], &ur(), &COMMANDS, distro).expect("they are listed");
             let types: ListControllerTypesResponse = decode(&types).expect("its type");
             assert_eq!((types.types.len(), types.base_classes.len()), (CONTROLLERS.len(), CONTROLLERS.len()));
         }
@@ -336,13 +352,13 @@ mod tests {
                 deactivate_controllers: of(off),
                 ..SwitchControllerRequest::default()
             };
-            let bytes = answer(&SWITCH, &encode(&request), &ur(), standing, Distro::Jazzy).expect("a request");
+            let bytes = answer(&SWITCH, &encode(&request), &ur(), &standing, Distro::Jazzy).expect("a request");
             let old = SwitchControllerRequestHumble {
                 start_controllers: of(on),
                 stop_controllers: of(off),
                 ..SwitchControllerRequestHumble::default()
             };
-            let humble = answer(&SWITCH, &encode(&old), &ur(), standing, Distro::Humble).expect("a request");
+            let humble = answer(&SWITCH, &encode(&old), &ur(), &standing, Distro::Humble).expect("a request");
             let (new, old): (SwitchControllerResponse, SwitchControllerResponseHumble) =
                 (decode(&bytes).expect("its type"), decode(&humble).expect("its type"));
             assert_eq!((new.ok, !new.message.is_empty()), (old.ok, true));
@@ -352,7 +368,9 @@ mod tests {
         assert!(switch(&[scaled], &[], COMMANDS).ok && switch(&[], &[scaled], Standing::default()).ok);
         assert!(switch(&[], &[], COMMANDS).ok);
         for (on, off, standing, why) in [
-            (scaled, "", Standing::default(), "resend_robot_program"),
+            (scaled, "", RESTS, "resend_robot_program"),
+            (scaled, "", Standing::default(), "commands nothing"),
+            ("forward_velocity_controller", "", PLAYS, "reverse-speedj"),
             ("", scaled, COMMANDS, "nothing is switched"),
             ("tool_contact_controller", "", COMMANDS, "player"),
             ("no_such_controller", "", COMMANDS, "no controller 'no_such_controller'"),
@@ -361,6 +379,6 @@ mod tests {
             let refused = switch(&named(on), &named(off), standing);
             assert!(!refused.ok && refused.message.contains(why), "{refused:?}");
         }
-        assert!(answer(&SWITCH, &[0, 1, 0, 0, 9], &ur(), COMMANDS, Distro::Jazzy).is_err());
+        assert!(answer(&SWITCH, &[0, 1, 0, 0, 9], &ur(), &COMMANDS, Distro::Jazzy).is_err());
     }
 }

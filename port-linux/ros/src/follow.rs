@@ -1,6 +1,7 @@
 //! Goals of `FollowJointTrajectory`, and trajectories as topics bring them: judged as UR's controllers judge them, with the joints
 //! in the order of the arm (`core/docs/protocol/ros2-surface.md` 7.2).
 
+use crate::acceptance::Command;
 use outrigger_ros2_messages::endpoint::Task;
 use outrigger_ros2_messages::{
     Action, FollowError, FollowGoal, FollowJointTrajectory, FollowJointTrajectoryUntil, JointTolerance,
@@ -14,8 +15,8 @@ pub struct Follower {
     pub task: &'static Task,
     /// A goal is rejected while another motion is under way.
     pub exclusive: bool,
-    /// A contact of the tool ends the motion, which is then no failure.
-    pub until: bool,
+    /// The kind of its goals.
+    pub command: Command,
 }
 
 /// Each of them.
@@ -27,7 +28,7 @@ pub static ACTIONS: &[Follower] = &[
             does: "follows the goal in scaled time; a new goal takes its place",
         },
         exclusive: false,
-        until: false,
+        command: Command::Follow,
     },
     Follower {
         task: &Task {
@@ -36,25 +37,26 @@ pub static ACTIONS: &[Follower] = &[
             does: "the same, by the name of newer releases",
         },
         exclusive: false,
-        until: false,
+        command: Command::Follow,
     },
     Follower {
         task: &Task {
             name: "passthrough_trajectory_controller/follow_joint_trajectory",
             action: <FollowJointTrajectory as Action>::TYPE,
-            does: "the same, and a goal is rejected while one is under way",
+            does: "passes the goal to a program on the controller, which executes it by itself: with session.path = \"player\"; \
+                   rejected on other paths, and while one is under way",
         },
         exclusive: true,
-        until: false,
+        command: Command::PassThrough,
     },
     Follower {
         task: &Task {
             name: "trajectory_until_node/execute",
             action: <FollowJointTrajectoryUntil as Action>::TYPE,
-            does: "the same, until the tool touches something (until_type 0); as detect_tool_contact needs it",
+            does: "follows the goal until the tool touches something (until_type 0); as detect_tool_contact needs it",
         },
         exclusive: true,
-        until: true,
+        command: Command::FollowUntilContact,
     },
 ];
 

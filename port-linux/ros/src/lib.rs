@@ -7,6 +7,7 @@
 // They panic where the reader of the output has gone.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+pub mod acceptance;
 pub mod arm;
 pub mod calls;
 pub mod contact;
@@ -34,6 +35,8 @@ pub mod rosout;
 mod scaling;
 pub mod script;
 pub mod set_mode;
+#[cfg(test)]
+mod simulated;
 #[cfg(test)]
 mod tests;
 mod urdf;

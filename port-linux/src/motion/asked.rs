@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use outrigger_core::command::{Limits, MoveTarget};
-use outrigger_core::law::JointServoConfig;
+use outrigger_core::law::{Forward, ForwardError, Forwarded, JointServoConfig, Law};
 use outrigger_core::trajectory::{Setpoint, Spacing, Tolerances, Waypoint};
-use outrigger_wire::robot::{JointPositions, JointVelocities, Pose};
+use outrigger_wire::robot::{JointPositions, JointVelocities, Pose, State};
 use outrigger_wire::time::Duration;
 
 use super::given::{Asked, Giving};
@@ -27,6 +27,35 @@ pub enum MadeBy {
     Controller,
 }
 
+/// The motions from clients that a law refuses, whatever they are. The default is that of a law that refuses none.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Refuses {
+    /// Set where it follows no trajectory.
+    pub trajectories: bool,
+    /// The reason for which it refuses every stream of speeds.
+    pub speeds: Option<ForwardError>,
+    /// The reason for which it refuses every stream of positions.
+    pub positions: Option<ForwardError>,
+}
+
+impl Refuses {
+    /// Asks a law that is not armed yet. Nothing of what it is asked for could hold, so that it changes nothing.
+    pub(crate) fn of<const N: usize>(law: &mut impl Law<N>, limits: &Limits<N>) -> Self {
+        let Some(motion) = law.motion_mut() else {
+            let none = Some(ForwardError::NoJointLaw);
+            return Self { trajectories: true, speeds: none, positions: none };
+        };
+        let state = State::default();
+        let mut refuses = |what| match motion.forward(&Forward { what, holds: Duration::ZERO }, &state, limits) {
+            Err(error @ (ForwardError::NoJointLaw | ForwardError::Sensor | ForwardError::NoFeedback)) => Some(error),
+            Ok(()) | Err(_) => None,
+        };
+        let speeds = refuses(Forwarded::Speeds(JointVelocities::ZERO));
+        let positions = refuses(Forwarded::Positions(state.positions));
+        Self { trajectories: motion.setpoint().is_none(), speeds, positions }
+    }
+}
+
 /// What has to be known of a session to make a motion ready for it.
 #[derive(Clone, Debug)]
 pub struct Moving<const N: usize> {
@@ -34,6 +63,8 @@ pub struct Moving<const N: usize> {
     pub limits: Limits<N>,
     /// The side that makes its motions.
     pub by: MadeBy,
+    /// The motions that its law refuses.
+    pub refuses: Refuses,
 }
 
 /// Where the arm stands, and how far apart its states are.
@@ -244,12 +275,20 @@ fn place<const N: usize>(
 
 #[cfg(test)]
 mod tests {
+    use outrigger_core::command::Samples;
+    use outrigger_core::law::{
+        AnyLaw, CartesianTwist, CartesianTwistConfig, Forwarding, JointServo, MotionStatus, Reference,
+        SensorFeedForward, Start as LawStart, TwistFrame, TwistInput,
+    };
+    use outrigger_wire::robot::Twist;
+    use outrigger_wire::sensor::SourceId;
+
     use super::*;
 
     const HOME: JointPositions<2> = JointPositions([0.0, 1.0]);
 
     fn moving(by: MadeBy) -> Moving<2> {
-        Moving { limits: Limits::default(), by }
+        Moving { limits: Limits::default(), by, refuses: Refuses::default() }
     }
 
     fn stands() -> Stands<2> {
@@ -263,6 +302,28 @@ mod tests {
     /// The motion in a file of this name.
     fn file(name: &str, text: &str) -> Wish<2> {
         Wish::Motion(Box::new(Motion::parse(text.as_bytes(), name.ends_with(".json")).expect("a motion")))
+    }
+
+    #[test]
+    fn what_a_law_refuses_is_known_before_it_is_armed() {
+        let servo = |config| AnyLaw::<2>::JointServo(JointServo::new(Reference::Hold, config));
+        let default = JointServoConfig::default();
+        let source = SensorFeedForward { source: SourceId(0), gain: 1.0 };
+        let still = Twist { linear: [0.0; 3], angular: [0.0; 3] };
+        let twist = CartesianTwist::new(CartesianTwistConfig::new(TwistFrame::Base, TwistInput::Constant(still)));
+        let both = |why| Refuses { speeds: Some(why), positions: Some(why), ..Refuses::default() };
+        let without = Refuses { positions: Some(ForwardError::NoFeedback), ..Refuses::default() };
+        for (mut law, expected) in [
+            (servo(default), Refuses::default()),
+            (servo(JointServoConfig { sensor: Some(source), ..default }), both(ForwardError::Sensor)),
+            (servo(JointServoConfig { proportional: 0.0, ..default }), without),
+            (AnyLaw::CartesianTwist(twist), Refuses { trajectories: true, ..both(ForwardError::NoJointLaw) }),
+        ] {
+            let limits = Limits::default();
+            assert_eq!(Refuses::of(&mut law, &limits), expected);
+            // It was asked, and wants nothing else than before.
+            assert_eq!(MotionStatus::of(&law).forwarding, Forwarding::Idle);
+        }
     }
 
     #[test]

@@ -397,7 +397,7 @@ pub(super) mod tests {
     use tokio::sync::watch;
 
     use super::*;
-    use crate::motion::asked::MadeBy;
+    use crate::motion::asked::{MadeBy, Refuses};
 
     fn source(name: &str, input: SourceInput) -> SourceSettings {
         let judged = SourceConfig::new(SourceId(0), 2, f32::MIN, f32::MAX);
@@ -427,7 +427,7 @@ pub(super) mod tests {
         let ((release, releases), (ask, asks)) = (mpsc::channel(2), mpsc::channel(2));
         let slot = Slot::default();
         let sources = [source("lamp", SourceInput::Stdin), source("goal", SourceInput::Requests)];
-        let moving = Moving { limits: Limits::default(), by: MadeBy::Law };
+        let moving = Moving { limits: Limits::default(), by: MadeBy::Law, refuses: Refuses::default() };
         let loop_side = (slot.clone(), Bell::default(), Arc::default(), UploadPermits::default(), Newest::default());
         let shared = Shared::new("arm".into(), true, (&sources, &[]), moving, clock, loop_side, release, ask);
         Bench { shared: Arc::new(shared), releases, asks, slot, open: watch::channel(()).0 }

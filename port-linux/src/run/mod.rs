@@ -30,7 +30,7 @@ use crate::host::signals::Leaves;
 use crate::law::BoxedLaw;
 use crate::maker::apart::Apart;
 use crate::maker::{Vendor, Wanted};
-use crate::motion::asked::{MadeBy, Moving};
+use crate::motion::asked::{MadeBy, Moving, Refuses};
 use crate::motion::{Task, UnderWay};
 use crate::panel::Operators;
 use crate::requests::{Desk, Local};
@@ -61,7 +61,7 @@ fn run<const N: usize, C: Vendor<N>>(
 pub(crate) fn session<const N: usize, C: Vendor<N>>(
     controller: C,
     config: Config<N, C::Options>,
-    law: BoxedLaw<N>,
+    mut law: BoxedLaw<N>,
     plan: &Plan<N>,
     operators: Operators,
     watcher: Option<Watcher<N, C::Event>>,
@@ -72,7 +72,8 @@ pub(crate) fn session<const N: usize, C: Vendor<N>>(
     let _lock = RobotLock::take(controller.seat())?;
     let needs = Needs::of(&plan.companions);
     let by = if C::makes_moves(&config) { MadeBy::Controller } else { MadeBy::Law };
-    let moving = Moving { limits: config.limits, by };
+    let refuses = Refuses::of(&mut law, &config.limits);
+    let moving = Moving { limits: config.limits, by, refuses };
     let taken = plan.requests(controller.seat(), moving, clock, needs.commands).transpose();
     let (requests, mut desk, local) = match taken {
         Ok(None) => (None, None, None),

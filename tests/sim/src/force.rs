@@ -1,11 +1,12 @@
 //! Force and torque at the tool: what pushes, what a client measures with a sensor of its own, and the zero of it all.
 //!
 //! Forces act at the tool centre point, along the axes of the base; so does what a client measures. A sensor in the wrist measures
-//! their torque about the flange (`core/docs/protocol/ur-rtde.md`, `actual_TCP_force`). Payload and acceleration cause none.
+//! their torque about the flange (`core/docs/protocol/ur-rtde.md`, `actual_TCP_force` and `ft_raw_wrench`). Payload and acceleration cause
+//! none.
 
 use std::collections::VecDeque;
 
-use crate::kinematics::{Vec3, add, cross, dot, norm, scale};
+use crate::kinematics::{Rotation, Vec3, add, cross, dot, norm, scale};
 use crate::surface::Surface;
 
 /// Control cycles that contacts are looked for in (assumed).
@@ -34,6 +35,8 @@ pub struct Force {
     zero: [f64; 6],
     /// From the flange to the tool centre point, along the axes of the base \[m\]; zero where no sensor is in the wrist.
     pub lever: Vec3,
+    /// The orientation of the flange in the base.
+    pub flange: Rotation,
 }
 
 impl Force {
@@ -68,6 +71,20 @@ impl Force {
         let [fx, fy, fz, tx, ty, tz] = self.measured();
         let lever = if self.uses_external { [0.0; 3] } else { self.lever };
         let [tx, ty, tz] = add([tx, ty, tz], cross(lever, [fx, fy, fz]));
+        [fx, fy, fz, tx, ty, tz]
+    }
+
+    /// Returns the wrench that the sensor in the wrist measures, whatever its zero: about the flange, along the flange's axes. That of a
+    /// client's sensor is returned as the client sends it (assumed).
+    #[must_use]
+    pub fn raw_at_flange(&self) -> [f64; 6] {
+        if self.uses_external {
+            return self.raw();
+        }
+        let [fx, fy, fz, tx, ty, tz] = self.raw();
+        let torque = add([tx, ty, tz], cross(self.lever, [fx, fy, fz]));
+        let to_flange = self.flange.inverse();
+        let ([fx, fy, fz], [tx, ty, tz]) = (to_flange.turn([fx, fy, fz]), to_flange.turn(torque));
         [fx, fy, fz, tx, ty, tz]
     }
 
@@ -152,6 +169,21 @@ mod tests {
         assert_eq!(force.measured(), force.push, "at the tool centre point");
         (force.uses_external, force.external) = (true, force.push);
         assert_eq!(force.published(), force.push, "a client's sensor is at the tool centre point");
+    }
+
+    #[test]
+    fn the_raw_value_is_about_the_flange_and_along_its_axes_whatever_the_zero() {
+        // The flange's x axis is the base's y axis.
+        let flange = Rotation::about([0.0, 0.0, 1.0], std::f64::consts::FRAC_PI_2);
+        let push = [0.0, 10.0, -20.0, 0.0, 0.0, 1.0];
+        let mut force = Force { push, lever: [0.1, 0.0, 0.2], flange, ..Force::default() };
+        force.zero();
+        // About the flange, in the base: (-2, 2, 2) Nm.
+        let expected = [10.0, 0.0, -20.0, 2.0, 2.0, 2.0];
+        let raw = force.raw_at_flange();
+        assert!(raw.iter().zip(expected).all(|(raw, expected)| (raw - expected).abs() < 1e-12), "{raw:?}");
+        (force.uses_external, force.external) = (true, WRENCH);
+        assert_eq!(force.raw_at_flange(), WRENCH, "as the client sends it");
     }
 
     #[test]

@@ -52,6 +52,12 @@ pub struct Rotation {
     v: Vec3,
 }
 
+impl Default for Rotation {
+    fn default() -> Self {
+        Self::IDENTITY
+    }
+}
+
 impl Rotation {
     /// No rotation.
     pub const IDENTITY: Self = Self { w: 1.0, v: [0.0; 3] };

@@ -1,5 +1,6 @@
 //! Whole runs in virtual time: co-controller, network, controller and arm, on every generation of software.
 
+mod acceptance;
 mod axes;
 mod checkpoints;
 mod driving;

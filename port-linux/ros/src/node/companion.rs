@@ -260,7 +260,7 @@ impl<const N: usize> Working<'_, N> {
         let now = self.clock.now();
         self.origin.follow(now, || self.clock.origin_unix_nanos());
         let (when, nanos) = ((now, self.stamp(now)), self.nanos(now));
-        let mut remarks = vec![];
+        let mut remarks = Remarks::default();
         for arrival in self.dds.look() {
             let arrival = match &mut self.pendant {
                 Some(pendant) => pendant.arrival(arrival, &mut self.dds, when.1, &mut remarks),
@@ -375,7 +375,7 @@ impl<const N: usize> Working<'_, N> {
         self.publish(out);
     }
 
-    /// What was refused, and what others want that cannot be, each once.
+    /// Writes to the log what was rejected, and what others want that cannot be.
     fn tell(&mut self, mut remarks: Remarks) {
         let all = self.dds.remarks();
         for Remark::Incompatible { topic, theirs, ours } in all.iter().skip(self.remarks) {
@@ -385,8 +385,9 @@ impl<const N: usize> Working<'_, N> {
         }
         self.remarks = all.len();
         let now = self.clock.now();
-        for remark in remarks {
-            let Some(remark) = self.remarked.line(remark, now) else { continue };
+        let mut shown: Vec<_> = remarks.0.into_iter().filter_map(|line| self.remarked.line(line, now)).collect();
+        shown.extend(self.remarked.due(now));
+        for remark in shown {
             self.publish(vec![(&ROSOUT, rosout::log(self.stamp(now), &self.offered.node, remark.clone()))]);
             // Nobody listens any more at the end.
             self.told.say(format!("ROS 2: {remark}"));

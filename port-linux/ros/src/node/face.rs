@@ -1,11 +1,11 @@
 //! What others ask of this node: calls of services, goals, and commands by topics, each of them a request of the run beside it.
 
 use outrigger_core::command::Guidance;
+use outrigger_core::command::outputs::Write;
 use outrigger_core::mode::{GuideLimits, Mode};
 use outrigger_ros2_messages::cdr::{decode, encode};
 use outrigger_ros2_messages::endpoint::{Offer, Qos};
 use outrigger_ros2_messages::{Flag, QueryTrajectoryStateResponse, Time};
-use outrigger_wire::robot::SoftwareVersion;
 use outrigger_wire::time::{Duration, Instant};
 
 use super::dds::{Arrival, Asker, Dds, In, Offers};
@@ -13,16 +13,16 @@ use super::followed::Followed;
 use super::forward::Streams;
 use super::listing::Listing;
 use super::script::Scripts;
-use super::settings::{ONLY_LOOKS, Remarks, Settings};
+use super::settings::{Remarks, Settings};
 use super::wanted::compared;
+use crate::acceptance::{Command, Makes, ONLY_LOOKS, Run, Standing};
 use crate::arm::Arm;
 use crate::calls::{self, Deed, FREEDRIVE};
-use crate::controllers::Standing;
 use crate::native_calls::{self, NATIVE_OFFERS};
 use crate::readings::Readings;
 use outrigger::exit::Failure;
 use outrigger::host::target::Target;
-use outrigger::motion::asked::MadeBy;
+use outrigger::motion::asked::{MadeBy, Refuses};
 use outrigger::released::ReleasedBy;
 use outrigger::requests::{Asked, Client, Decided, Status};
 
@@ -123,11 +123,18 @@ impl<const N: usize> Face<N> {
         self.client.as_ref().map(Client::status)
     }
 
-    /// What is told of controllers.
+    /// The facts that decide which goals and commands are accepted.
     fn standing(&self, readings: &Readings) -> Standing {
-        let player = self.client.as_ref().is_some_and(|client| client.moving().by == MadeBy::Controller);
-        let generation = readings.software().map(SoftwareVersion::generation);
-        Standing { commands: self.commands(), player, generation }
+        let run = self.client.as_ref().map(|client| {
+            let (Status { mode, latch, unmet, .. }, moving) = (client.status(), client.moving());
+            let Refuses { trajectories, speeds, positions } = moving.refuses;
+            let by = match moving.by {
+                MadeBy::Controller => Makes::Controller,
+                MadeBy::Law => Makes::Law { follows: !trajectories, speeds, positions },
+            };
+            Run { goals_request: self.settings.goals_request, mode, latch, unmet, by }
+        });
+        Standing { run, software: readings.software() }
     }
 
     /// Takes what came.
@@ -139,9 +146,10 @@ impl<const N: usize> Face<N> {
         (now, stamp): (Instant, Time),
         remarks: &mut Remarks,
     ) {
-        let taken = self.followed.arrival(arrival, self.client.as_mut(), dds, (now, stamp), remarks);
+        let standing = self.standing(readings);
+        let taken = self.followed.arrival(arrival, (self.client.as_mut(), &standing), dds, (now, stamp), remarks);
         let taken = match &self.listing {
-            Some(listing) => taken.and_then(|taken| listing.arrival(taken, self.standing(readings), dds, remarks)),
+            Some(listing) => taken.and_then(|taken| listing.arrival(taken, &standing, dds, remarks)),
             None => taken,
         };
         let taken = match &mut self.scripts {
@@ -149,11 +157,11 @@ impl<const N: usize> Face<N> {
             None => taken,
         };
         let Some(Arrival { at, bytes, asker }) = taken else { return };
-        if self.streams.arrival((at, &bytes), self.client.as_ref(), now, remarks) {
+        if self.streams.arrival((at, &bytes), &standing, remarks) {
             return;
         }
         if at == self.freedrive {
-            return self.hand(&bytes, remarks);
+            return self.hand(&bytes, &standing, remarks);
         }
         let Some(asker) = asker else { return };
         if let Some((_, offer)) = self.natives.iter().find(|(of, _)| *of == at) {
@@ -175,7 +183,7 @@ impl<const N: usize> Face<N> {
                 dds.answer(asker, calls::version(four));
             }
             Deed::Query(_) => dds.answer(asker, self.queried()),
-            deed => self.ask(deed, asker, offer, now, dds),
+            deed => self.ask(deed, (asker, offer), &standing, (now, dds), remarks),
         }
     }
 
@@ -198,10 +206,27 @@ impl<const N: usize> Face<N> {
         dds.answer(asker, native_calls::answer(offer, false));
     }
 
-    fn ask(&mut self, deed: Deed, asker: Asker, offer: &'static Offer, now: Instant, dds: &mut Dds) {
-        let Some(client) = &mut self.client else {
-            return dds.answer(asker, calls::answer(offer, false, ONLY_LOOKS));
+    fn ask(
+        &mut self,
+        deed: Deed,
+        (asker, offer): (Asker, &'static Offer),
+        standing: &Standing,
+        (now, dds): (Instant, &mut Dds),
+        remarks: &mut Remarks,
+    ) {
+        let mut rejects = |why: &str, dds: &mut Dds| {
+            remarks.push(format!("{}: {why}", offer.name));
+            dds.answer(asker, calls::answer(offer, false, why));
         };
+        let command = match deed {
+            Deed::Force(_) => Some(Command::Force),
+            Deed::Set(Write::Gravity(_)) => Some(Command::Gravity),
+            _ => None,
+        };
+        if let Some(Err(rejection)) = command.map(|command| standing.accepts(command)) {
+            return rejects(&rejection.with_name(), dds);
+        }
+        let Some(client) = &mut self.client else { return rejects(ONLY_LOOKS, dds) };
         let epoch = client.status().epoch;
         let asked = match deed {
             Deed::Set(write) => Asked::Set(epoch, write),
@@ -220,7 +245,7 @@ impl<const N: usize> Face<N> {
         };
         match client.ask(asked) {
             Some(id) => self.owed.push((id, asker, offer)),
-            None => dds.answer(asker, calls::answer(offer, false, BUSY)),
+            None => rejects(BUSY, dds),
         }
     }
 
@@ -239,13 +264,16 @@ impl<const N: usize> Face<N> {
         })
     }
 
-    fn hand(&mut self, bytes: &[u8], remarks: &mut Remarks) {
+    fn hand(&mut self, bytes: &[u8], standing: &Standing, remarks: &mut Remarks) {
         let Some(client) = &mut self.client else {
             return remarks.push(format!("{}: {ONLY_LOOKS}", FREEDRIVE.name));
         };
         match (decode::<Flag>(bytes), self.guided) {
             (Ok(Flag { data: true }), Some(_)) => drop(client.ask(Asked::Renew(client.asker()))),
             (Ok(Flag { data: true }), None) => {
+                if let Err(rejection) = standing.accepts(Command::Freedrive) {
+                    return remarks.push(format!("{}: {}", FREEDRIVE.name, rejection.with_name()));
+                }
                 let asked =
                     Asked::Guide(client.status().epoch, client.asker(), Guidance::Freedrive, GuideLimits::default());
                 self.guided = client.ask(asked).map(|_| Guided::Hand);
@@ -300,7 +328,7 @@ impl<const N: usize> Face<N> {
             scripts.step(client, dds, stamp, remarks);
         }
         self.followed.step(client, dds, (now, stamp), remarks);
-        self.streams.step(client, now, remarks);
+        self.streams.step(client, remarks);
     }
 
     /// The node ends.

@@ -7,7 +7,6 @@
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 
 use outrigger_core::mode::Mode;
-use outrigger_core::robot::Reason;
 use outrigger_ros2_messages::cdr::decode;
 use outrigger_ros2_messages::endpoint::{Distro, Names, Qos};
 use outrigger_ros2_messages::{
@@ -19,9 +18,10 @@ use outrigger_wire::time::{Duration, Instant};
 use super::action::{Action, Came};
 use super::dds::{Arrival, Asker, Dds, In, Offers};
 use super::outcome::{Ended, REACHED, REPLACED, TOUCHED, Whose, aborted, ended_as, invalid};
-use super::settings::{ONLY_LOOKS, Remarks};
+use super::settings::Remarks;
 use super::touch::Touch;
 use super::wanted::{compared, motion, nanos_of};
+use crate::acceptance::{Command, ONLY_LOOKS, Rejection, Standing};
 use crate::contact;
 use crate::follow::{self, Tolerance, Unfit, Wanted};
 use outrigger::exit::Failure;
@@ -44,11 +44,18 @@ const RESTS: Duration = Duration::from_secs(1);
 struct Served {
     /// Whether a second goal is rejected while one is under way.
     exclusive: bool,
-    /// Whether a contact of the tool ends the motion.
-    until: bool,
+    /// The kind of its goals.
+    command: Command,
     action: Action,
     /// A trajectory that nobody is told of.
     topic: Option<In>,
+}
+
+impl Served {
+    /// Returns whether a contact of the tool ends the motion.
+    fn ends_by_contact(&self) -> bool {
+        self.command == Command::FollowUntilContact
+    }
 }
 
 /// By which action a motion came; `None` by a topic.
@@ -121,18 +128,18 @@ impl<const N: usize> Followed<N> {
         goals_request: bool,
     ) -> Result<Self, Failure> {
         let mut served = vec![];
-        for follow::Follower { task, exclusive, until } in follow::ACTIONS {
-            let (exclusive, until) = (*exclusive, *until);
-            if until {
+        for follow::Follower { task, exclusive, command } in follow::ACTIONS {
+            let (exclusive, command) = (*exclusive, *command);
+            if command == Command::FollowUntilContact {
                 let action = Action::offer::<UntilResult>(dds, names, task)?;
-                served.push(Served { exclusive, until, action, topic: None });
+                served.push(Served { exclusive, command, action, topic: None });
                 continue;
             }
             let controller = task.name.split('/').next().unwrap_or_default();
             let topic = names.of(&format!("{controller}/joint_trajectory"));
             let action = Action::offer::<FollowResult>(dds, names, task)?;
             let topic = Some(dds.listens(&topic, "trajectory_msgs/msg/JointTrajectory", Qos::SERVICES)?);
-            served.push(Served { exclusive, until, action, topic });
+            served.push(Served { exclusive, command, action, topic });
         }
         let (touch, feedback_at) = (Touch::offer(dds, names)?, Instant::ZERO);
         Ok(Self { served, touch, joints, distro, goals_request, coming: None, current: None, feedback_at })
@@ -147,21 +154,21 @@ impl<const N: usize> Followed<N> {
     pub(super) fn arrival(
         &mut self,
         arrival: Arrival,
-        mut client: Option<&mut Client<N>>,
+        (mut client, standing): (Option<&mut Client<N>>, &Standing),
         dds: &mut Dds,
         (now, stamp): (Instant, Time),
         remarks: &mut Remarks,
     ) -> Option<Arrival> {
         if let Some(index) = self.served.iter().position(|served| served.topic == Some(arrival.at)) {
-            self.trajectory(index, &arrival.bytes, client, (now, stamp), remarks);
+            self.trajectory(index, &arrival.bytes, (client, standing), (now, stamp), remarks);
             return None;
         }
-        let mut arrival = self.touch.arrival(arrival, client.as_deref_mut(), dds, remarks)?;
+        let mut arrival = self.touch.arrival(arrival, (client.as_deref_mut(), standing), dds, remarks)?;
         for index in 0..self.served.len() {
             let served = self.served.get_mut(index)?;
             match served.action.arrival(arrival, dds, remarks) {
                 Came::Goal(bytes, asker) => {
-                    match self.goal(index, &bytes, client, (now, stamp)) {
+                    match self.goal(index, &bytes, (client, standing), (now, stamp)) {
                         Ok(coming) => self.coming = Some(Coming { asker: Some(asker), ..coming }),
                         Err((id, unfit)) => {
                             remarks.push(format!("a goal was rejected: {}", unfit.text));
@@ -193,11 +200,11 @@ impl<const N: usize> Followed<N> {
         &self,
         index: usize,
         bytes: &[u8],
-        client: Option<&mut Client<N>>,
+        (client, standing): (Option<&mut Client<N>>, &Standing),
         (now, stamp): (Instant, Time),
     ) -> Result<Coming<N>, (Option<GoalId>, Unfit)> {
         let served = self.served.get(index).ok_or_else(|| (None, invalid("there is no such action")))?;
-        let (goal_id, wanted) = if served.until {
+        let (goal_id, wanted) = if served.ends_by_contact() {
             let request = decode(bytes).map_err(|error| (None, invalid(error.to_string())))?;
             let SendGoalRequest::<UntilGoal> { goal_id, goal } = request;
             (goal_id, follow::until(goal, &self.joints, stamp))
@@ -215,7 +222,7 @@ impl<const N: usize> Followed<N> {
             return Err(refused(invalid(text)));
         }
         let wanted = wanted.map_err(refused)?;
-        let coming = self.comes(Some((index, goal_id)), !served.exclusive, &wanted, client, now);
+        let coming = self.comes(Some((index, goal_id)), served, &wanted, (client, standing), now);
         coming.map_err(|text| refused(invalid(text)))
     }
 
@@ -224,11 +231,11 @@ impl<const N: usize> Followed<N> {
         &mut self,
         index: usize,
         bytes: &[u8],
-        mut client: Option<&mut Client<N>>,
+        (mut client, standing): (Option<&mut Client<N>>, &Standing),
         (now, stamp): (Instant, Time),
         remarks: &mut Remarks,
     ) {
-        let exclusive = self.served.get(index).is_some_and(|served| served.exclusive);
+        let Some(served) = self.served.get(index) else { return };
         let mut comes = || {
             let trajectory: JointTrajectory = decode(bytes).map_err(|error| error.to_string())?;
             if trajectory.points.is_empty() && self.current.is_some() {
@@ -238,13 +245,13 @@ impl<const N: usize> Followed<N> {
                 }
                 return Ok(None);
             }
-            if exclusive && self.current.is_some() {
+            if served.exclusive && self.current.is_some() {
                 return Err("a motion is under way, and this controller takes one at a time".to_owned());
             }
             let points = follow::trajectory(&trajectory, &self.joints, stamp).map_err(|unfit| unfit.text)?;
             let tolerances = vec![Tolerance::Default; N];
             let wanted = Wanted { points, path: tolerances.clone(), goal: tolerances, goal_time: None };
-            self.comes(None, !exclusive, &wanted, client.as_deref_mut(), now).map(Some)
+            self.comes(None, served, &wanted, (client.as_deref_mut(), standing), now).map(Some)
         };
         match comes() {
             Ok(Some(coming)) => self.coming = Some(coming),
@@ -256,23 +263,18 @@ impl<const N: usize> Followed<N> {
     fn comes(
         &self,
         by: By,
-        replaces: bool,
+        served: &Served,
         wanted: &Wanted,
-        client: Option<&mut Client<N>>,
+        (client, standing): (Option<&mut Client<N>>, &Standing),
         now: Instant,
     ) -> Result<Coming<N>, String> {
+        standing.accepts(served.command).map_err(Rejection::with_name)?;
         let client = client.ok_or(ONLY_LOOKS)?;
         if self.coming.is_some() {
             return Err("another one is about to be begun: send it again".into());
         }
-        let status = client.status();
-        let may_request = self.goals_request && status.mode == Mode::Monitor && status.latch.is_none();
-        if status.mode != Mode::Command && !may_request {
-            let latch =
-                status.latch.map_or("nothing is commanded: call resend_robot_program first", |latch| latch.text());
-            return Err(format!("{latch} ({})", status.latch.map_or("NotCommanding", Reason::name)));
-        }
         let at = self.read(wanted, client)?;
+        let replaces = !served.exclusive;
         Ok(Coming { by, wanted: wanted.clone(), replaces, asker: None, at, until: now + PATIENCE, contacts: None })
     }
 
@@ -359,7 +361,7 @@ impl<const N: usize> Followed<N> {
     }
 
     fn ends_by_contact(&self, by: &By) -> bool {
-        by.and_then(|(index, _)| self.served.get(index)).is_some_and(|served| served.until)
+        by.and_then(|(index, _)| self.served.get(index)).is_some_and(Served::ends_by_contact)
     }
 
     /// Something that was asked has been decided; whether it was for this.
@@ -423,7 +425,7 @@ impl<const N: usize> Followed<N> {
     fn refuse(&mut self, (index, id): (usize, Option<GoalId>), asker: Option<Asker>, unfit: Unfit, dds: &mut Dds) {
         let Some(served) = self.served.get_mut(index) else { return };
         let (error_code, error_string) = (unfit.code as i32, unfit.text);
-        if served.until {
+        if served.ends_by_contact() {
             let result = UntilResult { error_code, until_condition_result: 1, error_string };
             served.action.reject(id, asker, result, dds);
         } else {
@@ -470,7 +472,7 @@ impl<const N: usize> Followed<N> {
         let Some(served) = self.served.get_mut(index) else { return };
         let Ended { how, code, text, touched } = ended;
         let (error_code, error_string) = (code as i32, text.to_owned());
-        if served.until {
+        if served.ends_by_contact() {
             let until_condition_result = i32::from(!touched);
             let result = UntilResult { error_code, until_condition_result, error_string };
             served.action.end(&goal_id, how, result, nanos_of(stamp), dds);
@@ -485,7 +487,7 @@ impl<const N: usize> Followed<N> {
         let Some(served) = self.served.get(index) else { return };
         let Some((desired, actual, error)) = compared(&client.stands()) else { return };
         let (header, joint_names) = (Header { stamp, frame_id: String::new() }, self.joints.clone());
-        if served.until {
+        if served.ends_by_contact() {
             served.action.progress(goal_id, UntilFeedback { header, joint_names, desired, actual, error }, dds);
         } else if self.distro < Distro::Kilted {
             let feedback = FollowFeedback { header, joint_names, desired, actual, error, ..Default::default() };

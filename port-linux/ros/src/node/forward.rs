@@ -4,21 +4,14 @@
 use outrigger_core::law::{Forward, Forwarded};
 use outrigger_ros2_messages::endpoint::{Heard, Qos};
 use outrigger_wire::robot::{JointPositions, JointVelocities};
-use outrigger_wire::time::{Duration, Instant};
+use outrigger_wire::time::Duration;
 
 use super::dds::{In, Offers};
-use super::settings::{ONLY_LOOKS, Remarks, Settings};
+use super::settings::{Remarks, Settings};
+use crate::acceptance::{Command, Standing};
 use crate::forward::{self, JOINT_SPEED, POSITION, VELOCITY};
 use outrigger::exit::Failure;
-use outrigger::motion::asked::MadeBy;
 use outrigger::requests::{Client, Streaming};
-
-/// What is said where the law moves nothing.
-const BY_CONTROLLER: &str =
-    "with session.path = \"player\" the controller makes motions by itself: take \"reverse-speedj\", or text";
-
-/// The same is told again after this.
-const AGAIN: Duration = Duration::from_secs(5);
 
 /// What this node does about streams.
 pub(super) struct Streams<const N: usize> {
@@ -32,9 +25,6 @@ pub(super) struct Streams<const N: usize> {
     newest: Option<Forwarded<N>>,
     /// How it stood at the last look.
     seen: Streaming,
-    /// Messages that are no commands, and how many commands of either kind were refused when that was told last, for what and when.
-    nonsense: u32,
-    told: (u32, &'static str, Instant),
 }
 
 impl<const N: usize> Streams<N> {
@@ -55,19 +45,11 @@ impl<const N: usize> Streams<N> {
             holds: settings.forward_timeout,
             newest: None,
             seen: Streaming::default(),
-            nonsense: 0,
-            told: (0, "", Instant::ZERO),
         })
     }
 
     /// Takes what came, where it is one of these; whether it was.
-    pub(super) fn arrival(
-        &mut self,
-        (at, bytes): (In, &[u8]),
-        client: Option<&Client<N>>,
-        now: Instant,
-        remarks: &mut Remarks,
-    ) -> bool {
+    pub(super) fn arrival(&mut self, (at, bytes): (In, &[u8]), standing: &Standing, remarks: &mut Remarks) -> bool {
         let topic = match at {
             _ if at == self.velocity => VELOCITY,
             _ if at == self.position => POSITION,
@@ -78,11 +60,11 @@ impl<const N: usize> Streams<N> {
             _ if Some(at) == self.joint_speed => forward::joint_speed(bytes, &self.joints),
             _ => forward::command(bytes),
         };
-        let (name, refused) = match (client, command) {
-            (None, _) => ("OnlyLooks", ONLY_LOOKS.to_owned()),
-            (Some(client), _) if client.moving().by == MadeBy::Controller => ("ByController", BY_CONTROLLER.to_owned()),
-            (Some(_), Err(why)) => (why.name(), why.to_string()),
-            (Some(_), Ok(values)) => {
+        let kind = if at == self.position { Command::Positions } else { Command::Speeds };
+        let (name, refused) = match (standing.accepts(kind), command) {
+            (Err(rejection), _) => (rejection.name(), rejection.to_string()),
+            (Ok(()), Err(why)) => (why.name(), why.to_string()),
+            (Ok(()), Ok(values)) => {
                 self.newest = Some(if at == self.position {
                     Forwarded::Positions(JointPositions(values))
                 } else {
@@ -91,35 +73,20 @@ impl<const N: usize> Streams<N> {
                 return true;
             }
         };
-        self.nonsense = self.nonsense.saturating_add(1);
-        self.refused(name, &format!("{}: {refused}", topic.name), now, remarks);
+        remarks.push_counted(name, format!("{}: {refused} ({name})", topic.name), 1);
         true
     }
 
-    /// Tells why a command is refused: the same, or more of it, once in a while.
-    fn refused(&mut self, name: &'static str, why: &str, now: Instant, remarks: &mut Remarks) {
-        let (before, last, at) = self.told;
-        if name == last && now.since(at) < AGAIN {
-            return;
-        }
-        let all = self.nonsense.saturating_add(self.seen.refused);
-        let more = match all.saturating_sub(before) {
-            0 | 1 => String::new(),
-            more => format!("; {more} commands were refused since that was told last, {all} in all"),
-        };
-        self.told = (all, name, now);
-        remarks.push(format!("{why} ({name}){more}"));
-    }
-
     /// Passes the newest on, and tells what came of others.
-    pub(super) fn step(&mut self, client: &Client<N>, at: Instant, remarks: &mut Remarks) {
+    pub(super) fn step(&mut self, client: &Client<N>, remarks: &mut Remarks) {
         if let Some(what) = self.newest.take() {
             client.stream(Forward { what, holds: self.holds });
         }
         let now = client.status().streaming;
         let before = std::mem::replace(&mut self.seen, now);
         if let Some(why) = now.why.filter(|_| now.refused != before.refused) {
-            self.refused(why.name(), &format!("a forwarded command is refused: {why}"), at, remarks);
+            let (name, count) = (why.name(), now.refused.saturating_sub(before.refused));
+            remarks.push_counted(name, format!("a forwarded command is refused: {why} ({name})"), count);
         }
         if now.lapses != before.lapses {
             let holds = self.holds.as_secs_f64();

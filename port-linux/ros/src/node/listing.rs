@@ -4,8 +4,9 @@ use outrigger_ros2_messages::endpoint::{Distro, Names, Offer};
 
 use super::dds::{Arrival, Dds, In, Offers};
 use super::settings::Remarks;
+use crate::acceptance::Standing;
 use crate::arm::Arm;
-use crate::controllers::{self, CONTROLLER_OFFERS, Standing};
+use crate::controllers::{self, CONTROLLER_OFFERS};
 use outrigger::exit::Failure;
 
 /// The services of a `controller_manager`.
@@ -32,7 +33,7 @@ impl Listing {
     pub(super) fn arrival(
         &self,
         arrival: Arrival,
-        standing: Standing,
+        standing: &Standing,
         dds: &mut Dds,
         remarks: &mut Remarks,
     ) -> Option<Arrival> {

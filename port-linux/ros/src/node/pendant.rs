@@ -9,7 +9,8 @@ use outrigger_ros2_messages::{GoalId, SendGoalRequest, SetModeGoal, SetModeResul
 use super::action::{Action, Came, reject};
 use super::dashboard::{Dashboard, News};
 use super::dds::{Arrival, Asker, Dds, In, Offers};
-use super::settings::{ONLY_LOOKS, Remarks};
+use super::settings::Remarks;
+use crate::acceptance::ONLY_LOOKS;
 use crate::calls::Refused;
 use crate::dashboard::{self, DASHBOARD_OFFERS, Outcome};
 use crate::set_mode::{SET_MODE, Target as Wanted};

@@ -1,48 +1,109 @@
-//! Lines about what others on the domain do, limited in time: whoever does many things wrong fills no log.
+//! The log of the node: each rejection is a line, also where it is the same as before, and a flood of them is a few lines with counts.
 
 use std::collections::VecDeque;
 
 use outrigger_wire::time::{Duration, Instant};
 
+use super::settings::Line;
 use outrigger::host::pace::Pace;
 
-/// A line that is repeated is shown again after this time.
-const AGAIN: Duration = Duration::from_secs(5);
-/// Lines that are known again.
-const KNOWN: usize = 16;
-/// Other lines: so many at once, and so many per second after them.
-const AT_ONCE: f32 = 64.0;
-const PER_SECOND: f32 = 1.0;
+/// The time after which lines that were left out are counted in the log.
+const SECOND: Duration = Duration::from_secs(1);
+/// The number of kinds of lines that are limited one by one.
+const KINDS: usize = 16;
+/// Lines of one kind: so many per second, and so many at once.
+const OF_ONE: (f32, f32) = (1.0, 10.0);
+/// Lines of all kinds together, likewise: fewer than a session takes of one companion.
+const OF_ALL: (f32, f32) = (10.0, 40.0);
+
+/// The lines of one kind.
+#[derive(Debug)]
+struct Kind {
+    key: String,
+    pace: Pace,
+    left_out: LeftOut,
+}
+
+/// Lines that were left out.
+#[derive(Debug, Default)]
+struct LeftOut {
+    count: u64,
+    newest: String,
+    /// The time of the first of them.
+    since: Instant,
+}
+
+impl LeftOut {
+    fn add(&mut self, count: u64, newest: String, now: Instant) {
+        if self.count == 0 {
+            self.since = now;
+        }
+        self.count = self.count.saturating_add(count);
+        self.newest = newest;
+    }
+
+    fn is_due(&self, now: Instant) -> bool {
+        self.count > 0 && now.since(self.since) >= SECOND
+    }
+}
 
 /// The limit on lines.
 #[derive(Debug)]
 pub(super) struct Remarked {
-    /// The newest lines that were shown, with the time.
-    known: VecDeque<(String, Instant)>,
+    kinds: VecDeque<Kind>,
     pace: Pace,
-    left_out: u64,
+    /// Lines of kinds that are no longer limited one by one.
+    others: LeftOut,
 }
 
 impl Remarked {
     pub(super) fn new(now: Instant) -> Self {
-        Self { known: VecDeque::with_capacity(KNOWN), pace: Pace::new(PER_SECOND, AT_ONCE, now), left_out: 0 }
+        let (per_second, at_once) = OF_ALL;
+        let others = LeftOut { since: now, ..LeftOut::default() };
+        Self { kinds: VecDeque::with_capacity(KINDS), pace: Pace::new(per_second, at_once, now), others }
     }
 
-    /// Returns the line to show for `remark`, if there is one.
-    pub(super) fn line(&mut self, remark: String, now: Instant) -> Option<String> {
-        if self.known.iter().any(|(known, at)| *known == remark && now.since(*at) < AGAIN) {
-            return None;
+    /// Returns the text to show for `line` now; what is left out is counted by [`due`](Self::due).
+    pub(super) fn line(&mut self, line: Line, now: Instant) -> Option<String> {
+        let Line { key, text, count } = line;
+        let mut kind = self.take(key.map_or_else(|| text.clone(), str::to_owned), now);
+        let is_shown = kind.left_out.count == 0 && kind.pace.take_now(now) && self.pace.take_now(now);
+        let left_out = count.saturating_sub(u64::from(is_shown));
+        if left_out > 0 {
+            kind.left_out.add(left_out, text.clone(), now);
         }
-        if !self.pace.take_now(now) {
-            self.left_out = self.left_out.saturating_add(1);
-            let is_shown = self.left_out.is_power_of_two();
-            return is_shown.then(|| format!("lines about what others do that are left out: {} so far", self.left_out));
+        self.kinds.push_back(kind);
+        is_shown.then_some(text)
+    }
+
+    /// Takes out the limit of a kind, or returns a new one, for which there is room then.
+    fn take(&mut self, key: String, now: Instant) -> Kind {
+        let known = self.kinds.iter().position(|kind| kind.key == key);
+        if let Some(kind) = known.and_then(|at| self.kinds.remove(at)) {
+            return kind;
         }
-        if self.known.len() == KNOWN {
-            self.known.pop_front();
+        if self.kinds.len() == KINDS {
+            // In place of the one that was silent for longest.
+            let silent = self.kinds.iter().position(|kind| kind.left_out.count == 0).unwrap_or_default();
+            if let Some(Kind { left_out, .. }) = self.kinds.remove(silent).filter(|kind| kind.left_out.count > 0) {
+                self.others.add(left_out.count, left_out.newest, now);
+            }
         }
-        self.known.push_back((remark.clone(), now));
-        Some(remark)
+        let (per_second, at_once) = OF_ONE;
+        Kind { key, pace: Pace::new(per_second, at_once, now), left_out: LeftOut::default() }
+    }
+
+    /// Returns the lines that count those left out, once a second has passed since the first of them.
+    pub(super) fn due(&mut self, now: Instant) -> Vec<String> {
+        let Self { kinds, pace, others } = self;
+        let all = kinds.iter_mut().map(|kind| (&mut kind.left_out, "")).chain([(others, " and others")]);
+        let due = all.filter(|(left_out, _)| left_out.is_due(now) && pace.take_now(now));
+        due.map(|(left_out, others)| {
+            let LeftOut { count, newest, since } = std::mem::take(left_out);
+            let seconds = now.since(since).as_secs_f32();
+            format!("{newest}{others} ({count} times within {seconds:.1} s)")
+        })
+        .collect()
     }
 }
 
@@ -54,25 +115,67 @@ mod tests {
         Instant::ZERO + Duration::from_millis(millis)
     }
 
-    #[test]
-    fn a_line_comes_again_after_a_while_also_where_another_is_between() {
-        let mut remarked = Remarked::new(at(0));
-        let mut shown = vec![];
-        for millis in 0..10_001 {
-            let remark = if millis % 2 == 0 { "one" } else { "other" };
-            shown.extend(remarked.line(remark.to_owned(), at(millis)).map(|line| (millis, line)));
-        }
-        let expected = [(0, "one"), (1, "other"), (5_000, "one"), (5_001, "other"), (10_000, "one")];
-        assert_eq!(shown, expected.map(|(millis, line)| (millis, line.to_owned())));
+    fn line(text: &str) -> Line {
+        Line { key: None, text: text.to_owned(), count: 1 }
+    }
+
+    /// The sum of the counts behind lines that begin so, each other line counted as one.
+    fn counted(shown: &[String], beginning: &str) -> u64 {
+        let count = |line: &String| match line.rsplit_once(" (").map(|(_, count)| count) {
+            Some(count) if count.contains(" times within ") => {
+                count.split(' ').next().and_then(|count| count.parse().ok()).expect("a count")
+            }
+            _ => 1,
+        };
+        shown.iter().filter(|line| line.starts_with(beginning)).map(count).sum()
     }
 
     #[test]
-    fn any_number_of_different_lines_is_bounded_in_time_and_memory() {
+    fn a_rejection_that_is_repeated_is_shown_each_time() {
         let mut remarked = Remarked::new(at(0));
-        let shown =
-            (0..100_000).filter_map(|number| remarked.line(format!("{number}"), at(number))).collect::<Vec<_>>();
-        assert!((160..=64 + 100 + 18).contains(&shown.len()), "{}", shown.len());
-        assert!(shown.iter().any(|line| line.ends_with("left out: 65536 so far")));
-        assert_eq!(remarked.known.len(), KNOWN);
+        // Somebody in a hurry, and then a program that tries every second, for an hour.
+        let times = (0..10).map(|quick| quick * 100).chain((1..3_600).map(|second| 1_000 + second * 1_000));
+        for millis in times {
+            assert_eq!(remarked.line(line("a goal"), at(millis)).as_deref(), Some("a goal"), "at {millis} ms");
+            assert_eq!(remarked.due(at(millis)), [""; 0]);
+        }
+    }
+
+    #[test]
+    fn a_stream_of_rejections_is_a_few_lines_with_counts_and_a_goal_beside_it_is_seen() {
+        let mut remarked = Remarked::new(at(0));
+        let (mut shown, mut goals) = (vec![], 0);
+        for millis in (0..60_000).step_by(2) {
+            let text = format!("joint 1 would reach {millis} rad/s");
+            let stream = Line { key: Some("Beyond"), text, count: 1 };
+            shown.extend(remarked.line(stream, at(millis)));
+            shown.extend(remarked.line(line("freedrive: nothing is commanded"), at(millis)));
+            if millis % 1_000 == 500 {
+                goals += u32::from(remarked.line(line("a goal"), at(millis)).is_some());
+            }
+            shown.extend(remarked.due(at(millis)));
+        }
+        shown.extend(remarked.due(at(62_000)));
+        assert_eq!(goals, 60, "a goal that is rejected is seen beside a flood");
+        // Ten of each at once, and two of each per second after that: one of its own, and one with the count.
+        assert!((100..=2 * (10 + 2 * 61)).contains(&shown.len()), "{}", shown.len());
+        assert_eq!(counted(&shown, "joint 1"), 30_000);
+        assert_eq!(counted(&shown, "freedrive"), 30_000);
+    }
+
+    #[test]
+    fn any_number_of_different_lines_is_bounded_in_time_and_memory_and_counted() {
+        let mut remarked = Remarked::new(at(0));
+        let mut shown = vec![];
+        for number in 0..100_000 {
+            shown.extend(remarked.line(line(&format!("{number}")), at(number)));
+            shown.extend(remarked.due(at(number)));
+        }
+        for second in 100..120 {
+            shown.extend(remarked.due(at(second * 1_000)));
+        }
+        assert!((900..=40 + 1_200).contains(&shown.len()), "{}", shown.len());
+        assert_eq!(counted(&shown, ""), 100_000);
+        assert_eq!(remarked.kinds.len(), KINDS);
     }
 }

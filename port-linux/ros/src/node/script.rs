@@ -13,8 +13,9 @@ use tokio::sync::oneshot;
 
 use super::action::{Action, Came, reject};
 use super::dds::{Arrival, Asker, Dds, In, Offers};
-use super::settings::{ONLY_LOOKS, Remarks, Settings};
+use super::settings::{Remarks, Settings};
 use super::wanted::nanos_of;
+use crate::acceptance::ONLY_LOOKS;
 use crate::script::{self, COMMAND, Course, Does, EXECUTE, Happens, LEGACY_COMMAND, Program, STOP};
 use outrigger::exit::{Failure, Outcome};
 use outrigger::host::target::Target;

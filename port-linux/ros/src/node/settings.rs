@@ -13,11 +13,38 @@ use outrigger::config::{RosSettings, Surface};
 use outrigger::exit::Failure;
 use outrigger::host::target::Target;
 
-/// Lines for the log.
-pub(super) type Remarks = Vec<String>;
+/// A line for the log.
+#[derive(Debug)]
+pub(super) struct Line {
+    /// The kind of which a flood is cut short; `None` where that is the text.
+    pub(super) key: Option<&'static str>,
+    /// The text.
+    pub(super) text: String,
+    /// The number of times that it happened.
+    pub(super) count: u64,
+}
 
-/// The refusal of a node that commands nothing.
-pub(super) const ONLY_LOOKS: &str = "this node commands nothing: say command = true in [ros.expert] of a configuration, and run `outrigger ros2` with it";
+/// Lines for the log.
+#[derive(Debug, Default)]
+pub(super) struct Remarks(pub(super) Vec<Line>);
+
+impl Remarks {
+    /// Adds a line.
+    pub(super) fn push(&mut self, text: String) {
+        self.0.push(Line { key: None, text, count: 1 });
+    }
+
+    /// Adds a line of this kind, for something that happened so many times.
+    pub(super) fn push_counted(&mut self, key: &'static str, text: String, count: u32) {
+        self.0.push(Line { key: Some(key), text, count: count.into() });
+    }
+}
+
+impl Extend<String> for Remarks {
+    fn extend<T: IntoIterator<Item = String>>(&mut self, texts: T) {
+        texts.into_iter().for_each(|text| self.push(text));
+    }
+}
 
 /// The settings of a node.
 #[derive(Clone, Debug)]

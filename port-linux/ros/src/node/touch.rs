@@ -7,11 +7,11 @@ use outrigger_ros2_messages::{GoalId, Nothing, SendGoalRequest, Time};
 
 use super::action::{Action, Came, reject};
 use super::dds::{Arrival, Asker, Dds, Offers};
-use super::settings::{ONLY_LOOKS, Remarks};
+use super::settings::Remarks;
 use super::wanted::nanos_of;
+use crate::acceptance::{Command, ONLY_LOOKS, Rejection, Standing};
 use crate::contact::{DETECT, Next, Seen, Watch};
 use outrigger::exit::Failure;
-use outrigger::motion::asked::MadeBy;
 use outrigger::requests::{Asked, Client, Decided, Status};
 
 /// On whose behalf contacts are watched for, or are about to be.
@@ -50,13 +50,13 @@ impl Touch {
     pub(super) fn arrival<const N: usize>(
         &mut self,
         arrival: Arrival,
-        client: Option<&mut Client<N>>,
+        (client, standing): (Option<&mut Client<N>>, &Standing),
         dds: &mut Dds,
         remarks: &mut Remarks,
     ) -> Option<Arrival> {
         match self.action.arrival(arrival, dds, remarks) {
             Came::Goal(bytes, asker) => {
-                if let Err(why) = self.goal(&bytes, asker, client) {
+                if let Err(why) = self.goal(&bytes, asker, (client, standing)) {
                     remarks.push(format!("a goal of {} was rejected: {why}", DETECT.name));
                     reject(asker, dds);
                 }
@@ -78,25 +78,23 @@ impl Touch {
         &mut self,
         bytes: &[u8],
         asker: Asker,
-        client: Option<&mut Client<N>>,
+        (client, standing): (Option<&mut Client<N>>, &Standing),
     ) -> Result<(), String> {
         let SendGoalRequest::<Nothing> { goal_id, .. } = decode(bytes).map_err(|error| error.to_string())?;
         if self.action.knows(&goal_id) {
             return Err("a goal of this number is there already".into());
         }
+        standing.accepts(Command::DetectContact).map_err(Rejection::with_name)?;
         self.ask(client.ok_or(ONLY_LOOKS)?)?;
         self.holder = Holder::Coming(goal_id, asker);
         Ok(())
     }
 
-    /// Asks for contacts to be watched for.
+    /// Asks for contacts to be watched for, for a goal that was accepted in this mode.
     fn ask<const N: usize>(&mut self, client: &mut Client<N>) -> Result<(), String> {
         let status = client.status();
-        if client.moving().by != MadeBy::Controller {
-            return Err("a contact ends what the controller makes by itself: run with session.path = \"player\"".into());
-        }
         if status.mode != Mode::Command {
-            return Err("nothing is commanded: call resend_robot_program first (NotCommanding)".into());
+            return Err(Rejection::NotCommanding.with_name());
         }
         if !matches!(self.holder, Holder::Nobody) || self.off || status.contacts.watched {
             return Err("contacts are watched for already: wait for the end of that, or cancel it".into());

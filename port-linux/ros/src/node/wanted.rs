@@ -77,7 +77,7 @@ mod tests {
     use outrigger_core::command::Limits;
 
     use super::*;
-    use outrigger::motion::asked::{MadeBy, Moving, Ready, Wish, ready};
+    use outrigger::motion::asked::{MadeBy, Moving, Ready, Refuses, Wish, ready};
 
     const HERE: JointPositions<2> = JointPositions([0.5, -1.0]);
 
@@ -97,7 +97,11 @@ mod tests {
     fn begun(wanted: &Wanted, by: MadeBy) -> Result<Ready<2>, String> {
         let motion = motion::<2>(wanted, Some(HERE))?;
         let stands = Stands { at: Some(HERE), cycle: Some(Duration::from_millis(2)), ..Stands::default() };
-        ready(Wish::Motion(Box::new(motion)), &Moving { limits: Limits::default(), by }, &stands)
+        ready(
+            Wish::Motion(Box::new(motion)),
+            &Moving { limits: Limits::default(), by, refuses: Refuses::default() },
+            &stands,
+        )
     }
 
     #[test]

@@ -10,7 +10,7 @@ use outrigger_tests::scripted::Peer as Robot;
 use outrigger_wire::robot::{JointVelocities, SoftwareVersion, State};
 
 use super::*;
-use crate::motion::asked::{MadeBy, Moving, Stands, Wish, ready};
+use crate::motion::asked::{MadeBy, Moving, Refuses, Stands, Wish, ready};
 
 /// The law of a run that waits for motions.
 fn hold() -> AnyLaw<6> {
@@ -124,7 +124,7 @@ impl<L: Law<6>> Session<L> {
         let wish = Wish::<6>::of(&format!("q={angle},{} speed=0.5", rest.join(","))).expect("a place");
         let at = self.engine.state().map(|state| state.positions);
         let stands = Stands { at, cycle: Some(CYCLE), ..Stands::default() };
-        let moving = Moving { limits: UrConfig::default().limits, by: MadeBy::Law };
+        let moving = Moving { limits: UrConfig::default().limits, by: MadeBy::Law, refuses: Refuses::default() };
         let motion = ready(wish, &moving, &stands).expect("a motion");
         self.under_way.begin(motion, Asker(asker), &mut self.engine)
     }

@@ -6,8 +6,8 @@ use crate::kinematics::{Frame, Pose6, joint_speeds, norm, sub};
 
 /// A route that is held, or let go, changes its pace by this much \[1/s\]: it stands in a fifth of a second. Assumed.
 const HOLDING_RATE: f64 = 5.0;
-/// The share of a joint's speed that a route slows down to where it would be exceeded, and how often a cycle tries to find it.
-const WITHIN_LIMITS: f64 = 0.99;
+/// The share of a joint's speed that a motion slows down to where it would be exceeded, and how often a cycle tries to find it.
+pub(super) const WITHIN_LIMITS: f64 = 0.99;
 const RESTRAINTS: u32 = 8;
 /// Deceleration where the tool cannot follow its way \[rad/s²\]. Assumed.
 const REACH_DECELERATION: f64 = 15.0;

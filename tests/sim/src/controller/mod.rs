@@ -40,7 +40,7 @@ use crate::fault::{Direction, Schedule};
 use crate::firmware::Firmware;
 use crate::force::Force;
 use crate::io::Io;
-use crate::kinematics::Frame;
+use crate::kinematics::{Frame, sub};
 use crate::model::ArmModel;
 use crate::pendant::Pendant;
 use crate::program::{Notice, Plant, Programs, Sockets};
@@ -473,7 +473,8 @@ impl Controller {
             (arm.tool().position, [x, y, z])
         });
         if self.firmware.has_force_sensor() {
-            force.lever = arm.lever();
+            let flange = arm.flange();
+            (force.lever, force.flange) = (sub(arm.tool().position, flange.position), flange.rotation);
         }
         // The brakes close, and power goes, when such a stop has brought the arm to rest.
         let Plant { arm, robot, .. } = &mut self.plant;

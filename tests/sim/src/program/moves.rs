@@ -35,10 +35,10 @@ impl ProgramHost<'_> {
         contested.then(|| CallResult::Error("Another thread is already controlling the robot".into()))
     }
 
-    /// Whether a call that lasts `time` \[s\] of the trajectory's own returns in this cycle: the slider stretches it.
+    /// Returns whether a call that lasts `time` \[s\] of the trajectory's own returns in this cycle: the speed scaling stretches it.
     fn stretched(&self, call: &mut Call<'_>, time: f64) -> bool {
         if call.repeat > 0 {
-            *call.scratch += self.plant.dt * self.plant.arm.scaling;
+            *call.scratch += self.plant.dt * self.plant.arm.scaling * self.plant.arm.restraint;
         }
         *call.scratch >= time - EPSILON
     }

@@ -264,7 +264,7 @@ static OUTPUTS: &[Output] = outputs! {
     "payload_cog" since Since::Release(Some((3, 11, 0)), (5, 5, 1)), Vector3 |s, _| s.snapshot.io.payload_cog;
     "payload_inertia" since Since::Release(Some((3, 15, 0)), (5, 11, 0)), Vector6 |s, _| s.snapshot.io.payload_inertia;
     "script_control_line" since Since::Release(Some((3, 14, 0)), (5, 9, 0)), Uint32 |s, _| s.script_line;
-    "ft_raw_wrench" since Since::Release(None, (5, 9, 0)), Vector6 |s, _| s.snapshot.force.raw();
+    "ft_raw_wrench" since Since::Release(None, (5, 9, 0)), Vector6 |s, _| s.snapshot.force.raw_at_flange();
     "wrench_calc_from_currents" since UNCONFIRMED, Vector6 |s, _| s.snapshot.force.push;
     "actual_robot_energy_consumed" since Since::Newest((5, 23, 0), (10, 11, 0)), Double |s, _| s.snapshot.controller_micros as f64 * 1e-6 * volts(s) * amperes(s);
     "actual_robot_braking_energy_dissipated" since Since::Unconfirmed(None, (5, 23, 0)), Double |_, _| 0.0;

@@ -315,6 +315,43 @@ fn a_time_that_is_too_short_slows_the_move_down_until_no_joint_is_too_fast() {
 }
 
 #[test]
+fn a_servoj_that_its_joints_are_too_slow_for_is_slowed_down_and_lasts_longer() {
+    for (major, minor) in [(1, 8), (3, 15), (5, 15), (10, 11)] {
+        let mut bench = bench(ideal(major, minor));
+        let limits = bench.controller.truth().speed_limits();
+        // 4 rad in a quarter of a second, in steps of 20 ms.
+        let lines = " q = get_actual_joint_positions()\n n = 0\n while n < 12:\n  q[5] = q[5] + 0.32\n  servoj(q, t=0.02)\n  n = n + 1\n end\n \
+            servoj(q, t=2)\n textmsg(\"over\")";
+        let lines = if major == 1 { lines.replace("servoj(q, t=", "servoj(q, 0, 0, ") } else { lines.to_owned() };
+        let from = bench.controller.truth().q[5];
+        let (samples, told) = follow(&mut bench, &lines);
+        let fastest = samples.iter().map(|s| s.qd[5].abs()).fold(0.0, f64::max) / limits[5];
+        let case = format!("{major}.{minor}: {told:?}, {fastest} of the limit");
+        assert!(bench.controller.robot().may_move() && told == ["over"], "{case}");
+        assert!((0.9..=1.0).contains(&fastest), "{case}");
+        let off = bench.controller.truth().q[5] - from - 3.84;
+        assert!(off.abs() < 0.01, "{case}: {off} rad off the goal");
+        // 12 steps of 20 ms, in whole cycles, and two seconds, were it not slowed down.
+        let period = bench.controller.period().as_secs_f64();
+        let seconds = samples.len() as f64 * period;
+        assert!(seconds > 2.0 + 12.0 * (0.02 / period).ceil() * period + 0.02, "{case}: {seconds} s");
+        assert_eq!(bench.controller.truth().restraint, 1.0, "{case}");
+    }
+}
+
+#[test]
+fn a_speedj_that_is_faster_than_a_joint_is_a_protective_stop() {
+    for (major, minor) in [(1, 8), (3, 15), (5, 15), (10, 11)] {
+        let mut bench = bench(ideal(major, minor));
+        let secondary = bench.connect(Port::Secondary);
+        let fast = 1.1 * bench.controller.truth().speed_limits()[5];
+        bench.send(secondary, &format!("def fast():\n speedj([0,0,0,0,0,{fast}], 20, 2)\n sleep(2)\nend\n"));
+        bench.run(1500);
+        assert!(!bench.controller.robot().may_move(), "{major}.{minor}: {:?}", bench.controller.truth().qd);
+    }
+}
+
+#[test]
 fn a_move_that_is_slowed_down_shows_in_the_speed_scaling() {
     let mut bench = bench(ideal(5, 15));
     let primary = bench.connect(Port::Primary);

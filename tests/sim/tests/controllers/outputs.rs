@@ -187,9 +187,13 @@ fn the_force_sensor_is_zeroed_by_text_and_by_a_payload_and_its_raw_value_is_not(
     let (text, rtde) = (bench.connect(Port::Realtime), bench.subscribe(500.0, "actual_TCP_force,ft_raw_wrench"));
     let push = [1.0, -2.0, 3.0, 0.1, 0.2, 0.3];
     bench.controller.act(Action::Push(push));
-    assert_eq!(forces(&mut bench, text, rtde), [push; 3]);
+    // Without a tool the flange is the tool centre point; the raw value is along its axes.
+    let flange = bench.controller.truth().tool().rotation.inverse();
+    let [[fx, fy, fz], [tx, ty, tz]] = [[1.0, -2.0, 3.0], [0.1, 0.2, 0.3]].map(|of| flange.turn(of));
+    let raw = [fx, fy, fz, tx, ty, tz];
+    assert_eq!(forces(&mut bench, text, rtde), [push, push, raw]);
     bench.send(text, &sec(&["zero_ftsensor()"]));
-    assert_eq!(forces(&mut bench, text, rtde), [[0.0; 6], [0.0; 6], push]);
+    assert_eq!(forces(&mut bench, text, rtde), [[0.0; 6], [0.0; 6], raw]);
     bench.controller.act(Action::Push([0.0; 6]));
     assert_eq!(forces(&mut bench, text, rtde)[0], push.map(|axis| -axis));
     bench.send(text, &sec(&["set_payload_mass(1.0)"]));

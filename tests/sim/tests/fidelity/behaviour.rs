@@ -365,7 +365,37 @@ pub(crate) const SECTIONS: &[Section] = &[
                 "",
                 &["a_time_that_is_too_short_slows_the_move_down_until_no_joint_is_too_fast"],
             ),
+            line(
+                "a `servoj` that its joints are too slow for: speed scaling; no jump of a set-point is a stop",
+                [Assumed, Manual, Manual, Manual],
+                "",
+                &["a_servoj_that_its_joints_are_too_slow_for_is_slowed_down_and_lasts_longer"],
+            ),
+            line(
+                "a `speedj` that is faster than a joint: a protective stop",
+                everywhere(Assumed),
+                "StopCodes::speed",
+                &["a_speedj_that_is_faster_than_a_joint_is_a_protective_stop"],
+            ),
             line("tighter limits of reduced mode, planes, tool orientation", everywhere(NotSimulated), "", &[]),
+            line(
+                "`actual_TCP_force` and `get_tcp_force`: torques about the tool centre point, from e-Series on about the flange",
+                [Assumed, Clients, Clients, Clients],
+                "",
+                &[
+                    "a_sensor_in_the_wrist_tells_the_torque_about_the_flange",
+                    "a_force_at_the_tool_is_published_there_on_every_generation",
+                ],
+            ),
+            line(
+                "`ft_raw_wrench`: about the flange and along its axes, whatever the zero",
+                from_e_series(Manual),
+                "",
+                &[
+                    "the_raw_value_is_about_the_flange_and_along_its_axes_whatever_the_zero",
+                    "the_raw_value_of_the_sensor_is_the_same_force_about_the_flange",
+                ],
+            ),
             line(
                 "a surface in the way of the tool: a spring and a damper at the tool centre point",
                 everywhere(Assumed),
