@@ -5,8 +5,10 @@
 //! this machine's loopback interface.
 
 mod cell;
+mod controllers;
 mod doctor;
 mod fast;
+mod lever;
 mod motion;
 mod random;
 mod recorded;
@@ -146,6 +148,8 @@ fn main() -> ExitCode {
             Cell::commanding(version(10, 12), "reverse-speedj").judge("follow", &[]);
         }),
     ];
+    tests.extend(controllers::tests());
+    tests.extend(lever::tests());
     tests.extend(motion::tests());
     tests.extend(recorded::tests());
     tests.extend(returns::tests());
