@@ -5,9 +5,11 @@
 //! this machine's loopback interface.
 
 mod cell;
+mod controllers;
 mod doctor;
 mod fast;
 mod interfaces;
+mod lever;
 mod motion;
 mod random;
 mod recorded;
@@ -147,6 +149,8 @@ fn main() -> ExitCode {
             Cell::commanding(version(10, 12), "reverse-speedj").judge("follow", &[]);
         }),
     ];
+    tests.extend(controllers::tests());
+    tests.extend(lever::tests());
     tests.extend(motion::tests());
     tests.extend(recorded::tests());
     tests.extend(returns::tests());

@@ -1,0 +1,37 @@
+//! The controllers that are listed as active, compared with what the node accepts, on every path.
+
+use libtest_mimic::Trial;
+use outrigger_emulated::require::Need;
+
+use crate::cell::{Cell, test, version};
+
+const NEEDS: &[Need] = &[Need::Python];
+
+/// What is accepted while the arm is commanded on each path.
+fn agree(path: &str, expected: &str) {
+    let mut cell = Cell::commanding(version(5, 15), path);
+    let found = cell.judge_by("judge_controllers.py", &["commands"]);
+    assert_eq!(found["done"], "yes", "{path}: {found:#?}");
+    assert_eq!(found["resting"], "gravity_update_controller", "{path}");
+    assert_eq!(found["commanded"], expected, "{path}");
+}
+
+/// By a law of this computer.
+const BY_LAW: &str = "forward_position_controller forward_velocity_controller joint_trajectory_controller scaled_joint_trajectory_controller";
+/// By a program on the controller.
+const BY_PLAYER: &str = "force_mode_controller freedrive_mode_controller joint_trajectory_controller \
+    passthrough_trajectory_controller scaled_joint_trajectory_controller tool_contact_controller";
+
+pub(crate) fn tests() -> Vec<Trial> {
+    vec![
+        test("controllers_of_a_text_path_are_active_where_they_accept", NEEDS, || agree("text", BY_LAW)),
+        test("controllers_of_speeds_are_active_where_they_accept", NEEDS, || agree("reverse-speedj", BY_LAW)),
+        test("controllers_of_positions_are_active_where_they_accept", NEEDS, || agree("reverse-servoj", BY_LAW)),
+        test("controllers_of_a_buffer_are_active_where_they_accept", NEEDS, || agree("buffered", BY_LAW)),
+        test("controllers_of_a_player_are_active_where_they_accept", NEEDS, || agree("player", BY_PLAYER)),
+        test("controllers_of_a_node_that_only_looks_are_inactive", NEEDS, || {
+            let found = Cell::looking(version(5, 15), &[]).judge_by("judge_controllers.py", &["looks"]);
+            assert_eq!((found["resting"].as_str(), found["done"].as_str()), ("nothing", "yes"), "{found:#?}");
+        }),
+    ]
+}
