@@ -359,6 +359,7 @@ impl<const N: usize> Working<'_, N> {
             ));
         }
         self.remarks = all.len();
+        remarks.extend(self.dds.news());
         let now = self.clock.now();
         for remark in remarks {
             let Some(remark) = self.remarked.line(remark, now) else { continue };
