@@ -360,7 +360,7 @@ impl Dds {
         while let Some(event) = self.status.try_recv_status() {
             self.tell_of(&event);
             self.census.learn(&event);
-            if let Some(prefix) = self.returning.learn(&event) {
+            if let Some(prefix) = self.returning.learn(&event, now) {
                 self.is_back(prefix, now);
             }
             self.learn(event);

@@ -57,7 +57,7 @@ struct Place {
 /// A participant that was given up.
 #[derive(Debug)]
 struct Lost {
-    lease: Duration,
+    at: Instant,
     sent_at: Option<Instant>,
 }
 
@@ -124,7 +124,7 @@ impl Returning {
     }
 
     /// Takes an event of the participant. Returns the participant that is there again after it was given up.
-    pub(super) fn learn(&mut self, event: &DomainParticipantStatusEvent) -> Option<Prefix> {
+    pub(super) fn learn(&mut self, event: &DomainParticipantStatusEvent, now: Instant) -> Option<Prefix> {
         match event {
             DomainParticipantStatusEvent::ParticipantDiscovered { dpd } => {
                 let prefix = crate::neighbours::prefix(outrigger_ros2_messages::Gid(dpd.guid.to_bytes()));
@@ -133,10 +133,7 @@ impl Returning {
             DomainParticipantStatusEvent::ParticipantLost { id, reason } => {
                 let prefix: Prefix = AsRef::<[u8]>::as_ref(id).try_into().ok()?;
                 match reason {
-                    LostReason::Timeout { lease, .. } => {
-                        let lease = Duration::from_micros(lease.to_std().as_micros().try_into().unwrap_or(u64::MAX));
-                        insert(&mut self.lost, prefix, Lost { lease, sent_at: None });
-                    }
+                    LostReason::Timeout { .. } => insert(&mut self.lost, prefix, Lost { at: now, sent_at: None }),
                     LostReason::Disposed => {
                         self.lost.remove(&prefix);
                         self.heard.remove(&prefix);
@@ -169,8 +166,8 @@ impl Returning {
         let Some(out) = &self.out else { return };
         for (prefix, lost) in &mut self.lost {
             let Some(Announcement { message, number, at }) = self.heard.get_mut(prefix) else { continue };
-            // Where this program stood still, it may have been heard before it was given up.
-            let is_silent = now.since(*at) >= lost.lease;
+            // Nobody is found too early: until a reader that sleeps has acknowledged something, nobody else gets messages of its topic.
+            let is_silent = *at <= lost.at;
             if is_silent || lost.sent_at.is_some_and(|sent| now.since(sent) < AGAIN) {
                 continue;
             }
@@ -264,9 +261,9 @@ mod tests {
         hear(&mut returning, at(1_000));
         returning.step(at(1_100));
         assert_eq!(passed_on(), None, "nobody has been given up");
-        assert_eq!(returning.learn(&DomainParticipantStatusEvent::ParticipantLost { id, reason }), None);
+        assert_eq!(returning.learn(&DomainParticipantStatusEvent::ParticipantLost { id, reason }, at(12_000)), None);
         returning.step(at(12_000));
-        assert_eq!(passed_on(), None, "it is silent");
+        assert_eq!(passed_on(), None, "it is still silent");
         hear(&mut returning, at(15_000));
         returning.step(at(15_050));
         assert_eq!(passed_on(), Some(vec![1, 0, 0, 0, 1, 0, 0, 0]));
@@ -275,7 +272,7 @@ mod tests {
         returning.step(at(16_100));
         assert_eq!(passed_on(), Some(vec![1, 0, 0, 0, 2, 0, 0, 0]));
         let reason = LostReason::Disposed;
-        assert_eq!(returning.learn(&DomainParticipantStatusEvent::ParticipantLost { id, reason }), None);
+        assert_eq!(returning.learn(&DomainParticipantStatusEvent::ParticipantLost { id, reason }, at(12_000)), None);
         assert!(returning.lost.is_empty() && returning.heard.is_empty());
     }
 
@@ -300,7 +297,7 @@ mod tests {
             for (index, prefix) in many.into_iter().enumerate() {
                 let now = Instant::from_micros(index as u64 * 60_000);
                 insert(&mut returning.heard, prefix, Announcement { message: vec![0; 60], number: Place { begin: 0, little_endian: true }, at: now });
-                insert(&mut returning.lost, prefix, Lost { lease: Duration::ZERO, sent_at: None });
+                insert(&mut returning.lost, prefix, Lost { at: Instant::ZERO, sent_at: None });
                 returning.step(now);
                 prop_assert!(returning.heard.len() <= MOST && returning.lost.len() <= MOST);
             }
