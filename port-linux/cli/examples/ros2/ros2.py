@@ -266,7 +266,9 @@ class Node:
         found = []
 
         def look():
-            found.extend(m for m in reader.take(N=20) if (m.client, m.number) == (client, number))
+            # That a server has left is a sample without content.
+            answers = (m for m in reader.take(N=20) if hasattr(m, "client"))
+            found.extend(m for m in answers if (m.client, m.number) == (client, number))
             return found
 
         until(look, f"an answer of {name}", patience)

@@ -151,6 +151,9 @@ impl Speaking {
         for (_, opened) in over {
             self.close(opened);
         }
+        if self.dds.stand_again() {
+            self.open_again();
+        }
         self.dds.learn_all();
         if now >= self.neighbours_at {
             self.neighbours_at = now + NEIGHBOURS;
@@ -204,6 +207,22 @@ impl Speaking {
             }
         }
         Ok(())
+    }
+
+    /// Opens what scripts have open: the domain was joined again.
+    fn open_again(&mut self) {
+        self.closed.clear();
+        for opened in self.ends.values_mut() {
+            let opened = match opened {
+                Opened::Publishing(publishing) => publishing.open_again(&mut self.dds),
+                Opened::Hearing(hearing) => hearing.open_again(&mut self.dds),
+                Opened::Asking(asking) => asking.open_again(&mut self.dds),
+            };
+            if let Err(failure) = opened {
+                say!("{failure}");
+            }
+        }
+        self.announce();
     }
 
     fn close(&mut self, opened: Opened) {
@@ -263,6 +282,9 @@ impl Speaking {
             say!("ROS 2: {topic}: others have {theirs}, and the script {ours}: they do not hear each other");
         }
         self.remarks = all.len();
+        for news in self.dds.news() {
+            say!("ROS 2: {news}");
+        }
     }
 }
 

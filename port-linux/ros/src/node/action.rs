@@ -125,7 +125,7 @@ impl Action {
     }
 
     /// How far a goal is.
-    pub(super) fn progress<F>(&self, goal_id: GoalId, feedback: F, dds: &Dds)
+    pub(super) fn progress<F>(&self, goal_id: GoalId, feedback: F, dds: &mut Dds)
     where
         FeedbackMessage<F>: Message,
     {
@@ -133,14 +133,14 @@ impl Action {
     }
 
     /// Results that were kept long enough go.
-    pub(super) fn forget(&mut self, nanos: u64, dds: &Dds) {
+    pub(super) fn forget(&mut self, nanos: u64, dds: &mut Dds) {
         if self.goals.forget(nanos) {
             self.tell(dds);
         }
     }
 
     /// How its goals stand.
-    fn tell(&self, dds: &Dds) {
+    fn tell(&self, dds: &mut Dds) {
         dds.publish(self.status, encode(&self.goals.statuses()));
     }
 }

@@ -8,7 +8,8 @@ use outrigger_ros2_messages::endpoint::Qos;
 use outrigger_ros2_messages::type_hash;
 use rustdds::dds::CreateResult;
 use rustdds::{
-    DomainParticipant, DomainParticipantStatusEvent, GUID, QosPolicies, RTPSEntity as _, Subscriber, Topic, TopicKind,
+    DomainParticipant, DomainParticipantStatusEvent, GUID, LostReason, QosPolicies, RTPSEntity as _, Subscriber, Topic,
+    TopicKind,
 };
 
 use super::bytes::{Raw, Reader};
@@ -18,6 +19,8 @@ use crate::neighbours::{Endpoint, Nodes, Participant, Prefix, Seen, Side};
 /// Where participants tell of their nodes.
 pub(super) const GRAPH: &str = "ros_discovery_info";
 
+pub(super) const GRAPH_TYPE: &str = "rmw_dds_common::msg::dds_::ParticipantEntitiesInfo_";
+
 /// Participants that are told apart, at most.
 const MOST: usize = 256;
 
@@ -26,6 +29,8 @@ pub(super) struct Census {
     graph: Reader,
     vendors: BTreeMap<Prefix, [u8; 2]>,
     nodes: BTreeMap<Prefix, Nodes>,
+    /// Those of participants that were silent for longer than their lease. Where one is there again, it does not tell of them again.
+    silent: BTreeMap<Prefix, Nodes>,
     /// Something came or went since it was last asked.
     changed: bool,
 }
@@ -34,7 +39,8 @@ fn gid(of: GUID) -> Gid {
     Gid(of.to_bytes())
 }
 
-fn prefix(of: GUID) -> Prefix {
+/// The participant of an endpoint.
+pub(super) fn prefix(of: GUID) -> Prefix {
     crate::neighbours::prefix(gid(of))
 }
 
@@ -43,8 +49,7 @@ fn prefix(of: GUID) -> Prefix {
 /// # Errors
 /// Those of DDS.
 pub(super) fn graph_topic(participant: &DomainParticipant) -> CreateResult<Topic> {
-    let name = "rmw_dds_common::msg::dds_::ParticipantEntitiesInfo_";
-    participant.create_topic(GRAPH.into(), name.into(), &policies(Qos::LATCHED), TopicKind::NoKey)
+    participant.create_topic(GRAPH.into(), GRAPH_TYPE.into(), &policies(Qos::LATCHED), TopicKind::NoKey)
 }
 
 impl Census {
@@ -54,7 +59,7 @@ impl Census {
     /// Those of DDS.
     pub(super) fn listening(subscriber: &Subscriber, topic: &Topic, qos: QosPolicies) -> CreateResult<Self> {
         let graph = subscriber.create_simple_datareader_no_key(topic, Some(qos))?;
-        Ok(Self { graph, vendors: BTreeMap::new(), nodes: BTreeMap::new(), changed: false })
+        Ok(Self { graph, vendors: BTreeMap::new(), nodes: BTreeMap::new(), silent: BTreeMap::new(), changed: false })
     }
 
     /// Takes what participants have told of their nodes.
@@ -80,11 +85,21 @@ impl Census {
                 if self.vendors.len() < MOST {
                     self.vendors.insert(prefix(dpd.guid), dpd.vendor_id.as_bytes());
                 }
+                if let Some(nodes) = self.silent.remove(&prefix(dpd.guid)) {
+                    self.nodes.entry(nodes.prefix).or_insert(nodes);
+                }
             }
-            DomainParticipantStatusEvent::ParticipantLost { id, .. } => {
-                let gone = |known: &Prefix| known.as_slice() == AsRef::<[u8]>::as_ref(id);
-                self.vendors.retain(|known, _| !gone(known));
-                self.nodes.retain(|known, _| !gone(known));
+            DomainParticipantStatusEvent::ParticipantLost { id, reason } => {
+                let Ok(gone) = Prefix::try_from(AsRef::<[u8]>::as_ref(id)) else { return };
+                self.vendors.remove(&gone);
+                let nodes = self.nodes.remove(&gone);
+                match (reason, nodes) {
+                    (LostReason::Timeout { .. }, Some(nodes)) if self.silent.len() < MOST => {
+                        self.silent.insert(gone, nodes);
+                    }
+                    (LostReason::Timeout { .. }, _) => {}
+                    (LostReason::Disposed, _) => drop(self.silent.remove(&gone)),
+                }
             }
             DomainParticipantStatusEvent::ReaderDetected { .. }
             | DomainParticipantStatusEvent::WriterDetected { .. }
@@ -102,6 +117,12 @@ impl Census {
             self.nodes.insert(nodes.prefix, nodes);
             self.changed = true;
         }
+    }
+
+    /// The names of the nodes of a participant, as far as they are known.
+    pub(super) fn names(&self, of: &Prefix) -> Vec<&str> {
+        let nodes = self.nodes.get(of).or_else(|| self.silent.get(of));
+        nodes.map(|of| of.nodes.iter().map(|(name, _)| name.as_str()).collect()).unwrap_or_default()
     }
 
     /// Whether somebody came, went or changed since this was last asked.

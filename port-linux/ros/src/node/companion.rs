@@ -384,6 +384,7 @@ impl<const N: usize> Working<'_, N> {
             ));
         }
         self.remarks = all.len();
+        remarks.extend(self.dds.news());
         let now = self.clock.now();
         let mut shown: Vec<_> = remarks.0.into_iter().filter_map(|line| self.remarked.line(line, now)).collect();
         shown.extend(self.remarked.due(now));

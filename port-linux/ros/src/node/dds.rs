@@ -2,10 +2,12 @@
 //!
 //! Requests of services name the client in one of three ways (module `asker`); a server answers in the same way.
 
+mod again;
 mod asker;
 mod ends;
+mod opened;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,7 +15,7 @@ use std::task::{Wake, Waker};
 
 use outrigger_ros2_messages::cdr::{ENCAPSULATION, encode};
 use outrigger_ros2_messages::endpoint::{Distro, Qos};
-use outrigger_ros2_messages::{Gid, NodeEntities, ParticipantEntities, WideGid, dds_type};
+use outrigger_ros2_messages::{Gid, NodeEntities, ParticipantEntities, WideGid};
 use outrigger_wire::time::{Duration, Instant};
 use rustdds::bytes::Bytes;
 use rustdds::no_key::{DataWriter, DeserializedCacheChange};
@@ -21,20 +23,24 @@ use rustdds::rpc::SampleIdentity;
 use rustdds::with_key::WriteOptionsBuilder;
 use rustdds::{
     DomainParticipant, DomainParticipantBuilder, DomainParticipantStatusEvent, DomainParticipantStatusListener, GUID,
-    Publisher, QosPolicies, RTPSEntity as _, StatusEvented as _, Subscriber, Timestamp, Topic, TopicKind,
+    Publisher, QosPolicies, RTPSEntity as _, StatusEvented as _, Subscriber, Timestamp,
 };
 
+use self::again::Temporary;
 pub(super) use self::asker::Asker;
 use self::asker::Style;
 pub use self::ends::{Asking, Hearing, Publishing};
+use self::opened::endpoint;
 use super::bytes::{Payload, Raw, Reader, Through};
 use super::census::{Census, GRAPH, graph_topic};
+use super::interrupted::Interrupted;
 pub(super) use super::offers::{In, Offers, Out};
 use super::peers::{self, Peers};
 pub use super::place::Place;
 use super::probe;
 use super::quality::{policies, quality};
-use crate::neighbours::{Prefix, Seen, listed, prefix};
+use super::returning::Returning;
+use crate::neighbours::{Ours, Prefix, Seen, Side, listed, prefix};
 use outrigger::exit::Failure;
 use outrigger::host::clock::Clock;
 
@@ -46,6 +52,8 @@ const WAITING: usize = 64;
 const MATCHED: usize = 1024;
 /// Remarks about others, at most.
 const REMARKS: usize = 64;
+/// Sentences about what became of the participant and of others, that wait to be told, at most.
+const NEWS: usize = 64;
 /// Every reader is looked at so often.
 const SCAN: Duration = Duration::from_millis(50);
 type Writer = DataWriter<Payload, Through>;
@@ -90,6 +98,15 @@ struct Listening {
     answers: Option<Writer>,
 }
 
+/// A topic that is published.
+struct Published {
+    writer: Writer,
+    /// The newest messages of a latched topic, for the participant that comes in the place of this one.
+    newest: VecDeque<Bytes>,
+    /// The number of messages that are kept; 0 where the topic is not latched.
+    depth: usize,
+}
+
 /// An answer whose reader is not known yet.
 struct Waits {
     to: Asker,
@@ -103,7 +120,7 @@ pub struct Dds {
     status: DomainParticipantStatusListener,
     publisher: Publisher,
     subscriber: Subscriber,
-    writers: Vec<Writer>,
+    published: Vec<Published>,
     listening: Vec<Listening>,
     graph: Writer,
     census: Census,
@@ -114,9 +131,25 @@ pub struct Dds {
     scan_at: Instant,
     /// Readers of others that a writer of ours serves, and writers that a reader of ours hears.
     matched: BTreeMap<GUID, BTreeSet<GUID>>,
-    names: BTreeMap<GUID, String>,
+    /// Endpoints that are open.
+    ours: BTreeMap<GUID, Ours>,
     waits: Vec<Waits>,
     remarks: Vec<Remark>,
+    news: Vec<String>,
+    /// The domain that it has joined.
+    place: Place,
+    /// Namespace and name of the node that was announced.
+    node: Option<(String, String)>,
+    returning: Returning,
+    /// Endpoints that are open for a moment, until when, and how many there were.
+    temporary: Vec<(Instant, Temporary)>,
+    opened: usize,
+    /// The time of the last look, and the last standstill before one.
+    looked_at: Instant,
+    stood: Duration,
+    interrupted: Interrupted,
+    /// The reason to join again, and the time at which that is tried.
+    rejoins: Option<(String, Instant)>,
     /// The hosts that are told of it. Behind the participant, whose farewell they are sent.
     _peers: Option<Peers>,
 }
@@ -139,6 +172,9 @@ impl Dds {
         distro: Distro,
         clock: Clock,
     ) -> Result<Self, Failure> {
+        // As long as the threads of the participant.
+        let interrupted = Interrupted::watch().map_err(|error| refused("no thread", error))?;
+        let place = Place { domain, interfaces: interfaces.to_vec(), peers: peers.to_vec() };
         // It hears the first words of the participant.
         let peers = peers::Listening::start(domain, peers)?;
         probe::can_be_joined(domain).map_err(Failure::BadInput)?;
@@ -153,58 +189,53 @@ impl Dds {
         let census = Census::listening(&subscriber, &topic, graph.clone()).map_err(of_nodes)?;
         let graph = publisher.create_datawriter_no_key(&topic, Some(graph)).map_err(of_nodes)?;
         let own = prefix(Gid(participant.guid().to_bytes()));
-        let peers = peers.map(|peers| peers.tell(own, clock)).transpose()?;
+        let told = peers.map(|peers| peers.tell(own, clock)).transpose()?;
+        let now = clock.now();
+        let returning = Returning::start(domain, interfaces, (own, participant.participant_id()), now);
         Ok(Self {
             status: participant.status_listener(),
             participant,
             publisher,
             subscriber,
-            writers: vec![],
+            published: vec![],
             listening: vec![],
             graph,
             census,
             distro,
             came: Arc::default(),
-            scan_at: clock.now(),
+            scan_at: now,
             clock,
             matched: BTreeMap::new(),
-            names: BTreeMap::new(),
+            ours: BTreeMap::new(),
             waits: vec![],
             remarks: vec![],
-            _peers: peers,
+            news: vec![],
+            place,
+            node: None,
+            returning,
+            temporary: vec![],
+            opened: 0,
+            looked_at: now,
+            stood: Duration::ZERO,
+            interrupted,
+            rejoins: None,
+            _peers: told,
         })
     }
 
-    fn topic(&self, name: String, message: &str, qos: &QosPolicies) -> Result<Topic, Failure> {
-        let made = self.participant.create_topic(name.clone(), dds_type(message), qos, TopicKind::NoKey);
-        made.map_err(|error| refused(&name, error))
-    }
-
-    fn writer(&mut self, name: String, message: &str, qos: Qos) -> Result<Writer, Failure> {
-        let policies = policies(qos);
-        let topic = self.topic(name.clone(), message, &policies)?;
-        let made = self.publisher.create_datawriter_no_key(&topic, Some(policies));
-        let writer: Writer = made.map_err(|error| refused(&name, error))?;
-        self.names.insert(writer.guid(), name);
-        Ok(writer)
-    }
-
-    fn reader(&mut self, name: String, message: &str, qos: Qos) -> Result<Reader, Failure> {
-        let policies = policies(qos);
-        let topic = self.topic(name.clone(), message, &policies)?;
-        let made = self.subscriber.create_simple_datareader_no_key(&topic, Some(policies));
-        let reader: Reader = made.map_err(|error| refused(&name, error))?;
-        self.names.insert(reader.guid(), name);
-        reader.set_waker(Some(Waker::from(Arc::clone(&self.came))));
-        Ok(reader)
-    }
-
     /// Tells which node all of this belongs to, for `ros2 node`.
-    pub(super) fn announce(&self, namespace: &str, name: &str) {
+    pub(super) fn announce(&mut self, namespace: &str, name: &str) {
+        self.node = Some((namespace.into(), name.into()));
         let gid = |guid: GUID| Gid(guid.to_bytes());
         let answers = self.listening.iter().filter_map(|listening| listening.answers.as_ref());
         let readers = self.listening.iter().map(|listening| gid(listening.reader.guid())).collect();
-        let writers = self.writers.iter().chain(answers).map(|writer| gid(writer.guid())).collect();
+        let writers = self
+            .published
+            .iter()
+            .map(|published| &published.writer)
+            .chain(answers)
+            .map(|writer| gid(writer.guid()))
+            .collect();
         self.announce_all(namespace, name, readers, writers);
     }
 
@@ -233,10 +264,14 @@ impl Dds {
     }
 
     /// Publishes a message; one that finds no room is dropped.
-    pub(super) fn publish(&self, out: Out, message: Vec<u8>) -> bool {
-        let written =
-            self.writers.get(out.0).map(|writer| writer.write(Payload(body(message)), Some(Timestamp::now())));
-        matches!(written, Some(Ok(())))
+    pub(super) fn publish(&mut self, out: Out, message: Vec<u8>) -> bool {
+        let Some(Published { writer, newest, depth }) = self.published.get_mut(out.0) else { return false };
+        let bytes = body(message);
+        if *depth > 0 {
+            newest.truncate(depth.saturating_sub(1));
+            newest.push_front(bytes.clone());
+        }
+        writer.write(Payload(bytes), Some(Timestamp::now())).is_ok()
     }
 
     /// Answers who asked, as soon as its reader is known.
@@ -291,6 +326,7 @@ impl Dds {
 
     /// What came in since the last look.
     pub(super) fn look(&mut self) -> Vec<Arrival> {
+        self.stand_again();
         self.learn_all();
         if !self.waits.is_empty() {
             self.answer_those_found();
@@ -320,10 +356,17 @@ impl Dds {
 
     /// Takes what DDS has told of others.
     pub fn learn_all(&mut self) {
+        let now = self.clock.now();
         while let Some(event) = self.status.try_recv_status() {
+            self.tell_of(&event);
             self.census.learn(&event);
+            if let Some(prefix) = self.returning.learn(&event, now) {
+                self.is_back(prefix, now);
+            }
             self.learn(event);
         }
+        self.returning.step(now);
+        self.close_temporary(now);
     }
 
     fn learn(&mut self, event: DomainParticipantStatusEvent) {
@@ -366,6 +409,9 @@ impl Dds {
     }
 
     fn matches(&mut self, ours: GUID, theirs: GUID) {
+        if !self.ours.contains_key(&ours) {
+            return;
+        }
         let others = self.matched.entry(ours).or_default();
         if others.len() < MATCHED {
             others.insert(theirs);
@@ -373,8 +419,8 @@ impl Dds {
     }
 
     fn incompatible(&mut self, of: GUID, theirs: &QosPolicies, ours: &QosPolicies) {
-        let Some(topic) = self.names.get(&of) else { return };
-        let topic = topic.trim_start_matches("rt").to_owned();
+        let Some(of) = self.ours.get(&of) else { return };
+        let topic = of.topic.trim_start_matches("rt").to_owned();
         let (theirs, ours) = (quality(theirs).to_string(), quality(ours).to_string());
         let remark = Remark::Incompatible { topic, theirs, ours };
         if self.remarks.len() < REMARKS && !self.remarks.contains(&remark) {
@@ -398,30 +444,14 @@ impl Dds {
         let _ = self.others();
     }
 
+    /// Takes what became of the participant and of others, in sentences.
+    pub fn news(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.news)
+    }
+
     /// Returns the remarks on others since the beginning, in the order in which they were made.
     pub fn remarks(&self) -> &[Remark] {
         &self.remarks
-    }
-}
-
-impl Offers for Dds {
-    fn publishes(&mut self, name: &str, message: &str, qos: Qos) -> Result<Out, Failure> {
-        let writer = self.writer(format!("rt{name}"), message, qos)?;
-        self.writers.push(writer);
-        Ok(Out(self.writers.len() - 1))
-    }
-
-    fn listens(&mut self, name: &str, message: &str, qos: Qos) -> Result<In, Failure> {
-        let reader = self.reader(format!("rt{name}"), message, qos)?;
-        self.listening.push(Listening { reader, answers: None });
-        Ok(In(self.listening.len() - 1))
-    }
-
-    fn serves(&mut self, name: &str, service: &str) -> Result<In, Failure> {
-        let reader = self.reader(format!("rq{name}Request"), &format!("{service}_Request"), Qos::SERVICES)?;
-        let answers = self.writer(format!("rr{name}Reply"), &format!("{service}_Response"), Qos::SERVICES)?;
-        self.listening.push(Listening { reader, answers: Some(answers) });
-        Ok(In(self.listening.len() - 1))
     }
 }
 

@@ -482,7 +482,7 @@ impl<const N: usize> Followed<N> {
         }
     }
 
-    fn tell_progress(&self, client: &Client<N>, dds: &Dds, stamp: Time) {
+    fn tell_progress(&self, client: &Client<N>, dds: &mut Dds, stamp: Time) {
         let Some(Current { by: Some((index, goal_id)), .. }) = self.current else { return };
         let Some(served) = self.served.get(index) else { return };
         let Some((desired, actual, error)) = compared(&client.stands()) else { return };

@@ -20,7 +20,7 @@ use outrigger::host::worker::Worker;
 /// Ports of this machine at which DDS tells of itself.
 const SLOTS: std::ops::Range<u16> = 1..12;
 /// Participants of a host that are told: as many as the middlewares of ROS 2 look for where peers are named.
-const PARTICIPANTS: u16 = 32;
+pub(super) const PARTICIPANTS: u16 = 32;
 /// An announcement is a few hundred bytes; none is longer than a datagram.
 const LONGEST: usize = 65_536;
 /// How often it looks whether it is to end.
@@ -34,7 +34,7 @@ const RTPS: &[u8] = b"RTPS";
 const SENDER: std::ops::Range<usize> = 8..20;
 
 /// The port at which a participant of a domain listens for others (RTPS 2.5, 9.6.2.3).
-const fn participant_port(domain: u16, participant: u16) -> u16 {
+pub(super) const fn participant_port(domain: u16, participant: u16) -> u16 {
     discovery_port(domain).saturating_add(10).saturating_add(participant.saturating_mul(2))
 }
 
@@ -43,6 +43,11 @@ pub(super) fn sender(message: &[u8]) -> Option<(Prefix, [u8; 2])> {
     let vendor = message.get(6..8)?.try_into().ok()?;
     let prefix = message.get(SENDER)?.try_into().ok()?;
     message.starts_with(RTPS).then_some((prefix, vendor))
+}
+
+/// A socket at the port of a participant of this machine that is not there, at this address of it. `None` where all are taken.
+pub(super) fn spare(domain: u16, address: Ipv4Addr) -> Option<UdpSocket> {
+    SLOTS.rev().find_map(|slot| UdpSocket::bind((address, participant_port(domain, slot))).ok())
 }
 
 /// Hosts by name, and where what is for them is heard. To be made before the participant, whose first words it hears.
@@ -65,8 +70,7 @@ impl Listening {
         if hosts.is_empty() {
             return Ok(None);
         }
-        let mut slots = SLOTS.rev().map(|slot| participant_port(domain, slot));
-        let socket = slots.find_map(|port| UdpSocket::bind((Ipv4Addr::LOCALHOST, port)).ok()).ok_or_else(|| {
+        let socket = spare(domain, Ipv4Addr::LOCALHOST).ok_or_else(|| {
             Failure::BadInput(format!(
                 "ROS 2: --peer needs one of the UDP ports {} to {} of this machine, and all are taken: end programs of domain \
                  {domain}, or take another --domain",

@@ -15,7 +15,7 @@ use super::peers::{facing, sender};
 use crate::neighbours::{Heard, Multicast, Prefix, Surroundings, discovery_port};
 
 /// The group of discovery (RTPS 2.5, 9.6.2.2).
-const GROUP: Ipv4Addr = Ipv4Addr::new(239, 255, 0, 1);
+pub(super) const GROUP: Ipv4Addr = Ipv4Addr::new(239, 255, 0, 1);
 /// Domains some of whose ports are among those that Linux gives to any program: 32768 to 60999 as delivered
 /// (`net.ipv4.ip_local_port_range`).
 const LEAST_ANYBODYS: u16 = 102;
@@ -137,7 +137,7 @@ fn bound(port: u16) -> io::Result<OwnedFd> {
 }
 
 /// A socket at the port of announcements, for every interface.
-fn listen(port: u16) -> io::Result<UdpSocket> {
+pub(super) fn listen(port: u16) -> io::Result<UdpSocket> {
     let socket = bound(port)?;
     for index in interfaces() {
         // An interface that is down, or has no multicast, brings nothing.
@@ -158,13 +158,19 @@ fn interfaces() -> Vec<u32> {
 
 fn send(port: u16, interface: Ipv4Addr, own: Prefix) -> io::Result<()> {
     let socket = UdpSocket::bind((interface, 0))?;
-    set_ip_multicast_if(&socket, &interface)?;
-    set_ip_multicast_loop(&socket, true)?;
+    by(&socket, interface)?;
     socket.send_to(&header(own), (GROUP, port)).map(drop)
 }
 
+/// Has what this socket sends to a group leave by this interface, and be heard on this machine.
+pub(super) fn by(socket: &UdpSocket, interface: Ipv4Addr) -> io::Result<()> {
+    set_ip_multicast_if(socket, &interface)?;
+    set_ip_multicast_loop(socket, true)?;
+    Ok(())
+}
+
 /// A message of RTPS with nothing in it (RTPS 2.5, 9.4.4).
-fn header(own: Prefix) -> Vec<u8> {
+pub(super) fn header(own: Prefix) -> Vec<u8> {
     [b"RTPS".as_slice(), &VERSION, &VENDOR, &own].concat()
 }
 

@@ -14,7 +14,8 @@ use rustdds::{GUID, RTPSEntity as _, SequenceNumber, Timestamp};
 
 use super::super::bytes::{Payload, Raw, Reader};
 use super::asker::{CYCLONE_DDS, HEADER};
-use super::{Dds, Writer, body};
+use super::{Dds, Writer, body, endpoint};
+use crate::neighbours::{Ours, Side};
 use outrigger::exit::Failure;
 
 /// Requests of one client that wait for a server, or for their answers; of more, the oldest is forgotten.
@@ -23,13 +24,21 @@ const ASKED: usize = 64;
 const WHO: usize = 8;
 
 /// A topic that is published.
-pub struct Publishing(Writer);
+pub struct Publishing {
+    of: Ours,
+    writer: Writer,
+}
 
 /// A topic that is heard.
-pub struct Hearing(Reader);
+pub struct Hearing {
+    of: Ours,
+    reader: Reader,
+}
 
 /// A service that is called.
 pub struct Asking {
+    name: String,
+    service: String,
     requests: Writer,
     answers: Reader,
     /// In requests of Cyclone DDS: whose they are.
@@ -76,7 +85,8 @@ impl Dds {
     /// # Errors
     /// [`Failure::BadInput`] where the transport refuses.
     pub fn opens(&mut self, name: &str, message: &str, qos: Qos) -> Result<Publishing, Failure> {
-        self.writer(format!("rt{name}"), message, qos).map(Publishing)
+        let of = endpoint(Side::Writes, format!("rt{name}"), message, qos);
+        self.writer(of.clone()).map(|writer| Publishing { of, writer })
     }
 
     /// Listens to this topic until it is closed.
@@ -84,7 +94,8 @@ impl Dds {
     /// # Errors
     /// Those of [`opens`](Self::opens).
     pub fn hears(&mut self, name: &str, message: &str, qos: Qos) -> Result<Hearing, Failure> {
-        self.reader(format!("rt{name}"), message, qos).map(Hearing)
+        let of = endpoint(Side::Reads, format!("rt{name}"), message, qos);
+        self.reader(of.clone()).map(|reader| Hearing { of, reader })
     }
 
     /// Calls this service until it is closed.
@@ -92,15 +103,24 @@ impl Dds {
     /// # Errors
     /// Those of [`opens`](Self::opens).
     pub fn asks(&mut self, name: &str, service: &str) -> Result<Asking, Failure> {
-        let answers = self.reader(format!("rr{name}Reply"), &format!("{service}_Response"), Qos::SERVICES)?;
-        let requests = self.writer(format!("rq{name}Request"), &format!("{service}_Request"), Qos::SERVICES)?;
+        let of = |side, topic, half| endpoint(side, topic, &format!("{service}_{half}"), Qos::SERVICES);
+        let answers = self.reader(of(Side::Reads, format!("rr{name}Reply"), "Response"))?;
+        let requests = self.writer(of(Side::Writes, format!("rq{name}Request"), "Request"))?;
         let client = client(answers.guid());
-        Ok(Asking { requests, answers, client, waiting: VecDeque::new(), beside: BTreeMap::new() })
+        Ok(Asking {
+            name: name.into(),
+            service: service.into(),
+            requests,
+            answers,
+            client,
+            waiting: VecDeque::new(),
+            beside: BTreeMap::new(),
+        })
     }
 
     fn forget(&mut self, ends: impl IntoIterator<Item = GUID>) {
         for end in ends {
-            self.names.remove(&end);
+            self.ours.remove(&end);
             self.matched.remove(&end);
         }
     }
@@ -120,34 +140,52 @@ fn gid(guid: GUID) -> Gid {
 impl Publishing {
     /// Returns the identifiers of its writers, for [`Dds::announce_all`].
     pub fn writers(&self) -> [Gid; 1] {
-        [gid(self.0.guid())]
+        [gid(self.writer.guid())]
+    }
+
+    /// Opens it again in `dds`, which has joined again.
+    ///
+    /// # Errors
+    /// Those of [`Dds::opens`].
+    pub fn open_again(&mut self, dds: &mut Dds) -> Result<(), Failure> {
+        self.writer = dds.writer(self.of.clone())?;
+        Ok(())
     }
 
     /// Publishes a message. Returns `false` where there was no room for it.
     pub fn publish(&self, message: Vec<u8>) -> bool {
-        self.0.write(Payload(body(message)), Some(Timestamp::now())).is_ok()
+        self.writer.write(Payload(body(message)), Some(Timestamp::now())).is_ok()
     }
 
     /// Closes it: `dds` forgets who was matched with it.
     pub fn close(self, dds: &mut Dds) {
-        dds.forget([self.0.guid()]);
+        dds.forget([self.writer.guid()]);
     }
 }
 
 impl Hearing {
     /// Returns the identifiers of its readers, for [`Dds::announce_all`].
     pub fn readers(&self) -> [Gid; 1] {
-        [gid(self.0.guid())]
+        [gid(self.reader.guid())]
+    }
+
+    /// Opens it again in `dds`, which has joined again.
+    ///
+    /// # Errors
+    /// Those of [`Dds::opens`].
+    pub fn open_again(&mut self, dds: &mut Dds) -> Result<(), Failure> {
+        self.reader = dds.reader(self.of.clone())?;
+        Ok(())
     }
 
     /// Takes the messages that have come, with their encapsulation.
     pub fn take(&self) -> Vec<Vec<u8>> {
-        taken(&self.0).into_iter().map(|(bytes, _)| bytes).collect()
+        taken(&self.reader).into_iter().map(|(bytes, _)| bytes).collect()
     }
 
     /// Closes it: `dds` forgets who was matched with it.
     pub fn close(self, dds: &mut Dds) {
-        dds.forget([self.0.guid()]);
+        dds.forget([self.reader.guid()]);
     }
 }
 
@@ -160,6 +198,16 @@ impl Asking {
     /// Returns the identifiers of its writers, for [`Dds::announce_all`].
     pub fn writers(&self) -> [Gid; 1] {
         [gid(self.requests.guid())]
+    }
+
+    /// Opens it again in `dds`, which has joined again. Requests that have been sent are not answered.
+    ///
+    /// # Errors
+    /// Those of [`Dds::opens`].
+    pub fn open_again(&mut self, dds: &mut Dds) -> Result<(), Failure> {
+        let waiting = std::mem::take(&mut self.waiting);
+        *self = Self { waiting, ..dds.asks(&self.name, &self.service)? };
+        Ok(())
     }
 
     /// Sends a request, as soon as there is a server.

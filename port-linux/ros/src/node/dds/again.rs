@@ -1,0 +1,178 @@
+//! Recovery after a participant fell silent for longer than its lease, and after this program was stopped.
+//!
+//! `rustdds` 0.15 keeps the endpoints of a participant that it gave up, and restores them when that participant announces itself again.
+//! It matches its own readers and writers with them only when another endpoint of the same topic is opened. One is opened for a moment.
+
+use std::collections::BTreeSet;
+
+use outrigger_ros2_messages::endpoint::Qos;
+use outrigger_wire::time::{Duration, Instant};
+use rustdds::{DomainParticipantStatusEvent, LostReason, RTPSEntity as _, Timestamp};
+
+use super::super::bytes::{Payload, Reader};
+use super::super::census::{self, GRAPH, GRAPH_TYPE};
+use super::super::farewell;
+use super::{Dds, NEWS, Ours, Place, Side, Writer};
+use crate::neighbours::Prefix;
+use outrigger::exit::Failure;
+
+/// The lease of a participant in the implementations of ROS 2 as delivered: Cyclone DDS 10 s, Fast DDS 20 s.
+const LEASE: Duration = Duration::from_secs(10);
+/// The shortest standstill whose length is reported.
+const NOTED: Duration = Duration::from_millis(100);
+/// The time that the thread which notices an interruption needs to report it.
+const TELLS: std::time::Duration = std::time::Duration::from_millis(5);
+/// A temporary endpoint stays open for so long.
+const OPEN: Duration = Duration::from_millis(500);
+/// The most temporary endpoints in the life of a participant. `rustdds` keeps the newest 8 192 announcements of opened and closed
+/// endpoints for participants that come later; those of the endpoints that stay open must not fall out.
+const MOST: usize = 3_000;
+/// Joining again is tried so often.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// An endpoint that is open for a moment.
+pub(super) enum Temporary {
+    Writes(#[expect(dead_code, reason = "it is there, and nothing is written")] Writer),
+    Reads(#[expect(dead_code, reason = "it is there, and nothing is read")] Reader),
+}
+
+/// Returns the names of a participant's nodes in words.
+fn named(names: &[&str]) -> String {
+    match names {
+        [] => "a participant".into(),
+        names => names.join(", "),
+    }
+}
+
+impl Dds {
+    fn tell_news(&mut self, text: String) {
+        if self.news.len() < NEWS {
+            self.news.push(text);
+        }
+    }
+
+    /// Tells of a participant that is given up. To be called while its nodes are known.
+    pub(super) fn tell_of(&mut self, event: &DomainParticipantStatusEvent) {
+        let DomainParticipantStatusEvent::ParticipantLost { id, reason: LostReason::Timeout { lease, elapsed } } =
+            event
+        else {
+            return;
+        };
+        let Ok(prefix) = Prefix::try_from(AsRef::<[u8]>::as_ref(id)) else { return };
+        let (who, lease, silent) =
+            (named(&self.census.names(&prefix)), lease.to_std().as_secs_f64(), elapsed.to_std().as_secs_f64());
+        self.tell_news(format!(
+            "{who} has been silent for {silent:.1} s, longer than its lease of {lease:.0} s: nothing is sent to it until it is \
+             heard again"
+        ));
+    }
+
+    /// Connects what is here with the endpoints of a participant that was given up.
+    pub(super) fn is_back(&mut self, prefix: Prefix, now: Instant) {
+        let readers = self.participant.discovered_readers().into_iter();
+        let readers = readers.filter(|of| census::prefix(of.reader_proxy.remote_reader_guid) == prefix);
+        let read: BTreeSet<String> = readers.map(|of| of.subscription_topic_data.topic_name().clone()).collect();
+        let writers = self.participant.discovered_writers().into_iter();
+        let writers = writers.filter(|of| census::prefix(of.writer_proxy.remote_writer_guid) == prefix);
+        let written: BTreeSet<String> = writers.map(|of| of.publication_topic_data.topic_name).collect();
+        let graph = [Side::Writes, Side::Reads].map(|side| Ours {
+            side,
+            topic: GRAPH.into(),
+            kind: GRAPH_TYPE.into(),
+            qos: Qos::LATCHED,
+        });
+        let mut done = BTreeSet::new();
+        let wanted: Vec<Ours> = self.ours.values().chain(&graph).cloned().collect();
+        for of in wanted {
+            let theirs = if of.side == Side::Writes { &read } else { &written };
+            if !theirs.contains(&of.topic) || !done.insert((of.side, of.topic.clone())) {
+                continue;
+            }
+            let made = match of.side {
+                Side::Writes => self.make_writer(&of).map(Temporary::Writes),
+                Side::Reads => self.make_reader(&of).map(Temporary::Reads),
+            };
+            if let Ok(temporary) = made {
+                self.temporary.push((now + OPEN, temporary));
+                self.opened += 1;
+            }
+        }
+        if self.opened >= MOST {
+            self.rejoins = Some((format!("others were given up and came back {MOST} times"), now));
+        }
+        let who = named(&self.census.names(&prefix));
+        self.tell_news(format!("{who} is heard again: {} topics are connected again", done.len()));
+    }
+
+    pub(super) fn close_temporary(&mut self, now: Instant) {
+        self.temporary.retain(|(until, _)| now < *until);
+    }
+
+    /// Joins again where this program was stopped, stood still for longer than others are waited for, or has to for another reason. What
+    /// others have asked for in the meantime is dropped. Returns whether it has: what was opened by [`opens`](Self::opens) and its kind
+    /// is to be opened again.
+    pub fn stand_again(&mut self) -> bool {
+        let now = self.clock.now();
+        let stood = now.since(std::mem::replace(&mut self.looked_at, now));
+        if stood >= NOTED {
+            self.stood = stood;
+            // The thread that tells has time to.
+            std::thread::sleep(TELLS);
+        }
+        if self.interrupted.take() {
+            let stood = self.stood.as_secs_f64();
+            self.rejoins = Some((format!("the node was stopped, and stood still for {stood:.1} s"), now));
+        } else if stood >= LEASE {
+            let (stood, lease) = (stood.as_secs_f64(), LEASE.as_secs_f64());
+            let why =
+                format!("the node stood still for {stood:.1} s, longer than others are waited for ({lease:.0} s)");
+            self.rejoins = Some((why, now));
+        }
+        let Some((why, _)) = self.rejoins.take_if(|(_, at)| *at <= now) else { return false };
+        match self.join_again() {
+            Ok(()) => {
+                let dropped = "what others have asked for in the meantime is dropped";
+                self.tell_news(format!("{why}: joined the domain again; {dropped}"));
+                true
+            }
+            Err(failure) => {
+                self.tell_news(format!("{why}, and the domain cannot be joined again: {failure}"));
+                self.rejoins = Some((why, now + AGAIN));
+                false
+            }
+        }
+    }
+
+    fn join_again(&mut self) -> Result<(), Failure> {
+        let Place { domain, interfaces, peers } = &self.place;
+        let mut fresh = Self::join(*domain, interfaces, peers, self.distro, self.clock)?;
+        let of = |guid| self.ours.get(&guid).cloned();
+        for published in &self.published {
+            if let Some(of) = of(published.writer.guid()) {
+                fresh.publishes_to(of)?;
+            }
+        }
+        for listening in &self.listening {
+            let answers = listening.answers.as_ref().and_then(|writer| of(writer.guid()));
+            if let Some(of) = of(listening.reader.guid()) {
+                fresh.listens_to(of, answers)?;
+            }
+        }
+        for (to, from) in fresh.published.iter_mut().zip(&self.published) {
+            to.newest.clone_from(&from.newest);
+            for bytes in to.newest.iter().rev() {
+                let _ = to.writer.write(Payload(bytes.clone()), Some(Timestamp::now()));
+            }
+        }
+        fresh.waits = std::mem::take(&mut self.waits);
+        fresh.remarks = std::mem::take(&mut self.remarks);
+        fresh.news = std::mem::take(&mut self.news);
+        if let Some((namespace, name)) = self.node.take() {
+            fresh.announce(&namespace, &name);
+        }
+        let (own, place) = (census::prefix(self.participant.guid()), self.place.clone());
+        *self = fresh;
+        farewell::say(own, &place);
+        Ok(())
+    }
+}

@@ -1,0 +1,69 @@
+//! The farewell of a participant that cannot say it any more, for its threads have ended (module `interrupted`): others would go on
+//! sending to it, and show its node, for as long as its lease lasts: 50 s.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs as _, UdpSocket};
+
+use super::dds::Place;
+use super::peers::{PARTICIPANTS, participant_port};
+use super::probe::{self, GROUP, header};
+use crate::neighbours::{Prefix, discovery_port};
+
+/// A DATA submessage from the writer of announcements to whoever reads them (RTPS 2.5, 9.4.5.4): little-endian, with parameters and a
+/// key, and of a number that no participant reaches by counting.
+const DATA: [u8; 24] = [
+    0x15, 0x0b, 80, 0, // Kind, flags, length.
+    0, 0, 16, 0, // Parameters begin 16 bytes behind this.
+    0, 0, 0, 0, 0x00, 0x01, 0x00, 0xc2, // Reader, writer.
+    0, 0, 0, 0, 0xff, 0xff, 0xff, 0x7f, // Number, the upper half first.
+];
+/// Disposed of and not registered any more (RTPS 2.5, 9.6.4.9).
+const STATUS: [u8; 8] = [0x71, 0, 4, 0, 0, 0, 0, 3];
+/// The hash of the key follows, which is the key itself (RTPS 2.5, 9.6.4.8): Fast DDS reads no longer one behind the parameters.
+const HASH: [u8; 4] = [0x70, 0, 16, 0];
+/// A list of parameters follows, and the first of it is the number of a participant, of 16 bytes (RTPS 2.5, 9.6.3).
+const KEY: [u8; 8] = [0, 3, 0, 0, 0x50, 0, 16, 0];
+/// Behind the prefix: a participant (RTPS 2.5, 9.3.1.3).
+const PARTICIPANT: [u8; 4] = [0, 0, 1, 0xc1];
+/// The end of a list of parameters.
+const END: [u8; 4] = [1, 0, 0, 0];
+
+fn message(of: Prefix) -> Vec<u8> {
+    let guid = [&of[..], &PARTICIPANT].concat();
+    [&*header(of), &DATA, &STATUS, &HASH, &guid, &END, &KEY, &guid, &END].concat()
+}
+
+/// Says to all of a domain that this participant has left: by multicast, to this machine, and to the hosts that are told one by one. Who
+/// does not get it finds out when the lease is over.
+pub(super) fn say(of: Prefix, place: &Place) {
+    let message = message(of);
+    let Place { domain, interfaces, peers } = place;
+    for interface in interfaces {
+        let IpAddr::V4(interface) = *interface else { continue };
+        let Ok(socket) = UdpSocket::bind((interface, 0)) else { continue };
+        let _ = probe::by(&socket, interface)
+            .and_then(|()| socket.send_to(&message, (GROUP, discovery_port(*domain))).map(drop));
+    }
+    let Ok(socket) = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)) else { return };
+    let hosts = peers.iter().filter_map(|peer| (peer.as_str(), 0).to_socket_addrs().ok()?.find(SocketAddr::is_ipv4));
+    let here = [IpAddr::V4(Ipv4Addr::LOCALHOST)];
+    for host in hosts.map(|at| at.ip()).chain(here).chain(interfaces.iter().copied()) {
+        for participant in 0..PARTICIPANTS {
+            let _ = socket.send_to(&message, (host, participant_port(*domain, participant)));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_farewell_has_the_bytes_that_the_specification_says() {
+        let message = message([7; 12]);
+        assert_eq!(message.len(), 20 + 4 + usize::from(DATA[2]));
+        let guid = [7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 0, 0, 1, 0xc1];
+        let (parameters, key) = message[44..].split_at(8 + 20 + 4);
+        assert_eq!((&parameters[..8], &parameters[12..28]), (&STATUS[..], &guid[..]));
+        assert_eq!((&key[..4], &key[8..24], key.len()), (&[0, 3, 0, 0][..], &guid[..], 28));
+    }
+}

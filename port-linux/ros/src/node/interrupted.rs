@@ -1,0 +1,82 @@
+//! Interruptions of this process: it was stopped and goes on (`SIGSTOP`, Ctrl-Z, a debugger), or the machine was suspended.
+//!
+//! After one, Linux ends each wait of `epoll_wait` early, with `EINTR` (signal(7), "Interruption of system calls and library functions
+//! by stop signals"). `rustdds` 0.15 takes that for a failure of its sockets and ends its two threads: the participant announces
+//! nothing and hears nothing any more, and says nothing of that. A thread that waits here in the same way is interrupted by the same.
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use rustix::event::{EventfdFlags, epoll, eventfd};
+use rustix::io::Errno;
+
+use outrigger::host::worker::Worker;
+
+/// The longest wait for the end of the thread.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Watches for interruptions until this is dropped.
+#[derive(Debug)]
+pub(super) struct Interrupted {
+    seen: Arc<AtomicBool>,
+    /// Written to, it ends the thread.
+    ends: Arc<OwnedFd>,
+    worker: Option<Worker>,
+}
+
+impl Interrupted {
+    /// Watches from here on.
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    pub(super) fn watch() -> io::Result<Self> {
+        let ends = Arc::new(eventfd(0, EventfdFlags::CLOEXEC)?);
+        let waits = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+        epoll::add(&waits, &*ends, epoll::EventData::new_u64(0), epoll::EventFlags::IN)?;
+        let seen = Arc::new(AtomicBool::new(false));
+        let (here, kept) = (Arc::clone(&seen), Arc::clone(&ends));
+        let wait = move || {
+            // The descriptor is there for as long as it is waited for.
+            let _kept = kept;
+            loop {
+                let mut events = [MaybeUninit::uninit(); 1];
+                match epoll::wait(&waits, events.as_mut_slice(), None) {
+                    Err(Errno::INTR) => here.store(true, Ordering::Release),
+                    Ok(_) | Err(_) => return,
+                }
+            }
+        };
+        Ok(Self { seen, ends, worker: Some(Worker::start("ros2-stop", wait)?) })
+    }
+
+    /// Returns `true` once after each interruption.
+    pub(super) fn take(&self) -> bool {
+        self.seen.load(Ordering::Relaxed) && self.seen.swap(false, Ordering::AcqRel)
+    }
+}
+
+impl Drop for Interrupted {
+    fn drop(&mut self) {
+        let _ = rustix::io::write(&*self.ends, &1_u64.to_ne_bytes());
+        if let Some(worker) = self.worker.take() {
+            let _ = worker.join(PATIENCE);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_interrupts_a_process_that_runs_and_the_watch_ends() {
+        let interrupted = Interrupted::watch().unwrap();
+        std::thread::sleep(Duration::from_millis(50));
+        assert!(!interrupted.take());
+        drop(interrupted);
+    }
+}

@@ -1,0 +1,316 @@
+//! Announcements of participants that were given up because they were silent for longer than their lease: a program that stood
+//! still, or a network that was interrupted.
+//!
+//! `rustdds` 0.15 takes an announcement once, by the number of its sample. Cyclone DDS and Fast DDS repeat theirs under the same number
+//! for as long as they run, so a participant that was given up would never be found again. The announcements of a domain are heard
+//! here as well; that of a participant that was given up is sent to the participant of this program again, under another number.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
+
+use outrigger_wire::time::{Duration, Instant};
+use rustdds::{DomainParticipantStatusEvent, LostReason};
+
+use super::peers::{participant_port, sender, spare};
+use super::probe;
+use crate::neighbours::{Prefix, discovery_port};
+
+/// Participants whose announcements are kept, at most, and those that were given up.
+const MOST: usize = 256;
+/// Bytes of an announcement that is kept, at most: those of ROS 2 have 200 to 1 000.
+const LONGEST: usize = 8_192;
+/// Messages that are taken in one look.
+const AT_ONCE: usize = 64;
+/// The time between two looks for announcements.
+const PACE: Duration = Duration::from_millis(50);
+/// One that was passed on and not taken is passed on again after this time.
+const AGAIN: Duration = Duration::from_secs(1);
+/// The header of an RTPS message (RTPS 2.5, 9.4.4).
+const HEADER: usize = 20;
+/// A submessage's kind, its flags, and its length (RTPS 2.5, 9.4.5.1).
+const SUBMESSAGE: usize = 4;
+const DATA: u8 = 0x15;
+const LITTLE_ENDIAN: u8 = 0x01;
+/// The sample is there: no farewell.
+const WITH_DATA: u8 = 0x04;
+/// The places of a writer and of a sample's number in a DATA submessage (RTPS 2.5, 9.4.5.4).
+const WRITER: std::ops::Range<usize> = 12..16;
+const NUMBER: std::ops::Range<usize> = 16..24;
+/// The writer of announcements (RTPS 2.5, 9.3.1.5).
+const ANNOUNCER: [u8; 4] = [0x00, 0x01, 0x00, 0xc2];
+
+/// The newest announcement of a participant.
+#[derive(Debug)]
+struct Announcement {
+    message: Vec<u8>,
+    number: Place,
+    from: IpAddr,
+    at: Instant,
+}
+
+/// The place of a sample's number in a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Place {
+    begin: usize,
+    little_endian: bool,
+}
+
+/// A participant that was given up.
+#[derive(Debug)]
+struct Lost {
+    at: Instant,
+    sent_at: Option<Instant>,
+}
+
+/// Hears announcements, and passes on those of participants that were given up.
+#[derive(Debug)]
+pub(super) struct Returning {
+    sockets: Vec<UdpSocket>,
+    /// A socket at each of the interfaces by which the participant has joined, and the participant's port there.
+    out: Vec<(UdpSocket, SocketAddr)>,
+    own: Prefix,
+    heard: BTreeMap<Prefix, Announcement>,
+    lost: BTreeMap<Prefix, Lost>,
+    /// Numbers given so far.
+    given: u32,
+    look_at: Instant,
+}
+
+/// Returns the place of the number of the announcement in this message, where it is one.
+fn announcement(message: &[u8]) -> Option<Place> {
+    let mut begin = HEADER;
+    loop {
+        let head: [u8; SUBMESSAGE] = message.get(begin..begin + SUBMESSAGE)?.try_into().ok()?;
+        let [kind, flags, length @ ..] = head;
+        let little_endian = flags & LITTLE_ENDIAN != 0;
+        if kind == DATA && message.get(begin + WRITER.start..begin + WRITER.end)? == ANNOUNCER {
+            let is_whole = message.len() >= begin + NUMBER.end && flags & WITH_DATA != 0;
+            return is_whole.then_some(Place { begin: begin + NUMBER.start, little_endian });
+        }
+        let length = if little_endian { u16::from_le_bytes(length) } else { u16::from_be_bytes(length) };
+        if length == 0 {
+            return None;
+        }
+        begin += SUBMESSAGE + usize::from(length);
+    }
+}
+
+/// Writes a number that no implementation reaches by counting: its upper half first.
+fn renumber(message: &mut [u8], at: Place, given: u32) {
+    let halves = [1_u32, given];
+    let bytes = halves.map(|half| if at.little_endian { half.to_le_bytes() } else { half.to_be_bytes() });
+    if let Some(to) = message.get_mut(at.begin..at.begin + NUMBER.len()) {
+        to.copy_from_slice(bytes.as_flattened());
+    }
+}
+
+/// Inserts where there is room, or where the key is known.
+fn insert<T>(to: &mut BTreeMap<Prefix, T>, prefix: Prefix, value: T) {
+    if to.len() < MOST || to.contains_key(&prefix) {
+        to.insert(prefix, value);
+    }
+}
+
+impl Returning {
+    /// Listens in `domain` for the participant `own`, whose number on this machine is `slot`, and which has joined by `interfaces`.
+    /// Without multicast and without a free port, nothing is heard.
+    pub(super) fn start(domain: u16, interfaces: &[IpAddr], (own, slot): (Prefix, u16), now: Instant) -> Self {
+        // Participants that are reached by no multicast announce themselves at the ports of every participant of a machine.
+        let spare = spare(domain, Ipv4Addr::UNSPECIFIED).filter(|socket| socket.set_nonblocking(true).is_ok());
+        let sockets = probe::listen(discovery_port(domain)).into_iter().chain(spare).collect();
+        let port = participant_port(domain, slot);
+        let out =
+            |interface: &IpAddr| Some((UdpSocket::bind((*interface, 0)).ok()?, SocketAddr::from((*interface, port))));
+        let out = interfaces.iter().filter_map(out).collect();
+        Self { sockets, out, own, heard: BTreeMap::new(), lost: BTreeMap::new(), given: 0, look_at: now }
+    }
+
+    /// Takes an event of the participant. Returns the participant that is there again after it was given up.
+    pub(super) fn learn(&mut self, event: &DomainParticipantStatusEvent, now: Instant) -> Option<Prefix> {
+        match event {
+            DomainParticipantStatusEvent::ParticipantDiscovered { dpd } => {
+                let prefix = crate::neighbours::prefix(outrigger_ros2_messages::Gid(dpd.guid.to_bytes()));
+                self.lost.remove(&prefix).map(|_| prefix)
+            }
+            DomainParticipantStatusEvent::ParticipantLost { id, reason } => {
+                let prefix: Prefix = AsRef::<[u8]>::as_ref(id).try_into().ok()?;
+                match reason {
+                    LostReason::Timeout { .. } => insert(&mut self.lost, prefix, Lost { at: now, sent_at: None }),
+                    LostReason::Disposed => {
+                        self.lost.remove(&prefix);
+                        self.heard.remove(&prefix);
+                    }
+                }
+                None
+            }
+            _ => None,
+        }
+    }
+
+    /// Takes what has come, and passes on the announcements of participants that were given up.
+    pub(super) fn step(&mut self, now: Instant) {
+        if now < self.look_at {
+            return;
+        }
+        self.look_at = now + PACE;
+        let mut bytes = [0; LONGEST];
+        for socket in &self.sockets {
+            for _ in 0..AT_ONCE {
+                let Ok((length, from)) = socket.recv_from(&mut bytes) else { break };
+                let message = bytes.get(..length).unwrap_or_default();
+                let Some((prefix, _)) = sender(message).filter(|(prefix, _)| *prefix != self.own) else { continue };
+                // What fills all of the room was longer.
+                if let Some(number) = announcement(message).filter(|_| length < LONGEST) {
+                    insert(
+                        &mut self.heard,
+                        prefix,
+                        Announcement { message: message.to_vec(), number, from: from.ip(), at: now },
+                    );
+                }
+            }
+        }
+        for (prefix, lost) in &mut self.lost {
+            let Some(Announcement { message, number, from, at }) = self.heard.get_mut(prefix) else { continue };
+            // Nobody is found too early: until a reader that sleeps has acknowledged something, nobody else gets messages of its topic.
+            let is_silent = *at <= lost.at;
+            if is_silent || lost.sent_at.is_some_and(|sent| now.since(sent) < AGAIN) {
+                continue;
+            }
+            lost.sent_at = Some(now);
+            self.given = self.given.wrapping_add(1);
+            renumber(message, *number, self.given);
+            // `rustdds` takes a participant that is heard from 127.0.0.1 for one of this machine, and any other for one elsewhere.
+            let is_here = from.is_loopback();
+            let as_heard = self.out.iter().find(|(_, to)| to.ip().is_loopback() == is_here);
+            if let Some((socket, to)) = as_heard.or_else(|| self.out.first()) {
+                let _ = socket.send_to(message, to);
+            }
+        }
+        self.forget(now);
+    }
+
+    /// Drops the announcements of participants that have been silent for longest, where there is no more room.
+    fn forget(&mut self, now: Instant) {
+        if self.heard.len() >= MOST {
+            let oldest = self.heard.iter().max_by_key(|(_, heard)| now.since(heard.at)).map(|(prefix, _)| *prefix);
+            oldest.map(|oldest| self.heard.remove(&oldest));
+        }
+        if self.lost.len() >= MOST {
+            let unheard = self.lost.keys().find(|prefix| !self.heard.contains_key(*prefix)).copied();
+            unheard.or_else(|| self.lost.keys().next().copied()).map(|first| self.lost.remove(&first));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rustdds::GUID;
+
+    use super::*;
+
+    const WHO: Prefix = [1, 0x10, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12];
+
+    /// An announcement behind a submessage that says for whom it is, as Cyclone DDS sends it.
+    fn announced(flags: u8, writer: [u8; 4]) -> Vec<u8> {
+        let mut message = b"RTPS\x02\x05\x01\x10".to_vec();
+        message.extend(WHO);
+        message.extend([0x0e, 0x01, 12, 0]);
+        message.extend([0; 12]);
+        message.extend([DATA, flags]);
+        message.extend(if flags & LITTLE_ENDIAN != 0 { 24_u16.to_le_bytes() } else { 24_u16.to_be_bytes() });
+        message.extend([0, 0, 16, 0, 0, 0, 0, 0]);
+        message.extend(writer);
+        message.extend([0, 0, 0, 0, 1, 0, 0, 0]);
+        message.extend([0, 3, 0, 0]);
+        message
+    }
+
+    #[test]
+    fn an_announcement_is_found_behind_other_submessages_and_a_farewell_is_none() {
+        let little = announced(LITTLE_ENDIAN | WITH_DATA, ANNOUNCER);
+        assert_eq!(announcement(&little), Some(Place { begin: 52, little_endian: true }));
+        let big = announced(WITH_DATA, ANNOUNCER);
+        assert_eq!(announcement(&big), Some(Place { begin: 52, little_endian: false }));
+        assert_eq!(announcement(&announced(LITTLE_ENDIAN | 0x08, ANNOUNCER)), None, "a key alone");
+        assert_eq!(announcement(&announced(LITTLE_ENDIAN | WITH_DATA, [0, 0, 3, 0xc2])), None, "an endpoint");
+        assert_eq!(announcement(&little[..59]), None);
+    }
+
+    #[test]
+    fn the_new_number_is_written_in_the_order_of_the_message() {
+        for (flags, expected) in
+            [(WITH_DATA | LITTLE_ENDIAN, [1, 0, 0, 0, 7, 0, 0, 0]), (WITH_DATA, [0, 0, 0, 1, 0, 0, 0, 7])]
+        {
+            let mut message = announced(flags, ANNOUNCER);
+            let at = announcement(&message).unwrap();
+            renumber(&mut message, at, 7);
+            assert_eq!(message[52..60], expected);
+        }
+    }
+
+    #[test]
+    fn an_announcement_is_passed_on_once_its_participant_was_given_up_and_while_it_is_not_found() {
+        let domain = 200;
+        let participant = UdpSocket::bind((Ipv4Addr::LOCALHOST, participant_port(domain, 110))).unwrap();
+        participant.set_read_timeout(Some(std::time::Duration::from_millis(200))).unwrap();
+        let at = |millis| Instant::ZERO + Duration::from_millis(millis);
+        let mut returning = Returning::start(domain, &[Ipv4Addr::LOCALHOST.into()], ([9; 12], 110), at(0));
+        let passed_on = || {
+            let mut bytes = [0; 200];
+            participant.recv(&mut bytes).is_ok().then(|| bytes[52..60].to_vec())
+        };
+        let id = GUID::from_bytes(std::array::from_fn(|at| WHO.get(at).copied().unwrap_or(0xc1))).prefix;
+        let reason =
+            LostReason::Timeout { lease: rustdds::Duration::from_secs(10), elapsed: rustdds::Duration::from_secs(11) };
+        let hear = |returning: &mut Returning, at| {
+            let message = announced(WITH_DATA | LITTLE_ENDIAN, ANNOUNCER);
+            let number = announcement(&message).unwrap();
+            returning.heard.insert(WHO, Announcement { message, number, from: Ipv4Addr::LOCALHOST.into(), at });
+        };
+        hear(&mut returning, at(1_000));
+        returning.step(at(1_100));
+        assert_eq!(passed_on(), None, "nobody has been given up");
+        assert_eq!(returning.learn(&DomainParticipantStatusEvent::ParticipantLost { id, reason }, at(12_000)), None);
+        returning.step(at(12_000));
+        assert_eq!(passed_on(), None, "it is still silent");
+        hear(&mut returning, at(15_000));
+        returning.step(at(15_050));
+        assert_eq!(passed_on(), Some(vec![1, 0, 0, 0, 1, 0, 0, 0]));
+        returning.step(at(15_100));
+        assert_eq!(passed_on(), None, "it is waited for");
+        returning.step(at(16_100));
+        assert_eq!(passed_on(), Some(vec![1, 0, 0, 0, 2, 0, 0, 0]));
+        let reason = LostReason::Disposed;
+        assert_eq!(returning.learn(&DomainParticipantStatusEvent::ParticipantLost { id, reason }, at(12_000)), None);
+        assert!(returning.lost.is_empty() && returning.heard.is_empty());
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn whatever_comes_is_parsed_without_harm(mut bytes in prop::collection::vec(any::<u8>(), 0..200), begins: bool) {
+            if begins && bytes.len() >= HEADER + SUBMESSAGE {
+                bytes[HEADER] = DATA;
+            }
+            if let Some(at) = announcement(&bytes) {
+                let before = bytes.len();
+                renumber(&mut bytes, at, u32::MAX);
+                prop_assert_eq!(bytes.len(), before);
+            }
+        }
+
+        #[test]
+        fn any_number_of_participants_is_bounded(many in prop::collection::vec(any::<Prefix>(), 250..400)) {
+            let mut returning = Returning::start(201, &[Ipv4Addr::LOCALHOST.into()], ([9; 12], 111), Instant::ZERO);
+            for (index, prefix) in many.into_iter().enumerate() {
+                let now = Instant::from_micros(index as u64 * 60_000);
+                insert(&mut returning.heard, prefix, Announcement { message: vec![0; 60], number: Place { begin: 0, little_endian: true }, from: Ipv4Addr::LOCALHOST.into(), at: now });
+                insert(&mut returning.lost, prefix, Lost { at: Instant::ZERO, sent_at: None });
+                returning.step(now);
+                prop_assert!(returning.heard.len() <= MOST && returning.lost.len() <= MOST);
+            }
+        }
+    }
+}
