@@ -19,7 +19,8 @@ const PUSH: [f64; 6] = [-20.0, 5.0, 7.0, 0.3, -0.2, 0.1];
 const NAMES: [&str; 4] = ["actual_TCP_force", "target_TCP_pose", "tcp_offset", "ft_raw_wrench"];
 
 /// Tool offsets with and without a lever, straight and turned.
-const TOOLS: [[f64; 6]; 3] = [[0.0; 6], [0.1, 0.0, 0.2, 0.0, 1.570_796_3, 0.0], [-0.05, 0.12, 0.3, 0.4, -1.1, 2.0]];
+const TOOLS: [[f64; 6]; 3] =
+    [[0.0; 6], [0.1, 0.0, 0.2, 0.0, std::f64::consts::FRAC_PI_2, 0.0], [-0.05, 0.12, 0.3, 0.4, -1.1, 2.0]];
 
 fn run(controller: &mut Controller, millis: u64) {
     let end = controller.now() + std::time::Duration::from_millis(millis);

@@ -275,10 +275,9 @@ fn place<const N: usize>(
 
 #[cfg(test)]
 mod tests {
-    use outrigger_core::command::Samples;
     use outrigger_core::law::{
         AnyLaw, CartesianTwist, CartesianTwistConfig, Forwarding, JointServo, MotionStatus, Reference,
-        SensorFeedForward, Start as LawStart, TwistFrame, TwistInput,
+        SensorFeedForward, TwistFrame, TwistInput,
     };
     use outrigger_wire::robot::Twist;
     use outrigger_wire::sensor::SourceId;

@@ -7,7 +7,7 @@ use crate::cell::{Cell, test, version};
 
 const NEEDS: &[Need] = &[Need::Python];
 
-/// What is accepted while the arm is commanded on each path.
+/// Compares both on a path, and checks which controllers are active while the arm is commanded.
 fn agree(path: &str, expected: &str) {
     let mut cell = Cell::commanding(version(5, 15), path);
     let found = cell.judge_by("judge_controllers.py", &["commands"]);

@@ -20,7 +20,6 @@ use drive::Motors;
 use outrigger_wire::robot::ControlMode;
 use past::Past;
 use route::Route;
-use tool::WITHIN_LIMITS;
 
 /// Why the controller stops the arm by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,7 +158,7 @@ impl Arm {
         self.restraint = 1.0;
         self.targets.step(&self.motion, self.scaling, self.dt);
         if let Motion::Servo { lookahead, .. } = self.motion {
-            self.restrain_servo(&before, lookahead > 0.0);
+            self.restraint = self.targets.restrain(&before, &self.speed_limits, lookahead > 0.0, self.dt);
         }
         if !self.step_tool() {
             return self.brake_on_its_way();
@@ -190,27 +189,6 @@ impl Arm {
         self.motors.step(&mut self.q, std::array::from_fn(|j| self.targets.qd[j] + away[j]), Some(&held), self.dt);
         self.qd = self.motors.qd;
         exceeded
-    }
-
-    /// Scales the time of a `servoj` whose next targets would be too fast for a joint, so that it goes on towards the goal more slowly
-    /// (`core/docs/protocol/ur-external-control.md` 1.4). A joint that brakes is left alone.
-    fn restrain_servo(&mut self, before: &Targets, filters: bool) {
-        let share = |joint: usize| {
-            let speed = self.targets.qd[joint].abs();
-            if speed < before.qd[joint].abs() { 0.0 } else { speed / self.speed_limits[joint] }
-        };
-        let fastest = (0..6).map(share).fold(0.0, f64::max);
-        if fastest <= 1.0 {
-            return;
-        }
-        self.restraint = WITHIN_LIMITS / fastest;
-        let asked = std::mem::replace(&mut self.targets, *before);
-        if filters {
-            self.targets.step_by(asked.qd.map(|speed| speed * self.restraint), self.dt);
-        } else {
-            let way = |joint: usize| before.q[joint] + (asked.q[joint] - before.q[joint]) * self.restraint;
-            self.targets.step_to(std::array::from_fn(way), self.dt);
-        }
     }
 
     /// The drives make of the targets what they can.
@@ -514,27 +492,6 @@ mod tests {
         let mut arm = arm(&Drive::IDEAL);
         arm.motion = Motion::Speed { qd: [0.0, 3.5, 0.0, 0.0, 0.0, 0.0], acceleration: 4000.0 };
         assert_eq!(arm.step(1.0), Some(Exceeded::Speed { joint: 1 }));
-    }
-
-    #[test]
-    fn a_servo_that_asks_for_too_much_speed_is_slowed_down_and_arrives() {
-        let goal = [1.0, -2.0, 0.5, 0.0, 0.0, 0.0];
-        for lookahead in [0.0, 0.03, 0.2] {
-            let mut arm = arm(&Drive::IDEAL);
-            arm.motion = Motion::Servo { q: goal, lookahead, gain: 2000.0 };
-            let mut least: f64 = 1.0;
-            for cycle in 0..1_000 {
-                assert_eq!(arm.step(1.0), None, "{lookahead} s, cycle {cycle}: {:?}", arm.targets.qd);
-                assert!(arm.targets.qd.iter().zip(arm.speed_limits).all(|(speed, limit)| speed.abs() <= limit));
-                // Where no filter bends the way, joints go together.
-                if lookahead == 0.0 {
-                    assert!((arm.targets.q[1] + 2.0 * arm.targets.q[0]).abs() < 1e-9, "{:?}", arm.targets.q);
-                }
-                least = least.min(arm.restraint);
-            }
-            let off = arm.targets.q.iter().zip(goal).map(|(q, goal)| (q - goal).abs()).fold(0.0, f64::max);
-            assert!(off < 1e-3 && least < 0.99 && arm.restraint == 1.0, "{lookahead} s: {off} rad off, {least}");
-        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The trajectory side of the controller: how the targets move, cycle by cycle.
 
+use super::tool::WITHIN_LIMITS;
 use crate::model::ACCELERATION_LIMIT;
 
 /// What moves the targets. A motion lasts until another replaces it.
@@ -120,6 +121,28 @@ impl Targets {
         self.q = q;
     }
 
+    /// Scales the time of a `servoj` whose targets after `before` are too fast for a joint, so that it goes on towards the goal more slowly
+    /// (`core/docs/protocol/ur-external-control.md` 1.4). A joint that brakes is left alone. Returns the share of the time, 0 … 1.
+    pub(super) fn restrain(&mut self, before: &Self, limits: &[f64; 6], filters: bool, dt: f64) -> f64 {
+        let share = |joint: usize| {
+            let speed = self.qd[joint].abs();
+            if speed < before.qd[joint].abs() { 0.0 } else { speed / limits[joint] }
+        };
+        let fastest = (0..6).map(share).fold(0.0, f64::max);
+        if fastest <= 1.0 {
+            return 1.0;
+        }
+        let restraint = WITHIN_LIMITS / fastest;
+        let asked = std::mem::replace(self, *before);
+        if filters {
+            self.step_by(asked.qd.map(|speed| speed * restraint), dt);
+        } else {
+            let way = |joint: usize| before.q[joint] + (asked.q[joint] - before.q[joint]) * restraint;
+            self.step_to(std::array::from_fn(way), dt);
+        }
+        restraint
+    }
+
     /// Whether the velocity targets are `qd`.
     #[must_use]
     pub fn reached(&self, qd: &[f64; 6]) -> bool {
@@ -222,5 +245,26 @@ mod tests {
             targets.step(&Motion::Servo { q: [goal; 6], lookahead: 0.03, gain: 2000.0 }, 1.0, DT);
         }
         assert!((targets.q[0] - goal).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_servoj_that_asks_for_too_much_speed_is_slowed_down_and_arrives() {
+        let (goal, limits) = ([1.0, -2.0, 0.5, 0.0, 0.0, 0.0], [3.0; 6]);
+        for lookahead in [0.0, 0.03, 0.2] {
+            let (mut targets, mut least, mut newest) = (Targets::at([0.0; 6]), 1.0_f64, 1.0);
+            for _ in 0..1_000 {
+                let before = targets;
+                targets.step(&Motion::Servo { q: goal, lookahead, gain: 2000.0 }, 1.0, 0.002);
+                newest = targets.restrain(&before, &limits, lookahead > 0.0, 0.002);
+                assert!(targets.qd.iter().zip(limits).all(|(speed, limit)| speed.abs() <= limit), "{targets:?}");
+                // Where no filter bends the way, joints go together.
+                if lookahead == 0.0 {
+                    assert!((targets.q[1] + 2.0 * targets.q[0]).abs() < 1e-9, "{targets:?}");
+                }
+                least = least.min(newest);
+            }
+            let off = targets.q.iter().zip(goal).map(|(q, goal)| (q - goal).abs()).fold(0.0, f64::max);
+            assert!(off < 1e-3 && least < 0.99 && newest == 1.0, "{lookahead} s: {off} rad off, {least}");
+        }
     }
 }
