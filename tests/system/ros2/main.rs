@@ -13,6 +13,7 @@ mod recorded;
 mod returns;
 mod rust;
 mod scripts;
+mod sleeps;
 
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Duration;
@@ -150,6 +151,7 @@ fn main() -> ExitCode {
     tests.extend(recorded::tests());
     tests.extend(returns::tests());
     tests.extend(scripts::tests());
+    tests.extend(sleeps::tests());
     tests.extend(fast::tests());
     tests.extend(rust::tests());
     tests.extend(random::tests());

@@ -11,7 +11,7 @@ use crate::cell::{Cell, numbers, test, version};
 const NEEDS: &[Need] = &[];
 
 /// The judge, built by its own lock file.
-fn built() -> PathBuf {
+pub(crate) fn built() -> PathBuf {
     let target = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("ros2-client");
     let output = Command::new(env!("CARGO"))
         .current_dir(workspace().join("tests/system/ros2/client"))

@@ -1,7 +1,10 @@
 //! Judges a node of ROS 2 by `ros2-client`: a service, and an action that moves the arm.
 //!
-//! Usage: `outrigger-ros2-client-judge DOMAIN enhanced|cyclone`. It prints what it found, a line each, and exits with 1 where the
+//! Usage: `outrigger-ros2-client-judge DOMAIN enhanced|cyclone [sleeps]`. With the third word it is judged whether this program finds the node
+//! again after that was stopped (module `sleeps`). It prints what it found, a line each, and exits with 1 where the
 //! node does not answer as it should.
+
+mod sleeps;
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -167,19 +170,22 @@ fn moves(action: &ActionClient<Goal, Outcome, Feedback>) -> Result<(), String> {
     }
 }
 
-fn judge(domain: u16, mapping: ServiceMapping) -> Result<(), String> {
+fn version_of(node: &mut Node, mapping: ServiceMapping) -> Result<Client<Nothing, Version>, String> {
+    let name = ["/ur_configuration_controller", "get_software_version"];
+    service(node, mapping, name, ["ur_msgs", "GetRobotSoftwareVersion"])
+}
+
+fn judge(domain: u16, mapping: ServiceMapping, sleeps: bool) -> Result<(), String> {
     let failed = |what: &'static str| move |error: &dyn std::fmt::Debug| format!("{what}: {error:?}");
     let options = ContextOptions::new().domain_id(domain);
     let context = Context::with_options(options).map_err(|error| failed("context")(&error))?;
     let name = NodeName::new("/", "judge").map_err(|error| failed("name")(&error))?;
     let mut node = context.new_node(name, NodeOptions::new()).map_err(|error| failed("node")(&error))?;
 
-    let version: Client<Nothing, Version> = service(
-        &mut node,
-        mapping,
-        ["/ur_configuration_controller", "get_software_version"],
-        ["ur_msgs", "GetRobotSoftwareVersion"],
-    )?;
+    let version = version_of(&mut node, mapping)?;
+    if sleeps {
+        return sleeps::judge(&version);
+    }
     let resend: Client<Nothing, Triggered> =
         service(&mut node, mapping, ["/io_and_status_controller", "resend_robot_program"], ["std_srvs", "Trigger"])?;
     let name = Name::new("/scaled_joint_trajectory_controller", "follow_joint_trajectory");
@@ -224,10 +230,10 @@ fn main() -> ExitCode {
     };
     let domain = arguments.first().and_then(|domain| domain.parse().ok());
     let (Some(domain), Some(mapping)) = (domain, mapping) else {
-        eprintln!("usage: outrigger-ros2-client-judge DOMAIN enhanced|cyclone");
+        eprintln!("usage: outrigger-ros2-client-judge DOMAIN enhanced|cyclone [sleeps]");
         return ExitCode::from(2);
     };
-    match judge(domain, mapping) {
+    match judge(domain, mapping, arguments.get(2).is_some_and(|word| word == "sleeps")) {
         Ok(()) => {
             println!("done: yes");
             ExitCode::SUCCESS
