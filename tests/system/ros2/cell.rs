@@ -62,6 +62,11 @@ pub(crate) struct Node {
 }
 
 impl Node {
+    /// The number of its process.
+    pub(crate) fn pid(&self) -> u32 {
+        self.process.as_ref().expect("it runs").0.id()
+    }
+
     /// What it has said so far.
     pub(crate) fn said(&self) -> String {
         std::fs::read_to_string(&self.log).expect("it says something")
@@ -177,6 +182,11 @@ impl Cell {
         Self { nodes, controller, domain, of: of.to_owned(), arguments }
     }
 
+    /// The number of the node's process.
+    pub(crate) fn pid(&self) -> u32 {
+        self.nodes.last().expect("there was one").pid()
+    }
+
     /// What the node said, and those before it.
     pub(crate) fn said(&self) -> String {
         self.nodes.iter().map(Node::said).collect()
@@ -211,7 +221,10 @@ impl Cell {
             "kill" => self.kill(),
             "quit" => self.quit(),
             "start" => self.nodes.push(node_of(self.domain, &self.of, &self.arguments)),
-            deed => self.act(deed),
+            deed => match deed.strip_prefix("sleep ").and_then(|words| words.split_once(' ')) {
+                Some((who, seconds)) => self.sleep(who, seconds.parse().expect("a number")),
+                None => self.act(deed),
+            },
         });
         judged(heard, clock, &self.nodes)
     }
@@ -228,6 +241,20 @@ impl Cell {
             assert!(Command::new("kill").args(["-INT", &pid]).status().is_ok_and(|status| status.success()));
             node.0.wait().expect("it ends");
         }
+    }
+
+    /// A process is stopped, and goes on so many seconds later: the node, or the one of this number.
+    fn sleep(&self, who: &str, seconds: u64) {
+        let pid = match who {
+            "node" => self.pid().to_string(),
+            pid => pid.to_owned(),
+        };
+        let send = |signal: &str| {
+            assert!(Command::new("kill").args([signal, &*pid]).status().is_ok_and(|status| status.success()));
+        };
+        send("-STOP");
+        std::thread::sleep(Duration::from_secs(seconds));
+        send("-CONT");
     }
 
     fn process(&mut self) -> &mut Option<Program> {
@@ -290,7 +317,7 @@ pub(crate) fn found_by(program: &mut Command, act: impl FnMut(&str)) -> Found {
     judged(heard(program, act), clock, &[])
 }
 
-fn script_beside(name: &str) -> String {
+pub(crate) fn script_beside(name: &str) -> String {
     workspace().join("tests/system/ros2").join(name).to_string_lossy().into_owned()
 }
 

@@ -16,6 +16,7 @@ mod recorded;
 mod returns;
 mod rust;
 mod scripts;
+mod sleeps;
 
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Duration;
@@ -155,6 +156,7 @@ fn main() -> ExitCode {
     tests.extend(recorded::tests());
     tests.extend(returns::tests());
     tests.extend(scripts::tests());
+    tests.extend(sleeps::tests());
     tests.extend(fast::tests());
     tests.extend(rust::tests());
     tests.extend(interfaces::tests());

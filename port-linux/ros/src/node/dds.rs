@@ -26,7 +26,7 @@ use rustdds::{
     Publisher, QosPolicies, RTPSEntity as _, StatusEvented as _, Subscriber, Timestamp,
 };
 
-use self::again::Temporary;
+use self::again::Back;
 pub(super) use self::asker::Asker;
 use self::asker::Style;
 pub use self::ends::{Asking, Hearing, Publishing};
@@ -40,7 +40,7 @@ pub use super::place::Place;
 use super::probe;
 use super::quality::{policies, quality};
 use super::returning::Returning;
-use crate::neighbours::{Ours, Prefix, Seen, Side, listed, prefix};
+use crate::neighbours::{Ours, Prefix, Seen, listed, prefix};
 use outrigger::exit::Failure;
 use outrigger::host::clock::Clock;
 
@@ -141,9 +141,8 @@ pub struct Dds {
     /// Namespace and name of the node that was announced.
     node: Option<(String, String)>,
     returning: Returning,
-    /// Endpoints that are open for a moment, until when, and how many there were.
-    temporary: Vec<(Instant, Temporary)>,
-    opened: usize,
+    /// Participants that were given up and are there again.
+    back: Vec<Back>,
     /// The time of the last look, and the last standstill before one.
     looked_at: Instant,
     stood: Duration,
@@ -213,8 +212,7 @@ impl Dds {
             place,
             node: None,
             returning,
-            temporary: vec![],
-            opened: 0,
+            back: vec![],
             looked_at: now,
             stood: Duration::ZERO,
             interrupted,
@@ -366,7 +364,7 @@ impl Dds {
             self.learn(event);
         }
         self.returning.step(now);
-        self.close_temporary(now);
+        self.match_again(now);
     }
 
     fn learn(&mut self, event: DomainParticipantStatusEvent) {

@@ -4,6 +4,7 @@
 //! transport for a program whose endpoints come and go.
 
 mod action;
+mod again;
 mod bytes;
 mod census;
 mod companion;

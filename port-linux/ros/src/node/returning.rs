@@ -11,6 +11,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 use outrigger_wire::time::{Duration, Instant};
 use rustdds::{DomainParticipantStatusEvent, LostReason};
 
+use super::again::{self, Topic};
 use super::peers::{participant_port, sender, spare};
 use super::probe;
 use crate::neighbours::{Prefix, discovery_port};
@@ -25,6 +26,8 @@ const AT_ONCE: usize = 64;
 const PACE: Duration = Duration::from_millis(50);
 /// One that was passed on and not taken is passed on again after this time.
 const AGAIN: Duration = Duration::from_secs(1);
+/// Topics that are told in one message, at most: names have no more than some hundred bytes.
+const TOPICS: usize = 64;
 /// The header of an RTPS message (RTPS 2.5, 9.4.4).
 const HEADER: usize = 20;
 /// A submessage's kind, its flags, and its length (RTPS 2.5, 9.4.5.1).
@@ -51,6 +54,7 @@ struct Announcement {
 /// The place of a sample's number in a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Place {
+    submessage: usize,
     begin: usize,
     little_endian: bool,
 }
@@ -85,7 +89,8 @@ fn announcement(message: &[u8]) -> Option<Place> {
         let little_endian = flags & LITTLE_ENDIAN != 0;
         if kind == DATA && message.get(begin + WRITER.start..begin + WRITER.end)? == ANNOUNCER {
             let is_whole = message.len() >= begin + NUMBER.end && flags & WITH_DATA != 0;
-            return is_whole.then_some(Place { begin: begin + NUMBER.start, little_endian });
+            let number = begin + NUMBER.start;
+            return is_whole.then_some(Place { submessage: begin, begin: number, little_endian });
         }
         let length = if little_endian { u16::from_le_bytes(length) } else { u16::from_be_bytes(length) };
         if length == 0 {
@@ -108,6 +113,15 @@ fn renumber(message: &mut [u8], at: Place, given: u32) {
 fn insert<T>(to: &mut BTreeMap<Prefix, T>, prefix: Prefix, value: T) {
     if to.len() < MOST || to.contains_key(&prefix) {
         to.insert(prefix, value);
+    }
+}
+
+/// Sends this program's participant a message about another one, which was heard from `from`. `rustdds` takes whoever is heard from
+/// 127.0.0.1 for a participant of this machine, and any other for one elsewhere.
+fn send(out: &[(UdpSocket, SocketAddr)], from: IpAddr, message: &[u8]) {
+    let as_heard = out.iter().find(|(_, to)| to.ip().is_loopback() == from.is_loopback());
+    if let Some((socket, to)) = as_heard.or_else(|| out.first()) {
+        let _ = socket.send_to(message, to);
     }
 }
 
@@ -179,14 +193,20 @@ impl Returning {
             lost.sent_at = Some(now);
             self.given = self.given.wrapping_add(1);
             renumber(message, *number, self.given);
-            // `rustdds` takes a participant that is heard from 127.0.0.1 for one of this machine, and any other for one elsewhere.
-            let is_here = from.is_loopback();
-            let as_heard = self.out.iter().find(|(_, to)| to.ip().is_loopback() == is_here);
-            if let Some((socket, to)) = as_heard.or_else(|| self.out.first()) {
-                let _ = socket.send_to(message, to);
-            }
+            again::tells_of_topics(message, number.submessage);
+            send(&self.out, *from, message);
         }
         self.forget(now);
+    }
+
+    /// Has the endpoints of these topics matched again with those of a participant that is there again.
+    pub(super) fn match_again(&mut self, with: Prefix, topics: &[Topic]) {
+        let Some(from) = self.heard.get(&with).map(|heard| heard.from) else { return };
+        for some in topics.chunks(TOPICS) {
+            let first = self.given.wrapping_add(1);
+            self.given = self.given.wrapping_add(u32::try_from(some.len()).unwrap_or_default());
+            send(&self.out, from, &again::about(with, some, first));
+        }
     }
 
     /// Drops the announcements of participants that have been silent for longest, where there is no more room.
@@ -229,9 +249,9 @@ mod tests {
     #[test]
     fn an_announcement_is_found_behind_other_submessages_and_a_farewell_is_none() {
         let little = announced(LITTLE_ENDIAN | WITH_DATA, ANNOUNCER);
-        assert_eq!(announcement(&little), Some(Place { begin: 52, little_endian: true }));
+        assert_eq!(announcement(&little), Some(Place { submessage: 36, begin: 52, little_endian: true }));
         let big = announced(WITH_DATA, ANNOUNCER);
-        assert_eq!(announcement(&big), Some(Place { begin: 52, little_endian: false }));
+        assert_eq!(announcement(&big), Some(Place { submessage: 36, begin: 52, little_endian: false }));
         assert_eq!(announcement(&announced(LITTLE_ENDIAN | 0x08, ANNOUNCER)), None, "a key alone");
         assert_eq!(announcement(&announced(LITTLE_ENDIAN | WITH_DATA, [0, 0, 3, 0xc2])), None, "an endpoint");
         assert_eq!(announcement(&little[..59]), None);
@@ -306,7 +326,7 @@ mod tests {
             let mut returning = Returning::start(201, &[Ipv4Addr::LOCALHOST.into()], ([9; 12], 111), Instant::ZERO);
             for (index, prefix) in many.into_iter().enumerate() {
                 let now = Instant::from_micros(index as u64 * 60_000);
-                insert(&mut returning.heard, prefix, Announcement { message: vec![0; 60], number: Place { begin: 0, little_endian: true }, from: Ipv4Addr::LOCALHOST.into(), at: now });
+                insert(&mut returning.heard, prefix, Announcement { message: vec![0; 60], number: Place { submessage: 0, begin: 0, little_endian: true }, from: Ipv4Addr::LOCALHOST.into(), at: now });
                 insert(&mut returning.lost, prefix, Lost { at: Instant::ZERO, sent_at: None });
                 returning.step(now);
                 prop_assert!(returning.heard.len() <= MOST && returning.lost.len() <= MOST);

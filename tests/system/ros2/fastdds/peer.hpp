@@ -48,12 +48,18 @@ inline void check(bool holds, const std::string& why) {
     if (!holds) fail(why);
 }
 
-inline void until(const std::string& what, const std::function<bool()>& holds) {
-    const auto end = std::chrono::steady_clock::now() + PATIENCE;
+// Whether it holds within so long.
+inline bool within(std::chrono::steady_clock::duration patience, const std::function<bool()>& holds) {
+    const auto end = std::chrono::steady_clock::now() + patience;
     while (!holds()) {
-        if (std::chrono::steady_clock::now() > end) fail("waited for " + what);
+        if (std::chrono::steady_clock::now() > end) return false;
         std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
+    return true;
+}
+
+inline void until(const std::string& what, const std::function<bool()>& holds) {
+    if (!within(PATIENCE, holds)) fail("waited for " + what);
 }
 
 // Bytes of the encapsulation and of the longest message that is expected here.
@@ -219,20 +225,29 @@ public:
 
     // The answer to a request.
     Bytes call(Bytes request) {
+        Bytes answer;
+        if (!answers(std::move(request), PATIENCE, &answer)) fail("waited for an answer of " + name);
+        return answer;
+    }
+
+    // Whether a request is answered within so long.
+    bool answers(Bytes request, std::chrono::steady_clock::duration patience, Bytes* to = nullptr) {
         rtps::WriteParams params;
         params.related_sample_identity().writer_guid(reader->guid());
         check(writer->write(&request, params), name + ": the request is not sent");
         const auto number = params.sample_identity().sequence_number();
         Bytes answer;
-        until("an answer of " + name, [&] {
+        return within(patience, [&] {
             fast::SampleInfo info;
             while (reader->take_next_sample(&answer, &info) == eprosima::fastrtps::types::ReturnCode_t::RETCODE_OK) {
                 const auto& asked = info.related_sample_identity;
-                if (info.valid_data && asked.writer_guid() == reader->guid() && asked.sequence_number() == number) return true;
+                if (info.valid_data && asked.writer_guid() == reader->guid() && asked.sequence_number() == number) {
+                    if (to) *to = answer;
+                    return true;
+                }
             }
             return false;
         });
-        return answer;
     }
 
 private:

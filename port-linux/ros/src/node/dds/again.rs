@@ -1,18 +1,15 @@
 //! Recovery after a participant fell silent for longer than its lease, and after this program was stopped.
-//!
-//! `rustdds` 0.15 keeps the endpoints of a participant that it gave up, and restores them when that participant announces itself again.
-//! It matches its own readers and writers with them only when another endpoint of the same topic is opened. One is opened for a moment.
 
 use std::collections::BTreeSet;
 
-use outrigger_ros2_messages::endpoint::Qos;
 use outrigger_wire::time::{Duration, Instant};
 use rustdds::{DomainParticipantStatusEvent, LostReason, RTPSEntity as _, Timestamp};
 
-use super::super::bytes::{Payload, Reader};
+use super::super::again::Topic;
+use super::super::bytes::Payload;
 use super::super::census::{self, GRAPH, GRAPH_TYPE};
 use super::super::farewell;
-use super::{Dds, NEWS, Ours, Place, Side, Writer};
+use super::{Dds, NEWS, Place};
 use crate::neighbours::Prefix;
 use outrigger::exit::Failure;
 
@@ -22,18 +19,19 @@ const LEASE: Duration = Duration::from_secs(10);
 const NOTED: Duration = Duration::from_millis(100);
 /// The time that the thread which notices an interruption needs to report it.
 const TELLS: std::time::Duration = std::time::Duration::from_millis(5);
-/// A temporary endpoint stays open for so long.
-const OPEN: Duration = Duration::from_millis(500);
-/// The most temporary endpoints in the life of a participant. `rustdds` keeps the newest 8 192 announcements of opened and closed
-/// endpoints for participants that come later; those of the endpoints that stay open must not fall out.
-const MOST: usize = 3_000;
+/// Endpoints are matched again so long after a participant is there again, and so many times: its first message makes it known.
+const MATCHED_AFTER: Duration = Duration::from_millis(100);
+const TIMES: u8 = 4;
 /// Joining again is tried so often.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// An endpoint that is open for a moment.
-pub(super) enum Temporary {
-    Writes(#[expect(dead_code, reason = "it is there, and nothing is written")] Writer),
-    Reads(#[expect(dead_code, reason = "it is there, and nothing is read")] Reader),
+/// A participant that was given up and is there again.
+pub(super) struct Back {
+    prefix: Prefix,
+    at: Instant,
+    /// From the last time to the next, twice as long each time.
+    wait: Duration,
+    left: u8,
 }
 
 /// Returns the names of a participant's nodes in words.
@@ -67,45 +65,47 @@ impl Dds {
         ));
     }
 
-    /// Connects what is here with the endpoints of a participant that was given up.
+    /// Takes note that a participant is there again.
     pub(super) fn is_back(&mut self, prefix: Prefix, now: Instant) {
-        let readers = self.participant.discovered_readers().into_iter();
-        let readers = readers.filter(|of| census::prefix(of.reader_proxy.remote_reader_guid) == prefix);
-        let read: BTreeSet<String> = readers.map(|of| of.subscription_topic_data.topic_name().clone()).collect();
-        let writers = self.participant.discovered_writers().into_iter();
-        let writers = writers.filter(|of| census::prefix(of.writer_proxy.remote_writer_guid) == prefix);
-        let written: BTreeSet<String> = writers.map(|of| of.publication_topic_data.topic_name).collect();
-        let graph = [Side::Writes, Side::Reads].map(|side| Ours {
-            side,
-            topic: GRAPH.into(),
-            kind: GRAPH_TYPE.into(),
-            qos: Qos::LATCHED,
-        });
-        let mut done = BTreeSet::new();
-        let wanted: Vec<Ours> = self.ours.values().chain(&graph).cloned().collect();
-        for of in wanted {
-            let theirs = if of.side == Side::Writes { &read } else { &written };
-            if !theirs.contains(&of.topic) || !done.insert((of.side, of.topic.clone())) {
-                continue;
-            }
-            let made = match of.side {
-                Side::Writes => self.make_writer(&of).map(Temporary::Writes),
-                Side::Reads => self.make_reader(&of).map(Temporary::Reads),
-            };
-            if let Ok(temporary) = made {
-                self.temporary.push((now + OPEN, temporary));
-                self.opened += 1;
-            }
-        }
-        if self.opened >= MOST {
-            self.rejoins = Some((format!("others were given up and came back {MOST} times"), now));
-        }
+        self.back.retain(|back| back.prefix != prefix);
+        self.back.push(Back { prefix, at: now + MATCHED_AFTER, wait: MATCHED_AFTER, left: TIMES });
         let who = named(&self.census.names(&prefix));
-        self.tell_news(format!("{who} is heard again: {} topics are connected again", done.len()));
+        self.tell_news(format!("{who} is heard again: its topics and services are connected again"));
     }
 
-    pub(super) fn close_temporary(&mut self, now: Instant) {
-        self.temporary.retain(|(until, _)| now < *until);
+    /// Matches what is here with the endpoints of participants that are there again.
+    pub(super) fn match_again(&mut self, now: Instant) {
+        if self.back.iter().all(|back| now < back.at) {
+            return;
+        }
+        for mut back in std::mem::take(&mut self.back) {
+            if now >= back.at {
+                let topics = self.shared_with(back.prefix);
+                self.returning.match_again(back.prefix, &topics);
+                back.wait = back.wait + back.wait;
+                back.at = now + back.wait;
+                back.left -= 1;
+            }
+            if back.left > 0 {
+                self.back.push(back);
+            }
+        }
+    }
+
+    /// The topics of which a participant has endpoints, and this one others.
+    fn shared_with(&self, prefix: Prefix) -> Vec<Topic> {
+        let readers = self.participant.discovered_readers().into_iter();
+        let readers = readers.filter(|of| census::prefix(of.reader_proxy.remote_reader_guid) == prefix);
+        let writers = self.participant.discovered_writers().into_iter();
+        let writers = writers.filter(|of| census::prefix(of.writer_proxy.remote_writer_guid) == prefix);
+        let theirs: BTreeSet<String> = readers
+            .map(|of| of.subscription_topic_data.topic_name().clone())
+            .chain(writers.map(|of| of.publication_topic_data.topic_name))
+            .collect();
+        let graph = Topic { name: GRAPH.into(), kind: GRAPH_TYPE.into() };
+        let ours = self.ours.values().map(|of| Topic { name: of.topic.clone(), kind: of.kind.clone() });
+        let ours: BTreeSet<Topic> = ours.chain([graph]).collect();
+        ours.into_iter().filter(|topic| theirs.contains(&topic.name)).collect()
     }
 
     /// Joins again where this program was stopped, stood still for longer than others are waited for, or has to for another reason. What

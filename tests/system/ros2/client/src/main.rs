@@ -1,7 +1,10 @@
 //! Judges a node of ROS 2 by `ros2-client`: a service, and an action that moves the arm; or joint states.
 //!
-//! Usage: `outrigger-ros2-client-judge DOMAIN enhanced|cyclone`, or `outrigger-ros2-client-judge DOMAIN hears SECONDS`, which waits so
-//! long for the first joint state. It prints what it found, a line each, and exits with 1 where the node does not answer as it should.
+//! Usage: `outrigger-ros2-client-judge DOMAIN enhanced|cyclone [sleeps]`, or `outrigger-ros2-client-judge DOMAIN hears SECONDS`. With `sleeps`
+//! it is judged whether this program finds the node again after that was stopped (module `sleeps`); with `hears` it waits so long for the
+//! first joint state. It prints what it found, a line each, and exits with 1 where the node does not answer as it should.
+
+mod sleeps;
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -208,19 +211,22 @@ fn hears(domain: u16, patience: Duration) -> Result<(), String> {
     Ok(())
 }
 
-fn judge(domain: u16, mapping: ServiceMapping) -> Result<(), String> {
+fn version_of(node: &mut Node, mapping: ServiceMapping) -> Result<Client<Nothing, Version>, String> {
+    let name = ["/ur_configuration_controller", "get_software_version"];
+    service(node, mapping, name, ["ur_msgs", "GetRobotSoftwareVersion"])
+}
+
+fn judge(domain: u16, mapping: ServiceMapping, sleeps: bool) -> Result<(), String> {
     let failed = |what: &'static str| move |error: &dyn std::fmt::Debug| format!("{what}: {error:?}");
     let options = ContextOptions::new().domain_id(domain);
     let context = Context::with_options(options).map_err(|error| failed("context")(&error))?;
     let name = NodeName::new("/", "judge").map_err(|error| failed("name")(&error))?;
     let mut node = context.new_node(name, NodeOptions::new()).map_err(|error| failed("node")(&error))?;
 
-    let version: Client<Nothing, Version> = service(
-        &mut node,
-        mapping,
-        ["/ur_configuration_controller", "get_software_version"],
-        ["ur_msgs", "GetRobotSoftwareVersion"],
-    )?;
+    let version = version_of(&mut node, mapping)?;
+    if sleeps {
+        return sleeps::judge(&version);
+    }
     let resend: Client<Nothing, Triggered> =
         service(&mut node, mapping, ["/io_and_status_controller", "resend_robot_program"], ["std_srvs", "Trigger"])?;
     let name = Name::new("/scaled_joint_trajectory_controller", "follow_joint_trajectory");
@@ -259,17 +265,20 @@ fn judge(domain: u16, mapping: ServiceMapping) -> Result<(), String> {
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let judged = match words[..] {
-        [domain, "enhanced"] => domain.parse().ok().map(|domain| judge(domain, ServiceMapping::Enhanced)),
-        [domain, "cyclone"] => domain.parse().ok().map(|domain| judge(domain, ServiceMapping::Cyclone)),
-        [domain, "hears", seconds] => match (domain.parse(), seconds.parse()) {
-            (Ok(domain), Ok(seconds)) => Some(hears(domain, Duration::from_secs(seconds))),
-            _ => None,
-        },
+    let mapping = |word| match word {
+        "enhanced" => Some(ServiceMapping::Enhanced),
+        "cyclone" => Some(ServiceMapping::Cyclone),
         _ => None,
     };
+    let domain = words.first().and_then(|domain| domain.parse().ok());
+    let judged = domain.and_then(|domain| match words[1..] {
+        ["hears", seconds] => Some(hears(domain, Duration::from_secs(seconds.parse().ok()?))),
+        [word] => Some(judge(domain, mapping(word)?, false)),
+        [word, "sleeps"] => Some(judge(domain, mapping(word)?, true)),
+        _ => None,
+    });
     let Some(judged) = judged else {
-        eprintln!("usage: outrigger-ros2-client-judge DOMAIN enhanced|cyclone|hears SECONDS");
+        eprintln!("usage: outrigger-ros2-client-judge DOMAIN enhanced|cyclone [sleeps], or DOMAIN hears SECONDS");
         return ExitCode::from(2);
     };
     match judged {
