@@ -359,8 +359,9 @@ Reads only; nothing is sent to the robot. Topics, types and units are in port-li
 tcp_pose_broadcaster/pose, io_and_status_controller/io_states and more, for any controller from CB2 on. What a controller does \
 not tell is not published.
 
-The node joins by one network interface, this machine's own unless --interface names another. ROS_DOMAIN_ID, ROS_DISTRO, \
-ROS_LOCALHOST_ONLY, ROS_AUTOMATIC_DISCOVERY_RANGE and ROS_STATIC_PEERS are heeded. Where the others have another release of ROS 2, say \
+A node that only reads joins by every network interface, as any program of ROS 2, and one that commands by 127.0.0.1; --interface \
+names one. ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST keeps it to this computer; ROS_DOMAIN_ID, ROS_DISTRO, ROS_LOCALHOST_ONLY and \
+ROS_STATIC_PEERS are heeded as well. Where the others have another release of ROS 2, say \
 which: some layouts differ. If others do not see it, or see nothing of it, ask `outrigger doctor ROBOT --ros2` with the same options.
 
 Examples:
@@ -370,7 +371,7 @@ Examples:
   outrigger ros2 127.0.0.1:40000 --namespace /cell/arm1 --tf-prefix arm1_
   outrigger ros2 192.168.56.101 --surface native --namespace serial
   outrigger ros2 192.168.0.20 --kind krc
-  ros2 topic echo /joint_states                on any machine with ROS 2 that shares the interface")]
+  ros2 topic echo /joint_states                on any machine with ROS 2 in one of these networks")]
     Ros2(Box<crate::ros2::Ros2Args>),
     /// Print recorded traffic as one JSON object per message
     #[command(after_help = "\

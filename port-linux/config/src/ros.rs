@@ -95,3 +95,17 @@ impl RosSettings {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_node_that_commands_joins_no_network_that_is_not_named() {
+        let network = Some(IpAddr::from([192, 168, 1, 20]));
+        let of = |command, interface| RosSettings { command, interface, ..RosSettings::default() }.joins_by();
+        assert_eq!(of(false, None), None);
+        assert_eq!(of(true, None), Some(IpAddr::V4(Ipv4Addr::LOCALHOST)));
+        assert_eq!((of(false, network), of(true, network)), (network, network));
+    }
+}

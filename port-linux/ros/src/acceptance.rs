@@ -1,8 +1,8 @@
 //! The goals and commands that the node accepts now.
 //!
-//! [`Standing::accepts`] is the only place that decides it: the list of controllers shows one as active where it accepts, and goals,
-//! streams and calls are rejected where it rejects. What is wrong with a single goal is judged later, and so is whether the arm is busy
-//! with another one.
+//! [`Standing::accepts`] is the only place that decides it for the kinds of [`Command`]: the list of controllers shows one as active where
+//! it accepts, and goals, streams and calls are rejected where it rejects. What is wrong with a single goal is judged later, and so is
+//! whether the arm is busy with another one.
 
 use std::fmt;
 
@@ -127,11 +127,11 @@ impl Rejection {
     pub const fn name(self) -> &'static str {
         match self {
             Self::OnlyLooks => "OnlyLooks",
-            Self::PassesThrough | Self::NeedsProgram(_) => "NoSuchProgram",
+            Self::PassesThrough | Self::NeedsProgram(_) => "NeedsPlayer",
             Self::ByController => "ByController",
             Self::NoJointLaw => "NoJointLaw",
             Self::Law(error) => error.name(),
-            Self::NoContacts(_) => "PathUnfit",
+            Self::NoContacts(_) => "NoContacts",
             Self::NotCommanding => "NotCommanding",
             Self::Latched(reason) => reason.name(),
             Self::Unmet(_) => "Unmet",
@@ -155,16 +155,16 @@ impl fmt::Display for Rejection {
             Self::OnlyLooks => f.write_str(ONLY_LOOKS),
             Self::PassesThrough => f.write_str(
                 "passthrough_trajectory_controller passes a trajectory to a program on the controller: run with \
-                 session.path = \"player\", or send it to scaled_joint_trajectory_controller, which takes it on every path",
+                 session.path = \"player\", or send it to scaled_joint_trajectory_controller, which takes it on every path by a law that follows joints",
             ),
             Self::ByController => f.write_str(
-                "with session.path = \"player\" the controller makes motions by itself: take \"reverse-speedj\", or text",
+                "with session.path = \"player\" the controller makes motions by itself, and no law follows a stream: run with session.path = \"reverse-speedj\" or \"text\"",
             ),
             Self::NeedsProgram(Command::Force | Command::Freedrive) => f.write_str(
-                "a program on the controller lets the arm give way: run with session.path = \"player\"",
+                "only a program on the controller lets the arm give way: run with session.path = \"player\"",
             ),
             Self::NeedsProgram(_) => f.write_str(
-                "a contact ends what the controller makes by itself: run with session.path = \"player\"",
+                "only a program on the controller ends a motion at a contact: run with session.path = \"player\"",
             ),
             Self::NoJointLaw => f.write_str(
                 "the law of this run follows no joints: take law.kind = \"joint-servo\", or session.path = \"player\"",
@@ -174,7 +174,7 @@ impl fmt::Display for Rejection {
                 write!(f, "software {software} does not report contacts of the tool: CB 3.14 and e-Series 5.4 are the first that do")
             }
             Self::NotCommanding => f.write_str("nothing is commanded: call resend_robot_program first"),
-            Self::Latched(reason) => f.write_str(reason.text()),
+            Self::Latched(reason) => write!(f, "an earlier end of commanding is not acknowledged: {}", reason.text()),
             Self::Unmet(reasons) => {
                 f.write_str("it cannot be commanded now: ")?;
                 for (index, reason) in reasons.iter().enumerate() {

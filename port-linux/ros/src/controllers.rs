@@ -239,7 +239,7 @@ fn switched(on: &[String], off: &[String], arm: &Arm, standing: &Standing) -> Re
             (true, Some(rejection)) => return Err(format!("{name}: {}", rejection.with_name())),
             (false, None) => {
                 return Err(format!(
-                    "{name} stays: nothing is switched here, and whoever has a goal under way has the arm"
+                    "{name} stays active: this node has no controllers to switch, and accepts goals for all of them"
                 ));
             }
         }

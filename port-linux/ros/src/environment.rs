@@ -98,22 +98,29 @@ pub(crate) fn admits(
 ) -> Result<(), EnvironmentError> {
     let network = interfaces.iter().find(|interface| !interface.is_loopback());
     if let (Range::Localhost, Some(interface)) = (range, network) {
-        let by = match said(read, "ROS_LOCALHOST_ONLY") {
-            Some(only) if only == "1" => "ROS_LOCALHOST_ONLY=1",
-            _ => "ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST",
+        let (by, remedy) = match said(read, "ROS_LOCALHOST_ONLY") {
+            Some(only) if only == "1" => ("ROS_LOCALHOST_ONLY=1", "Unset ROS_LOCALHOST_ONLY"),
+            _ => ("ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST", "Set ROS_AUTOMATIC_DISCOVERY_RANGE=SUBNET"),
         };
         return refused(format!(
-            "{by}, and {interface} is not this machine's own: a node there is announced to its network. Set \
-             ROS_AUTOMATIC_DISCOVERY_RANGE=SUBNET, or leave --interface (ros.expert.interface) out"
+            "{by}, and {interface} is not this machine's own: a node there is announced to its network. {remedy}, or leave --interface \
+             (ros.expert.interface) out"
         ));
     }
     let elsewhere = peers.iter().find(|peer| !is_here(peer));
     match elsewhere {
-        Some(peer) if network.is_none() => refused(format!(
-            "{peer} is named as a peer, and a node that joins by the loopback interface alone is reached from nowhere else: say --interface \
-             (ros.expert.interface) with this machine's address in the network of that host, or take it out of --peer, ros.expert.peers or \
-             ROS_STATIC_PEERS"
-        )),
+        Some(peer) if network.is_none() => {
+            let remedy = match range {
+                Range::Localhost => "set ROS_AUTOMATIC_DISCOVERY_RANGE=SUBNET",
+                Range::Subnet => {
+                    "say --interface (ros.expert.interface) with this machine's address in the network of that host"
+                }
+            };
+            refused(format!(
+                "{peer} is named as a peer, and a node that joins by the loopback interface alone is reached from nowhere else: {remedy}, or \
+                 take it out of --peer, ros.expert.peers or ROS_STATIC_PEERS"
+            ))
+        }
         _ => Ok(()),
     }
 }
@@ -173,7 +180,10 @@ mod tests {
         assert_eq!(of(Range::Localhost, here, &["127.0.0.1", "localhost"]), Ok(()));
         assert_eq!(of(Range::Subnet, network, &["10.0.0.1", "127.0.0.1"]), Ok(()));
         assert!(of(Range::Localhost, network, &[]).unwrap_err().to_string().contains("LOCALHOST, and 10.0.0.9"));
-        assert!(of(Range::Subnet, here, &["10.0.0.1"]).unwrap_err().to_string().contains("10.0.0.1 is named"));
+        for (range, remedy) in [(Range::Subnet, "say --interface"), (Range::Localhost, "RANGE=SUBNET")] {
+            let error = of(range, here, &["10.0.0.1"]).unwrap_err().to_string();
+            assert!(error.contains("10.0.0.1 is named") && error.contains(remedy), "{error}");
+        }
         let old = environment("ROS_LOCALHOST_ONLY=1");
         assert!(
             admits(&old, Range::Localhost, &[here, network], &[])

@@ -88,7 +88,7 @@ fn ros2_client() {
     meets(&["sh", "-c", "exec \"$0\" \"$1\" hears \"$2\"", &judge]);
 }
 
-/// A node that meets nobody says once where it listens and what to try; one that commands names the interface that others use.
+/// A node that meets nobody says once where it listens and what to try; one that is kept to loopback names the interface of others.
 fn nobody() {
     let computers = Namespace::two_computers().expect("root");
     let _controller = controller(&computers[0]);

@@ -151,7 +151,7 @@ impl Speaking {
         for (_, opened) in over {
             self.close(opened);
         }
-        if self.dds.stand_again() {
+        if self.dds.rejoin_if_needed() {
             self.open_again();
         }
         self.dds.learn_all();

@@ -145,7 +145,7 @@ fn of_elsewhere(around: &Surroundings, elsewhere: &[&&Heard]) -> Option<String> 
     let first = elsewhere.first()?;
     Some(format!(
         "a program of ROS 2 in domain {} ({}{}) at {} uses the network interface {} of this computer, but this node uses {}: the two do not \
-         hear each other. Say --interface {}",
+         hear each other. Say --interface {}, and unset ROS_LOCALHOST_ONLY and ROS_AUTOMATIC_DISCOVERY_RANGE here where they are set",
         around.domain,
         vendor(first.vendor),
         and_more(elsewhere.len()),
@@ -165,7 +165,8 @@ fn nobody(addresses: &[IpAddr], domain: u16) -> String {
     steps.push(match (network, addresses) {
         (None, _) => format!(
             "same network interface? At {at} this node is heard by programs on this computer that use {at} too, and by nobody else; for all \
-             others say --interface with this computer's address in their network (`ip -4 addr` lists addresses)"
+             others say --interface with this computer's address in their network (`ip -4 addr` lists addresses), and unset \
+             ROS_LOCALHOST_ONLY and ROS_AUTOMATIC_DISCOVERY_RANGE here where they are set"
         ),
         (Some(_), [only]) => {
             format!("same network? {only} must be this computer's address in the network of the others, and `ping` must reach them")
@@ -184,9 +185,10 @@ fn nobody(addresses: &[IpAddr], domain: u16) -> String {
             "does the other use Cyclone DDS (RMW_IMPLEMENTATION=rmw_cyclonedds_cpp)? By itself that does not use {at}: docs/ros2.md, \
              'Nothing is heard?', has the setting"
         ),
-        Some(interface) => format!(
+        Some(_) => format!(
             "does the network hold multicast back, as many wireless networks do? Say --peer with the address of the other computer here, and \
-             set ROS_STATIC_PEERS={interface} there"
+             set ROS_STATIC_PEERS there to this computer's address in that network ({})",
+            listed(&addresses.iter().copied().filter(|address| !address.is_loopback()).collect::<Vec<_>>())
         ),
     });
     let mut text = format!(

@@ -249,7 +249,7 @@ fn nobody_is_worth_knowing_and_says_where_to_look() {
     );
     let found = surroundings(&around(NETWORK), &Seen::default());
     assert!(
-        matches!(&found[..], [one] if !one.fix && one.text.contains("Say --peer") && one.text.contains("ROS_STATIC_PEERS=10.0.0.9")),
+        matches!(&found[..], [one] if !one.fix && one.text.contains("Say --peer") && one.text.contains("in that network (10.0.0.9)")),
         "{found:?}"
     );
     let somebody = seen(vec![theirs(1, Side::Reads, "rt/x", JOINTS, Qos::SYSTEM)]);

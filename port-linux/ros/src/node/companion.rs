@@ -15,15 +15,15 @@ use outrigger_wire::time::Instant;
 
 use super::dashboard::Dashboard;
 use super::dds::{Dds, Offers as _, Out, Remark};
+use super::discovery_wait::DiscoveryWait;
 use super::face::Face;
 use super::health::Health;
 use super::origin::Origin;
 use super::parameters::{self, Stated};
 use super::pendant::{self, Pendant};
-use super::probe::Probe;
+use super::place::Place;
 use super::remarked::Remarked;
 use super::settings::{Remarks, Settings};
-use super::unmet::Unmet;
 use super::{learned, surface};
 use crate::arm::Arm;
 use crate::driver::Driver;
@@ -149,8 +149,8 @@ impl Running {
         let (asked, noted) = (Arc::clone(&leaves), Arc::clone(&progress));
         let met = Arc::new(AtomicBool::new(false));
         let has_met = Arc::clone(&met);
-        let unmet = Some(Unmet::new(Probe::start(domain, interfaces, dds.prefix()), clock.now()));
-        let peers = peers.clone();
+        let place = Place { domain, interfaces: interfaces.clone(), peers: peers.clone() };
+        let waits = Some(DiscoveryWait::new(place, dds.prefix(), clock.now()));
         let work = move || {
             let mut memory = stream_memory();
             let Some(streams) = Streams::new(&mut memory) else { return };
@@ -158,9 +158,8 @@ impl Running {
                 dds,
                 offered,
                 stated,
-                unmet,
+                waits,
                 met: has_met,
-                peers,
                 neighbours_at: clock.now(),
                 found: BTreeSet::new(),
                 topics,
@@ -205,9 +204,8 @@ struct Working<'m, const N: usize> {
     offered: Offered,
     stated: Stated,
     /// Set until another program of ROS 2 was met.
-    unmet: Option<Unmet>,
+    waits: Option<DiscoveryWait>,
     met: Arc<AtomicBool>,
-    peers: Vec<String>,
     /// When to look at others again.
     neighbours_at: Instant,
     /// What has been told of them.
@@ -299,12 +297,12 @@ impl<const N: usize> Working<'_, N> {
                 remarks.push(finding.text);
             }
         }
-        let Some(unmet) = &mut self.unmet else { return };
-        if unmet.meets(seen) {
+        let Some(waits) = &mut self.waits else { return };
+        if waits.meets(seen) {
             self.met.store(true, Ordering::Release);
-            self.unmet = None;
+            self.waits = None;
         } else {
-            remarks.extend(unmet.look(now, &self.peers));
+            remarks.extend(waits.look(self.dds.prefix(), now));
         }
     }
 

@@ -145,7 +145,7 @@ pub struct Dds {
     back: Vec<Back>,
     /// The time of the last look, and the last standstill before one.
     looked_at: Instant,
-    stood: Duration,
+    stood: Option<(Instant, Duration)>,
     interrupted: Interrupted,
     /// The reason to join again, and the time at which that is tried.
     rejoins: Option<(String, Instant)>,
@@ -214,7 +214,7 @@ impl Dds {
             returning,
             back: vec![],
             looked_at: now,
-            stood: Duration::ZERO,
+            stood: None,
             interrupted,
             rejoins: None,
             _peers: told,
@@ -324,7 +324,7 @@ impl Dds {
 
     /// What came in since the last look.
     pub(super) fn look(&mut self) -> Vec<Arrival> {
-        self.stand_again();
+        self.rejoin_if_needed();
         self.learn_all();
         if !self.waits.is_empty() {
             self.answer_those_found();
@@ -356,10 +356,10 @@ impl Dds {
     pub fn learn_all(&mut self) {
         let now = self.clock.now();
         while let Some(event) = self.status.try_recv_status() {
-            self.tell_of(&event);
+            self.report_loss(&event);
             self.census.learn(&event);
             if let Some(prefix) = self.returning.learn(&event, now) {
-                self.is_back(prefix, now);
+                self.reconnect(prefix, now);
             }
             self.learn(event);
         }

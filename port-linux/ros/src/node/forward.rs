@@ -73,7 +73,8 @@ impl<const N: usize> Streams<N> {
                 return true;
             }
         };
-        remarks.push_counted(name, format!("{}: {refused} ({name})", topic.name), 1);
+        let text = format!("{}: {refused} ({name})", topic.name);
+        remarks.push_counted(format!("{} {name}", topic.name), text, 1);
         true
     }
 
@@ -86,7 +87,7 @@ impl<const N: usize> Streams<N> {
         let before = std::mem::replace(&mut self.seen, now);
         if let Some(why) = now.why.filter(|_| now.refused != before.refused) {
             let (name, count) = (why.name(), now.refused.saturating_sub(before.refused));
-            remarks.push_counted(name, format!("a forwarded command is refused: {why} ({name})"), count);
+            remarks.push_counted(name.into(), format!("a streamed command was rejected: {why} ({name})"), count);
         }
         if now.lapses != before.lapses {
             let holds = self.holds.as_secs_f64();

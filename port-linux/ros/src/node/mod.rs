@@ -10,6 +10,7 @@ mod census;
 mod companion;
 mod dashboard;
 pub mod dds;
+mod discovery_wait;
 mod doctor;
 mod face;
 mod farewell;
@@ -35,7 +36,6 @@ mod serial;
 mod settings;
 mod surface;
 mod touch;
-mod unmet;
 mod wanted;
 
 pub use self::companion::Node;

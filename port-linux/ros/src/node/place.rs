@@ -26,21 +26,29 @@ impl Place {
     ///
     /// # Errors
     /// [`Failure::Usage`] for an environment that cannot be heeded.
-    pub fn find(domain: Option<u16>, interface: Option<IpAddr>, mut peers: Vec<String>) -> Result<Self, Failure> {
+    pub fn find(domain: Option<u16>, interface: Option<IpAddr>, peers: Vec<String>) -> Result<Self, Failure> {
+        Self::by(&|name| std::env::var(name).ok(), domain, interface, peers)
+    }
+
+    fn by(
+        read: environment::Read<'_>,
+        domain: Option<u16>,
+        interface: Option<IpAddr>,
+        mut peers: Vec<String>,
+    ) -> Result<Self, Failure> {
         let usage = |error: environment::EnvironmentError| Failure::Usage(error.to_string());
-        let read = |name: &str| std::env::var(name).ok();
         let domain = match domain {
             Some(domain) => domain,
-            None => environment::domain(&read).map_err(usage)?.unwrap_or_default(),
+            None => environment::domain(read).map_err(usage)?.unwrap_or_default(),
         };
-        let (range, by_environment) = environment::discovery(&read).map_err(usage)?;
+        let (range, by_environment) = environment::discovery(read).map_err(usage)?;
         peers.extend(by_environment);
         let interfaces = match (interface, range) {
             (Some(named), _) => vec![named],
             (None, Range::Localhost) => vec![Ipv4Addr::LOCALHOST.into()],
             (None, Range::Subnet) => every_interface(),
         };
-        environment::admits(&read, range, &interfaces, &peers).map_err(usage)?;
+        environment::admits(read, range, &interfaces, &peers).map_err(usage)?;
         Ok(Self { domain, interfaces, peers })
     }
 }
@@ -67,9 +75,17 @@ mod tests {
     #[test]
     fn interfaces_are_named_or_all() {
         let named = IpAddr::from([127, 0, 0, 1]);
-        let place = Place::find(Some(7), Some(named), vec![]).expect("no variable is set");
-        assert_eq!((place.domain, &place.interfaces[..]), (7, &[named][..]));
         let all = every_interface();
+        let joins = |variable: Option<(&str, &str)>, interface| {
+            let read = |name: &str| variable.filter(|(of, _)| *of == name).map(|(_, value)| value.to_owned());
+            Place::by(&read, Some(7), interface, vec![]).map(|place| place.interfaces)
+        };
+        assert_eq!(joins(None, Some(named)).expect("an interface"), [named]);
+        assert_eq!(joins(None, None).expect("every interface"), all);
+        for variable in [("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST"), ("ROS_LOCALHOST_ONLY", "1")] {
+            assert_eq!(joins(Some(variable), None).expect("loopback"), [named]);
+            assert!(joins(Some(variable), Some(IpAddr::from([10, 0, 0, 9]))).is_err());
+        }
         assert!(all.contains(&named) && all.len() <= MOST && all.iter().all(IpAddr::is_ipv4), "{all:?}");
         assert!(all[0].is_loopback() && all.iter().skip_while(|at| at.is_loopback()).all(|at| !at.is_loopback()));
     }

@@ -66,7 +66,7 @@ impl Remarked {
     /// Returns the text to show for `line` now; what is left out is counted by [`due`](Self::due).
     pub(super) fn line(&mut self, line: Line, now: Instant) -> Option<String> {
         let Line { key, text, count } = line;
-        let mut kind = self.take(key.map_or_else(|| text.clone(), str::to_owned), now);
+        let mut kind = self.take(key.unwrap_or_else(|| text.clone()), now);
         let is_shown = kind.left_out.count == 0 && kind.pace.take_now(now) && self.pace.take_now(now);
         let left_out = count.saturating_sub(u64::from(is_shown));
         if left_out > 0 {
@@ -147,7 +147,7 @@ mod tests {
         let (mut shown, mut goals) = (vec![], 0);
         for millis in (0..60_000).step_by(2) {
             let text = format!("joint 1 would reach {millis} rad/s");
-            let stream = Line { key: Some("Beyond"), text, count: 1 };
+            let stream = Line { key: Some("Beyond".into()), text, count: 1 };
             shown.extend(remarked.line(stream, at(millis)));
             shown.extend(remarked.line(line("freedrive: nothing is commanded"), at(millis)));
             if millis % 1_000 == 500 {

@@ -17,7 +17,7 @@ use outrigger::host::target::Target;
 #[derive(Debug)]
 pub(super) struct Line {
     /// The kind of which a flood is cut short; `None` where that is the text.
-    pub(super) key: Option<&'static str>,
+    pub(super) key: Option<String>,
     /// The text.
     pub(super) text: String,
     /// The number of times that it happened.
@@ -35,7 +35,7 @@ impl Remarks {
     }
 
     /// Adds a line of this kind, for something that happened so many times.
-    pub(super) fn push_counted(&mut self, key: &'static str, text: String, count: u32) {
+    pub(super) fn push_counted(&mut self, key: String, text: String, count: u32) {
         self.0.push(Line { key: Some(key), text, count: count.into() });
     }
 }

@@ -17,6 +17,8 @@ use outrigger::exit::Failure;
 const LEASE: Duration = Duration::from_secs(10);
 /// The shortest standstill whose length is reported.
 const NOTED: Duration = Duration::from_millis(100);
+/// A standstill is that of an interruption which is noticed within this time.
+const RECENT: Duration = Duration::from_secs(1);
 /// The time that the thread which notices an interruption needs to report it.
 const TELLS: std::time::Duration = std::time::Duration::from_millis(5);
 /// Endpoints are matched again so long after a participant is there again, and so many times: its first message makes it known.
@@ -50,7 +52,7 @@ impl Dds {
     }
 
     /// Tells of a participant that is given up. To be called while its nodes are known.
-    pub(super) fn tell_of(&mut self, event: &DomainParticipantStatusEvent) {
+    pub(super) fn report_loss(&mut self, event: &DomainParticipantStatusEvent) {
         let DomainParticipantStatusEvent::ParticipantLost { id, reason: LostReason::Timeout { lease, elapsed } } =
             event
         else {
@@ -60,13 +62,13 @@ impl Dds {
         let (who, lease, silent) =
             (named(&self.census.names(&prefix)), lease.to_std().as_secs_f64(), elapsed.to_std().as_secs_f64());
         self.tell_news(format!(
-            "{who} has been silent for {silent:.1} s, longer than its lease of {lease:.0} s: nothing is sent to it until it is \
-             heard again"
+            "{who} has been silent for {silent:.1} s, longer than its lease of {lease:.0} s: messages to it are \
+             paused until it is heard again"
         ));
     }
 
-    /// Takes note that a participant is there again.
-    pub(super) fn is_back(&mut self, prefix: Prefix, now: Instant) {
+    /// Connects endpoints again with those of a participant that is there again, in the next seconds.
+    pub(super) fn reconnect(&mut self, prefix: Prefix, now: Instant) {
         self.back.retain(|back| back.prefix != prefix);
         self.back.push(Back { prefix, at: now + MATCHED_AFTER, wait: MATCHED_AFTER, left: TIMES });
         let who = named(&self.census.names(&prefix));
@@ -108,30 +110,32 @@ impl Dds {
         ours.into_iter().filter(|topic| theirs.contains(&topic.name)).collect()
     }
 
-    /// Joins again where this program was stopped, stood still for longer than others are waited for, or has to for another reason. What
-    /// others have asked for in the meantime is dropped. Returns whether it has: what was opened by [`opens`](Self::opens) and its kind
+    /// Joins again where this program was stopped, or stood still for longer than the lease of other participants. What others have asked
+    /// for in the meantime is dropped. Returns whether it has: what was opened by [`opens`](Self::opens) and its kind
     /// is to be opened again.
-    pub fn stand_again(&mut self) -> bool {
+    pub fn rejoin_if_needed(&mut self) -> bool {
         let now = self.clock.now();
         let stood = now.since(std::mem::replace(&mut self.looked_at, now));
         if stood >= NOTED {
-            self.stood = stood;
+            self.stood = Some((now, stood));
             // The thread that tells has time to.
             std::thread::sleep(TELLS);
         }
         if self.interrupted.take() {
-            let stood = self.stood.as_secs_f64();
-            self.rejoins = Some((format!("the node was stopped, and stood still for {stood:.1} s"), now));
+            let why = match self.stood.take().filter(|(at, _)| now.since(*at) < RECENT) {
+                Some((_, stood)) => format!("the node was stopped for {:.1} s", stood.as_secs_f64()),
+                None => "the node was stopped".to_owned(),
+            };
+            self.rejoins = Some((why, now));
         } else if stood >= LEASE {
             let (stood, lease) = (stood.as_secs_f64(), LEASE.as_secs_f64());
-            let why =
-                format!("the node stood still for {stood:.1} s, longer than others are waited for ({lease:.0} s)");
+            let why = format!("the node stood still for {stood:.1} s, longer than the lease of others ({lease:.0} s)");
             self.rejoins = Some((why, now));
         }
         let Some((why, _)) = self.rejoins.take_if(|(_, at)| *at <= now) else { return false };
         match self.join_again() {
             Ok(()) => {
-                let dropped = "what others have asked for in the meantime is dropped";
+                let dropped = "requests and goals that came meanwhile were discarded, and have to be sent again";
                 self.tell_news(format!("{why}: joined the domain again; {dropped}"));
                 true
             }

@@ -1,0 +1,84 @@
+//! The wait of a node for the first other program of ROS 2. Where none is met within the first seconds, the log says who was heard and what
+//! to do.
+
+use outrigger_wire::time::{Duration, Instant};
+
+use super::place::Place;
+use super::probe::Probe;
+use crate::neighbours::{Prefix, Seen, surroundings};
+
+/// A node that has met nobody for so long says so. Others announce themselves every 3 s (Fast DDS), 8 s (Cyclone DDS) or 10 s
+/// (RustDDS), and answer at once where they hear of somebody new.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The wait, until somebody is met.
+#[derive(Debug)]
+pub(super) struct DiscoveryWait {
+    place: Place,
+    seen: Seen,
+    /// The announcements as this participant hears them, until the wait has been reported.
+    probe: Option<(Prefix, Probe)>,
+    until: Instant,
+}
+
+impl DiscoveryWait {
+    /// Returns the wait of the participant `own`, which begins at `now`.
+    pub(super) fn new(place: Place, own: Prefix, now: Instant) -> Self {
+        let probe = Probe::start(place.domain, &place.interfaces, own);
+        Self { place, seen: Seen::default(), probe: Some((own, probe)), until: now + PATIENCE }
+    }
+
+    /// Takes what is known of others, where that has changed. Returns whether one of them was met: it has told of a reader or writer,
+    /// and so has heard of this node.
+    pub(super) fn meets(&mut self, seen: Option<Seen>) -> bool {
+        if let Some(seen) = seen {
+            self.seen = seen;
+        }
+        !self.seen.prefixes().is_empty()
+    }
+
+    /// Takes what was announced to the participant `own`. Returns what to tell, once, when the wait is over. It begins again where
+    /// `own` has come in the place of another participant of this node.
+    pub(super) fn look(&mut self, own: Prefix, now: Instant) -> Vec<String> {
+        let Some((of, probe)) = &mut self.probe else { return vec![] };
+        if *of != own {
+            *self = Self::new(self.place.clone(), own, now);
+            return vec![];
+        }
+        probe.look();
+        if now < self.until {
+            return vec![];
+        }
+        let found = surroundings(&probe.surroundings(&self.place.peers), &self.seen);
+        self.probe = None;
+        found.into_iter().map(|finding| finding.text).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OWN: Prefix = [9; 12];
+
+    #[test]
+    fn a_node_that_meets_nobody_says_where_it_listens_and_what_to_do() {
+        let start = Instant::from_micros(5_000_000);
+        let nothing = Vec::<String>::new();
+        let place = Place { domain: 99, interfaces: vec![std::net::IpAddr::from([127, 0, 0, 1])], peers: vec![] };
+        let mut wait = DiscoveryWait::new(place, OWN, start);
+        assert_eq!(wait.look(OWN, start + PATIENCE - Duration::from_millis(1)), nothing);
+        // It has joined again.
+        let own = [8; 12];
+        let again = start + PATIENCE;
+        assert_eq!(wait.look(own, again), nothing);
+        assert!(!wait.meets(None));
+        assert_eq!(wait.look(own, again + PATIENCE - Duration::from_millis(1)), nothing);
+        let told = wait.look(own, again + PATIENCE);
+        assert!(
+            told.iter().any(|text| text.contains("is heard in domain 99 at 127.0.0.1") && text.contains("--interface")),
+            "{told:?}"
+        );
+        assert_eq!(wait.look(own, again + PATIENCE + PATIENCE), nothing);
+    }
+}
