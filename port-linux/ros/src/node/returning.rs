@@ -108,6 +108,13 @@ fn renumber(message: &mut [u8], at: Place, given: u32) {
     }
 }
 
+/// Sends an announcement under another number, as one of a participant that tells of topics.
+fn pass_on(message: &mut [u8], at: Place, given: u32, (out, to): (&UdpSocket, SocketAddr)) {
+    renumber(message, at, given);
+    again::tells_of_topics(message, at.submessage);
+    let _ = out.send_to(message, to);
+}
+
 /// Inserts where there is room, or where the key is known.
 fn insert<T>(to: &mut BTreeMap<Prefix, T>, prefix: Prefix, value: T) {
     if to.len() < MOST || to.contains_key(&prefix) {
@@ -178,9 +185,7 @@ impl Returning {
             }
             lost.sent_at = Some(now);
             self.given = self.given.wrapping_add(1);
-            renumber(message, *number, self.given);
-            again::tells_of_topics(message, number.submessage);
-            let _ = out.send_to(message, self.to);
+            pass_on(message, *number, self.given, (out, self.to));
         }
         self.forget(now);
     }
@@ -188,6 +193,11 @@ impl Returning {
     /// Has the endpoints of these topics matched again with those of a participant that is there again.
     pub(super) fn match_again(&mut self, with: Prefix, topics: &[Topic]) {
         let Some(out) = &self.out else { return };
+        // Its own announcement may have been taken, which says nothing of topics: that of a number which is not remembered any more.
+        if let Some(Announcement { message, number, .. }) = self.heard.get_mut(&with) {
+            self.given = self.given.wrapping_add(1);
+            pass_on(message, *number, self.given, (out, self.to));
+        }
         for some in topics.chunks(TOPICS) {
             let first = self.given.wrapping_add(1);
             self.given = self.given.wrapping_add(u32::try_from(some.len()).unwrap_or_default());
