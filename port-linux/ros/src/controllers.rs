@@ -371,7 +371,7 @@ mod tests {
             (scaled, "", RESTS, "resend_robot_program"),
             (scaled, "", Standing::default(), "commands nothing"),
             ("forward_velocity_controller", "", PLAYS, "reverse-speedj"),
-            ("", scaled, COMMANDS, "nothing is switched"),
+            ("", scaled, COMMANDS, "no controllers to switch"),
             ("tool_contact_controller", "", COMMANDS, "player"),
             ("no_such_controller", "", COMMANDS, "no controller 'no_such_controller'"),
         ] {

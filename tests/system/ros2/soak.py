@@ -107,7 +107,7 @@ def main(domain, seconds, *nodes):
                     waited.append(now - visitor.since)
                     visitor.by = None
                 else:
-                    check(now < visitor.by, f"a visitor is not served {now - visitor.since:.1f} s after it woke: {visitor.last}, {counts}")
+                    check(now < visitor.by, f"visitor{visitor.process.pid} is not served {now - visitor.since:.1f} s after it woke: {visitor.last}, {counts}")
         if settled is None and now > begun + SETTLED * seconds:
             settled = [grown(pid) for pid in nodes]
         if now < act_at:

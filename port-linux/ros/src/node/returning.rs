@@ -46,14 +46,14 @@ const ANNOUNCER: [u8; 4] = [0x00, 0x01, 0x00, 0xc2];
 #[derive(Debug)]
 struct Announcement {
     message: Vec<u8>,
-    number: Place,
+    number: NumberField,
     from: IpAddr,
     at: Instant,
 }
 
 /// The place of a sample's number in a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Place {
+struct NumberField {
     submessage: usize,
     begin: usize,
     little_endian: bool,
@@ -81,7 +81,7 @@ pub(super) struct Returning {
 }
 
 /// Returns the place of the number of the announcement in this message, where it is one.
-fn announcement(message: &[u8]) -> Option<Place> {
+fn announcement(message: &[u8]) -> Option<NumberField> {
     let mut begin = HEADER;
     loop {
         let head: [u8; SUBMESSAGE] = message.get(begin..begin + SUBMESSAGE)?.try_into().ok()?;
@@ -90,7 +90,7 @@ fn announcement(message: &[u8]) -> Option<Place> {
         if kind == DATA && message.get(begin + WRITER.start..begin + WRITER.end)? == ANNOUNCER {
             let is_whole = message.len() >= begin + NUMBER.end && flags & WITH_DATA != 0;
             let number = begin + NUMBER.start;
-            return is_whole.then_some(Place { submessage: begin, begin: number, little_endian });
+            return is_whole.then_some(NumberField { submessage: begin, begin: number, little_endian });
         }
         let length = if little_endian { u16::from_le_bytes(length) } else { u16::from_be_bytes(length) };
         if length == 0 {
@@ -101,12 +101,19 @@ fn announcement(message: &[u8]) -> Option<Place> {
 }
 
 /// Writes a number that no implementation reaches by counting: its upper half first.
-fn renumber(message: &mut [u8], at: Place, given: u32) {
+fn renumber(message: &mut [u8], at: NumberField, given: u32) {
     let halves = [1_u32, given];
     let bytes = halves.map(|half| if at.little_endian { half.to_le_bytes() } else { half.to_be_bytes() });
     if let Some(to) = message.get_mut(at.begin..at.begin + NUMBER.len()) {
         to.copy_from_slice(bytes.as_flattened());
     }
+}
+
+/// Sends an announcement under another number, as one of a participant that tells of topics.
+fn pass_on(out: &[(UdpSocket, SocketAddr)], message: &mut [u8], at: NumberField, from: IpAddr, given: u32) {
+    renumber(message, at, given);
+    again::tells_of_topics(message, at.submessage);
+    send(out, from, message);
 }
 
 /// Inserts where there is room, or where the key is known.
@@ -192,16 +199,18 @@ impl Returning {
             }
             lost.sent_at = Some(now);
             self.given = self.given.wrapping_add(1);
-            renumber(message, *number, self.given);
-            again::tells_of_topics(message, number.submessage);
-            send(&self.out, *from, message);
+            pass_on(&self.out, message, *number, *from, self.given);
         }
         self.forget(now);
     }
 
     /// Has the endpoints of these topics matched again with those of a participant that is there again.
     pub(super) fn match_again(&mut self, with: Prefix, topics: &[Topic]) {
-        let Some(from) = self.heard.get(&with).map(|heard| heard.from) else { return };
+        // Its own announcement may have been taken, which says nothing of topics: that of a number which is not remembered any more.
+        let Some(Announcement { message, number, from, .. }) = self.heard.get_mut(&with) else { return };
+        let from = *from;
+        self.given = self.given.wrapping_add(1);
+        pass_on(&self.out, message, *number, from, self.given);
         for some in topics.chunks(TOPICS) {
             let first = self.given.wrapping_add(1);
             self.given = self.given.wrapping_add(u32::try_from(some.len()).unwrap_or_default());
@@ -249,9 +258,9 @@ mod tests {
     #[test]
     fn an_announcement_is_found_behind_other_submessages_and_a_farewell_is_none() {
         let little = announced(LITTLE_ENDIAN | WITH_DATA, ANNOUNCER);
-        assert_eq!(announcement(&little), Some(Place { submessage: 36, begin: 52, little_endian: true }));
+        assert_eq!(announcement(&little), Some(NumberField { submessage: 36, begin: 52, little_endian: true }));
         let big = announced(WITH_DATA, ANNOUNCER);
-        assert_eq!(announcement(&big), Some(Place { submessage: 36, begin: 52, little_endian: false }));
+        assert_eq!(announcement(&big), Some(NumberField { submessage: 36, begin: 52, little_endian: false }));
         assert_eq!(announcement(&announced(LITTLE_ENDIAN | 0x08, ANNOUNCER)), None, "a key alone");
         assert_eq!(announcement(&announced(LITTLE_ENDIAN | WITH_DATA, [0, 0, 3, 0xc2])), None, "an endpoint");
         assert_eq!(announcement(&little[..59]), None);
@@ -326,7 +335,7 @@ mod tests {
             let mut returning = Returning::start(201, &[Ipv4Addr::LOCALHOST.into()], ([9; 12], 111), Instant::ZERO);
             for (index, prefix) in many.into_iter().enumerate() {
                 let now = Instant::from_micros(index as u64 * 60_000);
-                insert(&mut returning.heard, prefix, Announcement { message: vec![0; 60], number: Place { submessage: 0, begin: 0, little_endian: true }, from: Ipv4Addr::LOCALHOST.into(), at: now });
+                insert(&mut returning.heard, prefix, Announcement { message: vec![0; 60], number: NumberField { submessage: 0, begin: 0, little_endian: true }, from: Ipv4Addr::LOCALHOST.into(), at: now });
                 insert(&mut returning.lost, prefix, Lost { at: Instant::ZERO, sent_at: None });
                 returning.step(now);
                 prop_assert!(returning.heard.len() <= MOST && returning.lost.len() <= MOST);
