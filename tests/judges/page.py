@@ -1,6 +1,7 @@
 """Outcomes and reasons as they are committed, and the page made of both."""
 
 import collections
+import fcntl
 import fnmatch
 import pathlib
 
@@ -17,7 +18,6 @@ BLAMED = {
     "generation": "what this generation of controllers does not have",
     "polyscope": "needs PolyScope",
     "device": "needs a device or a person",
-    "terms": "needs the consent of somebody",
 }
 
 
@@ -45,11 +45,6 @@ class Outcomes:
         for judge, software, case, outcome, note in rows(RESULTS, 5):
             self.by_run[judge, software][case] = (outcome, note)
 
-    def replace(self, judge, software, results):
-        # Notes of failures have times and addresses in them; the log of the run keeps those.
-        notes = {result.case: result.note if result.outcome == SKIPPED else "" for result in results}
-        self.by_run[judge, software] = {result.case: (result.outcome, notes[result.case]) for result in results}
-
     def sorted(self):
         for judge, software in sorted(self.by_run, key=lambda run: (run[0], version(run[1]))):
             yield judge, software, sorted(self.by_run[judge, software].items())
@@ -60,6 +55,19 @@ class Outcomes:
             for case, (outcome, note) in cases:
                 lines.append("\t".join([judge, software, case, outcome, note]))
         RESULTS.write_text("\n".join(lines) + "\n")
+
+
+def replace(judge, software, results, whole):
+    """Puts a run of a judge, `whole` or some cases of it, into `results.tsv`, which another process may be writing, too."""
+    with open(HERE / "run") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        outcomes = Outcomes()
+        # Notes of failures have times and addresses in them; the log of the run keeps those.
+        notes = {result.case: result.note if result.outcome == SKIPPED else "" for result in results}
+        if whole:
+            outcomes.by_run.pop((judge, software), None)
+        outcomes.by_run[judge, software] |= {result.case: (result.outcome, notes[result.case]) for result in results}
+        outcomes.write()
 
 
 class Reasons:
@@ -96,8 +104,8 @@ def unexplained(outcomes, reasons):
                 yield f"{judge}\t{software}\t{case}\t{outcome}"
 
 
-def write_page(outcomes, reasons, titles):
-    """Writes `results.md`."""
+def write_page(outcomes, reasons, titles, not_run):
+    """Writes `results.md`; `not_run` has the reason of each judge that may have no outcome."""
     text = [
         "# What the judges say",
         "",
@@ -117,8 +125,12 @@ def write_page(outcomes, reasons, titles):
             if outcome in listed:
                 blamed, reason = reasons.of(judge, software, case) or ("", "")
                 listed[outcome].append((judge, case, blamed, note or reason, software))
+    judges = {judge for judge, _ in outcomes.by_run}
+    text += [f"| `{judge}` | | not run | | |" for judge in sorted(not_run) if judge not in judges]
     text += ["", "| judge | what it is |", "|---|---|"]
     text += [f"| `{judge}` | {title} |" for judge, title in sorted(titles.items())]
+    text += ["" for judge in not_run if judge not in judges][:1]
+    text += [f"`{judge}` is not run here: {why}." for judge, why in sorted(not_run.items()) if judge not in judges]
     for outcome, title in ((FAILED, "Failures"), (SKIPPED, "Skipped"), (PASSED_AGAIN, "Passed when repeated")):
         if listed[outcome]:
             text += ["", f"## {title}", ""]
