@@ -18,6 +18,7 @@ BLAMED = {
     "generation": "what this generation of controllers does not have",
     "polyscope": "needs PolyScope",
     "device": "needs a device or a person",
+    "machine": "not decided: the machine was too busy",
 }
 
 

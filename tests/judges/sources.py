@@ -1,5 +1,7 @@
 """The judges' sources: pinned, checked to be unmodified, and built outside of the repository."""
 
+import contextlib
+import fcntl
 import hashlib
 import os
 import pathlib
@@ -43,6 +45,14 @@ URCL_PROGRAMS = (
     "instruction_executor_test_headless",
     "ur_driver_deprecated_constructor_test",
 )
+
+
+@contextlib.contextmanager
+def alone(folder):
+    """Waits while another process builds in the same folder."""
+    with open(folder / "build/lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def sh(*words, cwd=None):
@@ -102,7 +112,11 @@ def ur_rtde(folder):
 
 def built_ur_rtde(folder):
     """Returns the program of ur_rtde's doctest suite."""
-    source = ur_rtde(folder)
+    with alone(folder):
+        return build_ur_rtde(folder, ur_rtde(folder))
+
+
+def build_ur_rtde(folder, source):
     library, tests = folder / "build/ur_rtde", folder / "build/ur_rtde_test"
     options = ["-DPYTHON_BINDINGS=OFF", "-DEXAMPLES=OFF", "-DCMAKE_BUILD_TYPE=Release"]
     sh("cmake", "-S", source, "-B", library, *options)
@@ -115,6 +129,11 @@ def built_ur_rtde(folder):
 def built_urcl(folder):
     """Returns the folder of the built test programs of UR's client library that speak with a robot."""
     source, build = clone(folder, "urcl"), folder / "build/urcl"
+    with alone(folder):
+        return build_urcl(source, build)
+
+
+def build_urcl(source, build):
     options = ["-DCMAKE_BUILD_TYPE=Release", "-DBUILDING_TESTS=ON", "-DINTEGRATION_TESTS=ON"]
     debian = pathlib.Path("/usr/src/googletest")
     if debian.is_dir():
