@@ -124,7 +124,8 @@ def write_page(outcomes, reasons, titles, not_run):
         text.append(f"| `{judge}` | {software} | {passed}{again} | {count[FAILED]} | {count[SKIPPED]} |")
         for case, (outcome, note) in cases:
             if outcome in listed:
-                blamed, reason = reasons.of(judge, software, case) or ("", "")
+                # A suite's own word for a skip comes before a reason of ours.
+                blamed, reason = ("", "") if note else reasons.of(judge, software, case) or ("", "")
                 listed[outcome].append((judge, case, blamed, note or reason, software))
     judges = {judge for judge, _ in outcomes.by_run}
     text += [f"| `{judge}` | | not run | | |" for judge in sorted(not_run) if judge not in judges]
