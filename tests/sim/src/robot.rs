@@ -37,7 +37,7 @@ impl Default for PowerTiming {
     }
 }
 
-/// A protective stop cannot be unlocked earlier than this after it occurred (`core/docs/protocol/ur-dashboard.md 3`).
+/// By the dashboard and by a person, a protective stop cannot be unlocked earlier than this after it occurred (`core/docs/protocol/ur-dashboard.md 3`).
 pub const UNLOCK_AFTER: Duration = Duration::from_secs(5);
 
 /// Power of the arm.
@@ -209,11 +209,17 @@ impl Robot {
     pub fn unlock_protective_stop(&mut self, now: SimTime) -> bool {
         match self.stop {
             Stop::Protective { at } if now.since(at) < UNLOCK_AFTER => false,
-            Stop::Protective { .. } => {
-                self.stop = Stop::None;
+            _ => {
+                self.clear_protective_stop();
                 true
             }
-            _ => true,
+        }
+    }
+
+    /// Ends a protective stop of any age.
+    pub fn clear_protective_stop(&mut self) {
+        if matches!(self.stop, Stop::Protective { .. }) {
+            self.stop = Stop::None;
         }
     }
 

@@ -78,6 +78,8 @@ pub struct Controller {
     plant: Plant,
     programs: Programs,
     notices: Vec<Notice>,
+    /// Notices that wait for the periodic state, in order.
+    held: Vec<Notice>,
     faults: Schedule,
     script: Vec<(SimTime, Action)>,
     connections: BTreeMap<Conn, Connection>,
@@ -216,6 +218,7 @@ impl Controller {
                 },
             ),
             notices: vec![],
+            held: vec![],
             faults: Schedule::new(options.faults.clone()),
             script: vec![],
             connections: BTreeMap::new(),
@@ -423,9 +426,15 @@ impl Controller {
             self.second_commander_sends();
             self.watch_inputs();
             self.fetch();
+            let before = self.notices.len();
             self.programs.cycle(self.now, &mut self.plant, &mut self.notices);
             if std::mem::take(&mut self.plant.asks_protective_stop) {
+                // The stop comes before the end of a program whose last statement it is.
+                let mut end = self.notices.split_off(before);
+                let at = end.iter().position(|notice| matches!(notice, Notice::Stopped(_))).unwrap_or(end.len());
+                self.notices.extend(end.drain(..at));
                 self.stop_protectively(self.options.stop_codes.called);
+                self.notices.append(&mut end);
             }
             self.show_popups();
             self.echo();

@@ -38,6 +38,13 @@ impl Controller {
         self.report_safety(before);
     }
 
+    /// Unlocks a protective stop of any age: what `set unlock protective stop` on 30001 and 30002 does.
+    pub(super) fn unlock_by_text(&mut self) {
+        let before = self.plant.robot.safety_mode();
+        self.plant.robot.clear_protective_stop();
+        self.report_safety(before);
+    }
+
     fn protect(&mut self, code: Option<StopCode>) {
         if self.plant.robot.protective_stop(self.now) {
             self.programs.pause(&mut self.plant.arm, self.options.stop_deceleration);
@@ -235,6 +242,7 @@ impl Controller {
         self.rtde_restart =
             self.options.rtde.boot_restart.filter(|_| self.firmware.rtde()).map(|after| self.now + after);
         self.notices.clear();
+        self.held.clear();
         self.forget_exchange();
         self.pendant = external_control::pendant(&self.options.files, self.options.external_control.as_ref());
     }

@@ -9,6 +9,7 @@ use super::{Conn, Controller};
 use crate::dashboard;
 use crate::fault::FaultKind;
 use crate::port::Port;
+use crate::program::Notice;
 use crate::publish::state::Deviations;
 use crate::publish::{self, Snapshot, message};
 
@@ -56,7 +57,7 @@ impl Controller {
         while self.next_state <= self.now {
             self.next_state = self.next_state + STATE_PERIOD;
         }
-        let notices = self.notices();
+        let notices = self.due_notices(periodic);
         let is_read = self.connections.values().any(|c| c.listens() && c.port.sends_realtime());
         let packet = if is_read { self.realtime_packet() } else { vec![] };
         self.publish_rtde();
@@ -67,14 +68,14 @@ impl Controller {
             if port.sends_realtime() {
                 self.send_realtime(id, port, &packet);
             }
-            if port.sends_messages() {
-                notices.iter().for_each(|bytes| self.send(id, bytes));
-            }
             if port.sends_state() {
                 let first = self.connections.get_mut(&id).is_some_and(|c| std::mem::take(&mut c.first_state));
                 if first || periodic {
                     self.send_state(id, port, first);
                 }
+            }
+            if port.sends_messages() {
+                notices.iter().for_each(|bytes| self.send(id, bytes));
             }
         }
         if periodic {
@@ -82,12 +83,17 @@ impl Controller {
         }
     }
 
-    /// What happened since the last cycle, as messages.
-    fn notices(&mut self) -> Vec<Vec<u8>> {
+    /// Returns what happened since the last cycle, as messages. A change of the safety mode, with the codes before it, follows the
+    /// periodic state that shows it (`core/docs/protocol/ur-client-interfaces.md` 4.3), and later notices follow in order.
+    fn due_notices(&mut self, periodic: bool) -> Vec<Vec<u8>> {
         let timestamp = self.snapshot().timestamp();
-        let notices = std::mem::take(&mut self.notices);
+        self.held.append(&mut self.notices);
+        let changes = self.held.iter().any(|notice| matches!(notice, Notice::Safety(_)));
+        let stop = self.held.iter().position(|notice| matches!(notice, Notice::Safety(_) | Notice::Code { .. }));
+        let due = stop.filter(|_| changes && !periodic).unwrap_or(self.held.len());
         let later = self.options.later_reports.unwrap_or(self.firmware.later_reports());
-        notices.iter().filter_map(|notice| message::notice(notice, self.firmware, later, timestamp)).collect()
+        let due = self.held.drain(..due);
+        due.filter_map(|notice| message::notice(&notice, self.firmware, later, timestamp)).collect()
     }
 
     fn realtime_packet(&self) -> Vec<u8> {

@@ -75,6 +75,7 @@ impl Controller {
             }
             match assembled {
                 Assembled::Program(text) => self.programs.offer(Sender::Client(id), self.now, text),
+                Assembled::Service(Service::Line(ServiceLine::UnlockProtectiveStop)) => self.unlock_by_text(),
                 Assembled::Service(service) => {
                     if let Some(action) = service_action(service) {
                         self.act(action);
@@ -95,7 +96,7 @@ impl Controller {
     }
 }
 
-/// What a service line asks for; the simulator has no freedrive.
+/// The action that a service line asks for; the simulator has no freedrive, and [`Controller::unlock_by_text`] is another.
 fn service_action(service: Service) -> Option<Action> {
     Some(match service {
         Service::Speed(share) => Action::Slider(share),
@@ -103,8 +104,7 @@ fn service_action(service: Service) -> Option<Action> {
             ServiceLine::PowerOn => Action::PowerOn,
             ServiceLine::PowerOff => Action::PowerOff,
             ServiceLine::BrakeRelease | ServiceLine::RobotModeRun => Action::ReleaseBrakes,
-            ServiceLine::RobotModeFreedrive => return None,
-            ServiceLine::UnlockProtectiveStop => Action::UnlockProtectiveStop,
+            ServiceLine::RobotModeFreedrive | ServiceLine::UnlockProtectiveStop => return None,
             ServiceLine::StopProgram => Action::StopProgram,
         },
     })

@@ -80,7 +80,7 @@ impl ProgramHost<'_> {
                 let arm = &self.plant.arm;
                 Some(list(torques_of(&arm.jacobian(), &self.plant.force.push)))
             }
-            "protective_stop" => self.protective_stop(call),
+            "protective_stop" => self.protective_stop(),
             "direct_torque" | "torque_command" => self.direct_torque(call),
             _ => self.dynamics(call),
         }
@@ -171,10 +171,10 @@ impl ProgramHost<'_> {
         Some(CallResult::Value(Value::Int(i32::try_from(steps).unwrap_or(i32::MAX))))
     }
 
-    /// The program is paused by it, and this call returns when the program goes on.
-    fn protective_stop(&mut self, call: &Call<'_>) -> Option<CallResult> {
-        self.plant.asks_protective_stop |= call.repeat == 0;
-        Some(if call.repeat == 0 { CallResult::Again } else { done() })
+    /// Pauses the program at the end of this cycle; one that reaches its end before that has ended.
+    fn protective_stop(&mut self) -> Option<CallResult> {
+        self.plant.asks_protective_stop = true;
+        Some(done())
     }
 
     /// `direct_torque(tau, friction_comp, viscous_scale, coulomb_scale)` and `torque_command(tau, friction_comp)`: for one control

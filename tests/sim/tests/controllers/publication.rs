@@ -440,7 +440,7 @@ fn a_change_of_the_safety_mode_is_told_on_30001() {
     bench.run(20);
     bench.take(conn);
     bench.controller.act(Action::ProtectiveStop);
-    bench.run(20);
+    bench.run(100);
     let messages = bench.messages(conn);
     let change = messages.iter().find(|message| message[4] == 20 && message[14] == 5).unwrap();
     assert_eq!((change.len(), change[23]), (32, 3));

@@ -3,7 +3,7 @@
 use outrigger_sim::controller::{Action, Conn, Options};
 use outrigger_sim::port::Port;
 use outrigger_sim::stops::{StopCode, StopCodes};
-use outrigger_wire::primary::{ErrorDetail, Message, MessageKind, RobotMessagePayload, SafetyDetail};
+use outrigger_wire::primary::{ErrorDetail, Message, MessageKind, RobotMessagePayload, SafetyDetail, SubPackage};
 use outrigger_wire::robot::{SafetyMode, SoftwareVersion};
 
 use crate::common::{Bench, ideal};
@@ -17,15 +17,34 @@ enum Report {
     Mode(Option<SafetyMode>),
 }
 
-/// The reports that `conn` has received, as a client of this software reads them. A form that is not known is an error.
-fn reports(bench: &mut Bench, conn: Conn, software: SoftwareVersion) -> Vec<Report> {
+/// A message that matters for the order of reports.
+#[derive(Clone, Debug, PartialEq)]
+enum Event {
+    /// A state, with or without a protective stop.
+    State(bool),
+    Report(Report),
+    /// The title of a key message.
+    Key(String),
+}
+
+/// The events that `conn` has received, as a client of this software reads them. A form that is not known is an error.
+fn events(bench: &mut Bench, conn: Conn, software: SoftwareVersion) -> Vec<Event> {
     let messages = bench.messages(conn);
     let read = messages.iter().filter_map(|bytes| {
-        let MessageKind::RobotMessage(message) = Message::new_checked(bytes).unwrap().kind() else { return None };
+        let message = match Message::new_checked(bytes).unwrap().kind() {
+            MessageKind::RobotMessage(message) => message,
+            MessageKind::RobotState(mut packages) => {
+                return packages.find_map(|package| match package.unwrap() {
+                    SubPackage::RobotModeData(mode) => Some(Event::State(mode.protective_stop())),
+                    _ => None,
+                });
+            }
+            _ => return None,
+        };
         match message.payload(Some(software)).unwrap() {
             RobotMessagePayload::SafetyMode(safety) => {
                 assert!(!matches!(safety.detail, SafetyDetail::Raw(_)), "{software:?}");
-                Some(Report::Mode(safety.detail.safety_mode()))
+                Some(Event::Report(Report::Mode(safety.detail.safety_mode())))
             }
             RobotMessagePayload::ErrorCode(error) => {
                 let level = match error.detail {
@@ -34,12 +53,22 @@ fn reports(bench: &mut Bench, conn: Conn, software: SoftwareVersion) -> Vec<Repo
                     ErrorDetail::Report { report_level, .. } => Some(report_level),
                     ErrorDetail::Raw(_) => panic!("{software:?}: a form that is not known"),
                 };
-                Some(Report::Code(error.code, error.argument, level))
+                Some(Event::Report(Report::Code(error.code, error.argument, level)))
             }
+            RobotMessagePayload::Key(key) => Some(Event::Key(String::from_utf8_lossy(key.title.0).into_owned())),
             _ => None,
         }
     });
     read.collect()
+}
+
+/// The reports among them.
+fn reports(bench: &mut Bench, conn: Conn, software: SoftwareVersion) -> Vec<Report> {
+    let reports = events(bench, conn, software).into_iter().filter_map(|event| match event {
+        Event::Report(report) => Some(report),
+        _ => None,
+    });
+    reports.collect()
 }
 
 fn bench(options: Options) -> (Bench, Conn) {
@@ -85,6 +114,38 @@ fn a_program_that_stops_itself_is_reported_once_as_c209() {
             bench.run(300);
             let expected = [Report::Code(209, 0, Some(2)), Report::Mode(Some(SafetyMode::ProtectiveStop))];
             assert_eq!(reports(&mut bench, conn, software), expected, "{software:?}, {program}");
+        }
+    }
+}
+
+/// UR's client library waits for the code of a stop, unlocks it by text at once, waits for a state without the stop and sends.
+#[test]
+fn a_stop_is_reported_after_the_state_that_shows_it_and_a_line_unlocks_it_at_once() {
+    for (major, minor) in [(3, 14), (3, 15), (5, 15), (10, 11)] {
+        for started in (0..100).step_by(7) {
+            let software = SoftwareVersion::new(major, minor);
+            let (mut bench, conn) = bench(ideal(major, minor));
+            bench.run(started);
+            bench.take(conn);
+            bench.send(conn, "def a():\n  protective_stop()\nend\n");
+            bench.run(300);
+            let mut stopped = events(&mut bench, conn, software);
+            let key = |title: &str| Event::Key(title.to_owned());
+            stopped.retain(|event| ![Event::State(false), key("PROGRAM_XXX_STARTED")].contains(event));
+            let expected = [
+                Event::State(true),
+                Event::Report(Report::Code(209, 0, Some(2))),
+                Event::Report(Report::Mode(Some(SafetyMode::ProtectiveStop))),
+                key("PROGRAM_XXX_STOPPED"),
+            ];
+            assert_eq!(stopped[..4], expected, "{software:?} after {started} ms");
+
+            bench.send(conn, "set unlock protective stop\n");
+            bench.run(200);
+            let mut unlocked = events(&mut bench, conn, software);
+            unlocked.retain(|event| *event != Event::State(true));
+            let expected = [Event::State(false), Event::Report(Report::Mode(Some(SafetyMode::Normal)))];
+            assert_eq!(unlocked[..2], expected, "{software:?} after {started} ms");
         }
     }
 }
