@@ -13,7 +13,7 @@ use crate::{fast, rust};
 
 /// The time that a listener may take to hear the first state \[s\]: the longest time between two announcements of RustDDS is 10 s.
 const PATIENCE: &str = "12";
-/// Of the 1 000 states of 2 s so many arrive at least, on a machine that does other things beside.
+/// The least number of states that arrive in 2 s, of 1 000, on a machine that does other things beside.
 const STATES: f64 = 500.0;
 
 /// A command that runs these words in `computer`.
