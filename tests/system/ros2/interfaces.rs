@@ -109,12 +109,34 @@ fn nobody() {
     );
 }
 
+/// Programs of a network that was not named are not met, also where they send all that they have by multicast, as Cyclone DDS does to
+/// two or more: Linux gives a socket the multicast of every interface, unless it is told otherwise.
+fn others_are_kept_out() {
+    let computers = Namespace::two_computers().expect("root");
+    let _controller = controller(&computers[0]);
+    let [python, script] = by_cyclone();
+    let others: Vec<Program> = [&computers[0], &computers[1], &computers[1], &computers[1]]
+        .into_iter()
+        .map(|computer| {
+            let mut other = at(computer, &[&*python, &*script, "0", "30"]);
+            Program(other.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("Python"))
+        })
+        .collect();
+    std::thread::sleep(Duration::from_secs(2));
+    let words = [program(), "ros2", "127.0.0.1", "--interface", "127.0.0.1", "--seconds", "12"];
+    let said = at(&computers[0], &words).output().expect("it was built");
+    let said = String::from_utf8_lossy(&said.stdout);
+    assert!(said.contains("; no other program of ROS 2 was met"), "{said}");
+    drop(others);
+}
+
 pub(crate) fn tests() -> Vec<Trial> {
     const PYTHON: &[Need] = &[Need::Root, Need::Python];
     vec![
         test("cyclone_dds_by_default_meets_a_node_by_default", PYTHON, cyclone),
         test("fast_dds_by_default_meets_a_node_by_default", &[Need::Root, Need::FastDds], fast_dds),
         test("ros2_client_by_default_meets_a_node_by_default", &[Need::Root], ros2_client),
+        test("a_node_that_is_kept_to_loopback_meets_nobody_of_a_network", PYTHON, others_are_kept_out),
         test("a_node_that_meets_nobody_says_where_it_listens", PYTHON, nobody),
     ]
 }

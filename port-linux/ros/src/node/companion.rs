@@ -259,6 +259,9 @@ impl<const N: usize> Working<'_, N> {
         self.origin.follow(now, || self.clock.origin_unix_nanos());
         let (when, nanos) = ((now, self.stamp(now)), self.nanos(now));
         let mut remarks = Remarks::default();
+        if self.dds.rejoin_if_needed() {
+            self.face.discard(&mut self.dds, &mut remarks);
+        }
         for arrival in self.dds.look() {
             let arrival = match &mut self.pendant {
                 Some(pendant) => pendant.arrival(arrival, &mut self.dds, when.1, &mut remarks),
@@ -294,7 +297,7 @@ impl<const N: usize> Working<'_, N> {
         for finding in seen.iter().flat_map(|seen| neighbours::providers(&self.offered, seen)) {
             // Names of others are many: what is told of them is bounded.
             if self.found.len() < MOST_FOUND && self.found.insert(finding.text.clone()) {
-                remarks.push(finding.text);
+                remarks.extend([finding.text]);
             }
         }
         let Some(waits) = &mut self.waits else { return };

@@ -33,6 +33,7 @@ pub use self::ends::{Asking, Hearing, Publishing};
 use self::opened::endpoint;
 use super::bytes::{Payload, Raw, Reader, Through};
 use super::census::{Census, GRAPH, graph_topic};
+use super::confined::confine;
 use super::interrupted::Interrupted;
 pub(super) use super::offers::{In, Offers, Out};
 use super::peers::{self, Peers};
@@ -173,13 +174,19 @@ impl Dds {
     ) -> Result<Self, Failure> {
         // As long as the threads of the participant.
         let interrupted = Interrupted::watch().map_err(|error| refused("no thread", error))?;
-        let place = Place { domain, interfaces: interfaces.to_vec(), peers: peers.to_vec() };
         // It hears the first words of the participant.
         let peers = peers::Listening::start(domain, peers)?;
+        // Names are looked up once: who joins again does not wait for a server of names.
+        let hosts = peers.as_ref().map(|peers| peers.hosts().iter().map(ToString::to_string).collect());
+        let place = Place { domain, interfaces: interfaces.to_vec(), peers: hosts.unwrap_or_default() };
         probe::can_be_joined(domain).map_err(Failure::BadInput)?;
         let built = DomainParticipantBuilder::new(domain).with_only_networks(interfaces.iter().copied()).build();
         let participant =
             built.map_err(|error| refused(&format!("cannot join domain {domain} at {}", listed(interfaces)), error))?;
+        let open = confine(domain, interfaces).err().map(|error| {
+            let at = listed(interfaces);
+            format!("cannot keep multicast of other interfaces than {at} from the node ({error}): it may be heard and commanded by them")
+        });
         let plain = policies(Qos::SYSTEM);
         let publisher = participant.create_publisher(&plain).map_err(|error| refused("no publisher", error))?;
         let subscriber = participant.create_subscriber(&plain).map_err(|error| refused("no subscriber", error))?;
@@ -208,7 +215,7 @@ impl Dds {
             ours: BTreeMap::new(),
             waits: vec![],
             remarks: vec![],
-            news: vec![],
+            news: open.into_iter().collect(),
             place,
             node: None,
             returning,
@@ -324,7 +331,6 @@ impl Dds {
 
     /// What came in since the last look.
     pub(super) fn look(&mut self) -> Vec<Arrival> {
-        self.rejoin_if_needed();
         self.learn_all();
         if !self.waits.is_empty() {
             self.answer_those_found();

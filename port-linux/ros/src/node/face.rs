@@ -286,6 +286,16 @@ impl<const N: usize> Face<N> {
         }
     }
 
+    /// Discards what was asked for before the node was stopped and has not begun: nothing moves by itself when it goes on.
+    pub(super) fn discard(&mut self, dds: &mut Dds, remarks: &mut Remarks) {
+        // A force mode and freedrive end where nobody renews them.
+        self.guided = None;
+        self.streams.discard();
+        if let Some(client) = &mut self.client {
+            self.followed.discard(client, dds, remarks);
+        }
+    }
+
     /// Goes on with what is under way, and answers what has been decided.
     pub(super) fn step(&mut self, dds: &mut Dds, (now, stamp): (Instant, Time), remarks: &mut Remarks) {
         let Some(client) = &mut self.client else { return };

@@ -28,6 +28,7 @@ use outrigger::exit::Failure;
 use outrigger::host::worker::Worker;
 use outrigger::motion::Stage;
 use outrigger::motion::asked::{MadeBy, Ready, Wish, ready};
+use outrigger::released::ReleasedBy;
 use outrigger::requests::{Asked, Client, Decided};
 
 /// Feedback is published so often.
@@ -42,6 +43,8 @@ const RESTS: Duration = Duration::from_secs(1);
 
 /// One action.
 struct Served {
+    /// The name of the action.
+    name: &'static str,
     /// Whether a second goal is rejected while one is under way.
     exclusive: bool,
     /// The kind of its goals.
@@ -132,14 +135,14 @@ impl<const N: usize> Followed<N> {
             let (exclusive, command) = (*exclusive, *command);
             if command == Command::FollowUntilContact {
                 let action = Action::offer::<UntilResult>(dds, names, task)?;
-                served.push(Served { exclusive, command, action, topic: None });
+                served.push(Served { name: task.name, exclusive, command, action, topic: None });
                 continue;
             }
             let controller = task.name.split('/').next().unwrap_or_default();
             let topic = names.of(&format!("{controller}/joint_trajectory"));
             let action = Action::offer::<FollowResult>(dds, names, task)?;
             let topic = Some(dds.listens(&topic, "trajectory_msgs/msg/JointTrajectory", Qos::SERVICES)?);
-            served.push(Served { exclusive, command, action, topic });
+            served.push(Served { name: task.name, exclusive, command, action, topic });
         }
         let (touch, feedback_at) = (Touch::offer(dds, names)?, Instant::ZERO);
         Ok(Self { served, touch, joints, distro, goals_request, coming: None, current: None, feedback_at })
@@ -166,12 +169,13 @@ impl<const N: usize> Followed<N> {
         let mut arrival = self.touch.arrival(arrival, (client.as_deref_mut(), standing), dds, remarks)?;
         for index in 0..self.served.len() {
             let served = self.served.get_mut(index)?;
+            let name = served.name;
             match served.action.arrival(arrival, dds, remarks) {
                 Came::Goal(bytes, asker) => {
                     match self.goal(index, &bytes, (client, standing), (now, stamp)) {
                         Ok(coming) => self.coming = Some(Coming { asker: Some(asker), ..coming }),
                         Err((id, unfit)) => {
-                            remarks.push(format!("a goal was rejected: {}", unfit.text));
+                            remarks.push(format!("a goal of {name} was rejected: {}", unfit.text));
                             self.refuse((index, id), Some(asker), unfit, dds);
                         }
                     }
@@ -287,6 +291,15 @@ impl<const N: usize> Followed<N> {
         let read = move || drop(tell.send(ready(Wish::Motion(Box::new(motion)), &moving, &stands)));
         Worker::start("goal", read).map_err(|error| format!("no thread to read it in: {error}"))?;
         Ok(At::Read(told))
+    }
+
+    /// Rejects the motion that has not begun, and withdraws the request that was made for it.
+    pub(super) fn discard(&mut self, client: &mut Client<N>, dds: &mut Dds, remarks: &mut Remarks) {
+        let Some(coming) = self.coming.take() else { return };
+        if matches!(coming.at, At::Requests(..)) {
+            let _ = client.ask(Asked::Release(ReleasedBy::Ros));
+        }
+        self.reject(coming, "the node was stopped before it began: send it again", dds, remarks);
     }
 
     /// Goes on with what is under way, and tells of it.
@@ -417,7 +430,11 @@ impl<const N: usize> Followed<N> {
         if let Some((index, goal_id)) = coming.by {
             self.refuse((index, Some(goal_id)), coming.asker, invalid(why), dds);
         }
-        let what = if coming.by.is_some() { "a goal was rejected" } else { "a trajectory is not followed" };
+        let served = coming.by.and_then(|(index, _)| self.served.get(index));
+        let what = match served {
+            Some(served) => format!("a goal of {} was rejected", served.name),
+            None => "a trajectory is not followed".to_owned(),
+        };
         remarks.push(format!("{what}: {why}"));
     }
 

@@ -78,6 +78,11 @@ impl<const N: usize> Streams<N> {
         true
     }
 
+    /// Drops the newest that has not been passed on.
+    pub(super) const fn discard(&mut self) {
+        self.newest = None;
+    }
+
     /// Passes the newest on, and tells what came of others.
     pub(super) fn step(&mut self, client: &Client<N>, remarks: &mut Remarks) {
         if let Some(what) = self.newest.take() {

@@ -8,6 +8,7 @@ mod again;
 mod bytes;
 mod census;
 mod companion;
+mod confined;
 mod dashboard;
 pub mod dds;
 mod discovery_wait;

@@ -81,6 +81,11 @@ impl Listening {
         Ok(Some(Self { socket, hosts, domain }))
     }
 
+    /// Returns the addresses of the hosts.
+    pub(super) fn hosts(&self) -> &[Ipv4Addr] {
+        &self.hosts
+    }
+
     /// Tells them of this participant from here on.
     ///
     /// # Errors

@@ -53,12 +53,16 @@ impl Place {
     }
 }
 
-/// Returns the addresses (IPv4) of all interfaces of this machine that are up: loopback first, then by number.
+/// Returns the addresses (IPv4) of all interfaces of this machine that are up: loopback first, then the first address of each, then
+/// further ones, by number. Those beyond the most that a socket can join are left out.
 fn every_interface() -> Vec<IpAddr> {
     let up = netdev::get_interfaces().into_iter().filter(netdev::Interface::is_up);
-    let addresses = up.flat_map(|interface| interface.ipv4).map(|network| IpAddr::V4(network.addr()));
+    let addresses = up.flat_map(|interface| {
+        interface.ipv4.into_iter().enumerate().map(|(place, network)| (place > 0, IpAddr::V4(network.addr())))
+    });
     let mut found: Vec<_> = addresses.collect();
-    found.sort_unstable_by_key(|address| (!address.is_loopback(), *address));
+    found.sort_unstable_by_key(|(further, address)| (!address.is_loopback(), *further, *address));
+    let mut found: Vec<_> = found.into_iter().map(|(_, address)| address).collect();
     found.dedup();
     found.truncate(MOST);
     // A machine where nothing can be listed has its own interface.

@@ -11,6 +11,7 @@ use rustix::net::sockopt::{
 };
 use rustix::net::{AddressFamily, SocketType, bind, socket};
 
+use super::confined::hear_by;
 use super::peers::{facing, sender};
 use crate::neighbours::{Heard, Multicast, Prefix, Surroundings, discovery_port};
 
@@ -136,8 +137,17 @@ fn bound(port: u16) -> io::Result<OwnedFd> {
     Ok(socket)
 }
 
+/// A socket at the port of announcements that hears them by these interfaces.
+pub(super) fn listen_by(port: u16, interfaces: &[IpAddr]) -> io::Result<UdpSocket> {
+    let socket = bound(port)?;
+    hear_by(&socket, interfaces)?;
+    let socket = UdpSocket::from(socket);
+    socket.set_nonblocking(true)?;
+    Ok(socket)
+}
+
 /// A socket at the port of announcements, for every interface.
-pub(super) fn listen(port: u16) -> io::Result<UdpSocket> {
+fn listen(port: u16) -> io::Result<UdpSocket> {
     let socket = bound(port)?;
     for index in interfaces() {
         // An interface that is down, or has no multicast, brings nothing.

@@ -10,9 +10,11 @@ use outrigger::host::pace::Pace;
 /// The time after which lines that were left out are counted in the log.
 const SECOND: Duration = Duration::from_secs(1);
 /// The number of kinds of lines that are limited one by one.
-const KINDS: usize = 16;
+const KINDS: usize = 64;
 /// Lines of one kind: so many per second, and so many at once.
 const OF_ONE: (f32, f32) = (1.0, 10.0);
+/// The first lines of kinds, likewise, beside a flood of other kinds.
+const OF_FIRST: (f32, f32) = (2.0, 64.0);
 /// Lines of all kinds together, likewise: fewer than a session takes of one companion.
 const OF_ALL: (f32, f32) = (10.0, 40.0);
 
@@ -20,6 +22,7 @@ const OF_ALL: (f32, f32) = (10.0, 40.0);
 #[derive(Debug)]
 struct Kind {
     key: String,
+    is_new: bool,
     pace: Pace,
     left_out: LeftOut,
 }
@@ -52,6 +55,8 @@ impl LeftOut {
 pub(super) struct Remarked {
     kinds: VecDeque<Kind>,
     pace: Pace,
+    /// That on the first lines of kinds, where the other one leaves no room.
+    first: Pace,
     /// Lines of kinds that are no longer limited one by one.
     others: LeftOut,
 }
@@ -60,14 +65,20 @@ impl Remarked {
     pub(super) fn new(now: Instant) -> Self {
         let (per_second, at_once) = OF_ALL;
         let others = LeftOut { since: now, ..LeftOut::default() };
-        Self { kinds: VecDeque::with_capacity(KINDS), pace: Pace::new(per_second, at_once, now), others }
+        let pace = Pace::new(per_second, at_once, now);
+        let first = Pace::new(OF_FIRST.0, OF_FIRST.1, now);
+        Self { kinds: VecDeque::with_capacity(KINDS), pace, first, others }
     }
 
     /// Returns the text to show for `line` now; what is left out is counted by [`due`](Self::due).
     pub(super) fn line(&mut self, line: Line, now: Instant) -> Option<String> {
         let Line { key, text, count } = line;
-        let mut kind = self.take(key.unwrap_or_else(|| text.clone()), now);
-        let is_shown = kind.left_out.count == 0 && kind.pace.take_now(now) && self.pace.take_now(now);
+        let mut kind = self.take(key, now);
+        // The first of its kind is shown beside a flood of others.
+        let is_first = std::mem::replace(&mut kind.is_new, false);
+        let is_shown = kind.left_out.count == 0
+            && kind.pace.take_now(now)
+            && (self.pace.take_now(now) || (is_first && self.first.take_now(now)));
         let left_out = count.saturating_sub(u64::from(is_shown));
         if left_out > 0 {
             kind.left_out.add(left_out, text.clone(), now);
@@ -90,12 +101,12 @@ impl Remarked {
             }
         }
         let (per_second, at_once) = OF_ONE;
-        Kind { key, pace: Pace::new(per_second, at_once, now), left_out: LeftOut::default() }
+        Kind { key, is_new: true, pace: Pace::new(per_second, at_once, now), left_out: LeftOut::default() }
     }
 
     /// Returns the lines that count those left out, once a second has passed since the first of them.
     pub(super) fn due(&mut self, now: Instant) -> Vec<String> {
-        let Self { kinds, pace, others } = self;
+        let Self { kinds, pace, others, .. } = self;
         let all = kinds.iter_mut().map(|kind| (&mut kind.left_out, "")).chain([(others, " and others")]);
         let due = all.filter(|(left_out, _)| left_out.is_due(now) && pace.take_now(now));
         due.map(|(left_out, others)| {
@@ -116,7 +127,7 @@ mod tests {
     }
 
     fn line(text: &str) -> Line {
-        Line { key: None, text: text.to_owned(), count: 1 }
+        Line { key: text.to_owned(), text: text.to_owned(), count: 1 }
     }
 
     /// The sum of the counts behind lines that begin so, each other line counted as one.
@@ -147,7 +158,7 @@ mod tests {
         let (mut shown, mut goals) = (vec![], 0);
         for millis in (0..60_000).step_by(2) {
             let text = format!("joint 1 would reach {millis} rad/s");
-            let stream = Line { key: Some("Beyond".into()), text, count: 1 };
+            let stream = Line { key: "Beyond".into(), text, count: 1 };
             shown.extend(remarked.line(stream, at(millis)));
             shown.extend(remarked.line(line("freedrive: nothing is commanded"), at(millis)));
             if millis % 1_000 == 500 {
@@ -157,6 +168,7 @@ mod tests {
         }
         shown.extend(remarked.due(at(62_000)));
         assert_eq!(goals, 60, "a goal that is rejected is seen beside a flood");
+        assert!(remarked.line(line("set_io"), at(59_999)).is_some(), "the first of another kind is seen beside it");
         // Ten of each at once, and two of each per second after that: one of its own, and one with the count.
         assert!((100..=2 * (10 + 2 * 61)).contains(&shown.len()), "{}", shown.len());
         assert_eq!(counted(&shown, "joint 1"), 30_000);
@@ -174,7 +186,7 @@ mod tests {
         for second in 100..120 {
             shown.extend(remarked.due(at(second * 1_000)));
         }
-        assert!((900..=40 + 1_200).contains(&shown.len()), "{}", shown.len());
+        assert!((900..=40 + 1_200 + 64 + 240).contains(&shown.len()), "{}", shown.len());
         assert_eq!(counted(&shown, ""), 100_000);
         assert_eq!(remarked.kinds.len(), KINDS);
     }

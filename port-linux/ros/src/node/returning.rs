@@ -18,6 +18,8 @@ use crate::neighbours::{Prefix, discovery_port};
 
 /// Participants whose announcements are kept, at most, and those that were given up.
 const MOST: usize = 256;
+/// The participants of a machine that listen at a port of another one as well.
+const SPARES: u16 = 3;
 /// Bytes of an announcement that is kept, at most: those of ROS 2 have 200 to 1 000.
 const LONGEST: usize = 8_192;
 /// Messages that are taken in one look.
@@ -136,9 +138,11 @@ impl Returning {
     /// Listens in `domain` for the participant `own`, whose number on this machine is `slot`, and which has joined by `interfaces`.
     /// Without multicast and without a free port, nothing is heard.
     pub(super) fn start(domain: u16, interfaces: &[IpAddr], (own, slot): (Prefix, u16), now: Instant) -> Self {
-        // Participants that are reached by no multicast announce themselves at the ports of every participant of a machine.
-        let spare = spare(domain, Ipv4Addr::UNSPECIFIED).filter(|socket| socket.set_nonblocking(true).is_ok());
-        let sockets = probe::listen(discovery_port(domain)).into_iter().chain(spare).collect();
+        // Participants that are reached by no multicast announce themselves at the ports of twelve participants of a machine. Of many
+        // nodes the first take one of them more, or too few would be left for all.
+        let spare = (slot < SPARES).then(|| spare(domain, Ipv4Addr::UNSPECIFIED)).flatten();
+        let spare = spare.filter(|socket| socket.set_nonblocking(true).is_ok());
+        let sockets = probe::listen_by(discovery_port(domain), interfaces).into_iter().chain(spare).collect();
         let port = participant_port(domain, slot);
         let out =
             |interface: &IpAddr| Some((UdpSocket::bind((*interface, 0)).ok()?, SocketAddr::from((*interface, port))));

@@ -13,11 +13,15 @@ use outrigger::config::{RosSettings, Surface};
 use outrigger::exit::Failure;
 use outrigger::host::target::Target;
 
+/// Characters of a line, and of the name of its kind, at most.
+const LONGEST: usize = 4_096;
+const LONGEST_KEY: usize = 96;
+
 /// A line for the log.
 #[derive(Debug)]
 pub(super) struct Line {
-    /// The kind of which a flood is cut short; `None` where that is the text.
-    pub(super) key: Option<String>,
+    /// The kind of which a flood is cut short: nothing of it comes from others.
+    pub(super) key: String,
     /// The text.
     pub(super) text: String,
     /// The number of times that it happened.
@@ -29,20 +33,23 @@ pub(super) struct Line {
 pub(super) struct Remarks(pub(super) Vec<Line>);
 
 impl Remarks {
-    /// Adds a line.
+    /// Adds a line. Its kind is what stands before the first colon: the name of a topic, a service or an action of this node.
     pub(super) fn push(&mut self, text: String) {
-        self.0.push(Line { key: None, text, count: 1 });
+        let key = text.split(": ").next().unwrap_or_default().chars().take(LONGEST_KEY).collect();
+        self.push_counted(key, text, 1);
     }
 
     /// Adds a line of this kind, for something that happened so many times.
     pub(super) fn push_counted(&mut self, key: String, text: String, count: u32) {
-        self.0.push(Line { key: Some(key), text, count: count.into() });
+        let text = if text.len() > LONGEST { text.chars().take(LONGEST).collect() } else { text };
+        self.0.push(Line { key, text, count: count.into() });
     }
 }
 
 impl Extend<String> for Remarks {
     fn extend<T: IntoIterator<Item = String>>(&mut self, texts: T) {
-        texts.into_iter().for_each(|text| self.push(text));
+        // They are about others, whose names may be anything.
+        texts.into_iter().for_each(|text| self.push_counted("others".into(), text, 1));
     }
 }
 

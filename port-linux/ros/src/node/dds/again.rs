@@ -133,7 +133,10 @@ impl Dds {
             self.rejoins = Some((why, now));
         }
         let Some((why, _)) = self.rejoins.take_if(|(_, at)| *at <= now) else { return false };
-        match self.join_again() {
+        let joined = self.join_again();
+        // The time that it took is no standstill.
+        self.looked_at = self.clock.now();
+        match joined {
             Ok(()) => {
                 let dropped = "requests and goals that came meanwhile were discarded, and have to be sent again";
                 self.tell_news(format!("{why}: joined the domain again; {dropped}"));
@@ -141,7 +144,7 @@ impl Dds {
             }
             Err(failure) => {
                 self.tell_news(format!("{why}, and the domain cannot be joined again: {failure}"));
-                self.rejoins = Some((why, now + AGAIN));
+                self.rejoins = Some((why, self.looked_at + AGAIN));
                 false
             }
         }
