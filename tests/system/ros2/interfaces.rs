@@ -1,5 +1,6 @@
 //! A node and a listener, both with the settings that they have by themselves, on computers with several network interfaces.
 
+use std::io::Read as _;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -115,19 +116,19 @@ fn others_are_kept_out() {
     let computers = Namespace::two_computers().expect("root");
     let _controller = controller(&computers[0]);
     let [python, script] = by_cyclone();
-    let others: Vec<Program> = [&computers[0], &computers[1], &computers[1], &computers[1]]
-        .into_iter()
-        .map(|computer| {
-            let mut other = at(computer, &[&*python, &*script, "0", "30"]);
-            Program(other.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("Python"))
-        })
-        .collect();
-    std::thread::sleep(Duration::from_secs(2));
-    let words = [program(), "ros2", "127.0.0.1", "--interface", "127.0.0.1", "--seconds", "12"];
-    let said = at(&computers[0], &words).output().expect("it was built");
-    let said = String::from_utf8_lossy(&said.stdout);
+    let words = [program(), "ros2", "127.0.0.1", "--interface", "127.0.0.1", "--seconds", "14"];
+    let mut node = at(&computers[0], &words).stdin(Stdio::null()).stdout(Stdio::piped()).spawn().expect("it was built");
+    // One after the other, so that the first are told of the later ones by multicast.
+    let mut others = vec![];
+    for computer in [&computers[0], &computers[1], &computers[1], &computers[1], &computers[1]] {
+        std::thread::sleep(Duration::from_secs(1));
+        let mut other = at(computer, &[&*python, &*script, "0", "30"]);
+        others.push(Program(other.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("Python")));
+    }
+    let mut said = String::new();
+    node.stdout.take().expect("piped").read_to_string(&mut said).expect("text");
+    assert!(node.wait().expect("it ends").success(), "{said}");
     assert!(said.contains("; no other program of ROS 2 was met"), "{said}");
-    drop(others);
 }
 
 pub(crate) fn tests() -> Vec<Trial> {
