@@ -5,6 +5,7 @@
 use libfuzzer_sys::fuzz_target;
 use outrigger_core::client::script::ScriptFile;
 use outrigger_core::command::outputs::Write;
+use outrigger_ros2::acceptance::Standing;
 use outrigger_ros2::arm::{Arm, UR_JOINTS};
 use outrigger_ros2::calls::{self, Deed};
 use outrigger_ros2::controllers;
@@ -131,7 +132,7 @@ fuzz_target!(|data: &[u8]| {
             let arm = Arm::new(&UR_JOINTS, &Names::default());
             for distro in Distro::ALL {
                 for offer in controllers::CONTROLLER_OFFERS {
-                    let _ = controllers::answer(offer, bytes, &arm, controllers::Standing::default(), distro);
+                    let _ = controllers::answer(offer, bytes, &arm, &Standing::default(), distro);
                 }
             }
         }
