@@ -14,9 +14,10 @@ use rustix::net::{SocketAddrV4, SocketType, getsockname};
 use rustix::process::{PidfdFlags, PidfdGetfdFlags, getpid, pidfd_getfd, pidfd_open};
 use socket2::SockRef;
 
-use super::probe::GROUP;
 use crate::neighbours::discovery_port;
 
+/// The group of discovery (RTPS 2.5, 9.6.2.2).
+pub(super) const GROUP: Ipv4Addr = Ipv4Addr::new(239, 255, 0, 1);
 /// Sockets of a participant that hear multicast: announcements, and messages for all.
 const SOCKETS: usize = 2;
 

@@ -3,9 +3,10 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs as _, UdpSocket};
 
+use super::confined::GROUP;
 use super::dds::Place;
 use super::peers::{PARTICIPANTS, participant_port};
-use super::probe::{self, GROUP, header};
+use super::probe::{self, header};
 use crate::neighbours::{Prefix, discovery_port};
 
 /// A DATA submessage from the writer of announcements to whoever reads them (RTPS 2.5, 9.4.5.4): little-endian, with parameters and a

@@ -11,12 +11,10 @@ use rustix::net::sockopt::{
 };
 use rustix::net::{AddressFamily, SocketType, bind, socket};
 
-use super::confined::hear_by;
+use super::confined::{GROUP, hear_by};
 use super::peers::{facing, sender};
 use crate::neighbours::{Heard, Multicast, Prefix, Surroundings, discovery_port};
 
-/// The group of discovery (RTPS 2.5, 9.6.2.2).
-pub(super) const GROUP: Ipv4Addr = Ipv4Addr::new(239, 255, 0, 1);
 /// Domains some of whose ports are among those that Linux gives to any program: 32768 to 60999 as delivered
 /// (`net.ipv4.ip_local_port_range`).
 const LEAST_ANYBODYS: u16 = 102;
