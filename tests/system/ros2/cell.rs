@@ -137,6 +137,11 @@ impl Cell {
         Self::configured(software, path, "")
     }
 
+    /// The same, where a goal is a request to command as well.
+    pub(crate) fn requesting(software: SoftwareVersion, path: &str) -> Self {
+        Self::commands(controller(software), software, path, ("", "expert.goals_request = true"), &[])
+    }
+
     /// The same, with more in its configuration: keys with their sections before them.
     pub(crate) fn configured(software: SoftwareVersion, path: &str, more: &str) -> Self {
         Self::configured_as(software, path, more, &[])
@@ -144,7 +149,7 @@ impl Cell {
 
     /// The same, with these arguments.
     pub(crate) fn configured_as(software: SoftwareVersion, path: &str, more: &str, arguments: &[&str]) -> Self {
-        Self::commands(controller(software), software, path, more, arguments)
+        Self::commands(controller(software), software, path, (more, ""), arguments)
     }
 
     /// A node that commands the player, with something flat so far below the tool \[m\].
@@ -153,10 +158,16 @@ impl Cell {
         let arm = Controller::new(options.clone()).expect("a controller that existed");
         let [x, y, z] = arm.truth().tool().position;
         let surface = Surface::new([x, y, z - below], [0.0, 0.0, 1.0], 20_000.0, 500.0);
-        Self::commands(controller_of(Options { surface, ..options }), software, "player", "", &[])
+        Self::commands(controller_of(Options { surface, ..options }), software, "player", ("", ""), &[])
     }
 
-    fn commands(controller: Running, software: SoftwareVersion, path: &str, more: &str, arguments: &[&str]) -> Self {
+    fn commands(
+        controller: Running,
+        software: SoftwareVersion,
+        path: &str,
+        (more, ros): (&str, &str),
+        arguments: &[&str],
+    ) -> Self {
         let robot = robot(&controller);
         // Programs of two controllers of one machine connect to two ports.
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
@@ -167,7 +178,7 @@ impl Cell {
         let pendant = if path == "text" { "session.expert.pendant_stop = \"overridden\"" } else { "" };
         let text = format!(
             "{pendant}\nrobot.address = \"{robot}\"\nprogram.expert.port = {port}\nsession.path = \"{path}\"\nsession.software = \"{major}.{minor}\"\n{PATIENT}\n{PATIENT_UR}\n\
-             limits.velocity = 1.0\nlimits.acceleration = 3.0\n{more}\n[law]\nkind = \"joint-servo\"\n[ros]\nexpert.command = true\nexpert.legacy_names = true\n"
+             limits.velocity = 1.0\nlimits.acceleration = 3.0\n{more}\n[law]\nkind = \"joint-servo\"\n[ros]\nexpert.command = true\nexpert.legacy_names = true\n{ros}\n"
         );
         let file = file(".toml");
         std::fs::write(&file, text).expect("room");

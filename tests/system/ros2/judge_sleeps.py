@@ -1,11 +1,13 @@
 """Judges a node while a reader and client of it, or it itself, is stopped for longer than a lease. Usage: judge_sleeps.py DOMAIN PORT-OF-30003 WHO.
 
-WHO is `reader`, a program that only reads, `client`, one that asks, `node`, or `commanding`: the node while it executes a goal. As
+WHO is `reader`, a program that only reads, `client`, one that asks, `node`, `commanding`: the node while it executes a goal, or `asking`: the
+node for a short time, just after a goal has come that is a request to command as well. As
 `judge.py` it asks for deeds, prints what it finds, and ends with a reason. It is stopped itself by `do sleep PID SECONDS`,
 the node by `do sleep node SECONDS`.
 """
 
 import os
+import random
 import sys
 import threading
 import time
@@ -49,10 +51,30 @@ def answered(node, patience):
     raise SystemExit(f"{name} is not answered within {patience} s")
 
 
+def asked_before_a_stop(node, arm, states):
+    """Goals that come some milliseconds before the node is stopped: none of them moves the arm when it goes on."""
+    action = Action(node, "scaled_joint_trajectory_controller")
+    for attempt in range(4):
+        answered(node, 20.0)
+        first, begun = arm.now().q, time.monotonic()
+        there = [q + 0.5 * (joint < 1) for joint, q in enumerate(first)]
+        goal_id = [random.getrandbits(8) for _ in range(16)]
+        asked = f"{action.at}/send_goal", "FollowJointTrajectory_SendGoal"
+        node.client(*asked)
+        node.send(*asked, goal_id=goal_id, goal=goal([(2.0, there)]))
+        do("sleep node 1")
+        fresh(states, time.time())
+        time.sleep(4.0)
+        check(arm.way(begun) < 2e-3, f"30003: attempt {attempt}: {arm.way(begun)} rad by itself")
+    say("done", "yes")
+
+
 def main(domain, port, who):
     node, arm = Node(int(domain)), Arm(port)
     states = node.reader("joint_states", "JointState", depth=10_000)
     fresh(states, 0.0)
+    if who == "asking":
+        return asked_before_a_stop(node, arm, states)
     ours = announce(node, "/", "judge", [states])
     topic = Topic(node.participant, "ros_discovery_info", DEFINED["ParticipantEntitiesInfo"])
     graph = DataReader(node.participant, topic, qos=qos(latched=True, depth=1))

@@ -30,15 +30,15 @@ fn judged(found: &Found, of: &str) {
 
 /// By Cyclone DDS, whose lease is 10 s.
 fn cyclone_dds(who: &str) {
-    let mut cell = if who == "commanding" {
-        Cell::commanding(version(5, 15), "reverse-speedj")
-    } else {
-        Cell::looking(version(5, 15), &[])
+    let mut cell = match who {
+        "commanding" => Cell::commanding(version(5, 15), "reverse-speedj"),
+        "asking" => Cell::requesting(version(5, 15), "reverse-speedj"),
+        _ => Cell::looking(version(5, 15), &[]),
     };
     judged(&cell.judge_by("judge_sleeps.py", &[who]), who);
     let said = cell.said();
     match who {
-        "node" | "commanding" => assert!(said.contains("joined the domain again"), "{said}"),
+        "node" | "commanding" | "asking" => assert!(said.contains("joined the domain again"), "{said}"),
         _ => assert!(said.contains("is heard again"), "{said}"),
     }
 }
@@ -79,6 +79,7 @@ pub(crate) fn tests() -> Vec<Trial> {
         test("a_client_that_slept_is_answered_again", PYTHON, || cyclone_dds("client")),
         test("a_node_that_slept_is_there_again", PYTHON, || cyclone_dds("node")),
         test("a_node_that_slept_while_it_commanded_moves_nothing_by_itself", PYTHON, || cyclone_dds("commanding")),
+        test("a_goal_that_came_just_before_a_stop_moves_nothing_after_it", PYTHON, || cyclone_dds("asking")),
         test("a_client_by_fast_dds_that_slept_is_answered_again", FAST_DDS, || fast_dds("client")),
         test("a_client_by_fast_dds_finds_a_node_that_slept", FAST_DDS, || fast_dds("node")),
         test("a_client_by_ros2_client_finds_a_node_that_slept", NOTHING, ros2_client),
