@@ -137,7 +137,7 @@ impl Cell {
         Self::configured(software, path, "")
     }
 
-    /// The same, where a goal is a request to command as well.
+    /// A node to which a goal is a request to command as well.
     pub(crate) fn requesting(software: SoftwareVersion, path: &str) -> Self {
         Self::commands(controller(software), software, path, ("", "expert.goals_request = true"), &[])
     }

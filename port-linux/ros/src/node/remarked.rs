@@ -55,7 +55,7 @@ impl LeftOut {
 pub(super) struct Remarked {
     kinds: VecDeque<Kind>,
     pace: Pace,
-    /// That on the first lines of kinds, where the other one leaves no room.
+    /// The limit on the first lines of kinds, where the one on all leaves no room.
     first: Pace,
     /// Lines of kinds that are no longer limited one by one.
     others: LeftOut,
