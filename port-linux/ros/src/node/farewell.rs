@@ -4,8 +4,8 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs as _, UdpSocket};
 
 use super::confined::GROUP;
-use super::dds::Place;
 use super::peers::{PARTICIPANTS, participant_port};
+use super::place::Place;
 use super::probe::{self, header};
 use crate::neighbours::{Prefix, discovery_port};
 
