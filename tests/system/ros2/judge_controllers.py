@@ -37,7 +37,8 @@ class Judge:
             answer = self.followers[name].result(number)
             check(answer.status == 4, f"{name}: {answer.status}: {answer.result}")
         else:
-            until(lambda: any("a goal was rejected" in line for line in self.lines()), f"the rejection of {name} in the log")
+            rejected = f"a goal of {name}/follow_joint_trajectory was rejected"
+            until(lambda: any(rejected in line for line in self.lines()), f"the rejection of {name} in the log")
         return accepted
 
     def contacts(self):
@@ -52,7 +53,8 @@ class Judge:
         here = position(self.states)
         self.streams[kind].send(0.3, [0.0] * 6 if kind == "velocity" else here)
         time.sleep(1.5)
-        return not any(f"forward_{kind}_controller" in line for line in self.lines())
+        rejections = f"forward_{kind}_controller", "a streamed command was rejected"
+        return not any(rejection in line for line in self.lines() for rejection in rejections)
 
     def forces(self):
         pose = DEFINED["PoseStamped"](header=DEFINED["Header"](frame_id="base"))
