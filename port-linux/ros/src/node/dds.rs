@@ -8,7 +8,7 @@ mod ends;
 mod opened;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Wake, Waker};
@@ -176,6 +176,7 @@ impl Dds {
         let interrupted = Interrupted::watch().map_err(|error| refused("no thread", error))?;
         // It hears the first words of the participant.
         let peers = peers::Listening::start(domain, peers)?;
+        let spare = peers::spare(domain, Ipv4Addr::UNSPECIFIED);
         // Names are looked up once: who joins again does not wait for a server of names.
         let hosts = peers.as_ref().map(|peers| peers.hosts().iter().map(ToString::to_string).collect());
         let place = Place { domain, interfaces: interfaces.to_vec(), peers: hosts.unwrap_or_default() };
@@ -197,7 +198,7 @@ impl Dds {
         let own = prefix(Gid(participant.guid().to_bytes()));
         let told = peers.map(|peers| peers.tell(own, clock)).transpose()?;
         let now = clock.now();
-        let returning = Returning::start(domain, interfaces, (own, participant.participant_id()), now);
+        let returning = Returning::start(domain, interfaces, spare, (own, participant.participant_id()), now);
         Ok(Self {
             status: participant.status_listener(),
             participant,

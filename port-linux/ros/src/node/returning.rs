@@ -12,7 +12,8 @@ use outrigger_wire::time::{Duration, Instant};
 use rustdds::{DomainParticipantStatusEvent, LostReason};
 
 use super::again::{self, Topic};
-use super::peers::{participant_port, sender, spare};
+use super::confined::GROUP;
+use super::peers::{participant_port, sender};
 use super::probe;
 use crate::neighbours::{Prefix, discovery_port};
 
@@ -71,7 +72,13 @@ struct Lost {
 /// Hears announcements, and passes on those of participants that were given up.
 #[derive(Debug)]
 pub(super) struct Returning {
-    sockets: Vec<UdpSocket>,
+    /// Those that hear announcements; of each, whether they come to it as to another participant of this machine.
+    sockets: Vec<(bool, UdpSocket)>,
+    /// Sends to all who hear the group by loopback. `rustdds` announces itself there to ports alone, for Linux calls that interface one
+    /// without multicast: Cyclone DDS would find a participant that joins again by its own next announcement, up to 8 s later.
+    all: Option<UdpSocket>,
+    /// The port of the group.
+    port: u16,
     /// A socket at each of the interfaces by which the participant has joined, and the participant's port there.
     out: Vec<(UdpSocket, SocketAddr)>,
     own: Prefix,
@@ -137,17 +144,37 @@ fn send(out: &[(UdpSocket, SocketAddr)], from: IpAddr, message: &[u8]) {
 impl Returning {
     /// Listens in `domain` for the participant `own`, whose number on this machine is `slot`, and which has joined by `interfaces`.
     /// Without multicast and without a free port, nothing is heard.
-    pub(super) fn start(domain: u16, interfaces: &[IpAddr], (own, slot): (Prefix, u16), now: Instant) -> Self {
+    /// `spare` was made before the participant, whose first announcement comes there.
+    pub(super) fn start(
+        domain: u16,
+        interfaces: &[IpAddr],
+        spare: Option<UdpSocket>,
+        (own, slot): (Prefix, u16),
+        now: Instant,
+    ) -> Self {
         // Participants that are reached by no multicast announce themselves at the ports of twelve participants of a machine. Of many
         // nodes the first take one of them more, or too few would be left for all.
-        let spare = (slot < SPARES).then(|| spare(domain, Ipv4Addr::UNSPECIFIED)).flatten();
-        let spare = spare.filter(|socket| socket.set_nonblocking(true).is_ok());
-        let sockets = probe::listen_by(discovery_port(domain), interfaces).into_iter().chain(spare).collect();
+        let spare = spare.filter(|socket| slot < SPARES && socket.set_nonblocking(true).is_ok());
+        let group = probe::listen_by(discovery_port(domain), interfaces).ok();
+        let sockets = group.map(|group| (false, group)).into_iter().chain(spare.map(|spare| (true, spare))).collect();
+        let joins_loopback = interfaces.contains(&IpAddr::V4(Ipv4Addr::LOCALHOST));
+        let all = joins_loopback.then(|| UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).ok()).flatten();
+        let all = all.filter(|all| probe::by(all, Ipv4Addr::LOCALHOST).is_ok());
         let port = participant_port(domain, slot);
         let out =
             |interface: &IpAddr| Some((UdpSocket::bind((*interface, 0)).ok()?, SocketAddr::from((*interface, port))));
         let out = interfaces.iter().filter_map(out).collect();
-        Self { sockets, out, own, heard: BTreeMap::new(), lost: BTreeMap::new(), given: 0, look_at: now }
+        Self {
+            sockets,
+            all,
+            port: discovery_port(domain),
+            out,
+            own,
+            heard: BTreeMap::new(),
+            lost: BTreeMap::new(),
+            given: 0,
+            look_at: now,
+        }
     }
 
     /// Takes an event of the participant. Returns the participant that is there again after it was given up.
@@ -179,11 +206,18 @@ impl Returning {
         }
         self.look_at = now + PACE;
         let mut bytes = [0; LONGEST];
-        for socket in &self.sockets {
+        for (is_spare, socket) in &self.sockets {
             for _ in 0..AT_ONCE {
                 let Ok((length, from)) = socket.recv_from(&mut bytes) else { break };
                 let message = bytes.get(..length).unwrap_or_default();
-                let Some((prefix, _)) = sender(message).filter(|(prefix, _)| *prefix != self.own) else { continue };
+                let Some((prefix, _)) = sender(message) else { continue };
+                if prefix == self.own {
+                    // What was sent to all comes back by the other socket, and is not sent again.
+                    if let Some(all) = self.all.as_ref().filter(|_| *is_spare && announcement(message).is_some()) {
+                        let _ = all.send_to(message, (GROUP, self.port));
+                    }
+                    continue;
+                }
                 // What fills all of the room was longer.
                 if let Some(number) = announcement(message).filter(|_| length < LONGEST) {
                     insert(
@@ -288,7 +322,7 @@ mod tests {
         let participant = UdpSocket::bind((Ipv4Addr::LOCALHOST, participant_port(domain, 110))).unwrap();
         participant.set_read_timeout(Some(std::time::Duration::from_millis(200))).unwrap();
         let at = |millis| Instant::ZERO + Duration::from_millis(millis);
-        let mut returning = Returning::start(domain, &[Ipv4Addr::LOCALHOST.into()], ([9; 12], 110), at(0));
+        let mut returning = Returning::start(domain, &[Ipv4Addr::LOCALHOST.into()], None, ([9; 12], 110), at(0));
         let passed_on = || {
             let mut bytes = [0; 200];
             participant.recv(&mut bytes).is_ok().then(|| bytes[52..60].to_vec())
@@ -336,7 +370,7 @@ mod tests {
 
         #[test]
         fn any_number_of_participants_is_bounded(many in prop::collection::vec(any::<Prefix>(), 250..400)) {
-            let mut returning = Returning::start(201, &[Ipv4Addr::LOCALHOST.into()], ([9; 12], 111), Instant::ZERO);
+            let mut returning = Returning::start(201, &[Ipv4Addr::LOCALHOST.into()], None, ([9; 12], 111), Instant::ZERO);
             for (index, prefix) in many.into_iter().enumerate() {
                 let now = Instant::from_micros(index as u64 * 60_000);
                 insert(&mut returning.heard, prefix, Announcement { message: vec![0; 60], number: NumberField { submessage: 0, begin: 0, little_endian: true }, from: Ipv4Addr::LOCALHOST.into(), at: now });

@@ -50,6 +50,8 @@ int main(int count, char** words) {
     const auto nothing = written([](Cdr& cdr) { cdr << uint8_t{0}; });
     version.call(nothing);
     until("joint states", [&] { return newest(states) > 0.0; });
+    // A node whose first session is interrupted while it is being set up ends, as without a robot.
+    std::this_thread::sleep_for(std::chrono::seconds(2));
 
     if (node) {
         std::cout << "do sleep node " << NODE_ASLEEP << std::endl;
