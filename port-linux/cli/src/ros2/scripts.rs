@@ -82,12 +82,13 @@ impl Scripts {
     /// [`Failure::Usage`] for an environment that cannot be heeded, [`Failure::BadInput`] where the domain cannot be joined,
     /// [`Failure::Connection`] for a peer without an address.
     pub(crate) fn join(args: &ScriptsArgs, controller: Arc<Running>) -> Result<Self, Failure> {
-        let Place { domain, interfaces, peers } = Place::find(args.domain, args.interface, args.peers.clone())?;
+        let place = Place::find(args.domain, args.interface, args.peers.clone())?;
+        let at = place.addresses();
+        let Place { domain, interfaces, peers } = place;
         let clock = Clock::start();
         // As the real one has.
         let dds = Dds::join(domain, &interfaces, &peers, Distro::Humble, clock)?;
-        let at: Vec<_> = interfaces.iter().map(ToString::to_string).collect();
-        say!("ROS 2: scripts speak at {}, domain {domain}", at.join(", "));
+        say!("ROS 2: scripts speak at {at}, domain {domain}");
         let leaves = Arc::new(AtomicBool::new(false));
         let asked = Arc::clone(&leaves);
         let work = move || {

@@ -7,8 +7,7 @@
 use super::probe::header;
 use crate::neighbours::Prefix;
 
-/// The length of a submessage's header (RTPS 2.5, 9.4.5.1), and of what is before the sample in a DATA submessage without parameters
-/// (9.4.5.4).
+/// The length of a submessage's header (RTPS 2.5, 9.4.5.1).
 const SUBMESSAGE: usize = 4;
 /// Little-endian, with a sample; and little-endian, without a wish for an answer.
 const DATA: [u8; 2] = [0x15, 0x05];

@@ -1,4 +1,4 @@
-//! Interruptions of this process: it was stopped and goes on (`SIGSTOP`, Ctrl-Z, a debugger), or the machine was suspended.
+//! Interruptions of this process: it was stopped and goes on (`SIGSTOP`, as by Ctrl-Z or a debugger).
 //!
 //! After one, Linux ends each wait of `epoll_wait` early, with `EINTR` (signal(7), "Interruption of system calls and library functions
 //! by stop signals"). `rustdds` 0.15 takes that for a failure of its sockets and ends its two threads: the participant announces

@@ -3,6 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use crate::environment::{self, Range};
+use crate::neighbours::listed;
 use outrigger::exit::Failure;
 
 /// Interfaces that are joined, at most: Linux lets a socket hear 20 groups (`net.ipv4.igmp_max_memberships`).
@@ -20,6 +21,12 @@ pub struct Place {
 }
 
 impl Place {
+    /// Returns the addresses of the interfaces as a sentence has them.
+    #[must_use]
+    pub fn addresses(&self) -> String {
+        listed(&self.interfaces)
+    }
+
     /// Returns `domain` where one is given, joined by `interface`, and `peers` with those of the environment. Without an
     /// interface the environment decides as for any node of ROS 2: all interfaces, or loopback alone
     /// (`ROS_AUTOMATIC_DISCOVERY_RANGE`, `ROS_LOCALHOST_ONLY`).

@@ -72,7 +72,7 @@ struct Lost {
 /// Hears announcements, and passes on those of participants that were given up.
 #[derive(Debug)]
 pub(super) struct Returning {
-    /// Those that hear announcements; of each, whether they come to it as to another participant of this machine.
+    /// The sockets that hear announcements, each with whether it is the spare one, which hears what is sent to this machine's ports.
     sockets: Vec<(bool, UdpSocket)>,
     /// Sends to all who hear the group by loopback. `rustdds` announces itself there to ports alone, for Linux calls that interface one
     /// without multicast: Cyclone DDS would find a participant that joins again by its own next announcement, up to 8 s later.
@@ -143,8 +143,8 @@ fn send(out: &[(UdpSocket, SocketAddr)], from: IpAddr, message: &[u8]) {
 
 impl Returning {
     /// Listens in `domain` for the participant `own`, whose number on this machine is `slot`, and which has joined by `interfaces`.
-    /// Without multicast and without a free port, nothing is heard.
-    /// `spare` was made before the participant, whose first announcement comes there.
+    /// `spare` is at the port of a participant that is not there; it was made before `own`, whose first announcement comes to it. Without
+    /// it and without multicast, nothing is heard.
     pub(super) fn start(
         domain: u16,
         interfaces: &[IpAddr],
