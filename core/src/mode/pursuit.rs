@@ -3,7 +3,7 @@
 //!
 //! | | |
 //! |---|---|
-//! | elapsed | grows by the time between two states times the speed scaling: as far as the arm can be |
+//! | elapsed | grows by the time between two states times the speed scaling: as far as the arm can be. While the scaling falls, the arm slows down later than it: elapsed is then as far as the target is seen to be |
 //! | reached | the place on the plan, near the one before and not beyond elapsed, that the target is nearest to |
 //! | late | elapsed, up to the end of the plan, less reached: what the order took on its way, and what the controller has lost |
 
@@ -29,8 +29,8 @@ impl Pursuit {
     /// At the beginning of its plan.
     pub const NOT_BEGUN: Self = Self { elapsed: 0, reached: 0 };
 
-    /// The newest state: since the one before `passed` of the plan's time can have passed, and the controller's `target` \[rad\] is
-    /// there. `plan` says where the joints are at a time of the plan \[µs\], whose end is `end` \[µs\]; states come once in a
+    /// The newest state: since the one before `passed` of the plan's time has passed by the speed scaling, and `at_most` so much while
+    /// that falls; the controller's `target` \[rad\] is there. `plan` says where the joints are at a time of the plan \[µs\], whose end is `end` \[µs\]; states come once in a
     /// `period`.
     ///
     /// How far the target is from the place that was reached, at most of all joints \[rad\]; infinite where there is no plan, or
@@ -38,7 +38,7 @@ impl Pursuit {
     pub fn observe<const N: usize>(
         &mut self,
         target: &JointPositions<N>,
-        passed: Duration,
+        [passed, at_most]: [Duration; 2],
         period: Duration,
         end: u64,
         plan: impl Fn(u64) -> Option<JointPositions<N>>,
@@ -46,7 +46,8 @@ impl Pursuit {
         self.elapsed = self.elapsed.saturating_add(passed.as_micros());
         let expected = self.reached.saturating_add(passed.as_micros());
         // A state is at most a period older than what is known of time.
-        let most = self.elapsed.saturating_add(period.as_micros()).min(end);
+        let falls = at_most.as_micros().saturating_sub(passed.as_micros());
+        let most = self.elapsed.saturating_add(period.as_micros()).saturating_add(falls).min(end);
         let mut nearest = f32::INFINITY;
         for step in AROUND {
             let way = period.as_micros().saturating_mul(step.unsigned_abs());
@@ -58,6 +59,7 @@ impl Pursuit {
                 nearest = nearest.min(off);
             }
         }
+        self.elapsed = self.elapsed.max(self.reached.saturating_sub(period.as_micros()));
         nearest
     }
 
@@ -107,7 +109,7 @@ mod tests {
         while at < END + behind {
             at += passed.as_micros();
             let target = plan(at.saturating_sub(behind).min(END)).unwrap();
-            worst = worst.max(pursuit.observe(&target, passed, PERIOD, END, plan));
+            worst = worst.max(pursuit.observe(&target, [passed; 2], PERIOD, END, plan));
             if plan(at) != plan(at + 50_000) && at > behind + 1_000_000 && at < 2_000_000 {
                 late = late.max(pursuit.late(END));
             }
@@ -132,20 +134,39 @@ mod tests {
         let mut stands = Pursuit::NOT_BEGUN;
         let here = JointPositions([0.0, 0.0]);
         for _ in 0..100 {
-            stands.observe(&here, PERIOD, PERIOD, END, plan);
+            stands.observe(&here, [PERIOD; 2], PERIOD, END, plan);
         }
         assert!(stands.late(END) > Duration::from_millis(200), "{stands:?}");
         assert!(stands.late(END) < Duration::from_millis(350), "it rests for half a second: {stands:?}");
         let mut strays = Pursuit::NOT_BEGUN;
-        assert!(strays.observe(&JointPositions([0.0, 0.1]), PERIOD, PERIOD, END, plan) > 0.09);
-        assert!(strays.observe(&JointPositions([0.0, f32::NAN]), PERIOD, PERIOD, END, plan).is_infinite());
-        assert!(strays.observe(&here, PERIOD, PERIOD, END, |_| None).is_infinite());
+        assert!(strays.observe(&JointPositions([0.0, 0.1]), [PERIOD; 2], PERIOD, END, plan) > 0.09);
+        assert!(strays.observe(&JointPositions([0.0, f32::NAN]), [PERIOD; 2], PERIOD, END, plan).is_infinite());
+        assert!(strays.observe(&here, [PERIOD; 2], PERIOD, END, |_| None).is_infinite());
+    }
+
+    /// The scaling is 0 at once, and the arm needs a quarter of a second to rest, as often as it likes.
+    #[test]
+    fn an_arm_that_slows_down_later_than_the_scaling_is_followed_and_is_not_late() {
+        let mut pursuit = Pursuit::NOT_BEGUN;
+        let (mut at, mut worst) = (500_000.0_f32, 0.0_f32);
+        for _ in 0..63 {
+            pursuit.observe(&plan(0).unwrap(), [PERIOD; 2], PERIOD, END, plan);
+        }
+        for cycle in 0..200_u32 {
+            let stopping = cycle % 50 >= 25;
+            let still = if stopping { 1.0 - (cycle % 25) as f32 / 25.0 } else { 1.0 };
+            at += 8_000.0 * still;
+            let share = |share: f32| Duration::from_micros((8_000.0 * share) as u64);
+            let passed = if stopping { [Duration::ZERO, share(still)] } else { [PERIOD; 2] };
+            worst = worst.max(pursuit.observe(&plan(at as u64).unwrap(), passed, PERIOD, END, plan));
+        }
+        assert!(worst < 5e-3 && pursuit.late(END) < Duration::from_millis(30), "{worst} {pursuit:?}");
     }
 
     #[test]
     fn nothing_is_reached_before_its_time() {
         let mut early = Pursuit::NOT_BEGUN;
-        let off = (0..50).map(|i| early.observe(&plan(500_000 + i * 16_000).unwrap(), PERIOD, PERIOD, END, plan));
+        let off = (0..50).map(|i| early.observe(&plan(500_000 + i * 16_000).unwrap(), [PERIOD; 2], PERIOD, END, plan));
         assert!(off.fold(0.0, f32::max) > 0.1, "{early:?}");
         assert_eq!(early.late(END), Duration::ZERO);
         assert_eq!(early.elapsed(), 400_000);

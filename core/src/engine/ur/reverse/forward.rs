@@ -41,6 +41,8 @@ const BEHIND: u64 = 100_000;
 const ALIVE: Duration = Duration::from_millis(40);
 /// A cancelled move whose end is not told is cancelled again after this time.
 const AGAIN: Duration = Duration::from_secs(1);
+/// Longest time in which an arm comes to rest whose slider was moved to 0 \[s\].
+const FALL: f32 = 0.5;
 /// A target below this is as good as at rest \[rad/s\].
 const SLOW: f32 = 0.001;
 /// What a move may be behind: of its own time, of what has passed \[%\], and in periods for each of its points, since parts of a
@@ -81,6 +83,8 @@ pub(super) struct Account {
     written: u32,
     told_all: bool,
     pursuit: Pursuit,
+    /// The speed scaling that the arm may still move by.
+    scaling: f32,
     /// The newest state.
     newest: Option<ControllerTime>,
     /// That it is late was told, or is to be told.
@@ -122,6 +126,7 @@ impl Account {
         written: 0,
         told_all: false,
         pursuit: Pursuit::NOT_BEGUN,
+        scaling: 0.0,
         newest: None,
         late: false,
         tell_late: false,
@@ -296,8 +301,12 @@ impl Reverse {
                 // A pause is reported for a while after it is over.
                 let stands_still = paused && state.target_velocities.max_abs() <= SLOW;
                 let scaling = if stands_still { 0.0 } else { state.scaling() };
-                let passed = dt.unwrap_or_default().min(Duration::from_secs(1)).as_secs_f32() * scaling;
-                let passed = Duration::from_micros((passed * 1e6 + 0.5) as u64);
+                let dt = dt.unwrap_or_default().min(Duration::from_secs(1)).as_secs_f32();
+                // A slider is reported where it is, and the arm slows down after it.
+                let slowing = if state.target_velocities.max_abs() <= SLOW { 0.0 } else { account.scaling - dt / FALL };
+                account.scaling = scaling.max(slowing);
+                let passed =
+                    [scaling, account.scaling].map(|share| Duration::from_micros((dt * share * 1e6 + 0.5) as u64));
                 let (end, legs) = (player.legs.end(), &mut player.legs);
                 let off = account.pursuit.observe(&state.target_positions, passed, period, end, |at| legs.planned(at));
                 let (late, elapsed, points) = (account.pursuit.late(end), account.pursuit.elapsed(), account.written);
