@@ -17,8 +17,8 @@
 //! * A pause at the pendant, or a slider at 0, freezes the program, and its mirror with it: the move is not lost, and the
 //!   clocks of mirror and start stand still, for `pause_timeout` at most, pause and slider taken together. A slider at 0 for
 //!   longer is a fault (`HeldByScaling`); a longer pause at the pendant ends commanding without one (`ProgramPaused`). While
-//!   the drive is idle no move is there to hold: a pause ends commanding at once, as in streamed drive, and the slider does
-//!   not matter. Motion that a hand or a force makes ends at once as well ([`Guide`](super::Guide)).
+//!   the drive is idle no move is there to hold: the slider does not matter, and a pause is outlasted all the same. Motion
+//!   that a hand or a force makes ends at once ([`Guide`](super::Guide)).
 //! * A move asked for while another one may run, while the arm may move or while the program is paused is refused. A
 //!   `Start` that waits in a paused program would begin with whoever resumes it.
 //! * `Cancel` is a message to the program and no motion text. It goes out at once, to a robot too that its safety system
@@ -146,6 +146,12 @@ impl Delegation {
         matches!(self.step, Step::Bridging | Step::Ready | Step::Started | Step::Running)
     }
 
+    /// Returns `true` while the program waits for the next move.
+    #[cfg(feature = "programs")]
+    pub(super) const fn is_idle(&self) -> bool {
+        matches!(self.step, Step::Idle)
+    }
+
     /// Whether streamed drive may go on.
     pub(super) fn may_stream(&self, evidence: &Evidence, config: &ModeConfig, now: Instant) -> Result<(), Reason> {
         match self.step {
@@ -175,7 +181,14 @@ impl Delegation {
             Step::Bridging | Step::Ready => self.observe_before(evidence, config, now),
             Step::Started => self.observe_started(evidence, config, now),
             Step::Running => self.observe_running(evidence, now),
-            Step::Ending | Step::Idle => return self.observe_after(evidence, config, now),
+            Step::Ending | Step::Idle => {
+                if evidence.pendant == Pendant::Paused {
+                    self.paused = self.paused + passed;
+                } else if evidence.timely {
+                    self.paused = Duration::ZERO;
+                }
+                return self.observe_after(evidence, config, now);
+            }
             Step::Cancelled { .. } | Step::Over | Step::Left | Step::LeftUnseen => None,
         };
         if paused {
@@ -251,10 +264,9 @@ impl Delegation {
         self.step != Step::Ready || !evidence.is_paused()
     }
 
-    /// Returns `true` while a pause at the pendant holds the move, for `pause_timeout` at most.
+    /// Returns `true` while a pause at the pendant is outlasted, for `pause_timeout` at most.
     pub(super) fn outlasts_pause(&self, evidence: &Evidence, config: &ModeConfig) -> bool {
-        let is_there = matches!(self.step, Step::Started | Step::Running | Step::Ending);
-        is_there && evidence.pendant == Pendant::Paused && self.paused <= config.delegated.pause_timeout
+        evidence.pendant == Pendant::Paused && self.paused <= config.delegated.pause_timeout
     }
 
     /// What answers the state that came at `at`.
@@ -355,12 +367,17 @@ impl Evidence {
         self.paused_by().is_some()
     }
 
-    /// Returns `true` while a program is shown as paused, also after commanding has ended.
-    pub(crate) fn has_paused_program(&self, now: Instant, max_age: Duration) -> bool {
+    /// Returns `true` while a program is shown as paused at the pendant, also after commanding has ended.
+    pub(crate) fn shows_pause(&self, now: Instant, max_age: Duration) -> bool {
         let Acceptance { program_state, program_running, .. } = &self.acceptance;
         let shows =
             |held: &Option<Held<Activity>>| held.and_then(|held| held.fresh(now, max_age)) == Some(Activity::Paused);
-        self.is_paused() || shows(program_state) || shows(program_running)
+        self.pendant == Pendant::Paused || shows(program_state) || shows(program_running)
+    }
+
+    /// Returns `true` while nothing that a program does goes on: it is paused, or a slider at 0 holds what it executes.
+    pub(crate) fn has_paused_program(&self, now: Instant, max_age: Duration) -> bool {
+        self.is_paused() || self.shows_pause(now, max_age)
     }
 
     /// Returns the cause that holds the program still: a pause at the pendant before the speed slider.

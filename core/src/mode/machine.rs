@@ -56,6 +56,8 @@ pub struct ModeMachine {
     delegation: Option<Delegation>,
     /// The number that was given last.
     last_move: Option<MoveNumber>,
+    /// In `Command`, streamed: when the program that carries the commands was last seen paused, until the arm may go on.
+    halted: Option<Instant>,
 }
 
 /// Why we believe that commands are accepted.
@@ -126,6 +128,7 @@ impl ModeMachine {
             stray_stop: StrayStop::Used,
             delegation: None,
             last_move: None,
+            halted: None,
         }
     }
 
@@ -208,11 +211,36 @@ impl ModeMachine {
         self.mode == Mode::Command && self.is_begun()
     }
 
-    /// Returns the reason that holds the move which the controller executes. It goes on by itself once that is gone.
+    /// Returns the reason that holds the drive which is delegated to the controller. It goes on by itself once that is gone.
     #[must_use]
     pub fn held_by(&self, evidence: &Evidence) -> Option<Reason> {
-        let moves = self.executes_move() && self.delegation.as_ref().is_some_and(Delegation::is_moving);
-        if moves { evidence.paused_by() } else { None }
+        let delegation = self.delegation.as_ref().filter(|_| self.mode == Mode::Command)?;
+        // A slider at 0 holds a move, and a pause also the program that waits for one.
+        evidence.paused_by().filter(|reason| delegation.is_moving() || *reason == Reason::ProgramPaused)
+    }
+
+    /// Returns the reason for which a streamed motion stands after a pause of the program that carries it: the pause, or what the
+    /// motion still needs before it goes on; `None` while nothing halts it.
+    #[must_use]
+    pub fn halted_by(&self, evidence: &Evidence, now: Instant) -> Option<Reason> {
+        let since = self.halted.filter(|_| self.mode == Mode::Command)?;
+        Some(if evidence.pendant == Pendant::Paused {
+            Reason::ProgramPaused
+        } else {
+            self.against_going_on(since, evidence, now).unwrap_or(Reason::ProgramPaused)
+        })
+    }
+
+    /// Returns what speaks against going on after a pause that lasted until `since`: everything is checked again that arming is.
+    fn against_going_on(&self, since: Instant, evidence: &Evidence, now: Instant) -> Option<Reason> {
+        let first = evidence.against(Stage::Arming, &self.config, now).first;
+        first.or((!evidence.rests_since(since, &self.config)).then_some(Reason::NotAtRest))
+    }
+
+    /// Returns `true` while a streamed motion stands because the program that carries it is paused, or was just now.
+    #[must_use]
+    pub const fn is_halted(&self) -> bool {
+        matches!(self.mode, Mode::Command) && self.halted.is_some()
     }
 
     /// The move that the controller executes, or is about to, in `Command`, as long as its end is not shown.
@@ -221,6 +249,13 @@ impl ModeMachine {
     pub fn unfinished_move(&self) -> Option<MoveNumber> {
         let delegation = self.delegation.filter(|_| self.mode == Mode::Command)?;
         delegation.is_unfinished().then_some(delegation.number())
+    }
+
+    /// Returns `true` while the program on the controller has nothing to execute and waits for a move.
+    #[cfg(feature = "programs")]
+    #[must_use]
+    pub fn awaits_move(&self) -> bool {
+        self.mode == Mode::Command && self.delegation.as_ref().is_some_and(Delegation::is_idle)
     }
 
     /// The controller is to execute a move by itself. `Start` goes out with the next timely state where the drive is
@@ -235,6 +270,7 @@ impl ModeMachine {
         let asked = Delegation::ask(self.delegation.as_ref(), self.last_move, evidence, &self.config, now)?;
         self.last_move = Some(asked.number());
         self.delegation = Some(asked);
+        self.halted = None;
         Ok(asked.number())
     }
 
@@ -247,6 +283,7 @@ impl ModeMachine {
         if let Some(delegation) = &self.delegation {
             delegation.may_stream(evidence, &self.config, now)?;
             self.delegation = None;
+            self.halted = None;
             self.owed = false;
         }
         Ok(())
@@ -341,7 +378,13 @@ impl ModeMachine {
             Mode::Offline | Mode::Monitor => None,
             Mode::Arming => Some(self.fall_back(Mode::Monitor, reason, now)),
             Mode::Command if self.is_begun() && is_about_streaming(reason) => None,
-            Mode::Command => Some(self.fall_back(Mode::Stopping, reason, now)),
+            Mode::Command => {
+                let transition = self.fall_back(Mode::Stopping, reason, now);
+                if reason == Reason::ProgramPaused {
+                    self.say_instead(Stopping::StopNext);
+                }
+                Some(transition)
+            }
             Mode::Stopping => {
                 self.latch_reason(reason);
                 None
@@ -502,6 +545,7 @@ impl ModeMachine {
             },
             Mode::Command if !owed => Action::Silent,
             Mode::Command if self.delegation.is_some() => self.delegated_action(),
+            Mode::Command if self.halted.is_some() => Action::Hold,
             Mode::Command => Action::Move(Authority::granted_by(self)),
             Mode::Stopping => self.stopping_action(owed),
         }
@@ -537,7 +581,9 @@ impl ModeMachine {
             Pendant::Go => {}
             Pendant::Wait => self.owed = false,
             Pendant::Stopped => return Some(self.transition(Mode::Monitor, Some(Reason::ProgramStopped), now)),
-            Pendant::Paused => return Some(self.transition(Mode::Monitor, Some(Reason::ProgramPaused), now)),
+            Pendant::Paused | Pendant::TextPaused => {
+                return Some(self.transition(Mode::Monitor, Some(Reason::ProgramPaused), now));
+            }
         }
         if evidence.timely {
             self.heard = now;
@@ -587,21 +633,48 @@ impl ModeMachine {
             return self.observe_delegated(now, evidence);
         }
         let mut against = evidence.against(Stage::Command, &self.config, now);
-        against.add(self.lost_acceptance(now, evidence));
+        let paused = MOVES && evidence.pendant == Pendant::Paused;
+        if paused {
+            self.stays_accepted(now);
+        } else {
+            against.add(self.lost_acceptance(now, evidence));
+        }
         if now.since(self.heard) > self.config.state_timeout {
             against.add(Some(Reason::StateStale));
         }
         if let Some(reason) = against.first {
             return Some(self.fall_back_with(Mode::Stopping, reason, against.all, now));
         }
-        if let Some(transition) = self.ended_at_pendant(now, evidence.pendant) {
+        if paused {
+            self.halted = Some(now);
+        } else if let Some(transition) = self.ended_at_pendant(now, evidence.pendant) {
             return Some(transition);
         }
         if evidence.timely {
             self.heard = now;
-            self.owed = evidence.pendant == Pendant::Go;
+            self.owed = paused || evidence.pendant == Pendant::Go;
+            if MOVES && !paused && self.owed {
+                self.go_on(now, evidence);
+            }
         }
         None
+    }
+
+    /// Lets a motion go on that a pause of its program has halted, where nothing speaks against it.
+    #[inline(always)]
+    fn go_on(&mut self, now: Instant, evidence: &Evidence) {
+        if let Some(since) = self.halted
+            && self.against_going_on(since, evidence, now).is_none()
+        {
+            self.halted = None;
+        }
+    }
+
+    /// A program that is paused mirrors nothing new.
+    const fn stays_accepted(&mut self, now: Instant) {
+        if let Grant::By(Proof::MirroredCounter, _) = self.grant {
+            self.grant = Grant::By(Proof::MirroredCounter, now);
+        }
     }
 
     /// The same while the controller executes a move, or is about to: apart, so that streaming pays nothing for it.
@@ -610,10 +683,9 @@ impl ModeMachine {
     fn observe_delegated(&mut self, now: Instant, evidence: &Evidence) -> Option<Transition> {
         let passed = now.since(self.heard);
         let mut against = evidence.against(Stage::Command, &self.config, now);
-        let frozen = self.is_begun() && evidence.is_paused();
+        let frozen = evidence.pendant == Pendant::Paused || (self.is_begun() && evidence.is_paused());
         match self.grant {
-            // A program that is paused mirrors nothing new.
-            Grant::By(Proof::MirroredCounter, _) if frozen => self.grant = Grant::By(Proof::MirroredCounter, now),
+            Grant::By(Proof::MirroredCounter, _) if frozen => self.stays_accepted(now),
             Grant::NotYet | Grant::Unproven | Grant::By(..) => against.add(self.lost_acceptance(now, evidence)),
         }
         if passed > self.state_timeout() {
@@ -645,7 +717,7 @@ impl ModeMachine {
         let (reason, first) = match pendant {
             Pendant::Go | Pendant::Wait => return None,
             Pendant::Stopped => (Reason::ProgramStopped, Stopping::Quiet(QUIET_STATES)),
-            Pendant::Paused => (Reason::ProgramPaused, Stopping::StopNext),
+            Pendant::Paused | Pendant::TextPaused => (Reason::ProgramPaused, Stopping::StopNext),
         };
         let transition = self.transition(Mode::Stopping, Some(reason), now);
         self.say_instead(first);
@@ -715,6 +787,7 @@ impl ModeMachine {
         self.heard = now;
         self.good = 0;
         self.owed = false;
+        self.halted = None;
         if let Some(reason) = reason.filter(|reason| reason.is_release()) {
             self.released = reason;
         }

@@ -12,13 +12,15 @@ pub struct Pacer {
     scaling: Scaling,
     /// The share of the law's last speeds that [`Pace::Begin`] let go out.
     share: f32,
+    /// A pause of the program holds the arm, and not the scaling.
+    paused: bool,
 }
 
 impl Pacer {
     /// A pacer that has seen no state.
     #[must_use]
     pub const fn new(config: ScalingConfig) -> Self {
-        Self { config, scaling: Scaling::BEGIN, share: 1.0 }
+        Self { config, scaling: Scaling::BEGIN, share: 1.0, paused: false }
     }
 
     /// The thresholds.
@@ -34,7 +36,7 @@ impl Pacer {
 
     /// Begins anew, as before every `Command`.
     pub const fn restart(&mut self) {
-        (self.scaling, self.share) = (Scaling::BEGIN, 1.0);
+        (self.scaling, self.share, self.paused) = (Scaling::BEGIN, 1.0, false);
     }
 
     /// The pace by the newest state.
@@ -46,14 +48,33 @@ impl Pacer {
     /// The reason why the arm is held; `None` where it is not.
     #[must_use]
     pub fn held_by(&self) -> Option<Reason> {
-        (self.pace() == Pace::Held).then_some(Reason::HeldByScaling)
+        match self.pace() {
+            Pace::Held if self.paused => Some(Reason::ProgramPaused),
+            Pace::Held => Some(Reason::HeldByScaling),
+            Pace::Begin | Pace::Free => None,
+        }
     }
 
-    /// Takes a state like [`Scaling::observe`]. Returns `true` where the arm is held from now on, or no longer.
+    /// Takes a state like [`Scaling::observe`]. Returns `true` where [`held_by`](Self::held_by) has changed.
     pub fn observe(&mut self, scaling: f32, slider: Option<f32>, dt: Duration, moving: impl FnOnce() -> bool) -> bool {
-        let before = self.scaling.pace();
-        let pace = self.scaling.observe(&self.config, scaling, slider, dt, moving);
-        (pace == Pace::Held) != (before == Pace::Held)
+        let before = self.held_by();
+        self.paused = false;
+        self.scaling.observe(&self.config, scaling, slider, dt, moving);
+        self.held_by() != before
+    }
+
+    /// Takes a state like [`Scaling::observe_paused`]. Returns `true` where [`held_by`](Self::held_by) has changed.
+    pub fn observe_paused(&mut self, dt: Duration) -> bool {
+        let before = self.held_by();
+        self.paused = true;
+        self.scaling.observe_paused(dt);
+        self.held_by() != before
+    }
+
+    /// Returns `true` where the arm was held for longer than [`ScalingConfig::held_timeout`].
+    #[must_use]
+    pub fn is_overdue(&self) -> bool {
+        self.scaling.is_overdue(&self.config)
     }
 
     /// Returns `true` while zero velocity goes out.
@@ -61,7 +82,7 @@ impl Pacer {
     /// # Errors
     /// [`Reason::HeldByScaling`] after [`ScalingConfig::held_timeout`].
     pub fn is_held(&self) -> Result<bool, Reason> {
-        if self.scaling.is_overdue(&self.config) { Err(Reason::HeldByScaling) } else { Ok(self.pace() == Pace::Held) }
+        if self.is_overdue() { Err(Reason::HeldByScaling) } else { Ok(self.pace() == Pace::Held) }
     }
 
     /// Returns the speed scaling that the law gets: at the beginning the share that went out last, so that a law's time runs as fast as
@@ -84,14 +105,14 @@ impl Pacer {
     /// Returns all that decides what follows, except the thresholds.
     #[cfg(feature = "record")]
     #[must_use]
-    pub const fn saved(&self) -> (Scaling, f32) {
-        let Self { config: _, scaling, share } = self;
-        (*scaling, *share)
+    pub const fn saved(&self) -> (Scaling, f32, bool) {
+        let Self { config: _, scaling, share, paused } = self;
+        (*scaling, *share, *paused)
     }
 
     /// Goes on from what was [saved](Self::saved).
     #[cfg(feature = "record")]
-    pub const fn resume(&mut self, (scaling, share): (Scaling, f32)) {
-        (self.scaling, self.share) = (scaling, share);
+    pub const fn resume(&mut self, (scaling, share, paused): (Scaling, f32, bool)) {
+        (self.scaling, self.share, self.paused) = (scaling, share, paused);
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! | the state says | what follows |
 //! |---|---|
-//! | PAUSING, PAUSED or RESUMING | [`Paused`](Pendant::Paused): never by our own text |
+//! | PAUSING, PAUSED or RESUMING | [`TextPaused`](Pendant::TextPaused): never by our own text |
 //! | no program, and the newest acknowledged text has [`left`](PendantConfig::left) cycles of its time or more | [`Wait`](Pendant::Wait): nothing is written for this cycle |
 //! | still no program in the next fresh state | [`Stopped`](Pendant::Stopped) |
 //! | a program again | it flickers between two texts, and is counted |
@@ -56,10 +56,12 @@ pub enum Pendant {
     Go,
     /// Perhaps a stop: nothing is written, so that the next state tells.
     Wait,
-    /// The program was paused.
+    /// The program of ours that carries the commands is paused, and goes on from where it stands once it is resumed.
     Paused,
     /// The program was stopped.
     Stopped,
+    /// The text of the last command was paused: nothing of it is to go on.
+    TextPaused,
 }
 
 /// One state, as the watch sees it.
@@ -106,8 +108,8 @@ impl PendantWatch {
         let slowly = |held: Held<Activity>| held.value == Activity::Paused && held.at > since;
         let program = reading.program.filter(|_| proof == Proof::ProgramState);
         match program {
-            Some(ProgramState::Pausing | ProgramState::Paused | ProgramState::Resuming) => return Pendant::Paused,
-            _ if reading.reported.is_some_and(slowly) => return Pendant::Paused,
+            Some(ProgramState::Pausing | ProgramState::Paused | ProgramState::Resuming) => return Pendant::TextPaused,
+            _ if reading.reported.is_some_and(slowly) => return Pendant::TextPaused,
             None => return Pendant::Go,
             Some(_) => {}
         }
@@ -190,7 +192,7 @@ mod tests {
         let paused_now = by_packet && !none && !plays && reading.program.is_some();
         let reported = reading.reported.is_some() && !newly && told.granted.is_some();
         let paused = reading.fresh && (paused_now || reported);
-        assert_eq!(said == Pendant::Paused, paused, "a pause is never ours: {reading:?}, {told:?}");
+        assert_eq!(said == Pendant::TextPaused, paused, "a pause is never ours: {reading:?}, {told:?}");
         if paused {
             return;
         }
@@ -210,7 +212,7 @@ mod tests {
                 assert!(plays || told.last != Pendant::Wait);
                 told.flickers = (told.flickers + u8::from(told.gone && plays)).min(2);
             }
-            Pendant::Paused => unreachable!(),
+            Pendant::Paused | Pendant::TextPaused => unreachable!(),
         }
         told.last = said;
         told.gone = none;

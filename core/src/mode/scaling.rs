@@ -11,7 +11,8 @@
 //!
 //! `Begin` lasts while the scaling was 0 ever since `Command` began, which may only mean that the arm rests: until motion went
 //! out for `begin_time`, or the slider itself is at 0. In `Held` the law and the time of its trajectory stand still; after
-//! `held_timeout` it [is overdue](Scaling::is_overdue).
+//! `held_timeout` it [is overdue](Scaling::is_overdue). A pause of the program that carries the commands holds as well, from its first
+//! state on ([`observe_paused`](Scaling::observe_paused)), and its time counts together with that of the scaling.
 
 use crate::robot::{BadValue, settings};
 use outrigger_wire::time::Duration;
@@ -112,6 +113,15 @@ impl Scaling {
             }
         }
         self.pace
+    }
+
+    /// Takes a state, `dt` after the one before, during a pause of the program that carries the commands.
+    pub fn observe_paused(&mut self, dt: Duration) {
+        if self.pace == Pace::Held {
+            self.spent = self.spent + dt;
+        } else {
+            self.hold();
+        }
     }
 
     const fn hold(&mut self) {

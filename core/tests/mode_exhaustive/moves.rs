@@ -38,6 +38,8 @@ pub(crate) struct Moves {
     pub(crate) cancelling: bool,
     /// The next thing to go out must be `Cancel`.
     cancel_due: bool,
+    /// In `Command`, with the law moving the arm: when its program was last seen paused, until it moves again.
+    halted: Option<Instant>,
 }
 
 /// One step of the world, as far as moves are concerned.
@@ -71,6 +73,7 @@ impl Moves {
         self.asked = Some((step.now, !self.delegated));
         self.number = Some(number);
         self.delegated = true;
+        self.halted = None;
         (self.quiet, self.paused) = (Duration::ZERO, Duration::ZERO);
     }
 
@@ -167,6 +170,10 @@ impl Moves {
         let passed = now.since(self.timely);
         self.timely = now;
         if !self.delegated {
+            if seen == Seen::PendantPaused {
+                assert!(to == Mode::Command || passed > limit, "a pause halts a motion, and does not end it");
+                self.halted = Some(now);
+            }
             return;
         }
         let was_ended = self.ended.is_some();
@@ -182,6 +189,8 @@ impl Moves {
             if seen.shows_rest() && now.since(ended) >= config().rest_window {
                 self.may_run = false;
             }
+            let pause = seen == Seen::PendantPaused;
+            self.paused = if pause { self.paused + passed } else { Duration::ZERO };
         } else {
             self.keep_time(seen, passed);
         }
@@ -220,8 +229,7 @@ impl Moves {
             return false;
         }
         if self.ended.is_some() {
-            // A pause holds no move where none is left.
-            return self.may_run || seen.paused_by() != Some(Reason::ProgramPaused);
+            return self.paused <= limits.pause_timeout;
         }
         let starts = !begun || self.shown || self.waited <= limits.start_timeout || seen.is_paused();
         let here = !(begun && self.shown && matches!(seen, Seen::Gone | Seen::Idle));
@@ -281,9 +289,22 @@ impl Moves {
             Out::Hold => {
                 assert!(!self.may_run, "zero velocity while a move may run");
                 let bridges = self.asked.is_some_and(|(_, streamed)| streamed);
-                assert!(mode != Mode::Command || bridges, "zero velocity while commanding");
+                let halted = !self.delegated && self.halted.is_some();
+                assert!(mode != Mode::Command || bridges || halted, "zero velocity while commanding");
+                let long = self.halted.is_some_and(|since| now.since(since) >= config().rest_window);
+                let goes_on = mode == Mode::Command && seen == Some(Seen::Accepted);
+                assert!(!(halted && long && goes_on), "what was halted by a pause does not go on");
             }
-            Out::Move => assert!(!self.delegated, "the law moves the arm in delegated drive"),
+            Out::Move => {
+                assert!(!self.delegated, "the law moves the arm in delegated drive");
+                if let Some(since) = self.halted.take() {
+                    assert!(now.since(since) >= config().rest_window, "a motion goes on before the arm has rested");
+                    assert!(
+                        seen.is_some_and(|seen| seen.shows_rest() && seen != Seen::LowGrade),
+                        "it goes on at {seen:?}"
+                    );
+                }
+            }
             Out::Stop => {
                 assert_ne!(mode, Mode::Command);
                 if mode == Mode::Monitor && self.may_run {

@@ -60,6 +60,7 @@ pub(crate) enum Seen {
     /// Moving on, although the program was stopped or paused at the pendant.
     PendantStopped,
     PendantPaused,
+    TextPaused,
     /// A state from which nothing could be learned.
     Nothing,
     /// At rest, and the program waits for a move.
@@ -87,7 +88,7 @@ pub(crate) enum Seen {
 
 impl Seen {
     /// Where the controller executes nothing.
-    pub(crate) const STREAMED: [Self; 15] = [
+    pub(crate) const STREAMED: [Self; 16] = [
         Self::Idle,
         Self::Accepted,
         Self::Moving,
@@ -102,6 +103,7 @@ impl Seen {
         Self::PendantWait,
         Self::PendantStopped,
         Self::PendantPaused,
+        Self::TextPaused,
         Self::Nothing,
     ];
 
@@ -144,6 +146,7 @@ impl Seen {
             Self::PendantWait => Pendant::Wait,
             Self::PendantStopped => Pendant::Stopped,
             Self::PendantPaused => Pendant::Paused,
+            Self::TextPaused => Pendant::TextPaused,
             _ => Pendant::Go,
         };
         Evidence {
@@ -196,7 +199,7 @@ impl Seen {
     pub(crate) fn paused_by(self) -> Option<Reason> {
         match self {
             Self::Paused => Some(Reason::HeldByScaling),
-            Self::PendantPaused => Some(Reason::ProgramPaused),
+            Self::PendantPaused | Self::TextPaused => Some(Reason::ProgramPaused),
             _ => None,
         }
     }
@@ -215,6 +218,7 @@ impl Seen {
                 | Self::NotFollowing
                 | Self::PendantStopped
                 | Self::PendantPaused
+                | Self::TextPaused
                 | Self::Nothing
                 | Self::Runs
                 | Self::RunsOn
@@ -262,6 +266,7 @@ pub(crate) fn alphabet(seen: &[Seen]) -> Vec<Event> {
         Event::LongSilence,
         Event::Fault(Reason::VelocityLimit),
         Event::Fault(Reason::EmergencyStop),
+        Event::Fault(Reason::ProgramPaused),
         Event::Request,
         Event::Release,
         Event::Acknowledge,

@@ -179,8 +179,8 @@ Examples:
     /// Steer a robot as the configuration says. This moves the robot
     #[command(after_help = "\
 From Linux only: elsewhere it is refused. One process per robot. It commands when it is asked to and every precondition is met; any fault ends \
-commanding, and nothing resumes by itself after that: acknowledge, then request. While commanding lasts, a slider at 0, or a pause while the \
-controller makes a motion, only holds the arm for up to 10 s.
+commanding, and nothing resumes by itself after that: acknowledge, then request. While commanding lasts, a slider at 0, or a pause \
+with any session.path but text, only holds the arm for up to 10 s.
 Lines on standard input: request, resume, release, acknowledge, quit; `request 3` names the epoch that
 a script has read. A request that was typed before the arm stopped is refused. On a terminal: keys r, c, s, a, q.
 Other processes of this user ask it by `outrigger ask`, unless run.expert.requests = false.
@@ -205,8 +205,8 @@ and rad/s2; or JSON with the fields of FollowJointTrajectory; or a recording of 
 port-linux/docs/motions.md has them in full. From Linux only: elsewhere it is refused.
 Everything is checked before anything moves: which waypoint, which joint, which limit. The motion's time goes as fast as \
 the robot's speed slider lets it; any fault ends it with the arm at rest; at a terminal you are asked whether it is to go on, except with --to and after Ctrl-C.
-A slider at 0 holds the motion for up to 10 s, and the arm goes on by itself when it is moved up. With --to, --mode player and \
---mode pass-through a pause at the pendant holds it, too, and the arm goes on by itself when resumed within 10 s. \
+A slider at 0 holds the motion for up to 10 s, and the arm goes on by itself when it is moved up. With every --mode but text \
+a pause at the pendant holds it, too, and the arm goes on by itself when resumed within 10 s. \
 SIGINT stops the arm.
 Each joint has to be within 0.02 rad of where the motion begins; if the first waypoint is due later than at 0 s, it begins where the arm is.
 --check does not ask the robot: it names the start, which is compared with the arm only when the motion is made.

@@ -24,6 +24,22 @@ pub fn hold(path: impl AsRef<Path>, made: &str) {
     }
 }
 
+/// Compares `made` with the part of the page at `path` that stands between `<!-- name -->` and `<!-- end -->`, or writes it there with
+/// `OUTRIGGER_BLESS=1`.
+///
+/// # Panics
+/// Where they differ, and where the page has no such part.
+pub fn hold_part(path: impl AsRef<Path>, name: &str, made: &str) {
+    let path = path.as_ref();
+    let mut page =
+        std::fs::read_to_string(workspace().join(path)).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let begin = format!("<!-- {name} -->\n");
+    let at = page.find(&begin).unwrap_or_else(|| panic!("{} has no {begin}", path.display())) + begin.len();
+    let end = at + page[at..].find("<!-- end -->").unwrap_or_else(|| panic!("{}: {begin} has no end", path.display()));
+    page.replace_range(at..end, made);
+    hold(path, &page);
+}
+
 /// Returns the text of the file at `path` from the root of the workspace, or `None` where `OUTRIGGER_BLESS=1` has written `made` to it.
 ///
 /// # Panics

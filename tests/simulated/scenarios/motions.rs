@@ -89,7 +89,7 @@ pub(super) fn following(points: &[Point], fastest: f32) -> AnyLaw<6> {
     AnyLaw::JointServo(JointServo::new(Reference::Relative(trajectory), config).with_tolerances(TOLERANCES))
 }
 
-pub(super) fn setup(software: SoftwareVersion, way: Way, points: &[Point]) -> Setup {
+pub(crate) fn setup(software: SoftwareVersion, way: Way, points: &[Point]) -> Setup {
     let still = Trajectory::through(&[waypoint(MOTION[0]), waypoint((1.0, [0.0; 6], [0.0; 6]))]).unwrap();
     let mut setup = Setup::servo(software, still, JointServoConfig::default());
     setup.law = following(points, 3.0);
@@ -213,7 +213,8 @@ fn after_a_pause_and_a_stop_a_motion_goes_on_by_word_alone_from_where_it_stands(
             let mut buffers = Buffers::with_rtde();
             let (mut rig, line) = moving(software, way, &mut buffers, ms(1_300));
             stop.happens(&mut rig);
-            rig.run_for(secs(1));
+            // A program that carries the motion outlasts a pause of 10 s.
+            rig.run_for(if stop == Stop::Pause { secs(11) } else { secs(1) });
             let stood = rig.controller.truth().q;
             let left = rig.engine().motion_status().elapsed;
             stop.is_over(&mut rig);

@@ -128,10 +128,10 @@ fn a_stop_at_the_pendant_ends_commanding_and_is_named() {
 }
 
 #[test]
-fn a_pause_at_the_pendant_ends_commanding_and_resuming_moves_nothing() {
+fn a_long_pause_at_the_pendant_ends_commanding_and_resuming_moves_nothing() {
     each(|software, rig| {
         rig.controller.act(Action::PauseProgram);
-        rig.run_for(secs(3));
+        rig.run_for(secs(11));
         let story = rig.record().story();
         let reason = rig.record().fallback().map(|(_, reason)| reason);
         assert!(matches!(reason, Some(Reason::ProgramPaused | Reason::NotMirrored)), "{software}: {reason:?}\n{story}");

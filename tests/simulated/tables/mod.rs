@@ -12,6 +12,7 @@ mod fri;
 mod kill;
 mod lossy;
 mod paths;
+mod paused;
 mod player;
 mod servo;
 mod smoltcp;

@@ -75,8 +75,8 @@ impl<const N: usize> CycleMemory<N> {
             return;
         }
         self.held = held;
-        // A motion that has ended does not go on.
-        if held.is_some() || self.mode.unfinished_move().is_some() {
+        // A motion that has ended does not go on, and a program that waits for one does.
+        if held.is_some() || self.mode.unfinished_move().is_some() || self.mode.awaits_move() {
             events.push(Event::Held(held));
         }
     }
@@ -95,6 +95,8 @@ impl<const N: usize> CycleMemory<N> {
     ) -> Result<Verdict<'c, N>, Reason> {
         #[cfg(feature = "programs")]
         let ending = self.guide.ending().or_else(|| self.move_end.cancels(&self.mode));
+        #[cfg(feature = "programs")]
+        let halted = self.mode.halted_by(&self.evidence, now);
         match self.mode.action() {
             Action::Silent => Ok(Verdict::Silent),
             #[cfg(feature = "programs")]
@@ -115,6 +117,16 @@ impl<const N: usize> CycleMemory<N> {
             Action::Keep => Ok(Verdict::Keep),
             Action::Cancel(number) => Ok(Verdict::Cancel(number)),
             Action::Mirror => Ok(Verdict::Mirror),
+            #[cfg(feature = "programs")]
+            Action::Hold if let Some(why) = halted => {
+                let period = self.link.config().period;
+                let state = self.state.as_mut().ok_or(Reason::Internal)?;
+                let newest = Newest { state, kinematics: self.chain.as_ref(), period, now };
+                self.stream.stand(why, law, newest, events)?;
+                self.following.sent(&JointVelocities::ZERO);
+                (self.sent, self.spoke_at) = (true, now);
+                Ok(Verdict::Hold)
+            }
             Action::Hold => {
                 self.following.sent(&JointVelocities::ZERO);
                 (self.sent, self.spoke_at) = (true, now);

@@ -172,10 +172,7 @@ impl<const N: usize> CycleMemory<N> {
     pub(in crate::engine) fn held_by(&self) -> Option<Reason> {
         match self.mode.drive() {
             Drive::Delegated(_) => self.mode.held_by(&self.evidence),
-            Drive::Streamed => {
-                let held = self.mode.mode() == Mode::Command && self.pace() == Pace::Held;
-                held.then_some(Reason::HeldByScaling)
-            }
+            Drive::Streamed => self.stream.pacer.held_by().filter(|_| self.mode.mode() == Mode::Command),
         }
     }
 

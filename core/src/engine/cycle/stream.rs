@@ -24,7 +24,7 @@ pub(super) struct Newest<'a, const N: usize> {
 
 /// The parts of a [`Stream`] that a checkpoint holds.
 #[cfg(feature = "record")]
-type Saved<G, S> = ((Scaling, f32), G, S, (Option<ControllerTime>, bool, bool));
+type Saved<G, S> = ((Scaling, f32, bool), G, S, (Option<ControllerTime>, bool, bool));
 
 /// The memory of streamed motion, apart from the law.
 #[derive(Debug)]
@@ -89,6 +89,34 @@ impl<const N: usize> Stream<N> {
         let pacer;
         (pacer, self.governor, self.sources, (self.stepped_at, self.begun, self.resume)) = saved;
         self.pacer.resume(pacer);
+    }
+
+    /// Lets the motion stand at this state: `why` halts it, a pause of the program that carries it or what is still needed after one.
+    ///
+    /// # Errors
+    /// `why`, where it has stood for longer than [`held_timeout`](crate::mode::ScalingConfig::held_timeout).
+    #[cfg(feature = "programs")]
+    pub(super) fn stand<L: Law<N>, E>(
+        &mut self,
+        why: Reason,
+        law: &mut L,
+        newest: Newest<'_, N>,
+        events: &mut Events<E>,
+    ) -> Result<(), Reason> {
+        let Newest { state, period, .. } = newest;
+        let dt = self.stepped_at.map_or(period, |at| state.controller_time.since(at));
+        self.stepped_at = Some(state.controller_time);
+        if self.pacer.observe_paused(dt) {
+            events.push(Event::Held(self.pacer.held_by()));
+        }
+        #[cfg(feature = "motions")]
+        if let Some(motion) = law.motion_mut().filter(|_| self.begun) {
+            motion.stand(dt);
+        }
+        #[cfg(not(feature = "motions"))]
+        let _ = law;
+        self.governor.reset();
+        if self.pacer.is_overdue() { Err(why) } else { Ok(()) }
     }
 
     /// Returns the approved speeds for the `newest` state; `None` while the robot's speed scaling holds the arm.

@@ -63,20 +63,12 @@ impl<const N: usize> CycleMemory<N> {
         // A motion queued behind text that does not get through would be carried out long after its time: like the state
         // it answers, what was sent before it must not be older than a cycle and the margin.
         let bound = period + self.link.config().margin;
-        let gets_through = self.mode.mode() != Mode::Command || facts.unacked <= bound;
+        // A program that is paused answers nothing that could carry an acknowledgement.
+        let unread = self.evidence.pendant == Pendant::Paused;
+        let gets_through = self.mode.mode() != Mode::Command || unread || facts.unacked <= bound;
         let fresh = self.link.answer(now) == Answer::Moving;
         let timely = fresh && gets_through;
         let at_rest = measured_rest(&mut self.standstill, &self.link, &self.mode, state, fresh, arrival, now);
-        let follows = match executed {
-            // Where a hand or a force takes the arm nobody knows beforehand.
-            #[cfg(feature = "programs")]
-            Some(_) if self.mode.executes_move() && self.guide.is_on() => true,
-            Some(executed) if self.mode.executes_move() => executed.on_course,
-            Some(_) | None => {
-                let reported = facts.speed_slider.map(|slider| now.since(slider.at));
-                !commanding || self.following.judge(state, dt, reported).holds()
-            }
-        };
         // The number of the real-time packet is unconfirmed: it speaks only where nobody else does.
         let speaks = facts.program_state_known || facts.program.is_none();
         let program = state.program_state.filter(|_| speaks);
@@ -99,6 +91,21 @@ impl<const N: usize> CycleMemory<N> {
                 self.pendant.observe(&reading, mode == Mode::Command, now)
             }
             (None, Mode::Offline | Mode::Monitor | Mode::Stopping) => Pendant::Go,
+        };
+        let follows = match executed {
+            // Where a hand or a force takes the arm nobody knows beforehand.
+            #[cfg(feature = "programs")]
+            Some(_) if self.mode.executes_move() && self.guide.is_on() => true,
+            Some(executed) if self.mode.executes_move() => executed.on_course,
+            // How a paused program brings the arm to rest is not known beforehand either.
+            Some(_) if pendant == Pendant::Paused => {
+                self.following.reset();
+                true
+            }
+            Some(_) | None => {
+                let reported = facts.speed_slider.map(|slider| now.since(slider.at));
+                !commanding || self.following.judge(state, dt, reported).holds()
+            }
         };
         let slowing = (self.mode.mode() == Mode::Stopping || pendant == Pendant::Stopped) && {
             let (before, speed) = (self.target_speed, state.target_velocities.max_abs());

@@ -17,7 +17,7 @@ use super::outputs::{Known, OutputsPath};
 use super::primary::{Facts, Primary};
 use super::realtime::Realtime;
 use super::refusal::Refusal;
-use super::reverse::{Carrier, Reverse, Wrote, carrier, exclusive, shared};
+use super::reverse::{Carrier, Pause, Reverse, Wrote, carrier, exclusive, shared};
 use super::rtde::{Attached, StateLink, attached};
 use crate::client::rtde::Claim;
 use crate::engine::config::{ConfigError, Options as _};
@@ -477,9 +477,14 @@ impl<'m> Controller<6> for Ur<'m> {
         }
         let (now, cycle) = (cx.now, &*cx.cycle);
         if let Some(program) = exclusive(&mut self.program) {
-            // At a slider of 0 its `speedj` has not ended, and would go on with the old speed once the slider is moved.
-            let paused = cycle.evidence().pendant == Pendant::Paused || cycle.pace() == Pace::Held;
-            program.prepare(now, cycle.mode_now(), cycle.state(), paused);
+            let (evidence, age) = (cycle.evidence(), cycle.mode().config().evidence_age);
+            let pause = Pause {
+                // At a slider of 0 its `speedj` has not ended, and would go on with the old speed once the slider is moved.
+                stands: evidence.pendant == Pendant::Paused || cycle.pace() == Pace::Held,
+                reads_nothing: evidence.shows_pause(now, age),
+                halts: cycle.mode().is_halted(),
+            };
+            program.prepare(now, cycle.mode_now(), cycle.state(), pause);
             // A `stopj` in its place is no zero velocity of arming.
             self.motion.prepare(None);
             return true;

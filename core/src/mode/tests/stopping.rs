@@ -268,19 +268,53 @@ fn an_arm_that_does_not_slow_down_after_such_a_stop_gets_one() {
 }
 
 #[test]
-fn a_program_paused_at_the_pendant_is_replaced_by_one_stop_and_a_protective_stop_comes_first() {
+fn a_text_paused_at_the_pendant_is_replaced_by_one_stop_and_a_protective_stop_comes_first() {
     let mut t = Trace::commanding();
-    state!(t 8, pendant = Pendant::Paused, at_rest = false => Stop);
+    state!(t 8, pendant = Pendant::TextPaused, at_rest = false => Stop);
     expect_transition!(t: Command -> Stopping, ProgramPaused);
     state!(t 8 => Silent);
     t.rest();
     expect_transition!(t: Stopping -> Monitor, ProgramPaused);
     assert_eq!(t.machine.latch(), None);
-    for pendant in [Pendant::Paused, Pendant::Stopped] {
+    for pendant in [Pendant::Paused, Pendant::TextPaused, Pendant::Stopped] {
         let mut t = Trace::commanding();
         state!(t 8, pendant = pendant, safety = SafetyMode::ProtectiveStop => Silent);
         expect!(t: Stopping, ProtectiveStop);
     }
+}
+
+#[test]
+fn a_program_that_is_paused_halts_its_motion_until_the_arm_has_rested_after_it() {
+    let mut t = Trace::commanding();
+    state!(t 8, pendant = Pendant::Paused, at_rest = false => Hold);
+    assert_eq!(t.machine.halted_by(&t.evidence, t.now), Some(Reason::ProgramPaused));
+    for _ in 0..100 {
+        state!(t 8, at_rest = true => Hold);
+    }
+    expect!(t: Command);
+    // Rest before it goes on proves nothing: what was left of the old command may still move the arm.
+    for _ in 0..24 {
+        state!(t 8, pendant = Pendant::Go => Hold);
+        assert_eq!(t.machine.halted_by(&t.evidence, t.now), Some(Reason::NotAtRest));
+    }
+    state!(t 8 => Move);
+    assert!(!t.machine.is_halted());
+    // A pause that lasts for too long is no fault, and its program is replaced.
+    state!(t 8, pendant = Pendant::Paused => Hold);
+    t.fault(Reason::ProgramPaused);
+    expect_transition!(t: Command -> Stopping, ProgramPaused);
+    assert_eq!((t.out(), t.machine.latch()), (Out::Stop, None));
+}
+
+#[test]
+fn a_motion_that_a_pause_has_halted_goes_on_only_where_it_could_begin() {
+    let mut t = Trace::commanding();
+    state!(t 8, pendant = Pendant::Paused, at_rest = true => Hold);
+    for _ in 0..50 {
+        state!(t 8, pendant = Pendant::Go, link_entry = false => Hold);
+    }
+    assert_eq!(t.machine.halted_by(&t.evidence, t.now), Some(Reason::GradeLow));
+    state!(t 8, link_entry = true => Move);
 }
 
 #[test]

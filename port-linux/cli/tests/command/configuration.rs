@@ -84,7 +84,7 @@ fn check_config_says_what_becomes_of_a_stop_at_the_pendant_and_warns_of_open_sou
     let by_30003 = said("connect.expert.states = \"realtime\"\nsession.software = \"5.15\"\n");
     assert!(of(&by_30003, "5.15.0").contains(REFUSED) && !by_30003.contains("3.1.0"), "{by_30003}");
     let whole = said("session.path = \"player\"\nsession.software = \"5.15\"\n");
-    assert!(of(&whole, "5.15.0").contains("a whole motion is held by a pause, and goes on when resumed"), "{whole}");
+    assert!(of(&whole, "5.15.0").contains("a pause holds the motion, which goes on when resumed"), "{whole}");
     let allowed = said(
         "connect.expert.states = \"realtime\"\nsession.software = \"5.15\"\nsession.expert.pendant_stop = \"overridden\"\n",
     );

@@ -43,9 +43,10 @@ fn reach(model: RobotModel, tcp: Option<Pose>) -> [f32; 6] {
 #[must_use]
 pub(crate) fn pendant(config: &UrConfig, by_rtde: bool, period: Duration) -> &'static str {
     let seen = config.sees_pendant_stops(by_rtde, period);
-    if seen && makes_motions(config.peer.path) {
-        "a stop at the pendant ends commanding, a pause ends joint speeds; a whole motion is held by a pause, and goes on when resumed \
-         within 10 s"
+    if seen && config.peer.path.is_resident() && by_rtde {
+        "a stop at the pendant ends commanding; a pause holds the motion, which goes on when resumed within 10 s"
+    } else if seen && config.peer.path.is_resident() {
+        "a stop at the pendant ends commanding; a pause is seen late: it ends the motion, or holds it for up to 10 s"
     } else if seen {
         "a stop or pause at the pendant ends commanding, unless arming finds that the program flickers: that is said then"
     } else if config.mode.pendant.stop == PendantStop::Seen {
@@ -54,11 +55,6 @@ pub(crate) fn pendant(config: &UrConfig, by_rtde: bool, period: Duration) -> &'s
     } else {
         "a stop pressed at the pendant is overridden by the next command: use a stop input or the emergency stop"
     }
-}
-
-/// Returns `true` where the controller can make whole motions by itself.
-pub(super) const fn makes_motions(path: CommandPath) -> bool {
-    matches!(path, CommandPath::Player | CommandPath::ExternalControl)
 }
 
 fn words(coast: &Coast<6>, reach: Option<&[f32; 6]>) -> String {

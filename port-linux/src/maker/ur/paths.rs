@@ -77,12 +77,11 @@ fn row(config: &UrConfig, way: (CommandPath, Orders), software: SoftwareVersion,
 fn pendant(config: &UrConfig, by_rtde: bool, period: Duration) -> String {
     let effect = if !config.sees_pendant_stops(by_rtde, period) {
         "stop and pause are OVERRIDDEN"
-    } else if config.peer.path == CommandPath::Player && !by_rtde {
-        // There a pause may show later than the player's mirror may be silent.
-        "stop ends it; pause ends joint speeds, and may end a whole motion or hold it for 10 s"
-    } else if coast::makes_motions(config.peer.path) {
-        return "stop ends it, the slider slows it; pause ends joint speeds and holds a whole motion, which goes on when resumed within 10 s"
-            .into();
+    } else if config.peer.path.is_resident() && by_rtde {
+        "stop ends it, pause holds it for up to 10 s"
+    } else if config.peer.path.is_resident() {
+        // There a pause may show later than the program may be silent.
+        "stop ends it, pause ends it or holds it for up to 10 s"
     } else {
         "stop and pause end it"
     };
@@ -145,16 +144,16 @@ mod tests {
                     assert_eq!(row.contains("  no: "), unfit.is_some() || without, "{row}");
                     let overridden = unseen && !refused;
                     assert_eq!(row.contains("OVERRIDDEN"), overridden && unfit.is_none(), "{row}");
-                    let either = path == CommandPath::Player && !by_rtde;
-                    let whole = path == CommandPath::ExternalControl || (path == CommandPath::Player && by_rtde);
                     let fits = unfit.is_none() && !without;
-                    assert_eq!(row.contains("goes on when resumed within 10 s"), whole && fits, "{row}");
-                    assert_eq!(
-                        row.contains("stop and pause end it,"),
-                        !whole && !either && !overridden && fits,
-                        "{row}"
-                    );
-                    assert_eq!(row.contains("or hold it for 10 s"), either && fits, "{row}");
+                    let resident = path != CommandPath::Text;
+                    let words = [
+                        ("stop ends it, pause holds it for up to 10 s,", resident && by_rtde),
+                        ("stop ends it, pause ends it or holds it for up to 10 s,", resident && !by_rtde),
+                        ("stop and pause end it,", !resident && !overridden),
+                    ];
+                    for (effect, expected) in words {
+                        assert_eq!(row.contains(effect), expected && fits, "{row}");
+                    }
                 }
             }
         }

@@ -145,6 +145,9 @@ fn bound(rig: &Rig<'_>, trouble: Trouble, fell: Duration, states: States) -> Dur
         // ... and of speeds the next one is zero. Beside 30003 the slider is told ten times a second.
         (SliderAtZero, States::Rtde) => rig.controller.period() * 4,
         (SliderAtZero, States::Realtime) => Duration::from_millis(100) + rig.controller.period() * 4,
+        // The controller brings the arm to rest by itself, and commanding ends when that has lasted for too long.
+        (Paused, States::Rtde) if config.path.is_resident() => rig.controller.period() * 4,
+        (Paused, States::Realtime) if fell > secs(1) => Duration::from_millis(100) + rig.controller.period() * 4,
         _ => fell + Duration::from_micros(config.text.hold.as_micros()),
     };
     rest_bound(&rig.controller, f64::from(SPEED), f64::from(config.text.stop_acceleration), reaction)
@@ -259,8 +262,10 @@ const HEAD: &str = "
 ## What an operator or a fault does to a motion
 
 The base joint moves at 0.3 rad/s. Each cell: why commanding ended and how long after the beginning, then the time from the
-beginning to rest, measured / bound. Bound: what it took to be noticed, the time-out of 40 ms, v/a and two cycles as above. With
-the slider at 0 %, in place of the first two: four cycles where speeds are sent (100 ms more beside 30003, where it is told ten
+beginning to rest, measured / bound. Bound: what it took to be noticed, the time-out of 40 ms, v/a and two cycles as above. A
+pause holds the motion of a program on the controller for 10 s: four cycles in place of the first two, and 100 ms more beside 30003,
+where it may also come too late to hold.
+With the slider at 0 %, in place of the first two: four cycles where speeds are sent (100 ms more beside 30003, where it is told ten
 times a second), and where positions are the 250 ms that the simulated controller's scaling takes to come down. Then all is well
 again, and somebody unlocks the arm, resumes the program, moves the slider up: nothing is commanded for 4 s, and nothing moves.
 What left a latch is acknowledged; only then, and only after a request, the arm moves again.

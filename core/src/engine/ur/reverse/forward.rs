@@ -16,7 +16,7 @@
 
 use super::text::Made;
 use super::units::micro;
-use super::{Moment, Reverse, Wrote};
+use super::{Moment, Pause, Reverse, Wrote};
 use crate::command::{ApprovedMove, JointMove};
 use crate::engine::cycle::{Executed, Verdict};
 use crate::engine::ur::event::ProgramNews;
@@ -174,7 +174,7 @@ impl Reverse {
     /// # Errors
     /// `GoalTolerance` where the program has not told of its end in time.
     pub(super) fn forward(&mut self, verdict: Verdict<'_, 6>) -> Result<Wrote, Reason> {
-        let Moment { now, paused, .. } = self.moment;
+        let Moment { now, pause: Pause { stands: paused, .. }, .. } = self.moment;
         if !self.is_ready() {
             return Ok(Wrote::Order(false));
         }
@@ -257,7 +257,7 @@ impl Reverse {
 
     fn noop(&mut self, now: Instant) -> bool {
         // Of a program that is paused none would be read before it goes on.
-        let due = !self.moment.paused && now.since(self.forward.account.told) >= ALIVE;
+        let due = !self.moment.pause.stands && now.since(self.forward.account.told) >= ALIVE;
         due && self.instruct(Instruction::Noop, 0, now)
     }
 
@@ -291,7 +291,7 @@ impl Reverse {
     /// The newest state: what is known of the move that was asked for last.
     pub(super) fn executed_forward(&mut self, state: &State<6>, now: Instant) -> Executed {
         let asked = self.asked_move();
-        let (period, paused) = (self.period, self.moment.paused);
+        let (period, paused) = (self.period, self.moment.pause.stands);
         let stands = self.is_ready() && self.has_trajectories();
         let Self { forward: Forward { account, .. }, player, .. } = self;
         let dt = account.newest.replace(state.controller_time).map(|before| state.controller_time.since(before));

@@ -147,6 +147,8 @@ pub(super) struct Reverse {
     period: Duration,
     /// What a verdict is carried out by.
     moment: Moment,
+    /// During a pause: the program was ordered to rest.
+    rests: bool,
 }
 
 /// What is known when a verdict is carried out.
@@ -156,8 +158,19 @@ struct Moment {
     mode: Mode,
     /// The newest state, for a program that takes positions.
     state: Option<State<6>>,
-    /// The program was paused, and takes nothing before it goes on.
-    paused: bool,
+    pause: Pause,
+}
+
+/// The sides of a pause of the program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
+pub(super) struct Pause {
+    /// The program is paused, or no time passes for what it executes: it does nothing before it goes on, and then what it was amid.
+    pub(super) stands: bool,
+    /// A program is shown as paused: nothing that is sent is read before it is resumed.
+    pub(super) reads_nothing: bool,
+    /// The motion is halted by the pause: the program is to rest when it goes on.
+    pub(super) halts: bool,
 }
 
 /// What becomes of a verdict.
@@ -213,7 +226,13 @@ impl Reverse {
             fill: u16::MAX,
             lateness: Lateness::default(),
             period: Duration::ZERO,
-            moment: Moment { now: Instant::ZERO, mode: Mode::Offline, state: None, paused: false },
+            moment: Moment {
+                now: Instant::ZERO,
+                mode: Mode::Offline,
+                state: None,
+                pause: Pause { stands: false, reads_nothing: false, halts: false },
+            },
+            rests: false,
         }
     }
 
@@ -313,7 +332,9 @@ impl Reverse {
             self.hang_up(Stage::Away);
         }
         // What a program that is paused does not answer is nobody's fault while nothing is commanded.
-        let stays = matches!(self.moment.mode, Mode::Monitor | Mode::Offline) || self.player.executes;
+        let stays = matches!(self.moment.mode, Mode::Monitor | Mode::Offline)
+            || self.player.executes
+            || self.moment.pause.reads_nothing;
         (self.is_ready() && !stays && self.unmirrored(now) > stale).then_some(Reason::NotMirrored)
     }
 

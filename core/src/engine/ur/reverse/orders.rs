@@ -1,7 +1,7 @@
 //! What a verdict is on the wire of a program.
 
 use super::positions::Step;
-use super::{IDLE, Moment, Reverse, STAY, Stage, Wrote};
+use super::{IDLE, Moment, Pause, Reverse, STAY, Stage, Wrote};
 use crate::command::Approved;
 use crate::engine::cycle::Verdict;
 use crate::engine::ur::path::CommandPath;
@@ -17,12 +17,16 @@ use outrigger_wire::time::{Duration, Instant};
 const BRIDGED: u64 = 2;
 
 impl Reverse {
-    /// What the next verdict is carried out by. A program that is `paused`, or for which no time passes, does nothing before it goes
-    /// on, and then what it was amid.
-    pub(in crate::engine::ur) fn prepare(&mut self, now: Instant, mode: Mode, state: Option<&State<6>>, paused: bool) {
+    /// Stores what the next verdict is carried out by.
+    pub(in crate::engine::ur) fn prepare(&mut self, now: Instant, mode: Mode, state: Option<&State<6>>, pause: Pause) {
         let state = if self.takes_positions() { state.copied() } else { None };
-        self.moment = Moment { now, mode, state, paused };
+        self.moment = Moment { now, mode, state, pause };
         self.stopped &= mode == Mode::Stopping;
+        self.rests &= pause.reads_nothing;
+        if pause.reads_nothing && mode == Mode::Command {
+            // What waits for a program that is paused is not late.
+            self.waiting.iter_mut().for_each(|at| *at = now);
+        }
     }
 
     pub(super) const fn takes_positions(&self) -> bool {
@@ -34,7 +38,8 @@ impl Reverse {
     /// # Errors
     /// What ends commanding instead.
     pub(in crate::engine::ur) fn write(&mut self, verdict: Verdict<'_, 6>) -> Result<Wrote, Reason> {
-        let Moment { now, mode, state, paused } = self.moment;
+        let Moment { now, mode, state, pause } = self.moment;
+        let paused = pause.stands;
         if !matches!(verdict, Verdict::Silent | Verdict::Mirror) {
             self.player.executes = !matches!(verdict, Verdict::Hold | Verdict::Stop | Verdict::Move(_));
         }
@@ -56,6 +61,9 @@ impl Reverse {
                 }
                 false
             }
+            // One order to rest waits for the program that is paused, which reads it before anything else.
+            Verdict::Hold if pause.halts && pause.reads_nothing && core::mem::replace(&mut self.rests, true) => false,
+            Verdict::Hold if pause.halts => self.rest(now),
             // A target that stands still at once would be a jerk; its program brakes.
             Verdict::Hold if mode == Mode::Stopping && self.takes_positions() && !self.stays() => self.end(now),
             Verdict::Hold if mode == Mode::Stopping && self.takes_positions() => self.rest(now),
@@ -195,8 +203,11 @@ impl Reverse {
             (Mode::Offline | Mode::Monitor, Stage::Ready) if self.stays() => {
                 // What was said of a move is to be followed within a shorter time.
                 let soon = core::mem::take(&mut self.player.executes) && self.spoke < now;
-                if soon || now.since(self.spoke) >= STAY {
+                // A program of External Control reads one message in each cycle: a single one waits for it while it is paused.
+                let paused = self.moment.pause.reads_nothing && self.is_foreign();
+                if soon || (now.since(self.spoke) >= STAY && !(paused && self.rests)) {
                     self.rest(now);
+                    self.rests |= paused;
                 }
                 false
             }

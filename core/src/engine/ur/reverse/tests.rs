@@ -161,7 +161,7 @@ impl World {
                     _ => (Verdict::Stop, Mode::Stopping),
                 };
                 mode = in_mode;
-                self.reverse.prepare(self.now, mode, None, false);
+                self.reverse.prepare(self.now, mode, None, Pause::default());
                 let ready = self.reverse.is_ready();
                 let wrote = self.reverse.write(verdict).unwrap();
                 let text = matches!(wrote, Wrote::StopText);
@@ -289,7 +289,7 @@ proptest! {
             while reverse.is_waiting() && reverse.fetch(&config(path)) {
                 let _ = reverse.poll_output();
             }
-            reverse.prepare(now, Mode::Arming, None, false);
+            reverse.prepare(now, Mode::Arming, None, Pause::default());
             let _ = reverse.write(Verdict::Hold);
             let _ = reverse.accepted(LinkId::REVERSE, SocketAddr::new(ROBOT, 50_000), now);
             reverse

@@ -34,7 +34,7 @@ fn asked(waypoints: u64) -> (Reverse, MoveNumber) {
 }
 
 fn at(reverse: &mut Reverse, now: Instant) {
-    reverse.prepare(now, Mode::Command, None, false);
+    reverse.prepare(now, Mode::Command, None, Pause::default());
 }
 
 /// What a verdict says to the program, and how many points with it.

@@ -50,7 +50,7 @@ impl Bench {
 
     /// A zero velocity is due.
     fn hold(&mut self) {
-        self.reverse.prepare(self.now, Mode::Arming, Some(&State::default()), false);
+        self.reverse.prepare(self.now, Mode::Arming, Some(&State::default()), Pause::default());
         self.reverse.write(Verdict::Hold).unwrap();
         self.drain();
     }

@@ -86,7 +86,7 @@ impl World {
                     _ => (Verdict::Stop, Mode::Stopping),
                 };
                 mode = in_mode;
-                self.reverse.prepare(self.now, mode, None, false);
+                self.reverse.prepare(self.now, mode, None, Pause::default());
                 let ready = self.reverse.is_ready();
                 let text = matches!(self.reverse.write(verdict).unwrap(), Wrote::StopText);
                 assert!(!text || (!ready && happens == Happens::Stop), "{:?}", self.story);

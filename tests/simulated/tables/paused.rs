@@ -1,0 +1,292 @@
+//! A slider at 0, a pause and the robot's stops in the middle of a motion, on every path: whether it holds or is suspended, and what
+//! continues it. The table stands in `port-linux/docs/motions.md`.
+
+use std::time::Duration;
+
+use outrigger_core::engine::Input;
+use outrigger_core::engine::ur::CommandPath;
+use outrigger_core::mode::Mode;
+use outrigger_core::trajectory::{Progress, Tolerances};
+use outrigger_sim::controller::Action;
+use outrigger_sim::time::SimTime;
+use outrigger_tests::cosim::{Buffers, Rig, Setup, Way};
+use outrigger_tests::require::committed;
+use outrigger_wire::robot::{JointPositions, SoftwareVersion};
+
+use super::text::{in_parallel, markdown};
+use crate::scenarios::motions::{self, MOTION, TOLERANCES, line, off};
+use crate::scenarios::played::Played;
+
+/// The newest of CB3, an e-Series, and PolyScope X.
+const SOFTWARE: [SoftwareVersion; 3] =
+    [SoftwareVersion::new(3, 15), SoftwareVersion::new(5, 15), SoftwareVersion::new(10, 11)];
+
+/// An arm that stands moves by no more than this \[rad\].
+const STANDS: f64 = 2e-3;
+
+/// What happens in the middle of the motion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stop {
+    Slider,
+    Pause,
+    Protective,
+    Emergency,
+}
+
+impl Stop {
+    const ALL: [(Self, &'static str); 4] = [
+        (Self::Slider, "slider at 0 %"),
+        (Self::Pause, "pause at the pendant"),
+        (Self::Protective, "protective stop"),
+        (Self::Emergency, "emergency stop"),
+    ];
+
+    fn begin(self) -> Action {
+        match self {
+            Self::Slider => Action::Slider(0.0),
+            Self::Pause => Action::PauseProgram,
+            Self::Protective => Action::ProtectiveStop,
+            Self::Emergency => Action::EmergencyStop,
+        }
+    }
+
+    /// What somebody at the robot does to put it right, a program that still is there included.
+    fn end(self) -> &'static [Action] {
+        match self {
+            Self::Slider => &[Action::Slider(1.0)],
+            Self::Pause => &[Action::ResumeProgram],
+            Self::Protective => &[Action::UnlockProtectiveStop, Action::ResumeProgram],
+            Self::Emergency => {
+                &[Action::ReleaseEmergencyStop, Action::PowerOn, Action::ReleaseBrakes, Action::ResumeProgram]
+            }
+        }
+    }
+
+    /// How long it lasts: shorter and longer than a motion is held, or longer than a protective stop is locked.
+    fn lasts(self) -> &'static [Duration] {
+        const HELD: [Duration; 2] = [Duration::from_secs(3), Duration::from_secs(11)];
+        const LOCKED: [Duration; 1] = [Duration::from_secs(6)];
+        match self {
+            Self::Slider | Self::Pause => &HELD,
+            Self::Protective | Self::Emergency => &LOCKED,
+        }
+    }
+}
+
+/// Who makes the motion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Maker {
+    /// A law, in each cycle.
+    Law(Way),
+    /// A program, by itself.
+    Program(CommandPath),
+}
+
+impl Maker {
+    fn all() -> impl Iterator<Item = Self> {
+        let programs = [CommandPath::Player, CommandPath::ExternalControl];
+        Way::ALL.into_iter().map(Self::Law).chain(programs.map(Self::Program))
+    }
+
+    fn name(self) -> String {
+        match self {
+            Self::Law(way) => {
+                format!("`{}`{}", way.path.name(), if way.is_in_registers() { " by registers" } else { "" })
+            }
+            Self::Program(path) => format!("`{}`, `--mode {}`", path.name(), mode(path)),
+        }
+    }
+
+    /// How near to its goal the motion ends after all this \[rad\]. External Control makes splines of speeds, without looking where the
+    /// arm is: what the arm is braked by on its way is not made up for.
+    fn exact(self) -> f64 {
+        if self == Self::Program(CommandPath::ExternalControl) { 0.1 } else { 0.005 }
+    }
+
+    fn setup(self, software: SoftwareVersion) -> Setup {
+        let mut setup = match self {
+            Self::Law(way) => motions::setup(software, way, &MOTION),
+            Self::Program(path) => {
+                let mut setup = Setup::new(software);
+                setup.config.peer.path = path;
+                setup
+            }
+        };
+        setup.config.mode.take_over = setup.config.peer.path == CommandPath::ExternalControl;
+        setup
+    }
+}
+
+const fn mode(path: CommandPath) -> &'static str {
+    if matches!(path, CommandPath::Player) { "player" } else { "pass-through" }
+}
+
+/// A motion under way, and who tends to it.
+struct Run<'m> {
+    rig: Rig<'m>,
+    played: Option<Played>,
+    line: Vec<[f64; 6]>,
+    maker: Maker,
+}
+
+impl<'m> Run<'m> {
+    fn begin(maker: Maker, software: SoftwareVersion, buffers: &'m mut Buffers) -> Self {
+        let mut rig = Rig::new(maker.setup(software), buffers);
+        rig.command();
+        let line = line(&MOTION, &rig.controller.truth().q);
+        let tolerances = Tolerances { goal: JointPositions([maker.exact() as f32; 6]), ..TOLERANCES };
+        let played = matches!(maker, Maker::Program(_)).then(|| Played::from_here(&rig, &MOTION, tolerances));
+        let mut run = Self { rig, played, line, maker };
+        run.pass(Duration::from_millis(if run.played.is_some() { 2_000 } else { 1_300 }));
+        run
+    }
+
+    fn pass(&mut self, span: Duration) {
+        match &mut self.played {
+            Some(played) => played.run_for(&mut self.rig, span),
+            None => self.rig.run_for(span),
+        }
+    }
+
+    fn progress(&self) -> Progress {
+        self.played.as_ref().map_or_else(|| self.rig.engine().motion_status().progress, Played::progress)
+    }
+
+    fn moved(&self, from: &[f64; 6]) -> f64 {
+        off(&[*from], &self.rig.controller.truth().q)
+    }
+
+    /// The motion comes to its end, on its path all the time.
+    fn finishes(&mut self, what: &str) {
+        for _ in 0..300 {
+            if self.progress() == Progress::Finished {
+                break;
+            }
+            self.pass(Duration::from_millis(100));
+        }
+        self.pass(Duration::from_millis(500));
+        let story = self.rig.record().story();
+        assert_eq!(self.progress(), Progress::Finished, "{what}\n{story}");
+        assert_eq!(self.rig.engine().mode(), Mode::Command, "{what}\n{story}");
+        let worst = self.rig.record().motion.iter().map(|motion| off(&self.line, &motion.q)).fold(0.0, f64::max);
+        let end = off(&self.line[self.line.len() - 1..], &self.rig.controller.truth().q);
+        println!("{what}: {:.1} mrad off its path at worst, {:.1} mrad off its end", worst * 1e3, end * 1e3);
+        let exact = self.maker.exact();
+        assert!(
+            worst < 0.02_f64.max(exact) && end < exact,
+            "{what}: {worst} rad off its path, {end} rad off its end\n{story}"
+        );
+    }
+}
+
+/// What became of the motion.
+fn outcome(maker: Maker, stop: Stop, lasts: Duration, software: SoftwareVersion) -> String {
+    let what = format!("{software}, {}, {stop:?} for {lasts:?}", maker.name());
+    let mut buffers = Buffers::with_rtde();
+    let mut run = Run::begin(maker, software, &mut buffers);
+    assert_eq!(run.progress(), Progress::Running, "{what}\n{}", run.rig.record().story());
+    run.rig.controller.act(stop.begin());
+    run.pass(lasts);
+    let stood = run.rig.controller.truth().q;
+    assert!(run.rig.controller.truth().at_rest(), "{what}\n{}", run.rig.record().story());
+    let end = stop.end();
+    for action in end {
+        run.rig.controller.act(*action);
+        run.pass(Duration::from_secs(if end.len() > 1 { 3 } else { 1 }));
+    }
+    if run.rig.engine().mode() == Mode::Command {
+        run.finishes(&what);
+        assert_eq!(run.rig.record().fallback(), None, "{what}\n{}", run.rig.record().story());
+        return "held".to_owned();
+    }
+    let (_, reason) = run.rig.record().fallback().unwrap_or_else(|| panic!("{what}\n{}", run.rig.record().story()));
+    run.pass(Duration::from_secs(1));
+    let moved = run.moved(&stood);
+    assert!(moved < STANDS, "{what}: {moved} rad by itself\n{}", run.rig.record().story());
+    assert_eq!(run.progress(), Progress::Suspended, "{what}\n{}", run.rig.record().story());
+    if run.rig.engine().latch().is_some() {
+        run.rig.resume();
+        assert_eq!(run.rig.engine().mode(), Mode::Monitor, "{what}: not acknowledged\n{}", run.rig.record().story());
+        run.rig.input(Input::Acknowledge);
+    }
+    run.rig.ready();
+    run.rig.resume();
+    run.rig.run_to(Mode::Command);
+    run.finishes(&what);
+    format!("suspended (`{}`)", reason.name())
+}
+
+/// The same on all software that has the path.
+fn cell(maker: Maker, stop: Stop) -> String {
+    let fits = |software: &SoftwareVersion| maker.setup(*software).config.peer.unfit(*software).is_none();
+    let each: Vec<(SoftwareVersion, String)> = SOFTWARE
+        .into_iter()
+        .filter(fits)
+        .map(|software| {
+            let outcomes: Vec<_> = stop.lasts().iter().map(|lasts| outcome(maker, stop, *lasts, software)).collect();
+            let words = match &outcomes[..] {
+                [held, longer] if held == "held" => format!("held; longer than 10 s {longer}"),
+                [one, longer] if one == longer => one.clone(),
+                [short, longer] => format!("{short}; longer than 10 s {longer}"),
+                all => all.concat(),
+            };
+            (software, words)
+        })
+        .collect();
+    let (_, first) = &each[0];
+    assert!(each.iter().all(|(_, words)| words == first), "{}, {stop:?}: {each:?}", maker.name());
+    first.clone()
+}
+
+/// A pause is a pause wherever a program on the controller carries the motion, and nothing is lost by a stop.
+#[test]
+fn a_motion_is_held_or_suspended_and_goes_on_with_the_program_or_by_word() {
+    let rows = in_parallel(&Maker::all().collect::<Vec<_>>(), |maker| {
+        let mut row = vec![maker.name()];
+        row.extend(Stop::ALL.map(|(stop, _)| cell(maker, stop)));
+        let carried = !matches!(maker, Maker::Law(Way { path: CommandPath::Text, .. }));
+        assert_eq!(row[2].starts_with("held;"), carried, "{row:?}");
+        row
+    });
+    let columns: Vec<&str> = ["path"].into_iter().chain(Stop::ALL.map(|(_, name)| name)).collect();
+    committed::hold_part("port-linux/docs/motions.md", "held or suspended", &markdown(&columns, &rows));
+}
+
+/// Whoever holds a pause for long has it end commanding, and the program that carried the motion is ended with it.
+#[test]
+fn a_pause_of_a_law_without_a_motion_holds_the_arm_where_it_stands() {
+    for software in SOFTWARE {
+        for way in Way::ALL.into_iter().filter(|way| way.path != CommandPath::Text) {
+            let what = format!("{software}, {}", way.name());
+            let mut setup = Setup::sweep(software, 0.3);
+            way.choose(&mut setup.config);
+            setup.config.mode.take_over = way.path == CommandPath::ExternalControl;
+            let mut buffers = Buffers::with_rtde();
+            let mut rig = Rig::new(setup, &mut buffers);
+            rig.command();
+            rig.run_for(Duration::from_secs(1));
+            let fastest = |rig: &Rig<'_>, since| {
+                let motion = rig.record().motion.iter().filter(|motion| motion.at >= since);
+                motion.map(|motion| motion.qd[0].abs()).fold(0.0, f64::max)
+            };
+            let at_first = fastest(&rig, SimTime::ZERO);
+            rig.controller.act(Action::PauseProgram);
+            rig.run_for(Duration::from_secs(5));
+            let stood = rig.controller.truth().q;
+            assert!(rig.controller.truth().at_rest(), "{what}\n{}", rig.record().story());
+            rig.controller.act(Action::ResumeProgram);
+            let resumed = rig.now();
+            // Rest is measured again before anything moves.
+            rig.run_for(Duration::from_millis(180));
+            let moved = off(&[stood], &rig.controller.truth().q);
+            assert!(moved < STANDS, "{what}: {moved} rad\n{}", rig.record().story());
+            rig.run_for(Duration::from_secs(1));
+            let qd = rig.controller.truth().qd[0];
+            assert!((qd.abs() - 0.3).abs() < 0.02, "{what}: {qd} rad/s\n{}", rig.record().story());
+            assert_eq!(rig.record().fallback(), None, "{what}\n{}", rig.record().story());
+            let again = fastest(&rig, resumed);
+            // A program of positions catches up with what it began later by.
+            assert!(again < at_first * 1.15, "{what}: {again} rad/s, {at_first} at the beginning");
+        }
+    }
+}
