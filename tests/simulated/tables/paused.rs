@@ -24,7 +24,7 @@ const SOFTWARE: [SoftwareVersion; 3] =
 /// An arm that stands moves by no more than this \[rad\].
 const STANDS: f64 = 2e-3;
 
-/// What happens in the middle of the motion.
+/// A stop in the middle of the motion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stop {
     Slider,
@@ -50,7 +50,7 @@ impl Stop {
         }
     }
 
-    /// What somebody at the robot does to put it right, a program that still is there included.
+    /// Returns the actions of a person at the robot who puts it right and resumes a program that is still there.
     fn end(self) -> &'static [Action] {
         match self {
             Self::Slider => &[Action::Slider(1.0)],
@@ -62,7 +62,7 @@ impl Stop {
         }
     }
 
-    /// How long it lasts: shorter and longer than a motion is held, or longer than a protective stop is locked.
+    /// Returns the times that it lasts: shorter and longer than a motion is held, or longer than a protective stop is locked.
     fn lasts(self) -> &'static [Duration] {
         const HELD: [Duration; 2] = [Duration::from_secs(3), Duration::from_secs(11)];
         const LOCKED: [Duration; 1] = [Duration::from_secs(6)];
@@ -73,7 +73,7 @@ impl Stop {
     }
 }
 
-/// Who makes the motion.
+/// The maker of the motion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Maker {
     /// A law, in each cycle.
@@ -97,7 +97,7 @@ impl Maker {
         }
     }
 
-    /// How near to its goal the motion ends after all this \[rad\]. External Control makes splines of speeds, without looking where the
+    /// Returns the distance to its goal within which the motion ends \[rad\]. External Control makes splines of speeds, without looking where the
     /// arm is: what the arm is braked by on its way is not made up for.
     fn exact(self) -> f64 {
         if self == Self::Program(CommandPath::ExternalControl) { 0.1 } else { 0.005 }
@@ -179,7 +179,7 @@ impl<'m> Run<'m> {
     }
 }
 
-/// What became of the motion.
+/// Returns the end of the motion in words.
 fn outcome(maker: Maker, stop: Stop, lasts: Duration, software: SoftwareVersion) -> String {
     let what = format!("{software}, {}, {stop:?} for {lasts:?}", maker.name());
     let mut buffers = Buffers::with_rtde();
@@ -216,7 +216,7 @@ fn outcome(maker: Maker, stop: Stop, lasts: Duration, software: SoftwareVersion)
     format!("suspended (`{}`)", reason.name())
 }
 
-/// The same on all software that has the path.
+/// Returns the words for all software that has the path, which are the same.
 fn cell(maker: Maker, stop: Stop) -> String {
     let fits = |software: &SoftwareVersion| maker.setup(*software).config.peer.unfit(*software).is_none();
     let each: Vec<(SoftwareVersion, String)> = SOFTWARE
@@ -252,7 +252,7 @@ fn a_motion_is_held_or_suspended_and_goes_on_with_the_program_or_by_word() {
     committed::hold_part("port-linux/docs/motions.md", "held or suspended", &markdown(&columns, &rows));
 }
 
-/// Whoever holds a pause for long has it end commanding, and the program that carried the motion is ended with it.
+/// A law that has no path goes on as well, after rest was measured.
 #[test]
 fn a_pause_of_a_law_without_a_motion_holds_the_arm_where_it_stands() {
     for software in SOFTWARE {

@@ -303,7 +303,7 @@ fn a_program_that_is_paused_halts_its_motion_until_the_arm_has_rested_after_it()
     state!(t 8, pendant = Pendant::Paused => Hold);
     t.fault(Reason::ProgramPaused);
     expect_transition!(t: Command -> Stopping, ProgramPaused);
-    assert_eq!((t.out(), t.machine.latch()), (Out::Stop, None));
+    assert_eq!((t.out(), t.machine.latch()), (Stop, None));
 }
 
 #[test]
