@@ -184,7 +184,7 @@ pub fn trajectory(trajectory: &JointTrajectory, joints: &[String], now: Time) ->
     Ok(points)
 }
 
-/// Where each joint of the arm stands in the names of a message, which are in `field`.
+/// Returns the place of each joint of the arm in the names of a message, which are in `field`.
 pub(crate) fn order(field: &str, names: &[String], joints: &[String]) -> Result<Vec<usize>, Unfit> {
     let wrong = |text| unfit(FollowError::InvalidJoints, text);
     if names.len() != joints.len() {
