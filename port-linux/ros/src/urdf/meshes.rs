@@ -11,7 +11,7 @@ pub(super) struct Meshes {
     folder: &'static str,
     /// The folder of upper arm and forearm: models of one size share the others.
     arms: &'static str,
-    /// Of upper arm, forearm, wrist 1 and wrist 2 along z, and of wrist 3 along y and z \[m\].
+    /// The places of upper arm, forearm, wrist 1 and wrist 2 along z, and of wrist 3 along y and z \[m\].
     offsets: [f64; 6],
 }
 
