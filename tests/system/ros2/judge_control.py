@@ -1,6 +1,6 @@
-"""Stands in for ros2_control and MoveIt by their files among the examples. Usage: judge_control.py DOMAIN PORT-OF-30003 FOLDER.
+"""Stands in for ros2_control and MoveIt by their files among the examples. Usage: judge_control.py DOMAIN PORT-OF-30003 [FOLDER].
 
-The node has the namespace of `arm.urdf.xacro`. As `judge.py` it asks for deeds of the controller, prints what it finds, and ends with
+With a folder the node has the namespace of `arm.urdf.xacro`; without one MoveIt alone sends plans. As `judge.py` it asks for deeds of the controller, prints what it finds, and ends with
 a reason.
 """
 
@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 
 import judge
 from judge import check, commanded, position, say
-from ros2 import DEFINED, Action, Node, matched, span, until
+from ros2 import DEFINED, JOINTS, Action, Node, goal, matched, span, until
 
 SECONDS, WAY = 3.0, 0.4
 
@@ -58,8 +58,49 @@ def stays(states, at, what):
     check(off < 1e-3, f"{what}: the arm moves by {off} rad")
 
 
-def main(domain, _port, folder):
-    folder, node = Path(folder), Node(int(domain))
+def planned(node, controller, names, states, to):
+    """Executes a plan as MoveIt sends it: it begins at 0 s where the arm is, with speeds and accelerations, and without tolerances."""
+    action, begin = Action(node, controller), position(states)
+    point, rate, points = DEFINED["JointTrajectoryPoint"], math.pi / SECONDS, []
+    for count in range(31):
+        at = SECONDS * count / 30
+        q = (1.0 - math.cos(rate * at)) / 2.0
+        v, a = rate * math.sin(rate * at) / 2.0, rate**2 * math.cos(rate * at) / 2.0
+        ways = [b - a for a, b in zip(begin, to)]
+        points.append(point(
+            positions=[at + q * way for at, way in zip(begin, ways)], velocities=[v * way for way in ways],
+            accelerations=[a * way for way in ways], time_from_start=span(at)))
+    plan = DEFINED["FollowGoal"](trajectory=DEFINED["JointTrajectory"](joint_names=names, points=points))
+    accepted, goal_id = action.send(plan)
+    check(accepted, "a plan is rejected")
+    answer = action.result(goal_id)
+    check(answer.status == 4 and answer.result.error_code == 0, f"{answer.status}: {answer.result}")
+    off = max(abs(a - b) for a, b in zip(position(states), to))
+    check(off < 0.02 and len(action.feedback.take(N=10000)) > 10, f"{off} rad off the end of the plan")
+
+
+def plans(node):
+    """MoveIt alone, whatever the path: there and back, and a plan that is cancelled on its way."""
+    states, name = node.reader("joint_states", "JointState", depth=1000), "joint_trajectory_controller"
+    commanded(node)
+    begin = position(states)
+    there = [begin[0] + WAY, begin[1] - WAY, *begin[2:]]
+    planned(node, name, JOINTS, states, there)
+    planned(node, name, JOINTS, states, begin)
+    action = Action(node, name)
+    accepted, goal_id = action.send(goal([(0.0, begin), (5.0, there)]))
+    check(accepted, "a plan is rejected")
+    time.sleep(1.0)
+    action.cancel(goal_id)
+    check(action.result(goal_id).status == 5, "a plan is not cancelled")
+    say("done", "yes")
+
+
+def main(domain, _port, folder=None):
+    node = Node(int(domain))
+    if folder is None:
+        return plans(node)
+    folder = Path(folder)
     launch = ast.parse((folder / "moveit.launch.py").read_text())
     check(any(isinstance(of, ast.FunctionDef) and of.name == "generate_launch_description" for of in launch.body), "no launch file")
     component = Component(node, folder / "arm.urdf.xacro")
@@ -84,24 +125,8 @@ def main(domain, _port, folder):
     check(behind < 0.1, f"{behind} rad behind on the way")
     say("behind", behind)
 
-    # MoveIt sends its plans to the node itself: they begin at 0 s where the arm is, with speeds and accelerations.
     cycles(component, 0.2, lambda at: [math.nan] * 6)
-    action = Action(node, f"{component.namespace}/joint_trajectory_controller")
-    point, rate = DEFINED["JointTrajectoryPoint"], math.pi / SECONDS
-    points = []
-    for count in range(31):
-        at = SECONDS * count / 30
-        q, v, a = part(at), WAY * rate * math.sin(rate * at) / 2.0, WAY * rate**2 * math.cos(rate * at) / 2.0
-        points.append(point(
-            positions=[there[0] - q, there[1] + q, *there[2:]], velocities=[-v, v, 0.0, 0.0, 0.0, 0.0],
-            accelerations=[-a, a, 0.0, 0.0, 0.0, 0.0], time_from_start=span(at)))
-    plan = DEFINED["FollowGoal"](trajectory=DEFINED["JointTrajectory"](joint_names=component.names, points=points))
-    accepted, goal_id = action.send(plan)
-    check(accepted, "a plan is rejected")
-    answer = action.result(goal_id)
-    check(answer.status == 4 and answer.result.error_code == 0, f"{answer.status}: {answer.result}")
-    off = max(abs(a - b) for a, b in zip(position(states), begin))
-    check(off < 0.02 and len(action.feedback.take(N=10000)) > 10, f"{off} rad off the end of the plan")
+    planned(node, f"{component.namespace}/joint_trajectory_controller", component.names, states, begin)
 
     # Commands that go on move nothing after a release.
     check(node.call(f"{judge.IO}/hand_back_control", "Trigger").success, "a release is refused")
