@@ -142,6 +142,7 @@ impl Lines {
             surface,
             offer_reliable,
             legacy_names,
+            meshes,
             peers,
             namespace,
             tf_prefix,
@@ -165,6 +166,9 @@ impl Lines {
         }
         if *legacy_names {
             text.push_str("; names of 2015 as well");
+        }
+        if *meshes {
+            text.push_str("; meshes of ur_description");
         }
         if !peers.is_empty() {
             text.push_str(&format!(", told of by name to {}", peers.join(", ")));

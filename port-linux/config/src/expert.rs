@@ -271,6 +271,7 @@ pub const EXPERT: &[ExpertKey] = &[
     expert("ros.surface", "programs that expect the other names find nothing"),
     expert("ros.offer_reliable", "RViz hears no native states"),
     expert("ros.legacy_names", "two sets of names for one thing"),
+    expert("ros.meshes", "programs without the package ur_description cannot load the description's shapes"),
     expert("ros.peers", "a host that is not named does not find the node where multicast does not reach it"),
     expert("ros.namespace", "two arms with one namespace hear each other's goals"),
     expert("ros.tf_prefix", "two arms with one prefix share frames"),

@@ -27,6 +27,8 @@ settings! {
         pub offer_reliable: bool = true,
         /// Beside those of UR's driver for ROS 2, the names that its predecessors of 2015 had.
         pub legacy_names: bool = false,
+        /// The description of the robot refers to the meshes of the package `ur_description`, where the arm's model is known.
+        pub meshes: bool = false,
         /// Hosts that are told of it one by one, for multicast does not reach them.
         pub peers nowhere: Vec<String> = Vec::new(),
         /// Before the names of topics, services and actions; empty: none. With `{serial}` for the arm's serial number, or `serial`.

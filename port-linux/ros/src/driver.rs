@@ -59,7 +59,8 @@ topics! {
         "the same; Humble";
     JOINT_LEGACY: "joint_trajectory_controller/state", ControllerState, Qos::SYSTEM, Commanded, "the same; Humble";
     ROBOT_DESCRIPTION: "robot_description", Text, Qos::LATCHED, Change,
-        "URDF: links, joints and limits, by the geometry that the arm tells of itself (3.0 on); wrist 3 of UR3 and UR3e is `continuous`";
+        "URDF: links, joints and limits, by the geometry that the arm tells of itself (3.0 on); wrist 3 of UR3 and UR3e is `continuous`; \
+         shapes are sticks, with `ros.expert.meshes` those of ur_description";
 }
 
 /// Of the drivers of 2015, by the name that it had.
@@ -99,6 +100,7 @@ pub struct Driver {
     commands: Option<bool>,
     described: Option<Geometry>,
     legacy: bool,
+    meshes: bool,
 }
 
 impl Driver {
@@ -114,6 +116,7 @@ impl Driver {
             commands: None,
             described: None,
             legacy: false,
+            meshes: false,
         }
     }
 
@@ -121,6 +124,13 @@ impl Driver {
     #[must_use]
     pub const fn with_legacy_names(mut self, legacy: bool) -> Self {
         self.legacy = legacy;
+        self
+    }
+
+    /// Describes the robot with the meshes of `ur_description`.
+    #[must_use]
+    pub const fn with_meshes(mut self, meshes: bool) -> Self {
+        self.meshes = meshes;
         self
     }
 
@@ -143,7 +153,7 @@ impl Driver {
         if let Some(known) = &geometry
             && geometry != self.described
         {
-            emit(&ROBOT_DESCRIPTION, encode(&Text { data: urdf::text(known, &self.arm, velocity) }));
+            emit(&ROBOT_DESCRIPTION, encode(&Text { data: urdf::text(known, &self.arm, velocity, self.meshes) }));
             self.described = geometry;
         }
     }

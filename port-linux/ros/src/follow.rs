@@ -154,7 +154,7 @@ pub fn until(goal: UntilGoal, joints: &[String], now: Time) -> Result<Wanted, Un
 /// # Errors
 /// What is wrong with it.
 pub fn trajectory(trajectory: &JointTrajectory, joints: &[String], now: Time) -> Result<Vec<Point>, Unfit> {
-    let order = order(&trajectory.joint_names, joints)?;
+    let order = order("joint_names", &trajectory.joint_names, joints)?;
     if trajectory.points.is_empty() {
         return invalid("points: found none, expected at least one".into());
     }
@@ -184,12 +184,12 @@ pub fn trajectory(trajectory: &JointTrajectory, joints: &[String], now: Time) ->
     Ok(points)
 }
 
-/// Where each joint of the arm stands in the names of a message.
-pub(crate) fn order(names: &[String], joints: &[String]) -> Result<Vec<usize>, Unfit> {
+/// Returns the place of each joint of the arm in the names of a message, which are in `field`.
+pub(crate) fn order(field: &str, names: &[String], joints: &[String]) -> Result<Vec<usize>, Unfit> {
     let wrong = |text| unfit(FollowError::InvalidJoints, text);
     if names.len() != joints.len() {
         let expected = joints.join(", ");
-        return wrong(format!("joint_names: found {}, expected {}: {expected}", names.len(), joints.len()));
+        return wrong(format!("{field}: found {}, expected {}: {expected}", names.len(), joints.len()));
     }
     let mut order = Vec::with_capacity(joints.len());
     for joint in joints {
@@ -197,7 +197,7 @@ pub(crate) fn order(names: &[String], joints: &[String]) -> Result<Vec<usize>, U
             Some(index) => order.push(index),
             None => {
                 let found = names.join(", ");
-                return wrong(format!("joint_names: '{joint}' is missing; found {found} (a prefix? see --tf-prefix)"));
+                return wrong(format!("{field}: '{joint}' is missing; found {found} (a prefix? see --tf-prefix)"));
             }
         }
     }

@@ -1,9 +1,12 @@
 //! Speeds and positions of joints by topics, as UR's driver hears them (`core/docs/protocol/ros2-surface.md` 7.4).
 
+use outrigger_core::law::Forwarded;
+use outrigger_wire::robot::{JointPositions, JointVelocities};
+
 use crate::follow::order;
 use outrigger_ros2_messages::cdr::{CdrError, decode};
 use outrigger_ros2_messages::endpoint::Heard;
-use outrigger_ros2_messages::{JointTrajectory, Message, Numbers};
+use outrigger_ros2_messages::{JointState, JointTrajectory, Message, Numbers};
 
 /// Speeds.
 pub static VELOCITY: &Heard = &Heard {
@@ -24,6 +27,15 @@ pub static JOINT_SPEED: &Heard = &Heard {
     does: "the velocities of the first point, as forward_velocity_controller has them; nothing else of it is looked at",
 };
 
+/// Positions or speeds, as the hardware components of ros2_control that use topics publish them
+/// (`core/docs/protocol/ros2-surface.md` 12), by the name that they have for it.
+pub static JOINT_COMMANDS: &Heard = &Heard {
+    name: "robot_joint_commands",
+    message: <JointState as Message>::TYPE,
+    does: "a position for each joint by its name, as forward_position_controller has them, or without positions a velocity, as \
+           forward_velocity_controller has them; for the hardware components of ros2_control that use topics",
+};
+
 /// Why a message is no command.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum NoCommand {
@@ -31,8 +43,10 @@ pub enum NoCommand {
     #[error(transparent)]
     Bytes(#[from] CdrError),
     /// Not one number for each joint.
-    #[error("data: expected {expected} numbers, one for each joint, found {found}")]
+    #[error("{field}: expected {expected} numbers, one for each joint, found {found}")]
     Count {
+        /// The field of the message.
+        field: &'static str,
         /// Joints of the arm.
         expected: usize,
         /// Numbers of the message.
@@ -41,9 +55,14 @@ pub enum NoCommand {
     /// Other joints than those of the arm.
     #[error("{0}")]
     Joints(String),
+    /// Torques.
+    #[error("effort: found {0} numbers, expected none: torques are not commanded here")]
+    Effort(usize),
     /// What a joint is to do is no number.
-    #[error("data: joint {joint} is {found}, expected a number")]
+    #[error("{field}: joint {joint} is {found}, expected a number")]
     NotFinite {
+        /// The field of the message.
+        field: &'static str,
         /// The joint, from 1.
         joint: usize,
         /// Of the message.
@@ -59,6 +78,7 @@ impl NoCommand {
             Self::Bytes(_) => "NoMessage",
             Self::Count { .. } => "WrongCount",
             Self::Joints(_) => "WrongJoints",
+            Self::Effort(_) => "Effort",
             Self::NotFinite { .. } => "NotFinite",
         }
     }
@@ -70,7 +90,7 @@ impl NoCommand {
 /// Why it is no command.
 pub fn command<const N: usize>(bytes: &[u8]) -> Result<[f32; N], NoCommand> {
     let Numbers { data, .. } = decode(bytes)?;
-    numbers(data)
+    numbers("data", data)
 }
 
 /// The same of [`JOINT_SPEED`], where the message may name the joints in any order; without names they are in that of the arm.
@@ -81,19 +101,50 @@ pub fn joint_speed<const N: usize>(bytes: &[u8], joints: &[String]) -> Result<[f
     let JointTrajectory { joint_names, points, .. } = decode(bytes)?;
     let speeds = points.into_iter().next().map(|point| point.velocities).unwrap_or_default();
     if joint_names.is_empty() || speeds.len() != joint_names.len() {
-        return numbers(speeds);
+        return numbers("velocities", speeds);
     }
-    let order = order(&joint_names, joints).map_err(|unfit| NoCommand::Joints(unfit.text))?;
-    numbers(order.into_iter().filter_map(|index| speeds.get(index).copied()).collect())
+    numbers("velocities", in_order("joint_names", &joint_names, joints, &speeds)?)
 }
 
-fn numbers<const N: usize>(data: Vec<f64>) -> Result<[f32; N], NoCommand> {
+/// Returns the positions, or without them the velocities, of a [`JOINT_COMMANDS`] message, in the order of the arm. Velocities beside
+/// positions are not used, as the law makes its own. `None`: not one of the values is a number, which is how a hardware component
+/// publishes before a controller has commanded anything.
+///
+/// # Errors
+/// The fault of the message.
+pub fn joint_commands<const N: usize>(bytes: &[u8], joints: &[String]) -> Result<Option<Forwarded<N>>, NoCommand> {
+    let JointState { name, position, velocity, effort, .. } = decode(bytes)?;
+    if !effort.is_empty() {
+        return Err(NoCommand::Effort(effort.len()));
+    }
+    let (field, values) = if position.is_empty() { ("velocity", velocity) } else { ("position", position) };
+    if values.len() != N {
+        return Err(NoCommand::Count { field, expected: N, found: values.len() });
+    }
+    let values = in_order("name", &name, joints, &values)?;
+    if values.iter().all(|value| value.is_nan()) {
+        return Ok(None);
+    }
+    let values = numbers(field, values)?;
+    Ok(Some(match field {
+        "position" => Forwarded::Positions(JointPositions(values)),
+        _ => Forwarded::Speeds(JointVelocities(values)),
+    }))
+}
+
+/// Returns the values of joints that the message names, in the order of the arm.
+fn in_order(field: &str, names: &[String], joints: &[String], values: &[f64]) -> Result<Vec<f64>, NoCommand> {
+    let order = order(field, names, joints).map_err(|unfit| NoCommand::Joints(unfit.text))?;
+    Ok(order.into_iter().filter_map(|index| values.get(index).copied()).collect())
+}
+
+fn numbers<const N: usize>(field: &'static str, data: Vec<f64>) -> Result<[f32; N], NoCommand> {
     let values: [f64; N] =
-        data.try_into().map_err(|data: Vec<f64>| NoCommand::Count { expected: N, found: data.len() })?;
+        data.try_into().map_err(|data: Vec<f64>| NoCommand::Count { field, expected: N, found: data.len() })?;
     for (joint, found) in (1..).zip(values) {
         // Also what is infinite as a number of 32 bits.
         if !(found as f32).is_finite() {
-            return Err(NoCommand::NotFinite { joint, found });
+            return Err(NoCommand::NotFinite { field, joint, found });
         }
     }
     Ok(values.map(|value| value as f32))
@@ -130,12 +181,53 @@ mod tests {
         let of = |bytes: &[u8]| joint_speed::<3>(bytes, &joints);
         assert_eq!(of(&message(&["c", "a", "b"], &[3.0, 1.0, 2.0])), Ok([1.0, 2.0, 3.0]));
         assert_eq!(of(&message(&[], &[3.0, 1.0, 2.0])), Ok([3.0, 1.0, 2.0]));
-        assert_eq!(of(&message(&["c", "a", "b"], &[1.0])), Err(NoCommand::Count { expected: 3, found: 1 }));
-        assert_eq!(of(&encode(&JointTrajectory::default())), Err(NoCommand::Count { expected: 3, found: 0 }));
+        assert_eq!(
+            of(&message(&["c", "a", "b"], &[1.0])),
+            Err(NoCommand::Count { field: "velocities", expected: 3, found: 1 })
+        );
+        assert_eq!(
+            of(&encode(&JointTrajectory::default())),
+            Err(NoCommand::Count { field: "velocities", expected: 3, found: 0 })
+        );
         let said = of(&message(&["c", "a", "d"], &[3.0, 1.0, 2.0])).expect_err("no joint is called d").to_string();
         assert!(said.contains("'b' is missing"), "{said}");
         let nan = of(&message(&["c", "a", "b"], &[3.0, f64::NAN, 2.0]));
         assert!(matches!(nan, Err(NoCommand::NotFinite { joint: 1, .. })), "{nan:?}");
+    }
+
+    #[test]
+    fn commands_of_ros2_control_are_positions_or_else_velocities_of_the_joints_that_they_name() {
+        let joints: Vec<String> = ["a", "b", "c"].map(String::from).to_vec();
+        let (named, three) = (["c", "a", "b"], [3.0, 1.0, 2.0]);
+        let message = |names: &[&str], position: &[f64], velocity: &[f64], effort: &[f64]| {
+            let (position, velocity, effort) = (position.to_vec(), velocity.to_vec(), effort.to_vec());
+            let name = names.iter().map(|&name| name.to_owned()).collect();
+            encode(&JointState { name, position, velocity, effort, ..JointState::default() })
+        };
+        let of = |bytes: &[u8]| joint_commands::<3>(bytes, &joints);
+        let (positions, speeds) = (JointPositions([1.0, 2.0, 3.0]), JointVelocities([1.0, 2.0, 3.0]));
+        assert_eq!(of(&message(&named, &three, &[], &[])), Ok(Some(Forwarded::Positions(positions))));
+        assert_eq!(of(&message(&named, &three, &[9.0; 3], &[])), Ok(Some(Forwarded::Positions(positions))));
+        assert_eq!(of(&message(&named, &[], &three, &[])), Ok(Some(Forwarded::Speeds(speeds))));
+        // A component of ros2_control publishes this until a controller has commanded something.
+        assert_eq!(of(&message(&named, &[f64::NAN; 3], &[], &[])), Ok(None));
+        for (wrong, name, says) in [
+            (message(&named, &[3.0, f64::NAN, 2.0], &[], &[]), "NotFinite", "position: joint 1 is NaN"),
+            (message(&named, &[], &[3.0, 1.0, 1e300], &[]), "NotFinite", "velocity: joint 2 is 1"),
+            (message(&named, &[3.0, 1.0], &three, &[]), "WrongCount", "position: expected 3 numbers"),
+            (message(&named, &[1.0; 4], &[], &[]), "WrongCount", "position: expected 3 numbers"),
+            (message(&named, &[], &[], &[]), "WrongCount", "velocity: expected 3 numbers"),
+            (message(&named, &three, &[], &[0.0; 3]), "Effort", "effort: found 3 numbers"),
+            (message(&["c", "a", "a"], &three, &[], &[]), "WrongJoints", "name: 'b' is missing"),
+            (message(&["c", "a", "d"], &three, &[], &[]), "WrongJoints", "name: 'b' is missing"),
+            (message(&["c", "a", "b", "finger"], &three, &[], &[]), "WrongJoints", "name: found 4, expected 3"),
+            (message(&[], &three, &[], &[]), "WrongJoints", "name: found 0, expected 3"),
+        ] {
+            let why = of(&wrong).expect_err("no command");
+            assert!(why.name() == name && why.to_string().starts_with(says), "{why}");
+        }
+        let whole = message(&named, &three, &[], &[]);
+        assert!((0..whole.len() - 8).all(|length| matches!(of(&whole[..length]), Err(NoCommand::Bytes(_)))));
     }
 
     #[test]

@@ -31,6 +31,8 @@ pub mod node;
 pub mod parameters;
 mod pose;
 pub mod readings;
+#[cfg(test)]
+mod ready_files;
 pub mod rosout;
 mod scaling;
 pub mod script;

@@ -5,8 +5,9 @@
 
 mod variable;
 
+use outrigger_core::engine::ur::{ArmConfiguration, Geometry};
 use outrigger_wire::fields::{FieldVisitor, Group, Value};
-use outrigger_wire::robot::{Generation, RobotMode, SoftwareVersion};
+use outrigger_wire::robot::{Generation, RobotMode, RobotModel, SoftwareVersion};
 
 use self::variable::COUNT;
 pub use self::variable::Variable;
@@ -115,12 +116,26 @@ impl Readings {
         self.is_cb2
     }
 
-    /// Returns whether the arm is a UR3 or a UR3e, whose wrist 3 turns without end; `false` until the controller has sent the type.
+    /// Returns whether the arm is a UR3 or a UR3e, whose wrist 3 turns without end, once the controller has sent the type.
     #[must_use]
-    pub fn wrist_turns_without_end(&self) -> bool {
+    pub fn wrist_turns_without_end(&self) -> Option<bool> {
         /// `core/docs/protocol/ur-client-interfaces.md 3.8`.
         const SMALL: i32 = 3;
-        self.robot_type == Some(SMALL)
+        Some(self.robot_type? == SMALL)
+    }
+
+    /// Returns the model by the type of the arm and the generation of the controller: the oldest of those that share a type. `None`
+    /// for a type without a name, and until both are known.
+    #[must_use]
+    pub fn model(&self) -> Option<RobotModel> {
+        let configuration = ArmConfiguration {
+            positions: [(0.0, 0.0); 6],
+            velocities: [0.0; 6],
+            robot_type: self.robot_type?,
+            robot_sub_type: 0,
+            geometry: Geometry { theta: [0.0; 6], a: [0.0; 6], d: [0.0; 6], alpha: [0.0; 6] },
+        };
+        configuration.models(self.software?.generation()).first().copied()
     }
 
     /// The port that a variable came by: some tell it in another unit, or only a part of it.

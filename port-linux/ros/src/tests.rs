@@ -8,7 +8,7 @@ use crate::controllers::CONTROLLER_OFFERS;
 use crate::dashboard::DASHBOARD_OFFERS;
 use crate::driver;
 use crate::follow::ACTIONS;
-use crate::forward::{POSITION, VELOCITY};
+use crate::forward::{JOINT_COMMANDS, POSITION, VELOCITY};
 use crate::health;
 use crate::native::{self, Terminals};
 use crate::native_calls::NATIVE_OFFERS;
@@ -45,7 +45,7 @@ fn actions() -> String {
 
 fn heard() -> String {
     let mut table = String::from("| topic | type | does |\n|---|---|---|\n");
-    for Heard { name, message, does } in [FREEDRIVE, VELOCITY, POSITION, &COMMAND] {
+    for Heard { name, message, does } in [FREEDRIVE, VELOCITY, POSITION, JOINT_COMMANDS, &COMMAND] {
         let _ = writeln!(table, "| `{name}` | `{}` | {does} |", message.replace("/msg/", "/"));
     }
     table

@@ -1,24 +1,33 @@
 //! The robot's description: links, joints and limits as URDF, of the geometry that the arm tells of itself.
 //!
-//! Frames are those of the Denavit–Hartenberg parameters, with the names that UR's description has: angles of `joint_states` mean the
-//! same, the frames between joints are turned otherwise. Shapes are sticks as long as the links.
+//! Links, joints and frames are those of UR's package `ur_description`, `core/docs/protocol/ros2-surface.md` 12.3. Shapes are sticks as
+//! long as the links, or the meshes of that package.
+
+mod meshes;
 
 use std::fmt::Write as _;
 
+use outrigger_wire::robot::RobotModel;
+
+use self::meshes::Meshes;
 use crate::arm::{Arm, UR_JOINTS};
 use crate::readings::{Readings, Variable};
 
 /// Links behind the joints, in their order.
 const LINKS: [&str; 6] =
     ["shoulder_link", "upper_arm_link", "forearm_link", "wrist_1_link", "wrist_2_link", "wrist_3_link"];
+/// The link that the first joint turns.
+const BASE: &str = "base_link_inertia";
 /// The elbow turns half as far as the others.
 const ELBOW: usize = 2;
 /// The joint that turns without end on small arms.
 const WRIST_3: usize = 5;
-/// A longer shift along an axis is one that calibration draws two parallel axes along each other by \[m\]: no stick is as long.
+/// A stick is not longer \[m\].
 const LONGEST: f64 = 1.0;
 /// Of a stick \[m\].
 const RADIUS: f64 = 0.03;
+const HALF: f64 = std::f64::consts::PI;
+const QUARTER: f64 = std::f64::consts::FRAC_PI_2;
 
 /// Geometry of an arm: θ \[rad\], a \[m\], d \[m\] and α \[rad\] of each joint.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,10 +38,12 @@ pub(crate) struct Geometry {
     alpha: [f64; 6],
     /// Wrist 3 turns without end.
     endless: bool,
+    /// The model, as far as the arm's type and the controller's generation tell.
+    model: Option<RobotModel>,
 }
 
 impl Geometry {
-    /// What the arm tells of itself, once it has.
+    /// Returns the geometry once the arm has sent it and its type.
     #[must_use]
     pub(crate) fn of(readings: &Readings) -> Option<Self> {
         let of = |variable| readings.array(variable).filter(|values: &[f64; 6]| values.iter().all(|v| v.is_finite()));
@@ -41,27 +52,41 @@ impl Geometry {
             a: of(Variable::DhA)?,
             d: of(Variable::DhD)?,
             alpha: of(Variable::DhAlpha)?,
-            endless: readings.wrist_turns_without_end(),
+            endless: readings.wrist_turns_without_end()?,
+            model: readings.model(),
         })
+    }
+
+    /// Returns how far each link's frame is from that of its joint's Denavit–Hartenberg parameters, along the joint's axis \[m\].
+    ///
+    /// The frames of `ur_description` are at the end of the shift d. Upper arm and forearm have none: there calibration splits a small
+    /// one into two long ones that cancel out, up to tens of metres, so that the forearm's frame stays beside the upper arm.
+    fn shifts(&self) -> [f64; 6] {
+        let [d1, d2, _, d4, d5, d6] = self.d;
+        [d1, 0.0, -d2, d4, d5, d6]
     }
 }
 
-/// The text, for an arm with these names whose joints are no faster than `velocity` \[rad/s\].
+/// The text, for an arm with these names whose joints are no faster than `velocity` \[rad/s\]. With `meshes`, shapes are the meshes of
+/// `ur_description` where the model is known.
 #[must_use]
-pub(crate) fn text(geometry: &Geometry, arm: &Arm, velocity: [f64; 6]) -> String {
+pub(crate) fn text(geometry: &Geometry, arm: &Arm, velocity: [f64; 6], meshes: bool) -> String {
     let prefix = arm.joints.first().map_or("", |first| first.strip_suffix(UR_JOINTS[0]).unwrap_or_default());
-    let Geometry { theta, a, d, alpha, endless } = geometry;
+    let meshes = geometry.model.filter(|_| meshes).map(Meshes::of);
     let mut text = String::from("<?xml version=\"1.0\"?>\n<robot name=\"ur\">\n");
-    let _ = writeln!(text, "  <link name=\"{prefix}base_link\"/>\n  <link name=\"{prefix}base\"/>");
-    fixed(&mut text, prefix, "base_link", "base", [0.0; 3], [0.0, 0.0, std::f64::consts::PI]);
-    let mut parent = "base";
-    let mut shift = ([0.0; 3], 0.0);
+    let shape = meshes.as_ref().map_or_else(String::new, Meshes::base);
+    let _ = writeln!(text, "  <link name=\"{prefix}base_link\"/>\n  <link name=\"{prefix}{BASE}\">\n{shape}  </link>");
+    fixed(&mut text, prefix, "base_link-base_link_inertia", ["base_link", BASE], [0.0, 0.0, HALF]);
+    let shifts = geometry.shifts();
+    let mut parent = BASE;
+    let (mut before, mut turned) = ([0.0; 3], 0.0);
     for (number, (name, link)) in arm.joints.iter().zip(LINKS).enumerate() {
-        let [theta, a, d, alpha, velocity] =
-            [theta, a, d, alpha, &velocity].map(|of| of.get(number).copied().unwrap_or_default());
-        let (xyz, turned) = shift;
-        let most = std::f64::consts::PI * if number == ELBOW { 1.0 } else { 2.0 };
-        let (kind, range) = if *endless && number == WRIST_3 {
+        let of = |values: &[f64; 6]| values.get(number).copied().unwrap_or_default();
+        let (a, d, shift) = (of(&geometry.a), of(&geometry.d), of(&shifts));
+        let (sin, cos) = f64::sin_cos(turned);
+        let [x, y, z] = before;
+        let most = HALF * if number == ELBOW { 1.0 } else { 2.0 };
+        let (kind, range) = if geometry.endless && number == WRIST_3 {
             ("continuous", String::new())
         } else {
             ("revolute", format!("lower=\"-{most:.6}\" upper=\"{most:.6}\" "))
@@ -69,33 +94,39 @@ pub(crate) fn text(geometry: &Geometry, arm: &Arm, velocity: [f64; 6]) -> String
         let _ = write!(
             text,
             "  <joint name=\"{name}\" type=\"{kind}\">\n    <parent link=\"{prefix}{parent}\"/>\n    <child link=\"{prefix}{link}\"/>\n    \
-             {}\n    <axis xyz=\"0 0 1\"/>\n    <limit {range}effort=\"0\" velocity=\"{velocity:.6}\"/>\n  \
+             {}\n    <axis xyz=\"0 0 1\"/>\n    <limit {range}effort=\"0\" velocity=\"{:.6}\"/>\n  \
              </joint>\n  <link name=\"{prefix}{link}\">\n{}  </link>\n",
-            origin(xyz, turns(turned, theta)),
-            sticks(a, d),
+            origin([x, y - sin * shift, z + cos * shift], turns(turned, of(&geometry.theta))),
+            of(&velocity),
+            meshes.as_ref().map_or_else(|| sticks(a, d, shift), |meshes| meshes.link(number)),
         );
-        shift = ([a, 0.0, d], alpha);
+        (before, turned) = ([a, 0.0, d - shift], of(&geometry.alpha));
         parent = link;
     }
-    for name in ["flange", "tool0"] {
-        let _ = writeln!(text, "  <link name=\"{prefix}{name}\"/>");
-        fixed(&mut text, prefix, parent, name, shift.0, turns(shift.1, 0.0));
+    for (joint, links, rpy) in [
+        ("base_link-base_fixed_joint", ["base_link", "base"], [0.0, 0.0, HALF]),
+        ("wrist_3_link-ft_frame", [parent, "ft_frame"], [HALF, 0.0, 0.0]),
+        ("wrist_3-flange", [parent, "flange"], [0.0, -QUARTER, -QUARTER]),
+        ("flange-tool0", ["flange", "tool0"], [QUARTER, 0.0, QUARTER]),
+    ] {
+        let _ = writeln!(text, "  <link name=\"{prefix}{}\"/>", links[1]);
+        fixed(&mut text, prefix, joint, links, rpy);
     }
     text.push_str("</robot>\n");
     text
 }
 
-fn fixed(text: &mut String, prefix: &str, parent: &str, child: &str, xyz: [f64; 3], rpy: [f64; 3]) {
+fn fixed(text: &mut String, prefix: &str, name: &str, [parent, child]: [&str; 2], rpy: [f64; 3]) {
     let _ = write!(
         text,
-        "  <joint name=\"{prefix}{parent}-{child}\" type=\"fixed\">\n    <parent link=\"{prefix}{parent}\"/>\n    \
+        "  <joint name=\"{prefix}{name}\" type=\"fixed\">\n    <parent link=\"{prefix}{parent}\"/>\n    \
          <child link=\"{prefix}{child}\"/>\n    {}\n  </joint>\n",
-        origin(xyz, rpy)
+        origin([0.0; 3], rpy)
     );
 }
 
 fn origin([x, y, z]: [f64; 3], [r, p, w]: [f64; 3]) -> String {
-    format!("<origin xyz=\"{x:.6} {y:.6} {z:.6}\" rpy=\"{r:.6} {p:.6} {w:.6}\"/>")
+    format!("<origin xyz=\"{x:.9} {y:.9} {z:.9}\" rpy=\"{r:.9} {p:.9} {w:.9}\"/>")
 }
 
 /// Roll, pitch and yaw of a turn about x, and then about the z that it turned.
@@ -106,8 +137,8 @@ fn turns(about_x: f64, about_z: f64) -> [f64; 3] {
     [(sx * cz).atan2(cx), pitch, (cx * sz).atan2(cz)]
 }
 
-/// A stick along z, and one along x from its end.
-fn sticks(a: f64, d: f64) -> String {
+/// Returns a stick along z from the joint to the end of d, and one along x from there, in the frame that is `shift` along z.
+fn sticks(a: f64, d: f64, shift: f64) -> String {
     let mut text = String::new();
     let mut stick = |length: f64, xyz: [f64; 3], rpy: [f64; 3]| {
         if length.abs() > 1e-3 && length.abs() < LONGEST {
@@ -119,57 +150,161 @@ fn sticks(a: f64, d: f64) -> String {
             );
         }
     };
-    let d = if d.abs() < LONGEST { d } else { 0.0 };
-    stick(d, [0.0, 0.0, d / 2.0], [0.0; 3]);
-    stick(a, [a / 2.0, 0.0, d], [0.0, std::f64::consts::FRAC_PI_2, 0.0]);
+    let (d, end) = if d.abs() < LONGEST { (d, d - shift) } else { (0.0, 0.0) };
+    stick(d, [0.0, 0.0, end - d / 2.0], [0.0; 3]);
+    stick(a, [a / 2.0, 0.0, end], [0.0, QUARTER, 0.0]);
     text
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use outrigger_wire::fields::{FieldVisitor, Value};
+    use outrigger_wire::robot::SoftwareVersion;
 
     use super::*;
     use outrigger_ros2_messages::endpoint::Names;
 
-    fn told() -> Readings {
+    const UR5E: [[f64; 6]; 4] = [
+        [0.0; 6],
+        [0.0, -0.425, -0.3922, 0.0, 0.0, 0.0],
+        [0.1625, 0.0, 0.0, 0.1333, 0.0997, 0.0996],
+        [QUARTER, 0.0, 0.0, QUARTER, -QUARTER, 0.0],
+    ];
+    /// As calibration writes nearly parallel axes: two long shifts that cancel out.
+    const CALIBRATED: [[f64; 6]; 4] = [
+        [1e-4, 0.013, -0.012, 1e-3, -2e-4, 3e-4],
+        [2e-5, -0.4247, -0.3919, -3e-5, 4e-5, 0.0],
+        [0.1627, 30.25, -30.2514, 0.1335, 0.0996, 0.0997],
+        [1.5702, 8e-4, -2e-3, 1.5713, -1.5701, 0.0],
+    ];
+
+    fn told([theta, a, d, alpha]: [[f64; 6]; 4], robot_type: i64) -> Readings {
         let mut readings = Readings::default();
-        let quarter = std::f64::consts::FRAC_PI_2;
+        readings.identified(SoftwareVersion::new(5, 15));
         readings.sub_package("kinematics_info", 0, |visitor: &mut dyn FieldVisitor| {
-            visitor.field("dh_theta", Value::F64s(&[0.0, 0.001, 0.0, 0.0, 0.0, 0.0]));
-            visitor.field("dh_a", Value::F64s(&[0.0, -0.425, -0.3922, 0.0, 0.0, 0.0]));
-            visitor.field("dh_d", Value::F64s(&[0.1625, 30.0, -30.0, 0.1333, 0.0997, 0.0996]));
-            visitor.field("dh_alpha", Value::F64s(&[quarter, 0.0, 0.0, quarter, -quarter, 0.0]));
+            for (name, values) in [("dh_theta", theta), ("dh_a", a), ("dh_d", d), ("dh_alpha", alpha)] {
+                visitor.field(name, Value::F64s(&values));
+            }
+        });
+        assert_eq!(Geometry::of(&readings), None, "the type decides on the model and on wrist 3");
+        readings.sub_package("configuration_data", 0, |visitor: &mut dyn FieldVisitor| {
+            visitor.field("robot_type", Value::Signed(robot_type));
         });
         readings
     }
 
+    fn described(readings: &Readings, prefix: &str, meshes: bool) -> String {
+        let geometry = Geometry::of(readings).expect("it has told");
+        text(&geometry, &Arm::new(&UR_JOINTS, &Names::new("", prefix).unwrap()), [3.0; 6], meshes)
+    }
+
+    /// The description of a UR5e.
+    pub(crate) fn of_an_e_series(prefix: &str, meshes: bool) -> String {
+        described(&told(UR5E, 1), prefix, meshes)
+    }
+
+    /// The numbers of an attribute of a joint's or link's first origin.
+    fn numbers(of: &str, attribute: &str) -> [f64; 3] {
+        let (_, rest) = of.split_once(&format!("{attribute}=\"")).expect("an attribute");
+        let numbers =
+            rest.split('"').next().expect("a value").split(' ').map(|number| number.parse().expect("a number"));
+        numbers.collect::<Vec<_>>().try_into().expect("three")
+    }
+
+    fn joint<'t>(text: &'t str, name: &str) -> &'t str {
+        text.split("<joint ").find(|joint| joint.starts_with(&format!("name=\"{name}\""))).expect("a joint")
+    }
+
+    type Transform = [[f64; 4]; 3];
+
+    fn times(a: &Transform, b: &Transform) -> Transform {
+        std::array::from_fn(|row| {
+            std::array::from_fn(|column| {
+                let turned: f64 = (0..3).map(|k| a[row][k] * b[k][column]).sum();
+                turned + if column == 3 { a[row][3] } else { 0.0 }
+            })
+        })
+    }
+
+    /// Yaw · pitch · roll, at a place.
+    fn placed([x, y, z]: [f64; 3], [r, p, w]: [f64; 3]) -> Transform {
+        let ((sr, cr), (sp, cp), (sw, cw)) = (r.sin_cos(), p.sin_cos(), w.sin_cos());
+        [
+            [cw * cp, cw * sp * sr - sw * cr, cw * sp * cr + sw * sr, x],
+            [sw * cp, sw * sp * sr + cw * cr, sw * sp * cr - cw * sr, y],
+            [-sp, cp * sr, cp * cr, z],
+        ]
+    }
+
     #[test]
-    fn it_has_a_link_behind_each_joint_below_its_prefix_and_nothing_before_the_arm_has_told() {
-        assert_eq!(Geometry::of(&Readings::default()), None);
-        let geometry = Geometry::of(&told()).expect("it has told");
-        let arm = Arm::new(&UR_JOINTS, &Names::new("", "left_").unwrap());
-        let text = text(&geometry, &arm, [3.0; 6]);
+    fn the_tool_is_where_the_parameters_of_the_arm_have_it_at_any_angles() {
+        for of in [UR5E, CALIBRATED] {
+            let text = described(&told(of, 1), "", false);
+            for q in [[0.0; 6], [0.3, -1.2, 1.4, -2.0, 0.7, 2.9], [-3.0, 0.4, -2.2, 1.0, -1.6, -0.5]] {
+                let mut expected = placed([0.0; 3], [0.0; 3]);
+                let mut found = placed([0.0; 3], [0.0; 3]);
+                for (number, name) in UR_JOINTS.iter().enumerate() {
+                    let [theta, a, d, alpha] = of.map(|values| values[number]);
+                    expected = times(&expected, &placed([0.0, 0.0, d], [0.0, 0.0, theta + q[number]]));
+                    expected = times(&expected, &placed([a, 0.0, 0.0], [alpha, 0.0, 0.0]));
+                    let joint = joint(&text, name);
+                    found = times(&found, &placed(numbers(joint, "xyz"), numbers(joint, "rpy")));
+                    found = times(&found, &placed([0.0; 3], [0.0, 0.0, q[number]]));
+                }
+                for name in ["wrist_3-flange", "flange-tool0"] {
+                    found = times(&found, &placed([0.0; 3], numbers(joint(&text, name), "rpy")));
+                }
+                let off = expected.as_flattened().iter().zip(found.as_flattened()).map(|(a, b)| (a - b).abs());
+                assert!(off.fold(0.0, f64::max) < 1e-7, "{q:?}: expected {expected:?}, found {found:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn frames_are_those_of_ur_description_and_stay_beside_the_arm_where_calibration_shifts_them() {
+        let text = described(&told(UR5E, 1), "left_", false);
+        // `core/docs/protocol/ros2-surface.md` 12.3.
+        for (name, xyz, rpy) in [
+            ("left_shoulder_pan_joint", [0.0, 0.0, 0.1625], [0.0; 3]),
+            ("left_shoulder_lift_joint", [0.0; 3], [QUARTER, 0.0, 0.0]),
+            ("left_elbow_joint", [-0.425, 0.0, 0.0], [0.0; 3]),
+            ("left_wrist_1_joint", [-0.3922, 0.0, 0.1333], [0.0; 3]),
+            ("left_wrist_2_joint", [0.0, -0.0997, 0.0], [QUARTER, 0.0, 0.0]),
+            ("left_wrist_3_joint", [0.0, 0.0996, 0.0], [-QUARTER, 0.0, 0.0]),
+        ] {
+            let joint = joint(&text, name);
+            let found = [numbers(joint, "xyz"), numbers(joint, "rpy")];
+            let expected = [xyz, rpy];
+            let off = found.as_flattened().iter().zip(expected.as_flattened()).map(|(a, b)| (a - b).abs());
+            assert!(off.fold(0.0, f64::max) < 1e-8, "{name}: {found:?}");
+        }
         assert_eq!(text.matches("type=\"revolute\"").count(), 6);
-        assert!(text.contains("<joint name=\"left_elbow_joint\"") && text.contains("<link name=\"left_tool0\"/>"));
         assert!(text.contains("lower=\"-3.141593\" upper=\"3.141593\"") && text.contains("upper=\"6.283185\""));
-        assert!(text.contains("xyz=\"-0.425000 0.000000 30.000000\""), "{text}");
-        // No stick is 30 m long.
-        assert!(!text.contains("length=\"30"), "{text}");
         assert_eq!(text.matches("<link ").count(), text.matches("<joint ").count() + 1);
+        for link in ["base_link", "base_link_inertia", "base", "ft_frame", "flange", "tool0"] {
+            assert!(text.contains(&format!("<link name=\"left_{link}\"")), "{link}");
+        }
+        let text = described(&told(CALIBRATED, 1), "", false);
+        let all = UR_JOINTS.map(|name| numbers(joint(&text, name), "xyz"));
+        assert!(all.as_flattened().iter().all(|shift| shift.abs() < 0.5), "{all:?}");
+        assert!(!text.contains("length=\"30"), "{text}");
     }
 
     #[test]
     fn wrist_3_of_a_small_arm_is_continuous_and_has_no_range() {
-        let mut readings = told();
-        readings.sub_package("configuration_data", 0, |visitor: &mut dyn FieldVisitor| {
-            visitor.field("robot_type", Value::Signed(3));
-        });
-        let geometry = Geometry::of(&readings).expect("it has told");
-        let text = text(&geometry, &Arm::new(&UR_JOINTS, &Names::new("", "").unwrap()), [3.0; 6]);
-        let wrist = text.split("<joint ").find(|joint| joint.starts_with("name=\"wrist_3_joint\"")).expect("a joint");
+        let text = described(&told(UR5E, 3), "", false);
+        let wrist = joint(&text, "wrist_3_joint");
         assert!(wrist.contains("type=\"continuous\"") && wrist.contains("<limit effort="), "{wrist}");
         assert_eq!((text.matches("type=\"revolute\"").count(), text.matches("lower=").count()), (5, 5));
+    }
+
+    #[test]
+    fn meshes_are_those_of_the_model_and_an_unknown_one_keeps_its_sticks() {
+        let text = described(&told(UR5E, 1), "", true);
+        assert_eq!((text.matches("<visual>").count(), text.matches("<collision>").count()), (7, 7));
+        assert!(!text.contains("<cylinder"));
+        assert!(text.contains("\"package://ur_description/meshes/ur5e/visual/base.dae\""), "{text}");
+        assert_eq!(described(&told(UR5E, 99), "", true), described(&told(UR5E, 99), "", false));
     }
 
     #[test]

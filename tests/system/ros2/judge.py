@@ -114,12 +114,12 @@ def product(a, b):
 
 
 def tool_of(urdf, joints):
-    """Where a robot's description says that tool0 is, in the frame base, with these angles by name."""
+    """Where a robot's description says that tool0 is, in the frame base_link_inertia, with these angles by name; base is the same."""
     above = {}
     for joint in ElementTree.fromstring(urdf).findall("joint"):
         above[joint.find("child").get("link")] = joint
     chain, link = [], "tool0"
-    while link != "base":
+    while link != "base_link_inertia":
         chain.insert(0, above[link])
         link = above[link].find("parent").get("link")
     turn, at = turned(0, 0, 0), [0.0, 0.0, 0.0]
@@ -130,6 +130,8 @@ def tool_of(urdf, joints):
         turn = product(turn, turned(*(float(v) for v in origin.get("rpy").split())))
         if joint.get("type") == "revolute":
             turn = product(turn, turned(0, 0, joints[joint.get("name")]))
+    inertia, base = (above[of].find("origin").attrib for of in ("base_link_inertia", "base"))
+    check(inertia == base, f"base is at {base}, base_link_inertia at {inertia}")
     return at
 
 

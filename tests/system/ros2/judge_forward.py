@@ -138,6 +138,36 @@ def main(domain):
         old.write(DEFINED["JointTrajectory"](joint_names=JOINTS[::-1], points=[point]))
         time.sleep(1.0 / HZ)
     check(before[0] - position(states)[0] > 0.03, "speeds do not move the arm after the slider was at 0")
+    rests(states, 2.0)
+
+    # As a hardware component of ros2_control commands: first without numbers, then a way there, and a velocity without positions.
+    control = node.writer("robot_joint_commands", "JointState")
+    until(lambda: matched(control.get_matched_subscriptions), "a reader of robot_joint_commands")
+    begin = position(states)
+
+    def command(at, **of):
+        joints = {key: list(map(float, value))[::-1] for key, value in of.items()}
+        control.write(DEFINED["JointState"](name=JOINTS[::-1], **joints))
+        time.sleep(1.0 / HZ)
+
+    for at in range(10):
+        command(at, position=[float("nan")] * 6)
+    check(apart(position(states), begin) < 1e-3, "commands without numbers move the arm")
+    for at in range(75):
+        command(at, position=[begin[0] + 0.2 * min(1.0, at / 50), *begin[1:]])
+    until(lambda: apart(position(states), [begin[0] + 0.2, *begin[1:]]) < 0.005, "the position that ros2_control commands")
+    rests(states, 1.0)
+    for at in range(25):
+        command(at, velocity=first(-0.2))
+    check(begin[0] + 0.2 - position(states)[0] > 0.03, "velocities of ros2_control do not move the arm")
+    rests(states, 2.0)
+    for at in range(5):
+        command(at, position=begin[:5] + [begin[5] + 1.0])
+    told.says("(Far)")
+    for at in range(5):
+        command(at, effort=[1.0] * 6)
+    told.says("effort: found 6 numbers")
+    check(not [line for line in told.all() if "NaN" in line and "robot_joint_commands" in line], "commands without numbers are told")
 
     check(node.call(f"{IO}/hand_back_control", "Trigger").success, "a release is refused")
     until(lambda: [m for m in running.take(N=10) if not m.data], "the end of commanding")

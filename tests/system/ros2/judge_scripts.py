@@ -42,7 +42,8 @@ def speaks():
   states = ros_subscriber_factory("/joint_states", "sensor_msgs/msg/JointState")
   seen.write(states.read())
   open = ros_service_client_factory("/cell/open", "std_srvs/srv/Trigger")
-  local answer = open.call(struct())
+  local served = open.wait_for_service(60.0)
+  local answer = open.call(struct(), 60.0)
   said.write(struct(data=answer.message))
   zero = ros_service_client_factory("/io_and_status_controller/zero_ftsensor", "std_srvs/srv/Trigger")
   local refused = zero.call(struct())
@@ -50,6 +51,15 @@ def speaks():
   if refused.success == False:
     said.write(struct(data="refused"))
   end
+  nobody = ros_service_client_factory("/cell/nobody", "std_srvs/srv/Empty")
+  local alone = nobody.wait_for_service(1.0)
+  own = ros_publisher_factory("/cell/own", "std_msgs/msg/Int64", history="keep_last", depth=10)
+  hears = ros_subscriber_factory("/cell/own", "std_msgs/msg/Int64", history="keep_last", depth=10)
+  sleep(1.0)
+  own.write(struct(data=floor(1)))
+  own.write(struct(data=floor(2)))
+  sleep(1.0)
+  said.write(struct(data=str_cat(to_string([served, alone]), to_string(hears.read_history()))))
   local over = go.read()
   said.write(struct(data="over"))
   said.close()
@@ -115,9 +125,11 @@ def main():
     check(len(relayed.effort) == 6 and relayed.header.stamp.sec > 0, f"{relayed}")
 
     server.serve(success=True, message="gripper open")
-    words = [one.data for one in collect(said, 3, "words")]
+    words = [one.data for one in collect(said, 4, "words")]
     check(words[0] == "gripper open" and words[2] == "refused", f"words: {words}")
     say("refused", words[1])
+    # A program hears itself, once, and knows who serves.
+    check(words[3] == "[True, False][{data: 1}, {data: 2}]", f"{words[3]}")
 
     go.write(flag(data=False))
     # What is said last arrives, though it is closed behind that.

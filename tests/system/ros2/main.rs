@@ -5,6 +5,7 @@
 //! this machine's loopback interface.
 
 mod cell;
+mod control;
 mod controllers;
 mod doctor;
 mod fast;
@@ -150,6 +151,7 @@ fn main() -> ExitCode {
             Cell::commanding(version(10, 12), "reverse-speedj").judge("follow", &[]);
         }),
     ];
+    tests.extend(control::tests());
     tests.extend(controllers::tests());
     tests.extend(lever::tests());
     tests.extend(motion::tests());

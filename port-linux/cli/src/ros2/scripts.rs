@@ -2,7 +2,7 @@
 //!
 //! On a thread of its own beside the controller's, as the real one has, which is not in its control loop either.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -96,6 +96,7 @@ impl Scripts {
                 dds,
                 controller,
                 ends: BTreeMap::new(),
+                served: BTreeSet::new(),
                 closed: vec![],
                 neighbours_at: clock.now(),
                 remarks: 0,
@@ -135,6 +136,8 @@ struct Speaking {
     dds: Dds,
     controller: Arc<Running>,
     ends: BTreeMap<End, Opened>,
+    /// Clients for whose service a server was there at the last look.
+    served: BTreeSet<End>,
     /// What was closed, and until when it stays.
     closed: Vec<(Instant, Opened)>,
     /// When to hear of others' nodes again.
@@ -237,6 +240,7 @@ impl Speaking {
     /// Gives scripts what others have sent.
     fn hand_in(&mut self) {
         let (mut messages, mut answers) = (vec![], vec![]);
+        let mut served = BTreeSet::new();
         for (end, opened) in &mut self.ends {
             match opened {
                 Opened::Publishing(_) => {}
@@ -244,14 +248,19 @@ impl Speaking {
                 Opened::Asking(asking) => {
                     let came = asking.attend(&self.dds);
                     answers.extend(came.into_iter().map(|(number, bytes)| (*end, number, bytes)));
+                    served.extend(asking.is_served(&self.dds).then_some(*end));
                 }
             }
         }
-        if messages.is_empty() && answers.is_empty() {
+        if messages.is_empty() && answers.is_empty() && served == self.served {
             return;
         }
         // What is no message of its type is dropped there.
         let mut controller = self.controller.controller();
+        for end in self.served.symmetric_difference(&served) {
+            controller.ros_served(*end, served.contains(end));
+        }
+        self.served = served;
         for (end, bytes) in messages {
             let _ = controller.ros_message(end, &bytes);
         }

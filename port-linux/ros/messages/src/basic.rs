@@ -28,6 +28,12 @@ messages! {
     TriggerRequest = "std_srvs/srv/Trigger_Request" { structure_needs_at_least_one_member: u8 }
     #[derive(Eq)]
     TriggerResponse = "std_srvs/srv/Trigger_Response" { success: bool, message: String }
+    /// The one byte that stands for nothing.
+    #[derive(Copy, Eq)]
+    EmptyRequest = "std_srvs/srv/Empty_Request" { structure_needs_at_least_one_member: u8 }
+    /// The one byte that stands for nothing.
+    #[derive(Copy, Eq)]
+    EmptyResponse = "std_srvs/srv/Empty_Response" { structure_needs_at_least_one_member: u8 }
     #[derive(Copy, Eq)]
     SetBoolRequest = "std_srvs/srv/SetBool_Request" { data: bool }
     #[derive(Eq)]
@@ -78,6 +84,7 @@ messages! {
 }
 
 services! {
+    Empty = "std_srvs/srv/Empty": EmptyRequest => EmptyResponse;
     Trigger = "std_srvs/srv/Trigger": TriggerRequest => TriggerResponse;
     SetBool = "std_srvs/srv/SetBool": SetBoolRequest => SetBoolResponse;
 }

@@ -125,10 +125,8 @@ impl Running {
         let mut dds = Dds::join(domain, interfaces, peers, distro, clock)?;
         let mut topics = vec![];
         let arm = Arm::new(settings.joints, &settings.names);
-        let driver = settings
-            .surface
-            .has_driver()
-            .then(|| Driver::new(arm.clone(), settings.distro).with_legacy_names(settings.legacy_names));
+        let driver = || Driver::new(arm.clone(), settings.distro).with_legacy_names(settings.legacy_names);
+        let driver = settings.surface.has_driver().then(|| driver().with_meshes(settings.meshes));
         let native = settings.surface.has_native().then(|| Native::new(arm.clone(), Terminals::default()));
         for (topic, name, qos) in surface::topics(settings) {
             topics.push((topic, dds.publishes(&name, topic.message, qos)?));

@@ -1,5 +1,5 @@
-//! Topics of `forward_velocity_controller` and `forward_position_controller`: the newest command goes to the run, which follows it
-//! as long as it holds, or refuses it.
+//! Topics of `forward_velocity_controller` and `forward_position_controller`, and of hardware components of ros2_control: the newest
+//! command goes to the run, which follows it as long as it holds, or refuses it.
 
 use outrigger_core::law::{Forward, Forwarded};
 use outrigger_ros2_messages::endpoint::{Heard, Qos};
@@ -9,7 +9,7 @@ use outrigger_wire::time::Duration;
 use super::dds::{In, Offers};
 use super::settings::{Remarks, Settings};
 use crate::acceptance::{Command, Standing};
-use crate::forward::{self, JOINT_SPEED, POSITION, VELOCITY};
+use crate::forward::{self, JOINT_COMMANDS, JOINT_SPEED, POSITION, VELOCITY};
 use outrigger::exit::Failure;
 use outrigger::requests::{Client, Streaming};
 
@@ -17,8 +17,10 @@ use outrigger::requests::{Client, Streaming};
 pub(super) struct Streams<const N: usize> {
     velocity: In,
     position: In,
-    /// Speeds by the name of 2015, and the joints that they may name.
+    joint_commands: In,
+    /// Speeds by the name of 2015.
     joint_speed: Option<In>,
+    /// The names of the arm's joints.
     joints: Vec<String>,
     holds: Duration,
     /// Of those that came since the last look.
@@ -28,18 +30,19 @@ pub(super) struct Streams<const N: usize> {
 }
 
 impl<const N: usize> Streams<N> {
-    /// Listens to both topics; lost commands are not sent again, for the next one counts.
+    /// Listens to all of these topics; lost commands are not sent again, for the next one counts.
     ///
     /// # Errors
     /// [`Failure::BadInput`] where the transport refuses.
     pub(super) fn offer(dds: &mut impl Offers, settings: &Settings, joints: Vec<String>) -> Result<Self, Failure> {
         let names = &settings.names;
         let mut listens = |topic: &Heard| dds.listens(&names.of(topic.name), topic.message, Qos::BEST_EFFORT);
-        let (velocity, position) = (listens(VELOCITY)?, listens(POSITION)?);
+        let (velocity, position, joint_commands) = (listens(VELOCITY)?, listens(POSITION)?, listens(JOINT_COMMANDS)?);
         let joint_speed = settings.legacy_names.then(|| listens(JOINT_SPEED)).transpose()?;
         Ok(Self {
             velocity,
             position,
+            joint_commands,
             joint_speed,
             joints,
             holds: settings.forward_timeout,
@@ -50,26 +53,28 @@ impl<const N: usize> Streams<N> {
 
     /// Takes what came, where it is one of these; whether it was.
     pub(super) fn arrival(&mut self, (at, bytes): (In, &[u8]), standing: &Standing, remarks: &mut Remarks) -> bool {
-        let topic = match at {
-            _ if at == self.velocity => VELOCITY,
-            _ if at == self.position => POSITION,
-            _ if Some(at) == self.joint_speed => JOINT_SPEED,
+        let speeds = |values| Some(Forwarded::Speeds(JointVelocities(values)));
+        let (topic, command) = match at {
+            _ if at == self.velocity => (VELOCITY, forward::command(bytes).map(speeds)),
+            _ if at == self.position => {
+                let positions = |values| Some(Forwarded::Positions(JointPositions(values)));
+                (POSITION, forward::command(bytes).map(positions))
+            }
+            _ if at == self.joint_commands => (JOINT_COMMANDS, forward::joint_commands(bytes, &self.joints)),
+            _ if Some(at) == self.joint_speed => (JOINT_SPEED, forward::joint_speed(bytes, &self.joints).map(speeds)),
             _ => return false,
         };
-        let command = match at {
-            _ if Some(at) == self.joint_speed => forward::joint_speed(bytes, &self.joints),
-            _ => forward::command(bytes),
+        let kind = match &command {
+            Ok(None) => return true,
+            Ok(Some(Forwarded::Speeds(_))) => Command::Speeds,
+            Err(_) if at == self.velocity || Some(at) == self.joint_speed => Command::Speeds,
+            Ok(Some(_)) | Err(_) => Command::Positions,
         };
-        let kind = if at == self.position { Command::Positions } else { Command::Speeds };
         let (name, refused) = match (standing.accepts(kind), command) {
             (Err(rejection), _) => (rejection.name(), rejection.to_string()),
             (Ok(()), Err(why)) => (why.name(), why.to_string()),
-            (Ok(()), Ok(values)) => {
-                self.newest = Some(if at == self.position {
-                    Forwarded::Positions(JointPositions(values))
-                } else {
-                    Forwarded::Speeds(JointVelocities(values))
-                });
+            (Ok(()), Ok(command)) => {
+                self.newest = command;
                 return true;
             }
         };

@@ -70,6 +70,8 @@ pub struct Settings {
     pub(super) offer_reliable: bool,
     /// The names of 2015 as well.
     pub(super) legacy_names: bool,
+    /// The robot is described with the meshes of `ur_description`.
+    pub(super) meshes: bool,
     /// Hosts that are told of it one by one.
     pub(super) peers: Vec<String>,
     /// States of joints by names of PolyScope X stand outside of the namespace.
@@ -121,6 +123,7 @@ impl Settings {
             surface: ros.surface,
             offer_reliable: ros.offer_reliable,
             legacy_names: ros.legacy_names,
+            meshes: ros.meshes,
             peers,
             // As a controller does, whose names these are then.
             joints_at_root: by_serial && ros.surface == Surface::Native,

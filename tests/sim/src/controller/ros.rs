@@ -15,6 +15,11 @@ impl Controller {
         self.plant.ros.arrive(end, bytes)
     }
 
+    /// Notes whether somebody serves what a script's client calls.
+    pub fn ros_served(&mut self, end: End, served: bool) {
+        self.plant.ros.serve(end, served);
+    }
+
     /// The answer to a request, likewise: whether it is one of its type, and somebody waits for it.
     pub fn ros_answer(&mut self, end: End, number: u64, bytes: &[u8]) -> bool {
         self.plant.ros.answered(end, number, bytes)

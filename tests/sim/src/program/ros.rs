@@ -44,6 +44,14 @@ impl ProgramHost<'_> {
     }
 
     fn method(&mut self, call: &mut Call<'_>) -> Result<CallResult, Refused> {
+        if call.name == ".to_string" {
+            let text = call.arg(0).to_string();
+            let most = ros::TEXT;
+            return match text.chars().count() <= most {
+                true => Ok(CallResult::Value(Value::String(text))),
+                false => Err(format!("the text is longer than {most} characters")),
+            };
+        }
         let Value::Handle(number) = call.arg(0) else {
             return Err(format!("{} has no methods", call.arg(0).kind()));
         };
@@ -61,13 +69,14 @@ impl ProgramHost<'_> {
             (".read_history", Some(Role::Subscriber(_))) => self.read_history(call, end),
             (".wait", Some(Role::Subscriber(_))) => self.wait(call, end),
             (".call", Some(Role::Client(pair))) => self.ask(call, end, pair),
+            (".wait_for_service", Some(Role::Client(_))) => self.wait_for_service(call, end),
             (".close", _) => {
                 self.plant.ros.close(end);
                 Ok(if self.is_through(call) { done() } else { CallResult::Again })
             }
             (_, Some(Role::Publisher(_))) => Err("a publisher has write, publish and close".into()),
             (_, Some(Role::Subscriber(_))) => Err("a subscriber has read, read_history, wait and close".into()),
-            (_, _) => Err("a client of a service has call and close".into()),
+            (_, _) => Err("a client of a service has call, wait_for_service and close".into()),
         }
     }
 
@@ -88,8 +97,13 @@ impl ProgramHost<'_> {
     }
 
     fn read_history(&mut self, call: &Call<'_>, end: End) -> Result<CallResult, Refused> {
-        let count = call.arg(1).whole().and_then(|count| usize::try_from(count).ok());
-        let count = count.ok_or_else(|| wants("count", "a whole number, 0 or above", call.arg(1)))?;
+        let count = match call.arg(1) {
+            Value::None => usize::MAX,
+            count => count
+                .whole()
+                .and_then(|count| usize::try_from(count).ok())
+                .ok_or_else(|| wants("count", "a whole number, 0 or above", count))?,
+        };
         if !self.is_through(call) {
             return Ok(CallResult::Again);
         }
@@ -98,8 +112,7 @@ impl ProgramHost<'_> {
 
     /// Waits for a message, and leaves it.
     fn wait(&mut self, call: &Call<'_>, end: End) -> Result<CallResult, Refused> {
-        let timeout = call.arg(1).number().filter(|time| time.is_finite() && *time >= 0.0);
-        let timeout = timeout.ok_or_else(|| wants("timeout", "seconds, 0 or above", call.arg(1)))?;
+        let timeout = seconds(call.arg(1))?.ok_or_else(|| wants("timeout", "seconds, 0 or above", call.arg(1)))?;
         let through = self.is_through(call);
         Ok(match self.plant.ros.has_news(end) {
             true if through => CallResult::Value(Value::Bool(true)),
@@ -108,7 +121,21 @@ impl ProgramHost<'_> {
         })
     }
 
+    /// Waits until somebody serves, for so many seconds, or without an end where no time is named.
+    fn wait_for_service(&mut self, call: &Call<'_>, end: End) -> Result<CallResult, Refused> {
+        let timeout = seconds(call.arg(1))?;
+        let through = self.is_through(call);
+        Ok(match self.plant.ros.is_served(end) {
+            true if through => CallResult::Value(Value::Bool(true)),
+            false if through && timeout.is_some_and(|timeout| self.passed(call, timeout)) => {
+                CallResult::Value(Value::Bool(false))
+            }
+            _ => CallResult::Again,
+        })
+    }
+
     fn ask(&mut self, call: &mut Call<'_>, end: End, pair: &ros::Pair) -> Result<CallResult, Refused> {
+        let timeout = seconds(call.arg(2))?.or(self.plant.ros.options.call_timeout.map(|time| time.as_secs_f64()));
         if call.repeat == 0 {
             let bytes = (pair.request.encode)(call.arg(1));
             let bytes = bytes.map_err(|mismatch| format!("{}: {mismatch}", pair.request.name))?;
@@ -121,15 +148,24 @@ impl ProgramHost<'_> {
         if let Taken::Answer(answer) = self.plant.ros.answer(end, number) {
             return Ok(CallResult::Value(answer));
         }
-        match self.plant.ros.options.call_timeout {
-            Some(time) if self.passed(call, time.as_secs_f64()) => {
+        match timeout {
+            Some(time) if self.passed(call, time) => {
                 self.plant.ros.give_up(end, number);
                 let name = self.plant.ros.find(end).map(|(_, name)| name.to_owned()).unwrap_or_default();
-                Err(format!("{name} has not answered within {} s", time.as_secs_f64()))
+                Err(format!("{name} has not answered within {time} s"))
             }
             _ => Ok(CallResult::Again),
         }
     }
+}
+
+/// A time-out, where one is named.
+fn seconds(value: &Value) -> Result<Option<f64>, Refused> {
+    if *value == Value::None {
+        return Ok(None);
+    }
+    let time = value.number().filter(|time| time.is_finite() && *time >= 0.0);
+    time.map(Some).ok_or_else(|| wants("timeout", "seconds, 0 or above", value))
 }
 
 fn wants(what: &str, expected: &str, found: &Value) -> Refused {

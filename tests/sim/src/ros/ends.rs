@@ -29,11 +29,43 @@ pub(crate) enum Role {
 struct Open {
     role: Role,
     name: String,
-    depth: usize,
+    qos: Qos,
+    /// The newest messages of a latched publisher, as many as it keeps, the oldest first.
+    latched: VecDeque<Vec<u8>>,
+    /// Set where somebody serves what a client calls.
+    served: bool,
     /// Of a subscriber: messages that nobody has read, the oldest first, with the size of their bytes.
     unread: VecDeque<(usize, Value)>,
     /// Of a client: requests by their number, with their answers.
     asked: BTreeMap<u64, Option<Value>>,
+}
+
+impl Open {
+    fn depth(&self) -> usize {
+        usize::from(self.qos.depth).max(1)
+    }
+
+    /// Takes a message for a subscriber: whether it is one.
+    fn take(&mut self, bytes: &[u8]) -> bool {
+        let Role::Subscriber(kind) = self.role else { return false };
+        let Some(value) = (kind.decode)(bytes) else { return false };
+        self.unread.push_back((bytes.len(), value));
+        let held = |unread: &VecDeque<(usize, Value)>| unread.iter().map(|(size, _)| size).sum::<usize>();
+        while self.unread.len() > self.depth() || (self.unread.len() > 1 && held(&self.unread) > BYTES) {
+            self.unread.pop_front();
+        }
+        true
+    }
+
+    /// Returns whether this subscriber hears that publisher: one topic and type, and no more asked for than is offered.
+    fn hears(&self, publisher: &Self) -> bool {
+        let (Role::Subscriber(of), Role::Publisher(published)) = (self.role, publisher.role) else { return false };
+        let fits = |asked: bool, offered: bool| !asked || offered;
+        self.name == publisher.name
+            && of.name == published.name
+            && fits(self.qos.reliable, publisher.qos.reliable)
+            && fits(self.qos.latched, publisher.qos.latched)
+    }
 }
 
 /// What became of a request.
@@ -74,8 +106,15 @@ impl Ends {
             Role::Subscriber(kind) => RosOutput::Listens { end, topic: name.clone(), message: kind.name, qos },
             Role::Client(pair) => RosOutput::Asks { end, service: name.clone(), kind: pair.name },
         });
-        let depth = usize::from(qos.depth).max(1);
-        self.open.insert(end, Open { role, name, depth, unread: VecDeque::new(), asked: BTreeMap::new() });
+        let (latched, unread) = (VecDeque::new(), VecDeque::new());
+        let mut open = Open { role, name, qos, latched, served: false, unread, asked: BTreeMap::new() };
+        // Whoever comes late gets what is latched.
+        let earlier = self.open.values().filter(|publisher| qos.latched && open.hears(publisher));
+        let earlier: Vec<_> = earlier.flat_map(|publisher| publisher.latched.iter().cloned()).collect();
+        for bytes in earlier {
+            open.take(&bytes);
+        }
+        self.open.insert(end, open);
         Some(end)
     }
 
@@ -102,11 +141,34 @@ impl Ends {
         }
     }
 
-    /// Publishes a message.
+    /// Publishes a message, to others and to the program's own subscribers.
     pub(crate) fn publish(&mut self, end: End, bytes: Vec<u8>) {
-        if let Some(open) = self.open.get(&end) {
-            self.outbox.push_within(RosOutput::Message { end, bytes }, open.depth);
+        let Some(mut publisher) = self.open.remove(&end) else { return };
+        for subscriber in self.open.values_mut().filter(|open| open.hears(&publisher)) {
+            subscriber.take(&bytes);
         }
+        if publisher.qos.latched {
+            publisher.latched.push_back(bytes.clone());
+            let held = |latched: &VecDeque<Vec<u8>>| latched.iter().map(Vec::len).sum::<usize>();
+            let depth = publisher.depth();
+            while publisher.latched.len() > depth || (publisher.latched.len() > 1 && held(&publisher.latched) > BYTES) {
+                publisher.latched.pop_front();
+            }
+        }
+        self.outbox.push_within(RosOutput::Message { end, bytes }, publisher.depth());
+        self.open.insert(end, publisher);
+    }
+
+    /// Notes whether somebody serves what a client calls.
+    pub(crate) fn serve(&mut self, end: End, served: bool) {
+        if let Some(open) = self.open.get_mut(&end) {
+            open.served = served;
+        }
+    }
+
+    /// Returns whether somebody serves what a client calls.
+    pub(crate) fn is_served(&self, end: End) -> bool {
+        self.open.get(&end).is_some_and(|open| open.served)
     }
 
     /// Calls a service: the number of the request.
@@ -157,15 +219,7 @@ impl Ends {
 
     /// A message has come: whether it is one, for somebody who listens.
     pub(crate) fn arrive(&mut self, end: End, bytes: &[u8]) -> bool {
-        let Some(open) = self.open.get_mut(&end) else { return false };
-        let Role::Subscriber(kind) = open.role else { return false };
-        let Some(value) = (kind.decode)(bytes) else { return false };
-        open.unread.push_back((bytes.len(), value));
-        let held = |unread: &VecDeque<(usize, Value)>| unread.iter().map(|(size, _)| size).sum::<usize>();
-        while open.unread.len() > open.depth || (open.unread.len() > 1 && held(&open.unread) > BYTES) {
-            open.unread.pop_front();
-        }
-        true
+        self.open.get_mut(&end).is_some_and(|open| open.take(bytes))
     }
 
     /// An answer has come: whether it is one, for a request that waits for it.

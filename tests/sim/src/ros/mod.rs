@@ -3,16 +3,21 @@
 //!
 //! A driver asks [`Controller::poll_ros`](crate::controller::Controller::poll_ros) what scripts have opened, sent and closed, and hands
 //! in what comes by [`ros_message`](crate::controller::Controller::ros_message) and
-//! [`ros_answer`](crate::controller::Controller::ros_answer). Without a driver nobody hears, and nobody answers.
+//! [`ros_answer`](crate::controller::Controller::ros_answer), and who serves by
+//! [`ros_served`](crate::controller::Controller::ros_served). Without a driver a program hears itself alone, and nobody answers.
 //!
 //! | what | here | how sure |
 //! |---|---|---|
 //! | the factories, `read`, which blocks, `read_history`, `close` | since 10.7 | manual; UNCONFIRMED since when |
 //! | `topic`, `msg_type`, `durability`, `reliability`, `write`, `wait` | as UR's sample of a gripper uses them | clients |
-//! | other arguments and their order, `publish`, `call` | as they stand in `outrigger_interpreter::Builtins` | UNCONFIRMED |
+//! | `call(request, timeout)`, whose answer is a struct, `wait_for_service`, `to_string`, `std_srvs/Empty`, `urinterfaces` | as UR's paper uses them | manual |
+//! | the time-out of `wait_for_service`, without which it waits for ever; what a call ends with where its time-out passes | `True` or `False`; an error | UNCONFIRMED |
+//! | `to_string` | a function and a method of any value: the same text as `to_str` | UNCONFIRMED |
+//! | what a program publishes reaches its own subscribers of that topic and type, where their quality of service fits | at once | manual; UNCONFIRMED when |
+//! | other arguments and their order, `publish` | as they stand in `outrigger_interpreter::Builtins` | UNCONFIRMED |
 //! | whole numbers beyond 32 bits | wrap | manual: of unsigned ones |
 //! | `read`, `wait`, `read_history` take what they return | a second `read` waits for another message | UNCONFIRMED |
-//! | `read_history` waits for nothing | an empty list | UNCONFIRMED |
+//! | `read_history` waits for nothing; without a count it returns everything that is kept | an empty list | UNCONFIRMED |
 //! | quality of service by default | publishers reliable, subscribers best effort: those of Fast DDS | UNCONFIRMED |
 //! | `deadline`, `lifespan`, `liveliness`, `lease_duration` | taken, without effect | |
 //! | a call that nobody answers | [`RosOptions::call_timeout`] | UNCONFIRMED |
@@ -33,6 +38,7 @@ use outrigger_ros2_messages::endpoint::Qos;
 pub(crate) use ends::{Ends, Role, Taken};
 pub(crate) use types::{Kind, Pair, message, service};
 pub use types::{bytes_of, message_types, value_of};
+pub(crate) use writing::TEXT;
 
 /// Something a script has opened, by a number that is never used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

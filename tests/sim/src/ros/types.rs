@@ -1,6 +1,7 @@
 //! The types that scripts can use: a message between its bytes and a value of a program.
 
 use outrigger_interpreter::Value;
+use outrigger_ros2_messages as ros;
 use outrigger_ros2_messages::cdr::{decode, encode};
 use outrigger_ros2_messages::{
     Flag, Header, Int32, Int64, JointState, Message, Number, PoseStamped, Service, SetBool, Text, Trigger, Twist,
@@ -66,9 +67,53 @@ static MESSAGES: &[Kind] = &[
     Kind::of::<PoseStamped>(),
     Kind::of::<Twist>(),
     Kind::of::<WrenchStamped>(),
+    Kind::of::<ros::Time>(),
+    Kind::of::<ros::Span>(),
+    Kind::of::<ros::Vector3>(),
+    Kind::of::<ros::Point>(),
+    Kind::of::<ros::Quaternion>(),
+    Kind::of::<ros::Pose>(),
+    Kind::of::<ros::Wrench>(),
+    Kind::of::<ros::AccelStamped>(),
+    Kind::of::<ros::InertiaStamped>(),
+    Kind::of::<ros::Transform>(),
+    Kind::of::<ros::TransformStamped>(),
+    Kind::of::<ros::TFMessage>(),
+    Kind::of::<ros::Temperature>(),
+    Kind::of::<ros::TimeReference>(),
+    Kind::of::<ros::ActiveTCP>(),
+    Kind::of::<ros::AnalogPin>(),
+    Kind::of::<ros::AnalogIO>(),
+    Kind::of::<ros::AnalogIOStateStamped>(),
+    Kind::of::<ros::BoolStamped>(),
+    Kind::of::<ros::ControlCycle>(),
+    Kind::of::<ros::Current>(),
+    Kind::of::<ros::DigitalPin>(),
+    Kind::of::<ros::DigitalIO>(),
+    Kind::of::<ros::DigitalIOStateStamped>(),
+    Kind::of::<ros::Float32Stamped>(),
+    Kind::of::<ros::Float64Stamped>(),
+    Kind::of::<ros::JointMode>(),
+    Kind::of::<ros::JointTemperature>(),
+    Kind::of::<ros::JointVoltage>(),
+    Kind::of::<ros::RobotMode>(),
+    Kind::of::<ros::RuntimeState>(),
+    Kind::of::<ros::SafetyStatus>(),
+    Kind::of::<ros::SpeedSliderFraction>(),
+    Kind::of::<ros::TCPState>(),
+    Kind::of::<ros::ToolOutputMode>(),
+    Kind::of::<ros::VoltageCurrentStamped>(),
+    Kind::of::<ros::WorldModelNames>(),
 ];
 
-static SERVICES: &[Pair] = &[Pair::of::<Trigger>(), Pair::of::<SetBool>()];
+static SERVICES: &[Pair] = &[
+    Pair::of::<Trigger>(),
+    Pair::of::<SetBool>(),
+    Pair::of::<ros::Empty>(),
+    Pair::of::<ros::SetSpeedFraction>(),
+    Pair::of::<ros::SetDigitalOutput>(),
+    Pair::of::<ros::SetAnalogPins>(),
+];
 
 /// Whether `name` is `whole`, or that without what stands in the middle: `std_msgs/Bool`.
 fn is_name_of(whole: &str, name: &str) -> bool {
@@ -95,8 +140,21 @@ pub(crate) fn service(name: &str) -> Result<&'static Pair, String> {
     found.ok_or_else(|| unknown(name, SERVICES.iter().map(|pair| pair.name)))
 }
 
+/// Names the types of the same package, or else the packages.
 fn unknown(name: &str, known: impl Iterator<Item = &'static str>) -> String {
-    format!("type '{name}' is not known here, but {}", known.collect::<Vec<_>>().join(", "))
+    let package = |name: &str| name.split('/').next().unwrap_or_default().to_owned();
+    let (mut types, mut packages) = (vec![], vec![]);
+    for one in known {
+        let of = package(one);
+        if of == package(name) {
+            types.push(one);
+        }
+        if !packages.contains(&of) {
+            packages.push(of);
+        }
+    }
+    let listed = if types.is_empty() { format!("those of {}", packages.join(", ")) } else { types.join(", ") };
+    format!("type '{name}' is not known here, but {listed}")
 }
 
 /// What a script reads where `bytes` come as a message of this type.
@@ -143,13 +201,23 @@ mod tests {
         assert_eq!(message("std_msgs/msg/Bool").unwrap().name, "std_msgs/msg/Bool");
         assert_eq!(message("std_msgs/Bool").unwrap().name, "std_msgs/msg/Bool");
         assert_eq!(service("std_srvs/Trigger").unwrap().name, "std_srvs/srv/Trigger");
-        for name in ["std_msgs/msg/Banana", "Bool", "", "std_msgs/srv/Bool", "std_srvs/srv/Trigger", "/Bool"] {
+        let elsewhere = "those of std_msgs, sensor_msgs, geometry_msgs, ";
+        for (name, listed) in [
+            ("std_msgs/msg/Banana", "std_msgs/msg/Bool, std_msgs/msg/Int32, "),
+            ("std_msgs/srv/Bool", "std_msgs/msg/Bool, "),
+            ("Bool", elsewhere),
+            ("", elsewhere),
+            ("std_srvs/srv/Trigger", elsewhere),
+            ("/Bool", elsewhere),
+        ] {
             let refused = message(name).unwrap_err();
-            assert!(
-                refused.starts_with(&format!("type '{name}' is not known here, but std_msgs/msg/Bool, ")),
-                "{refused}"
-            );
+            assert!(refused.starts_with(&format!("type '{name}' is not known here, but {listed}")), "{refused}");
         }
+        assert!(
+            service("std_srvs/Nothing")
+                .unwrap_err()
+                .ends_with("std_srvs/srv/Trigger, std_srvs/srv/SetBool, std_srvs/srv/Empty")
+        );
     }
 
     /// What two encoders that nobody here wrote agree on: `core/docs/protocol/ros2-surface.md` 6.
@@ -241,5 +309,32 @@ mod tests {
     #[test]
     fn bytes_that_are_no_message_are_none() {
         assert!(MESSAGES.iter().all(|kind| (kind.decode)(&[]).is_none() && (kind.decode)(&[0, 9, 0, 0, 1]).is_none()));
+    }
+
+    /// A script can write what it has read, of every type.
+    #[test]
+    fn a_message_that_was_read_can_be_written_again() {
+        for kind in MESSAGES.iter().chain(SERVICES.iter().flat_map(|pair| [&pair.request, &pair.response])) {
+            // Texts and lists without content, and every number 0.
+            let long = [&[0, 1, 0, 0][..], &[0; 400]].concat();
+            let value = (kind.decode)(&long).unwrap_or_else(|| panic!("{}: zeros are no message", kind.name));
+            let bytes = (kind.encode)(&value).unwrap_or_else(|mismatch| panic!("{}: {mismatch}", kind.name));
+            assert_eq!((kind.decode)(&bytes), Some(value), "{}", kind.name);
+        }
+        let names: std::collections::BTreeSet<_> = message_types().collect();
+        assert_eq!(names.len(), MESSAGES.len(), "each name once");
+    }
+
+    #[test]
+    fn interfaces_of_ur_have_lists_of_pins_and_arrays() {
+        let pin = |pin: i32, state| members(&[("pin", Value::Int(pin)), ("state", Value::Bool(state))]);
+        let request = service("urinterfaces/srv/SetDigitalOutput").unwrap().request;
+        let value = members(&[("data", Value::List(vec![pin(0, true), pin(7, false)]))]);
+        assert_eq!((request.encode)(&value), Ok(vec![0, 1, 0, 0, 2, 0, 0, 0, 0, 1, 7, 0]));
+        let mode = message("urinterfaces/JointMode").unwrap();
+        let read =
+            (mode.decode)(&encode(&ros::JointMode { joint_modes: [253; 6], tool_mode: 255, ..Default::default() }));
+        let text = "{header: {stamp: {sec: 0, nanosec: 0}, frame_id: }, joint_modes: [253, 253, 253, 253, 253, 253], tool_mode: 255}";
+        assert_eq!(read.map(|value| value.to_string()), Some(text.into()));
     }
 }

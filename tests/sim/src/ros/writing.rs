@@ -7,7 +7,7 @@ use super::mismatch::Mismatch;
 use super::types::NOTHING;
 
 /// Characters of a text in a program.
-const TEXT: usize = 1023;
+pub(crate) const TEXT: usize = 1023;
 
 /// Makes a value.
 #[derive(Clone, Copy)]

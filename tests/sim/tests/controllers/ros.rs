@@ -257,6 +257,88 @@ fn a_call_without_an_answer_waits_or_gives_up_as_the_option_says() {
     assert_eq!((cell.said(), cell.runs()), (vec!["call: /on has not answered within 2 s".to_owned()], false));
 }
 
+/// Two nodes of a cell in one program: one end publishes, the other hears it.
+#[test]
+fn a_program_hears_its_own_topics_where_type_and_quality_of_service_fit() {
+    let mut cell = Cell::new();
+    cell.play(
+        " parts = ros_publisher_factory(\"/cell/parts\", \"std_msgs/msg/Int32\")\n \
+         s = ros_subscriber_factory(\"/cell/parts\", \"std_msgs/msg/Int32\", history=\"keep_last\", depth=5)\n \
+         other = ros_subscriber_factory(\"/cell/parts\", \"std_msgs/msg/Int64\")\n \
+         strict = ros_subscriber_factory(\"/cell/parts\", \"std_msgs/msg/Int32\", durability=\"transient_local\")\n \
+         i = 0\n while i < 7:\n  parts.write(struct(data=i))\n  i = i + 1\n end\n \
+         textmsg(s.read_history())\n parts.write(struct(data=36))\n textmsg(s.read().data)\n \
+         textmsg(other.wait(0.1))\n textmsg(strict.wait(0.1))\n parts.close()\n s.close()",
+    );
+    cell.bench.run(1_000);
+    let kept = "[{data: 2}, {data: 3}, {data: 4}, {data: 5}, {data: 6}]";
+    assert_eq!((cell.said(), cell.runs()), ([kept, "36", "False", "False"].map(String::from).to_vec(), false));
+    let sent = cell.outputs().into_iter().filter(|output| matches!(output, RosOutput::Message { .. })).count();
+    assert_eq!(sent, 1, "others are sent the newest: a publisher keeps one here, and nobody took them");
+}
+
+#[test]
+fn a_late_subscriber_gets_what_the_program_has_latched() {
+    let mut cell = Cell::new();
+    cell.play(
+        " p = ros_publisher_factory(\"/cell/state\", \"std_msgs/msg/String\", durability=\"transient_local\")\n \
+         p.write(struct(data=\"old\"))\n p.write(struct(data=\"ready\"))\n \
+         late = ros_subscriber_factory(\"/cell/state\", \"std_msgs/msg/String\", durability=\"transient_local\")\n \
+         textmsg(late.read().data)\n plain = ros_subscriber_factory(\"/cell/state\", \"std_msgs/msg/String\")\n \
+         textmsg(plain.wait(0.1))\n p.write(struct(data=\"done\"))\n textmsg(plain.read().data, late.read().data)",
+    );
+    cell.bench.run(1_000);
+    assert_eq!((cell.said(), cell.runs()), (["ready", "False", "donedone"].map(String::from).to_vec(), false));
+}
+
+#[test]
+fn a_service_is_waited_for_and_called_with_a_time_out_of_its_own() {
+    let mut cell = Cell::new();
+    cell.play(
+        " c = ros_service_client_factory(\"/cell/reset\", \"std_srvs/srv/Empty\")\n textmsg(c.wait_for_service(0.5))\n \
+         textmsg(c.wait_for_service())\n answer = c.call(struct(), 1.0)\n textmsg(answer)\n c.call(struct(), timeout=2)",
+    );
+    let asks = RosOutput::Asks { end: End(0), service: "/cell/reset".into(), kind: "std_srvs/srv/Empty" };
+    assert_eq!(cell.outputs(), [asks]);
+    cell.bench.run(490);
+    assert_eq!(cell.said(), Vec::<String>::new());
+    cell.bench.run(3_000);
+    assert_eq!((cell.said(), cell.runs()), (vec!["False".to_owned()], true), "it waits on, and asks nobody");
+    assert_eq!(cell.outputs(), []);
+    cell.bench.controller.ros_served(End(0), true);
+    cell.bench.run(20);
+    let request = |number| RosOutput::Request { end: End(0), number, bytes: vec![0, 1, 0, 0, 0] };
+    assert_eq!((cell.said(), cell.outputs()), (vec!["True".to_owned()], vec![request(0)]));
+    assert!(cell.bench.controller.ros_answer(End(0), 0, &[0, 1, 0, 0, 0]));
+    cell.bench.run(1_990);
+    assert_eq!((cell.said(), cell.runs()), (vec!["{}".to_owned()], true), "an empty struct");
+    cell.bench.run(40);
+    assert_eq!((cell.said(), cell.runs()), (vec!["call: /cell/reset has not answered within 2 s".to_owned()], false));
+}
+
+#[test]
+fn any_value_is_a_text_by_a_function_and_by_a_method() {
+    let mut cell = Cell::new();
+    cell.play(
+        " mode = ros_publisher_factory(\"/mode\", \"urinterfaces/msg/RobotMode\")\n \
+         s = ros_subscriber_factory(\"/mode\", \"urinterfaces/msg/RobotMode\")\n \
+         stamp = struct(sec=1, nanosec=2)\n \
+         mode.write(struct(header=struct(stamp=stamp, frame_id=\"b\"), data=7))\n m = s.read()\n \
+         textmsg(to_string(m.data))\n textmsg(m.to_string())\n textmsg(str_len(to_string([1, 2])))",
+    );
+    cell.bench.run(200);
+    let whole = "{header: {stamp: {sec: 1, nanosec: 2}, frame_id: b}, data: 7}";
+    assert_eq!((cell.said(), cell.runs()), (["7", whole, "6"].map(String::from).to_vec(), false));
+    // Software of before knows neither.
+    let mut bench = Bench::new(ideal(10, 6));
+    let primary = bench.connect(Port::Primary);
+    bench.run(20);
+    bench.told(primary);
+    bench.send(primary, "def main():\n textmsg(to_string(1))\nend\n");
+    bench.run(200);
+    assert!(bench.told(primary).iter().any(|said| said.contains("to_string")));
+}
+
 #[test]
 fn what_is_closed_is_of_no_use_any_more() {
     let mut cell = Cell::new();
@@ -296,7 +378,7 @@ fn what_does_not_fit_ends_the_program_with_what_and_why() {
         ),
         (
             " ros_service_client_factory(\"/a\", \"std_msgs/msg/Bool\")".to_owned(),
-            "ros_service_client_factory: type 'std_msgs/msg/Bool' is not known here, but std_srvs/srv/Trigger, ",
+            "ros_service_client_factory: type 'std_msgs/msg/Bool' is not known here, but those of std_srvs, urinterfaces",
         ),
         (
             " ros_subscriber_factory(\"/a b\", \"std_msgs/Bool\")".to_owned(),
@@ -349,10 +431,12 @@ fn the_program_of_the_page_runs() {
     count(&mut cell, 7);
     assert_eq!(cell.said(), ["parts: 7", "the last: []"]);
     count(&mut cell, 8);
+    cell.bench.controller.ros_served(End(2), true);
+    cell.bench.run(10);
     let bytes = encode(&TriggerResponse { success: true, message: "open".into() });
     assert!(cell.bench.controller.ros_answer(End(2), 0, &bytes));
     cell.bench.run(20);
-    assert_eq!((cell.said(), cell.runs()), (vec!["open".to_owned()], false));
+    assert_eq!((cell.said(), cell.runs()), (vec!["{success: True, message: open}".to_owned()], false));
 }
 
 #[test]

@@ -333,8 +333,11 @@ pub(crate) const GROUPS: &[Group] = &[
             "a_publisher_is_seen_with_its_bytes_and_each_operation_takes_a_cycle",
             "a_read_waits_until_a_message_comes_and_takes_the_newest_once",
             "a_call_returns_the_answer_with_its_number",
+            "a_program_hears_its_own_topics_where_type_and_quality_of_service_fit",
+            "a_service_is_waited_for_and_called_with_a_time_out_of_its_own",
+            "any_value_is_a_text_by_a_function_and_by_a_method",
         ],
-        &["ros_publisher_factory", "ros_subscriber_factory", "ros_service_client_factory"],
+        &["ros_publisher_factory", "ros_subscriber_factory", "ros_service_client_factory", "to_string"],
     ),
     group(
         "interpreter mode",

@@ -4,7 +4,7 @@
 //! the object has it. A method that is not here is one of a server elsewhere, behind a handle that is not simulated: it
 //! compiles, and ends the program that comes to call it.
 
-use super::table::{host, req};
+use super::table::{host, opt, req};
 use super::{Param, Signature};
 
 const fn method(name: &'static str, params: &'static [Param]) -> Signature {
@@ -20,10 +20,13 @@ pub(super) static METHODS: &[Signature] = &[
     method(".publish", &[HANDLE, req("message")]),
     // Of a subscriber.
     method(".read", &[HANDLE]),
-    method(".read_history", &[HANDLE, req("count")]),
+    method(".read_history", &[HANDLE, opt("count")]),
     method(".wait", &[HANDLE, req("timeout")]),
     // Of a service's client.
-    method(".call", &[HANDLE, req("request")]),
+    method(".call", &[HANDLE, req("request"), opt("timeout")]),
+    method(".wait_for_service", &[HANDLE, opt("timeout")]),
+    // Of a message, or any other value.
+    method(".to_string", &[HANDLE]),
     // Of each.
     method(".close", &[HANDLE]),
 ];

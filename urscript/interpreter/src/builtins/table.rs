@@ -15,7 +15,7 @@ pub(super) const fn req(name: &'static str) -> Param {
     param(name, Default::Required)
 }
 
-const fn opt(name: &'static str) -> Param {
+pub(super) const fn opt(name: &'static str) -> Param {
     param(name, Default::None)
 }
 
@@ -276,6 +276,8 @@ pub(super) static ALL: &[Signature] = &[
     here("str_sub", &[req("src"), req("index"), int("len", -1)], strings::str_sub),
     here("to_num", &[req("str")], strings::to_num),
     here("to_str", &[req("val")], strings::to_str),
+    // The name of it in UR's paper on ROS 2 (`core/docs/protocol/ros2-surface.md` 4.1).
+    here("to_string", &[req("val")], strings::to_str).since(10, 7),
     here("pose_add", &[req("p_1"), req("p_2")], poses::pose_add),
     here("pose_dist", &[req("p_from"), req("p_to")], poses::pose_dist),
     here("pose_inv", &[req("p_from")], poses::pose_inv),

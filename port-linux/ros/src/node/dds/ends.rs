@@ -218,6 +218,11 @@ impl Asking {
         }
     }
 
+    /// Returns whether there is a server.
+    pub fn is_served(&self, dds: &Dds) -> bool {
+        dds.server(self).is_some()
+    }
+
     /// Sends what waits, and takes the answers that have come: to which request, and with their encapsulation.
     pub fn attend(&mut self, dds: &Dds) -> Vec<(u64, Vec<u8>)> {
         if !self.waiting.is_empty()
