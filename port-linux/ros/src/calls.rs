@@ -27,6 +27,10 @@ pub enum Deed {
     Request,
     /// To be commanded no more.
     Release,
+    /// To send our program to the controller.
+    Resend,
+    /// To end our program on the controller, so that the pendant's program around it continues.
+    HandBack,
     /// To clear what is latched.
     Acknowledge,
     /// A force, along and around some axes.
@@ -80,8 +84,11 @@ offers! {
     SET_SLIDER: "io_and_status_controller/set_speed_slider", SetSpeedSliderFraction, "0.01 to 1";
     ZERO_FT: "io_and_status_controller/zero_ftsensor", Trigger, "what the sensor reads now becomes zero";
     RESEND: "io_and_status_controller/resend_robot_program", Trigger,
-        "request: command the arm, where every precondition holds";
-    HAND_BACK: "io_and_status_controller/hand_back_control", Trigger, "release: the arm comes to rest";
+        "sends our program to the controller, where it stays and waits at rest; nothing is commanded by it";
+    HAND_BACK: "io_and_status_controller/hand_back_control", Trigger,
+        "the arm comes to rest, our program ends, and the pendant's program continues behind it, which may move the arm; at most 10 s";
+    REQUEST: "outrigger/request", Trigger, "request: command the arm, where every precondition holds";
+    RELEASE: "outrigger/release", Trigger, "release: the arm comes to rest";
     ACKNOWLEDGE: "outrigger/acknowledge", Trigger, "clears the reason of the last fallback";
     START_FORCE: "force_mode_controller/start_force_mode", SetForceMode,
         "task frame in base; while commanding; it lasts until stop_force_mode, or until this node ends";
@@ -133,8 +140,10 @@ pub fn deed(offer: &'static Offer, bytes: &[u8], distro: Distro) -> Result<Deed,
     // What is left is asked without words: its one byte, or none, says nothing.
     let plain = [
         (&ZERO_FT, Deed::Set(Write::ZeroForceTorqueSensor)),
-        (&RESEND, Deed::Request),
-        (&HAND_BACK, Deed::Release),
+        (&RESEND, Deed::Resend),
+        (&HAND_BACK, Deed::HandBack),
+        (&REQUEST, Deed::Request),
+        (&RELEASE, Deed::Release),
         (&ACKNOWLEDGE, Deed::Acknowledge),
         (&STOP_FORCE, Deed::Stiffen),
         (&VERSION, Deed::Version),
@@ -405,7 +414,15 @@ mod tests {
         assert_eq!(down("left_base", -1.0), Ok(Deed::Set(Write::Gravity([0.0, 0.0, 9.82]))));
         assert!(down("map", -1.0).is_err() && down("base", 0.0).is_err());
         for nothing in [encode(&Nothing::default()), vec![0, 1, 0, 0]] {
-            assert_eq!(deed(&RESEND, &nothing, Distro::Jazzy), Ok(Deed::Request));
+            // Those of UR's driver and those of our own are different things.
+            for (offer, asked) in [
+                (&RESEND, Deed::Resend),
+                (&HAND_BACK, Deed::HandBack),
+                (&REQUEST, Deed::Request),
+                (&RELEASE, Deed::Release),
+            ] {
+                assert_eq!(deed(offer, &nothing, Distro::Jazzy), Ok(asked), "{}", offer.name);
+            }
         }
         assert!(matches!(deed(&SET_SLIDER, &[0, 1, 0, 0, 1], Distro::Jazzy), Err(Refused::Bytes(_))));
     }

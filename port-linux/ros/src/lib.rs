@@ -20,6 +20,7 @@ mod environment;
 pub mod follow;
 pub mod forward;
 pub mod goals;
+pub mod hand_back;
 pub mod health;
 pub mod native;
 pub mod native_calls;

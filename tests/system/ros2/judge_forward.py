@@ -139,7 +139,7 @@ def main(domain):
         time.sleep(1.0 / HZ)
     check(before[0] - position(states)[0] > 0.03, "speeds do not move the arm after the slider was at 0")
 
-    check(node.call(f"{IO}/hand_back_control", "Trigger").success, "a release is refused")
+    check(node.call("outrigger/release", "Trigger").success, "a release is refused")
     until(lambda: [m for m in running.take(N=10) if not m.data], "the end of commanding")
     rests(states, 2.0)
     before = position(states)

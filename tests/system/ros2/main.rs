@@ -8,6 +8,7 @@ mod cell;
 mod controllers;
 mod doctor;
 mod fast;
+mod hand_back;
 mod interfaces;
 mod lever;
 mod motion;
@@ -151,6 +152,7 @@ fn main() -> ExitCode {
         }),
     ];
     tests.extend(controllers::tests());
+    tests.extend(hand_back::tests());
     tests.extend(lever::tests());
     tests.extend(motion::tests());
     tests.extend(recorded::tests());

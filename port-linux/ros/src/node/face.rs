@@ -11,6 +11,7 @@ use outrigger_wire::time::{Duration, Instant};
 use super::dds::{Arrival, Asker, Dds, In, Offers};
 use super::followed::Followed;
 use super::forward::Streams;
+use super::hand_back::HandsBack;
 use super::listing::Listing;
 use super::script::Scripts;
 use super::settings::{Remarks, Settings};
@@ -29,7 +30,7 @@ use outrigger::requests::{Asked, Client, Decided, Status};
 /// A force that a call began is renewed so often, for a call says nothing more.
 const RENEWAL: Duration = Duration::from_millis(200);
 /// What is said where more is asked than the run takes.
-const BUSY: &str = "too much is asked just now: ask again";
+pub(super) const BUSY: &str = "too much is asked just now: ask again";
 
 /// What moves the arm by force or by hand, by this node.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -63,6 +64,7 @@ pub(super) struct Face<const N: usize> {
     several: Vec<Several>,
     /// Calls that the run decides.
     owed: Vec<(u32, Asker, &'static Offer)>,
+    hands_back: HandsBack,
     guided: Option<Guided>,
 }
 
@@ -109,6 +111,7 @@ impl<const N: usize> Face<N> {
             streams,
             settings: settings.clone(),
             owed: vec![],
+            hands_back: HandsBack::default(),
             guided: None,
         })
     }
@@ -230,6 +233,14 @@ impl<const N: usize> Face<N> {
         let epoch = client.status().epoch;
         let asked = match deed {
             Deed::Set(write) => Asked::Set(epoch, write),
+            Deed::HandBack => {
+                if let Err(asker) = self.hands_back.call(asker, offer, now) {
+                    remarks.push(format!("{}: {BUSY}", offer.name));
+                    dds.answer(asker, calls::answer(offer, false, BUSY));
+                }
+                return;
+            }
+            Deed::Resend => Asked::Resend(epoch),
             Deed::Request => Asked::Request(epoch),
             Deed::Release => Asked::Release(ReleasedBy::Ros),
             Deed::Acknowledge => Asked::Acknowledge,
@@ -291,6 +302,7 @@ impl<const N: usize> Face<N> {
         // A force mode and freedrive end where nobody renews them.
         self.guided = None;
         self.streams.discard();
+        self.hands_back.discard(dds, remarks);
         if let Some(client) = &mut self.client {
             self.followed.discard(client, dds, remarks);
         }
@@ -305,6 +317,9 @@ impl<const N: usize> Face<N> {
         }
         for one in &decided {
             let Decided { id, done, .. } = one;
+            if self.hands_back.decided(one, dds, remarks) {
+                continue;
+            }
             if self.scripts.as_mut().is_some_and(|scripts| scripts.decided(one, client, dds, stamp, remarks)) {
                 continue;
             }
@@ -337,6 +352,7 @@ impl<const N: usize> Face<N> {
         if let Some(scripts) = &mut self.scripts {
             scripts.step(client, dds, stamp, remarks);
         }
+        self.hands_back.step(client, dds, now, remarks);
         self.followed.step(client, dds, (now, stamp), remarks);
         self.streams.step(client, remarks);
     }

@@ -17,6 +17,7 @@ mod face;
 mod farewell;
 mod followed;
 mod forward;
+mod hand_back;
 mod health;
 mod interrupted;
 mod learned;
