@@ -142,6 +142,8 @@ impl Lines {
             surface,
             offer_reliable,
             legacy_names,
+            min_payload,
+            max_payload,
             peers,
             namespace,
             tf_prefix,
@@ -165,6 +167,9 @@ impl Lines {
         }
         if *legacy_names {
             text.push_str("; names of 2015 as well");
+        }
+        if (*min_payload, *max_payload) != (RosSettings::default().min_payload, RosSettings::default().max_payload) {
+            text.push_str(&format!("; set_payload takes {min_payload} to {max_payload} kg"));
         }
         if !peers.is_empty() {
             text.push_str(&format!(", told of by name to {}", peers.join(", ")));

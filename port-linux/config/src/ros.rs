@@ -10,7 +10,7 @@ use crate::reader::Section;
 
 settings! {
     /// The robot as a node of ROS 2, for `outrigger ros2 CONFIG.toml`.
-    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[derive(Clone, Debug, PartialEq)]
     pub struct RosSettings in "ros." {
         /// Calls, goals and commands of ROS 2 are heeded, by the same preconditions as anybody's.
         pub command: bool = false,
@@ -27,6 +27,10 @@ settings! {
         pub offer_reliable: bool = true,
         /// Beside those of UR's driver for ROS 2, the names that its predecessors of 2015 had.
         pub legacy_names: bool = false,
+        /// The lowest mass that `set_payload` takes \[kg\].
+        pub min_payload: f32 [0.0 to 1000.0 "kg"] = 0.0,
+        /// The highest mass that `set_payload` takes \[kg\].
+        pub max_payload: f32 [0.0 to 1000.0 "kg"] = 1000.0,
         /// Hosts that are told of it one by one, for multicast does not reach them.
         pub peers nowhere: Vec<String> = Vec::new(),
         /// Before the names of topics, services and actions; empty: none. With `{serial}` for the arm's serial number, or `serial`.
@@ -92,6 +96,9 @@ impl RosSettings {
                 ros.tf_prefix = text.into();
             }
             ros.read(section);
+            if ros.min_payload > ros.max_payload {
+                section.complain("min_payload", format!("at most max_payload, {} kg", ros.max_payload));
+            }
         })
     }
 }

@@ -10,12 +10,12 @@ use crate::pose::rotation_vector;
 use outrigger_ros2_messages::cdr::{CdrError, decode, encode};
 use outrigger_ros2_messages::endpoint::{Distro, Heard, Offer};
 use outrigger_ros2_messages::{
-    Flag, GetRobotSoftwareVersion, Inertia, Message, QueryTrajectoryState, QueryTrajectoryStateRequest,
-    QueryTrajectoryStateResponse, Service, SetAnalogOutput, SetAnalogOutputRequest, SetAnalogOutputResponse,
-    SetForceMode, SetForceModeRequest, SetForceModeResponse, SetGravity, SetGravityRequest, SetGravityResponse, SetIO,
-    SetIORequest, SetIOResponse, SetPayload, SetPayloadInertia, SetPayloadRequest, SetPayloadResponse, SetPayloadShort,
-    SetSpeedSliderFraction, SetSpeedSliderRequest, SetSpeedSliderResponse, SoftwareVersionResponse, Time, Trigger,
-    TriggerResponse, Twist,
+    Empty, EmptyResponse, Flag, GetRobotSoftwareVersion, Inertia, Message, QueryTrajectoryState,
+    QueryTrajectoryStateRequest, QueryTrajectoryStateResponse, Service, SetAnalogOutput, SetAnalogOutputRequest,
+    SetAnalogOutputResponse, SetForceMode, SetForceModeRequest, SetForceModeResponse, SetGravity, SetGravityRequest,
+    SetGravityResponse, SetIO, SetIORequest, SetIOResponse, SetPayload, SetPayloadInertia, SetPayloadRequest,
+    SetPayloadResponse, SetPayloadShort, SetSpeedSliderFraction, SetSpeedSliderRequest, SetSpeedSliderResponse,
+    SoftwareVersionResponse, Time, Trigger, TriggerResponse, Twist,
 };
 
 /// What a call asks for.
@@ -102,8 +102,23 @@ offers! {
         "where the motion under way is wanted now";
 }
 
+static LEGACY_SET_IO: Offer = Offer {
+    name: "ur_driver/set_io",
+    service: <SetIO as Service>::TYPE,
+    does: "as io_and_status_controller/set_io, and fun 2: flag, pin 0 to 31, which nothing shows",
+};
+static LEGACY_SET_PAYLOAD: Offer = Offer {
+    name: "ur_driver/set_payload",
+    service: <SetPayload as Service>::TYPE,
+    does: "as io_and_status_controller/set_payload, whose type today has a center of gravity",
+};
+static ROBOT_ENABLE: Offer = Offer {
+    name: "ur_driver/robot_enable",
+    service: <Empty as Service>::TYPE,
+    does: "as outrigger/acknowledge: after a stop, commands are taken again; nothing begins by it",
+};
 /// Services of the drivers of 2015, by the names that they had.
-pub static LEGACY_OFFERS: &[(&str, &Offer)] = &[("ur_driver/set_io", &SET_IO), ("ur_driver/set_payload", &SET_PAYLOAD)];
+pub static LEGACY_OFFERS: &[&Offer] = &[&LEGACY_SET_IO, &LEGACY_SET_PAYLOAD, &ROBOT_ENABLE];
 
 /// Turns a hand's motion on and off, and renews it.
 pub static FREEDRIVE: &Heard = &Heard {
@@ -118,11 +133,11 @@ pub static FREEDRIVE: &Heard = &Heard {
 /// Why it is not done.
 pub fn deed(offer: &'static Offer, bytes: &[u8], distro: Distro) -> Result<Deed, Refused> {
     let is = |other: &'static Offer| std::ptr::eq(offer, other);
-    if is(&SET_IO) {
-        return set_io(&decode(bytes)?).map(Deed::Set);
+    if is(&SET_IO) || is(&LEGACY_SET_IO) {
+        return set_io(&decode(bytes)?, is(&LEGACY_SET_IO)).map(Deed::Set);
     } else if is(&SET_ANALOG) {
         return set_analog(&decode(bytes)?).map(Deed::Set);
-    } else if is(&SET_PAYLOAD) {
+    } else if is(&SET_PAYLOAD) || is(&LEGACY_SET_PAYLOAD) {
         return set_payload(bytes, distro).map(Deed::Set);
     } else if is(&SET_SLIDER) {
         let SetSpeedSliderRequest { speed_slider_fraction: fraction } = decode(bytes)?;
@@ -145,6 +160,7 @@ pub fn deed(offer: &'static Offer, bytes: &[u8], distro: Distro) -> Result<Deed,
         (&REQUEST, Deed::Request),
         (&RELEASE, Deed::Release),
         (&ACKNOWLEDGE, Deed::Acknowledge),
+        (&ROBOT_ENABLE, Deed::Acknowledge),
         (&STOP_FORCE, Deed::Stiffen),
         (&VERSION, Deed::Version),
         (&DOCUMENTED_VERSION, Deed::Version),
@@ -157,11 +173,13 @@ pub fn deed(offer: &'static Offer, bytes: &[u8], distro: Distro) -> Result<Deed,
 #[must_use]
 pub fn answer(offer: &'static Offer, success: bool, text: &str) -> Vec<u8> {
     let is = |other: &'static Offer| std::ptr::eq(offer, other);
-    if is(&SET_IO) {
+    if is(&SET_IO) || is(&LEGACY_SET_IO) {
         encode(&SetIOResponse { success })
     } else if is(&SET_ANALOG) {
         encode(&SetAnalogOutputResponse { success })
-    } else if is(&SET_PAYLOAD) {
+    } else if is(&ROBOT_ENABLE) {
+        encode(&EmptyResponse::default())
+    } else if is(&SET_PAYLOAD) || is(&LEGACY_SET_PAYLOAD) {
         encode(&SetPayloadResponse { success })
     } else if is(&SET_SLIDER) {
         encode(&SetSpeedSliderResponse { success })
@@ -194,13 +212,22 @@ fn digital(pin: i8) -> Option<DigitalOutput> {
     })
 }
 
-fn set_io(request: &SetIORequest) -> Result<Write, Refused> {
+/// Flags beyond this one are not there.
+const LAST_FLAG: u8 = 31;
+
+/// An output; a flag only where `flags` are known, as the driver of 2015 did and today's does not.
+fn set_io(request: &SetIORequest, flags: bool) -> Result<Write, Refused> {
     let SetIORequest { fun, pin, state } = *request;
     match fun {
         1 => match (digital(pin), state) {
             (None, _) => wrong("pin", "0 to 17", pin),
             (Some(output), 0.0 | 1.0) => Ok(Write::Digital { output, high: state == 1.0 }),
             _ => wrong("state", "0 or 1", state),
+        },
+        2 if flags => match (u8::try_from(pin), state) {
+            (Ok(index @ ..=LAST_FLAG), 0.0 | 1.0) => Ok(Write::Flag { index, value: state == 1.0 }),
+            (Ok(..=LAST_FLAG), _) => wrong("state", "0 or 1", state),
+            _ => wrong("pin", "0 to 31", pin),
         },
         3 => analog(pin, None, state),
         4 => Ok(Write::ToolVoltage(match state {
@@ -209,6 +236,7 @@ fn set_io(request: &SetIORequest) -> Result<Write, Refused> {
             24.0 => ToolVoltage::V24,
             _ => return wrong("state", "0, 12 or 24 V", state),
         })),
+        _ if flags => wrong("fun", "1 to 4", fun),
         _ => wrong("fun", "1 (digital output), 3 (analog output) or 4 (tool voltage)", fun),
     }
 }
@@ -235,6 +263,20 @@ fn set_analog(request: &SetAnalogOutputRequest) -> Result<Write, Refused> {
 const MASSES: std::ops::RangeInclusive<f64> = 1e-6..=1000.0;
 /// Bytes of the oldest layout, behind the encapsulation.
 const SHORT: usize = 32;
+
+/// Checks that a payload is within the bounds of the configuration \[kg\], as the driver of 2015 did by its parameters.
+///
+/// # Errors
+/// The bounds, and the mass.
+pub fn within(deed: Deed, min: f32, max: f32) -> Result<Deed, Refused> {
+    match deed {
+        Deed::Set(Write::Payload { mass, .. }) if !(min..=max).contains(&mass) => {
+            let found = format!("{mass} kg, beyond {min} to {max} kg");
+            wrong("payload", "a mass from ros.expert.min_payload to ros.expert.max_payload", found)
+        }
+        deed => Ok(deed),
+    }
+}
 
 /// Three layouts have one name; the oldest is told by its length.
 fn set_payload(bytes: &[u8], distro: Distro) -> Result<Write, Refused> {
@@ -428,6 +470,22 @@ mod tests {
     }
 
     #[test]
+    fn flags_are_set_by_the_name_of_2015_alone_and_a_payload_is_kept_within_its_bounds() {
+        let set = |offer, fun, pin, state| deed(offer, &encode(&SetIORequest { fun, pin, state }), Distro::Jazzy);
+        let flag = Deed::Set(Write::Flag { index: 31, value: true });
+        assert_eq!(set(&LEGACY_SET_IO, 2, 31, 1.0), Ok(flag));
+        assert!(set(&SET_IO, 2, 31, 1.0).is_err() && set(&LEGACY_SET_IO, 2, 32, 1.0).is_err());
+        assert_eq!(set(&LEGACY_SET_IO, 1, 16, 1.0), set(&SET_IO, 1, 16, 1.0));
+        let payload = |mass| Deed::Set(Write::Payload { mass, center_of_gravity: None });
+        for (mass, taken) in [(0.5, true), (3.0, true), (0.4, false), (3.1, false), (f32::NAN, false)] {
+            assert_eq!(within(payload(mass), 0.5, 3.0).is_ok(), taken, "{mass}");
+        }
+        let error = within(payload(9.0), 0.0, 3.0).expect_err("too much").to_string();
+        assert!(error.contains("ros.expert.max_payload") && error.contains("9 kg, beyond 0 to 3 kg"), "{error}");
+        assert_eq!(within(flag, 0.0, 0.0), Ok(flag));
+    }
+
+    #[test]
     fn a_force_has_limits_by_what_each_axis_does() {
         let mut request = SetForceModeRequest {
             task_frame: PoseStamped::default(),
@@ -463,7 +521,7 @@ mod tests {
 
     #[test]
     fn every_service_is_understood_and_answered() {
-        for offer in OFFERS {
+        for offer in OFFERS.iter().chain(LEGACY_OFFERS) {
             assert!(answer(offer, true, "done").len() > 4, "{}", offer.name);
             assert!(!matches!(deed(offer, &[0, 1, 0, 0], Distro::Jazzy), Err(Refused::Value { name: "service", .. })));
         }

@@ -22,6 +22,7 @@ pub mod forward;
 pub mod goals;
 pub mod hand_back;
 pub mod health;
+pub mod legacy;
 pub mod native;
 pub mod native_calls;
 #[cfg(any(test, feature = "node"))]

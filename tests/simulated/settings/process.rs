@@ -142,6 +142,8 @@ pub(crate) const ROWS: &[ProcessRow] = &[
     row("ros.expert.surface", "\"native\"", "", Shown::Node),
     row("ros.expert.offer_reliable", "false", "", Shown::Node),
     row("ros.expert.legacy_names", "true", "", Shown::Node),
+    row("ros.expert.min_payload", "0.5", "", Shown::Node),
+    row("ros.expert.max_payload", "5.0", "", Shown::Node),
     row("ros.expert.peers", "[\"192.168.1.30\"]", "", Shown::Node),
     row("ros.expert.namespace", "\"/cell\"", "", Shown::Node),
     row("ros.expert.tf_prefix", "\"left_\"", "", Shown::Node),

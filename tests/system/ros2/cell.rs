@@ -150,6 +150,11 @@ impl Cell {
         Self::commands(controller(software), software, path, ("", "expert.goals_request = true"), &[])
     }
 
+    /// The same, with more keys of `[ros]`.
+    pub(crate) fn with_ros(software: SoftwareVersion, path: &str, ros: &str) -> Self {
+        Self::commands(controller(software), software, path, ("", ros), &[])
+    }
+
     /// The same, with more in its configuration: keys with their sections before them.
     pub(crate) fn configured(software: SoftwareVersion, path: &str, more: &str) -> Self {
         Self::configured_as(software, path, more, &[])

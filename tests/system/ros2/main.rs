@@ -10,6 +10,7 @@ mod doctor;
 mod fast;
 mod hand_back;
 mod interfaces;
+mod legacy;
 mod lever;
 mod motion;
 mod random;
@@ -153,6 +154,7 @@ fn main() -> ExitCode {
     ];
     tests.extend(controllers::tests());
     tests.extend(hand_back::tests());
+    tests.extend(legacy::tests());
     tests.extend(lever::tests());
     tests.extend(motion::tests());
     tests.extend(recorded::tests());

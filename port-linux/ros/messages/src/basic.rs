@@ -28,6 +28,9 @@ messages! {
     TriggerRequest = "std_srvs/srv/Trigger_Request" { structure_needs_at_least_one_member: u8 }
     #[derive(Eq)]
     TriggerResponse = "std_srvs/srv/Trigger_Response" { success: bool, message: String }
+    /// The one byte that stands for nothing.
+    #[derive(Copy, Eq)]
+    EmptyResponse = "std_srvs/srv/Empty_Response" { structure_needs_at_least_one_member: u8 }
     #[derive(Copy, Eq)]
     SetBoolRequest = "std_srvs/srv/SetBool_Request" { data: bool }
     #[derive(Eq)]
@@ -44,6 +47,7 @@ messages! {
     PoseStamped = "geometry_msgs/msg/PoseStamped" { header: Header, pose: Pose }
     #[derive(Copy)]
     Twist = "geometry_msgs/msg/Twist" { linear: Vector3, angular: Vector3 }
+    TwistStamped = "geometry_msgs/msg/TwistStamped" { header: Header, twist: Twist }
     #[derive(Copy)]
     Wrench = "geometry_msgs/msg/Wrench" { force: Vector3, torque: Vector3 }
     WrenchStamped = "geometry_msgs/msg/WrenchStamped" { header: Header, wrench: Wrench }
@@ -79,6 +83,7 @@ messages! {
 
 services! {
     Trigger = "std_srvs/srv/Trigger": TriggerRequest => TriggerResponse;
+    Empty = "std_srvs/srv/Empty": TriggerRequest => EmptyResponse;
     SetBool = "std_srvs/srv/SetBool": SetBoolRequest => SetBoolResponse;
 }
 

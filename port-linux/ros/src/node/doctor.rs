@@ -18,6 +18,7 @@ use super::quality::policies;
 use super::settings::Settings;
 use super::{learned, surface, variables};
 use crate::driver;
+use crate::legacy;
 use crate::native::{self, Terminals};
 use crate::neighbours::{self, Finding, Seen, Surroundings, listed};
 use crate::readings::Readings;
@@ -210,6 +211,7 @@ fn absent(settings: &Settings, readings: &Readings) -> Vec<String> {
     let mut unfilled = vec![];
     if settings.surface.has_driver() {
         unfilled.extend(driver::absent(readings, settings.distro));
+        unfilled.extend(legacy::absent(readings));
     }
     if settings.surface.has_native() {
         unfilled.extend(native::absent(readings, Terminals::default()));

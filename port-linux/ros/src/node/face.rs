@@ -84,8 +84,8 @@ impl<const N: usize> Face<N> {
             offers.push((dds.serves(&settings.names.of(offer.name), offer.service)?, *offer));
         }
         let legacy = settings.legacy_names && settings.surface.has_driver();
-        for (name, offer) in calls::LEGACY_OFFERS.iter().filter(|_| legacy) {
-            offers.push((dds.serves(&settings.names.of(name), offer.service)?, *offer));
+        for offer in calls::LEGACY_OFFERS.iter().filter(|_| legacy) {
+            offers.push((dds.serves(&settings.names.of(offer.name), offer.service)?, *offer));
         }
         let mut natives = vec![];
         for offer in NATIVE_OFFERS.iter().filter(|_| settings.surface.has_native()) {
@@ -98,7 +98,7 @@ impl<const N: usize> Face<N> {
         let scripts = target.filter(|_| settings.surface.has_driver());
         let scripts = scripts.map(|target| Scripts::offer(dds, settings, target)).transpose()?;
         let streams = Streams::offer(dds, settings, arm.joints.clone())?;
-        let followed = Followed::offer(dds, &settings.names, arm.joints, settings.distro, settings.goals_request)?;
+        let followed = Followed::offer(dds, settings, arm.joints)?;
         Ok(Self {
             client,
             offers,
@@ -172,7 +172,9 @@ impl<const N: usize> Face<N> {
         }
         let Some((_, offer)) = self.offers.iter().find(|(of, _)| *of == at) else { return };
         let offer = *offer;
-        let deed = match calls::deed(offer, &bytes, self.settings.distro) {
+        let [min, max] = self.settings.payload;
+        let deed = calls::deed(offer, &bytes, self.settings.distro).and_then(|deed| calls::within(deed, min, max));
+        let deed = match deed {
             Ok(deed) => deed,
             Err(why) => {
                 remarks.push(format!("{}: {why}", offer.name));

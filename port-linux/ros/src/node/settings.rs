@@ -80,6 +80,8 @@ pub struct Settings {
     pub(super) forward_timeout: Duration,
     /// A goal while nothing is commanded is a request as well.
     pub(super) goals_request: bool,
+    /// The lowest and the highest mass that `set_payload` takes \[kg\].
+    pub(super) payload: [f32; 2],
 }
 
 impl Settings {
@@ -127,6 +129,7 @@ impl Settings {
             joints,
             forward_timeout: ros.forward_timeout,
             goals_request: ros.goals_request,
+            payload: [ros.min_payload, ros.max_payload],
         })
     }
 }

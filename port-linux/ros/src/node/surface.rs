@@ -9,6 +9,7 @@ use super::{parameters, pendant};
 use crate::arm::{Arm, UR_JOINTS};
 use crate::driver;
 use crate::health;
+use crate::legacy;
 use crate::native::{self, Terminals};
 use crate::neighbours::{Offered, node_name};
 use outrigger::exit::Failure;
@@ -21,7 +22,10 @@ pub(super) const NAME: &str = "outrigger";
 pub(super) fn topics(settings: &Settings) -> Vec<(&'static Topic, String, Qos)> {
     let (names, surface) = (&settings.names, settings.surface);
     let plain = |topic: &'static Topic| (topic, names.of(topic.name), topic.qos);
-    let legacy = driver::LEGACY_TOPICS.iter().filter(|_| settings.legacy_names);
+    // One name has one type.
+    let is_free =
+        |topic: &&&Topic| !surface.has_native() || native::topics(Terminals::default()).all(|of| of.name != topic.name);
+    let legacy = legacy::TOPICS.iter().filter(|_| settings.legacy_names).filter(is_free);
     let of_driver = driver::TOPICS.iter().chain(legacy).copied().filter(|_| surface.has_driver()).map(plain);
     // What both have by one name and type is published once.
     let is_once = |topic: &&Topic| !surface.has_driver() || !driver::TOPICS.iter().any(|of| of.name == topic.name);
