@@ -276,6 +276,12 @@ pub const EXPERT: &[ExpertKey] = &[
         "ros.max_payload",
         "too low, a load that is picked up is refused; too high, one that the arm cannot carry is not",
     ),
+    expert("ros.terminals", "programs that expect the other topics find no inputs and outputs"),
+    expert(
+        "ros.stamps",
+        "\"controller\": times of a controller whose clock jumps are wrong until the link has measured it anew",
+    ),
+    expert("ros.variables", "each is a message more for every state; a controller without it publishes nothing there"),
     expert("ros.peers", "a host that is not named does not find the node where multicast does not reach it"),
     expert("ros.namespace", "two arms with one namespace hear each other's goals"),
     expert("ros.tf_prefix", "two arms with one prefix share frames"),

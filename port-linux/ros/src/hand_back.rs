@@ -23,7 +23,7 @@ pub struct Seen {
 /// The next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// Nothing is to be done now.
+    /// A wait.
     Wait,
     /// Release the arm.
     Release,

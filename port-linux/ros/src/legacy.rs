@@ -71,7 +71,7 @@ const LINKS: [&str; UR_JOINTS.len()] =
 const TENTH: u64 = 100_000_000;
 /// `safety_mode` of a protective stop.
 const PROTECTIVE_STOP: u8 = 3;
-/// The same of both emergency stops.
+/// `safety_mode` of both emergency stops.
 const EMERGENCY_STOPS: [u8; 2] = [6, 7];
 /// `robot_mode` of an arm that is moved by hand, and of one that can move.
 const BACKDRIVE: i8 = 6;

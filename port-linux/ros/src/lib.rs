@@ -42,3 +42,4 @@ mod simulated;
 #[cfg(test)]
 mod tests;
 mod urdf;
+pub mod variables;

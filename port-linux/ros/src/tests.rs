@@ -12,7 +12,7 @@ use crate::forward::{JOINT_SPEED, POSITION, VELOCITY};
 use crate::health;
 use crate::legacy;
 use crate::native::{self, Terminals};
-use crate::native_calls::NATIVE_OFFERS;
+use crate::native_calls::{EXTERNAL_WRENCH, NATIVE_OFFERS};
 use crate::parameters::PARAMETER_OFFERS;
 use crate::script::{COMMAND, EXECUTE, LEGACY_COMMAND};
 use crate::set_mode::SET_MODE;
@@ -71,7 +71,9 @@ fn tables_are_those_of_the_code() {
         ("legacy services", services(LEGACY_OFFERS.iter().copied())),
         ("legacy heard", heard([JOINT_SPEED, &LEGACY_COMMAND].into_iter())),
         ("native topics", topics(native::topics(Terminals::default()))),
+        ("native heard", heard([EXTERNAL_WRENCH].into_iter())),
         ("native services", services(NATIVE_OFFERS.iter().copied())),
+        ("native ports", topics(native::PORTS.iter().copied())),
         ("never", never.join(", ")),
     ] {
         let begin = format!("<!-- {name} -->");

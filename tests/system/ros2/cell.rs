@@ -150,9 +150,14 @@ impl Cell {
         Self::commands(controller(software), software, path, ("", "expert.goals_request = true"), &[])
     }
 
-    /// The same, with more keys of `[ros]`.
+    /// A node that commands, with more keys of `[ros]`.
     pub(crate) fn with_ros(software: SoftwareVersion, path: &str, ros: &str) -> Self {
-        Self::commands(controller(software), software, path, ("", ros), &[])
+        Self::with_more(software, path, "", ros)
+    }
+
+    /// A node that commands, with more in its configuration and more keys of `[ros]`.
+    pub(crate) fn with_more(software: SoftwareVersion, path: &str, more: &str, ros: &str) -> Self {
+        Self::commands(controller(software), software, path, (more, ros), &[])
     }
 
     /// The same, with more in its configuration: keys with their sections before them.

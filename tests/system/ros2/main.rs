@@ -13,6 +13,7 @@ mod interfaces;
 mod legacy;
 mod lever;
 mod motion;
+mod native;
 mod random;
 mod recorded;
 mod returns;
@@ -157,6 +158,7 @@ fn main() -> ExitCode {
     tests.extend(legacy::tests());
     tests.extend(lever::tests());
     tests.extend(motion::tests());
+    tests.extend(native::tests());
     tests.extend(recorded::tests());
     tests.extend(returns::tests());
     tests.extend(scripts::tests());

@@ -19,7 +19,7 @@ use super::settings::Settings;
 use super::{learned, surface, variables};
 use crate::driver;
 use crate::legacy;
-use crate::native::{self, Terminals};
+use crate::native;
 use crate::neighbours::{self, Finding, Seen, Surroundings, listed};
 use crate::readings::Readings;
 use outrigger::exit::Failure;
@@ -114,7 +114,7 @@ impl Watching {
     ) -> Result<(Net, Apart), Failure> {
         let (feed, apart) = Feed::pair(C::ENTRIES);
         let _ = self.readers.send(feed.reader());
-        let wanted = Wanted::Variables(variables());
+        let wanted = Wanted::Variables(variables(&[]));
         let (apart, _) = Apart::start(controller, config, wanted, clock, apart)?;
         Ok((net.with_feed(&feed, None), apart))
     }
@@ -214,7 +214,7 @@ fn absent(settings: &Settings, readings: &Readings) -> Vec<String> {
         unfilled.extend(legacy::absent(readings));
     }
     if settings.surface.has_native() {
-        unfilled.extend(native::absent(readings, Terminals::default()));
+        unfilled.extend(native::absent(readings, settings.terminals));
     }
     let is_absent = |topic| unfilled.iter().any(|of| std::ptr::eq(*of, topic));
     let published = surface::topics(settings);

@@ -55,6 +55,8 @@ pub(super) struct Face<const N: usize> {
     offers: Vec<(In, &'static Offer)>,
     natives: Vec<(In, &'static Offer)>,
     freedrive: In,
+    /// A force that somebody else measures.
+    external_wrench: Option<In>,
     listing: Option<Listing>,
     scripts: Option<Scripts>,
     followed: Followed<N>,
@@ -92,6 +94,11 @@ impl<const N: usize> Face<N> {
             natives.push((dds.serves(&settings.names.of(offer.name), offer.service)?, *offer));
         }
         let freedrive = dds.listens(&settings.names.of(FREEDRIVE.name), FREEDRIVE.message, Qos::SERVICES)?;
+        let external_wrench = settings.surface.has_native().then(|| {
+            let topic = native_calls::EXTERNAL_WRENCH;
+            dds.listens(&settings.names.of(topic.name), topic.message, Qos::SYSTEM)
+        });
+        let external_wrench = external_wrench.transpose()?;
         let listing = settings.surface.has_driver();
         let listing =
             listing.then(|| Listing::offer(dds, &settings.names, arm.clone(), settings.distro)).transpose()?;
@@ -105,6 +112,7 @@ impl<const N: usize> Face<N> {
             natives,
             several: vec![],
             freedrive,
+            external_wrench,
             listing,
             scripts,
             followed,
@@ -165,6 +173,12 @@ impl<const N: usize> Face<N> {
         }
         if at == self.freedrive {
             return self.hand(&bytes, &standing, remarks);
+        }
+        if self.external_wrench == Some(at) {
+            if let Err(why) = self.wrench(&bytes) {
+                remarks.push(format!("{}: {why}", native_calls::EXTERNAL_WRENCH.name));
+            }
+            return;
         }
         let Some(asker) = asker else { return };
         if let Some((_, offer)) = self.natives.iter().find(|(of, _)| *of == at) {
@@ -275,6 +289,14 @@ impl<const N: usize> Face<N> {
             },
             None => QueryTrajectoryStateResponse { message: "no motion is under way".into(), ..Default::default() },
         })
+    }
+
+    /// Passes a measured force on to the source that is the controller's force.
+    fn wrench(&mut self, bytes: &[u8]) -> Result<(), String> {
+        let values = native_calls::external_wrench(bytes).map_err(|error| error.to_string())?;
+        let client = self.client.as_mut().ok_or(ONLY_LOOKS)?;
+        let source = self.settings.external_wrench.as_deref().ok_or(native_calls::NO_SOURCE)?;
+        client.sample(source, &values)
     }
 
     fn hand(&mut self, bytes: &[u8], standing: &Standing, remarks: &mut Remarks) {

@@ -61,7 +61,7 @@ impl HandsBack {
         if self.asked != Some(one.id) {
             return false;
         }
-        self.answer(one.done.as_ref().map(|()| ()).map_err(String::as_str), dds, remarks);
+        self.answer(one.done.as_ref().copied().map_err(String::as_str), dds, remarks);
         true
     }
 

@@ -32,7 +32,7 @@ variables! {
     ControlMode: "control_mode";
     /// °C; by 30001 and 30002.
     MasterBoardTemperature: "master_board_temperature";
-    /// Of the box inputs; by 30001 and 30002.
+    /// The ranges of the box inputs; by 30001 and 30002.
     AnalogInputRange: "analog_input_range";
     /// 8 is OK; by 30001 and 30002 of 1.6 to 1.8.
     MasterSafetyState: "master_safety_state";
