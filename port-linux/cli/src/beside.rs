@@ -256,7 +256,7 @@ fn companions<const N: usize, C: Vendor<N>>(
     (serve, ros): (&ServeSettings, &RosSettings),
     args: &RunArgs,
     controller: &C,
-    joins: Option<&Joins>,
+    (joins, force): (Option<&Joins>, Option<String>),
 ) -> Result<Companions<N>, Failure> {
     let mut companions: Companions<N> = vec![];
     match args.record.as_ref().or(run.record.as_ref()) {
@@ -273,11 +273,11 @@ fn companions<const N: usize, C: Vendor<N>>(
     }
     #[cfg(feature = "ros2")]
     if let Some(joins) = joins {
-        let settings = joins.settings(ros, N, controller.target().as_ref())?;
+        let settings = joins.settings(ros, N, controller.target().as_ref())?.with_external_wrench(force);
         companions.push(Arc::new(outrigger_ros2::node::Node::new(settings, ros.command)));
     }
     #[cfg(not(feature = "ros2"))]
-    let (_, _, _) = (ros, controller, joins);
+    let (_, _, _, _) = (ros, controller, joins, force);
     if let Some(Web(at)) = args.web {
         companions.push(Arc::new(OnPage::new("run", at)));
     }
@@ -313,7 +313,10 @@ fn run_beside_ur(configuration: Configuration, args: &RunArgs, joins: Option<&Jo
     }
     let (config, law) = (control.engine(), law(BoxedLaw::<6>::configured(control.law), &args.config)?);
     let controller = UrController::new(Target::resolve(&control.robot.address)?);
-    let companions = companions(&run, (&serve, &ros), args, &controller, joins)?;
+    // A force that requests bring is a topic of ROS 2 as well.
+    let force = control.outputs.force.and_then(|source| control.sources.get(usize::from(source.0)));
+    let force = force.filter(|source| source.input == SourceInput::Requests).map(|source| source.name.clone());
+    let companions = companions(&run, (&serve, &ros), args, &controller, (joins, force))?;
     let plan = plan(control.robot.address.to_string(), control.sources, run, host, args)?;
     run_ur(controller, config, law, &plan.with_companions(companions))
 }
@@ -330,7 +333,7 @@ fn run_beside_krc(configuration: KrcConfiguration, args: &RunArgs, joins: Option
     let law = law(BoxedLaw::<7>::configured(named), &args.config)?;
     let robot = config.peer.address.map_or_else(|| "KRC".into(), |peer| peer.to_string());
     let controller = KrcController::new(robot, listen);
-    let companions = companions(&run, (&serve, &ros), args, &controller, joins)?;
+    let companions = companions(&run, (&serve, &ros), args, &controller, (joins, None))?;
     let plan = plan(format!("KRC, measurements at {listen}"), sources, run, host, args)?;
     run_krc(controller, config, law, &plan.with_variables(variables).with_companions(companions))
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use outrigger_config::{
     BoardInput, DeviceSettings, End, Format, HostSettings, Pins, RosSettings, RunSettings, ServeSettings, SetExpertKey,
-    SourceInput, SourceSettings, Start, Surface,
+    SourceInput, SourceSettings, Stamps, Start, Surface, Terminals,
 };
 use outrigger_core::law::{AxisConfig, LawConfig, StandoffConfig, ToolAxesConfig, ToolAxis};
 use outrigger_core::mode::RequestAs;
@@ -143,6 +143,11 @@ impl Lines {
             offer_reliable,
             legacy_names,
             meshes,
+            min_payload,
+            max_payload,
+            terminals,
+            stamps,
+            variables,
             peers,
             namespace,
             tf_prefix,
@@ -169,6 +174,18 @@ impl Lines {
         }
         if *meshes {
             text.push_str("; meshes of ur_description");
+        }
+        if (*min_payload, *max_payload) != (RosSettings::default().min_payload, RosSettings::default().max_payload) {
+            text.push_str(&format!("; set_payload takes {min_payload} to {max_payload} kg"));
+        }
+        if *terminals == Terminals::Ports {
+            text.push_str("; a topic for each port of inputs and outputs");
+        }
+        if *stamps == Stamps::Controller {
+            text.push_str("; times of states are the controller's");
+        }
+        if !variables.is_empty() {
+            text.push_str(&format!("; topics of {}", variables.join(", ")));
         }
         if !peers.is_empty() {
             text.push_str(&format!(", told of by name to {}", peers.join(", ")));

@@ -272,6 +272,17 @@ pub const EXPERT: &[ExpertKey] = &[
     expert("ros.offer_reliable", "RViz hears no native states"),
     expert("ros.legacy_names", "two sets of names for one thing"),
     expert("ros.meshes", "programs without the package ur_description cannot load the description's shapes"),
+    expert("ros.min_payload", "too high, a payload that is taken off stays set, and the arm sags or rises"),
+    expert(
+        "ros.max_payload",
+        "too low, a load that is picked up is refused; too high, one that the arm cannot carry is not",
+    ),
+    expert("ros.terminals", "programs that expect the other topics find no inputs and outputs"),
+    expert(
+        "ros.stamps",
+        "\"controller\": times of a controller whose clock jumps are wrong until the link has measured it anew",
+    ),
+    expert("ros.variables", "each is a message more for every state; a controller without it publishes nothing there"),
     expert("ros.peers", "a host that is not named does not find the node where multicast does not reach it"),
     expert("ros.namespace", "two arms with one namespace hear each other's goals"),
     expert("ros.tf_prefix", "two arms with one prefix share frames"),

@@ -65,10 +65,14 @@ impl KrcConfiguration {
         let common = Common::read(root, true);
         let run = RunSettings::of(root.section("run"));
         let host = HostSettings::of(root.section("host"));
+        let ros = RosSettings::of(root.section("ros"));
         if !run.record_variables.is_empty() {
             let why =
                 "no such key beside a KRC: these are variables of RTDE, and a KRC's measurements are recorded whole";
             root.complain_at("run.record_variables", why);
+        }
+        if !ros.variables.is_empty() {
+            root.complain_at("ros.variables", "no such key beside a KRC: these are variables of RTDE");
         }
         if run.lock_pendant {
             root.complain_at(
@@ -77,7 +81,6 @@ impl KrcConfiguration {
             );
         }
         let serve = ServeSettings::of(root.section("serve"));
-        let ros = RosSettings::of(root.section("ros"));
         refuse_unasked(root, &ros, &run);
         let Common { listen, mut engine, law, rest, sources, variables } = common?;
         law::refuse_long_motion(root, &rest);

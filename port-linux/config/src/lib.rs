@@ -47,7 +47,7 @@ pub use host::HostSettings;
 pub use krc::{KrcBoard, KrcConfiguration};
 pub use outputs::{OutputsSettings, parse_outputs_by};
 pub use reader::{Key, Problem, Takes, Written};
-pub use ros::{RosSettings, Surface};
+pub use ros::{RosSettings, Stamps, Surface, Terminals};
 pub use run::{End, RunSettings, Start, wrong_variable};
 pub use serve::ServeSettings;
 pub use session::{SessionSettings, parse_software, parse_states, refusal};

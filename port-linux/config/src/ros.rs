@@ -7,10 +7,11 @@ use outrigger_core::{settings, words};
 use outrigger_wire::time::Duration;
 
 use crate::reader::Section;
+use crate::run::wrong_variable;
 
 settings! {
     /// The robot as a node of ROS 2, for `outrigger ros2 CONFIG.toml`.
-    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[derive(Clone, Debug, PartialEq)]
     pub struct RosSettings in "ros." {
         /// Calls, goals and commands of ROS 2 are heeded, by the same preconditions as anybody's.
         pub command: bool = false,
@@ -29,6 +30,16 @@ settings! {
         pub legacy_names: bool = false,
         /// The description of the robot refers to the meshes of the package `ur_description`, where the arm's model is known.
         pub meshes: bool = false,
+        /// The lowest mass that `set_payload` takes \[kg\].
+        pub min_payload: f32 [0.0 to 1000.0 "kg"] = 0.0,
+        /// The highest mass that `set_payload` takes \[kg\].
+        pub max_payload: f32 [0.0 to 1000.0 "kg"] = 1000.0,
+        /// The topics that have inputs and outputs by names of PolyScope X.
+        pub terminals: Terminals = Terminals::Grouped,
+        /// The clock of the times of states.
+        pub stamps: Stamps = Stamps::Arrival,
+        /// Variables of RTDE, each with a topic of its own.
+        pub variables nowhere: Vec<String> = Vec::new(),
         /// Hosts that are told of it one by one, for multicast does not reach them.
         pub peers nowhere: Vec<String> = Vec::new(),
         /// Before the names of topics, services and actions; empty: none. With `{serial}` for the arm's serial number, or `serial`.
@@ -50,6 +61,29 @@ pub enum Surface {
 }
 
 words!(Surface { "driver" = Driver, "native" = Native, "both" = Both });
+
+/// The topics that have inputs and outputs by names of PolyScope X.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Terminals {
+    /// A topic for the control box and one for the tool, as from PolyScope X 10.7 on.
+    #[default]
+    Grouped,
+    /// A topic for each port, as UR's paper on ROS 2 lists them.
+    Ports,
+}
+
+words!(Terminals { "grouped" = Grouped, "ports" = Ports });
+
+/// The clock of the times of states.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stamps {
+    /// The time at which a state was read.
+    Arrival,
+    /// The controller's time of the state, on the clock of this computer.
+    Controller,
+}
+
+words!(Stamps { "arrival" = Arrival, "controller" = Controller });
 
 impl Surface {
     /// Whether the names of UR's driver are among them.
@@ -86,6 +120,8 @@ impl RosSettings {
                 let is_host = !text.is_empty() && !text.contains(|c: char| c.is_whitespace() || c == ';' || c == ':');
                 (!is_host).then(|| "the address or the name of a host, without a port".into())
             });
+            let what = "variables of RTDE that the controller sends, e.g. \"actual_TCP_pose\"";
+            ros.variables = section.texts("variables", what, wrong_variable);
             let names = "letters, digits and '_', no digit first, e.g.";
             if let Some(text) = section.text("namespace", &format!("{names} \"/cell/arm1\", or \"serial\"")) {
                 ros.namespace = text.into();
@@ -94,6 +130,9 @@ impl RosSettings {
                 ros.tf_prefix = text.into();
             }
             ros.read(section);
+            if ros.min_payload > ros.max_payload {
+                section.complain("min_payload", format!("at most max_payload, {} kg", ros.max_payload));
+            }
         })
     }
 }

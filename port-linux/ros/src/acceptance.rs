@@ -173,7 +173,7 @@ impl fmt::Display for Rejection {
             Self::NoContacts(software) => {
                 write!(f, "software {software} does not report contacts of the tool: CB 3.14 and e-Series 5.4 are the first that do")
             }
-            Self::NotCommanding => f.write_str("nothing is commanded: call resend_robot_program first"),
+            Self::NotCommanding => f.write_str("nothing is commanded: call outrigger/request first"),
             Self::Latched(reason) => write!(f, "an earlier end of commanding is not acknowledged: {}", reason.text()),
             Self::Unmet(reasons) => {
                 f.write_str("it cannot be commanded now: ")?;
@@ -183,7 +183,7 @@ impl fmt::Display for Rejection {
                 }
                 Ok(())
             }
-            Self::Commanding => f.write_str("the arm is commanded: call hand_back_control first"),
+            Self::Commanding => f.write_str("the arm is commanded: call outrigger/release first"),
             Self::NotConnected => f.write_str("the controller is not connected"),
         }
     }

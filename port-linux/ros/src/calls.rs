@@ -10,12 +10,12 @@ use crate::pose::rotation_vector;
 use outrigger_ros2_messages::cdr::{CdrError, decode, encode};
 use outrigger_ros2_messages::endpoint::{Distro, Heard, Offer};
 use outrigger_ros2_messages::{
-    Flag, GetRobotSoftwareVersion, Inertia, Message, QueryTrajectoryState, QueryTrajectoryStateRequest,
-    QueryTrajectoryStateResponse, Service, SetAnalogOutput, SetAnalogOutputRequest, SetAnalogOutputResponse,
-    SetForceMode, SetForceModeRequest, SetForceModeResponse, SetGravity, SetGravityRequest, SetGravityResponse, SetIO,
-    SetIORequest, SetIOResponse, SetPayload, SetPayloadInertia, SetPayloadRequest, SetPayloadResponse, SetPayloadShort,
-    SetSpeedSliderFraction, SetSpeedSliderRequest, SetSpeedSliderResponse, SoftwareVersionResponse, Time, Trigger,
-    TriggerResponse, Twist,
+    Empty, EmptyResponse, Flag, GetRobotSoftwareVersion, Inertia, Message, QueryTrajectoryState,
+    QueryTrajectoryStateRequest, QueryTrajectoryStateResponse, Service, SetAnalogOutput, SetAnalogOutputRequest,
+    SetAnalogOutputResponse, SetForceMode, SetForceModeRequest, SetForceModeResponse, SetGravity, SetGravityRequest,
+    SetGravityResponse, SetIO, SetIORequest, SetIOResponse, SetPayload, SetPayloadInertia, SetPayloadRequest,
+    SetPayloadResponse, SetPayloadShort, SetSpeedSliderFraction, SetSpeedSliderRequest, SetSpeedSliderResponse,
+    SoftwareVersionResponse, Time, Trigger, TriggerResponse, Twist,
 };
 
 /// What a call asks for.
@@ -27,6 +27,10 @@ pub enum Deed {
     Request,
     /// To be commanded no more.
     Release,
+    /// To send our program to the controller.
+    Resend,
+    /// To end our program on the controller, so that the pendant's program around it continues.
+    HandBack,
     /// To clear what is latched.
     Acknowledge,
     /// A force, along and around some axes.
@@ -80,8 +84,11 @@ offers! {
     SET_SLIDER: "io_and_status_controller/set_speed_slider", SetSpeedSliderFraction, "0.01 to 1";
     ZERO_FT: "io_and_status_controller/zero_ftsensor", Trigger, "what the sensor reads now becomes zero";
     RESEND: "io_and_status_controller/resend_robot_program", Trigger,
-        "request: command the arm, where every precondition holds";
-    HAND_BACK: "io_and_status_controller/hand_back_control", Trigger, "release: the arm comes to rest";
+        "sends our program to the controller, where it stays and waits at rest; nothing is commanded by it";
+    HAND_BACK: "io_and_status_controller/hand_back_control", Trigger,
+        "the arm comes to rest, our program ends, and the pendant's program continues behind it, which may move the arm; at most 10 s";
+    REQUEST: "outrigger/request", Trigger, "request: command the arm, where every precondition holds";
+    RELEASE: "outrigger/release", Trigger, "release: the arm comes to rest";
     ACKNOWLEDGE: "outrigger/acknowledge", Trigger, "clears the reason of the last fallback";
     START_FORCE: "force_mode_controller/start_force_mode", SetForceMode,
         "task frame in base; while commanding; it lasts until stop_force_mode, or until this node ends";
@@ -95,8 +102,23 @@ offers! {
         "where the motion under way is wanted now";
 }
 
+static LEGACY_SET_IO: Offer = Offer {
+    name: "ur_driver/set_io",
+    service: <SetIO as Service>::TYPE,
+    does: "as io_and_status_controller/set_io, and fun 2: flag, pin 0 to 31, which nothing shows",
+};
+static LEGACY_SET_PAYLOAD: Offer = Offer {
+    name: "ur_driver/set_payload",
+    service: <SetPayload as Service>::TYPE,
+    does: "as io_and_status_controller/set_payload, whose type today has a center of gravity",
+};
+static ROBOT_ENABLE: Offer = Offer {
+    name: "ur_driver/robot_enable",
+    service: <Empty as Service>::TYPE,
+    does: "as outrigger/acknowledge: after a stop, commands are taken again; nothing begins by it",
+};
 /// Services of the drivers of 2015, by the names that they had.
-pub static LEGACY_OFFERS: &[(&str, &Offer)] = &[("ur_driver/set_io", &SET_IO), ("ur_driver/set_payload", &SET_PAYLOAD)];
+pub static LEGACY_OFFERS: &[&Offer] = &[&LEGACY_SET_IO, &LEGACY_SET_PAYLOAD, &ROBOT_ENABLE];
 
 /// Turns a hand's motion on and off, and renews it.
 pub static FREEDRIVE: &Heard = &Heard {
@@ -111,11 +133,11 @@ pub static FREEDRIVE: &Heard = &Heard {
 /// Why it is not done.
 pub fn deed(offer: &'static Offer, bytes: &[u8], distro: Distro) -> Result<Deed, Refused> {
     let is = |other: &'static Offer| std::ptr::eq(offer, other);
-    if is(&SET_IO) {
-        return set_io(&decode(bytes)?).map(Deed::Set);
+    if is(&SET_IO) || is(&LEGACY_SET_IO) {
+        return set_io(&decode(bytes)?, is(&LEGACY_SET_IO)).map(Deed::Set);
     } else if is(&SET_ANALOG) {
         return set_analog(&decode(bytes)?).map(Deed::Set);
-    } else if is(&SET_PAYLOAD) {
+    } else if is(&SET_PAYLOAD) || is(&LEGACY_SET_PAYLOAD) {
         return set_payload(bytes, distro).map(Deed::Set);
     } else if is(&SET_SLIDER) {
         let SetSpeedSliderRequest { speed_slider_fraction: fraction } = decode(bytes)?;
@@ -133,9 +155,12 @@ pub fn deed(offer: &'static Offer, bytes: &[u8], distro: Distro) -> Result<Deed,
     // What is left is asked without words: its one byte, or none, says nothing.
     let plain = [
         (&ZERO_FT, Deed::Set(Write::ZeroForceTorqueSensor)),
-        (&RESEND, Deed::Request),
-        (&HAND_BACK, Deed::Release),
+        (&RESEND, Deed::Resend),
+        (&HAND_BACK, Deed::HandBack),
+        (&REQUEST, Deed::Request),
+        (&RELEASE, Deed::Release),
         (&ACKNOWLEDGE, Deed::Acknowledge),
+        (&ROBOT_ENABLE, Deed::Acknowledge),
         (&STOP_FORCE, Deed::Stiffen),
         (&VERSION, Deed::Version),
         (&DOCUMENTED_VERSION, Deed::Version),
@@ -148,11 +173,13 @@ pub fn deed(offer: &'static Offer, bytes: &[u8], distro: Distro) -> Result<Deed,
 #[must_use]
 pub fn answer(offer: &'static Offer, success: bool, text: &str) -> Vec<u8> {
     let is = |other: &'static Offer| std::ptr::eq(offer, other);
-    if is(&SET_IO) {
+    if is(&SET_IO) || is(&LEGACY_SET_IO) {
         encode(&SetIOResponse { success })
     } else if is(&SET_ANALOG) {
         encode(&SetAnalogOutputResponse { success })
-    } else if is(&SET_PAYLOAD) {
+    } else if is(&ROBOT_ENABLE) {
+        encode(&EmptyResponse::default())
+    } else if is(&SET_PAYLOAD) || is(&LEGACY_SET_PAYLOAD) {
         encode(&SetPayloadResponse { success })
     } else if is(&SET_SLIDER) {
         encode(&SetSpeedSliderResponse { success })
@@ -185,13 +212,22 @@ fn digital(pin: i8) -> Option<DigitalOutput> {
     })
 }
 
-fn set_io(request: &SetIORequest) -> Result<Write, Refused> {
+/// Flags beyond this one are not there.
+const LAST_FLAG: u8 = 31;
+
+/// An output; a flag only where `flags` are known, as the driver of 2015 did and today's does not.
+fn set_io(request: &SetIORequest, flags: bool) -> Result<Write, Refused> {
     let SetIORequest { fun, pin, state } = *request;
     match fun {
         1 => match (digital(pin), state) {
             (None, _) => wrong("pin", "0 to 17", pin),
             (Some(output), 0.0 | 1.0) => Ok(Write::Digital { output, high: state == 1.0 }),
             _ => wrong("state", "0 or 1", state),
+        },
+        2 if flags => match (u8::try_from(pin), state) {
+            (Ok(index @ ..=LAST_FLAG), 0.0 | 1.0) => Ok(Write::Flag { index, value: state == 1.0 }),
+            (Ok(..=LAST_FLAG), _) => wrong("state", "0 or 1", state),
+            _ => wrong("pin", "0 to 31", pin),
         },
         3 => analog(pin, None, state),
         4 => Ok(Write::ToolVoltage(match state {
@@ -200,6 +236,7 @@ fn set_io(request: &SetIORequest) -> Result<Write, Refused> {
             24.0 => ToolVoltage::V24,
             _ => return wrong("state", "0, 12 or 24 V", state),
         })),
+        _ if flags => wrong("fun", "1 to 4", fun),
         _ => wrong("fun", "1 (digital output), 3 (analog output) or 4 (tool voltage)", fun),
     }
 }
@@ -226,6 +263,20 @@ fn set_analog(request: &SetAnalogOutputRequest) -> Result<Write, Refused> {
 const MASSES: std::ops::RangeInclusive<f64> = 1e-6..=1000.0;
 /// Bytes of the oldest layout, behind the encapsulation.
 const SHORT: usize = 32;
+
+/// Checks that a payload is within the bounds of the configuration \[kg\], as the driver of 2015 did by its parameters.
+///
+/// # Errors
+/// The bounds, and the mass.
+pub fn within(deed: Deed, min: f32, max: f32) -> Result<Deed, Refused> {
+    match deed {
+        Deed::Set(Write::Payload { mass, .. }) if !(min..=max).contains(&mass) => {
+            let found = format!("{mass} kg, beyond {min} to {max} kg");
+            wrong("payload", "a mass from ros.expert.min_payload to ros.expert.max_payload", found)
+        }
+        deed => Ok(deed),
+    }
+}
 
 /// Three layouts have one name; the oldest is told by its length.
 fn set_payload(bytes: &[u8], distro: Distro) -> Result<Write, Refused> {
@@ -326,133 +377,4 @@ fn force(request: &SetForceModeRequest) -> Result<ForceMode, Refused> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use outrigger_ros2_messages::cdr::decode;
-    use outrigger_ros2_messages::{Analog, Header, Nothing, PoseStamped, Vector3, Vector3Stamped};
-
-    fn io(fun: i8, pin: i8, state: f32) -> Result<Deed, String> {
-        let bytes = encode(&SetIORequest { fun, pin, state });
-        deed(&SET_IO, &bytes, Distro::Jazzy).map_err(|refused| refused.to_string())
-    }
-
-    #[test]
-    fn an_output_is_set_by_its_number_and_what_is_none_is_named() {
-        let digital = |output, high| Ok(Deed::Set(Write::Digital { output, high }));
-        assert_eq!(io(1, 7, 1.0), digital(DigitalOutput::Standard(7), true));
-        assert_eq!(io(1, 8, 0.0), digital(DigitalOutput::Configurable(0), false));
-        assert_eq!(io(1, 17, 1.0), digital(DigitalOutput::Tool(1), true));
-        assert_eq!(io(3, 1, 0.5), Ok(Deed::Set(Write::Analog { index: 1, domain: None, level: 0.5 })));
-        assert_eq!(io(4, 0, 24.0), Ok(Deed::Set(Write::ToolVoltage(ToolVoltage::V24))));
-        for (fun, pin, state, said) in [
-            (1, 18, 1.0, "pin: expected 0 to 17, found 18"),
-            (1, -1, 1.0, "pin: expected 0 to 17, found -1"),
-            (1, 0, 0.5, "state: expected 0 or 1, found 0.5"),
-            (2, 0, 1.0, "fun: expected 1 (digital output), 3 (analog output) or 4 (tool voltage), found 2"),
-            (3, 2, 0.5, "pin: expected 0 or 1, found 2"),
-            (3, 0, f32::NAN, "state: expected 0 to 1, of the output's range, found NaN"),
-            (4, 0, 5.0, "state: expected 0, 12 or 24 V, found 5"),
-        ] {
-            assert_eq!(io(fun, pin, state), Err(said.into()));
-        }
-        let data = Analog { pin: 1, domain: 1, state: 0.25 };
-        let volts = Write::Analog { index: 1, domain: Some(AnalogDomain::Voltage), level: 0.25 };
-        let bytes = encode(&SetAnalogOutputRequest { data });
-        assert_eq!(deed(&SET_ANALOG, &bytes, Distro::Jazzy), Ok(Deed::Set(volts)));
-    }
-
-    #[test]
-    fn the_three_layouts_of_a_payload_are_told_apart() {
-        let center = Vector3 { x: 0.0, y: 0.01, z: 0.05 };
-        let expected = Deed::Set(Write::Payload { mass: 1.5, center_of_gravity: Some([0.0, 0.01, 0.05]) });
-        let short = encode(&SetPayloadShort { mass: 1.5, center_of_gravity: center });
-        assert_eq!(short.len(), 4 + SHORT);
-        let long = SetPayloadRequest { mass: 1.5, center_of_gravity: center, ..SetPayloadRequest::default() };
-        let inertia = Inertia { m: 1.5, com: center, ..Inertia::default() };
-        let newest = encode(&SetPayloadInertia { payload: inertia, ..SetPayloadInertia::default() });
-        assert_eq!((encode(&long).len(), newest.len()), (4 + 88, 4 + 88));
-        for distro in Distro::ALL {
-            assert_eq!(deed(&SET_PAYLOAD, &short, distro), Ok(expected));
-            let bytes = if distro == Distro::Rolling { newest.clone() } else { encode(&long) };
-            assert_eq!(deed(&SET_PAYLOAD, &bytes, distro), Ok(expected));
-        }
-        let heavy = encode(&SetPayloadRequest { ixx: 0.1, ..long });
-        let said = deed(&SET_PAYLOAD, &heavy, Distro::Jazzy).unwrap_err().to_string();
-        assert!(said.starts_with("inertia: expected 0"), "{said}");
-        // One layout read as the other: the mass is no mass.
-        for mass in [1e-3, 0.5, 0.7, 1.5, 2.3, 10.0, 19.999] {
-            let newest = SetPayloadInertia { payload: Inertia { m: mass, ..inertia }, ..SetPayloadInertia::default() };
-            let long = SetPayloadRequest { mass: mass as f32, ..long };
-            for (bytes, distro) in [(encode(&newest), Distro::Jazzy), (encode(&long), Distro::Rolling)] {
-                let said = deed(&SET_PAYLOAD, &bytes, distro).unwrap_err().to_string();
-                assert!(said.contains("--distro"), "{mass} {distro:?}: {said}");
-            }
-        }
-    }
-
-    #[test]
-    fn a_slider_a_direction_and_words_without_content() {
-        let slider = |speed_slider_fraction| encode(&SetSpeedSliderRequest { speed_slider_fraction });
-        assert_eq!(deed(&SET_SLIDER, &slider(0.3), Distro::Jazzy), Ok(Deed::Set(Write::SpeedSlider(0.3))));
-        for none in [0.0, 1.01, f64::NAN, f64::INFINITY] {
-            assert!(deed(&SET_SLIDER, &slider(none), Distro::Jazzy).is_err(), "{none}");
-        }
-        let down = |frame: &str, z| {
-            let header = Header { frame_id: frame.into(), ..Header::default() };
-            let gravity = Vector3Stamped { header, vector: Vector3 { x: 0.0, y: 0.0, z } };
-            deed(&GRAVITY, &encode(&SetGravityRequest { gravity }), Distro::Jazzy)
-        };
-        assert_eq!(down("left_base", -1.0), Ok(Deed::Set(Write::Gravity([0.0, 0.0, 9.82]))));
-        assert!(down("map", -1.0).is_err() && down("base", 0.0).is_err());
-        for nothing in [encode(&Nothing::default()), vec![0, 1, 0, 0]] {
-            assert_eq!(deed(&RESEND, &nothing, Distro::Jazzy), Ok(Deed::Request));
-        }
-        assert!(matches!(deed(&SET_SLIDER, &[0, 1, 0, 0, 1], Distro::Jazzy), Err(Refused::Bytes(_))));
-    }
-
-    #[test]
-    fn a_force_has_limits_by_what_each_axis_does() {
-        let mut request = SetForceModeRequest {
-            task_frame: PoseStamped::default(),
-            selection_vector_z: true,
-            r#type: 2,
-            deviation_limits: [0.01; 6],
-            damping_factor: 0.025,
-            gain_scaling: 0.5,
-            ..SetForceModeRequest::default()
-        };
-        request.task_frame.pose.orientation.w = 1.0;
-        request.wrench.force.z = -20.0;
-        request.speed_limits.linear.z = 0.05;
-        let asked = |request: &SetForceModeRequest| deed(&START_FORCE, &encode(request), Distro::Jazzy);
-        let Ok(Deed::Force(mode)) = asked(&request) else { panic!("{:?}", asked(&request)) };
-        assert_eq!(mode.limits, [0.01, 0.01, 0.05, 0.01, 0.01, 0.01]);
-        assert_eq!((mode.wrench.force, mode.selection[2]), ([0.0, 0.0, -20.0], true));
-        let refused = |change: fn(&mut SetForceModeRequest), said: &str| {
-            let mut changed = request.clone();
-            change(&mut changed);
-            let error = asked(&changed).unwrap_err().to_string();
-            assert!(error.starts_with(said), "{error}");
-        };
-        // A client that fills in no defaults sends zeros.
-        refused(|request| request.r#type = 0, "type: expected 1, 2 or 3, found 0");
-        refused(
-            |request| request.task_frame.pose.orientation.w = 0.0,
-            "task_frame.pose.orientation: expected a quaternion",
-        );
-        refused(|request| request.task_frame.header.frame_id = "tool0".into(), "task_frame.header.frame_id");
-        refused(|request| request.damping_factor = 2.0, "force mode: expected every number in its range");
-    }
-
-    #[test]
-    fn every_service_is_understood_and_answered() {
-        for offer in OFFERS {
-            assert!(answer(offer, true, "done").len() > 4, "{}", offer.name);
-            assert!(!matches!(deed(offer, &[0, 1, 0, 0], Distro::Jazzy), Err(Refused::Value { name: "service", .. })));
-        }
-        let refused: TriggerResponse = decode(&answer(&RESEND, false, "not remote")).expect("its type");
-        assert_eq!(refused, TriggerResponse { success: false, message: "not remote".into() });
-        let software: SoftwareVersionResponse = decode(&version([5, 15, 0, 7])).expect("its type");
-        assert_eq!((software.major, software.build), (5, 7));
-    }
-}
+mod tests;

@@ -368,7 +368,7 @@ mod tests {
         assert!(switch(&[scaled], &[], COMMANDS).ok && switch(&[], &[scaled], Standing::default()).ok);
         assert!(switch(&[], &[], COMMANDS).ok);
         for (on, off, standing, why) in [
-            (scaled, "", RESTS, "resend_robot_program"),
+            (scaled, "", RESTS, "outrigger/request"),
             (scaled, "", Standing::default(), "commands nothing"),
             ("forward_velocity_controller", "", PLAYS, "reverse-speedj"),
             ("", scaled, COMMANDS, "no controllers to switch"),

@@ -6,6 +6,7 @@ use outrigger_wire::robot::Generation;
 
 use crate::arm::Arm;
 use crate::controller_state::controller_state;
+use crate::legacy::Legacy;
 use crate::pose::{pose, transform, wrench_at_tool, wrench_turned};
 use crate::readings::{Readings, Variable};
 use crate::scaling::Scaling;
@@ -63,16 +64,6 @@ topics! {
          shapes are sticks, with `ros.expert.meshes` those of ur_description";
 }
 
-/// Of the drivers of 2015, by the name that it had.
-static LEGACY_IO_STATES: Topic = Topic {
-    name: "ur_driver/io_states",
-    message: <IOStates as Message>::TYPE,
-    qos: Qos::SYSTEM,
-    when: When::State,
-    tells: "the same as io_and_status_controller/io_states",
-};
-/// What is published beside the rest [by old names](Driver::with_legacy_names).
-pub static LEGACY_TOPICS: &[&Topic] = &[&LEGACY_IO_STATES];
 /// Which topics of the surface are not filled by what has been told so far, for readers of this release.
 ///
 /// 30001 and 30002 need up to 0.2 s until all of their parts have come.
@@ -99,7 +90,7 @@ pub struct Driver {
     safety_mode: Option<u8>,
     commands: Option<bool>,
     described: Option<Geometry>,
-    legacy: bool,
+    legacy: Option<Legacy>,
     meshes: bool,
 }
 
@@ -115,15 +106,15 @@ impl Driver {
             safety_mode: None,
             commands: None,
             described: None,
-            legacy: false,
+            legacy: None,
             meshes: false,
         }
     }
 
     /// Publishes by the names of 2015 as well.
     #[must_use]
-    pub const fn with_legacy_names(mut self, legacy: bool) -> Self {
-        self.legacy = legacy;
+    pub fn with_legacy_names(mut self, legacy: bool) -> Self {
+        self.legacy = legacy.then(Legacy::default);
         self
     }
 
@@ -180,11 +171,11 @@ impl Driver {
             emit(&SCALED_STATE, state.clone());
             emit(&JOINT_STATE, state);
         }
-        if let Some(states) = io_states(readings) {
-            let states = encode(&states);
-            if self.legacy {
-                emit(&LEGACY_IO_STATES, states.clone());
-            }
+        let states = io_states(readings).map(|states| encode(&states));
+        if let Some(legacy) = &mut self.legacy {
+            legacy.state(readings, (&self.arm, states.as_deref()), stamp, emit);
+        }
+        if let Some(states) = states {
             emit(&IO_STATES, states);
         }
         if let Some(data) = tool_data(readings) {

@@ -60,6 +60,17 @@ pub static ACTIONS: &[Follower] = &[
     },
 ];
 
+/// The action by the name that the driver of 2015 had for it.
+pub static LEGACY_ACTION: Follower = Follower {
+    task: &Task {
+        name: "follow_joint_trajectory",
+        action: <FollowJointTrajectory as Action>::TYPE,
+        does: "as scaled_joint_trajectory_controller/follow_joint_trajectory",
+    },
+    exclusive: false,
+    command: Command::Follow,
+};
+
 /// One point, with the joints in the order of the arm.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {

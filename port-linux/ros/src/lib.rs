@@ -20,7 +20,9 @@ mod environment;
 pub mod follow;
 pub mod forward;
 pub mod goals;
+pub mod hand_back;
 pub mod health;
+pub mod legacy;
 pub mod native;
 pub mod native_calls;
 #[cfg(any(test, feature = "node"))]
@@ -42,3 +44,4 @@ mod simulated;
 #[cfg(test)]
 mod tests;
 mod urdf;
+pub mod variables;

@@ -337,7 +337,7 @@ impl Native {
         readout::each(&self.arm, self.terminals, readings, stamp, &mut |topic, message| {
             let Some(bytes) = message else { return };
             let due = match topic.when {
-                When::State | When::Commanded | When::Second | When::Event => true,
+                When::State | When::Commanded | When::Tenth | When::Second | When::Event => true,
                 When::Powered => powered,
                 When::Change => is_news(told, topic, &bytes),
                 When::PoweredChange => powered && is_news(told, topic, &bytes),

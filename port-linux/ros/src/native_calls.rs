@@ -9,11 +9,11 @@ use outrigger_core::command::outputs::{AnalogDomain, DigitalOutput, Write};
 
 use crate::calls::Refused;
 use outrigger_ros2_messages::cdr::{decode, encode};
-use outrigger_ros2_messages::endpoint::Offer;
+use outrigger_ros2_messages::endpoint::{Heard, Offer};
 use outrigger_ros2_messages::{
-    AnalogPin, DigitalPin, Service, SetAnalogPins, SetAnalogPinsRequest, SetAnalogPinsResponse, SetDigitalOutput,
-    SetDigitalOutputRequest, SetDigitalOutputResponse, SetSpeedFraction, SetSpeedFractionRequest,
-    SetSpeedFractionResponse,
+    AnalogPin, DigitalPin, Message, Service, SetAnalogPins, SetAnalogPinsRequest, SetAnalogPinsResponse,
+    SetDigitalOutput, SetDigitalOutputRequest, SetDigitalOutputResponse, SetSpeedFraction, SetSpeedFractionRequest,
+    SetSpeedFractionResponse, Wrench, WrenchStamped,
 };
 
 macro_rules! offers {
@@ -31,6 +31,31 @@ offers! {
     SET_STANDARD: "set_standard_digital_output", SetDigitalOutput, "pins 0 to 7, each at most once";
     SET_ANALOG: "set_standard_analog_output", SetAnalogPins,
         "pins 0 and 1, each at most once; domain 0: 0.004 to 0.02 A, 1: 0 to 10 V";
+}
+
+/// A force that somebody else measures.
+pub static EXTERNAL_WRENCH: &Heard = &Heard {
+    name: "external_wrench",
+    message: <WrenchStamped as Message>::TYPE,
+    does: "force N and torque Nm of a sensor of yours: a reading of the source that `outputs.expert.force` names, which is written to the \
+           RTDE input `external_force_torque`; its frame is not looked at",
+};
+/// The rejection where no source takes it.
+pub const NO_SOURCE: &str =
+    "no source takes it: say outputs.expert.force = \"NAME\", of a [[source]] with input = \"requests\" and values = 6";
+
+/// Returns the values of [`EXTERNAL_WRENCH`]: force, then torque.
+///
+/// # Errors
+/// What is no such message, and what is no number.
+pub fn external_wrench(bytes: &[u8]) -> Result<[f32; 6], Refused> {
+    let WrenchStamped { wrench: Wrench { force, torque }, .. } = decode(bytes)?;
+    let values = [force.x, force.y, force.z, torque.x, torque.y, torque.z].map(|value| value as f32);
+    if values.iter().all(|value| value.is_finite()) {
+        Ok(values)
+    } else {
+        wrong("wrench", "six numbers", format!("{values:?}"))
+    }
 }
 
 /// Amperes that an output for current gives at level 0 and at level 1. UR's definition allows 0.002 A, which no other interface sets.

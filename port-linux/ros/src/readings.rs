@@ -144,6 +144,12 @@ impl Readings {
         Some(self.slots.get(of as usize)?.as_ref()?.by)
     }
 
+    /// Returns whether a variable came by RTDE, which has currents in mA.
+    #[must_use]
+    pub fn is_by_rtde(&self, of: Variable) -> bool {
+        matches!(self.by(of), Some(Port::Rtde | Port::Variables))
+    }
+
     /// All values of a variable.
     #[must_use]
     pub fn all(&self, of: Variable) -> Option<&[f64]> {
@@ -269,7 +275,10 @@ impl Taking<'_> {
                 self.readings.is_cb2 = true;
                 self.take(Variable::TargetSpeedFraction, &[value]);
             }
-            ("robot_mode_data", "target_speed_fraction" | "speed_scaling" | "is_program_paused")
+            ("robot_mode_data", "target_speed_fraction" | "speed_scaling" | "is_program_paused" | "control_mode")
+            | ("robot_mode_data", "is_robot_connected" | "is_real_robot_enabled")
+            | ("masterboard_data", "master_board_temperature" | "analog_input_range")
+            | ("masterboard_data", "master_safety_state" | "master_on_off_state")
             | ("additional_info", "teach_button_pressed")
             | ("tool_mode_info", "digital_output_mode_output_0" | "digital_output_mode_output_1") => {
                 if let Some(of) = Variable::of(name) {

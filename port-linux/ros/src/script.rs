@@ -18,7 +18,11 @@ pub static COMMAND: Heard = Heard {
 };
 
 /// The same, by the name of 2015.
-pub const LEGACY_COMMAND: &str = "ur_driver/URScript";
+pub static LEGACY_COMMAND: Heard = Heard {
+    name: "ur_driver/URScript",
+    message: <Text as Message>::TYPE,
+    does: "as urscript_interface/script_command",
+};
 
 /// Where a program is followed to its end.
 pub static EXECUTE: Task = Task {

@@ -2,21 +2,22 @@
 
 use std::fmt::Write as _;
 
-use crate::calls::{FREEDRIVE, OFFERS};
+use crate::calls::{FREEDRIVE, LEGACY_OFFERS, OFFERS};
 use crate::contact::DETECT;
 use crate::controllers::CONTROLLER_OFFERS;
 use crate::dashboard::DASHBOARD_OFFERS;
 use crate::driver;
-use crate::follow::ACTIONS;
-use crate::forward::{JOINT_COMMANDS, POSITION, VELOCITY};
+use crate::follow::{ACTIONS, LEGACY_ACTION};
+use crate::forward::{JOINT_COMMANDS, JOINT_SPEED, POSITION, VELOCITY};
 use crate::health;
+use crate::legacy;
 use crate::native::{self, Terminals};
-use crate::native_calls::NATIVE_OFFERS;
+use crate::native_calls::{EXTERNAL_WRENCH, NATIVE_OFFERS};
 use crate::parameters::PARAMETER_OFFERS;
-use crate::script::{COMMAND, EXECUTE};
+use crate::script::{COMMAND, EXECUTE, LEGACY_COMMAND};
 use crate::set_mode::SET_MODE;
 use outrigger_require::{committed, workspace};
-use outrigger_ros2_messages::endpoint::{Heard, Offer, Topic};
+use outrigger_ros2_messages::endpoint::{Heard, Offer, Task, Topic};
 
 fn topics<'t>(of: impl Iterator<Item = &'t Topic>) -> String {
     let mut table = String::from("| topic | type | | when | tells |\n|---|---|---|---|---|\n");
@@ -35,17 +36,17 @@ fn services<'t>(of: impl Iterator<Item = &'t Offer>) -> String {
     table
 }
 
-fn actions() -> String {
+fn actions<'t>(of: impl Iterator<Item = &'t Task>) -> String {
     let mut table = String::from("| action | type | does |\n|---|---|---|\n");
-    for task in ACTIONS.iter().map(|follower| follower.task).chain([&DETECT, &EXECUTE, &SET_MODE]) {
+    for task in of {
         let _ = writeln!(table, "| `{}` | `{}` | {} |", task.name, task.action.replace("/action/", "/"), task.does);
     }
     table
 }
 
-fn heard() -> String {
+fn heard<'t>(of: impl Iterator<Item = &'t Heard>) -> String {
     let mut table = String::from("| topic | type | does |\n|---|---|---|\n");
-    for Heard { name, message, does } in [FREEDRIVE, VELOCITY, POSITION, JOINT_COMMANDS, &COMMAND] {
+    for Heard { name, message, does } in of {
         let _ = writeln!(table, "| `{name}` | `{}` | {does} |", message.replace("/msg/", "/"));
     }
     table
@@ -63,10 +64,16 @@ fn tables_are_those_of_the_code() {
         ("own services", services(PARAMETER_OFFERS.iter().copied())),
         ("driver services", services(OFFERS.iter().chain(CONTROLLER_OFFERS).copied())),
         ("dashboard", services(DASHBOARD_OFFERS.iter().copied())),
-        ("driver actions", actions()),
-        ("driver heard", heard()),
+        ("driver actions", actions(ACTIONS.iter().map(|of| of.task).chain([&DETECT, &EXECUTE, &SET_MODE]))),
+        ("legacy actions", actions([LEGACY_ACTION.task].into_iter())),
+        ("driver heard", heard([FREEDRIVE, VELOCITY, POSITION, JOINT_COMMANDS, &COMMAND].into_iter())),
+        ("legacy topics", topics(legacy::TOPICS.iter().copied())),
+        ("legacy services", services(LEGACY_OFFERS.iter().copied())),
+        ("legacy heard", heard([JOINT_SPEED, &LEGACY_COMMAND].into_iter())),
         ("native topics", topics(native::topics(Terminals::default()))),
+        ("native heard", heard([EXTERNAL_WRENCH].into_iter())),
         ("native services", services(NATIVE_OFFERS.iter().copied())),
+        ("native ports", topics(native::PORTS.iter().copied())),
         ("never", never.join(", ")),
     ] {
         let begin = format!("<!-- {name} -->");

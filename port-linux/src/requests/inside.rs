@@ -5,6 +5,7 @@ use std::sync::Arc;
 use outrigger_core::law::Forward;
 use outrigger_core::mode::{Asker, Epoch};
 use outrigger_remote::request::FRESH_FOR;
+use outrigger_wire::sensor::SampleValue;
 use tokio::sync::mpsc::{self, OwnedPermit};
 
 use super::answer::{Answer, Line};
@@ -66,6 +67,20 @@ impl<const N: usize> Client<N> {
     /// Acknowledges the reason of the last fallback. Returns `false` as [`request`](Self::request) does.
     pub fn acknowledge(&mut self) -> bool {
         self.pass_on(Asked::Acknowledge, None, None).is_some()
+    }
+
+    /// Passes on a reading of the source of this name, whose input is requests, in its own unit: as `outrigger ask ROBOT sample` does,
+    /// without an answer.
+    ///
+    /// # Errors
+    /// The source that is not there, or another number of values than it has; that too much has been asked just now.
+    pub fn sample(&mut self, source: &str, values: &[f32]) -> Result<(), String> {
+        let counted = SampleValue::new(values).ok_or("one to six values are expected")?;
+        let sample = self.shared.sample((source, counted, None), self.shared.now());
+        let sample = sample.map_err(|(_, expected, found)| format!("expected {expected}, found {found}"))?;
+        let epoch = self.status().epoch;
+        let sent = self.pass_on(Asked::Sample(epoch, sample), None, None);
+        sent.map(drop).ok_or_else(|| "too much is asked just now".into())
     }
 
     /// Returns how the session stood at its engine's last input.

@@ -342,7 +342,7 @@ impl<const N: usize> Shared<N> {
     }
 
     /// A reading of a source, scaled; or the key that is wrong, what was expected and what was found.
-    fn sample(
+    pub(super) fn sample(
         &self,
         (name, values, seq): (&str, SampleValue, Option<u32>),
         taken_at: Instant,

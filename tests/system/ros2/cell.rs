@@ -14,6 +14,8 @@ use outrigger_emulated::require::{self, Need, python, workspace};
 use outrigger_emulated::standstill::{self, Window};
 use outrigger_emulated::tries::{self, Verdict, late, nobodys_fallback};
 use outrigger_sim::controller::{Action, Controller, Options};
+use outrigger_sim::external_control::{ExternalControl, NODE, PROGRAM};
+use outrigger_sim::pendant::ProgramFile;
 use outrigger_sim::port::Port;
 use outrigger_sim::surface::Surface;
 use outrigger_sim::tcp::{Running, Server};
@@ -118,6 +120,12 @@ fn controller_of(options: Options) -> Running {
     Server::bind_from(controller, Ipv4Addr::LOCALHOST.into(), 53_000).expect("free ports").spawn().expect("a thread")
 }
 
+/// A port that nobody has now.
+fn free_port() -> u16 {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
+    listener.local_addr().expect("bound").port()
+}
+
 /// `ROBOT` of a command.
 pub(crate) fn robot(running: &Running) -> String {
     let port = running.address(Port::Secondary).port();
@@ -142,6 +150,16 @@ impl Cell {
         Self::commands(controller(software), software, path, ("", "expert.goals_request = true"), &[])
     }
 
+    /// A node that commands, with more keys of `[ros]`.
+    pub(crate) fn with_ros(software: SoftwareVersion, path: &str, ros: &str) -> Self {
+        Self::with_more(software, path, "", ros)
+    }
+
+    /// A node that commands, with more in its configuration and more keys of `[ros]`.
+    pub(crate) fn with_more(software: SoftwareVersion, path: &str, more: &str, ros: &str) -> Self {
+        Self::commands(controller(software), software, path, (more, ros), &[])
+    }
+
     /// The same, with more in its configuration: keys with their sections before them.
     pub(crate) fn configured(software: SoftwareVersion, path: &str, more: &str) -> Self {
         Self::configured_as(software, path, more, &[])
@@ -161,6 +179,18 @@ impl Cell {
         Self::commands(controller_of(Options { surface, ..options }), software, "player", ("", ""), &[])
     }
 
+    /// A node whose program is fetched by the URCap of a pendant's program, which goes on behind its node with a move of the last joint.
+    pub(crate) fn with_urcap(software: SoftwareVersion, path: &str) -> Self {
+        let script_port = free_port();
+        let mut options = Options { q: Q, ..Options::for_software(software) };
+        options.external_control = Some(ExternalControl { host: Ipv4Addr::LOCALHOST.to_string(), port: script_port });
+        let [a, b, c, d, e, _] = Q;
+        let script = format!("def program():\n {NODE}\n movej([{a}, {b}, {c}, {d}, {e}, 1.0], a=4.0, v=1.0)\nend\n");
+        options.files.programs.push(ProgramFile { script, ..ProgramFile::named(PROGRAM) });
+        let more = format!("program.expert.by = \"urcap\"\nprogram.expert.script_port = {script_port}");
+        Self::commands(controller_of(options), software, path, (&more, ""), &[])
+    }
+
     fn commands(
         controller: Running,
         software: SoftwareVersion,
@@ -170,9 +200,7 @@ impl Cell {
     ) -> Self {
         let robot = robot(&controller);
         // Programs of two controllers of one machine connect to two ports.
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
-        let port = listener.local_addr().expect("bound").port();
-        drop(listener);
+        let port = free_port();
         let (major, minor) = (software.major, software.minor);
         // States of some come by 30003 alone.
         let pendant = if path == "text" { "session.expert.pendant_stop = \"overridden\"" } else { "" };

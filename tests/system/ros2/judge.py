@@ -204,7 +204,7 @@ def commanded(node):
         return False
 
     while time.monotonic() < end:
-        answer = node.call(f"{IO}/resend_robot_program", "Trigger")
+        answer = node.call("outrigger/request", "Trigger")
         if not answer.success:
             refused.add(answer.message)
             if "(Latched)" in answer.message:
@@ -295,7 +295,7 @@ def follow(node):
     moved = max(abs(a - b) for a, b in zip(position(states), rest))
     check(moved < 0.01, f"after a cancel it went on for {moved} rad")
     check(action.cancel(goal_id).return_code == 3, "a cancel of what has ended does not say so")
-    check(node.call(f"{IO}/hand_back_control", "Trigger").success, "a release is refused")
+    check(node.call("outrigger/release", "Trigger").success, "a release is refused")
     until(lambda: [m for m in running.take(N=10) if not m.data], "the end of commanding")
     check(not action.send(goal([(2.0, first)]))[0], "a goal is accepted after a release")
     say("done", "yes")
@@ -355,7 +355,7 @@ def contact(node):
     # Commanding ends, and with it the wait.
     accepted, five = waits.send(nothing)
     check(accepted, "to wait for a contact is rejected after a motion")
-    check(node.call(f"{IO}/hand_back_control", "Trigger").success, "a release is refused")
+    check(node.call("outrigger/release", "Trigger").success, "a release is refused")
     check(waits.result(five).status == 6, "a goal outlives commanding")
     until(lambda: [m for m in running.take(N=10) if not m.data], "the end of commanding")
     say("done", "yes")
@@ -413,7 +413,7 @@ def scripts(node):
     accepted, three = execute("while True:\n  sleep(0.1)\nend", "loop")
     check(accepted and not execute("halt")[0], "two scripts at a time")
     # Nobody may begin beside it, and its topic is not heeded meanwhile.
-    check(not node.call(f"{IO}/resend_robot_program", "Trigger").success, "commanding begins beside somebody's program")
+    check(not node.call("outrigger/request", "Trigger").success, "commanding begins beside somebody's program")
     send("sec outrigger_test():\n  set_standard_digital_out(7, True)\nend\n")
     check(action.cancel(three).return_code == 0, "a cancel is refused")
     answer = action.result(three)
@@ -500,7 +500,7 @@ def dashboard(node):
 
 def only_looks(node):
     """A node without leave to command refuses everything that acts, with its reason."""
-    answer = node.call(f"{IO}/resend_robot_program", "Trigger")
+    answer = node.call("outrigger/request", "Trigger")
     check(not answer.success and "command = true" in answer.message, f"{answer}")
     check(not node.call(f"{IO}/set_io", "SetIO", fun=1, pin=0, state=1.0).success, "an output is set")
     check(not node.call("dashboard_client/power_off", "Trigger").success, "the arm is switched off")
@@ -523,7 +523,7 @@ def nonsense(node):
     for at, of, message, answer in (
         (f"{IO}/set_io", short, short(client=7, number=1, fun=1), "SetIO"),
         (send, absurd, absurd(client=7, number=1, length=0xFFFFFFFF), "FollowJointTrajectory_SendGoal"),
-        (f"{IO}/resend_robot_program", tiny, tiny(half=7), None),
+        ("outrigger/request", tiny, tiny(half=7), None),
     ):
         from cyclonedds.pub import DataWriter
         from cyclonedds.sub import DataReader

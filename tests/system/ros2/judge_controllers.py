@@ -103,7 +103,7 @@ def main(domain, _port, leave):
     if leave == "commands":
         commanded(judge.node)
         judge.compare("commanded")
-        check(judge.node.call(f"{IO}/hand_back_control", "Trigger").success, "a release is refused")
+        check(judge.node.call("outrigger/release", "Trigger").success, "a release is refused")
     say("done", "yes")
 
 

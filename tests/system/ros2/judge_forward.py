@@ -169,7 +169,7 @@ def main(domain):
     told.says("effort: found 6 numbers")
     check(not [line for line in told.all() if "NaN" in line and "robot_joint_commands" in line], "commands without numbers are told")
 
-    check(node.call(f"{IO}/hand_back_control", "Trigger").success, "a release is refused")
+    check(node.call("outrigger/release", "Trigger").success, "a release is refused")
     until(lambda: [m for m in running.take(N=10) if not m.data], "the end of commanding")
     rests(states, 2.0)
     before = position(states)

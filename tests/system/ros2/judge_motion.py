@@ -116,7 +116,7 @@ class Judge:
         say("pause", answer.result.error_string)
 
     def hands_back(self, running):
-        check(self.node.call(f"{IO}/hand_back_control", "Trigger").success, "a release is refused")
+        check(self.node.call("outrigger/release", "Trigger").success, "a release is refused")
         until(lambda: [m for m in running.take(N=10) if not m.data], "the end of commanding")
 
 

@@ -173,16 +173,16 @@ class Judge:
     def step(self):
         if self.modes[-1] == "Monitor" and self.random.random() < 0.6:
             self.trigger("outrigger/acknowledge")
-            self.trigger(f"{IO}/resend_robot_program")
+            self.trigger("outrigger/request")
         kind = self.random.random()
         if kind < 0.36:
             self.goal()
         elif kind < 0.52:
             self.cancel()
         elif kind < 0.58:
-            self.trigger(f"{IO}/resend_robot_program")
+            self.trigger("outrigger/request")
         elif kind < 0.61:
-            self.trigger(f"{IO}/hand_back_control")
+            self.trigger("outrigger/release")
         elif kind < 0.64:
             self.trigger("outrigger/acknowledge")
         elif kind < 0.67:
@@ -199,7 +199,7 @@ class Judge:
         do("play")
         do("slider 1")
         self.until(lambda: not self.asks.open, "every answer, and every result")
-        self.trigger(f"{IO}/hand_back_control")
+        self.trigger("outrigger/release")
         self.until(lambda: not self.asks.open and self.modes[-1] == "Monitor", "the end of commanding")
         check(self.arm.rests(0.5), "30003: it moves at the end")
         # A second answer to anything would be there by now.
@@ -219,7 +219,7 @@ def main(domain, port, seconds, seed):
     until(lambda: matched(judge.events.get_matched_publications), "events")
 
     def commanding():
-        judge.trigger(f"{IO}/resend_robot_program")
+        judge.trigger("outrigger/request")
         later = time.monotonic() + 0.3
         judge.until(lambda: time.monotonic() >= later, "a while")
         return "Command" in judge.modes

@@ -1,4 +1,4 @@
-"""Asks for command, moves the first joint by 0.3 rad and back, and gives the arm back.
+"""Asks for command, moves the first joint by 0.3 rad and back, and releases the arm.
 
 Usage: goal.py [DOMAIN], beside `outrigger ros2 CONFIG.toml` with command = true in [ros]. Beside a real arm this moves it.
 """
@@ -14,7 +14,7 @@ arm = Action(node, "scaled_joint_trajectory_controller")
 begin = list(until(lambda: states.take(N=10), "joint states")[-1].position)
 there = [begin[0] + 0.3, *begin[1:]]
 
-while not (answer := node.call("io_and_status_controller/resend_robot_program", "Trigger")).success:
+while not (answer := node.call("outrigger/request", "Trigger")).success:
     print("not yet:", answer.message, flush=True)
     time.sleep(0.5)
 running = node.reader("io_and_status_controller/robot_program_running", "Bool", latched=True)
@@ -25,4 +25,4 @@ for to in (there, begin):
         raise SystemExit("the goal was rejected: the node says why")
     result = arm.result(goal_id).result
     print(result.error_code, result.error_string, flush=True)
-node.call("io_and_status_controller/hand_back_control", "Trigger")
+node.call("outrigger/release", "Trigger")

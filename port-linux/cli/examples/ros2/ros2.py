@@ -313,7 +313,8 @@ class Action:
     """A client of an action: FollowJointTrajectory of a controller, unless another one is named."""
 
     def __init__(self, node, name, of="FollowJointTrajectory", feedback="FollowFeedbackMessage"):
-        whole = f"{name}/follow_joint_trajectory" if of == "FollowJointTrajectory" else name
+        last = "follow_joint_trajectory"
+        whole = f"{name}/{last}" if of == "FollowJointTrajectory" and not name.endswith(last) else name
         self.node, self.of, self.at = node, of, f"{whole}/_action"
         self.feedback = node.reader(f"{self.at}/feedback", feedback, depth=10000)
         self.status = node.reader(f"{self.at}/status", "GoalStatusArray", latched=True, depth=1)

@@ -590,3 +590,20 @@ fn further_variables_are_those_that_a_controller_sends_each_once_and_none_beside
     let [problem] = problems.try_into().expect("one problem");
     assert!(problem.to_string().contains("no such key beside a KRC: these are variables of RTDE"), "{problem}");
 }
+
+#[test]
+fn topics_of_variables_and_bounds_of_payloads_are_checked_and_a_krc_has_no_variables() {
+    let of = |lines: &str| format!("{ROBOT}[ros.expert]\n{lines}\n");
+    let read = Configuration::parse(&of("variables = [\"actual_momentum\"]\nmax_payload = 5.0")).expect("both");
+    assert_eq!((read.ros.variables, read.ros.max_payload), (vec!["actual_momentum".to_owned()], 5.0));
+    let [problem] = problems(&of("variables = [\"actual_momentun\"]")).try_into().expect("one problem");
+    assert!(
+        problem.starts_with("line 4: ros.expert.variables: ") && problem.ends_with("did you mean \"actual_momentum\"?"),
+        "{problem}"
+    );
+    let [problem] = problems(&of("min_payload = 3.0\nmax_payload = 2.0")).try_into().expect("one problem");
+    assert!(problem.contains("ros.expert.min_payload") && problem.contains("at most max_payload, 2 kg"), "{problem}");
+    let krc = "robot.kind = \"krc\"\nlaw.kind = \"joint-servo\"\nros.expert.variables = [\"actual_q\"]\n";
+    let [problem] = KrcConfiguration::parse(krc).expect_err("a KRC has no RTDE").try_into().expect("one problem");
+    assert!(problem.to_string().contains("no such key beside a KRC: these are variables of RTDE"), "{problem}");
+}

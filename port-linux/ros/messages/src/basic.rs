@@ -17,12 +17,18 @@ messages! {
     Int64 = "std_msgs/msg/Int64" { data: i64 }
     #[derive(Copy, Eq)]
     UInt32 = "std_msgs/msg/UInt32" { data: u32 }
+    #[derive(Copy, Eq)]
+    UInt8 = "std_msgs/msg/UInt8" { data: u8 }
+    #[derive(Copy, Eq)]
+    UInt64 = "std_msgs/msg/UInt64" { data: u64 }
     #[derive(Copy)]
     Number = "std_msgs/msg/Float64" { data: f64 }
     Text = "std_msgs/msg/String" { data: String }
     ArrayDimension = "std_msgs/msg/MultiArrayDimension" { label: String, size: u32, stride: u32 }
     ArrayLayout = "std_msgs/msg/MultiArrayLayout" { dim: Vec<ArrayDimension>, data_offset: u32 }
     Numbers = "std_msgs/msg/Float64MultiArray" { layout: ArrayLayout, data: Vec<f64> }
+    Int32s = "std_msgs/msg/Int32MultiArray" { layout: ArrayLayout, data: Vec<i32> }
+    UInt32s = "std_msgs/msg/UInt32MultiArray" { layout: ArrayLayout, data: Vec<u32> }
     /// The one byte that stands for nothing.
     #[derive(Copy, Eq)]
     TriggerRequest = "std_srvs/srv/Trigger_Request" { structure_needs_at_least_one_member: u8 }
@@ -50,6 +56,7 @@ messages! {
     PoseStamped = "geometry_msgs/msg/PoseStamped" { header: Header, pose: Pose }
     #[derive(Copy)]
     Twist = "geometry_msgs/msg/Twist" { linear: Vector3, angular: Vector3 }
+    TwistStamped = "geometry_msgs/msg/TwistStamped" { header: Header, twist: Twist }
     #[derive(Copy)]
     Wrench = "geometry_msgs/msg/Wrench" { force: Vector3, torque: Vector3 }
     WrenchStamped = "geometry_msgs/msg/WrenchStamped" { header: Header, wrench: Wrench }

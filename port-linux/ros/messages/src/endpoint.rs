@@ -83,6 +83,8 @@ pub enum When {
     Change,
     /// When it changes while the arm has power, and once at the beginning of that.
     PoweredChange,
+    /// Ten times a second.
+    Tenth,
     /// Once a second.
     Second,
     /// When something happens.
@@ -97,6 +99,7 @@ impl fmt::Display for When {
             Self::Commanded => "each state, while commanding",
             Self::Change => "on change",
             Self::PoweredChange => "on change, with power",
+            Self::Tenth => "ten times a second",
             Self::Second => "once a second",
             Self::Event => "as it happens",
         })

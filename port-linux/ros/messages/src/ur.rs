@@ -30,6 +30,47 @@ messages! {
         tool_temperature: f32,
         tool_mode: u8,
     }
+    #[derive(Copy)]
+    MasterboardDataMsg = "ur_msgs/msg/MasterboardDataMsg" {
+        digital_input_bits: u32,
+        digital_output_bits: u32,
+        analog_input_range0: i8,
+        analog_input_range1: i8,
+        analog_input0: f64,
+        analog_input1: f64,
+        analog_output_domain0: i8,
+        analog_output_domain1: i8,
+        analog_output0: f64,
+        analog_output1: f64,
+        masterboard_temperature: f32,
+        robot_voltage_48v: f32,
+        robot_current: f32,
+        master_io_current: f32,
+        master_safety_state: u8,
+        master_onoff_state: u8,
+    }
+    #[derive(Copy, Eq)]
+    RobotModeDataMsg = "ur_msgs/msg/RobotModeDataMsg" {
+        timestamp: u64,
+        is_robot_connected: bool,
+        is_real_robot_enabled: bool,
+        is_power_on_robot: bool,
+        is_emergency_stopped: bool,
+        is_protective_stopped: bool,
+        is_program_running: bool,
+        is_program_paused: bool,
+    }
+    /// Each of its values but the last: -1 unknown, 0 off, 1 on; the mode: 1 manual, 2 automatic.
+    RobotStatus = "industrial_msgs/msg/RobotStatus" {
+        header: Header,
+        mode: i8,
+        e_stopped: i8,
+        drives_powered: i8,
+        motion_possible: i8,
+        in_motion: i8,
+        in_error: i8,
+        error_code: i32,
+    }
     #[derive(Copy, Eq)]
     RobotModeMsg = "ur_dashboard_msgs/msg/RobotMode" { mode: i8 }
     #[derive(Copy, Eq)]

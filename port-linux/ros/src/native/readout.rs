@@ -7,7 +7,6 @@ use super::*;
 use crate::arm::Arm;
 use crate::driver::tool_pose;
 use crate::pose::{pose, transform};
-use crate::readings::Port;
 use outrigger_ros2_messages::cdr::encode;
 use outrigger_ros2_messages::{
     Accel, AnalogIO, AnalogPin, DigitalIO, DigitalPin, Header, Inertia, Span, TransformStamped, Vector3,
@@ -109,15 +108,10 @@ impl Readout<'_> {
         Some(SpeedSliderFraction { header: self.header(""), data: data? })
     }
 
-    /// Whether a variable came by RTDE.
-    fn by_rtde(&self, of: Variable) -> bool {
-        matches!(self.readings.by(of), Some(Port::Rtde | Port::Variables))
-    }
-
     /// A current \[A\], which RTDE tells in mA.
     fn ampere(&self, of: Variable) -> Option<f64> {
         let current = self.readings.number(of)?;
-        Some(if self.by_rtde(of) { current * 1e-3 } else { current })
+        Some(if self.readings.is_by_rtde(of) { current * 1e-3 } else { current })
     }
 
     fn pose(&self, of: Variable) -> Option<[f64; 6]> {
@@ -179,7 +173,7 @@ impl Readout<'_> {
     fn execution_time(&self) -> Option<TimeReference> {
         let of = Variable::ActualExecutionTime;
         let told = self.readings.number(of)?;
-        let seconds = if self.by_rtde(of) { told * 1e-3 } else { told };
+        let seconds = if self.readings.is_by_rtde(of) { told * 1e-3 } else { told };
         // What is no duration, or longer than any cycle.
         if !(0.0..3600.0).contains(&seconds) {
             return None;
@@ -203,7 +197,7 @@ impl Readout<'_> {
 
     /// The same of a button, of which the other ports do not tell.
     fn button(&self, bit: u32) -> Option<bool> {
-        self.status(bit).filter(|_| self.by_rtde(Variable::RobotStatusBits))
+        self.status(bit).filter(|_| self.readings.is_by_rtde(Variable::RobotStatusBits))
     }
 
     fn teach_button(&self) -> Option<bool> {
@@ -328,7 +322,7 @@ impl Readout<'_> {
             _ => (Variable::ToolAnalogInputTypes, 1),
         };
         let is_input = matches!(of, Variable::AnalogInput0 | Variable::AnalogInput1);
-        if is_input && !self.by_rtde(types) {
+        if is_input && !self.readings.is_by_rtde(types) {
             return self.readings.is_cb2().then_some(1);
         }
         Some((self.readings.bits(types)? >> bit & 1) as u8)

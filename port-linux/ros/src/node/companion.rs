@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use outrigger_core::mode::Mode;
 use outrigger_ros2_messages::Time;
-use outrigger_ros2_messages::endpoint::Topic;
+use outrigger_ros2_messages::endpoint::{Qos, Topic};
 use outrigger_wire::time::Instant;
 
 use super::dashboard::Dashboard;
@@ -24,14 +24,16 @@ use super::pendant::{self, Pendant};
 use super::place::Place;
 use super::remarked::Remarked;
 use super::settings::{Remarks, Settings};
+use super::stamps::ControllerClock;
 use super::{learned, surface};
 use crate::arm::Arm;
 use crate::driver::Driver;
 use crate::health;
-use crate::native::{Native, Terminals};
+use crate::native::Native;
 use crate::neighbours::{self, Offered};
 use crate::readings::Readings;
 use crate::rosout::{self, ROSOUT};
+use crate::variables::Variables;
 use outrigger::companion::{self, Companion, Ended, Needs, Session, Started};
 use outrigger::exit::Failure;
 use outrigger::feed::{Entry, Item, Message, Progress, Reader, Streams, What, stream_memory};
@@ -76,7 +78,8 @@ impl Node {
 
 impl<const N: usize> Companion<N> for Node {
     fn needs(&self) -> Needs {
-        Needs { traffic: true, variables: super::variables(), commands: self.commands, ..Needs::default() }
+        let variables = super::variables(&self.settings.variables);
+        Needs { traffic: true, variables, commands: self.commands, ..Needs::default() }
     }
 
     fn start(&self, session: Session<N>) -> Result<Started, Failure> {
@@ -127,10 +130,16 @@ impl Running {
         let arm = Arm::new(settings.joints, &settings.names);
         let driver = || Driver::new(arm.clone(), settings.distro).with_legacy_names(settings.legacy_names);
         let driver = settings.surface.has_driver().then(|| driver().with_meshes(settings.meshes));
-        let native = settings.surface.has_native().then(|| Native::new(arm.clone(), Terminals::default()));
+        let native = settings.surface.has_native().then(|| Native::new(arm.clone(), settings.terminals));
         for (topic, name, qos) in surface::topics(settings) {
             topics.push((topic, dds.publishes(&name, topic.message, qos)?));
         }
+        let variables = Variables::new(&settings.variables);
+        let mut of_variables = vec![];
+        for of in variables.iter() {
+            of_variables.push(dds.publishes(&settings.names.of(&of.topic), of.message, Qos::SYSTEM)?);
+        }
+        let controller_clock = ControllerClock::new(settings.stamps);
         let dashboard = target.as_ref().filter(|_| settings.surface.has_driver());
         let dashboard = dashboard.map(|target| Dashboard::start(target, clock)).transpose()?;
         let commands = client.is_some();
@@ -161,6 +170,9 @@ impl Running {
                 neighbours_at: clock.now(),
                 found: BTreeSet::new(),
                 topics,
+                variables,
+                of_variables,
+                controller_clock,
                 driver,
                 native,
                 face,
@@ -209,6 +221,10 @@ struct Working<'m, const N: usize> {
     /// What has been told of them.
     found: BTreeSet<String>,
     topics: Vec<(&'static Topic, Out)>,
+    variables: Variables,
+    /// The topic of each of these.
+    of_variables: Vec<Out>,
+    controller_clock: ControllerClock,
     driver: Option<Driver>,
     native: Option<Native>,
     face: Face<N>,
@@ -320,11 +336,17 @@ impl<const N: usize> Working<'_, N> {
     fn publish(&mut self, out: Vec<(&'static Topic, Vec<u8>)>) {
         for (topic, bytes) in out {
             let to = self.topics.iter().find(|(known, _)| std::ptr::eq(*known, topic));
-            let length = bytes.len() as u64;
-            if to.is_some_and(|(_, to)| self.dds.publish(*to, bytes)) {
-                self.messages += 1;
-                self.bytes += length;
+            if let Some(to) = to.map(|(_, to)| *to) {
+                self.send(to, bytes);
             }
+        }
+    }
+
+    fn send(&mut self, to: Out, bytes: Vec<u8>) {
+        let length = bytes.len() as u64;
+        if self.dds.publish(to, bytes) {
+            self.messages += 1;
+            self.bytes += length;
         }
     }
 
@@ -333,7 +355,10 @@ impl<const N: usize> Working<'_, N> {
             What::Opened { port } => self.streams.opened(*port),
             What::Sent { port, bytes } => self.streams.sent(*port, bytes),
             What::Received { port, bytes, first_start } => self.received(entry.at, *port, bytes, *first_start),
-            What::Link { mode, figures } => self.health.link(entry.at, *mode, figures),
+            What::Link { mode, figures } => {
+                self.controller_clock.link(entry.at, figures.age);
+                self.health.link(entry.at, *mode, figures);
+            }
             What::Notice(notice) => {
                 if notice.kind == "coast" {
                     self.health.coast(&notice.text);
@@ -349,17 +374,23 @@ impl<const N: usize> Working<'_, N> {
 
     fn received(&mut self, at: Instant, port: u16, bytes: &[u8], first_start: Option<usize>) {
         let micros = at.as_micros();
-        let (arrived, mut last) = (self.nanos(at), self.last_stamp);
+        let (origin, mut last) = (self.origin, self.last_stamp);
+        let (variables, controller_clock) = (&mut self.variables, &mut self.controller_clock);
         let (driver, native, readings) = (&mut self.driver, &mut self.native, &mut self.readings);
-        let mut out = vec![];
+        let (mut out, mut values) = (vec![], vec![]);
         self.streams.received(port, bytes, first_start, |message| {
+            let time = controller_clock.state(port, &message, at);
+            if let Message::Rtde(..) = &message {
+                let mut emit = |index, bytes| values.push((index, bytes));
+                variables.take((port, micros), |visitor| message.visit_state(visitor), &mut emit);
+            }
             let fresh = learned::take(readings, port, micros, &message);
             if let (Message::SubPackage(_), Some(driver)) = (&message, driver.as_mut()) {
                 driver.describe(readings, FASTEST, &mut |topic, bytes| out.push((topic, bytes)));
             }
             if fresh {
                 // Two that were read at once came one after the other.
-                last = arrived.max(last.saturating_add(1_000));
+                last = origin.nanos(time).max(last.saturating_add(1_000));
                 let stamp = Time::from_unix_nanos(last);
                 let mut emit = |topic, bytes| out.push((topic, bytes));
                 if let Some(driver) = driver.as_mut() {
@@ -372,6 +403,11 @@ impl<const N: usize> Working<'_, N> {
         });
         self.last_stamp = last;
         self.publish(out);
+        for (index, bytes) in values {
+            if let Some(to) = self.of_variables.get(index).copied() {
+                self.send(to, bytes);
+            }
+        }
     }
 
     /// Writes to the log what was rejected, and what others want that cannot be.

@@ -18,7 +18,8 @@ use super::quality::policies;
 use super::settings::Settings;
 use super::{learned, surface, variables};
 use crate::driver;
-use crate::native::{self, Terminals};
+use crate::legacy;
+use crate::native;
 use crate::neighbours::{self, Finding, Seen, Surroundings, listed};
 use crate::readings::Readings;
 use outrigger::exit::Failure;
@@ -113,7 +114,7 @@ impl Watching {
     ) -> Result<(Net, Apart), Failure> {
         let (feed, apart) = Feed::pair(C::ENTRIES);
         let _ = self.readers.send(feed.reader());
-        let wanted = Wanted::Variables(variables());
+        let wanted = Wanted::Variables(variables(&[]));
         let (apart, _) = Apart::start(controller, config, wanted, clock, apart)?;
         Ok((net.with_feed(&feed, None), apart))
     }
@@ -210,9 +211,10 @@ fn absent(settings: &Settings, readings: &Readings) -> Vec<String> {
     let mut unfilled = vec![];
     if settings.surface.has_driver() {
         unfilled.extend(driver::absent(readings, settings.distro));
+        unfilled.extend(legacy::absent(readings));
     }
     if settings.surface.has_native() {
-        unfilled.extend(native::absent(readings, Terminals::default()));
+        unfilled.extend(native::absent(readings, settings.terminals));
     }
     let is_absent = |topic| unfilled.iter().any(|of| std::ptr::eq(*of, topic));
     let published = surface::topics(settings);

@@ -11,6 +11,7 @@ use outrigger_wire::time::{Duration, Instant};
 use super::dds::{Arrival, Asker, Dds, In, Offers};
 use super::followed::Followed;
 use super::forward::Streams;
+use super::hand_back::HandsBack;
 use super::listing::Listing;
 use super::script::Scripts;
 use super::settings::{Remarks, Settings};
@@ -29,7 +30,7 @@ use outrigger::requests::{Asked, Client, Decided, Status};
 /// A force that a call began is renewed so often, for a call says nothing more.
 const RENEWAL: Duration = Duration::from_millis(200);
 /// What is said where more is asked than the run takes.
-const BUSY: &str = "too much is asked just now: ask again";
+pub(super) const BUSY: &str = "too much is asked just now: ask again";
 
 /// What moves the arm by force or by hand, by this node.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,6 +55,8 @@ pub(super) struct Face<const N: usize> {
     offers: Vec<(In, &'static Offer)>,
     natives: Vec<(In, &'static Offer)>,
     freedrive: In,
+    /// A force that somebody else measures.
+    external_wrench: Option<In>,
     listing: Option<Listing>,
     scripts: Option<Scripts>,
     followed: Followed<N>,
@@ -63,6 +66,7 @@ pub(super) struct Face<const N: usize> {
     several: Vec<Several>,
     /// Calls that the run decides.
     owed: Vec<(u32, Asker, &'static Offer)>,
+    hands_back: HandsBack,
     guided: Option<Guided>,
 }
 
@@ -82,33 +86,40 @@ impl<const N: usize> Face<N> {
             offers.push((dds.serves(&settings.names.of(offer.name), offer.service)?, *offer));
         }
         let legacy = settings.legacy_names && settings.surface.has_driver();
-        for (name, offer) in calls::LEGACY_OFFERS.iter().filter(|_| legacy) {
-            offers.push((dds.serves(&settings.names.of(name), offer.service)?, *offer));
+        for offer in calls::LEGACY_OFFERS.iter().filter(|_| legacy) {
+            offers.push((dds.serves(&settings.names.of(offer.name), offer.service)?, *offer));
         }
         let mut natives = vec![];
         for offer in NATIVE_OFFERS.iter().filter(|_| settings.surface.has_native()) {
             natives.push((dds.serves(&settings.names.of(offer.name), offer.service)?, *offer));
         }
         let freedrive = dds.listens(&settings.names.of(FREEDRIVE.name), FREEDRIVE.message, Qos::SERVICES)?;
+        let external_wrench = settings.surface.has_native().then(|| {
+            let topic = native_calls::EXTERNAL_WRENCH;
+            dds.listens(&settings.names.of(topic.name), topic.message, Qos::SYSTEM)
+        });
+        let external_wrench = external_wrench.transpose()?;
         let listing = settings.surface.has_driver();
         let listing =
             listing.then(|| Listing::offer(dds, &settings.names, arm.clone(), settings.distro)).transpose()?;
         let scripts = target.filter(|_| settings.surface.has_driver());
         let scripts = scripts.map(|target| Scripts::offer(dds, settings, target)).transpose()?;
         let streams = Streams::offer(dds, settings, arm.joints.clone())?;
-        let followed = Followed::offer(dds, &settings.names, arm.joints, settings.distro, settings.goals_request)?;
+        let followed = Followed::offer(dds, settings, arm.joints)?;
         Ok(Self {
             client,
             offers,
             natives,
             several: vec![],
             freedrive,
+            external_wrench,
             listing,
             scripts,
             followed,
             streams,
             settings: settings.clone(),
             owed: vec![],
+            hands_back: HandsBack::default(),
             guided: None,
         })
     }
@@ -163,13 +174,21 @@ impl<const N: usize> Face<N> {
         if at == self.freedrive {
             return self.hand(&bytes, &standing, remarks);
         }
+        if self.external_wrench == Some(at) {
+            if let Err(why) = self.wrench(&bytes) {
+                remarks.push(format!("{}: {why}", native_calls::EXTERNAL_WRENCH.name));
+            }
+            return;
+        }
         let Some(asker) = asker else { return };
         if let Some((_, offer)) = self.natives.iter().find(|(of, _)| *of == at) {
             return self.native(offer, &bytes, asker, dds, remarks);
         }
         let Some((_, offer)) = self.offers.iter().find(|(of, _)| *of == at) else { return };
         let offer = *offer;
-        let deed = match calls::deed(offer, &bytes, self.settings.distro) {
+        let [min, max] = self.settings.payload;
+        let deed = calls::deed(offer, &bytes, self.settings.distro).and_then(|deed| calls::within(deed, min, max));
+        let deed = match deed {
             Ok(deed) => deed,
             Err(why) => {
                 remarks.push(format!("{}: {why}", offer.name));
@@ -230,6 +249,14 @@ impl<const N: usize> Face<N> {
         let epoch = client.status().epoch;
         let asked = match deed {
             Deed::Set(write) => Asked::Set(epoch, write),
+            Deed::HandBack => {
+                if let Err(asker) = self.hands_back.call(asker, offer, now) {
+                    remarks.push(format!("{}: {BUSY}", offer.name));
+                    dds.answer(asker, calls::answer(offer, false, BUSY));
+                }
+                return;
+            }
+            Deed::Resend => Asked::Resend(epoch),
             Deed::Request => Asked::Request(epoch),
             Deed::Release => Asked::Release(ReleasedBy::Ros),
             Deed::Acknowledge => Asked::Acknowledge,
@@ -264,6 +291,14 @@ impl<const N: usize> Face<N> {
         })
     }
 
+    /// Passes a measured force on to the source that is the controller's force.
+    fn wrench(&mut self, bytes: &[u8]) -> Result<(), String> {
+        let values = native_calls::external_wrench(bytes).map_err(|error| error.to_string())?;
+        let client = self.client.as_mut().ok_or(ONLY_LOOKS)?;
+        let source = self.settings.external_wrench.as_deref().ok_or(native_calls::NO_SOURCE)?;
+        client.sample(source, &values)
+    }
+
     fn hand(&mut self, bytes: &[u8], standing: &Standing, remarks: &mut Remarks) {
         let Some(client) = &mut self.client else {
             return remarks.push(format!("{}: {ONLY_LOOKS}", FREEDRIVE.name));
@@ -291,6 +326,7 @@ impl<const N: usize> Face<N> {
         // A force mode and freedrive end where nobody renews them.
         self.guided = None;
         self.streams.discard();
+        self.hands_back.discard(dds, remarks);
         if let Some(client) = &mut self.client {
             self.followed.discard(client, dds, remarks);
         }
@@ -305,6 +341,9 @@ impl<const N: usize> Face<N> {
         }
         for one in &decided {
             let Decided { id, done, .. } = one;
+            if self.hands_back.decided(one, dds, remarks) {
+                continue;
+            }
             if self.scripts.as_mut().is_some_and(|scripts| scripts.decided(one, client, dds, stamp, remarks)) {
                 continue;
             }
@@ -337,6 +376,7 @@ impl<const N: usize> Face<N> {
         if let Some(scripts) = &mut self.scripts {
             scripts.step(client, dds, stamp, remarks);
         }
+        self.hands_back.step(client, dds, now, remarks);
         self.followed.step(client, dds, (now, stamp), remarks);
         self.streams.step(client, remarks);
     }

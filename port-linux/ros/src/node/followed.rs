@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 
 use outrigger_core::mode::Mode;
 use outrigger_ros2_messages::cdr::decode;
-use outrigger_ros2_messages::endpoint::{Distro, Names, Qos};
+use outrigger_ros2_messages::endpoint::{Distro, Qos};
 use outrigger_ros2_messages::{
     FollowError, FollowFeedback, FollowFeedbackIndexed, FollowGoal, FollowResult, GoalId, Header, JointTrajectory,
     SendGoalRequest, Status, Time, UntilFeedback, UntilGoal, UntilResult,
@@ -18,7 +18,7 @@ use outrigger_wire::time::{Duration, Instant};
 use super::action::{Action, Came};
 use super::dds::{Arrival, Asker, Dds, In, Offers};
 use super::outcome::{Ended, REACHED, REPLACED, TOUCHED, Whose, aborted, ended_as, invalid};
-use super::settings::Remarks;
+use super::settings::{Remarks, Settings};
 use super::touch::Touch;
 use super::wanted::{compared, motion, nanos_of};
 use crate::acceptance::{Command, ONLY_LOOKS, Rejection, Standing};
@@ -123,28 +123,29 @@ impl<const N: usize> Followed<N> {
     ///
     /// # Errors
     /// [`Failure::BadInput`] where the transport refuses.
-    pub(super) fn offer(
-        dds: &mut impl Offers,
-        names: &Names,
-        joints: Vec<String>,
-        distro: Distro,
-        goals_request: bool,
-    ) -> Result<Self, Failure> {
+    pub(super) fn offer(dds: &mut impl Offers, settings: &Settings, joints: Vec<String>) -> Result<Self, Failure> {
+        let Settings { names, distro, goals_request, legacy_names, surface, .. } = settings;
+        let legacy = (*legacy_names && surface.has_driver()).then_some(&follow::LEGACY_ACTION);
         let mut served = vec![];
-        for follow::Follower { task, exclusive, command } in follow::ACTIONS {
+        for follow::Follower { task, exclusive, command } in follow::ACTIONS.iter().chain(legacy) {
             let (exclusive, command) = (*exclusive, *command);
             if command == Command::FollowUntilContact {
                 let action = Action::offer::<UntilResult>(dds, names, task)?;
                 served.push(Served { name: task.name, exclusive, command, action, topic: None });
                 continue;
             }
-            let controller = task.name.split('/').next().unwrap_or_default();
-            let topic = names.of(&format!("{controller}/joint_trajectory"));
             let action = Action::offer::<FollowResult>(dds, names, task)?;
-            let topic = Some(dds.listens(&topic, "trajectory_msgs/msg/JointTrajectory", Qos::SERVICES)?);
+            let topic = match task.name.split_once('/') {
+                Some((controller, _)) => {
+                    let topic = names.of(&format!("{controller}/joint_trajectory"));
+                    Some(dds.listens(&topic, "trajectory_msgs/msg/JointTrajectory", Qos::SERVICES)?)
+                }
+                None => None,
+            };
             served.push(Served { name: task.name, exclusive, command, action, topic });
         }
         let (touch, feedback_at) = (Touch::offer(dds, names)?, Instant::ZERO);
+        let (distro, goals_request) = (*distro, *goals_request);
         Ok(Self { served, touch, joints, distro, goals_request, coming: None, current: None, feedback_at })
     }
 

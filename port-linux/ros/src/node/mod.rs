@@ -15,8 +15,11 @@ mod discovery_wait;
 mod doctor;
 mod face;
 mod farewell;
+#[cfg(test)]
+mod filled;
 mod followed;
 mod forward;
+mod hand_back;
 mod health;
 mod interrupted;
 mod learned;
@@ -35,6 +38,7 @@ mod returning;
 mod script;
 mod serial;
 mod settings;
+mod stamps;
 mod surface;
 mod touch;
 mod wanted;
@@ -48,12 +52,12 @@ use crate::native;
 const OF_DRIVER: &[&str] =
     &["actual_current", "tool_analog_input_types", "standard_analog_input0", "standard_analog_input1", "tool_mode"];
 
-/// Returns the variables of a controller that are asked for beside those of a session.
-fn variables() -> Vec<String> {
+/// Returns the variables of a controller that are asked for beside those of a session, the last of them for topics of their own.
+fn variables(further: &[String]) -> Vec<String> {
     // The controller's time comes with any of them: twice, a table of a recording would have it twice.
     let ours = OF_DRIVER.iter().chain(native::VARIABLES).filter(|name| **name != "timestamp");
     let mut names: Vec<String> = vec![];
-    for name in ours {
+    for name in ours.copied().chain(further.iter().map(String::as_str)) {
         if !names.iter().any(|known| known == name) {
             names.push((*name).to_owned());
         }

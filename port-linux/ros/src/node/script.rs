@@ -76,9 +76,9 @@ impl Scripts {
     /// [`Failure::BadInput`] where the transport refuses.
     pub(super) fn offer(dds: &mut impl Offers, settings: &Settings, target: &Target) -> Result<Self, Failure> {
         let (names, mut topics) = (&settings.names, vec![]);
-        let legacy = settings.legacy_names.then_some(LEGACY_COMMAND);
-        for name in [COMMAND.name].into_iter().chain(legacy) {
-            topics.push(dds.listens(&names.of(name), COMMAND.message, Qos::SYSTEM)?);
+        let legacy = settings.legacy_names.then_some(&LEGACY_COMMAND);
+        for topic in [&COMMAND].into_iter().chain(legacy) {
+            topics.push(dds.listens(&names.of(topic.name), topic.message, Qos::SYSTEM)?);
         }
         let action = Action::offer::<SendScriptResult>(dds, names, &EXECUTE)?;
         Ok(Self { at: target.socket(Upload::PORT), topics, action, current: None })

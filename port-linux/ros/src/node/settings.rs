@@ -3,13 +3,15 @@
 use std::net::IpAddr;
 
 use outrigger_ros2_messages::endpoint::{Distro, Names};
+use outrigger_wire::rtde::MAX_NAMES;
 use outrigger_wire::time::Duration;
 
 use super::place::Place;
 use super::serial;
 use crate::arm::{LWR_JOINTS, UR_JOINTS};
+use crate::native::Terminals;
 use crate::{environment, native};
-use outrigger::config::{RosSettings, Surface};
+use outrigger::config::{RosSettings, Stamps, Surface};
 use outrigger::exit::Failure;
 use outrigger::host::target::Target;
 
@@ -82,6 +84,16 @@ pub struct Settings {
     pub(super) forward_timeout: Duration,
     /// A goal while nothing is commanded is a request as well.
     pub(super) goals_request: bool,
+    /// The topics that have inputs and outputs by names of PolyScope X.
+    pub(super) terminals: Terminals,
+    /// The clock of the times of states.
+    pub(super) stamps: Stamps,
+    /// Variables of RTDE, each with a topic of its own.
+    pub(super) variables: Vec<String>,
+    /// The source that takes `external_wrench`, by its name.
+    pub(super) external_wrench: Option<String>,
+    /// The lowest and the highest mass that `set_payload` takes \[kg\].
+    pub(super) payload: [f32; 2],
 }
 
 impl Settings {
@@ -113,6 +125,16 @@ impl Settings {
             Some(distro) => distro,
             None => environment::distro(&read).map_err(|error| usage(&error))?.unwrap_or_default(),
         };
+        // A request of RTDE has the names joined by commas, behind the timestamp.
+        let names_of = super::variables(&ros.variables).iter().map(|name| 1 + name.len()).sum::<usize>();
+        if "timestamp".len() + names_of > MAX_NAMES {
+            let left =
+                MAX_NAMES - "timestamp".len() - super::variables(&[]).iter().map(|name| 1 + name.len()).sum::<usize>();
+            let what = format!(
+                "ros.expert.variables: too many, beside those of other topics a request has room for {left} bytes of names"
+            );
+            return Err(Failure::Usage(what));
+        }
         let Place { domain, interfaces, peers } = Place::find(domain, ros.joins_by(), ros.peers.clone())?;
         let joints: &[&str] = if joints == LWR_JOINTS.len() { &LWR_JOINTS } else { &UR_JOINTS };
         Ok(Self {
@@ -130,6 +152,20 @@ impl Settings {
             joints,
             forward_timeout: ros.forward_timeout,
             goals_request: ros.goals_request,
+            terminals: match ros.terminals {
+                outrigger::config::Terminals::Grouped => Terminals::Grouped,
+                outrigger::config::Terminals::Ports => Terminals::Ports,
+            },
+            stamps: ros.stamps,
+            variables: ros.variables.clone(),
+            external_wrench: None,
+            payload: [ros.min_payload, ros.max_payload],
         })
+    }
+
+    /// Has the source of this name take the readings of `external_wrench`: one of six values whose input is requests.
+    #[must_use]
+    pub fn with_external_wrench(self, source: Option<String>) -> Self {
+        Self { external_wrench: source, ..self }
     }
 }

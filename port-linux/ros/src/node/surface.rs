@@ -9,8 +9,10 @@ use super::{parameters, pendant};
 use crate::arm::{Arm, UR_JOINTS};
 use crate::driver;
 use crate::health;
-use crate::native::{self, Terminals};
+use crate::legacy;
+use crate::native;
 use crate::neighbours::{Offered, node_name};
+use crate::variables::Variables;
 use outrigger::exit::Failure;
 use outrigger::host::target::Target;
 
@@ -21,11 +23,14 @@ pub(super) const NAME: &str = "outrigger";
 pub(super) fn topics(settings: &Settings) -> Vec<(&'static Topic, String, Qos)> {
     let (names, surface) = (&settings.names, settings.surface);
     let plain = |topic: &'static Topic| (topic, names.of(topic.name), topic.qos);
-    let legacy = driver::LEGACY_TOPICS.iter().filter(|_| settings.legacy_names);
+    // One name has one type.
+    let is_free =
+        |topic: &&&Topic| !surface.has_native() || native::topics(settings.terminals).all(|of| of.name != topic.name);
+    let legacy = legacy::TOPICS.iter().filter(|_| settings.legacy_names).filter(is_free);
     let of_driver = driver::TOPICS.iter().chain(legacy).copied().filter(|_| surface.has_driver()).map(plain);
     // What both have by one name and type is published once.
     let is_once = |topic: &&Topic| !surface.has_driver() || !driver::TOPICS.iter().any(|of| of.name == topic.name);
-    let of_native = native::topics(Terminals::default()).filter(|_| surface.has_native()).filter(is_once);
+    let of_native = native::topics(settings.terminals).filter(|_| surface.has_native()).filter(is_once);
     let of_native = of_native.map(|topic| {
         let name = native::whole_name(topic, names, settings.joints_at_root);
         (topic, name, native::qos(topic, settings.offer_reliable))
@@ -41,6 +46,9 @@ pub(super) fn offered(settings: &Settings, target: Option<&Target>) -> Result<Of
     let mut listed = Listed::default();
     for (topic, name, qos) in topics(settings) {
         listed.publishes(&name, topic.message, qos)?;
+    }
+    for of in Variables::new(&settings.variables).iter() {
+        listed.publishes(&settings.names.of(&of.topic), of.message, Qos::SYSTEM)?;
     }
     if target.is_some() && settings.surface.has_driver() {
         pendant::offer(&mut listed, &settings.names)?;

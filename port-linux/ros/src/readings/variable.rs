@@ -24,6 +24,20 @@ macro_rules! variables {
 }
 
 variables! {
+    /// 1 where the arm is connected; by 30001 and 30002.
+    RobotConnected: "is_robot_connected";
+    /// 1 where it is a real arm, 0 for a simulation of the controller's own; by 30001 and 30002.
+    RealRobotEnabled: "is_real_robot_enabled";
+    /// 1 automatic or remote, see `ControlMode`; by 30001 and 30002 from 3.0 on.
+    ControlMode: "control_mode";
+    /// °C; by 30001 and 30002.
+    MasterBoardTemperature: "master_board_temperature";
+    /// The ranges of the box inputs; by 30001 and 30002.
+    AnalogInputRange: "analog_input_range";
+    /// 8 is OK; by 30001 and 30002 of 1.6 to 1.8.
+    MasterSafetyState: "master_safety_state";
+    /// 2 is ON; by 30001 and 30002 of 1.6 to 1.8.
+    MasterOnOffState: "master_on_off_state";
     /// s, since the controller was started.
     Timestamp: "timestamp" | "time";
     /// rad.

@@ -1,7 +1,7 @@
 //! How far the arm coasts at worst, in words.
 
 use outrigger_core::engine::Coast;
-use outrigger_core::engine::ur::{CommandPath, UrConfig};
+use outrigger_core::engine::ur::UrConfig;
 use outrigger_core::kinematics::{DhParameters, KinematicChain};
 use outrigger_core::mode::PendantStop;
 use outrigger_wire::robot::{Pose, RobotModel, SoftwareVersion};

@@ -306,10 +306,10 @@ void follow(Peer& peer) {
     auto* status = peer.reader("rt/" + ACTION + "/status", "action_msgs/msg/GoalStatusArray", true, 1);
     check(!sent(send, goal({1}, first.names, there, 2)), "a goal is accepted while nothing is commanded");
 
-    Client resend(peer, IO + "/resend_robot_program", "std_srvs/srv/Trigger");
+    Client request(peer, "outrigger/request", "std_srvs/srv/Trigger");
     Answer answer;
     until("commanding", [&] {
-        if (!answer.success) answer = trigger(resend);
+        if (!answer.success) answer = trigger(request);
         if (!answer.success) std::this_thread::sleep_for(std::chrono::milliseconds(300));
         return answer.success;
     });
@@ -380,7 +380,7 @@ void follow(Peer& peer) {
         }
         return ended;
     });
-    Client release(peer, IO + "/hand_back_control", "std_srvs/srv/Trigger");
+    Client release(peer, "outrigger/release", "std_srvs/srv/Trigger");
     check(trigger(release).success, "a release is refused");
 }
 

@@ -227,8 +227,8 @@ fn judge(domain: u16, mapping: ServiceMapping, sleeps: bool) -> Result<(), Strin
     if sleeps {
         return sleeps::judge(&version);
     }
-    let resend: Client<Nothing, Triggered> =
-        service(&mut node, mapping, ["/io_and_status_controller", "resend_robot_program"], ["std_srvs", "Trigger"])?;
+    let request: Client<Nothing, Triggered> =
+        service(&mut node, mapping, ["/outrigger", "request"], ["std_srvs", "Trigger"])?;
     let name = Name::new("/scaled_joint_trajectory_controller", "follow_joint_trajectory");
     let name = name.map_err(|error| failed("name of the action")(&error))?;
     let kind = ActionTypeName::new("control_msgs", "FollowJointTrajectory");
@@ -246,12 +246,12 @@ fn judge(domain: u16, mapping: ServiceMapping, sleeps: bool) -> Result<(), Strin
     println!("software: {major} {minor} {bugfix} {build}");
     let end = Instant::now() + FOUND;
     loop {
-        let Triggered { success, message } = call(&resend).map_err(|why| format!("program: {why}"))?;
+        let Triggered { success, message } = call(&request).map_err(|why| format!("request: {why}"))?;
         if success {
             break;
         }
         if Instant::now() > end {
-            return Err(format!("the program is not sent: {message}"));
+            return Err(format!("the arm is not commanded: {message}"));
         }
         std::thread::sleep(Duration::from_millis(300));
     }

@@ -1,0 +1,154 @@
+//! Each service is understood, refused and answered as it says.
+
+use super::*;
+use outrigger_ros2_messages::cdr::decode;
+use outrigger_ros2_messages::{Analog, Header, Nothing, PoseStamped, Vector3, Vector3Stamped};
+
+fn io(fun: i8, pin: i8, state: f32) -> Result<Deed, String> {
+    let bytes = encode(&SetIORequest { fun, pin, state });
+    deed(&SET_IO, &bytes, Distro::Jazzy).map_err(|refused| refused.to_string())
+}
+
+#[test]
+fn an_output_is_set_by_its_number_and_what_is_none_is_named() {
+    let digital = |output, high| Ok(Deed::Set(Write::Digital { output, high }));
+    assert_eq!(io(1, 7, 1.0), digital(DigitalOutput::Standard(7), true));
+    assert_eq!(io(1, 8, 0.0), digital(DigitalOutput::Configurable(0), false));
+    assert_eq!(io(1, 17, 1.0), digital(DigitalOutput::Tool(1), true));
+    assert_eq!(io(3, 1, 0.5), Ok(Deed::Set(Write::Analog { index: 1, domain: None, level: 0.5 })));
+    assert_eq!(io(4, 0, 24.0), Ok(Deed::Set(Write::ToolVoltage(ToolVoltage::V24))));
+    for (fun, pin, state, said) in [
+        (1, 18, 1.0, "pin: expected 0 to 17, found 18"),
+        (1, -1, 1.0, "pin: expected 0 to 17, found -1"),
+        (1, 0, 0.5, "state: expected 0 or 1, found 0.5"),
+        (2, 0, 1.0, "fun: expected 1 (digital output), 3 (analog output) or 4 (tool voltage), found 2"),
+        (3, 2, 0.5, "pin: expected 0 or 1, found 2"),
+        (3, 0, f32::NAN, "state: expected 0 to 1, of the output's range, found NaN"),
+        (4, 0, 5.0, "state: expected 0, 12 or 24 V, found 5"),
+    ] {
+        assert_eq!(io(fun, pin, state), Err(said.into()));
+    }
+    let data = Analog { pin: 1, domain: 1, state: 0.25 };
+    let volts = Write::Analog { index: 1, domain: Some(AnalogDomain::Voltage), level: 0.25 };
+    let bytes = encode(&SetAnalogOutputRequest { data });
+    assert_eq!(deed(&SET_ANALOG, &bytes, Distro::Jazzy), Ok(Deed::Set(volts)));
+}
+
+#[test]
+fn the_three_layouts_of_a_payload_are_told_apart() {
+    let center = Vector3 { x: 0.0, y: 0.01, z: 0.05 };
+    let expected = Deed::Set(Write::Payload { mass: 1.5, center_of_gravity: Some([0.0, 0.01, 0.05]) });
+    let short = encode(&SetPayloadShort { mass: 1.5, center_of_gravity: center });
+    assert_eq!(short.len(), 4 + SHORT);
+    let long = SetPayloadRequest { mass: 1.5, center_of_gravity: center, ..SetPayloadRequest::default() };
+    let inertia = Inertia { m: 1.5, com: center, ..Inertia::default() };
+    let newest = encode(&SetPayloadInertia { payload: inertia, ..SetPayloadInertia::default() });
+    assert_eq!((encode(&long).len(), newest.len()), (4 + 88, 4 + 88));
+    for distro in Distro::ALL {
+        assert_eq!(deed(&SET_PAYLOAD, &short, distro), Ok(expected));
+        let bytes = if distro == Distro::Rolling { newest.clone() } else { encode(&long) };
+        assert_eq!(deed(&SET_PAYLOAD, &bytes, distro), Ok(expected));
+    }
+    let heavy = encode(&SetPayloadRequest { ixx: 0.1, ..long });
+    let said = deed(&SET_PAYLOAD, &heavy, Distro::Jazzy).unwrap_err().to_string();
+    assert!(said.starts_with("inertia: expected 0"), "{said}");
+    // One layout read as the other: the mass is no mass.
+    for mass in [1e-3, 0.5, 0.7, 1.5, 2.3, 10.0, 19.999] {
+        let newest = SetPayloadInertia { payload: Inertia { m: mass, ..inertia }, ..SetPayloadInertia::default() };
+        let long = SetPayloadRequest { mass: mass as f32, ..long };
+        for (bytes, distro) in [(encode(&newest), Distro::Jazzy), (encode(&long), Distro::Rolling)] {
+            let said = deed(&SET_PAYLOAD, &bytes, distro).unwrap_err().to_string();
+            assert!(said.contains("--distro"), "{mass} {distro:?}: {said}");
+        }
+    }
+}
+
+#[test]
+fn a_slider_a_direction_and_words_without_content() {
+    let slider = |speed_slider_fraction| encode(&SetSpeedSliderRequest { speed_slider_fraction });
+    assert_eq!(deed(&SET_SLIDER, &slider(0.3), Distro::Jazzy), Ok(Deed::Set(Write::SpeedSlider(0.3))));
+    for none in [0.0, 1.01, f64::NAN, f64::INFINITY] {
+        assert!(deed(&SET_SLIDER, &slider(none), Distro::Jazzy).is_err(), "{none}");
+    }
+    let down = |frame: &str, z| {
+        let header = Header { frame_id: frame.into(), ..Header::default() };
+        let gravity = Vector3Stamped { header, vector: Vector3 { x: 0.0, y: 0.0, z } };
+        deed(&GRAVITY, &encode(&SetGravityRequest { gravity }), Distro::Jazzy)
+    };
+    assert_eq!(down("left_base", -1.0), Ok(Deed::Set(Write::Gravity([0.0, 0.0, 9.82]))));
+    assert!(down("map", -1.0).is_err() && down("base", 0.0).is_err());
+    for nothing in [encode(&Nothing::default()), vec![0, 1, 0, 0]] {
+        // Those of UR's driver and those of our own are different things.
+        for (offer, asked) in [
+            (&RESEND, Deed::Resend),
+            (&HAND_BACK, Deed::HandBack),
+            (&REQUEST, Deed::Request),
+            (&RELEASE, Deed::Release),
+        ] {
+            assert_eq!(deed(offer, &nothing, Distro::Jazzy), Ok(asked), "{}", offer.name);
+        }
+    }
+    assert!(matches!(deed(&SET_SLIDER, &[0, 1, 0, 0, 1], Distro::Jazzy), Err(Refused::Bytes(_))));
+}
+
+#[test]
+fn flags_are_set_by_the_name_of_2015_alone_and_a_payload_is_kept_within_its_bounds() {
+    let set = |offer, fun, pin, state| deed(offer, &encode(&SetIORequest { fun, pin, state }), Distro::Jazzy);
+    let flag = Deed::Set(Write::Flag { index: 31, value: true });
+    assert_eq!(set(&LEGACY_SET_IO, 2, 31, 1.0), Ok(flag));
+    assert!(set(&SET_IO, 2, 31, 1.0).is_err() && set(&LEGACY_SET_IO, 2, 32, 1.0).is_err());
+    assert_eq!(set(&LEGACY_SET_IO, 1, 16, 1.0), set(&SET_IO, 1, 16, 1.0));
+    let payload = |mass| Deed::Set(Write::Payload { mass, center_of_gravity: None });
+    for (mass, taken) in [(0.5, true), (3.0, true), (0.4, false), (3.1, false), (f32::NAN, false)] {
+        assert_eq!(within(payload(mass), 0.5, 3.0).is_ok(), taken, "{mass}");
+    }
+    let error = within(payload(9.0), 0.0, 3.0).expect_err("too much").to_string();
+    assert!(error.contains("ros.expert.max_payload") && error.contains("9 kg, beyond 0 to 3 kg"), "{error}");
+    assert_eq!(within(flag, 0.0, 0.0), Ok(flag));
+}
+
+#[test]
+fn a_force_has_limits_by_what_each_axis_does() {
+    let mut request = SetForceModeRequest {
+        task_frame: PoseStamped::default(),
+        selection_vector_z: true,
+        r#type: 2,
+        deviation_limits: [0.01; 6],
+        damping_factor: 0.025,
+        gain_scaling: 0.5,
+        ..SetForceModeRequest::default()
+    };
+    request.task_frame.pose.orientation.w = 1.0;
+    request.wrench.force.z = -20.0;
+    request.speed_limits.linear.z = 0.05;
+    let asked = |request: &SetForceModeRequest| deed(&START_FORCE, &encode(request), Distro::Jazzy);
+    let Ok(Deed::Force(mode)) = asked(&request) else { panic!("{:?}", asked(&request)) };
+    assert_eq!(mode.limits, [0.01, 0.01, 0.05, 0.01, 0.01, 0.01]);
+    assert_eq!((mode.wrench.force, mode.selection[2]), ([0.0, 0.0, -20.0], true));
+    let refused = |change: fn(&mut SetForceModeRequest), said: &str| {
+        let mut changed = request.clone();
+        change(&mut changed);
+        let error = asked(&changed).unwrap_err().to_string();
+        assert!(error.starts_with(said), "{error}");
+    };
+    // A client that fills in no defaults sends zeros.
+    refused(|request| request.r#type = 0, "type: expected 1, 2 or 3, found 0");
+    refused(
+        |request| request.task_frame.pose.orientation.w = 0.0,
+        "task_frame.pose.orientation: expected a quaternion",
+    );
+    refused(|request| request.task_frame.header.frame_id = "tool0".into(), "task_frame.header.frame_id");
+    refused(|request| request.damping_factor = 2.0, "force mode: expected every number in its range");
+}
+
+#[test]
+fn every_service_is_understood_and_answered() {
+    for offer in OFFERS.iter().chain(LEGACY_OFFERS) {
+        assert!(answer(offer, true, "done").len() > 4, "{}", offer.name);
+        assert!(!matches!(deed(offer, &[0, 1, 0, 0], Distro::Jazzy), Err(Refused::Value { name: "service", .. })));
+    }
+    let refused: TriggerResponse = decode(&answer(&RESEND, false, "not remote")).expect("its type");
+    assert_eq!(refused, TriggerResponse { success: false, message: "not remote".into() });
+    let software: SoftwareVersionResponse = decode(&version([5, 15, 0, 7])).expect("its type");
+    assert_eq!((software.major, software.build), (5, 7));
+}

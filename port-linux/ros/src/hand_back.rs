@@ -1,0 +1,123 @@
+//! The steps of `hand_back_control`: a commanded arm is released, and once it is at rest our program on the controller ends, so that
+//! the pendant's program continues behind it.
+//!
+//! UR's driver has its program return at once (`core/docs/protocol/ros2-surface.md` 2). Ours ends at standstill only.
+
+use outrigger_core::mode::{Epoch, Mode};
+use outrigger_wire::time::{Duration, Instant};
+
+/// The longest time from the call to the end of our program, or to the refusal. A stop takes 5 s at most unless configured otherwise.
+pub const WITHIN: Duration = Duration::from_secs(10);
+
+/// The facts about a session that decide the next step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Seen {
+    /// The epoch of the session.
+    pub epoch: Epoch,
+    /// The mode.
+    pub mode: Mode,
+    /// Set where nothing says that the arm moves.
+    pub rests: bool,
+}
+
+/// The next step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// A wait.
+    Wait,
+    /// Release the arm.
+    Release,
+    /// Hand back: what is missing is for the session to say.
+    HandBack,
+    /// End without a success, for this reason.
+    GiveUp(&'static str),
+}
+
+/// The reason for which a commanded arm is not handed back.
+const COMMANDED_AGAIN: &str = "the arm was released, and is commanded again by another request";
+/// The reason for which an arm that does not stop is not handed back.
+const NOT_STOPPED: &str = "the arm is released, and did not come to rest within 10 s";
+
+/// One call on its way.
+#[derive(Clone, Copy, Debug)]
+pub struct HandBack {
+    until: Instant,
+    /// The epoch in which it released the arm.
+    released: Option<Epoch>,
+}
+
+impl HandBack {
+    /// Returns a call of now.
+    #[must_use]
+    pub fn new(now: Instant) -> Self {
+        Self { until: now + WITHIN, released: None }
+    }
+
+    /// Returns whether it has released the arm.
+    #[must_use]
+    pub const fn has_released(&self) -> bool {
+        self.released.is_some()
+    }
+
+    /// Returns the next step, and takes it as done.
+    pub fn step(&mut self, Seen { epoch, mode, rests }: Seen, now: Instant) -> Next {
+        let over = now >= self.until;
+        match (mode, self.released) {
+            (Mode::Arming | Mode::Command, None) => {
+                self.released = Some(epoch);
+                Next::Release
+            }
+            // A release ends an epoch: in another one somebody else has requested.
+            (Mode::Arming | Mode::Command, Some(released)) if released != epoch => Next::GiveUp(COMMANDED_AGAIN),
+            (Mode::Arming | Mode::Command | Mode::Stopping, _) if over => Next::GiveUp(NOT_STOPPED),
+            (Mode::Arming | Mode::Command | Mode::Stopping, _) => Next::Wait,
+            (Mode::Monitor, _) if !rests && !over => Next::Wait,
+            (Mode::Monitor | Mode::Offline, _) => Next::HandBack,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(epoch: u32, mode: Mode, rests: bool) -> Seen {
+        Seen { epoch: Epoch::from_number(epoch), mode, rests }
+    }
+
+    #[test]
+    fn a_commanded_arm_is_released_once_and_handed_back_at_rest() {
+        let (mut call, now) = (HandBack::new(Instant::ZERO), Instant::ZERO);
+        assert_eq!(call.step(seen(3, Mode::Command, false), now), Next::Release);
+        // The status may be older than the release.
+        assert_eq!(call.step(seen(3, Mode::Command, false), now), Next::Wait);
+        assert_eq!(call.step(seen(4, Mode::Stopping, false), now), Next::Wait);
+        assert_eq!(call.step(seen(4, Mode::Monitor, false), now), Next::Wait);
+        assert_eq!(call.step(seen(4, Mode::Monitor, true), now), Next::HandBack);
+        assert!(call.has_released());
+    }
+
+    #[test]
+    fn an_arm_at_rest_is_handed_back_at_once_and_without_a_session_the_session_refuses() {
+        for mode in [Mode::Monitor, Mode::Offline] {
+            let mut call = HandBack::new(Instant::ZERO);
+            assert_eq!(call.step(seen(1, mode, true), Instant::ZERO), Next::HandBack, "{mode:?}");
+            assert!(!call.has_released());
+        }
+    }
+
+    #[test]
+    fn another_request_ends_the_call_and_so_does_time() {
+        let (begin, end) = (Instant::ZERO, Instant::ZERO + WITHIN);
+        let mut call = HandBack::new(begin);
+        assert_eq!(call.step(seen(3, Mode::Arming, false), begin), Next::Release);
+        assert_eq!(call.step(seen(4, Mode::Arming, true), begin), Next::GiveUp(COMMANDED_AGAIN));
+        let mut call = HandBack::new(begin);
+        assert_eq!(call.step(seen(3, Mode::Command, false), begin), Next::Release);
+        assert_eq!(call.step(seen(4, Mode::Stopping, false), end), Next::GiveUp(NOT_STOPPED));
+        // The session knows better what is missing then.
+        let mut call = HandBack::new(begin);
+        assert_eq!(call.step(seen(4, Mode::Monitor, false), begin), Next::Wait);
+        assert_eq!(call.step(seen(4, Mode::Monitor, false), end), Next::HandBack);
+    }
+}

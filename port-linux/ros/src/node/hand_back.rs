@@ -1,0 +1,90 @@
+//! Calls of `hand_back_control` on their way through a run.
+
+use outrigger_core::robot::Reason;
+use outrigger_ros2_messages::endpoint::Offer;
+use outrigger_wire::time::Instant;
+
+use super::dds::{Asker, Dds};
+use super::settings::Remarks;
+use crate::calls;
+use crate::hand_back::{HandBack, Next, Seen};
+use outrigger::released::ReleasedBy;
+use outrigger::requests::{Asked, Client, Decided};
+
+/// Calls that wait for one end of our program, at most.
+const MOST: usize = 16;
+
+/// The calls that wait, and how far the run is.
+#[derive(Default)]
+pub(super) struct HandsBack {
+    calls: Vec<(Asker, &'static Offer)>,
+    under_way: Option<HandBack>,
+    /// The number of the request for the end of our program, until it is decided.
+    asked: Option<u32>,
+}
+
+impl HandsBack {
+    /// Takes a call. Returns its asker where too many wait already.
+    pub(super) fn call(&mut self, asker: Asker, offer: &'static Offer, now: Instant) -> Result<(), Asker> {
+        if self.calls.len() >= MOST {
+            return Err(asker);
+        }
+        self.calls.push((asker, offer));
+        self.under_way.get_or_insert_with(|| HandBack::new(now));
+        Ok(())
+    }
+
+    /// Goes on with it.
+    pub(super) fn step<const N: usize>(
+        &mut self,
+        client: &mut Client<N>,
+        dds: &mut Dds,
+        now: Instant,
+        remarks: &mut Remarks,
+    ) {
+        let (Some(under_way), None) = (&mut self.under_way, self.asked) else { return };
+        let status = client.status();
+        let rests = !status.unmet.contains(Reason::NotAtRest);
+        match under_way.step(Seen { epoch: status.epoch, mode: status.mode, rests }, now) {
+            Next::Wait => {}
+            Next::Release => drop(client.ask(Asked::Release(ReleasedBy::Ros))),
+            Next::HandBack => match client.ask(Asked::HandBack(status.epoch)) {
+                Some(id) => self.asked = Some(id),
+                None => self.answer(Err(super::face::BUSY), dds, remarks),
+            },
+            Next::GiveUp(why) => self.answer(Err(why), dds, remarks),
+        }
+    }
+
+    /// Takes what has been decided. Returns whether it was for this.
+    pub(super) fn decided(&mut self, one: &Decided, dds: &mut Dds, remarks: &mut Remarks) -> bool {
+        if self.asked != Some(one.id) {
+            return false;
+        }
+        self.answer(one.done.as_ref().copied().map_err(String::as_str), dds, remarks);
+        true
+    }
+
+    /// Ends every call, for the node was stopped meanwhile.
+    pub(super) fn discard(&mut self, dds: &mut Dds, remarks: &mut Remarks) {
+        self.answer(Err("the node was stopped meanwhile"), dds, remarks);
+    }
+
+    fn answer(&mut self, done: Result<(), &str>, dds: &mut Dds, remarks: &mut Remarks) {
+        let released = self.under_way.take().is_some_and(|of| of.has_released());
+        self.asked = None;
+        let why = match done {
+            Ok(()) => String::new(),
+            Err(why) if released && !why.starts_with("the arm") => {
+                format!("the arm was released and came to rest; {why}")
+            }
+            Err(why) => why.to_owned(),
+        };
+        for (asker, offer) in self.calls.drain(..) {
+            if done.is_err() {
+                remarks.push(format!("{}: {why}", offer.name));
+            }
+            dds.answer(asker, calls::answer(offer, done.is_ok(), &why));
+        }
+    }
+}

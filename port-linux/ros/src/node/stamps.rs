@@ -1,0 +1,148 @@
+//! Times of states by the controller's clock, as the link monitor maps it on ours.
+//!
+//! Ten times a second the monitor says how old the newest state is by its map: the time at which a state takes no longer than the fastest
+//! one did. That map leaks upward, by some 20 µs between two looks, and falls back with the next fast state: the offset here follows it
+//! slowly, so that stamps lie apart as the controller's times do.
+
+use outrigger_wire::fields::{FieldVisitor, Group, Value};
+use outrigger_wire::time::{Duration, Instant};
+
+use outrigger::config::Stamps;
+use outrigger::feed::{Message, VARIABLES};
+
+/// A state is no older than this when it is read, and no younger than so much less than nothing: otherwise a clock has jumped.
+const OLDEST: i64 = 1_000_000;
+const YOUNGEST: i64 = -5_000;
+
+/// The share of a change of the offset that is followed at each look, and the change from which on it is followed at once \[µs\].
+const SHARE: i64 = 8;
+const AT_ONCE: i64 = 1_000;
+
+/// The offset of both clocks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ControllerClock {
+    by: Stamps,
+    /// The controller's time of the newest state of the session's own connection \[µs\].
+    newest: Option<u64>,
+    /// Our clock minus the controller's \[µs\].
+    offset: Option<i64>,
+}
+
+impl ControllerClock {
+    /// Returns one that is not yet known.
+    pub(super) const fn new(by: Stamps) -> Self {
+        Self { by, newest: None, offset: None }
+    }
+
+    /// Takes a state that came over the connection `port`. Returns the time of its values: that of its arrival until the controller's
+    /// clock is known, and where the two do not go together.
+    pub(super) fn state(&mut self, port: u16, message: &Message<'_>, arrival: Instant) -> Instant {
+        if self.by == Stamps::Arrival {
+            return arrival;
+        }
+        let mut controller = Time(None);
+        message.visit_state(&mut controller);
+        controller.0.map_or(arrival, |controller| self.time(port, controller, arrival))
+    }
+
+    fn time(&mut self, port: u16, controller: u64, arrival: Instant) -> Instant {
+        if port != VARIABLES {
+            self.newest = Some(controller);
+        }
+        let Some(offset) = self.offset else { return arrival };
+        let time = signed(controller).saturating_add(offset);
+        let age = signed(arrival.as_micros()).saturating_sub(time);
+        if !(YOUNGEST..=OLDEST).contains(&age) {
+            self.offset = None;
+            return arrival;
+        }
+        u64::try_from(time).map_or(arrival, Instant::from_micros)
+    }
+
+    /// Takes the age of the newest state at `at`, by the link monitor.
+    pub(super) fn link(&mut self, at: Instant, age: Option<Duration>) {
+        let measured = age.zip(self.newest).map(|(age, newest)| {
+            signed(at.as_micros()).saturating_sub(signed(age.as_micros())).saturating_sub(signed(newest))
+        });
+        self.offset = match (self.offset, measured) {
+            (Some(offset), Some(measured)) if offset.abs_diff(measured) < AT_ONCE.unsigned_abs() => {
+                Some(offset + (measured - offset) / SHARE)
+            }
+            (_, measured) => measured,
+        };
+    }
+}
+
+fn signed(micros: u64) -> i64 {
+    i64::try_from(micros).unwrap_or(i64::MAX)
+}
+
+/// The controller's time in a state \[µs\].
+struct Time(Option<u64>);
+
+impl FieldVisitor for Time {
+    fn field(&mut self, name: &str, value: Value<'_>) {
+        if let ("timestamp" | "time", Value::F64(seconds)) = (name, value)
+            && seconds.is_finite()
+            && seconds >= 0.0
+        {
+            self.0 = Some((seconds * 1e6).round() as u64);
+        }
+    }
+
+    fn begin(&mut self, _: &str, _: Group) {}
+
+    fn end(&mut self) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PORT: u16 = 30_004;
+
+    fn at(micros: u64) -> Instant {
+        Instant::from_micros(micros)
+    }
+
+    #[test]
+    fn stamps_lie_apart_as_the_controllers_times_do_however_late_states_are_read() {
+        let mut clock = ControllerClock::new(Stamps::Controller);
+        // Nothing is known of the clock before the first look at the link.
+        assert_eq!(clock.time(PORT, 5_000_000, at(100_400)), at(100_400));
+        // By the fastest state, the newest was 400 µs on its way.
+        clock.link(at(100_900), Some(Duration::from_micros(900)));
+        for (controller, arrival, expected) in
+            [(5_002_000, 102_100, 102_000), (5_004_000, 131_000, 104_000), (5_006_000, 131_001, 106_000)]
+        {
+            assert_eq!(clock.time(PORT, controller, at(arrival)), at(expected));
+        }
+        // What another connection brings is on the same clock, and is none that the monitor has seen.
+        assert_eq!(clock.time(VARIABLES, 5_007_000, at(132_000)), at(107_000));
+        clock.link(at(132_000), Some(Duration::from_micros(26_000)));
+        assert_eq!(clock.time(PORT, 5_008_000, at(133_000)), at(108_000));
+        // The monitor's map has leaked, by 16 µs, and then the clocks are found to be 2 ms farther apart.
+        clock.link(at(133_000), Some(Duration::from_micros(24_984)));
+        assert_eq!(clock.time(PORT, 5_010_000, at(134_000)), at(110_002));
+        clock.link(at(134_000), Some(Duration::from_micros(22_000)));
+        assert_eq!(clock.time(PORT, 5_012_000, at(135_000)), at(114_000));
+    }
+
+    #[test]
+    fn a_clock_that_jumped_and_a_link_that_is_gone_leave_the_time_of_arrival() {
+        let mut clock = ControllerClock::new(Stamps::Controller);
+        clock.time(PORT, 5_000_000, at(100_000));
+        clock.link(at(100_000), Some(Duration::ZERO));
+        assert_eq!(clock.time(PORT, 5_002_000, at(102_000)), at(102_000));
+        for controller in [0, 900_000_000] {
+            let mut jumped = clock;
+            assert_eq!(jumped.time(PORT, controller, at(104_000)), at(104_000));
+            // Until the monitor has measured anew.
+            assert_eq!(jumped.time(PORT, controller + 2_000, at(106_300)), at(106_300));
+            jumped.link(at(106_300), Some(Duration::from_micros(300)));
+            assert_eq!(jumped.time(PORT, controller + 4_000, at(108_300)), at(108_000));
+        }
+        clock.link(at(104_000), None);
+        assert_eq!(clock.time(PORT, 5_004_000, at(104_700)), at(104_700));
+    }
+}
