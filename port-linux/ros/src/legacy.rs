@@ -1,4 +1,4 @@
-//! Topics of `ur_modern_driver`, the driver of 2015 to 2019, by the names that it had (`core/docs/protocol/ros2-surface.md` 12).
+//! Topics of `ur_modern_driver`, the driver of 2015 to 2019, by the names that it had (`core/docs/protocol/ros2-surface.md` 13).
 //!
 //! Types are those of ROS 2 with the same names. As everywhere, a topic whose values the controller does not send is not published.
 

@@ -129,7 +129,7 @@ def main(domain, _port, folder=None):
     planned(node, f"{component.namespace}/joint_trajectory_controller", component.names, states, begin)
 
     # Commands that go on move nothing after a release.
-    check(node.call(f"{judge.IO}/hand_back_control", "Trigger").success, "a release is refused")
+    check(node.call("outrigger/release", "Trigger").success, "a release is refused")
     until(lambda: [m for m in running.take(N=10) if not m.data], "the end of commanding")
     time.sleep(0.5)
     rest = position(states)

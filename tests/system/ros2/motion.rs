@@ -27,8 +27,9 @@ pub(crate) fn tests() -> Vec<Trial> {
         }),
         test("a_cb3_moves_by_goals_and_a_pause_ends_them", NEEDS, || moves(version(3, 15), "text", "ends")),
         test("a_cb3_moves_by_goals_and_a_pause_holds_them", NEEDS, || moves(version(3, 15), "player", "holds")),
-        test("an_e_series_moves_by_goals_and_a_pause_ends_them", NEEDS, || {
-            moves(version(5, 15), "reverse-speedj", "ends");
+        test("an_e_series_moves_by_goals_and_a_pause_ends_them", NEEDS, || moves(version(5, 15), "text", "ends")),
+        test("an_e_series_moves_by_goals_of_a_law_and_a_pause_holds_them", NEEDS, || {
+            moves(version(5, 15), "reverse-servoj", "holds");
         }),
         test("an_e_series_moves_by_goals_and_a_pause_holds_them", NEEDS, || moves(version(5, 15), "player", "holds")),
         test("a_polyscope_x_moves_by_goals_and_a_pause_holds_them", NEEDS, || {
