@@ -741,7 +741,8 @@ impl ModeMachine {
             }
             Grant::By(proof, shown) => (proof, shown),
         };
-        let shown = evidence.acceptance.shown_at(proof).unwrap_or(shown);
+        // What was shown before a pause does not count against a program that has just gone on.
+        let shown = evidence.acceptance.shown_at(proof).map_or(shown, |at| at.max(shown));
         self.grant = Grant::By(proof, shown);
         if now.since(shown) <= self.config.program_timeout {
             return None;

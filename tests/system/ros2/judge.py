@@ -34,6 +34,7 @@ LATCHED = {
     "io_and_status_controller/robot_program_running": "Bool",
 }
 IO = "io_and_status_controller"
+OWN = "outrigger"
 # A machine that gives everybody else its time for seconds makes nothing wrong.
 ros2.PATIENCE = 90.0
 # How this ends where it came too late itself (EX_TEMPFAIL).
@@ -204,11 +205,11 @@ def commanded(node):
         return False
 
     while time.monotonic() < end:
-        answer = node.call("outrigger/request", "Trigger")
+        answer = node.call(f"{OWN}/request", "Trigger")
         if not answer.success:
             refused.add(answer.message)
             if "(Latched)" in answer.message:
-                node.call("outrigger/acknowledge", "Trigger")
+                node.call(f"{OWN}/acknowledge", "Trigger")
         if soon(5.0 if answer.success else 0.3):
             return running
     raise SystemExit(f"never commanded: {refused}")

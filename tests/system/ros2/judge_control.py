@@ -105,6 +105,7 @@ def main(domain, _port, folder=None):
     check(any(isinstance(of, ast.FunctionDef) and of.name == "generate_launch_description" for of in launch.body), "no launch file")
     component = Component(node, folder / "arm.urdf.xacro")
     judge.IO = f"{component.namespace}/{judge.IO}"
+    judge.OWN = f"{component.namespace}/{judge.OWN}"
     states = node.reader(f"{component.namespace}/joint_states", "JointState", depth=1000)
     begin = until(component.read, "joint states")
 
@@ -129,7 +130,7 @@ def main(domain, _port, folder=None):
     planned(node, f"{component.namespace}/joint_trajectory_controller", component.names, states, begin)
 
     # Commands that go on move nothing after a release.
-    check(node.call("outrigger/release", "Trigger").success, "a release is refused")
+    check(node.call(f"{judge.OWN}/release", "Trigger").success, "a release is refused")
     until(lambda: [m for m in running.take(N=10) if not m.data], "the end of commanding")
     time.sleep(0.5)
     rest = position(states)

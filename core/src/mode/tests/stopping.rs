@@ -317,6 +317,33 @@ fn a_motion_that_a_pause_has_halted_goes_on_only_where_it_could_begin() {
     state!(t 8, link_entry = true => Move);
 }
 
+/// The first states after a pause may come before the program has mirrored anything new.
+#[test]
+fn what_was_mirrored_before_a_pause_does_not_end_commanding_after_it() {
+    let mut t = Trace::connected();
+    t.world.mirrored = Some(false);
+    t.state(8);
+    t.world.mirrored = Some(true);
+    t.arm();
+    let before = t.evidence.acceptance.mirrored_counter;
+    let mut mirrors_as_before = |t: &mut Trace, pendant| {
+        t.now = t.now + Duration::from_millis(8);
+        t.world.pendant = pendant;
+        t.evidence = t.world.evidence(t.now);
+        t.evidence.acceptance.mirrored_counter = before;
+        t.machine.observe(t.now, &t.evidence);
+        t.machine.mode()
+    };
+    for _ in 0..300 {
+        assert_eq!(mirrors_as_before(&mut t, Pendant::Paused), Mode::Command);
+    }
+    for _ in 0..62 {
+        assert_eq!(mirrors_as_before(&mut t, Pendant::Go), Mode::Command);
+    }
+    // It has the time that any program has, and no more.
+    assert_eq!(mirrors_as_before(&mut t, Pendant::Go), Mode::Stopping);
+}
+
 #[test]
 fn a_state_that_shows_rest_after_the_time_out_is_rest() {
     let mut t = Trace::commanding();
