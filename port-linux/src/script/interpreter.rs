@@ -43,7 +43,7 @@ pub trait Observes {
     /// Takes what the operating system says of a connection.
     fn trouble(&mut self, trouble: String);
 
-    /// Whether to go on; asked often.
+    /// Returns whether to go on; called often.
     ///
     /// # Errors
     /// The end of it instead.

@@ -20,11 +20,11 @@ pub struct Said<'t> {
     shown: String,
     at: SocketAddr,
     file: StatementFile<'t>,
-    /// Of the program that takes them.
+    /// The words for the program that takes them.
     program: Words<'static>,
-    /// What the operating system said of a connection.
+    /// The operating system's error of a connection.
     trouble: Option<String>,
-    /// What went wrong in printing.
+    /// The error in printing.
     unprinted: Option<io::Error>,
     /// Statements that were executed.
     executed: u32,

@@ -66,7 +66,7 @@ pub struct Client<'t, 'm> {
     config: InterpreterConfig,
     replies: LineAssembler<'m>,
     statements: Statements<'t>,
-    /// There is another statement to be sent.
+    /// Set while another statement is to be sent.
     more: bool,
     /// A statement of the file ends interpreter mode.
     ends: bool,
@@ -75,7 +75,7 @@ pub struct Client<'t, 'm> {
     stage: Stage,
     /// The instant of the newest input.
     now: Instant,
-    /// When it is asked again how far the statements are.
+    /// The time of the next question how far the statements are.
     poll: Instant,
     /// The statement of the probe.
     probe: Option<u32>,
@@ -222,7 +222,7 @@ impl<'t, 'm> Client<'t, 'm> {
         None
     }
 
-    /// When [`InterpreterInput::Tick`] is due; `None` while only the peer or the program can bring news.
+    /// The time at which [`InterpreterInput::Tick`] is due; `None` while only the peer or the program can bring news.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
         if self.outcome.is_some() {
@@ -321,7 +321,7 @@ impl<'t, 'm> Client<'t, 'm> {
         }
     }
 
-    /// Everything was executed.
+    /// Ends the client with all statements executed.
     fn end(&mut self) {
         self.pending.all_executed();
         self.decide(match self.discarded {

@@ -21,7 +21,7 @@ const WAITING: usize = UNANSWERED + OTHERS;
 #[derive(Debug)]
 pub(super) struct Lines<'t> {
     waiting: Deque<Line<'t>, WAITING>,
-    /// What is left of the statement that is being written.
+    /// The rest of the statement that is being written.
     rest: Option<&'t str>,
     /// A blank is due before its next part.
     blank: bool,

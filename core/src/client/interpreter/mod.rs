@@ -85,7 +85,7 @@ pub enum InterpreterInput {
     Closed,
     /// The program that calls `interpreter_mode()` runs.
     ProgramRuns,
-    /// That program has ended.
+    /// The program has ended.
     ProgramEnded,
     /// Stop the motion, drop all statements, end interpreter mode.
     Cancel,
@@ -148,7 +148,7 @@ pub enum InterpreterOutcome {
     },
     /// [`InterpreterInput::Cancel`] was carried out.
     Cancelled {
-        /// Whether the program has ended; otherwise a statement is still being executed.
+        /// Set where the program has ended; otherwise a statement is still being executed.
         ended: bool,
     },
     /// The program runs, and does not enter interpreter mode in time.

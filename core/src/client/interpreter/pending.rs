@@ -41,7 +41,7 @@ pub(super) struct Ahead {
     /// Its line in the file; `None` for one of ours.
     pub(super) line: Option<u32>,
     pub(super) id: u32,
-    /// It is `clear_interpreter()`.
+    /// Set for `clear_interpreter()`.
     pub(super) clears: bool,
 }
 
@@ -50,7 +50,7 @@ pub(super) struct Ahead {
 pub(super) struct Pending<'t> {
     sent: Deque<(Sent<'t>, Instant), { UNANSWERED + OTHERS }>,
     ahead: Deque<Ahead, { AHEAD + UNANSWERED + OTHERS }>,
-    /// So many of `ahead`, from the front, were executed, and are not reported yet.
+    /// The number of those at the front of `ahead` that were executed and are not reported yet.
     executed: usize,
 }
 

@@ -106,7 +106,7 @@ impl<'t> Statement<'t> {
         split_part(self.text)
     }
 
-    /// Whether later statements may need it: it defines or assigns something.
+    /// Returns `true` where later statements may need it: it defines or assigns something.
     #[must_use]
     pub fn defines(&self) -> bool {
         let mut depth = 0_u32;
@@ -224,7 +224,7 @@ fn code(line: &str) -> &str {
     line
 }
 
-/// What has begun and is not ended.
+/// The blocks and brackets that have begun and are not ended.
 #[derive(Clone, Copy, Debug, Default)]
 struct Open {
     blocks: u32,

@@ -20,9 +20,9 @@ struct World<'t, 'm> {
     executed: u32,
     /// The program takes statements.
     interprets: bool,
-    /// It executes them.
+    /// The program executes them.
     executes: bool,
-    /// It answers.
+    /// The controller answers.
     answers: bool,
     /// Bytes that are received at once.
     piece: usize,

@@ -1,4 +1,4 @@
-//! Whether a run commands a robot at present.
+//! The check that no run commands a robot at present.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 
