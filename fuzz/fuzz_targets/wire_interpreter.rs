@@ -82,7 +82,9 @@ fuzz_target!(|bytes: &[u8]| {
     for line in rest.split(|byte| *byte == b'\n') {
         match Reply::parse(line) {
             Reply::Other(text) => assert_eq!(text.0, line.trim_ascii()),
-            Reply::Accepted { line: text, .. } | Reply::State { query: text, .. } => assert!(line.trim_ascii().ends_with(text.0)),
+            Reply::Accepted { line: text, .. } | Reply::State { query: text, .. } => {
+                assert!(line.trim_ascii().ends_with(text.0))
+            }
             Reply::Discarded(text) => {
                 assert!(line.trim_ascii().ends_with(text.0));
                 assert!(text.0.starts_with(reason(text, b"a()").0));
