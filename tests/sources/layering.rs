@@ -24,7 +24,7 @@ const FLOORS: Floors = &[
 /// Modules of `outrigger-wire` by floor, held in the same way.
 const WIRE_FLOORS: Floors = &[
     (8, &["frame", "robot_api", "player"]),
-    (7, &["dashboard", "program"]),
+    (7, &["dashboard", "interpreter", "program"]),
     (6, &["primary", "realtime", "fri", "forward", "external_control"]),
     (5, &["rtde", "sensor"]),
     (4, &["cursor", "robot"]),

@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | [`dashboard`] | the dashboard server | TCP port 29999 |
 //! | [`robot_api`] | the Robot API of PolyScope X, in place of the dashboard server | HTTP, TCP port 80 |
+//! | [`interpreter`] | a program in interpreter mode: statements, and what becomes of them | TCP port 30020 |
 //! | [`rtde`] | Real-Time Data Exchange | TCP port 30004 |
 //! | [`script`] | the primary interface: a program, and what becomes of it | TCP port 30001 |
 //!
@@ -33,6 +34,7 @@
 //! ```
 
 pub mod dashboard;
+pub mod interpreter;
 pub mod robot_api;
 pub mod rtde;
 pub mod script;

@@ -258,6 +258,14 @@ pub trait ArmFacts<const N: usize>: ControllerKind {
         None
     }
 
+    /// The motion of the law has `ended`, or goes on; told before each command.
+    fn motion_ended(&mut self, _ended: bool) {}
+
+    /// Returns `true` once the arm has come to where a motion has ended, or is not waited for.
+    fn has_converged(&self) -> bool {
+        true
+    }
+
     /// The speeds that are commanded, where they are not those that were approved \[rad/s\].
     fn commanded(&self) -> Option<JointVelocities<N>> {
         None

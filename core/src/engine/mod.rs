@@ -85,7 +85,7 @@ use self::cycle::{CycleMemory, Executed, Verdict};
 use self::event::Events;
 #[cfg(feature = "record")]
 use self::keep::Keeper;
-use crate::law::Law;
+use crate::law::{Law, MotionStatus};
 use crate::mode::Mode;
 #[cfg(feature = "programs")]
 use crate::mode::{Channel, Refusal, Word};
@@ -93,6 +93,7 @@ use crate::mode::{Channel, Refusal, Word};
 use crate::recorder::Recorder;
 #[cfg(feature = "programs")]
 use crate::robot::Reason;
+use crate::trajectory::Progress;
 use outrigger_wire::time::{Duration, Instant, earliest};
 
 pub use coast::Coast;
@@ -419,6 +420,9 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
     /// Decides on the command and makes its bytes. Returns `true` where they answer the state; `None` where there is no command.
     fn command(&mut self, now: Instant) -> Option<bool> {
         self.cycle.suspend_ended(&mut self.law);
+        if P::DELEGATES {
+            self.peer.motion_ended(MotionStatus::of(&self.law).progress == Progress::Finished);
+        }
         let asked = if P::DELEGATES { self.peer.asked() } else { None };
         let written = match self.cycle.answer(&mut self.law, asked.as_ref(), now, &mut self.events) {
             Ok(verdict @ (Verdict::Silent | Verdict::Mirror)) => self.peer.write(verdict).map(|_| None),

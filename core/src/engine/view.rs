@@ -10,6 +10,7 @@ use crate::law::{Law, MotionStatus};
 use crate::link::{Figures, Grade, Histograms};
 use crate::mode::{Evidence, Mode, ModeMachine, Operator};
 use crate::robot::{Reason, ReasonSet};
+use crate::trajectory::Progress;
 use outrigger_wire::robot::{JointVelocities, State};
 use outrigger_wire::time::Instant;
 
@@ -134,7 +135,11 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
     /// The state of the motion that the law follows; the default where it follows none.
     #[must_use]
     pub fn motion_status(&self) -> MotionStatus {
-        MotionStatus::of(&self.law)
+        let status = MotionStatus::of(&self.law);
+        match status.progress {
+            Progress::Finished if !self.peer.has_converged() => MotionStatus { progress: Progress::Running, ..status },
+            _ => status,
+        }
     }
 
     /// The law, to give it another motion. What it asks for is held to the limits like before.

@@ -43,6 +43,7 @@ pub mod fields;
 pub mod forward;
 pub mod frame;
 pub mod fri;
+pub mod interpreter;
 mod layout;
 pub mod math;
 pub mod player;

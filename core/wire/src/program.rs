@@ -59,6 +59,7 @@ wire_enum! {
         Position = 5 "position" "A joint would not stop before its position limit",
         Divergence = 6 "divergence" "A target too far from where the arm is",
         Version = 7 "version" "It was greeted by another version",
+        Stale = 8 "stale" "A position waited for too long in the ring",
     }
 }
 

@@ -209,6 +209,9 @@ pub(crate) struct ScriptArgs {
     /// Stay until the program ends, and print what it says
     #[arg(long)]
     pub wait: bool,
+    /// Send the file's statements one by one to interpreter mode (port 30020) instead of the file as a program
+    #[arg(long, conflicts_with = "wait")]
+    pub interpreter: bool,
     /// How long news of the program are waited for
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub timeout: Option<u64>,

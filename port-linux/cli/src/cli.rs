@@ -314,12 +314,20 @@ taken from what the controller says on port 30001. Software before 5.0 names no 
 proof of a start is that no program ran before and one runs afterwards, and the answer says so. \
 With --wait, its messages (textmsg, popup) are printed as they come, until it ends.
 
-Exit codes: 0 it runs (with --wait: it ended), 1 the controller does not take it for a program, \
-3 no connection, no news, or local control, 4 it failed while it ran, or was replaced.
+With --interpreter the file is a list of statements, as they stand in a program's body, for interpreter mode (port \
+30020, software 5.10 and later): a program that takes them is started, each statement is sent once the one before it \
+is accepted, and their execution is followed. A block or an expression over several lines is one statement. A \
+statement that is discarded ends it: those before it are executed, none behind it is sent. Ctrl-C aborts the motion \
+and drops what waits. A run that commands the arm is not disturbed: then nothing is sent.
+
+Exit codes: 0 it runs (with --wait: it ended; with --interpreter: all statements were executed), 1 the controller does \
+not take it for a program, or discards a statement, 3 no connection, no news, or local control, 4 it failed while it \
+ran, was replaced, or was aborted.
 
 Examples:
   outrigger script 192.168.56.101 weld.script
   outrigger script 192.168.56.101 weld.script --wait
+  outrigger script 192.168.56.101 moves.script --interpreter
   echo 'popup(\"hello\")' | outrigger script 127.0.0.1 - --json")]
     Script(ScriptArgs),
     /// Show what a board tells, live, and write its recordings to files

@@ -6,14 +6,17 @@ use std::io;
 use std::path::Path;
 
 use outrigger_config::files;
+use outrigger_core::client::interpreter::{InterpreterConfig, StatementFile};
 use outrigger_core::client::script::{ScriptFile, Upload, UploadConfig};
+use outrigger_wire::interpreter;
 use outrigger_wire::time::Duration;
 
 use crate::args::ScriptArgs;
+use crate::ask;
 use outrigger::exit::{Failure, Outcome};
 use outrigger::host::signals::{Leaves, Signals};
 use outrigger::host::target::Target;
-use outrigger::script::{Words, upload};
+use outrigger::script::{InterpreterPorts, Said, Words, interpret, upload};
 use outrigger::show::eprintln_lossy;
 
 /// The most bytes of a program, far beyond any that a controller takes.
@@ -27,6 +30,9 @@ const FILE_MAX: u64 = 64 << 20;
 pub(crate) fn run(args: &ScriptArgs) -> Outcome {
     let bytes = read(&args.file)?;
     let shown = args.file.display().to_string();
+    if args.interpreter {
+        return statements(args, &bytes, shown);
+    }
     let file = ScriptFile::new(&bytes).map_err(|error| Failure::BadInput(format!("{shown}: {error}")))?;
     file.warnings(|warning| eprintln_lossy!("{shown}:{}: warning: {}", warning.line, warning.kind.text()));
     let target = Target::resolve(&args.robot)?;
@@ -41,6 +47,25 @@ pub(crate) fn run(args: &ScriptArgs) -> Outcome {
         upload(config, file, at, &mut words, async || signals.next().await).await
     });
     if words.is_unread() { Ok(()) } else { words.outcome(uploaded?) }
+}
+
+/// Sends the statements of the file to interpreter mode.
+fn statements(args: &ScriptArgs, bytes: &[u8], shown: String) -> Outcome {
+    let file = StatementFile::new(bytes).map_err(|error| Failure::BadInput(format!("{shown}: {error}")))?;
+    let target = Target::resolve(&args.robot)?;
+    let at = InterpreterPorts { program: target.socket(Upload::PORT), statements: target.socket(interpreter::PORT) };
+    ask::none_commands(&args.robot)?;
+    let (mut config, mut uploads) = (InterpreterConfig::default(), UploadConfig::default());
+    if let Some(seconds) = args.timeout {
+        let timeout = Duration::from_secs(seconds);
+        (config.entering, config.reply, uploads.verdict) = (timeout, timeout, timeout);
+    }
+    let mut said = Said::new(args.json, shown, at, file)?;
+    let interpreted = outrigger::host::runtime::one_threaded()?.block_on(async {
+        let mut signals = Signals::listen(Leaves::AnArm)?;
+        interpret(config, uploads, file, at, &mut said, async || signals.next().await).await
+    })?;
+    said.outcome(&interpreted)
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, Failure> {

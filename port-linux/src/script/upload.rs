@@ -127,13 +127,13 @@ fn was_interrupted(by: &str, sent: bool) -> Failure {
     Failure::Fault(format!("{by}: {what}"))
 }
 
-enum Ready<'s> {
+pub(super) enum Ready<'s> {
     ToRead(&'s TcpStream),
     ToWrite(&'s TcpStream),
 }
 
 /// What `stream` can do next, where there is one.
-async fn ready(stream: Option<&TcpStream>, writing: bool) -> Ready<'_> {
+pub(super) async fn ready(stream: Option<&TcpStream>, writing: bool) -> Ready<'_> {
     let Some(stream) = stream else { return std::future::pending().await };
     tokio::select! {
         _ = stream.readable() => Ready::ToRead(stream),

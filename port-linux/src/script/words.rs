@@ -344,7 +344,7 @@ fn spoken(message: &ControllerMessage<'_>) -> Option<String> {
 /// An event of an upload as scripts read it.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "event")]
-struct Told {
+pub(super) struct Told {
     kind: &'static str,
     #[serde(flatten)]
     what: What,
@@ -384,7 +384,7 @@ enum About {
     Code { code: i32, argument: i32 },
 }
 
-fn event_object(event: &UploadEvent<'_>) -> Told {
+pub(super) fn event_object(event: &UploadEvent<'_>) -> Told {
     let (kind, what) = match event {
         UploadEvent::Software(software) => ("software", What::Software { software: software.to_string() }),
         UploadEvent::Sent { replaces } => ("sent", What::Sent { replaces: *replaces }),

@@ -156,6 +156,7 @@ const BESIDE: &[(&str, End, With)] = &[
     ("limits.expert.braking", Most, Beside("session.expert.own_stop = 50")),
     ("limits.position_max", Least, Never("the lowest angle is below it")),
     ("limits.position_min", Most, Never("the highest angle is above it")),
+    ("program.expert.lag", Most, Beside("program.expert.ring = 1000")),
     ("robot.expert.torque", Least, Never("the last joints have less")),
     ("robot.expert.torque", Most, Never("the last joints have less")),
     ("session.expert.acceleration", Least, Never("limits.acceleration is 0.01 at least")),

@@ -257,6 +257,9 @@ pub(crate) const ROWS: &[Row<Scene>] = &[
     row("program.expert.lookahead", "0.1", CALM, "0.1").beside(SERVOJ),
     row("program.expert.gain", "300", CALM, "300").beside(SERVOJ),
     row("program.expert.lag", "0.02", CALM, "").beside("session.path = \"buffered\""),
+    row("program.expert.ring", "64", CALM, "z,z").beside("session.path = \"buffered\""),
+    row("program.expert.convergence", "0.0001", CALM, "").beside("session.path = \"buffered\""),
+    row("program.expert.convergence_time", "0.0", CALM, "").beside("session.path = \"buffered\"; program.expert.convergence = 0.0001"),
     row("program.expert.end_timeout", "0.3", UNHEARD, "").beside(SERVOJ),
     row("operator.expert.acknowledge_input", "1", CLEARED, "Arming"),
 ];

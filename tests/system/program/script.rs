@@ -1,6 +1,7 @@
 //! `outrigger script` against simulated controllers: what it says, and how it ends.
 
 use std::io::Write as _;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use outrigger_sim::controller::{Controller, Options, StartState};
@@ -131,4 +132,93 @@ fn a_file_without_a_statement_is_bad_input_before_anything_is_connected() {
     let ended = script(&server, "# only a comment\n", &[]);
     assert_eq!((ended.code, ended.complained.as_str()), (1, "outrigger: -: there is no statement in it\n"));
     assert_eq!(server.controller().clients(), 0);
+}
+
+/// A file of statements, and what `--interpreter` makes of it.
+fn interpreter(server: &Running, statements: &str, options: &[&str]) -> Ended {
+    script(server, statements, &[&["--interpreter"], options].concat())
+}
+
+#[test]
+fn statements_are_executed_one_after_the_other_and_a_block_is_one_of_them() {
+    let server = serve_software(5, 15);
+    let statements =
+        "# three\ni = 0\nwhile i < 2:\n  textmsg(\"round \", i) # said\n  i = i + 1\nend\n\ntextmsg(\"over\")";
+    let ended = interpreter(&server, statements, &[]);
+    assert_eq!(ended.code, 0, "{}", ended.complained);
+    let said: Vec<&str> = ended.said.iter().map(String::as_str).filter(|line| !line.contains(": executed")).collect();
+    let first = format!("interpreter mode at 127.0.0.1:{}", server.port_base() + 21);
+    let last = "3 statements executed, interpreter mode ended";
+    assert_eq!(said, [first.as_str(), "round 0", "round 1", "over", last]);
+    let executed: Vec<&str> =
+        ended.said.iter().filter_map(|line| line.split_once(": executed: ")).map(|at| at.0).collect();
+    assert_eq!(executed, ["-:2", "-:3", "-:8"]);
+}
+
+#[test]
+fn a_statement_that_is_discarded_or_fails_is_named_by_its_line() {
+    let server = serve_software(5, 15);
+    let ended = interpreter(&server, "textmsg(\"a\")\n\nnothing(\n 1)\ntextmsg(\"b\")\n", &["--json"]);
+    assert_eq!(ended.code, 1, "{}", ended.complained);
+    assert!(ended.complained.contains("-:3: discarded: Compile error\n  nothing(\n"), "{}", ended.complained);
+    let last = r#"{"type":"outcome","outcome":"discarded","executed":1,"line":3,"reason":"Compile error"}"#;
+    assert_eq!(ended.said.last().map(String::as_str), Some(last));
+    assert!(!ended.said.iter().any(|line| line.contains("\"text\":\"b\"")), "{:?}", ended.said);
+
+    let ended = interpreter(&server, "a = [1, 2]\nsleep(0.5)\ntextmsg(a[5])\ntextmsg(\"b\")\n", &[]);
+    assert_eq!(ended.code, 4, "{}", ended.complained);
+    // That of the sleep before it, where nobody has asked since that ended.
+    let places = ["-:2: stopped by an error: ", "-:3: stopped by an error: "];
+    assert!(places.iter().any(|place| ended.complained.contains(place)), "{}", ended.complained);
+    assert!(ended.complained.contains("up to line 4"), "{}", ended.complained);
+}
+
+#[test]
+fn an_interrupt_aborts_the_move_drops_what_waits_and_stops_what_does_not_end() {
+    let server = serve_software(5, 15);
+    let at = || server.controller().truth().q[0];
+    let start = at();
+    let far = format!("movej([{}, -1.5, 1.5, -1.5, -1.5, 0], a=0.5, v=0.2)\n", start + 2.0);
+    let endless = "while True: speedj([0.1, 0, 0, 0, 0, 0], 0.5, 0.1) end\n".to_owned();
+    for (statements, said) in
+        [(far.repeat(3), "SIGINT: motion aborted, statements cleared"), (endless, "a statement did not end in time")]
+    {
+        let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("interrupted.script");
+        std::fs::write(&file, statements).expect("a file");
+        let child = Command::new(outrigger_system::program())
+            .args(["script", &format!("127.0.0.1:{}", server.port_base())])
+            .arg(&file)
+            .arg("--interpreter")
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the binary under test");
+        let before = at();
+        while (at() - before).abs() < 0.01 {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+        assert!(killed.is_ok_and(|status| status.success()));
+        let output = child.wait_with_output().expect("it ends");
+        let complained = String::from_utf8(output.stderr).expect("text");
+        assert_eq!(output.status.code(), Some(4), "{complained}");
+        assert!(complained.contains(said), "{complained}");
+        let rest = at();
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        assert!((at() - rest).abs() < 1e-3, "the arm still moves");
+    }
+}
+
+#[test]
+fn software_without_interpreter_mode_and_a_file_that_is_none_are_said() {
+    let ended = interpreter(&serve_software(3, 15), "sleep(1)\n", &[]);
+    assert_eq!(ended.code, 3);
+    assert!(ended.complained.contains("interpreter mode needs software 5.10 or PolyScope X"), "{}", ended.complained);
+    let ended = interpreter(&serve_software(5, 15), "sleep(1)\nif a:\n b()\n", &[]);
+    assert_eq!((ended.code, ended.said.len()), (1, 0));
+    assert!(ended.complained.contains("line 2: what begins here is not ended"), "{}", ended.complained);
+    let local = serve(Options { state: StartState::Local, ..Options::default() });
+    let ended = interpreter(&local, "sleep(1)\n", &[]);
+    assert_eq!(ended.code, 3);
+    assert!(ended.complained.contains("choose remote control at the pendant"), "{}", ended.complained);
 }

@@ -33,6 +33,8 @@ pub enum ScriptValue<'a> {
     Address(Ipv4Addr),
     /// Printable ASCII without `"` and `\`.
     Text(&'a str),
+    /// A text, with line ends, so many times one behind the other: for a list that is longer than a template.
+    Repeated(&'a str, u16),
 }
 
 impl ScriptValue<'_> {
@@ -43,7 +45,18 @@ impl ScriptValue<'_> {
         match *self {
             Self::Integer(_) | Self::Address(_) => true,
             Self::Decimal(value) => (Self::DECIMAL.min..=Self::DECIMAL.max).contains(&value),
-            Self::Text(text) => text.bytes().all(|b| matches!(b, b' '..=b'~') && b != b'"' && b != b'\\'),
+            Self::Text(text) => is_plain(text.bytes()),
+            Self::Repeated(text, times) => {
+                times > 0 && !text.is_empty() && is_plain(text.bytes().filter(|byte| *byte != b'\n'))
+            }
+        }
+    }
+
+    /// Returns the number of times that its text is written.
+    const fn times(&self) -> usize {
+        match *self {
+            Self::Repeated(_, times) => times as usize,
+            Self::Integer(_) | Self::Decimal(_) | Self::Address(_) | Self::Text(_) => 1,
         }
     }
 
@@ -66,11 +79,15 @@ impl ScriptValue<'_> {
                 }
                 line.integer(d.into());
             }
-            Self::Text(text) => return text.as_bytes(),
+            Self::Text(text) | Self::Repeated(text, _) => return text.as_bytes(),
         }
         let len = line.finish().unwrap_or(0);
         scratch.get(..len).unwrap_or_default()
     }
+}
+
+fn is_plain(mut bytes: impl Iterator<Item = u8>) -> bool {
+    bytes.all(|b| matches!(b, b' '..=b'~') && b != b'"' && b != b'\\')
 }
 
 /// Why a template is not rendered.
@@ -253,22 +270,22 @@ impl<'a> ScriptText<'a> {
             }
             let mut scratch = [0; SCRATCH];
             let value;
-            // What is copied as one, what follows it, and whether it ends the line.
+            // What is copied as one and how many times, what follows it, and whether it ends the line.
             let whole = if let Some(place) = self.rest.strip_prefix(b"{{") {
                 let refused = ScriptError::Place { line: self.line };
                 let rest;
                 (value, rest) = self.value(place).ok_or(refused)?;
-                Some((value.bytes(&mut scratch), rest, false))
+                Some((value.bytes(&mut scratch), value.times(), rest, false))
             } else {
                 let first = self.rest.split_first().filter(|_| self.packed);
                 let frequent = first.and_then(|(byte, rest)| Some((word(*byte)?, rest)));
-                frequent.map(|(word, rest)| (word, rest, word.ends_with(b"\n")))
+                frequent.map(|(word, rest)| (word, 1, rest, word.ends_with(b"\n")))
             };
-            let copied = if let Some((whole, rest, ends_line)) = whole {
-                let bytes = whole.get(self.within..).unwrap_or_default();
-                let copied = copy(bytes, room);
+            let copied = if let Some((whole, times, rest, ends_line)) = whole {
+                let written = self.within.checked_rem(whole.len()).unwrap_or_default();
+                let copied = copy(whole.get(written..).unwrap_or_default(), room);
                 self.within = self.within.saturating_add(copied);
-                if copied == bytes.len() {
+                if self.within >= whole.len().saturating_mul(times) {
                     (self.rest, self.within, self.fresh) = (rest, 0, ends_line);
                 }
                 copied

@@ -104,13 +104,7 @@ impl<'t> ScriptFile<'t> {
     /// # Errors
     /// Where there is nothing that could be sent.
     pub fn new(bytes: &'t [u8]) -> Result<Self, ScriptError> {
-        let text = core::str::from_utf8(bytes).map_err(|error| {
-            let before = bytes.get(..error.valid_up_to()).unwrap_or_default();
-            let column = before.rsplit(|byte| *byte == b'\n').next().map_or(0, <[u8]>::len);
-            ScriptError::NotUtf8 { line: line_of(before), column: number(column).saturating_add(1) }
-        })?;
-        // Editors of another system begin a file with a mark that no controller knows.
-        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let text = utf8(bytes)?;
         let mut skipped: u32 = 0;
         let mut rest = text;
         while let Some((_, after)) = rest.split_once(['\n']).filter(|(line, _)| !is_statement(line)) {
@@ -238,8 +232,18 @@ fn walk<'t>(text: &'t str, visit: &mut dyn FnMut(Item<'t>)) {
     }
 }
 
+/// The text in `bytes`, without the mark that editors of another system begin a file with and that no controller knows.
+pub(in crate::client) fn utf8(bytes: &[u8]) -> Result<&str, ScriptError> {
+    let text = core::str::from_utf8(bytes).map_err(|error| {
+        let before = bytes.get(..error.valid_up_to()).unwrap_or_default();
+        let column = before.rsplit(|byte| *byte == b'\n').next().map_or(0, <[u8]>::len);
+        ScriptError::NotUtf8 { line: line_of(before), column: number(column).saturating_add(1) }
+    })?;
+    Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
+}
+
 /// As `str::lines` gives them. A pattern of one `char`, here and below, has a panic that links; a list of them has none.
-fn lines(text: &str) -> impl Iterator<Item = &str> {
+pub(in crate::client) fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.split_inclusive(['\n']).map(|line| match line.strip_suffix('\n') {
         Some(line) => line.strip_suffix('\r').unwrap_or(line),
         None => line,
@@ -281,7 +285,7 @@ fn ends_on_its_line(line: &str) -> bool {
 }
 
 /// The words of a line's code: neither of its texts nor of its comment.
-fn words(line: &str) -> impl Iterator<Item = &str> {
+pub(in crate::client) fn words(line: &str) -> impl Iterator<Item = &str> {
     let mut comment = false;
     line.split(['"'])
         .step_by(2)

@@ -19,7 +19,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod file;
+pub(super) mod file;
 mod judge;
 #[cfg(all(test, feature = "texts"))]
 mod tests;

@@ -198,6 +198,12 @@ impl UrConfig {
             .map_err(value("text"))?;
         let fetched = cfg!(feature = "urcap") || program.by != Delivery::UrCap;
         BadValue::unless(fetched, "by", "text: this build has no URCap to answer").map_err(value("program"))?;
+        BadValue::unless(
+            program.lag <= program.longest_lag(),
+            "lag",
+            "at most 0.04 s for each 30 places of the ring, less two",
+        )
+        .map_err(value("program"))?;
         let registers = program.by_registers(*path);
         let others = !matches!(path, CommandPath::ExternalControl | CommandPath::Player);
         BadValue::unless(others || program.orders == Orders::Socket, "orders", "socket: this path has no other")
@@ -236,13 +242,10 @@ impl UrConfig {
     /// the time that passes until the arm shows it.
     #[cfg(feature = "programs")]
     fn most_feedback(&self, period: Duration) -> f32 {
-        let ProgramConfig { lag, lookahead, .. } = self.peer.program;
+        let program = &self.peer.program;
         match self.peer.path {
             path if !path.is_positions() => f32::INFINITY,
-            path => {
-                let waits = if path == CommandPath::Buffered { lag.percent(150) } else { Duration::ZERO };
-                0.5 / (waits + lookahead + period.times(3)).as_secs_f32()
-            }
+            path => 0.5 / (program.waits(path) + program.lookahead + period.times(3)).as_secs_f32(),
         }
     }
 
@@ -251,13 +254,20 @@ impl UrConfig {
     fn following(&self, period: Duration) -> FollowingConfig {
         let mut tuning = self.mode.following;
         if self.peer.path.is_positions() {
-            let ProgramConfig { lag, lookahead, .. } = self.peer.program;
-            let waits = if self.peer.path == CommandPath::Buffered { lag.percent(150) } else { Duration::ZERO };
-            let late = waits + lookahead + SETTLING + Duration::from_millis(24);
+            let program = &self.peer.program;
+            let late = program.waits(self.peer.path) + program.lookahead + SETTLING + Duration::from_millis(24);
             let cycles = late.whole_up(period);
             let delay = u8::try_from(cycles).unwrap_or(u8::MAX).clamp(2, 31);
             // What the hull of the newest commands does not reach back to has that much more patience.
-            let patience = u16::try_from(cycles).unwrap_or(u16::MAX).max(FollowingConfig::new(period).patience);
+            const LONGEST: u16 = 1_000;
+            let usual = FollowingConfig::new(period);
+            let patience = u16::try_from(cycles).unwrap_or(u16::MAX).max(usual.patience).min(LONGEST);
+            // Behind a longer lag the target may differ from the newest commands by what a joint gathers in it.
+            let more = (program.waits(self.peer.path) - ProgramConfig::USUAL_WAIT).as_secs_f32();
+            if tuning.tolerance.is_none() && more > 0.0 {
+                let fastest = self.limits.acceleration.iter().fold(0.0, f32::max);
+                tuning.tolerance = Some((usual.tolerance + fastest * more).min(0.5));
+            }
             tuning.delay = tuning.delay.or(Some(delay));
             let patience = tuning.patience.unwrap_or(tuning.late_patience.map_or(patience, |late| patience.min(late)));
             tuning.patience = Some(patience);
@@ -321,8 +331,7 @@ impl UrConfig {
         if self.peer.path.is_resident() {
             // As below; then the thread that reads hands it to the thread that moves, which ends its step first. A read gives
             // up at the end of a cycle, and the step under way ends before the stop begins.
-            let ring = self.peer.program.lag.percent(150);
-            let waits = if self.peer.path == CommandPath::Buffered { ring } else { Duration::ZERO };
+            let waits = self.peer.program.waits(self.peer.path);
             let filter = if self.peer.path.is_positions() { self.peer.program.lookahead } else { Duration::ZERO };
             let latency = answered.times(2) + period.times(3) + waits + filter;
             return PathTiming { latency, hold: self.peer.text.hold + period.times(2) };
@@ -336,6 +345,12 @@ impl UrConfig {
         PathTiming { latency, hold: self.peer.text.hold + period + ramp }
     }
 
+    /// Returns the timing of a stop. Positions that wait in a ring do not delay it: it drops them, as does a program that ends.
+    fn stop_timing(&self, software: SoftwareVersion, period: Duration) -> PathTiming {
+        let PathTiming { latency, hold } = self.path_timing(software, period);
+        PathTiming { latency: latency - self.peer.program.waits(self.peer.path), hold }
+    }
+
     /// The limits that hold on such a controller ([`Limits::carried_by`]).
     #[must_use]
     pub fn limits_on(&self, software: SoftwareVersion, period: Duration) -> Limits<6> {
@@ -347,7 +362,7 @@ impl UrConfig {
     #[must_use]
     pub fn worst_coast(&self, software: SoftwareVersion) -> Coast<6> {
         let period = period_of(software);
-        let PathTiming { latency, hold } = self.path_timing(software, period);
+        let PathTiming { latency, hold } = self.stop_timing(software, period);
         let stale = self.link.stream(period).stale_after.max(self.mode.of(period).state_timeout);
         let seen = stale.max(self.oldest_reading(period)) + period;
         Coast::of(&self.limits, seen + latency + hold + self.limits.reaction, self.stop_on(software))
@@ -357,7 +372,7 @@ impl UrConfig {
     /// to its end; `None` where nothing ends it then, because the text is bare and the arm is not recorded to stop by itself.
     #[must_use]
     pub fn coast_without_us(&self, software: SoftwareVersion) -> Option<Coast<6>> {
-        let PathTiming { latency, hold } = self.path_timing(software, period_of(software));
+        let PathTiming { latency, hold } = self.stop_timing(software, period_of(software));
         let ends = self.peer.path.is_resident() || TextPath::new(self.peer.text, software).ends_without_us();
         ends.then(|| Coast::of(&self.limits, latency + hold + self.limits.reaction, self.stop_on(software)))
     }

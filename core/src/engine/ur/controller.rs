@@ -299,6 +299,16 @@ impl ArmFacts<6> for Ur<'_> {
         let tcp = options.tcp.or(facts.tcp_offset).unwrap_or_default();
         parameters.map(|parameters| KinematicChain::new(parameters, &tcp))
     }
+
+    #[cfg(feature = "programs")]
+    fn motion_ended(&mut self, ended: bool) {
+        exclusive(&mut self.program).into_iter().for_each(|program| program.motion_ended(ended));
+    }
+
+    #[cfg(feature = "programs")]
+    fn has_converged(&self) -> bool {
+        shared(&self.program).is_none_or(Reverse::has_converged)
+    }
 }
 
 impl<'m> Controller<6> for Ur<'m> {
@@ -524,6 +534,7 @@ impl<'m> Controller<6> for Ur<'m> {
             if program.holds_back() {
                 cx.cycle.held_back();
             }
+            program.convergence().into_iter().for_each(|news| cx.events.push_peer(UrEvent::Program(news)));
             program.lateness().into_iter().for_each(|news| cx.events.push_peer(UrEvent::Program(news)));
             if program.was_called() {
                 cx.events.push_peer(UrEvent::Program(ProgramNews::Sent));

@@ -103,6 +103,13 @@ pub enum ProgramNews {
     /// Control makes, reported once of each; or behind positions that came late, which it then follows within its limits,
     /// reported the first time since the program connected, the second, the fourth and so on.
     Late(Duration),
+    /// The last position of a motion was repeated until the arm came to it, or for as long as it may take.
+    Converged {
+        /// Set where every joint is within [`convergence`](super::ProgramConfig::convergence).
+        converged: bool,
+        /// The distance of the joint that is furthest away from it \[µrad\].
+        off: u32,
+    },
 }
 
 /// What follows the loss of a link.

@@ -211,7 +211,14 @@ settings! {
         /// `gain` of each `servoj`, from 3.1 on. Default 2000, as UR's own driver has it.
         pub gain: u16 [100 to 2000] = 2_000,
         /// Time that positions wait in the ring: at least half and at most one and a half of it. Default 0.04.
-        pub lag: Duration [0.016 to 0.04 "s"] = Duration::from_millis(40),
+        pub lag: Duration [0.016 to 1.33 "s"] = Duration::from_millis(40),
+        /// Places for positions in the ring: at 500 Hz 30 and two more for each 0.04 s of the lag. Default 32.
+        pub ring: u16 [32 to 1000 "points"] = 32,
+        /// The distance within which a joint has come to the last position of a motion \[rad\], where positions wait in a ring: until
+        /// then that position is repeated. Default 0.002.
+        pub convergence: f32 [0.0001 to 0.3 "rad"] = 0.002,
+        /// The longest time for which it is repeated. Default 0.5 s.
+        pub convergence_time: Duration [0.0 to 10.0 "s"] = Duration::from_millis(500),
         /// Longest wait for its end, once it was told to; then a `stopj` ends whatever program runs. Default 100 ms.
         pub end_timeout: Duration [0.02 to 5.0 "s"] = Duration::from_millis(100),
         /// How its orders get to it. Default: over a connection that it makes.
@@ -243,6 +250,27 @@ impl ProgramConfig {
     #[must_use]
     pub const fn by_registers(&self, path: CommandPath) -> bool {
         path.can_use_registers() && matches!(self.orders, Orders::Registers)
+    }
+
+    /// The longest time that positions wait in the ring by default.
+    pub(super) const USUAL_WAIT: Duration = Duration::from_millis(60);
+
+    /// The longest lag that the ring has room for, where one point is taken out in each 2 ms: one and a half of it wait, and two
+    /// are on their way.
+    pub(super) fn longest_lag(&self) -> Duration {
+        const SHORTEST: Duration = Duration::from_millis(2);
+        SHORTEST.times(u64::from(self.ring.saturating_sub(2))).percent(67)
+    }
+
+    /// Time that positions wait in the ring at most; none where there is no ring.
+    pub(super) fn waits(&self, path: CommandPath) -> Duration {
+        if path == CommandPath::Buffered { self.lag.percent(150) } else { Duration::ZERO }
+    }
+
+    /// Returns the largest distance of the newest target from the measured joint \[rad\]: further where more positions wait than in 0.04 s, by
+    /// what the `fastest` joint travels meanwhile \[rad/s\].
+    pub(super) fn lead(&self, path: CommandPath, fastest: f32) -> f32 {
+        self.divergence + fastest * (self.waits(path) - Self::USUAL_WAIT).as_secs_f32()
     }
 
     /// How many points are to wait in the ring, where one is taken out in each period.

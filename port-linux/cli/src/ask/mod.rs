@@ -2,6 +2,7 @@
 
 mod args;
 mod board;
+mod commands;
 mod motion;
 mod words;
 
@@ -19,6 +20,7 @@ use serde_json::Value;
 pub(crate) use self::args::AskArgs;
 use self::args::{Wanted, Word};
 use self::board::Board;
+pub(crate) use self::commands::none_commands;
 use crate::beside;
 use outrigger::exit::{Failure, Outcome, output_closed};
 use outrigger::host::clock::{Clock, std_duration};

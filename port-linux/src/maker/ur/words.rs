@@ -70,6 +70,7 @@ fn program(news: ProgramNews) -> (String, Vec<(&'static str, String)>) {
                 Ending::Speed => "a joint speed was above the limit that it checks itself",
                 Ending::Position => "a joint would have passed the position limit that it checks itself",
                 Ending::Divergence => "a target was too far from where the arm is",
+                Ending::Stale => "a position waited in its ring for too long",
                 Ending::Version => "it is of another version of Outrigger",
                 Ending::Unknown(number) => &format!("for a reason that this version does not know, number {number}"),
             };
@@ -90,6 +91,12 @@ fn program(news: ProgramNews) -> (String, Vec<(&'static str, String)>) {
                 }
             };
             (format!("External Control says how the trajectory ended: {how}"), vec![("result", result.to_string())])
+        }
+        ProgramNews::Converged { converged, off } => {
+            let off = f64::from(off) * 1e-6;
+            let how = if converged { "has come to" } else { "has not come to" };
+            let text = format!("the arm {how} the last position: {:.2} mrad", off * 1e3);
+            (text, vec![("converged", converged.to_string()), ("off", off.to_string())])
         }
         ProgramNews::Late(by) => {
             let seconds = by.as_secs_f64();

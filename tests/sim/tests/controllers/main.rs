@@ -26,6 +26,7 @@ mod publication;
 mod remote;
 mod resident;
 mod reverse;
+mod ring;
 mod robot_api;
 mod ros;
 mod rtde;

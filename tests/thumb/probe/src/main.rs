@@ -12,6 +12,7 @@ mod dashboard;
 #[cfg(feature = "engine_only")]
 mod drive;
 mod fri;
+mod interpreter;
 mod link;
 mod mode;
 mod motion;
@@ -47,6 +48,7 @@ extern "C" fn _start() -> ! {
         rtde::probe();
         dashboard::probe();
         upload::probe();
+        interpreter::probe();
         fri::probe();
         urscript::probe();
         outrigger_wire_probe::probe();

@@ -42,6 +42,10 @@ const VALUES: &[(&str, ScriptValue<'_>)] = &[
     ("A3", ScriptValue::Decimal(2.04)),
     ("A4", ScriptValue::Decimal(2.04)),
     ("A5", ScriptValue::Decimal(2.04)),
+    ("LEAD", ScriptValue::Decimal(0.32)),
+    ("PLACES", ScriptValue::Integer(32)),
+    ("RING", ScriptValue::Repeated(RING_ROW, 32)),
+    ("STALE", ScriptValue::Integer(5300)),
     ("FILL", ScriptValue::Integer(20)),
     ("V0", ScriptValue::Decimal(1.02)),
     ("V1", ScriptValue::Decimal(1.02)),
@@ -64,6 +68,9 @@ const VALUES: &[(&str, ScriptValue<'_>)] = &[
     ("OUTPUTS", ScriptValue::Integer(24)),
     ("H5", ScriptValue::Decimal(6.3)),
 ];
+
+/// One place of a ring.
+const RING_ROW: &str = "z,z,z,z,z,z,z,\n";
 
 /// The beginning of each template that names it in its first lines.
 const LIMITS: &str = include_str!("../../../programs/limits.script");
@@ -163,10 +170,37 @@ fn every_template_is_a_program_of_every_software() {
             compiled.unwrap_or_else(|error| panic!("{name} on {version}: {error:?}\n{text}"));
             longest = longest.max(text.len());
         }
-        // A board sends the programs that carry commands.
-        let most = if name == "player.script" { 8192 } else { 4864 };
+        // A board sends the programs that carry commands. The places of a ring are made where it is sent.
+        let ring = if name == "buffered.script" { RING_ROW.len() * 32 } else { 0 };
+        let most = if name == "player.script" { 8192 } else { 4864 + ring };
         assert!(longest <= most || header, "{name}: {longest} B");
         println!("{name}: at most {longest} B, {} B as a template", template.len());
+    }
+}
+
+#[test]
+fn a_ring_of_a_thousand_places_is_a_program_read_in_pieces_of_any_size() {
+    use outrigger_urscript::programs::{BUFFERED, CONVERSATION, POSITIONS};
+    let limits = outrigger_urscript::programs::LIMITS;
+    let values = VALUES.iter().map(|(name, value)| match *name {
+        "RING" => (*name, ScriptValue::Repeated(RING_ROW, 1000)),
+        "PLACES" => (*name, ScriptValue::Integer(1000)),
+        _ => (*name, *value),
+    });
+    let values: Vec<_> = values.collect();
+    for version in [Version::new(3, 1), Version::new(5, 26), Version::new(10, 13)] {
+        let text = ScriptText::of([limits, POSITIONS, BUFFERED, CONVERSATION, b"", b""], &values, version).unwrap();
+        let whole = read(text.clone());
+        assert_eq!(whole.matches("z,z,z,z,z,z,z,\n").count(), 1000);
+        assert!(whole.len() < 20_480, "{} B", whole.len());
+        Program::compile(&whole, &Builtins::of(version).with_arrays(false)).unwrap();
+        for size in [1, 13, 14, 15, 256] {
+            let (mut text, mut piece, mut all) = (text.clone(), vec![0; size], Vec::<u8>::new());
+            while let n @ 1.. = text.read(&mut piece) {
+                all.extend(&piece[..n]);
+            }
+            assert_eq!(all, whole.as_bytes(), "in pieces of {size}");
+        }
     }
 }
 

@@ -18,6 +18,30 @@ fn the_later_an_arm_shows_what_was_sent_the_less_feedback_there_is() {
     assert!(of(CommandPath::ReverseServoJ, |p| p.lookahead = Duration::from_millis(200)) < 2.5);
 }
 
+#[cfg(feature = "programs")]
+#[test]
+fn a_longer_lag_needs_more_places_in_the_ring_and_lengthens_no_stop() {
+    let of = |lag, ring| {
+        let mut config = UrConfig::default();
+        config.peer.path = CommandPath::Buffered;
+        (config.peer.program.lag, config.peer.program.ring) = (Duration::from_millis(lag), ring);
+        config
+    };
+    for (lag, ring, fits) in [(40, 32, true), (41, 32, false), (41, 33, true), (1330, 1000, true), (1330, 990, false)] {
+        assert_eq!(of(lag, ring).check().is_ok(), fits, "{lag} ms in {ring} places: {:?}", of(lag, ring).check());
+    }
+    let software = SoftwareVersion::new(5, 15);
+    let (short, long) = (of(40, 32), of(1330, 1000));
+    assert_eq!(short.worst_coast(software), long.worst_coast(software));
+    assert_eq!(short.coast_without_us(software), long.coast_without_us(software));
+    let period = Duration::from_millis(2);
+    let later = long.path_timing(software, period).latency - short.path_timing(software, period).latency;
+    assert_eq!(later, Duration::from_millis(1290).percent(150), "what a command waits for");
+    // The target leads by as much more; what servoj gets does not.
+    let lead = |config: &UrConfig| config.peer.program.lead(CommandPath::Buffered, 1.0);
+    assert!((lead(&long) - lead(&short) - 1.935).abs() < 1e-3, "{} and {}", lead(&long), lead(&short));
+}
+
 #[test]
 fn the_defaults_can_be_run() {
     assert_eq!(UrConfig::default().check(), Ok(()));

@@ -14,6 +14,7 @@
 #[cfg(not(feature = "urcap"))]
 mod absent;
 mod carrier;
+mod convergence;
 mod conversation;
 mod door;
 mod fetch;
@@ -42,6 +43,7 @@ use core::net::{IpAddr, Ipv4Addr};
 
 use heapless::Deque;
 
+use self::convergence::Convergence;
 use self::door::Door;
 use self::fetch::Fetch;
 #[cfg(feature = "urcap")]
@@ -143,6 +145,7 @@ pub(super) struct Reverse {
     lag: u16,
     fill: u16,
     lateness: Lateness,
+    convergence: Convergence,
     /// Of the states.
     period: Duration,
     /// What a verdict is carried out by.
@@ -225,6 +228,7 @@ impl Reverse {
             lag: 0,
             fill: u16::MAX,
             lateness: Lateness::default(),
+            convergence: Convergence::default(),
             period: Duration::ZERO,
             moment: Moment {
                 now: Instant::ZERO,

@@ -87,8 +87,8 @@ impl Reverse {
             Verdict::Move(approved) => match &state {
                 Some(state) => {
                     let (full, ring) = (self.is_full(), self.ring());
-                    let (limits, divergence, longest) = (&self.limits, self.config.divergence, self.longest_step(ring));
-                    let step = self.positions.advance(approved, state, limits, divergence, ring, longest)?;
+                    let (limits, lead, longest) = (&self.limits, self.lead(), self.longest_step(ring));
+                    let step = self.positions.advance(approved, state, limits, lead, ring, longest)?;
                     let what = if full { What::Keep } else { What::Values };
                     self.order(what, step.cycles, step.to, now)
                 }
@@ -110,6 +110,11 @@ impl Reverse {
             }
         };
         Ok(Wrote::Order(made))
+    }
+
+    /// Returns the largest distance of a target from the measured joint \[rad\].
+    fn lead(&self) -> f32 {
+        self.config.lead(self.path, self.limits.velocity.iter().fold(0.0, f32::max))
     }
 
     /// Whether the ring has as many points as are to wait there: our own time stands still then.

@@ -141,6 +141,19 @@ impl Positions {
         self.step(passed, ring)
     }
 
+    /// Returns the distance of the joint that is furthest away from the target \[rad\].
+    pub(super) fn off(&self, state: &State<6>) -> f32 {
+        self.micros().iter().zip(state.positions.iter()).fold(0.0, |most, (to, measured)| {
+            let off = (*to as f32 * 1e-6 - measured).abs();
+            match off.partial_cmp(&most) {
+                Some(core::cmp::Ordering::Greater) => off,
+                Some(_) => most,
+                // What is no number is not near.
+                None => f32::INFINITY,
+            }
+        })
+    }
+
     /// Whether the target was brought to rest.
     pub(super) fn rests(&self) -> bool {
         self.share <= 0.0

@@ -86,13 +86,14 @@ impl Reverse {
             fill: _,
             period: _,
             lateness,
+            convergence,
             // The state is used behind `prepare` alone.
             moment: Moment { now, mode, state: _, pause },
             rests,
         } = self;
         to.put(&(door, beside, fetch, spoke, stage, software, made, tokens))?;
         to.put(&(counter, waiting, oldest, mirrors, ending, stopped, others))?;
-        to.put(&(positions, player, lag, lateness))?;
+        to.put(&(positions, player, lag, lateness, convergence))?;
         to.put(&(now, mode, pause, rests))?;
         #[cfg(feature = "urcap")]
         to.put(&self.is_foreign().then_some(self.forward.account))?;
@@ -108,7 +109,7 @@ impl Reverse {
             from.take()?;
         (self.counter, self.waiting, self.oldest, self.mirrors, self.ending, self.stopped, self.others) =
             from.take()?;
-        (self.positions, self.player, self.lag, self.lateness) = from.take()?;
+        (self.positions, self.player, self.lag, self.lateness, self.convergence) = from.take()?;
         (self.moment.now, self.moment.mode, self.moment.pause, self.rests) = from.take()?;
         if let Some(period) = period.filter(|_| self.is_chosen()) {
             (self.period, self.fill) = (period, self.config.fill(period));

@@ -22,7 +22,10 @@ const NONE: &[u8] = &[];
 /// So far beyond a limit the program itself refuses: what is approved here is never refused there.
 const BEYOND: f32 = 0.02;
 
-/// Bytes of the longest text but one.
+/// One place of a ring: six positions, and when they came.
+const RING_ROW: &str = "z,z,z,z,z,z,z,\n";
+
+/// Bytes of the longest text but one, without the places of a ring.
 const MAX_LEN: usize = 4864;
 /// The same of the player's, which reckons where it moves. No memory holds a whole text: it goes out in pieces.
 const PLAYER_LEN: usize = 8192;
@@ -78,7 +81,6 @@ impl Made {
             };
             return text.ok().filter(|text| text.len() <= LONGEST).map(read);
         }
-        let _ = path;
         let period = Duration::from_micros(software.generation().period_micros());
         let integer = ScriptValue::Integer;
         let mut values = heapless::Vec::<(&str, ScriptValue<'_>), PLACES>::new();
@@ -113,11 +115,15 @@ impl Made {
         }
         let _ = values.extend_from_slice(&[
             ("DIVERGENCE", ScriptValue::Decimal(program.divergence + BEYOND)),
+            ("LEAD", ScriptValue::Decimal(program.lead(path, limits.velocity.iter().fold(0.0, f32::max)) + BEYOND)),
             // Between two values that come in time lies no more.
             ("LEAP", ScriptValue::Decimal(text.hold.as_secs_f32())),
             ("LOOKAHEAD", ScriptValue::Decimal(program.lookahead.as_secs_f32())),
             ("GAIN", integer(program.gain.into())),
             ("FILL", integer(program.fill(period).into())),
+            ("PLACES", integer(program.ring.into())),
+            ("RING", ScriptValue::Repeated(RING_ROW, program.ring)),
+            ("STALE", integer(stale(config, period))),
         ]);
         let (common, moves) = match kind {
             Kind::ServoJ => (POSITIONS, SERVOJ),
@@ -134,7 +140,16 @@ impl Made {
             _ => CONVERSATION,
         };
         let text = ScriptText::of([before, LIMITS, common, moves, conversation, behind], &values, version).ok()?;
-        let longest = if kind == Kind::Player { PLAYER_LEN } else { MAX_LEN };
+        let ring = if kind == Kind::Buffered { RING_ROW.len().saturating_mul(program.ring.into()) } else { 0 };
+        let longest = if kind == Kind::Player { PLAYER_LEN } else { MAX_LEN.saturating_add(ring) };
         (text.len() <= longest).then(|| read(text))
     }
+}
+
+/// The most orders for which a position may wait in the ring: as many as come while the arm is held for as long as it may be, and
+/// ten times as long as a position waits as a rule, for an arm that is slowed.
+fn stale(config: &UrConfig, period: Duration) -> i32 {
+    let UrOptions { program, path, .. } = &config.peer;
+    let longest = config.mode.scaling.held_timeout + program.waits(*path).times(10);
+    i32::try_from(longest.whole_up(period)).unwrap_or(i32::MAX)
 }

@@ -1,0 +1,442 @@
+//! The conversation with one controller in interpreter mode.
+
+use super::lines::{Line, Lines};
+use super::pending::{AHEAD, Ahead, OTHERS, Pending, Sent, UNANSWERED};
+use super::statements::{StatementFile, Statements};
+use super::{InterpreterConfig, InterpreterEvent, InterpreterInput, InterpreterOutcome};
+use crate::client::Output;
+use heapless::Deque;
+use outrigger_wire::frame::LineAssembler;
+use outrigger_wire::interpreter::{PORT, Query, Reply, reason};
+use outrigger_wire::robot::Text;
+use outrigger_wire::time::{Duration, Instant};
+
+/// A statement that changes nothing.
+const PROBE: &str = "sync()\n";
+/// Time between a probe that was discarded and the next.
+const AGAIN: Duration = Duration::from_millis(100);
+/// A probe that was accepted and is not executed after this time was dropped when the program entered interpreter mode.
+const DROPPED: Duration = Duration::from_millis(500);
+const CLEAR: &str = "clear_interpreter()\n";
+const END: &str = "end_interpreter()\n";
+/// The most events of one input: one for each line that waits for a reply, and the first.
+const EVENTS: usize = UNANSWERED + OTHERS + 1;
+/// The lines of [`InterpreterInput::Cancel`]: nothing begins any more before what is under way is stopped.
+const CANCEL: [(&str, Sent<'static>); 4] =
+    [("skipbuffer\n", Sent::Other), ("abort\n", Sent::Other), (CLEAR, Sent::Other), (END, Sent::Other)];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Idle,
+    Opening {
+        until: Instant,
+    },
+    /// Connected; the program does not run yet.
+    Connected,
+    /// The program runs: a statement that it executes shows that it takes statements.
+    Entering {
+        until: Instant,
+        probe: Instant,
+    },
+    /// Statements go out while there are any.
+    Sending,
+    /// `end_interpreter()` is out.
+    Ending {
+        until: Instant,
+    },
+    Cancelling {
+        until: Instant,
+    },
+}
+
+/// The client of port 30020.
+///
+/// | stage | goes on with | otherwise |
+/// |---|---|---|
+/// | idle | `Start`: [`Output::Open`] | |
+/// | opening | `Opened`: [`InterpreterEvent::Connected`] | [`Refused`](InterpreterOutcome::Refused), [`NoConnection`](InterpreterOutcome::NoConnection) |
+/// | connected | `ProgramRuns` | |
+/// | entering | a `sync()` that is executed: [`InterpreterEvent::Entered`] | [`NotEntered`](InterpreterOutcome::NotEntered) |
+/// | sending | all are executed, or one is discarded: `end_interpreter()` | [`Silent`](InterpreterOutcome::Silent) |
+/// | ending, cancelling | `ProgramEnded` | [`NotEnded`](InterpreterOutcome::NotEnded), [`Cancelled`](InterpreterOutcome::Cancelled) |
+///
+/// In every stage a connection that closes and a program that ends are the end, which [`Self::outcome`] names.
+#[derive(Debug)]
+pub struct Client<'t, 'm> {
+    config: InterpreterConfig,
+    replies: LineAssembler<'m>,
+    statements: Statements<'t>,
+    /// Set while another statement is to be sent.
+    more: bool,
+    /// A statement of the file ends interpreter mode.
+    ends: bool,
+    lines: Lines<'t>,
+    pending: Pending<'t>,
+    stage: Stage,
+    /// The instant of the newest input.
+    now: Instant,
+    /// The time of the next question how far the statements are.
+    poll: Instant,
+    /// The statement of the probe.
+    probe: Option<u32>,
+    /// Statements since the last `clear_interpreter()`.
+    kept: u32,
+    /// A statement defined something: nothing is cleared.
+    defined: bool,
+    /// The reason of the newest line that was discarded, beside statements of the file.
+    reason: Text<128>,
+    discarded: Option<(u32, Text<128>)>,
+    events: Deque<InterpreterEvent, EVENTS>,
+    outcome: Option<InterpreterOutcome>,
+    open: bool,
+    connected: bool,
+}
+
+impl<'t, 'm> Client<'t, 'm> {
+    /// Returns a client that is not connected yet. `memory` holds the longest reply, which
+    /// repeats its line: the longest statement and 200 bytes more.
+    #[must_use]
+    pub fn new(config: InterpreterConfig, file: StatementFile<'t>, memory: &'m mut [u8]) -> Self {
+        let config = InterpreterConfig {
+            unanswered: config.unanswered.clamp(1, UNANSWERED),
+            ahead: config.ahead.clamp(1, AHEAD),
+            clear_every: config.clear_every.max(1),
+            ..config
+        };
+        Self {
+            config,
+            replies: LineAssembler::new(memory),
+            statements: file.statements(),
+            more: true,
+            ends: false,
+            lines: Lines::new(),
+            pending: Pending::new(),
+            stage: Stage::Idle,
+            now: Instant::ZERO,
+            poll: Instant::ZERO,
+            probe: None,
+            kept: 0,
+            defined: false,
+            reason: Text::from_bytes(b""),
+            discarded: None,
+            events: Deque::new(),
+            outcome: None,
+            open: false,
+            connected: false,
+        }
+    }
+
+    /// Takes one input at `now`, which never goes back. Drain [`poll_event`](Self::poll_event) and
+    /// [`poll_output`](Self::poll_output) after it.
+    pub fn handle(&mut self, now: Instant, input: InterpreterInput) {
+        self.now = now;
+        if self.outcome.is_some() {
+            return;
+        }
+        match (input, self.stage) {
+            (InterpreterInput::Start, Stage::Idle) => {
+                self.stage = Stage::Opening { until: now + self.config.opening };
+                (self.open, self.connected) = (true, true);
+            }
+            (InterpreterInput::Opened, Stage::Opening { .. }) => {
+                self.replies.reset();
+                self.stage = Stage::Connected;
+                self.tell(InterpreterEvent::Connected);
+            }
+            (InterpreterInput::Refused, Stage::Opening { .. }) => {
+                self.connected = false;
+                self.decide(InterpreterOutcome::Refused);
+            }
+            (InterpreterInput::Closed, Stage::Cancelling { .. }) => {
+                self.connected = false;
+                self.decide(InterpreterOutcome::Cancelled { ended: false });
+            }
+            (InterpreterInput::Closed, stage) if !matches!(stage, Stage::Idle | Stage::Opening { .. }) => {
+                self.connected = false;
+                self.decide(InterpreterOutcome::Closed { line: self.pending.lines().map(|(first, _)| first) });
+            }
+            (InterpreterInput::ProgramRuns, Stage::Connected) => {
+                self.stage = Stage::Entering { until: now + self.config.entering, probe: now };
+            }
+            (InterpreterInput::ProgramEnded, stage) => self.program_ended(stage),
+            (InterpreterInput::Cancel, stage) => self.cancel(stage),
+            _ => {}
+        }
+        self.go_on();
+    }
+
+    /// Returns the place for the next bytes received.
+    pub fn receive_window(&mut self) -> &mut [u8] {
+        self.replies.window()
+    }
+
+    /// Takes `count` bytes that were received into the window.
+    pub fn commit(&mut self, count: usize, now: Instant) {
+        self.now = now;
+        self.replies.commit(count);
+        while let Some(line) = self.replies.next_line() {
+            if self.outcome.is_some() {
+                continue;
+            }
+            // A line that was not asked for is no reply.
+            let Some(sent) = self.pending.replied() else { continue };
+            match line {
+                Ok(line) => match Answer::of(Reply::parse(line), sent).ok_or_else(|| Text::from_bytes(line)) {
+                    Ok(answer) => self.answered(answer),
+                    Err(reply) => self.decide(InterpreterOutcome::WrongService { reply }),
+                },
+                Err(_) => self.decide(InterpreterOutcome::ReplyTooLong { line: sent.line() }),
+            }
+        }
+        if self.outcome.is_none() {
+            self.go_on();
+        }
+    }
+
+    /// The next thing that the port must do; `None` once all is done.
+    #[must_use]
+    pub fn poll_output(&mut self) -> Option<Output<'_>> {
+        if self.outcome.is_some() {
+            self.lines.clear();
+            return core::mem::take(&mut self.connected).then_some(Output::Close);
+        }
+        if core::mem::take(&mut self.open) {
+            return Some(Output::Open { port: PORT });
+        }
+        self.lines.next().map(|piece| Output::Transmit(piece.as_bytes()))
+    }
+
+    /// The next event; `None` once all are taken, and then [`Self::outcome`] tells whether it is over.
+    #[must_use]
+    pub fn poll_event(&mut self) -> Option<InterpreterEvent> {
+        if let Some(event) = self.events.pop_front() {
+            return Some(event);
+        }
+        while let Some(Ahead { line, id, clears }) = self.pending.next_executed() {
+            match line {
+                Some(line) => return Some(InterpreterEvent::Executed { line, id }),
+                None if clears => return Some(InterpreterEvent::Cleared { id }),
+                None => {}
+            }
+        }
+        None
+    }
+
+    /// The time at which [`InterpreterInput::Tick`] is due; `None` while only the peer or the program can bring news.
+    #[must_use]
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        if self.outcome.is_some() {
+            return None;
+        }
+        let reply = self.pending.oldest(self.config.reply).map(|(_, until)| until);
+        let poll = (self.waits() && !self.pending.asks()).then_some(self.poll);
+        let stage = match self.stage {
+            Stage::Idle | Stage::Connected | Stage::Sending => None,
+            Stage::Opening { until } | Stage::Ending { until } => Some(until),
+            Stage::Cancelling { until } => return Some(until),
+            Stage::Entering { until, .. } if self.pending.unanswered() > 0 => Some(until),
+            Stage::Entering { until, probe } => Some(until.min(probe)),
+        };
+        [reply, poll, stage].into_iter().flatten().min()
+    }
+
+    /// The end, once it is known.
+    #[must_use]
+    pub const fn outcome(&self) -> Option<InterpreterOutcome> {
+        self.outcome
+    }
+
+    fn tell(&mut self, event: InterpreterEvent) {
+        // Never more than there is room for, where events are taken after each input.
+        let _ = self.events.push_back(event);
+    }
+
+    fn decide(&mut self, outcome: InterpreterOutcome) {
+        self.outcome.get_or_insert(outcome);
+    }
+
+    fn send(&mut self, line: Line<'t>, sent: Sent<'t>) {
+        if self.lines.push(line) {
+            // Both have the same room.
+            let _ = self.pending.sent(sent, self.now);
+        }
+    }
+
+    /// Something was accepted, and its execution is awaited.
+    fn waits(&self) -> bool {
+        match self.stage {
+            Stage::Entering { .. } => self.probe.is_some(),
+            Stage::Sending => self.pending.waiting() > 0,
+            _ => false,
+        }
+    }
+
+    fn answered(&mut self, answer: Answer) {
+        match answer {
+            Answer::Accepted { line, id } => {
+                self.pending.accepted(Ahead { line: Some(line), id, clears: false });
+                self.tell(InterpreterEvent::Accepted { line, id });
+            }
+            Answer::Clears { id } => self.pending.accepted(Ahead { line: None, id, clears: true }),
+            Answer::Probed { id } => {
+                self.probe = Some(id);
+                self.poll = self.now;
+                if let Stage::Entering { probe, .. } = &mut self.stage {
+                    *probe = self.now + DROPPED;
+                }
+            }
+            Answer::Discarded { line, reason } => {
+                self.more = false;
+                self.discarded.get_or_insert((line, reason));
+                self.tell(InterpreterEvent::Discarded { line, reason });
+            }
+            Answer::NotProbed { reason } => {
+                self.reason = reason;
+                if let Stage::Entering { probe, .. } = &mut self.stage {
+                    *probe = self.now + AGAIN;
+                }
+            }
+            Answer::Executed(id) => match self.stage {
+                Stage::Entering { .. } if self.probe == Some(id) => {
+                    self.stage = Stage::Sending;
+                    self.tell(InterpreterEvent::Entered);
+                }
+                Stage::Entering { .. } => {}
+                _ => self.pending.executed(id),
+            },
+            Answer::Nothing => {}
+        }
+    }
+
+    fn program_ended(&mut self, stage: Stage) {
+        let all = !self.more && self.pending.unanswered() == 0;
+        match stage {
+            Stage::Idle | Stage::Opening { .. } => {}
+            Stage::Cancelling { .. } => self.decide(InterpreterOutcome::Cancelled { ended: true }),
+            Stage::Ending { .. } => self.end(),
+            Stage::Sending if all && self.ends => self.end(),
+            Stage::Connected | Stage::Entering { .. } | Stage::Sending => {
+                self.decide(InterpreterOutcome::ProgramEnded { lines: self.pending.lines() });
+            }
+        }
+    }
+
+    /// Ends the client with all statements executed.
+    fn end(&mut self) {
+        self.pending.all_executed();
+        self.decide(match self.discarded {
+            Some((line, reason)) => InterpreterOutcome::Discarded { line, reason },
+            None => InterpreterOutcome::Done,
+        });
+    }
+
+    fn cancel(&mut self, stage: Stage) {
+        match stage {
+            Stage::Cancelling { .. } => {}
+            Stage::Idle | Stage::Opening { .. } | Stage::Connected => {
+                self.decide(InterpreterOutcome::Cancelled { ended: true });
+            }
+            Stage::Entering { .. } | Stage::Sending | Stage::Ending { .. } => {
+                self.stage = Stage::Cancelling { until: self.now + self.config.ending };
+                for (line, sent) in CANCEL {
+                    self.send(Line::Own(line), sent);
+                }
+            }
+        }
+    }
+
+    /// Does what is due at this instant.
+    fn go_on(&mut self) {
+        if self.outcome.is_some() {
+            return;
+        }
+        let now = self.now;
+        match self.stage {
+            Stage::Opening { until } if now >= until => self.decide(InterpreterOutcome::NoConnection),
+            Stage::Ending { until } if now >= until => self.decide(InterpreterOutcome::NotEnded),
+            Stage::Cancelling { until } if now >= until => {
+                self.decide(InterpreterOutcome::Cancelled { ended: false });
+            }
+            Stage::Cancelling { .. } => return,
+            Stage::Entering { until, .. } if now >= until => {
+                self.decide(InterpreterOutcome::NotEntered { reason: self.reason });
+            }
+            Stage::Entering { probe, .. } if now >= probe && self.pending.unanswered() == 0 => {
+                self.probe = None;
+                self.send(Line::Own(PROBE), Sent::Probe);
+            }
+            Stage::Sending => self.send_statements(),
+            _ => {}
+        }
+        if self.waits() && now >= self.poll && !self.pending.asks() {
+            self.poll = now + self.config.poll;
+            self.send(Line::Own(Query::LastExecuted.line()), Sent::Query);
+        }
+        if let Some((sent, _)) = self.pending.oldest(self.config.reply).filter(|(_, until)| now >= *until) {
+            self.decide(InterpreterOutcome::Silent { line: sent.line() });
+        }
+    }
+
+    fn send_statements(&mut self) {
+        while self.more
+            && self.pending.unanswered() < self.config.unanswered
+            && self.pending.waiting().saturating_add(self.pending.unanswered()) < self.config.ahead
+        {
+            if self.kept >= self.config.clear_every && !self.defined {
+                self.kept = 0;
+                self.send(Line::Own(CLEAR), Sent::Clear);
+                continue;
+            }
+            let Some(statement) = self.statements.next() else {
+                self.more = false;
+                break;
+            };
+            let part = statement.split_part().map_or("", |(part, _)| part);
+            self.kept = self.kept.saturating_add(1);
+            self.defined |= statement.defines();
+            if part.starts_with("end_interpreter") {
+                (self.ends, self.more) = (true, false);
+            }
+            self.send(Line::Statement(statement), Sent::Statement { line: statement.line, part });
+        }
+        if !self.more && self.pending.unanswered() == 0 && self.pending.waiting() == 0 {
+            self.stage = Stage::Ending { until: self.now + self.config.ending };
+            if !self.ends || self.discarded.is_some() {
+                self.send(Line::Own(END), Sent::Other);
+            }
+        }
+    }
+}
+
+/// The meaning of a reply.
+enum Answer {
+    Accepted { line: u32, id: u32 },
+    Clears { id: u32 },
+    Probed { id: u32 },
+    Discarded { line: u32, reason: Text<128> },
+    NotProbed { reason: Text<128> },
+    Executed(u32),
+    Nothing,
+}
+
+impl Answer {
+    /// Reads a reply to the line that was `sent`; `None` where it is none.
+    fn of(reply: Reply<'_>, sent: Sent<'_>) -> Option<Self> {
+        Some(match (reply, sent) {
+            (Reply::Accepted { id: Some(id), .. }, Sent::Statement { line, .. }) => Self::Accepted { line, id },
+            (Reply::Accepted { id: Some(id), .. }, Sent::Clear) => Self::Clears { id },
+            (Reply::Accepted { id: Some(id), .. }, Sent::Probe) => Self::Probed { id },
+            (Reply::Discarded(text), Sent::Statement { line, part }) => {
+                Self::Discarded { line, reason: Text::from_bytes(reason(text, part.as_bytes()).0) }
+            }
+            (Reply::Discarded(text), Sent::Probe) => {
+                Self::NotProbed { reason: Text::from_bytes(reason(text, PROBE.as_bytes()).0) }
+            }
+            (Reply::Discarded(_), Sent::Clear) | (Reply::Accepted { .. } | Reply::Discarded(_), Sent::Other) => {
+                Self::Nothing
+            }
+            (Reply::State { value, .. }, Sent::Query) => Self::Executed(value),
+            _ => return None,
+        })
+    }
+}

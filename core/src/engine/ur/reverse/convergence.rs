@@ -1,0 +1,120 @@
+//! The repetition of the last position until the arm has come to it, where positions wait in a ring.
+
+use super::Reverse;
+use crate::engine::ur::event::ProgramNews;
+use crate::mode::Mode;
+use outrigger_wire::program::Kind;
+use outrigger_wire::time::Instant;
+
+/// The arm on its way to the last position of a motion.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
+pub(super) struct Convergence {
+    /// The time at which the motion ended; `None` while none has.
+    since: Option<Instant>,
+    /// Set once the arm has converged, or its time is over.
+    over: bool,
+    /// The news of it, until it is taken.
+    news: Option<(bool, u32)>,
+}
+
+impl Reverse {
+    /// Takes notice that the motion of the law has `ended`, or goes on. The position of its end goes out in each cycle meanwhile.
+    pub(in crate::engine::ur) fn motion_ended(&mut self, ended: bool) {
+        if self.kind != Kind::Buffered {
+            return;
+        }
+        let now = self.moment.now;
+        let state = self.moment.state.filter(|_| ended && self.moment.mode == Mode::Command);
+        let Some(state) = state else {
+            self.convergence = Convergence { news: self.convergence.news, ..Convergence::default() };
+            return;
+        };
+        if self.convergence.over {
+            return;
+        }
+        if self.moment.pause.halts {
+            // A program that is paused repeats nothing, and its time stands.
+            self.convergence.since = self.convergence.since.map(|_| now);
+            return;
+        }
+        let since = *self.convergence.since.get_or_insert(now);
+        let off = self.positions.off(&state);
+        let converged = off <= self.config.convergence;
+        if converged || now.since(since) >= self.config.convergence_time {
+            self.convergence.over = true;
+            self.convergence.news = Some((converged, (off * 1e6) as u32));
+        }
+    }
+
+    /// Returns `true` once the arm has come to where a motion ended, or is not waited for any longer.
+    pub(in crate::engine::ur) fn has_converged(&self) -> bool {
+        self.kind != Kind::Buffered || self.moment.mode != Mode::Command || self.convergence.over
+    }
+
+    /// The news of it.
+    pub(in crate::engine::ur) fn convergence(&mut self) -> Option<ProgramNews> {
+        let (converged, off) = self.convergence.news.take()?;
+        Some(ProgramNews::Converged { converged, off })
+    }
+}
+
+#[cfg(all(test, feature = "programs"))]
+mod tests {
+    use super::super::Pause;
+    use super::*;
+    use crate::command::Limits;
+    use crate::engine::ur::config::UrOptions;
+    use crate::engine::ur::path::CommandPath;
+    use outrigger_wire::robot::State;
+    use outrigger_wire::time::Duration;
+
+    /// A program that takes positions, of which the last is 0 for each joint.
+    fn reverse(path: CommandPath) -> Reverse {
+        Reverse::new(&UrOptions { path, ..UrOptions::default() }, Limits::default())
+    }
+
+    /// A state so many milliseconds after the beginning, with a joint so far from 0.
+    fn state(program: &mut Reverse, millis: u64, mode: Mode, off: f32, ended: bool) -> Option<ProgramNews> {
+        let mut state = State::default();
+        state.positions.0[3] = off;
+        program.prepare(Instant::ZERO + Duration::from_millis(millis), mode, Some(&state), Pause::default());
+        program.motion_ended(ended);
+        program.convergence()
+    }
+
+    #[test]
+    fn a_motion_is_over_once_the_arm_has_come_to_its_last_position() {
+        let mut program = reverse(CommandPath::Buffered);
+        assert_eq!(state(&mut program, 0, Mode::Command, 0.5, false), None);
+        assert!(!program.has_converged());
+        assert_eq!(state(&mut program, 8, Mode::Command, -0.01, true), None);
+        assert!(!program.has_converged());
+        let news = state(&mut program, 16, Mode::Command, -0.001, true);
+        assert_eq!(news, Some(ProgramNews::Converged { converged: true, off: 1_000 }));
+        assert!(program.has_converged());
+        assert_eq!(state(&mut program, 24, Mode::Command, 0.1, true), None, "said once");
+        // Another motion in the same commanding.
+        assert_eq!(state(&mut program, 32, Mode::Command, 0.1, false), None);
+        assert!(!program.has_converged());
+    }
+
+    #[test]
+    fn an_arm_that_does_not_come_there_is_waited_for_no_longer_than_configured_and_never_beside_commanding() {
+        let mut program = reverse(CommandPath::Buffered);
+        assert_eq!(state(&mut program, 100, Mode::Command, 0.01, true), None);
+        assert_eq!(state(&mut program, 599, Mode::Command, f32::NAN, true), None);
+        let news = state(&mut program, 600, Mode::Command, 0.01, true);
+        assert_eq!(news, Some(ProgramNews::Converged { converged: false, off: 10_000 }));
+        assert!(program.has_converged());
+
+        let mut stopped = reverse(CommandPath::Buffered);
+        assert_eq!(state(&mut stopped, 0, Mode::Command, 0.01, true), None);
+        assert_eq!(state(&mut stopped, 8, Mode::Stopping, 0.01, true), None);
+        assert!(stopped.has_converged(), "a stop waits for nothing");
+
+        let mut unbuffered = reverse(CommandPath::ReverseServoJ);
+        assert_eq!(state(&mut unbuffered, 0, Mode::Command, 0.5, true), None);
+        assert!(unbuffered.has_converged());
+    }
+}

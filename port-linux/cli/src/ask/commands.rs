@@ -1,0 +1,46 @@
+//! The check that no run commands a robot at present.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+
+use outrigger_config::RobotAddress;
+use outrigger_remote::request::{Ask, Message};
+use serde_json::Value;
+
+use super::LONGEST_ANSWER;
+use crate::args::ControllerArgs;
+use crate::beside;
+use outrigger::exit::{Failure, Outcome};
+use outrigger::host::clock::std_duration;
+use outrigger::host::os::local::connect;
+use outrigger_wire::time::Duration;
+
+/// Longest wait for the status of a run.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Returns where no run of this machine commands the robot. A run that only watches it goes on.
+///
+/// # Errors
+/// [`Failure::Connection`] where one commands the arm, arms it or brings it to rest, or does not tell.
+pub(crate) fn none_commands(robot: &RobotAddress) -> Outcome {
+    let seat = beside::seat(&robot.to_string(), &ControllerArgs::default())?;
+    // Without a run there is nobody to ask.
+    let Ok((mut run, _)) = connect(seat) else { return Ok(()) };
+    let untold =
+        |error: std::io::Error| Failure::Connection(format!("the run beside {robot} does not answer: {error}"));
+    let patience = Some(std_duration(PATIENCE));
+    run.set_read_timeout(patience).and_then(|()| run.set_write_timeout(patience)).map_err(untold)?;
+    let question = format!("{}\n", Message { id: Some(1), challenge: None, ask: Ask::Status });
+    run.write_all(question.as_bytes()).map_err(untold)?;
+    let mut answer = String::new();
+    let longest = u64::try_from(LONGEST_ANSWER).unwrap_or(u64::MAX);
+    BufReader::new(run.take(longest)).read_line(&mut answer).map_err(untold)?;
+    let mode = serde_json::from_str::<Value>(&answer).ok();
+    let mode = mode.as_ref().and_then(|status| status.get("mode")).and_then(Value::as_str).unwrap_or("unknown");
+    match mode {
+        "monitor" | "offline" => Ok(()),
+        mode => Err(Failure::Connection(format!(
+            "a run beside {robot} commands the arm (mode {mode}): a program of interpreter mode would take the place of its \
+             own; `outrigger ask {robot} release` first"
+        ))),
+    }
+}

@@ -1,0 +1,238 @@
+//! Statements for a program in interpreter mode: that program over 30001, its statements over 30020.
+
+use std::cell::{Cell, RefCell};
+use std::future::pending;
+use std::io;
+use std::net::SocketAddr;
+
+use outrigger_core::client::Output;
+use outrigger_core::client::interpreter::{
+    Client, InterpreterConfig, InterpreterEvent, InterpreterInput, InterpreterOutcome, PROGRAM, StatementFile,
+};
+use outrigger_core::client::script::{ScriptFile, UploadConfig, UploadEvent, UploadOutcome};
+use tokio::net::TcpStream;
+use tokio::sync::Notify;
+
+use super::upload::{Hears, Ready, ready, upload};
+use crate::exit::{Failure, Outcome};
+use crate::host::clock::Clock;
+use crate::net::cannot_connect;
+
+/// The longest reply: a statement, and what stands before it.
+const MEMORY: usize = StatementFile::LONGEST + 1024;
+/// Stops the arm where its program does not end: a program of its own, which takes the place of that one.
+const STOP: &[u8] = b"stopj(2.0)\n";
+
+/// The two ports of a controller that interpreter mode needs.
+#[derive(Clone, Copy, Debug)]
+pub struct InterpreterPorts {
+    /// The primary interface, 30001.
+    pub program: SocketAddr,
+    /// Interpreter mode, 30020.
+    pub statements: SocketAddr,
+}
+
+/// An observer of a program in interpreter mode and its statements.
+pub trait Observes {
+    /// Takes an event of the statements.
+    fn statements(&mut self, event: &InterpreterEvent);
+
+    /// Takes an event of the program.
+    fn program(&mut self, event: &UploadEvent<'_>);
+
+    /// Takes what the operating system says of a connection.
+    fn trouble(&mut self, trouble: String);
+
+    /// Returns whether to go on; called often.
+    ///
+    /// # Errors
+    /// The end of it instead.
+    fn goes_on(&mut self) -> Outcome {
+        Ok(())
+    }
+}
+
+/// The end of a program in interpreter mode and of its statements.
+#[derive(Clone, Copy, Debug)]
+pub struct Interpreted {
+    /// The end of the statements.
+    pub statements: InterpreterOutcome,
+    /// The end of the program. `None` where it was not sent, or did not end: another in its place has stopped the arm then.
+    pub program: Option<UploadOutcome>,
+    /// The signal that cancelled it.
+    pub by: Option<&'static str>,
+}
+
+/// The signals between the two conversations.
+#[derive(Default)]
+struct Between {
+    /// The controller serves interpreter mode: the program goes out.
+    send: Notify,
+    /// The program runs.
+    runs: Notify,
+    /// The program is over.
+    over: Notify,
+}
+
+/// Starts interpreter mode, sends the statements of `file` and follows them to their end, or until somebody interrupts it, by a
+/// name: then the motion is aborted and everything that waits is dropped.
+///
+/// # Errors
+/// Those of `observer`, and [`Failure::BadInput`] for a configuration that is none.
+pub async fn interpret(
+    config: InterpreterConfig,
+    uploads: UploadConfig,
+    file: StatementFile<'_>,
+    at: InterpreterPorts,
+    observer: &mut impl Observes,
+    interrupted: impl AsyncFnMut() -> &'static str,
+) -> Result<Interpreted, Failure> {
+    let between = Between::default();
+    let sent = Cell::new(false);
+    let observer = RefCell::new(observer);
+    let mut watcher = Watcher { observer: &observer, runs: Some(&between.runs), sent: Some(&sent) };
+    let mut program = None;
+    let (statements, by) = {
+        let mut uploading = Box::pin(async {
+            between.send.notified().await;
+            let config = UploadConfig { wait: true, ..uploads };
+            upload(config, script(PROGRAM.as_bytes())?, at.program, &mut watcher, async || pending().await).await
+        });
+        let mut followed = Box::pin(follow(config, file, at.statements, &observer, &between, interrupted));
+        loop {
+            tokio::select! {
+                ended = &mut uploading, if program.is_none() => {
+                    program = Some(ended?);
+                    between.over.notify_one();
+                }
+                followed = &mut followed => break followed?,
+            }
+        }
+    };
+    if sent.get() && program.is_none() {
+        // A program that takes statements, or still executes one, is not left behind.
+        let mut watcher = Watcher { observer: &observer, runs: None, sent: None };
+        upload(uploads, script(STOP)?, at.program, &mut watcher, async || pending().await).await?;
+    }
+    Ok(Interpreted { statements, program, by })
+}
+
+fn script(text: &[u8]) -> Result<ScriptFile<'_>, Failure> {
+    ScriptFile::new(text).map_err(|error| Failure::BadInput(error.to_string()))
+}
+
+/// The program's side.
+struct Watcher<'a, 'o, O> {
+    observer: &'a RefCell<&'o mut O>,
+    runs: Option<&'a Notify>,
+    sent: Option<&'a Cell<bool>>,
+}
+
+impl<O: Observes> Hears for Watcher<'_, '_, O> {
+    fn event(&mut self, event: &UploadEvent<'_>) {
+        if let (UploadEvent::Started(_), Some(runs)) = (event, self.runs) {
+            runs.notify_one();
+        }
+        if self.runs.is_some() || matches!(event, UploadEvent::Message(_)) {
+            self.observer.borrow_mut().program(event);
+        }
+    }
+
+    fn trouble(&mut self, trouble: String) {
+        self.observer.borrow_mut().trouble(trouble);
+    }
+
+    fn may_send(&mut self) -> Outcome {
+        self.sent.iter().for_each(|sent| sent.set(true));
+        Ok(())
+    }
+}
+
+/// The statements' side, up to their end and who asked for it.
+async fn follow<O: Observes>(
+    config: InterpreterConfig,
+    file: StatementFile<'_>,
+    at: SocketAddr,
+    observer: &RefCell<&mut O>,
+    between: &Between,
+    mut interrupted: impl AsyncFnMut() -> &'static str,
+) -> Result<(InterpreterOutcome, Option<&'static str>), Failure> {
+    let clock = Clock::start();
+    let mut memory = vec![0; MEMORY];
+    let mut client = Client::new(config, file, &mut memory);
+    let mut connecting = Box::pin(TcpStream::connect(at));
+    let mut stream: Option<TcpStream> = None;
+    let (mut unsent, mut by, mut failure) = (Vec::new(), None, None);
+    client.handle(clock.now(), InterpreterInput::Start);
+    loop {
+        loop {
+            let event = client.poll_event();
+            if let Some(event) = &event {
+                if *event == InterpreterEvent::Connected {
+                    between.send.notify_one();
+                }
+                observer.borrow_mut().statements(event);
+            }
+            match client.poll_output() {
+                Some(Output::Transmit(bytes)) => unsent.extend_from_slice(bytes),
+                Some(Output::Open { .. } | Output::Close) => {}
+                None if event.is_some() => {}
+                None => break,
+            }
+        }
+        if let Some(outcome) = client.outcome() {
+            return failure.map_or(Ok((outcome, by)), Err);
+        }
+        let goes_on = observer.borrow_mut().goes_on();
+        if let (Err(error), None) = (goes_on, &failure) {
+            failure = Some(error);
+            client.handle(clock.now(), InterpreterInput::Cancel);
+            continue;
+        }
+        let deadline = async {
+            match client.poll_timeout() {
+                Some(at) => tokio::time::sleep_until(clock.std_instant(at).into()).await,
+                None => pending().await,
+            }
+        };
+        let input = tokio::select! {
+            who = interrupted(), if by.is_none() => {
+                by = Some(who);
+                InterpreterInput::Cancel
+            }
+            () = between.over.notified() => InterpreterInput::ProgramEnded,
+            () = between.runs.notified() => InterpreterInput::ProgramRuns,
+            result = &mut connecting, if stream.is_none() => match result.and_then(|s| s.set_nodelay(true).map(|()| s)) {
+                Ok(connected) => {
+                    stream = Some(connected);
+                    InterpreterInput::Opened
+                }
+                Err(error) => {
+                    observer.borrow_mut().trouble(cannot_connect(at, &error));
+                    InterpreterInput::Refused
+                }
+            },
+            ready = ready(stream.as_ref(), !unsent.is_empty()) => match ready {
+                Ready::ToRead(stream) => match stream.try_read(client.receive_window()) {
+                    Ok(0) => InterpreterInput::Closed,
+                    Ok(count) => {
+                        client.commit(count, clock.now());
+                        continue;
+                    }
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => InterpreterInput::Tick,
+                    Err(_) => InterpreterInput::Closed,
+                },
+                Ready::ToWrite(stream) => match stream.try_write(&unsent) {
+                    Ok(count) => {
+                        unsent.drain(..count);
+                        InterpreterInput::Tick
+                    }
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => InterpreterInput::Tick,
+                    Err(_) => InterpreterInput::Closed,
+                },
+            },
+            () = deadline => InterpreterInput::Tick,
+        };
+        client.handle(clock.now(), input);
+    }
+}
