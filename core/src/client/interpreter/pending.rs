@@ -97,7 +97,7 @@ impl<'t> Pending<'t> {
     pub(super) fn lines(&self) -> Option<(u32, u32)> {
         let mut lines = self.ahead.iter().skip(self.executed).filter_map(|ahead| ahead.line);
         let first = lines.next()?;
-        Some((first, lines.last().unwrap_or(first)))
+        Some((first, lines.next_back().unwrap_or(first)))
     }
 
     /// The statement `id` and those before it were executed.
