@@ -16,7 +16,7 @@ const MAGIC: &[u8; 9] = b"OUTRIGSET";
 /// What those beside a KRC began with, in formats before 4.
 const MAGIC_BEFORE: &[u8; 9] = b"OUTRIGKRC";
 /// The number of the format of settings that this version writes and reads.
-pub const SETTINGS_FORMAT: u8 = 12;
+pub const SETTINGS_FORMAT: u8 = 13;
 /// Before the content: magic, format and kind, its length and its checksum, both little-endian.
 const HEADER_LEN: usize = MAGIC.len() + 2 + 8;
 
@@ -211,7 +211,7 @@ mod tests {
             assert_eq!(refused, Some(SettingsError::OtherFormat { found: old[9], expected: SETTINGS_FORMAT }));
         }
         let text = SettingsError::OtherFormat { found: 2, expected: SETTINGS_FORMAT }.to_string();
-        assert_eq!(text, "settings of format 2, and this version reads format 12: compile them again");
+        assert_eq!(text, "settings of format 2, and this version reads format 13: compile them again");
     }
 
     #[test]
@@ -238,7 +238,7 @@ mod tests {
         let krc =
             KrcSettings { robot: Ipv4Addr::UNSPECIFIED, config: KrcConfig::default(), law: hold(), device: device() };
         let sums = [bytes(), written(&krc)].map(|bytes| (bytes.len(), crc32(&bytes)));
-        assert_eq!((SETTINGS_FORMAT, sums), (12, [(437, 2_676_597_848), (580, 2_358_061_805)]));
+        assert_eq!((SETTINGS_FORMAT, sums), (13, [(472, 293_285_293), (584, 3_020_572_451)]));
     }
 
     #[test]

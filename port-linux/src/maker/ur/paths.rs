@@ -83,6 +83,8 @@ fn pendant(config: &UrConfig, by_rtde: bool, period: Duration) -> String {
     } else if coast::makes_motions(config.peer.path) {
         return "stop ends it, the slider slows it; pause ends joint speeds and holds a whole motion, which goes on when resumed within 10 s"
             .into();
+    } else if config.peer.path.is_torques() {
+        return "stop and pause end it, the slider holds it at 0".into();
     } else {
         "stop and pause end it"
     };
@@ -111,7 +113,7 @@ mod tests {
         config.peer.model = Some(RobotModel::Ur5e);
         for way in ways() {
             (config.peer.path, config.peer.program.orders) = way;
-            let rows = rows(&config, SoftwareVersion::new(5, 15), true);
+            let rows = rows(&config, SoftwareVersion::new(5, 23), true);
             for (row, other) in rows.iter().zip(ways()) {
                 let mark = if way == other { "* " } else { "  " };
                 assert!(row.starts_with(&format!("{mark}{} ", name(other))), "{row}");
@@ -125,7 +127,7 @@ mod tests {
         let pause = DelegatedConfig::new(Duration::from_millis(2)).pause_timeout;
         assert_eq!(pause, Duration::from_secs(10), "the texts name 10 s");
         for way in ways() {
-            for software in [(1, 8), (3, 0), (3, 1), (3, 8), (3, 15), (5, 0), (5, 15)] {
+            for software in [(1, 8), (3, 0), (3, 1), (3, 8), (3, 15), (5, 0), (5, 15), (5, 23), (10, 11)] {
                 let software = SoftwareVersion::new(software.0, software.1);
                 for (by_rtde, stop) in
                     [(false, PendantStop::Seen), (false, PendantStop::Overridden), (true, PendantStop::Seen)]
@@ -148,6 +150,8 @@ mod tests {
                     let either = path == CommandPath::Player && !by_rtde;
                     let whole = path == CommandPath::ExternalControl || (path == CommandPath::Player && by_rtde);
                     let fits = unfit.is_none() && !without;
+                    let torques = path.is_torques();
+                    assert_eq!(row.contains("stop and pause end it, the slider holds it"), torques && fits, "{row}");
                     assert_eq!(row.contains("goes on when resumed within 10 s"), whole && fits, "{row}");
                     assert_eq!(
                         row.contains("stop and pause end it,"),
