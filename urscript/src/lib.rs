@@ -20,7 +20,7 @@ mod render;
 
 pub use render::dialect::{Boundaries, Dialect, OutputNames, ServoJArguments, TimeArgument};
 pub use render::error::{Argument, Range, RenderError};
-pub use render::external_control::{ExternalControlProgram, ExternalControlValues};
+pub use render::external_control::{ExternalControlProgram, ExternalControlValues, TorqueBounds};
 pub use render::message::{MAX_TEXT, Popup, TextMsg};
 pub use render::motion::{ServoJ, SpeedJ, SpeedJForm, StopJ};
 pub use render::output::{AnalogDomain, DigitalOutput, Output, Sec, ToolVoltage};

@@ -3,7 +3,7 @@
 use core::f32::consts::TAU;
 
 use crate::robot::{BadValue, Range, Wording, range_of, settings};
-use outrigger_wire::robot::{JointAccelerations, JointPositions, JointVelocities};
+use outrigger_wire::robot::{JointAccelerations, JointPositions, JointTorques, JointVelocities};
 use outrigger_wire::time::Duration;
 
 settings! {
@@ -138,6 +138,44 @@ impl<const N: usize> Limits<N> {
         });
         let seconds = time.as_secs_f32() + 0.5 * stops.fold(0.0, f32::max);
         self.velocity.map(|v| v * seconds).0
+    }
+}
+
+settings! {
+    /// Limits of an arm that is commanded by torques, beside [`Limits`]. In files they stand beside those. The program on the
+    /// controller holds the same ones.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+    #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
+    pub struct TorqueLimits<const N: usize> in "torque." {
+        /// Highest torque of each joint beyond what holds the arm against gravity, either way \[Nm\]. Default: half of what
+        /// the joints of the smallest arm have.
+        pub torque: JointTorques<N> [Self::TORQUE] = JointTorques(core::array::from_fn(smallest)),
+        /// Time in which a torque may rise from none to its limit: no change is faster.
+        pub rise at "torque_rise": Duration [0.002 to 5.0 "s"] = Duration::from_millis(100),
+        /// Distance of a joint from where torques began that ends commanding \[rad\]; it has to come to rest before.
+        pub travel: f32 [0.01 to 12.6 "rad"] = 1.0,
+    }
+}
+
+/// Half of what a joint of a UR3 has \[Nm\].
+const fn smallest(joint: usize) -> f32 {
+    match joint {
+        0 | 1 => 28.0,
+        2 => 14.0,
+        _ => 6.0,
+    }
+}
+
+impl<const N: usize> TorqueLimits<N> {
+    /// Range of each [`torque`](Self::torque): up to what the largest joint of any arm has.
+    pub const TORQUE: Range<f32> = range_of!(0.01 to 1000.0 "Nm");
+
+    /// Returns how much a torque of each joint may change in `dt` \[Nm\].
+    #[must_use]
+    pub fn change_in(&self, dt: Duration) -> JointTorques<N> {
+        let share = dt.as_secs_f32() / self.rise.as_secs_f32();
+        self.torque.map(|most| most * share)
     }
 }
 

@@ -22,12 +22,18 @@ pub mod outputs;
 mod sample;
 mod source;
 mod sources;
+#[cfg(feature = "programs")]
+mod torque;
 
 pub use governor::{Approved, Governor, Shaped};
 pub use guidance::{ForceMode, ForceModeError, ForceModeNote, ForceType, Guidance};
 pub use joint_move::{ApprovedMove, JointMove};
-pub use limits::{Limits, LimitsError, PathTiming};
+pub use limits::{Limits, LimitsError, PathTiming, TorqueLimits};
 pub use move_target::{Destination, LocateError, MoveTarget, Place};
 pub use sample::Samples;
 pub use source::{Reading, SourceConfig, SourceFigures, SourceMonitor};
 pub use sources::{Bridged, Gathered, MAX_SOURCES, Sources, SourcesError};
+#[cfg(feature = "programs")]
+pub use torque::{ApprovedTorques, TorqueGovernor, TorqueMemory};
+#[cfg(feature = "programs")]
+pub(crate) use torque::{TorqueSlot, towards};

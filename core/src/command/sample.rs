@@ -1,6 +1,9 @@
 //! Readings of sensors, as a law gets them.
 
+#[cfg(feature = "programs")]
+use super::TorqueSlot;
 use crate::robot::Reason;
+use outrigger_wire::robot::{JointTorques, JointVelocities};
 use outrigger_wire::sensor::{Sample, SourceId};
 
 /// The newest readings that a law may use in this cycle, and how its feedback may answer them.
@@ -9,6 +12,8 @@ pub struct Samples<'a> {
     readings: &'a [Sample],
     #[cfg(feature = "programs")]
     most_feedback: f32,
+    #[cfg(feature = "programs")]
+    torques: Option<&'a TorqueSlot>,
 }
 
 impl<'a> Samples<'a> {
@@ -22,6 +27,8 @@ impl<'a> Samples<'a> {
             readings: samples,
             #[cfg(feature = "programs")]
             most_feedback: f32::INFINITY,
+            #[cfg(feature = "programs")]
+            torques: None,
         }
     }
 
@@ -30,6 +37,37 @@ impl<'a> Samples<'a> {
     pub(crate) const fn with_most_feedback(mut self, most: f32) -> Self {
         self.most_feedback = most;
         self
+    }
+
+    /// The same on a path that takes torques: the law puts them into `slot`.
+    #[cfg(feature = "programs")]
+    pub(crate) const fn taking_torques(mut self, slot: &'a TorqueSlot) -> Self {
+        self.torques = Some(slot);
+        self
+    }
+
+    /// The highest torque of each joint \[Nm\] where torques go out in place of speeds; `None` where speeds do.
+    #[must_use]
+    pub fn torque_limits<const N: usize>(&self) -> Option<JointTorques<N>> {
+        #[cfg(feature = "programs")]
+        return self.torques.map(TorqueSlot::most);
+        #[cfg(not(feature = "programs"))]
+        None
+    }
+
+    /// Commands these torques \[Nm\], beyond what holds the arm against gravity, and returns the speeds that the step of a law
+    /// then returns: none, for nobody uses them.
+    ///
+    /// # Errors
+    /// [`Reason::PathUnfit`] where speeds go out.
+    pub fn command_torques<const N: usize>(&self, torques: &JointTorques<N>) -> Result<JointVelocities<N>, Reason> {
+        #[cfg(feature = "programs")]
+        if let Some(slot) = self.torques {
+            slot.put(torques);
+            return Ok(JointVelocities::ZERO);
+        }
+        let _ = torques;
+        Err(Reason::PathUnfit)
     }
 
     /// Most speed for an error, in what is measured of the arm or by it, that a law may ask for \[1/s\]: an arm to which positions

@@ -24,6 +24,8 @@ mod watch;
 pub(super) use self::given::{CycleConfig, Executed, Resident, SideFacts};
 pub(super) use self::memory::CycleMemory;
 pub(super) use self::pendant::PendantSight;
+#[cfg(feature = "programs")]
+use crate::command::ApprovedTorques;
 use crate::command::{Approved, ApprovedMove};
 use crate::law::Law;
 use crate::mode::MoveNumber;
@@ -44,6 +46,9 @@ pub enum Verdict<'m, const N: usize> {
     Stop,
     /// Joint speeds.
     Move(Approved<'m, N>),
+    /// Joint torques.
+    #[cfg(feature = "programs")]
+    Torque(ApprovedTorques<'m, N>),
     /// The controller executes this move, by this number, by itself.
     Start(ApprovedMove<'m, N>, MoveNumber),
     /// The arm gives way to a hand or a force from now on, as this move.

@@ -4,6 +4,9 @@
 //! For each joint `v = f·v_ref + clamp(P·(q_ref − q) + D·(s·v_ref − v_measured), ±c) + g·sensor`, with the
 //! robot's speed scaling `s`. P = 20 /s and D = 0.1 are the gains of Andersen's report of 2015. Far from the
 //! reference the P term is kept so small that the arm can be braked in front of it.
+//!
+//! On a path that takes torques, each joint gets its highest torque times `G·(v − v_measured)`: a spring with a damper about the
+//! reference.
 
 #[cfg(feature = "trajectories")]
 use super::Replaced;
@@ -11,6 +14,8 @@ use super::closing::closing_speed;
 #[cfg(feature = "motions")]
 use super::forward::{Forward, ForwardError, Forwarded, Forwarding, Lead, Stream};
 use super::{Excess, FeedError, Law, Motion, MotionStatus, Start, survey};
+#[cfg(feature = "programs")]
+use crate::command::towards;
 use crate::command::{Limits, Samples};
 use crate::robot::{BadValue, Range, Reason, range_of, settings};
 use crate::trajectory::{Leg, Progress, Sampler, Setpoint, Trajectory, Waypoint, within};
@@ -89,6 +94,9 @@ settings! {
         pub path_tolerance: f32 [0.001 to 6.3 "rad"] = 0.2,
         /// Time to full speed when a suspended motion is resumed.
         pub resume_ramp: Duration [0.0 to 60.0 "s"] = Duration::from_millis(500),
+        /// Torque on a path that takes torques, as a share of the joint's limit for each rad/s that it is slower than the servo
+        /// wants \[s/rad\]: the damping of each joint, and with [`proportional`](Self::proportional) its stiffness.
+        pub torque_gain: f32 [0.0 to 100.0 "s/rad"] = 2.0,
         /// Added speeds from a sensor.
         pub sensor nowhere: Option<SensorFeedForward> = None,
     }
@@ -257,42 +265,10 @@ impl<const N: usize> JointServo<N> {
             Some(_) | None => Setpoint { positions: self.hold, velocities: JointVelocities::ZERO },
         }
     }
-}
 
-impl<const N: usize> Law<N> for JointServo<N> {
-    fn needs_kinematics(&self) -> bool {
-        false
-    }
-
-    fn arm(&mut self, start: &Start<'_, N>) -> Result<(), Reason> {
-        let state = start.state;
-        if !state.positions.is_finite() {
-            return Err(Reason::NotFinite);
-        }
-        self.stream = None;
-        if let Some(motion) = &mut self.motion {
-            match motion.sampler.progress() {
-                Progress::Waiting if motion.relative => motion.sampler.start(state.positions),
-                Progress::Waiting => {
-                    let first = motion.sampler.trajectory().at_nanos(0).positions;
-                    let off = state.positions.zip_with(first.as_array(), |q, f| q - f);
-                    within(&off, self.config.path_tolerance)?;
-                    #[cfg(feature = "trajectories")]
-                    if let Some(watch) = &self.watch {
-                        watch.allows(&off)?;
-                    }
-                    motion.sampler.start(JointPositions::ZERO);
-                }
-                // A motion that is over is not pulled back to its end after a fallback.
-                Progress::Finished => self.motion = None,
-                Progress::Suspended | Progress::Running | Progress::Endless => {}
-            }
-        }
-        self.hold = state.positions;
-        if start.resume { self.resume(state) } else { Ok(()) }
-    }
-
-    fn step(&mut self, state: &State<N>, samples: &Samples<'_>, dt: Duration) -> Result<JointVelocities<N>, Reason> {
+    /// The joint speeds wanted now.
+    #[inline(always)]
+    fn speeds(&mut self, state: &State<N>, samples: &Samples<'_>, dt: Duration) -> Result<JointVelocities<N>, Reason> {
         if !(state.positions.is_finite() && state.velocities.is_finite()) {
             return Err(Reason::NotFinite);
         }
@@ -349,6 +325,52 @@ impl<const N: usize> Law<N> for JointServo<N> {
             }
         }
         if wanted.is_finite() { Ok(wanted) } else { Err(Reason::NotFinite) }
+    }
+}
+
+impl<const N: usize> Law<N> for JointServo<N> {
+    fn needs_kinematics(&self) -> bool {
+        false
+    }
+
+    fn arm(&mut self, start: &Start<'_, N>) -> Result<(), Reason> {
+        let state = start.state;
+        if !state.positions.is_finite() {
+            return Err(Reason::NotFinite);
+        }
+        self.stream = None;
+        if let Some(motion) = &mut self.motion {
+            match motion.sampler.progress() {
+                Progress::Waiting if motion.relative => motion.sampler.start(state.positions),
+                Progress::Waiting => {
+                    let first = motion.sampler.trajectory().at_nanos(0).positions;
+                    let off = state.positions.zip_with(first.as_array(), |q, f| q - f);
+                    within(&off, self.config.path_tolerance)?;
+                    #[cfg(feature = "trajectories")]
+                    if let Some(watch) = &self.watch {
+                        watch.allows(&off)?;
+                    }
+                    motion.sampler.start(JointPositions::ZERO);
+                }
+                // A motion that is over is not pulled back to its end after a fallback.
+                Progress::Finished => self.motion = None,
+                Progress::Suspended | Progress::Running | Progress::Endless => {}
+            }
+        }
+        self.hold = state.positions;
+        if start.resume { self.resume(state) } else { Ok(()) }
+    }
+
+    #[cfg(feature = "programs")]
+    fn step(&mut self, state: &State<N>, samples: &Samples<'_>, dt: Duration) -> Result<JointVelocities<N>, Reason> {
+        let wanted = self.speeds(state, samples, dt)?;
+        let Some(most) = samples.torque_limits() else { return Ok(wanted) };
+        samples.command_torques(&towards(&wanted, &state.velocities, &most, self.config.torque_gain))
+    }
+
+    #[cfg(not(feature = "programs"))]
+    fn step(&mut self, state: &State<N>, samples: &Samples<'_>, dt: Duration) -> Result<JointVelocities<N>, Reason> {
+        self.speeds(state, samples, dt)
     }
 
     fn sources(&self) -> &[SourceId] {

@@ -206,6 +206,12 @@ impl LawKind {
     /// All built-in laws, each once: configurations offer these, and checks of documentation and settings look for each.
     pub const ALL: &'static [Self] = &[Self::JointServo, Self::CartesianTwist, Self::Standoff, Self::ToolAxes];
 
+    /// Returns `true` for a law that commands torques on a path that takes them.
+    #[must_use]
+    pub const fn commands_torques(self) -> bool {
+        matches!(self, Self::JointServo)
+    }
+
     /// Returns the name in configurations and reports.
     #[must_use]
     pub const fn name(self) -> &'static str {

@@ -3,7 +3,7 @@
 //! [`settings!`](crate::settings) makes of `name: Type [least to most "unit"] = default` the field, its documentation, its
 //! default, its check, and how it is read from a [`Table`] of a configuration file.
 
-use outrigger_wire::robot::{JointAccelerations, JointPositions, JointVelocities};
+use outrigger_wire::robot::{JointAccelerations, JointPositions, JointTorques, JointVelocities};
 
 use super::Range;
 use outrigger_wire::time::Duration;
@@ -147,7 +147,7 @@ macro_rules! of_joints {
     )* };
 }
 
-of_joints!(JointPositions JointVelocities JointAccelerations);
+of_joints!(JointPositions JointVelocities JointAccelerations JointTorques);
 
 impl Setting for bool {
     type Range = ();

@@ -27,6 +27,7 @@ wire_enum! {
         ServoJ = 2 "servoj" "Joint positions, by a thread of `servoj`",
         Buffered = 3 "buffered" "Joint positions that wait in a ring, by a thread of `servoj`",
         Player = 4 "player" "Moves that the controller makes by itself (module `player`)",
+        Torque = 5 "torque" "Joint torques, by a thread of `direct_torque`",
     }
 }
 
@@ -57,9 +58,10 @@ wire_enum! {
         Order = 3 "order" "Another counter than the next, or something that it does not know",
         Speed = 4 "speed" "A joint speed above its limit",
         Position = 5 "position" "A joint would not stop before its position limit",
-        Divergence = 6 "divergence" "A target too far from where the arm is",
+        Divergence = 6 "divergence" "A target too far from where the arm is, or a joint too far from where torques began",
         Version = 7 "version" "It was greeted by another version",
         Stale = 8 "stale" "A position waited for too long in the ring",
+        Torque = 9 "torque" "A joint torque above its limit",
     }
 }
 
@@ -132,7 +134,7 @@ pub struct Order {
     counter: I32,
     /// Of [`What`], and 65 536 times how many further cycles the values are for.
     what: I32,
-    /// Joint speeds \[µrad/s\] or positions \[µrad\].
+    /// Joint speeds \[µrad/s\], positions \[µrad\] or torques \[µNm\].
     values: [I32; 6],
 }
 
@@ -145,7 +147,7 @@ pub struct OrderRepr {
     pub what: What,
     /// How many cycles it takes to the values from those before, 1 to 32 768: one, unless states were missed.
     pub cycles: u16,
-    /// Joint speeds \[µrad/s\] or positions \[µrad\].
+    /// Joint speeds \[µrad/s\], positions \[µrad\] or torques \[µNm\].
     pub values: [i32; 6],
 }
 

@@ -1,6 +1,6 @@
 //! What the files of hosts and boards have in common: the robot, its limits, law, sensors and session.
 
-use outrigger_core::command::Limits;
+use outrigger_core::command::{Limits, TorqueLimits};
 use outrigger_core::engine::ur::UrConfig;
 use outrigger_core::law::LawConfig;
 use outrigger_core::trajectory::Waypoint;
@@ -54,8 +54,10 @@ impl<I> Control<I> {
         let mut section = root.section("limits");
         let endless = robot.as_ref().and_then(|robot| robot.model?.endless_joint());
         let mut limits = limits::read(&mut section, Limits::default(), endless);
+        let mut torque = TorqueLimits::default();
+        torque.read(&mut section);
         section.finish();
-        let mut session = SessionSettings::read(root);
+        let mut session = SessionSettings::read(root, torque);
         session.follow(root, &limits);
         // A limit that the file does not give is as low as what the controller is told, or left, to do.
         UrConfig { limits, ..session.config() }.conflicts(|conflict| match conflict.key {
@@ -72,6 +74,11 @@ impl<I> Control<I> {
             OutputsSettings::read(root.section("outputs"), &Surroundings { sources: &names, limits: &limits, endless });
         let sources = sources.into_iter().collect::<Option<_>>();
         let (law, rest) = law?;
+        if session.path.is_torques() && !law.kind().commands_torques() {
+            let path = session.path.name();
+            let expected = format!("\"joint-servo\" beside session.path = \"{path}\": no other law commands torques");
+            root.complain_at("law.kind", expected);
+        }
         Some(Self { robot: robot?, limits, law, rest, sources: sources?, session, outputs })
     }
 

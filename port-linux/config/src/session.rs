@@ -1,7 +1,7 @@
 //! `[session]`, `[program]`, `[standstill]`, `[connect]` and `[operator]`: how the session connects, judges the controller, writes to
 //! it, and is asked to.
 
-use outrigger_core::command::Limits;
+use outrigger_core::command::{Limits, TorqueLimits};
 use outrigger_core::engine::ConfigError;
 use outrigger_core::engine::ur::{
     CommandPath, ConnectConfig, ProgramConfig, StatesFrom, TextConfig, UrConfig, UrOptions,
@@ -27,6 +27,8 @@ pub struct SessionSettings {
     pub path: CommandPath,
     /// The program that carries it there, where one does.
     pub program: ProgramConfig,
+    /// Limits of an arm that is commanded by torques, from `[limits]`.
+    pub torque: TorqueLimits<6>,
     /// How text is written.
     pub text: TextConfig,
     /// What counts as rest.
@@ -52,7 +54,7 @@ pub fn parse_software(text: &str) -> Result<SoftwareVersion, String> {
 }
 
 impl SessionSettings {
-    pub(crate) fn read(root: &mut Section<'_, '_>) -> Self {
+    pub(crate) fn read(root: &mut Section<'_, '_>, torque: TorqueLimits<6>) -> Self {
         let mut section = root.section("session");
         let software = section
             .text("software", "the controller's software, e.g. \"3.15\"")
@@ -96,6 +98,7 @@ impl SessionSettings {
             link,
             path,
             program,
+            torque,
             text,
             standstill,
             connect,
@@ -123,9 +126,9 @@ impl SessionSettings {
 
     /// Everything these tables decide, beside defaults.
     pub(crate) fn config(&self) -> UrConfig {
-        let Self { software, mode, link, path, program, text, standstill, connect, operator } = *self;
+        let Self { software, mode, link, path, program, torque, text, standstill, connect, operator } = *self;
         UrConfig {
-            peer: UrOptions { software, path, program, text, connect, ..UrOptions::default() },
+            peer: UrOptions { software, path, program, torque, text, connect, ..UrOptions::default() },
             mode,
             link,
             standstill,
@@ -188,6 +191,8 @@ fn key_of(section: &str, field: &str) -> String {
         (_, Some(("tracking", "joints"))) => "limits.tracking_error".into(),
         (_, Some(("tracking", "linear"))) => "limits.tool_tracking_error".into(),
         (_, Some(("tracking", "angular"))) => "limits.tool_turn_tracking_error".into(),
+        (_, Some(("torque", "rise"))) => "limits.torque_rise".into(),
+        (_, Some(("torque", field))) => format!("limits.{field}"),
         (_, Some(("control", field))) => format!("robot.{field}"),
         ("fri", None) => format!("robot.{field}"),
         (_, Some(_)) => field.to_owned(),

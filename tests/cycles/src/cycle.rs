@@ -111,7 +111,8 @@ impl<'m> Cycle<'m> {
             CommandPath::ReverseServoJ => Some(Kind::ServoJ),
             CommandPath::Buffered => Some(Kind::Buffered),
             CommandPath::Player => Some(Kind::Player),
-            CommandPath::Text | CommandPath::ExternalControl => None,
+            CommandPath::ReverseTorque => Some(Kind::Torque),
+            CommandPath::Text | CommandPath::ExternalControl | CommandPath::ExternalTorque => None,
         };
         let program = kind.map(|kind| Program {
             kind,

@@ -10,6 +10,7 @@
 mod draw;
 mod drawn;
 mod krc;
+mod torques;
 mod ur;
 mod ways;
 
@@ -229,5 +230,22 @@ fn limits_and_coast_hold_on_every_way_to_a_ur_controller() {
                 text::markdown(&columns, &rows)
             ),
         );
+    }
+}
+
+#[test]
+fn torque_speed_and_travel_hold_on_every_way_that_takes_torques() {
+    let count = on_each_way();
+    let keys = Mutex::default();
+    let swept = in_parallel(&Way::TORQUES, |way| (way, sweep(way, count, &keys)));
+    for (way, (drawn, moved, worst, broken)) in swept {
+        println!("{}: {drawn} drawn, {moved} of {count} moved, {worst:?}", way.name());
+        let first: Vec<_> = broken.iter().take(3).collect();
+        assert!(broken.is_empty(), "{}: {} of {count} break a bound, first {first:#?}", way.name(), broken.len());
+        assert!(moved * 2 >= count, "{}: most of them move, not {moved}", way.name());
+    }
+    let Keys { stood, .. } = keys.into_inner().expect("nobody panicked with it");
+    for key in ["limits.torque", "limits.torque_rise", "limits.travel", "servo.torque_gain"] {
+        assert!(stood.contains(key), "{key} stood in no accepted configuration: {stood:?}");
     }
 }

@@ -28,6 +28,7 @@ use outrigger_wire::time::Duration;
 
 use super::draw::{Draw, axes};
 use super::drawn::Drawn;
+use super::torques;
 
 /// The software of each generation, and those between which something changes.
 const SOFTWARE: [SoftwareVersion; 9] = [
@@ -108,7 +109,7 @@ fn case(way: Way, draw: &mut Draw, keys: &mut Keys) -> Option<Case> {
     let mut config = UrConfig::default();
     let mut file = Drawn::new(draw);
     let Config { peer, link, mode, standstill, limits, sources, operator } = &mut config;
-    let UrOptions { connect, software: told, model, tcp: _, path: _, program, text, outputs, force: _ } = peer;
+    let UrOptions { connect, software: told, model, tcp: _, path: _, program, torque, text, outputs, force: _ } = peer;
     file.section("session.", |file| {
         text.read(file);
         mode.read(file);
@@ -118,6 +119,11 @@ fn case(way: Way, draw: &mut Draw, keys: &mut Keys) -> Option<Case> {
     file.section("connect.", |file| connect.read(file));
     file.section("standstill.", |file| standstill.read(file));
     file.section("limits.", |file| limits.read(file));
+    if way.path.is_torques() {
+        file.section("limits.", |file| torque.read(file));
+        // No arm has more.
+        torque.torque = torque.torque.zip_with(&torques::STRONGEST, |torque, most| torque.min(*most));
+    }
     file.section("outputs.", |file| outputs.read(file));
     file.section("operator.", |file| operator.read(file));
     // Where a stop at the pendant is not seen nothing would move.
@@ -131,7 +137,8 @@ fn case(way: Way, draw: &mut Draw, keys: &mut Keys) -> Option<Case> {
     // Random readings may rightly repeat.
     judged.stuck_after = None;
     sources[0] = Some(judged);
-    let (law, sensor) = law(&mut file, limits)?;
+    let (law, sensor) =
+        if way.path.is_torques() { torques::pushes(&mut file, limits)? } else { law(&mut file, limits)? };
     let Drawn { asked, stood, .. } = file;
     // What one setting permits mostly follows from others; where it does not, the check refuses it.
     if !draw.one_in(4) {
@@ -236,7 +243,7 @@ fn law(file: &mut Drawn<'_>, limits: &Limits<6>) -> Option<(AnyLaw<6>, Sensor)> 
 }
 
 /// Six numbers from -1 to 1 that change at random moments and mostly stay on one side.
-struct Readings {
+pub(super) struct Readings {
     draw: Draw,
     shares: [f64; 6],
     side: f64,
@@ -244,11 +251,11 @@ struct Readings {
 }
 
 impl Readings {
-    fn new(draw: &mut Draw) -> Self {
+    pub(super) fn new(draw: &mut Draw) -> Self {
         Self { draw: draw.another(), shares: [0.0; 6], side: 1.0, until: 0 }
     }
 
-    fn at(&mut self, controller: &Controller) -> [f64; 6] {
+    pub(super) fn at(&mut self, controller: &Controller) -> [f64; 6] {
         let now = controller.now().as_micros();
         if now >= self.until {
             self.until = now + (self.draw.magnitude(0.005, 0.8) * 1e6) as u64;
@@ -280,7 +287,7 @@ fn plant(case: Case, draw: &mut Draw) -> (Setup, bool) {
 
 /// A way in which commanding is ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Strike {
+pub(super) enum Strike {
     Cable,
     Death,
     Reset,
@@ -356,6 +363,10 @@ pub(crate) fn run(way: Way, seed: u64, keys: &mut Keys) -> Option<Swept> {
             }
         }
         rig.run_for(Span::from_millis(1_500));
+        if way.path.is_torques() {
+            let struck = commanded.then_some((strike, at));
+            return (torques::judge(&rig, &config, software, struck), None, [0.0; 6]);
+        }
         (judge(&rig, &config, software), commanded.then_some((strike, at, from)), farthest(&rig, at, from))
     }));
     Some(match lived {

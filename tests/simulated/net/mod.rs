@@ -435,7 +435,7 @@ fn every_run_beside_a_krc_is_as_recorded() {
 }
 
 /// Reasons that no run beside a simulated controller leads to, with why.
-const NEVER: [(Reason, &str); 18] = [
+const NEVER: [(Reason, &str); 19] = [
     (
         Reason::NotFinite,
         "what is measured is checked before a law has it, and no law here makes such a number: core/src/law",
@@ -458,6 +458,7 @@ const NEVER: [(Reason, &str); 18] = [
     (Reason::NotRenewed, "of a program of ours that lets a hand move the arm: tests/simulated/scenarios/guided.rs"),
     (Reason::NotYours, "the same"),
     (Reason::GuideLimit, "the same"),
+    (Reason::TorqueLimit, "of torques alone: core/src/command/torque/tests.rs"),
     (Reason::ClockInexact, "of boards alone: core/src/engine/tests/command.rs"),
     (Reason::SafetyNotNormal, "no simulated controller has such a safety mode: core/src/mode/tests/arming.rs has each"),
 ];

@@ -161,7 +161,7 @@ fn compare(software: SoftwareVersion, way: Way, law: &Refusing, commands: bool) 
 }
 
 fn ways() -> impl Iterator<Item = (SoftwareVersion, Way)> {
-    let all = || Way::ALL.into_iter().chain([Way::PLAYER]);
+    let all = || Way::ALL.into_iter().chain([Way::PLAYER]).chain(Way::TORQUES);
     SOFTWARE
         .into_iter()
         .flat_map(move |software| all().map(move |way| (software, way)))

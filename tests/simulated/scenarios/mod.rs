@@ -28,6 +28,7 @@ mod reverse;
 mod robot;
 mod scaling;
 mod streamed;
+mod torques;
 
 use std::time::Duration;
 

@@ -19,6 +19,7 @@ const MOST: usize = 60;
 /// Defaults that the pages tell in words, beside an example or a key that they follow.
 const IN_WORDS: &[(&str, &str)] = &[
     ("limits.expert.braking", "`2.0`"),
+    ("limits.expert.torque", "half of what a UR3 has"),
     ("limits.expert.tracking_error", "0.1, 0.3 with impedance"),
     ("robot.expert.control", "`\"position\"`"),
     ("robot.expert.stiffness", "1000, of the tool 2000 and 200"),

@@ -15,6 +15,7 @@ const UNSEEN_STOPS: &str = "session.expert.pendant_left = 50";
 const SERVOJ: &str = "session.path = \"reverse-servoj\"";
 const FETCHED: &str = "session.path = \"reverse-servoj\"; program.expert.by = \"urcap\"";
 const EXTERNAL: &str = "session.path = \"external-control\"";
+const TORQUES: &str = "session.path = \"reverse-torque\"";
 
 const fn row(key: &'static str, value: &'static str, scene: Scene, shows: &'static str) -> Row<Scene> {
     Row { key, value, file: SERVO, beside: "", scene, shows }
@@ -26,6 +27,7 @@ scenes! { Scene, CALM;
     UNSEEN "no 30001 and 30002, on 3.0" { software: "3.0", first: "drop/30001@0s:90s drop/30002@0s:90s" };
     LONE "no 30001 and 30002" { first: "drop/30001@0s:90s drop/30002@0s:90s" };
     OLDER "a controller of 3.15" { software: "3.15" };
+    NEWER "a controller of 5.23" { software: "5.23" };
     FOREIGN "another program runs" { first: "foreign-program@0s" };
     JITTER "jitter of 3 ms" { first: "jitter@0s::3ms" };
     JITTER1 "jitter of 1 ms" { first: "jitter@0s::1ms" };
@@ -114,6 +116,10 @@ pub(crate) const ROWS: &[Row<Scene>] = &[
     row("law.expert.joint_speed", "0.05", CALM, "speedj"),
     row("law.path_tolerance", "0.001", SLIDER, "PathTolerance"),
     row("law.expert.resume_ramp", "2.0", RESUMES, "speedj"),
+    row("law.expert.torque_gain", "0.5", NEWER, "direct_torque").beside(TORQUES),
+    row("limits.expert.torque", "20.0", NEWER, "20.4").beside(TORQUES),
+    row("limits.expert.torque_rise", "0.2", NEWER, "0.2856").beside(TORQUES),
+    row("limits.expert.travel", "0.8", NEWER, "0.82").beside(TORQUES),
     row("law.waypoint[].at", "2.5", CALM, "speedj"),
     row("law.waypoint[].joints", "0.2", CALM, "speedj"),
     row("law.waypoint[].degrees", "10", CALM, "speedj").beside("law.waypoint[].joints =; law.waypoint[].degrees = 5"),

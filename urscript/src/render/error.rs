@@ -12,6 +12,10 @@ pub enum Argument {
     Velocity(u8),
     /// Joint position, with the joint's index from 0 \[rad\].
     Position(u8),
+    /// Torque of a joint, or its change, with the joint's index from 0 \[Nm\].
+    Torque(u8),
+    /// Distance that a joint may travel \[rad\].
+    Travel,
     /// Acceleration of the leading axis \[rad/s²\].
     Acceleration,
     /// Deceleration of the closing `stopj` \[rad/s²\].
@@ -47,6 +51,8 @@ impl core::fmt::Display for Argument {
         match self {
             Self::Velocity(joint) => write!(f, "velocity of joint {joint}"),
             Self::Position(joint) => write!(f, "position of joint {joint}"),
+            Self::Torque(joint) => write!(f, "torque of joint {joint}"),
+            Self::Travel => f.write_str("travel"),
             Self::Acceleration => f.write_str("acceleration"),
             Self::StopAcceleration => f.write_str("stop acceleration"),
             Self::Time => f.write_str("time"),

@@ -40,14 +40,59 @@ pub struct ExternalControlProgram {
     pub stop_deceleration: f32,
     /// How fast each joint may turn \[rad/s\]; [`ExternalControlProgram::JOINT_SPEED`].
     pub joint_speeds: [f32; 6],
+    /// Limits in the mode of torques.
+    pub torque: TorqueBounds,
     /// A number from 1 on by which the computer knows this text: the program sends it, big-endian, as the first four bytes of each
     /// of its connections, and takes a point of a trajectory only if its last number is the token less the number of its kind.
     /// Without one it does neither, as UR's own program.
     pub token: Option<i32>,
 }
 
+/// Limits of an arm that moves by torques: beyond one of them the program brings it to rest and ends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TorqueBounds {
+    /// Highest torque of each joint \[Nm\].
+    pub torque: [f32; 6],
+    /// How much a torque of each joint may change in a second \[Nm/s\]: a larger change comes later.
+    pub rate: [f32; 6],
+    /// How far each joint may be from where torques began \[rad\]; it has to come to rest before.
+    pub travel: f32,
+    /// Lowest angle of each joint \[rad\]; it has to come to rest before.
+    pub lowest: [f32; 6],
+    /// Highest angle of each joint \[rad\].
+    pub highest: [f32; 6],
+    /// Deceleration that the ways to rest are reckoned with \[rad/s²\].
+    pub braking: f32,
+}
+
+impl TorqueBounds {
+    /// More than any arm has, as UR's own program, which knows no limits.
+    pub const WIDE: Self = Self {
+        torque: [1000.0; 6],
+        rate: [1_000_000.0; 6],
+        travel: 1000.0,
+        lowest: [-1000.0; 6],
+        highest: [1000.0; 6],
+        braking: 50.0,
+    };
+
+    /// Range of every torque \[Nm\], angle and travel \[rad\].
+    pub const RANGE: Range = Range::new(-1100.0, 1100.0);
+    /// Range of every rate \[Nm/s\].
+    pub const RATE: Range = Range::new(0.001, 1_000_000.0);
+
+    fn check(&self) -> Result<(), RenderError> {
+        Self::RANGE.check_each(Argument::Torque, &self.torque)?;
+        Self::RATE.check_each(Argument::Torque, &self.rate)?;
+        Self::RANGE.check(Argument::Travel, self.travel)?;
+        Self::RANGE.check_each(Argument::Position, &self.lowest)?;
+        Self::RANGE.check_each(Argument::Position, &self.highest)?;
+        StopJ::DECELERATION.check(Argument::StopAcceleration, self.braking)
+    }
+}
+
 /// What the places of the template become.
-pub type ExternalControlValues = [(&'static str, ScriptValue<'static>); 16];
+pub type ExternalControlValues = [(&'static str, ScriptValue<'static>); 42];
 
 impl ExternalControlProgram {
     /// The text that is rendered, with its places.
@@ -68,6 +113,7 @@ impl ExternalControlProgram {
             acceleration: 40.0,
             stop_deceleration: 4.0,
             joint_speeds: [20.0; 6],
+            torque: TorqueBounds::WIDE,
             token: None,
         }
     }
@@ -82,7 +128,13 @@ impl ExternalControlProgram {
         SpeedJ::ACCELERATION.check(Argument::Acceleration, self.acceleration)?;
         StopJ::DECELERATION.check(Argument::StopAcceleration, self.stop_deceleration)?;
         Self::JOINT_SPEED.check_each(Argument::Velocity, &self.joint_speeds)?;
+        self.torque.check()?;
         let [s0, s1, s2, s3, s4, s5] = self.joint_speeds.map(ScriptValue::Decimal);
+        let TorqueBounds { torque, rate, travel, lowest, highest, braking } = self.torque;
+        let [t0, t1, t2, t3, t4, t5] = torque.map(ScriptValue::Decimal);
+        let [r0, r1, r2, r3, r4, r5] = rate.map(ScriptValue::Decimal);
+        let [l0, l1, l2, l3, l4, l5] = lowest.map(ScriptValue::Decimal);
+        let [h0, h1, h2, h3, h4, h5] = highest.map(ScriptValue::Decimal);
         Ok([
             ("BEGIN", ScriptValue::Text("")),
             ("HOST", ScriptValue::Address(self.host)),
@@ -99,6 +151,32 @@ impl ExternalControlProgram {
             ("SPEED_3", s3),
             ("SPEED_4", s4),
             ("SPEED_5", s5),
+            ("TRAVEL", ScriptValue::Decimal(travel)),
+            ("BRAKING", ScriptValue::Decimal(braking * 2.0)),
+            ("TORQUE_0", t0),
+            ("TORQUE_1", t1),
+            ("TORQUE_2", t2),
+            ("TORQUE_3", t3),
+            ("TORQUE_4", t4),
+            ("TORQUE_5", t5),
+            ("RATE_0", r0),
+            ("RATE_1", r1),
+            ("RATE_2", r2),
+            ("RATE_3", r3),
+            ("RATE_4", r4),
+            ("RATE_5", r5),
+            ("LOWEST_0", l0),
+            ("LOWEST_1", l1),
+            ("LOWEST_2", l2),
+            ("LOWEST_3", l3),
+            ("LOWEST_4", l4),
+            ("LOWEST_5", l5),
+            ("HIGHEST_0", h0),
+            ("HIGHEST_1", h1),
+            ("HIGHEST_2", h2),
+            ("HIGHEST_3", h3),
+            ("HIGHEST_4", h4),
+            ("HIGHEST_5", h5),
             ("TOKEN", ScriptValue::Integer(self.token.unwrap_or(0))),
         ])
     }

@@ -137,12 +137,15 @@ macro_rules! template {
     }};
 }
 
-/// The beginning of [`SPEEDJ`], [`SERVOJ`], [`BUFFERED`] and [`PLAYER`]: name and limits of the joints
+/// The beginning of [`SPEEDJ`], [`SERVOJ`], [`BUFFERED`], [`TORQUE`] and [`PLAYER`]: name and limits of the joints
 /// (`urscript/programs/limits.script`).
 pub const LIMITS: &[u8] = template!("limits");
 
 /// The joint speeds by a thread of `speedj` (`urscript/programs/speedj.script`), between [`LIMITS`] and [`CONVERSATION`].
 pub const SPEEDJ: &[u8] = template!("speedj");
+
+/// The joint torques by a thread of `direct_torque` (`urscript/programs/torque.script`), between [`LIMITS`] and [`CONVERSATION`].
+pub const TORQUE: &[u8] = template!("torque");
 
 /// The steps of the two programs of joint positions, behind [`LIMITS`] (`urscript/programs/positions.script`).
 pub const POSITIONS: &[u8] = template!("positions");

@@ -2,7 +2,7 @@
 
 use super::gather::gather;
 use super::given::{Executed, SideFacts};
-use super::stream::Newest;
+use super::stream::{Newest, Streamed};
 use super::{CycleMemory, Verdict};
 use crate::command::JointMove;
 #[cfg(feature = "programs")]
@@ -141,14 +141,18 @@ impl<const N: usize> CycleMemory<N> {
                 let period = self.link.config().period;
                 let state = self.state.as_mut().ok_or(Reason::Internal)?;
                 let newest = Newest { state, kinematics: self.chain.as_ref(), period, now };
-                let approved = self.stream.next(authority, law, newest, events)?;
+                let streamed = self.stream.next(authority, law, newest, events)?;
                 (self.sent, self.spoke_at) = (true, now);
-                let Some(approved) = approved else {
-                    self.following.sent(&JointVelocities::ZERO);
-                    return Ok(Verdict::Hold);
-                };
-                self.following.sent(approved.velocities());
-                Ok(Verdict::Move(approved))
+                if let Streamed::Speeds(approved) = streamed {
+                    self.following.sent(approved.velocities());
+                    return Ok(Verdict::Move(approved));
+                }
+                self.following.sent(&JointVelocities::ZERO);
+                match streamed {
+                    #[cfg(feature = "programs")]
+                    Streamed::Torques(approved) => Ok(Verdict::Torque(approved)),
+                    _ => Ok(Verdict::Hold),
+                }
             }
         }
     }

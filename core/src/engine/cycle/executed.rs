@@ -49,7 +49,7 @@ impl<const N: usize> CycleMemory<N> {
             self.law_ended = true;
         }
         self.stream.resume = false;
-        self.stream.governor.reset();
+        self.stream.rest();
     }
 
     /// A hand or a force is to move the arm: see [`Guide::begin`]. The law rests from now on.

@@ -3,6 +3,8 @@
 use super::given::CycleConfig;
 use super::pendant::PendantRule;
 use super::stream::Stream;
+#[cfg(feature = "programs")]
+use crate::command::TorqueLimits;
 use crate::command::{Limits, Sources};
 use crate::engine::event::Events;
 use crate::kinematics::KinematicChain;
@@ -122,6 +124,12 @@ impl<const N: usize> CycleMemory<N> {
     /// Sets the limits of every later command.
     pub(in crate::engine) const fn set_limits(&mut self, limits: Limits<N>) {
         self.stream.governor.set_limits(limits);
+    }
+
+    /// Commands torques in place of speeds, within these limits.
+    #[cfg(feature = "programs")]
+    pub(in crate::engine) fn set_torques(&mut self, limits: TorqueLimits<N>) {
+        self.stream.set_torques(limits);
     }
 
     pub(in crate::engine) const fn mode_now(&self) -> Mode {
@@ -331,9 +339,9 @@ impl<const N: usize> CycleMemory<N> {
         to.put(&(chain, evidence, state, arrived, unjudged, sent))?;
         to.put(&(judged_at, marks, learned))?;
         #[cfg(feature = "programs")]
-        to.put(&(resident, guide, move_end, held))?;
+        to.put(&(resident, guide, move_end, held, stream.saved_torques()))?;
         #[cfg(not(feature = "programs"))]
-        to.put(&(None::<()>, None::<()>, None::<()>, None::<()>))?;
+        to.put(&(None::<()>, None::<()>, None::<()>, None::<()>, None::<()>))?;
         Some(())
     }
 
@@ -352,10 +360,12 @@ impl<const N: usize> CycleMemory<N> {
         self.stream.resume_from((pacer, governor, sources, marks));
         #[cfg(feature = "programs")]
         {
-            (self.resident, self.guide, self.move_end, self.held) = from.take()?;
+            let torques;
+            (self.resident, self.guide, self.move_end, self.held, torques) = from.take()?;
+            self.stream.resume_torques(torques);
         }
         #[cfg(not(feature = "programs"))]
-        from.take::<(Option<()>, Option<()>, Option<()>, Option<()>)>()?;
+        from.take::<(Option<()>, Option<()>, Option<()>, Option<()>, Option<()>)>()?;
         Some(())
     }
 }

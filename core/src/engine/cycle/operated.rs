@@ -136,7 +136,7 @@ impl<const N: usize> CycleMemory<N> {
         let Some(transition) = transition else { return };
         if transition.to == Mode::Arming {
             self.following.reset();
-            self.stream.governor.reset();
+            self.stream.rest();
             self.stream.pacer.restart();
         }
         if transition.to != Mode::Command {

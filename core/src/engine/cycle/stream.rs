@@ -1,7 +1,11 @@
 //! Streamed motion: the law's speeds, paced by the robot's speed scaling and held to the limits by the governor.
 
 use super::given::CycleConfig;
+#[cfg(all(feature = "record", feature = "programs"))]
+use crate::command::TorqueMemory;
 use crate::command::{Approved, Gathered, Governor, Limits, Sources};
+#[cfg(feature = "programs")]
+use crate::command::{ApprovedTorques, Samples, TorqueGovernor, TorqueLimits, TorqueSlot};
 use crate::engine::event::{Event, Events};
 use crate::kinematics::KinematicChain;
 use crate::law::{Law, Start};
@@ -9,6 +13,8 @@ use crate::mode::Pacer;
 #[cfg(feature = "record")]
 use crate::mode::Scaling;
 use crate::robot::{Authority, Reason};
+#[cfg(feature = "programs")]
+use outrigger_wire::robot::JointTorques;
 use outrigger_wire::robot::{ControllerTime, State};
 use outrigger_wire::time::{Duration, Instant};
 
@@ -26,12 +32,24 @@ pub(super) struct Newest<'a, const N: usize> {
 #[cfg(feature = "record")]
 type Saved<G, S> = ((Scaling, f32, bool), G, S, (Option<ControllerTime>, bool, bool));
 
+/// The streamed motion of one cycle.
+pub(super) enum Streamed<'c, const N: usize> {
+    /// None: the robot's speed scaling holds the arm.
+    Held,
+    Speeds(Approved<'c, N>),
+    #[cfg(feature = "programs")]
+    Torques(ApprovedTorques<'c, N>),
+}
+
 /// The memory of streamed motion, apart from the law.
 #[derive(Debug)]
 pub(super) struct Stream<const N: usize> {
     pub(super) governor: Governor<N>,
     pub(super) sources: Sources,
     pub(super) pacer: Pacer,
+    /// Where torques go out in place of speeds.
+    #[cfg(feature = "programs")]
+    torques: Option<TorqueGovernor<N>>,
     /// Most speed for an error that a law may ask for \[1/s\].
     #[cfg(feature = "programs")]
     most_feedback: f32,
@@ -49,6 +67,8 @@ impl<const N: usize> Stream<N> {
             governor: Governor::new(limits),
             sources,
             pacer: Pacer::new(config.scaling),
+            #[cfg(feature = "programs")]
+            torques: None,
             #[cfg(feature = "programs")]
             most_feedback: config.most_feedback,
             stepped_at: None,
@@ -73,6 +93,9 @@ impl<const N: usize> Stream<N> {
             governor,
             sources,
             pacer,
+            // Saved on their own.
+            #[cfg(feature = "programs")]
+                torques: _,
             // Follows from the session.
             #[cfg(feature = "programs")]
                 most_feedback: _,
@@ -115,11 +138,51 @@ impl<const N: usize> Stream<N> {
         }
         #[cfg(not(feature = "motions"))]
         let _ = law;
-        self.governor.reset();
+        self.rest();
         if self.pacer.is_overdue() { Err(why) } else { Ok(()) }
     }
 
-    /// Returns the approved speeds for the `newest` state; `None` while the robot's speed scaling holds the arm.
+    /// Commands torques in place of speeds, within these limits.
+    #[cfg(feature = "programs")]
+    pub(super) fn set_torques(&mut self, limits: TorqueLimits<N>) {
+        self.torques = Some(TorqueGovernor::new(limits));
+    }
+
+    /// Returns `true` where torques go out in place of speeds: there is no speed that the controller's target could follow.
+    #[cfg(feature = "programs")]
+    pub(super) const fn commands_torques(&self) -> bool {
+        self.torques.is_some()
+    }
+
+    #[cfg(not(feature = "programs"))]
+    pub(super) const fn commands_torques(&self) -> bool {
+        false
+    }
+
+    /// Returns what decides which torques follow.
+    #[cfg(all(feature = "record", feature = "programs"))]
+    pub(super) fn saved_torques(&self) -> Option<&TorqueMemory<N>> {
+        self.torques.as_ref().map(TorqueGovernor::saved)
+    }
+
+    /// Goes on from [`saved_torques`](Self::saved_torques).
+    #[cfg(all(feature = "record", feature = "programs"))]
+    pub(super) fn resume_torques(&mut self, saved: Option<TorqueMemory<N>>) {
+        if let (Some(torques), Some(saved)) = (&mut self.torques, saved) {
+            torques.resume(saved);
+        }
+    }
+
+    /// Forgets the last command: the arm stands, or is brought to rest by something else.
+    pub(super) fn rest(&mut self) {
+        self.governor.reset();
+        #[cfg(feature = "programs")]
+        if let Some(torques) = &mut self.torques {
+            torques.reset();
+        }
+    }
+
+    /// Returns the approved speeds or torques for the `newest` state.
     ///
     /// # Errors
     /// The reason why law, sensor or governor refuse.
@@ -129,7 +192,7 @@ impl<const N: usize> Stream<N> {
         law: &mut L,
         newest: Newest<'_, N>,
         events: &mut Events<E>,
-    ) -> Result<Option<Approved<'c, N>>, Reason> {
+    ) -> Result<Streamed<'c, N>, Reason> {
         let Newest { state, kinematics, period, now } = newest;
         if !self.begun {
             law.arm(&Start { state, kinematics, resume: self.resume })?;
@@ -144,7 +207,9 @@ impl<const N: usize> Stream<N> {
         }
         self.stepped_at = Some(state.controller_time);
         let moving = || self.governor.last().max_abs() > 0.0;
-        if self.pacer.observe(state.scaling(), state.speed_slider, dt, moving) {
+        // No scaling slows a torque down: the slider alone can hold the arm.
+        let scaling = if self.commands_torques() { state.speed_slider.unwrap_or(1.0) } else { state.scaling() };
+        if self.pacer.observe(scaling, state.speed_slider, dt, moving) {
             events.push(Event::Held(self.pacer.held_by()));
         }
         if self.pacer.is_held()? {
@@ -153,17 +218,42 @@ impl<const N: usize> Stream<N> {
                 motion.stand(dt);
             }
             // Whatever goes on afterwards begins at rest.
-            self.governor.reset();
-            return Ok(None);
+            self.rest();
+            return Ok(Streamed::Held);
         }
         let reported = state.speed_scaling;
         state.speed_scaling = self.pacer.scaling_of_law(reported);
         let samples = gathered.samples();
         #[cfg(feature = "programs")]
         let samples = samples.with_most_feedback(self.most_feedback);
+        #[cfg(feature = "programs")]
+        if let Some(torques) = &mut self.torques {
+            state.speed_scaling = Some(scaling);
+            let wanted = torques_of(law, state, samples, torques.limits(), dt);
+            state.speed_scaling = reported;
+            let wanted = wanted?.map(|torque| torque * gathered.scale);
+            return torques.approve(authority, wanted, state, self.governor.limits(), dt).map(Streamed::Torques);
+        }
         let wanted = law.step(state, &samples, dt);
         state.speed_scaling = reported;
         let wanted = self.pacer.limit(wanted?.map(|v| v * gathered.scale));
-        self.governor.approve(authority, wanted, state, dt).map(Some)
+        self.governor.approve(authority, wanted, state, dt).map(Streamed::Speeds)
     }
+}
+
+/// Returns the torques that `law` wants.
+///
+/// # Errors
+/// The law's own, or [`Reason::PathUnfit`] where it wants speeds.
+#[cfg(feature = "programs")]
+fn torques_of<const N: usize>(
+    law: &mut impl Law<N>,
+    state: &State<N>,
+    samples: Samples<'_>,
+    limits: &TorqueLimits<N>,
+    dt: Duration,
+) -> Result<JointTorques<N>, Reason> {
+    let slot = TorqueSlot::new(limits);
+    law.step(state, &samples.taking_torques(&slot), dt)?;
+    slot.take().ok_or(Reason::PathUnfit)
 }

@@ -97,6 +97,8 @@ impl<const N: usize> CycleMemory<N> {
             #[cfg(feature = "programs")]
             Some(_) if self.mode.executes_move() && self.guide.is_on() => true,
             Some(executed) if self.mode.executes_move() => executed.on_course,
+            // Which speeds a torque makes nobody knows beforehand: the governor judges those that are measured.
+            _ if self.stream.commands_torques() && self.mode.mode() == Mode::Command => true,
             // How a paused program brings the arm to rest is not known beforehand either.
             Some(_) if pendant == Pendant::Paused => {
                 self.following.reset();

@@ -5,7 +5,7 @@ use super::primary::ArmConfiguration;
 use super::text::{TextConfig, TextPath};
 use crate::client::rtde::{Claim, Claims};
 use crate::command::outputs::OutputsConfig;
-use crate::command::{Limits, MAX_SOURCES, PathTiming, SourceConfig};
+use crate::command::{Limits, MAX_SOURCES, PathTiming, SourceConfig, TorqueLimits};
 use crate::engine::coast::Coast;
 use crate::engine::config::{Config, ConfigError, Conflict, Options};
 use crate::engine::cycle::{CycleConfig, PendantSight};
@@ -36,6 +36,8 @@ pub struct UrOptions {
     pub path: CommandPath,
     /// The program that carries it there, where one does.
     pub program: ProgramConfig,
+    /// Limits of an arm that is commanded by torques.
+    pub torque: TorqueLimits<6>,
     /// Form of the text, and of what is said to a program.
     pub text: TextConfig,
     /// How long setting an output may take.
@@ -179,7 +181,12 @@ impl UrConfig {
             self.check_program()?;
         }
         let fits = path.is_built() && software.is_none_or(|software| path.fits(software));
-        BadValue::unless(fits, "path", "one that this software and this build have").map_err(value("session"))?;
+        let expected = if path.is_torques() {
+            "another: torques need software 5.23, or 10.11 on PolyScope X, and a build that has them"
+        } else {
+            "one that this software and this build have"
+        };
+        BadValue::unless(fits, "path", expected).map_err(value("session"))?;
         let feeds = |source: &SourceConfig| Some(source.id) == *force && source.channels == 6;
         // A build without RTDE has no way for it.
         let rtde = cfg!(feature = "rtde");
@@ -193,6 +200,7 @@ impl UrConfig {
         let value = ConfigError::of;
         let UrOptions { text, path, program, connect, software, .. } = &self.peer;
         program.check_ranges().map_err(value("program"))?;
+        self.peer.torque.check_ranges().map_err(value("limits"))?;
         let silence = !path.is_resident() || text.hold <= CommandPath::LONGEST_SILENCE;
         BadValue::unless(silence, "hold", "at most 0.2 s where a program carries the commands")
             .map_err(value("text"))?;
@@ -205,9 +213,12 @@ impl UrConfig {
         )
         .map_err(value("program"))?;
         let registers = program.by_registers(*path);
-        let others = !matches!(path, CommandPath::ExternalControl | CommandPath::Player);
-        BadValue::unless(others || program.orders == Orders::Socket, "orders", "socket: this path has no other")
-            .map_err(value("program"))?;
+        BadValue::unless(
+            path.can_use_registers() || !path.is_resident() || program.orders == Orders::Socket,
+            "orders",
+            "socket: this path has no other",
+        )
+        .map_err(value("program"))?;
         let sent = !registers || program.by == Delivery::Text;
         BadValue::unless(sent, "orders", "socket, where the URCap brings the program").map_err(value("program"))?;
         let by_rtde = !registers || (cfg!(feature = "rtde") && connect.states != StatesFrom::Realtime);
@@ -215,7 +226,10 @@ impl UrConfig {
         let has_them = software.is_none_or(|software| !registers || program.unfit(*path, software).is_none());
         BadValue::unless(has_them, "orders", "socket: software before 3.9 and 5.3 has no such registers")
             .map_err(value("program"))?;
-        let brought = program.by != Delivery::Nobody || *path == CommandPath::ExternalControl;
+        let bounded = program.by != Delivery::Nobody || *path != CommandPath::ExternalTorque;
+        BadValue::unless(bounded, "by", "text or urcap: UR's own program holds torques to no limit of ours")
+            .map_err(value("program"))?;
+        let brought = program.by != Delivery::Nobody || path.is_external();
         BadValue::unless(brought, "by", "text or urcap: a program of ours is brought by us").map_err(value("program"))
     }
 

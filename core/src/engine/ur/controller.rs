@@ -347,7 +347,14 @@ impl<'m> Controller<6> for Ur<'m> {
         };
         let first = config.cycle(Self::FIRST_PERIOD, false);
         let sources = config.monitors()?;
-        Ok((peer, CycleMemory::new(first, config.standstill, config.limits, sources, config.operator)))
+        let cycle = CycleMemory::new(first, config.standstill, config.limits, sources, config.operator);
+        #[cfg(feature = "programs")]
+        if config.peer.path.is_torques() {
+            let mut cycle = cycle;
+            cycle.set_torques(config.peer.torque);
+            return Ok((peer, cycle));
+        }
+        Ok((peer, cycle))
     }
 
     fn wake(&mut self, cx: &mut Cx<'_, 'm>) {

@@ -25,6 +25,10 @@ pub enum CommandPath {
     ExternalControl,
     /// A program that makes whole moves by itself, each known by its number, and takes joint speeds in between.
     Player,
+    /// A program that stays, connects to us and takes joint torques for `direct_torque`, from 5.23 and 10.11 on.
+    ReverseTorque,
+    /// The same of a program of ours that speaks the wire of External Control (feature `urcap`).
+    ExternalTorque,
 }
 
 words!(CommandPath {
@@ -34,6 +38,8 @@ words!(CommandPath {
     "buffered" = Buffered,
     "player" = Player,
     "external-control" = ExternalControl,
+    "reverse-torque" = ReverseTorque,
+    "external-torque" = ExternalTorque,
 });
 
 /// How long a target of positions takes from full speed to none where the speed scaling ends it: one that stands still at
@@ -62,10 +68,22 @@ impl CommandPath {
         cfg!(feature = "programs") && matches!(self, Self::ReverseServoJ | Self::Buffered)
     }
 
+    /// Whether joint torques are sent: never in a build without programs. The law has to command torques.
+    #[must_use]
+    pub const fn is_torques(self) -> bool {
+        cfg!(feature = "programs") && matches!(self, Self::ReverseTorque | Self::ExternalTorque)
+    }
+
+    /// Whether the program speaks the wire of External Control: never in a build without it.
+    #[must_use]
+    pub const fn is_external(self) -> bool {
+        cfg!(feature = "urcap") && matches!(self, Self::ExternalControl | Self::ExternalTorque)
+    }
+
     /// Whether its program can get its orders in registers.
     #[must_use]
     pub const fn can_use_registers(self) -> bool {
-        self.is_resident() && !matches!(self, Self::ExternalControl | Self::Player)
+        cfg!(feature = "programs") && matches!(self, Self::ReverseSpeedJ | Self::ReverseServoJ | Self::Buffered)
     }
 
     /// Whether a controller with this software can be commanded in this way, as far as is known ([`unfit`](Self::unfit)).
@@ -86,6 +104,8 @@ impl CommandPath {
             Self::Text => return None,
             Self::ReverseServoJ | Self::Buffered => (3, 1, "servoj with a look-ahead and a gain"),
             Self::ReverseSpeedJ | Self::Player | Self::ExternalControl => (3, 0, "reads of a program with a time-out"),
+            Self::ReverseTorque | Self::ExternalTorque if software.major >= 10 => (10, 11, "direct_torque"),
+            Self::ReverseTorque | Self::ExternalTorque => (5, 23, "direct_torque"),
         };
         (!software.at_least(major, minor)).then(|| Unfit::Software { major, minor, lacks: wording(lacks) })
     }
@@ -100,6 +120,8 @@ impl CommandPath {
             Self::Buffered => "joint positions that wait in a queue there",
             Self::Player => "whole moves to a program that stays there, and joint speeds in between",
             Self::ExternalControl => "joint speeds, as UR's External Control takes them",
+            Self::ReverseTorque => "joint torques to a program that stays there",
+            Self::ExternalTorque => "joint torques, as UR's External Control takes them",
         }
     }
 
@@ -108,8 +130,10 @@ impl CommandPath {
     pub const fn is_built(self) -> bool {
         match self {
             Self::Text => true,
-            Self::ExternalControl => cfg!(feature = "urcap"),
-            Self::ReverseSpeedJ | Self::ReverseServoJ | Self::Buffered | Self::Player => cfg!(feature = "programs"),
+            Self::ExternalControl | Self::ExternalTorque => cfg!(feature = "urcap"),
+            Self::ReverseTorque | Self::ReverseSpeedJ | Self::ReverseServoJ | Self::Buffered | Self::Player => {
+                cfg!(feature = "programs")
+            }
         }
     }
 }
@@ -236,7 +260,7 @@ impl ProgramConfig {
     /// Whether the program stays when commanding is over.
     #[must_use]
     pub const fn stays(&self, path: CommandPath) -> bool {
-        self.resident || !matches!(self.by, Delivery::Text) || matches!(path, CommandPath::ExternalControl)
+        self.resident || !matches!(self.by, Delivery::Text) || path.is_external()
     }
 
     /// Why a controller with this software cannot be commanded on this path, by a program as it is configured here.
@@ -292,8 +316,10 @@ mod tests {
     #[test]
     fn a_path_fits_from_one_version_on_and_says_which() {
         for (word, path) in CommandPath::WORDS {
-            let first = versions().find(|software| path.fits(*software)).unwrap();
             for software in versions() {
+                // Functions come to e-Series and to PolyScope X one by one.
+                let alike = |other: &SoftwareVersion| !path.is_torques() || (other.major < 10) == (software.major < 10);
+                let first = versions().filter(alike).find(|software| path.fits(*software)).unwrap();
                 let beyond = (software.major, software.minor) >= (first.major, first.minor);
                 assert_eq!(path.fits(software), beyond, "{word}, {software}");
                 match path.unfit(software) {
@@ -312,6 +338,11 @@ mod tests {
         assert_eq!(first(CommandPath::Buffered), Some(SoftwareVersion::new(3, 1)));
         assert_eq!(first(CommandPath::Player), Some(SoftwareVersion::new(3, 0)));
         assert_eq!(first(CommandPath::ExternalControl), Some(SoftwareVersion::new(3, 0)));
+        for path in [CommandPath::ReverseTorque, CommandPath::ExternalTorque] {
+            assert_eq!(first(path), Some(SoftwareVersion::new(5, 23)));
+            let fits = |minor| path.fits(SoftwareVersion::new(10, minor));
+            assert!(!fits(10) && fits(11));
+        }
     }
 
     #[cfg(feature = "texts")]

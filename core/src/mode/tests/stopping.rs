@@ -326,7 +326,7 @@ fn what_was_mirrored_before_a_pause_does_not_end_commanding_after_it() {
     t.world.mirrored = Some(true);
     t.arm();
     let before = t.evidence.acceptance.mirrored_counter;
-    let mut mirrors_as_before = |t: &mut Trace, pendant| {
+    let mirrors_as_before = |t: &mut Trace, pendant| {
         t.now = t.now + Duration::from_millis(8);
         t.world.pendant = pendant;
         t.evidence = t.world.evidence(t.now);

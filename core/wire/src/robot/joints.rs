@@ -92,6 +92,11 @@ joint_vector! {
     #[doc(alias = "qdd")]
     JointAccelerations
 }
+joint_vector! {
+    /// Joint torques \[Nm\].
+    #[doc(alias = "tau")]
+    JointTorques
+}
 
 #[cfg(test)]
 mod tests {

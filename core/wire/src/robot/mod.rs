@@ -24,7 +24,7 @@ mod version;
 pub(crate) mod wire_enum;
 
 pub use controller_time::ControllerTime;
-pub use joints::{JointAccelerations, JointPositions, JointVelocities};
+pub use joints::{JointAccelerations, JointPositions, JointTorques, JointVelocities};
 pub use modes::{
     ControlMode, JointMode, MasterOnOffState, MasterSafetyState, MessageSource, ProgramState, RobotMode, SafetyMode,
     ToolMode,

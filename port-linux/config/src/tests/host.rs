@@ -607,3 +607,28 @@ fn topics_of_variables_and_bounds_of_payloads_are_checked_and_a_krc_has_no_varia
     let [problem] = KrcConfiguration::parse(krc).expect_err("a KRC has no RTDE").try_into().expect("one problem");
     assert!(problem.to_string().contains("no such key beside a KRC: these are variables of RTDE"), "{problem}");
 }
+
+#[test]
+fn torques_need_a_law_that_commands_them_and_software_that_has_them() {
+    let file = |path: &str, software: &str, law: &str| {
+        let source = format!(
+            "[robot]\naddress = \"10.0.0.1\"\n[session]\npath = \"{path}\"\nsoftware = \"{software}\"\n[law]\n{law}\n\
+             [limits.expert]\ntorque = [5, 5, 5, 2, 2, 2]\ntorque_rise = 0.2\ntravel = 0.5\n"
+        );
+        Configuration::parse(&source).map_err(|problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>())
+    };
+    let servo = "kind = \"joint-servo\"\n[law.expert]\ntorque_gain = 1.5";
+    for (path, software) in [("reverse-torque", "5.23"), ("external-torque", "10.11")] {
+        let read = file(path, software, servo).unwrap().control.engine().peer;
+        assert_eq!((read.torque.torque.0[3], read.torque.travel, read.path.name()), (2.0, 0.5, path));
+        assert_eq!(read.torque.rise, Duration::from_millis(200));
+        let told = file(path, software, "kind = \"twist\"\n[law.expert]\ntwist = [0, 0, 0, 0, 0, 0]").unwrap_err();
+        assert!(told.iter().any(|told| told.contains("no other law commands torques")), "{told:?}");
+    }
+    for (path, software) in [("reverse-torque", "5.22"), ("reverse-torque", "10.10"), ("external-torque", "3.15")] {
+        let told = file(path, software, servo).unwrap_err();
+        assert!(told.iter().any(|told| told.contains("torques need software 5.23, or 10.11")), "{told:?}");
+    }
+    let told = file("external-torque", "5.23", &format!("{servo}\n[program.expert]\nby = \"nobody\"")).unwrap_err();
+    assert!(told.iter().any(|told| told.contains("holds torques to no limit of ours")), "{told:?}");
+}

@@ -77,6 +77,10 @@ fn row(config: &UrConfig, way: (CommandPath, Orders), software: SoftwareVersion,
 fn pendant(config: &UrConfig, by_rtde: bool, period: Duration) -> String {
     let effect = if !config.sees_pendant_stops(by_rtde, period) {
         "stop and pause are OVERRIDDEN"
+    } else if config.peer.path.is_torques() && by_rtde {
+        return "stop ends it, pause and the slider at 0 hold it for up to 10 s".into();
+    } else if config.peer.path.is_torques() {
+        return "stop ends it, pause ends it or holds it for up to 10 s, the slider holds it at 0".into();
     } else if config.peer.path.is_resident() && by_rtde {
         "stop ends it, pause holds it for up to 10 s"
     } else if config.peer.path.is_resident() {
@@ -110,7 +114,7 @@ mod tests {
         config.peer.model = Some(RobotModel::Ur5e);
         for way in ways() {
             (config.peer.path, config.peer.program.orders) = way;
-            let rows = rows(&config, SoftwareVersion::new(5, 15), true);
+            let rows = rows(&config, SoftwareVersion::new(5, 23), true);
             for (row, other) in rows.iter().zip(ways()) {
                 let mark = if way == other { "* " } else { "  " };
                 assert!(row.starts_with(&format!("{mark}{} ", name(other))), "{row}");
@@ -124,7 +128,7 @@ mod tests {
         let pause = DelegatedConfig::new(Duration::from_millis(2)).pause_timeout;
         assert_eq!(pause, Duration::from_secs(10), "the texts name 10 s");
         for way in ways() {
-            for software in [(1, 8), (3, 0), (3, 1), (3, 8), (3, 15), (5, 0), (5, 15)] {
+            for software in [(1, 8), (3, 0), (3, 1), (3, 8), (3, 15), (5, 0), (5, 15), (5, 23), (10, 11)] {
                 let software = SoftwareVersion::new(software.0, software.1);
                 for (by_rtde, stop) in
                     [(false, PendantStop::Seen), (false, PendantStop::Overridden), (true, PendantStop::Seen)]
@@ -145,9 +149,11 @@ mod tests {
                     let overridden = unseen && !refused;
                     assert_eq!(row.contains("OVERRIDDEN"), overridden && unfit.is_none(), "{row}");
                     let fits = unfit.is_none() && !without;
+                    let torques = path.is_torques();
                     let resident = path != CommandPath::Text;
                     let words = [
-                        ("stop ends it, pause holds it for up to 10 s,", resident && by_rtde),
+                        ("stop ends it, pause holds it for up to 10 s,", resident && by_rtde && !torques),
+                        ("stop ends it, pause and the slider at 0 hold it for up to 10 s", torques && by_rtde),
                         ("stop ends it, pause ends it or holds it for up to 10 s,", resident && !by_rtde),
                         ("stop and pause end it,", !resident && !overridden),
                     ];

@@ -69,8 +69,9 @@ fn program(news: ProgramNews) -> (String, Vec<(&'static str, String)>) {
                 Ending::Order => "what came from here was not in order",
                 Ending::Speed => "a joint speed was above the limit that it checks itself",
                 Ending::Position => "a joint would have passed the position limit that it checks itself",
-                Ending::Divergence => "a target was too far from where the arm is",
+                Ending::Divergence => "a target was too far from where the arm is, or a joint from where torques began",
                 Ending::Stale => "a position waited in its ring for too long",
+                Ending::Torque => "a joint torque was above the limit that it checks itself",
                 Ending::Version => "it is of another version of Outrigger",
                 Ending::Unknown(number) => &format!("for a reason that this version does not know, number {number}"),
             };

@@ -196,6 +196,7 @@ impl Side for Ur {
             at: received.at,
             mode,
             speeds: speeds_of(&received.text),
+            torques: None,
             text: received.text.clone(),
             state_age: Duration::ZERO,
         });
@@ -209,6 +210,7 @@ impl Side for Ur {
                 q: arm.q,
                 qd: arm.qd,
                 qd_target: arm.targets.qd,
+                torque: None,
                 scaling: arm.scaling,
             });
         }

@@ -29,6 +29,8 @@ pub struct Command {
     pub text: String,
     /// The speeds of its `speedj`; `None` for a text that has none.
     pub speeds: Option<Speeds>,
+    /// The torques of an order of torques \[Nm\].
+    pub torques: Option<[f64; 6]>,
     /// How old the newest state known then really was.
     pub state_age: Duration,
 }
@@ -37,7 +39,7 @@ impl Command {
     /// Whether it asks the arm to move.
     #[must_use]
     pub fn moves(&self) -> bool {
-        self.speeds.is_some_and(|speeds| speeds != [0.0; 6])
+        self.torques.is_some() || self.speeds.is_some_and(|speeds| speeds != [0.0; 6])
     }
 
     /// Whether it asks for zero velocity.
@@ -72,7 +74,16 @@ fn is_frequent(event: &Event<UrEvent>) -> bool {
 
 /// The speeds of the first `speedj` in a text.
 pub(crate) fn speeds_of(text: &str) -> Option<Speeds> {
-    let (_, rest) = text.split_once("speedj([")?;
+    six_behind("speedj([", text)
+}
+
+/// The torques of the first `direct_torque` in a text.
+pub(crate) fn torques_of(text: &str) -> Option<[f64; 6]> {
+    six_behind("direct_torque([", text)
+}
+
+fn six_behind(start: &str, text: &str) -> Option<[f64; 6]> {
+    let (_, rest) = text.split_once(start)?;
     let (list, _) = rest.split_once(']')?;
     let numbers: Vec<f64> = list.split(',').map(|number| number.trim().parse()).collect::<Result<_, _>>().ok()?;
     numbers.try_into().ok()
@@ -89,6 +100,8 @@ pub struct Motion {
     pub qd: Speeds,
     /// Speeds the controller asks of the joints \[rad/s\].
     pub qd_target: Speeds,
+    /// Torques that a program loads the joints with, beyond what holds them \[Nm\].
+    pub torque: Option<[f64; 6]>,
     /// The speed scaling in force, 0 … 1.
     pub scaling: f64,
 }

@@ -25,7 +25,7 @@ use outrigger_wire::robot::ControllerTime;
 use outrigger_wire::sensor::Sample;
 use outrigger_wire::time::Instant;
 
-use super::record::{Command, Motion, Record, speeds_of};
+use super::record::{Command, Motion, Record, speeds_of, torques_of};
 use super::rules::{Moment, Rules};
 use super::setup::{Reading, Sensor, Setup, core_time};
 use super::socket::Socket;
@@ -641,11 +641,12 @@ impl<'m> Rig<'m> {
 
     /// An order to a program of ours, as the text that it stands for.
     fn note_order(&mut self, bytes: &[u8]) {
-        if self.engine.config().peer.path == CommandPath::ExternalControl {
+        if self.engine.config().peer.path.is_external() {
             let control = Control::new_checked(bytes).expect("a message").repr();
             return self.note_text(match control.mode {
                 ControlMode::Stopped => "end order\n".into(),
                 ControlMode::Idle | ControlMode::Forward => return,
+                ControlMode::Torque => torques(control.values),
                 _ => format!("speedj({:?}) order\n", control.values.map(|value| f64::from(value) * 1e-6)),
             });
         }
@@ -672,6 +673,7 @@ impl<'m> Rig<'m> {
                 let way: [f64; 6] = std::array::from_fn(|joint| f64::from(order.values[joint] - before[joint]) * 1e-6);
                 format!("servoj by speedj({way:?}) order\n")
             }
+            _ if self.engine.config().peer.path.is_torques() => torques(order.values),
             _ => format!("speedj({:?}) order\n", order.values.map(|value| f64::from(value) * 1e-6)),
         };
         self.note_text(text);
@@ -681,7 +683,8 @@ impl<'m> Rig<'m> {
         let state = self.engine.state().map(|state| state.controller_time);
         let state_age = state.and_then(|state| self.true_age(state)).unwrap_or_default();
         let (at, mode, speeds) = (self.now(), self.engine.mode(), speeds_of(&text));
-        let command = Command { at, mode, text, speeds, state_age };
+        let torques = torques_of(&text);
+        let command = Command { at, mode, text, speeds, torques, state_age };
         let (config, identity) = (self.engine.config(), self.engine.peer().identity());
         let moment = Moment { config, identity, latch: self.engine.latch(), state };
         let broken = if command.sets_outputs() {
@@ -719,11 +722,20 @@ impl<'m> Rig<'m> {
         // The simulation moves the arm at the beginning of a cycle to where it is at its end.
         let (at, arm) = (now + self.controller.period(), self.controller.truth());
         let (q, qd, qd_target, scaling) = (arm.q, arm.qd, arm.targets.qd, arm.scaling);
-        self.record.motion.push(Motion { at, q, qd, qd_target, scaling });
+        let torque = match arm.motion {
+            outrigger_sim::arm::Motion::Torque { torque, .. } => Some(torque),
+            _ => None,
+        };
+        self.record.motion.push(Motion { at, q, qd, qd_target, torque, scaling });
         self.record.cycles.commanded += u64::from(self.engine.mode() == Mode::Command);
     }
 }
 
 fn micros(span: Duration) -> u64 {
     u64::try_from(span.as_micros()).unwrap_or(u64::MAX).max(1)
+}
+
+/// An order of torques as the text that it stands for.
+fn torques(values: [i32; 6]) -> String {
+    format!("direct_torque({:?}) order\n", values.map(|value| f64::from(value) * 1e-6))
 }

@@ -19,7 +19,7 @@ use super::record::Command;
 /// | text that moves only in `Command`, without a latch, after a request that is newer than the last fall | `core/docs/mode-machine.md 5` |
 /// | one moving command per state at most | `core/docs/links.md 2` |
 /// | a moving command only to a state whose true age, beyond the fastest ever seen, is at most a period and the margin | `core/docs/links.md 2` |
-/// | no joint above its limit | `core/docs/mode-machine.md 11` |
+/// | no speed or torque of a joint above its limit | `core/docs/mode-machine.md 11` |
 /// | one text that sets outputs per state at most, only to a state that a moving command could answer, after that command | `core/docs/mode-machine.md 11` |
 /// | `Offline`: no text. `Monitor`: at most one `stopj` per connection | `core/docs/mode-machine.md 9` |
 /// | `Stopping`: at most the zero velocities of the configuration, then one `stopj`, then nothing | `core/docs/mode-machine.md 1` |
@@ -127,6 +127,12 @@ impl Rules {
         }
         if let Some(late) = self.late(command, moment) {
             return Some(late);
+        }
+        let most = moment.config.peer.torque.torque;
+        let torques = command.torques.unwrap_or_default();
+        let strong = |(torque, most): (&f64, f32)| torque.abs() > f64::from(most) + ROUNDING;
+        if torques.iter().zip(most.iter()).any(strong) {
+            return Some(format!("a torque above its limit: {}", command.text));
         }
         let Limits { velocity, .. } = moment.config.limits;
         let speeds = command.speeds.unwrap_or_default();

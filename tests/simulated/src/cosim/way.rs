@@ -33,6 +33,10 @@ impl Way {
     /// Whole moves, and joint speeds in between.
     pub const PLAYER: Self = Self::by_socket(CommandPath::Player);
 
+    /// Joint torques, to either program that takes them.
+    pub const TORQUES: [Self; 2] =
+        [Self::by_socket(CommandPath::ReverseTorque), Self::by_socket(CommandPath::ExternalTorque)];
+
     const fn by_socket(path: CommandPath) -> Self {
         Self { path, orders: Orders::Socket }
     }

@@ -213,6 +213,7 @@ impl Reverse {
             path: options.path,
             kind: match options.path {
                 CommandPath::Text | CommandPath::ReverseSpeedJ | CommandPath::ExternalControl => Kind::SpeedJ,
+                CommandPath::ReverseTorque | CommandPath::ExternalTorque => Kind::Torque,
                 CommandPath::ReverseServoJ => Kind::ServoJ,
                 CommandPath::Buffered => Kind::Buffered,
                 CommandPath::Player => Kind::Player,
@@ -242,7 +243,7 @@ impl Reverse {
 
     /// Whether the program speaks the wire of External Control, and answers nothing but how a trajectory has ended.
     fn is_foreign(&self) -> bool {
-        cfg!(feature = "urcap") && self.path == CommandPath::ExternalControl
+        self.path.is_external()
     }
 
     /// Whether orders go out in registers, and nobody connects to us.

@@ -1,8 +1,12 @@
 //! What a verdict is on the wire of a program.
 
 use super::positions::Step;
+#[cfg(feature = "programs")]
+use super::units::micro;
 use super::{IDLE, Moment, Pause, Reverse, STAY, Stage, Wrote};
 use crate::command::Approved;
+#[cfg(feature = "programs")]
+use crate::command::ApprovedTorques;
 use crate::engine::cycle::Verdict;
 use crate::engine::ur::path::CommandPath;
 use crate::mode::Mode;
@@ -10,6 +14,8 @@ use crate::robot::Reason;
 use outrigger_wire::external_control::{ControlMode, ControlRepr};
 use outrigger_wire::player::PlayerOrderRepr;
 use outrigger_wire::program::{Kind, OrderRepr, What};
+#[cfg(feature = "programs")]
+use outrigger_wire::robot::JointTorques;
 use outrigger_wire::robot::{JointVelocities, State};
 use outrigger_wire::time::{Duration, Instant};
 
@@ -41,7 +47,10 @@ impl Reverse {
         let Moment { now, mode, state, pause } = self.moment;
         let paused = pause.stands;
         if !matches!(verdict, Verdict::Silent | Verdict::Mirror) {
-            self.player.executes = !matches!(verdict, Verdict::Hold | Verdict::Stop | Verdict::Move(_));
+            let streams = matches!(verdict, Verdict::Hold | Verdict::Stop | Verdict::Move(_));
+            #[cfg(feature = "programs")]
+            let streams = streams || matches!(verdict, Verdict::Torque(_));
+            self.player.executes = !streams;
         }
         #[cfg(feature = "urcap")]
         if self.is_foreign() && matches!(verdict, Verdict::Start(..) | Verdict::Keep | Verdict::Cancel(_)) {
@@ -64,6 +73,18 @@ impl Reverse {
             // One order to rest waits for the program that is paused, which reads it before anything else.
             Verdict::Hold if pause.halts && pause.reads_nothing && core::mem::replace(&mut self.rests, true) => false,
             Verdict::Hold if pause.halts => self.rest(now),
+            // Without torques the arm would go on: its program brakes, and holds it.
+            Verdict::Hold if matches!(self.kind, Kind::Torque) && (mode != Mode::Stopping || self.stays()) => {
+                self.order(What::Rest, 1, [0; 6], now)
+            }
+            Verdict::Hold if matches!(self.kind, Kind::Torque) => self.end(now),
+            #[cfg(feature = "programs")]
+            Verdict::Torque(_) if !self.is_ready() => false,
+            #[cfg(feature = "programs")]
+            Verdict::Torque(approved) => {
+                let values = torques(approved);
+                self.order(What::Values, 1, values, now)
+            }
             // A target that stands still at once would be a jerk; its program brakes.
             Verdict::Hold if mode == Mode::Stopping && self.takes_positions() && !self.stays() => self.end(now),
             Verdict::Hold if mode == Mode::Stopping && self.takes_positions() => self.rest(now),
@@ -159,7 +180,7 @@ impl Reverse {
     /// The same on the wire of External Control.
     pub(super) fn control(&mut self, mode: ControlMode, values: [i32; 6]) -> bool {
         let timeout = match mode {
-            ControlMode::SpeedJ => self.hold,
+            ControlMode::SpeedJ | ControlMode::Torque => self.hold,
             ControlMode::Forward => CommandPath::LONGEST_SILENCE,
             _ => IDLE,
         };
@@ -171,7 +192,8 @@ impl Reverse {
     pub(super) fn order(&mut self, what: What, cycles: u16, values: [i32; 6], now: Instant) -> bool {
         if self.is_foreign() {
             self.spoke = now;
-            let mode = if what == What::Rest { ControlMode::Idle } else { ControlMode::SpeedJ };
+            let moving = if self.path.is_torques() { ControlMode::Torque } else { ControlMode::SpeedJ };
+            let mode = if what == What::Rest { ControlMode::Idle } else { moving };
             return self.control(mode, values);
         }
         let counter = self.counter;
@@ -235,4 +257,11 @@ fn speeds(approved: Approved<'_, 6>) -> [i32; 6] {
         let micro = speed * 1e6;
         (micro + 0.5_f32.copysign(micro)) as i32
     })
+}
+
+/// The approved torques in the program's unit: the only function that makes an order of them.
+#[cfg(feature = "programs")]
+fn torques(approved: ApprovedTorques<'_, 6>) -> [i32; 6] {
+    let (JointTorques(torques), _authority) = approved.into_parts();
+    torques.map(micro)
 }

@@ -194,7 +194,7 @@ impl Reverse {
     /// What is known of the move that was asked for last, beside `state`.
     pub(in crate::engine::ur) fn executed(&mut self, state: &State<6>, now: Instant) -> Executed {
         #[cfg(feature = "urcap")]
-        if self.is_foreign() {
+        if self.is_foreign() && !self.path.is_torques() {
             return self.executed_forward(state, now);
         }
         let _ = now;

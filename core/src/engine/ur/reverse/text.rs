@@ -2,9 +2,11 @@
 
 use core::net::Ipv4Addr;
 
+use outrigger_urscript::programs::{
+    BUFFERED, CONVERSATION, LIMITS, PLAYER, POSITIONS, REGISTERS, SERVOJ, SPEEDJ, TORQUE,
+};
 #[cfg(feature = "urcap")]
-use outrigger_urscript::ExternalControlProgram;
-use outrigger_urscript::programs::{BUFFERED, CONVERSATION, LIMITS, PLAYER, POSITIONS, REGISTERS, SERVOJ, SPEEDJ};
+use outrigger_urscript::{ExternalControlProgram, TorqueBounds};
 use outrigger_urscript::{ScriptText, ScriptValue, Version};
 
 use crate::engine::ur::config::{UrConfig, UrOptions};
@@ -14,7 +16,7 @@ use outrigger_wire::robot::SoftwareVersion;
 use outrigger_wire::time::Duration;
 
 /// How many places the programs have for values.
-const PLACES: usize = 48;
+const PLACES: usize = 64;
 
 /// No template.
 const NONE: &[u8] = &[];
@@ -56,11 +58,11 @@ impl Made {
         read: impl FnOnce(ScriptText<'_>) -> T,
     ) -> Option<T> {
         let Self { path, kind, software, address, port, token } = *self;
-        let UrOptions { text, program, .. } = &config.peer;
+        let UrOptions { text, program, torque, .. } = &config.peer;
         let limits = &config.limits;
         let version = Version::new(software.major, software.minor);
         #[cfg(feature = "urcap")]
-        if path == CommandPath::ExternalControl {
+        if path.is_external() {
             let external = ExternalControlProgram {
                 reverse_port: port,
                 trajectory_port: program.trajectory_port,
@@ -71,6 +73,14 @@ impl Made {
                 acceleration: text.acceleration,
                 stop_deceleration: text.stop_acceleration,
                 joint_speeds: limits.velocity.0.map(|v| v * (1.0 + BEYOND)),
+                torque: TorqueBounds {
+                    torque: torque.torque.0.map(|most| most * (1.0 + BEYOND)),
+                    rate: torque.change_in(Duration::from_secs(1)).0.map(|most| most * (1.0 + BEYOND)),
+                    travel: torque.travel + BEYOND,
+                    lowest: limits.position_min.0.map(|q| q - BEYOND),
+                    highest: limits.position_max.0.map(|q| q + BEYOND),
+                    braking: limits.braking.iter().fold(text.stop_acceleration, f32::min),
+                },
                 ..ExternalControlProgram::new(address)
             };
             let values = external.values().ok()?;
@@ -108,12 +118,15 @@ impl Made {
             // Slowing down may take more: see `STOP`.
             (["A0", "A1", "A2", "A3", "A4", "A5"], limits.acceleration.0.map(|a| a * (1.0 + BEYOND))),
             (["L0", "L1", "L2", "L3", "L4", "L5"], limits.position_min.0.map(|q| q - BEYOND)),
+            (["T0", "T1", "T2", "T3", "T4", "T5"], torque.torque.0.map(|most| most * (1.0 + BEYOND))),
+            (["R0", "R1", "R2", "R3", "R4", "R5"], torque.change_in(period).0.map(|most| most * (1.0 + BEYOND))),
             (["H0", "H1", "H2", "H3", "H4", "H5"], limits.position_max.0.map(|q| q + BEYOND)),
         ];
         for (name, value) in lists.iter().flat_map(|(names, list)| names.iter().zip(list)) {
             let _ = values.push((name, ScriptValue::Decimal(*value)));
         }
         let _ = values.extend_from_slice(&[
+            ("TRAVEL", ScriptValue::Decimal(torque.travel + BEYOND)),
             ("DIVERGENCE", ScriptValue::Decimal(program.divergence + BEYOND)),
             ("LEAD", ScriptValue::Decimal(program.lead(path, limits.velocity.iter().fold(0.0, f32::max)) + BEYOND)),
             // Between two values that come in time lies no more.
@@ -129,6 +142,7 @@ impl Made {
             Kind::ServoJ => (POSITIONS, SERVOJ),
             Kind::Buffered => (POSITIONS, BUFFERED),
             Kind::Player => (NONE, PLAYER),
+            Kind::Torque => (NONE, TORQUE),
             _ => (NONE, SPEEDJ),
         };
         // The node of the URCap is one call; what it calls stands at the top of the program.

@@ -1,0 +1,235 @@
+//! The governor of joint torques: between what a law wants and what may be sent.
+//!
+//! | wanted or measured | outcome |
+//! |---|---|
+//! | NaN or infinite | refused, [`Reason::NotFinite`] |
+//! | a torque above [`TorqueLimits::torque`] | refused, [`Reason::TorqueLimit`] |
+//! | a change faster than [`TorqueLimits::rise`] allows | the change shortened, all joints together |
+//! | a joint measured faster than [`Limits::velocity`] | refused, [`Reason::VelocityLimit`] |
+//! | a joint that would not come to rest inside its range | refused, [`Reason::PositionLimit`] |
+//! | the same within [`TorqueLimits::travel`] of where torques began | refused, [`Reason::GuideLimit`] |
+//!
+//! How fast a joint gets by a torque depends on what it carries, so speed and place are judged as they are measured, in each
+//! state. Whatever is refused ends commanding: no torque goes out, and the program on the controller brings the arm to rest.
+
+use core::cell::Cell;
+
+use super::{Limits, TorqueLimits};
+use crate::robot::{Authority, Reason};
+use outrigger_wire::math::bounded;
+use outrigger_wire::robot::{JointPositions, JointTorques, JointVelocities, State};
+use outrigger_wire::time::Duration;
+
+/// Joint torques that may be sent, in this engine call only. Only a [`TorqueGovernor`] makes one.
+#[derive(Debug)]
+#[must_use]
+pub struct ApprovedTorques<'machine, const N: usize> {
+    torques: &'machine JointTorques<N>,
+    authority: Authority<'machine>,
+}
+
+impl<'machine, const N: usize> ApprovedTorques<'machine, N> {
+    /// The torques, finite and within the limits \[Nm\], and the authority to send them.
+    #[must_use]
+    pub const fn into_parts(self) -> (JointTorques<N>, Authority<'machine>) {
+        (*self.torques, self.authority)
+    }
+}
+
+/// Holds the limits, and the last approved torques they are applied to.
+#[derive(Clone, Copy, Debug)]
+pub struct TorqueGovernor<const N: usize> {
+    limits: TorqueLimits<N>,
+    memory: TorqueMemory<N>,
+}
+
+/// What a [`TorqueGovernor`] remembers.
+#[derive(Clone, Copy, Debug, Default)]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
+pub struct TorqueMemory<const N: usize> {
+    last: JointTorques<N>,
+    /// Where torques began; `None` while none are commanded.
+    from: Option<JointPositions<N>>,
+}
+
+impl<const N: usize> TorqueGovernor<N> {
+    /// Returns a governor whose last command was no torque. `limits` are checked beforehand.
+    #[must_use]
+    pub fn new(limits: TorqueLimits<N>) -> Self {
+        Self { limits, memory: TorqueMemory::default() }
+    }
+
+    /// The limits.
+    #[must_use]
+    pub const fn limits(&self) -> &TorqueLimits<N> {
+        &self.limits
+    }
+
+    /// Forgets the last command, because the arm stands or is brought to rest.
+    pub fn reset(&mut self) {
+        self.memory = TorqueMemory::default();
+    }
+
+    /// Returns everything that decides what follows, except the limits.
+    #[cfg(feature = "record")]
+    #[must_use]
+    pub const fn saved(&self) -> &TorqueMemory<N> {
+        &self.memory
+    }
+
+    /// Goes on from what was [saved](Self::saved).
+    #[cfg(feature = "record")]
+    pub const fn resume(&mut self, memory: TorqueMemory<N>) {
+        self.memory = memory;
+    }
+
+    /// Approves, shapes or refuses the `wanted` torques for an arm in `state`, `dt` after the last command by the controller's
+    /// clock. A refusal leaves the last command as it was.
+    ///
+    /// # Errors
+    /// See the table of this module.
+    pub fn approve<'machine>(
+        &'machine mut self,
+        authority: Authority<'machine>,
+        wanted: JointTorques<N>,
+        state: &State<N>,
+        arm: &Limits<N>,
+        dt: Duration,
+    ) -> Result<ApprovedTorques<'machine, N>, Reason> {
+        if !(wanted.is_finite() && state.positions.is_finite() && state.velocities.is_finite()) {
+            return Err(Reason::NotFinite);
+        }
+        let beyond = wanted.iter().zip(self.limits.torque.iter()).any(|(torque, most)| torque.abs() > most);
+        if beyond {
+            return Err(Reason::TorqueLimit);
+        }
+        if state.velocities.iter().zip(arm.velocity.iter()).any(|(speed, most)| speed.abs() > most) {
+            return Err(Reason::VelocityLimit);
+        }
+        let from = *self.memory.from.get_or_insert(state.positions);
+        let until_rest = time_to_rest(state, arm, dt);
+        let ways = || {
+            let joints = from.iter().zip(state.positions.iter()).zip(state.velocities.iter());
+            joints.map(|((from, at), v)| Way { from, at, rests_at: at + v * until_rest })
+        };
+        let ranges = arm.position_min.iter().zip(arm.position_max.iter());
+        if !ways().zip(ranges).all(|(way, (low, high))| way.is_within(low, high)) {
+            return Err(Reason::PositionLimit);
+        }
+        let travel = self.limits.travel;
+        if !ways().all(|way| way.is_within(way.from - travel, way.from + travel)) {
+            return Err(Reason::GuideLimit);
+        }
+        let dt = dt.min(arm.longest_step);
+        self.memory.last = approach(&self.memory.last, &wanted, &self.limits.change_in(dt));
+        Ok(ApprovedTorques { torques: &self.memory.last, authority })
+    }
+}
+
+/// Returns the time \[s\] for which joints go on as fast as they are measured to the place where they rest: until a stop is taken
+/// up, and half of the time in which the joint that takes the longest brakes.
+fn time_to_rest<const N: usize>(state: &State<N>, arm: &Limits<N>, dt: Duration) -> f32 {
+    let longest = state.velocities.zip_with(&arm.braking.0, |v, braking| v / braking).max_abs();
+    dt.as_secs_f32() + arm.reaction.as_secs_f32() + 0.5 * longest
+}
+
+/// The way of a joint \[rad\].
+#[derive(Clone, Copy)]
+struct Way {
+    /// Where torques began.
+    from: f32,
+    at: f32,
+    rests_at: f32,
+}
+
+impl Way {
+    /// Returns whether the joint is and rests within these bounds. One that began outside may stay there and may come back in.
+    fn is_within(&self, low: f32, high: f32) -> bool {
+        let low = if self.from < low { self.from - STAYS } else { low };
+        let high = if self.from > high { self.from + STAYS } else { high };
+        let within = |at: f32| low <= at && at <= high;
+        within(self.at) && within(self.rests_at)
+    }
+}
+
+/// A joint that moves no further stays where it was \[rad\]: measured angles are not quite still.
+const STAYS: f32 = 1e-3;
+
+/// Shortens the step from `last` to `wanted` so that no joint changes more than is allowed.
+fn approach<const N: usize>(
+    last: &JointTorques<N>,
+    wanted: &JointTorques<N>,
+    most: &JointTorques<N>,
+) -> JointTorques<N> {
+    let step = wanted.zip_with(&last.0, |torque, last| torque - last);
+    let steepest = step.zip_with(&most.0, |change, most| change / most).max_abs();
+    if steepest <= 1.0 {
+        return *wanted;
+    }
+    // NaN, where no time has passed and nothing changes, is no step.
+    let part = if steepest.is_finite() { 1.0 / steepest } else { 0.0 };
+    last.zip_with(&step.0, |last, change| last + change * part)
+}
+
+/// The most joints that an arm has here.
+const MOST_JOINTS: usize = 7;
+
+/// The place where a law puts the torques that it wants, in one step on a path that takes torques.
+#[derive(Debug)]
+pub(crate) struct TorqueSlot {
+    most: [f32; MOST_JOINTS],
+    wanted: Cell<Option<[f32; MOST_JOINTS]>>,
+}
+
+impl TorqueSlot {
+    /// Returns an empty place, for an arm with these limits.
+    #[must_use]
+    pub(crate) fn new<const N: usize>(limits: &TorqueLimits<N>) -> Self {
+        Self { most: spread(&limits.torque), wanted: Cell::new(None) }
+    }
+
+    /// Puts torques there, in place of any before.
+    pub(super) fn put<const N: usize>(&self, torques: &JointTorques<N>) {
+        self.wanted.set(Some(spread(torques)));
+    }
+
+    /// The highest torque of each joint.
+    pub(super) fn most<const N: usize>(&self) -> JointTorques<N> {
+        gather(&self.most)
+    }
+
+    /// The torques, where the law has put some there.
+    #[must_use]
+    pub(crate) fn take<const N: usize>(&self) -> Option<JointTorques<N>> {
+        self.wanted.take().map(|wanted| gather(&wanted))
+    }
+}
+
+fn spread<const N: usize>(torques: &JointTorques<N>) -> [f32; MOST_JOINTS] {
+    const { assert!(N <= MOST_JOINTS, "a place for each joint") };
+    let mut out = [0.0; MOST_JOINTS];
+    out.iter_mut().zip(&torques.0).for_each(|(out, torque)| *out = *torque);
+    out
+}
+
+fn gather<const N: usize>(values: &[f32; MOST_JOINTS]) -> JointTorques<N> {
+    let mut out = JointTorques::ZERO;
+    out.0.iter_mut().zip(values).for_each(|(out, value)| *out = *value);
+    out
+}
+
+/// Returns the torques that bring joints from their `measured` speeds to those `wanted`: `gain` times their limits for each
+/// rad/s, up to the limits.
+#[must_use]
+pub(crate) fn towards<const N: usize>(
+    wanted: &JointVelocities<N>,
+    measured: &JointVelocities<N>,
+    most: &JointTorques<N>,
+    gain: f32,
+) -> JointTorques<N> {
+    let lacks = wanted.zip_with(&measured.0, |wanted, measured| gain * (wanted - measured));
+    most.zip_with(&lacks.0, |most, share| bounded(*share, -1.0, 1.0) * most)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,128 @@
+//! Commands by joint torques: the arm obeys them, each bound ends them by its name, and the arm rests whoever falls silent.
+
+use outrigger_core::engine::Input;
+
+use outrigger_core::law::{AnyLaw, CartesianTwist, CartesianTwistConfig, TwistFrame, TwistInput};
+use outrigger_core::mode::Mode;
+use outrigger_core::robot::Reason;
+use outrigger_tests::cosim::{Buffers, Death, Rig, SENSOR, Setup, Way};
+use outrigger_wire::robot::SoftwareVersion;
+
+use super::{ms, secs};
+
+/// The first software of either generation with torques, and newer ones.
+const SOFTWARE: [SoftwareVersion; 4] = [
+    SoftwareVersion::new(5, 23),
+    SoftwareVersion::new(5, 25),
+    SoftwareVersion::new(10, 11),
+    SoftwareVersion::new(10, 12),
+];
+
+/// A sensor says how fast the base joint is to be; torques get it there.
+fn setup(way: Way, software: SoftwareVersion, speed: f32) -> Setup {
+    let mut setup = Setup::sweep(software, speed);
+    way.choose(&mut setup.config);
+    setup.config.peer.torque.travel = 6.0;
+    setup
+}
+
+fn each(speed: f32, mut check: impl FnMut(&str, &mut Rig<'_>)) {
+    for way in Way::TORQUES {
+        for software in SOFTWARE {
+            let mut buffers = Buffers::with_rtde();
+            let mut rig = Rig::new(setup(way, software, speed), &mut buffers);
+            rig.command();
+            check(&format!("{software} {}", way.name()), &mut rig);
+        }
+    }
+}
+
+#[test]
+fn torques_move_the_arm_as_the_law_wants_and_a_release_brings_it_to_rest() {
+    each(0.3, |what, rig| {
+        rig.run_for(secs(1));
+        let (qd, story) = (rig.controller.truth().qd, rig.record().story());
+        assert!((qd[0] - 0.3).abs() < 0.05 && rig.engine().mode() == Mode::Command, "{what}: {qd:?}\n{story}");
+        let torques = rig.record().motion.iter().filter(|motion| motion.torque.is_some()).count();
+        assert!(torques > 400, "{what}: {torques} cycles\n{story}");
+        rig.input(Input::Release);
+        rig.run_to(Mode::Monitor);
+        let story = rig.record().story();
+        assert!(rig.controller.truth().at_rest() && rig.engine().latch().is_none(), "{what}\n{story}");
+        rig.command();
+        rig.run_for(secs(1));
+        assert!((rig.controller.truth().qd[0] - 0.3).abs() < 0.05, "{what}: again");
+    });
+}
+
+/// Commands until it ends. Returns why, and how far the base joint was from where it began at most.
+fn ended(what: &str, setup: Setup) -> (Option<Reason>, f64) {
+    let mut buffers = Buffers::with_rtde();
+    let mut rig = Rig::new(setup, &mut buffers);
+    let from = rig.controller.truth().q[0];
+    rig.ready();
+    rig.request();
+    rig.run_until(secs(8), |rig| rig.engine().latch().is_some());
+    rig.run_for(secs(2));
+    let story = rig.record().story();
+    assert!(rig.controller.truth().at_rest(), "{what}: {:?}\n{story}", rig.controller.truth().qd);
+    let far = rig.record().motion.iter().map(|motion| (motion.q[0] - from).abs()).fold(0.0, f64::max);
+    (rig.engine().latch(), far)
+}
+
+#[test]
+fn each_bound_ends_commanding_by_its_name_and_the_arm_rests_within_it() {
+    for (way, software) in Way::TORQUES.into_iter().flat_map(|way| SOFTWARE.map(|software| (way, software))) {
+        let what = format!("{software} {}", way.name());
+        let mut travels = setup(way, software, 0.3);
+        travels.config.peer.torque.travel = 0.3;
+        let (reason, far) = ended(&what, travels);
+        assert!(reason == Some(Reason::GuideLimit) && (0.1..0.3).contains(&far), "{what}: {reason:?}, {far} rad");
+
+        let mut ranges = setup(way, software, 0.3);
+        ranges.config.limits.position_max.0[0] = ranges.controller.q[0] as f32 + 0.3;
+        let (reason, far) = ended(&what, ranges);
+        assert!(reason == Some(Reason::PositionLimit) && (0.1..0.3).contains(&far), "{what}: {reason:?}, {far} rad");
+
+        let mut fast = setup(way, software, 0.9);
+        fast.config.limits.velocity.0[0] = 0.5;
+        let (reason, _) = ended(&what, fast);
+        assert_eq!(reason, Some(Reason::VelocityLimit), "{what}");
+
+        let mut speeds = setup(way, software, 0.1);
+        speeds.config.peer.model = Some(speeds.controller.model);
+        let twist = CartesianTwistConfig::new(TwistFrame::Base, TwistInput::Source(SENSOR));
+        speeds.law = AnyLaw::CartesianTwist(CartesianTwist::new(twist));
+        let (reason, far) = ended(&what, speeds);
+        assert!(reason == Some(Reason::PathUnfit) && far < 1e-3, "{what}: a law of speeds, {reason:?}, {far} rad");
+    }
+}
+
+/// Returns for how long torques went on after `at`, and whether the arm rests a second later.
+fn silent(rig: &mut Rig<'_>, hush: impl FnOnce(&mut Rig<'_>)) -> f64 {
+    rig.run_for(ms(600));
+    let at = rig.now();
+    hush(rig);
+    rig.run_for(secs(1));
+    assert!(rig.controller.truth().at_rest(), "{:?}\n{}", rig.controller.truth().qd, rig.record().story());
+    let pushed = rig.record().motion.iter().filter(|motion| motion.torque.is_some()).map(|motion| motion.at).max();
+    pushed.expect("torques").since(at).as_secs_f64()
+}
+
+#[test]
+fn a_source_that_falls_silent_leaves_no_torque_within_its_time() {
+    // The order holds for 40 ms; a sensor is stale after 100 ms, a state after 40 ms.
+    each(0.3, |what, rig| {
+        let lasted = silent(rig, |rig| rig.kill(Death::Silent));
+        assert!(lasted < 0.05, "{what}: our own death, {lasted} s");
+    });
+    each(0.3, |what, rig| {
+        let lasted = silent(rig, |rig| rig.kill_sensors());
+        assert!(lasted < 0.11, "{what}: the sensor, {lasted} s");
+        assert_eq!(rig.engine().latch(), Some(Reason::SourceStale), "{what}");
+    });
+    each(0.3, |what, rig| {
+        let lasted = silent(rig, |rig| rig.cut_cable(None));
+        assert!(lasted < 0.05, "{what}: the cable, {lasted} s");
+    });
+}
