@@ -39,6 +39,10 @@ fn in_range(write: &Write) {
             assert!(mass.is_finite() && *mass >= 0.0);
             assert!(center_of_gravity.iter().flatten().all(|value| value.is_finite()));
         }
+        Write::TargetPayload { mass, center_of_gravity, inertia, .. } => {
+            assert!(mass.is_finite() && *mass >= 0.0);
+            assert!(center_of_gravity.iter().chain(inertia).all(|value| value.is_finite()));
+        }
         Write::Gravity(vector) => assert!(vector.iter().all(|value| value.is_finite())),
         _ => {}
     }
