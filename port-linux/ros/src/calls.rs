@@ -125,7 +125,7 @@ pub static LEGACY_OFFERS: &[&Offer] = &[&LEGACY_SET_IO, &LEGACY_SET_PAYLOAD, &RO
 pub static FREEDRIVE: &Heard = &Heard {
     name: "freedrive_mode_controller/enable_freedrive_mode",
     message: <Flag as Message>::TYPE,
-    does: "true: a hand moves the arm, for a second after each; false: it holds again; while commanding",
+    does: "true: a hand moves the arm, for `ros.expert.freedrive_timeout` (1 s) after each; false: it holds again; while commanding",
 };
 
 /// What a call of `offer` asks for, by the layouts of `distro`.

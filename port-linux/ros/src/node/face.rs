@@ -309,8 +309,8 @@ impl<const N: usize> Face<N> {
                 if let Err(rejection) = standing.accepts(Command::Freedrive) {
                     return remarks.push(format!("{}: {}", FREEDRIVE.name, rejection.with_name()));
                 }
-                let asked =
-                    Asked::Guide(client.status().epoch, client.asker(), Guidance::Freedrive, GuideLimits::default());
+                let limits = GuideLimits { renew_within: self.settings.freedrive_timeout, ..GuideLimits::default() };
+                let asked = Asked::Guide(client.status().epoch, client.asker(), Guidance::Freedrive, limits);
                 self.guided = client.ask(asked).map(|_| Guided::Hand);
             }
             (Ok(Flag { data: false }), _) => {
