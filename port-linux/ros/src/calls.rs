@@ -4,6 +4,7 @@
 
 use outrigger_core::command::outputs::{AnalogDomain, DigitalOutput, ToolVoltage, Write};
 use outrigger_core::command::{ForceMode, ForceType};
+use outrigger_wire::math::{Frame, Rotation};
 use outrigger_wire::robot::{Pose, Wrench};
 use outrigger_wire::time::Duration;
 
@@ -92,7 +93,7 @@ offers! {
     RELEASE: "outrigger/release", Trigger, "release: the arm comes to rest";
     ACKNOWLEDGE: "outrigger/acknowledge", Trigger, "clears the reason of the last fallback";
     START_FORCE: "force_mode_controller/start_force_mode", SetForceMode,
-        "task frame in base; while commanding; it lasts until stop_force_mode, or until this node ends";
+        "task frame in base, or in tool0_controller as it is then; while commanding; it lasts until stop_force_mode, or until this node ends";
     STOP_FORCE: "force_mode_controller/stop_force_mode", Trigger, "the arm holds again";
     VERSION: "ur_configuration_controller/get_robot_software_version", GetRobotSoftwareVersion,
         "major, minor, bugfix, build of the controller";
@@ -128,11 +129,20 @@ pub static FREEDRIVE: &Heard = &Heard {
     does: "true: a hand moves the arm, for `ros.expert.freedrive_timeout` (1 s) after each; false: it holds again; while commanding",
 };
 
-/// What a call of `offer` asks for, by the layouts of `distro`.
+/// The tool centre point of the arm that is asked.
+#[derive(Clone, Copy, Debug)]
+pub struct Tool<'n> {
+    /// The name of its frame: `tool0_controller`, behind the prefix of the node.
+    pub frame: &'n str,
+    /// Its newest pose in the base, as `/tf` has it: position \[m\] and rotation vector \[rad\].
+    pub pose: Option<[f64; 6]>,
+}
+
+/// Returns what a call of `offer` asks for, by the layouts of `distro`, where the tool is at `tool`.
 ///
 /// # Errors
 /// Why it is not done.
-pub fn deed(offer: &'static Offer, bytes: &[u8], distro: Distro) -> Result<Deed, Refused> {
+pub fn deed(offer: &'static Offer, bytes: &[u8], distro: Distro, tool: Tool<'_>) -> Result<Deed, Refused> {
     let is = |other: &'static Offer| std::ptr::eq(offer, other);
     if is(&SET_IO) || is(&LEGACY_SET_IO) {
         return set_io(&decode(bytes)?, is(&LEGACY_SET_IO)).map(Deed::Set);
@@ -147,7 +157,7 @@ pub fn deed(offer: &'static Offer, bytes: &[u8], distro: Distro) -> Result<Deed,
             _ => wrong("speed_slider_fraction", "0.01 to 1", fraction),
         };
     } else if is(&START_FORCE) {
-        return force(&decode(bytes)?).map(Deed::Force);
+        return force(&decode(bytes)?, tool).map(Deed::Force);
     } else if is(&GRAVITY) {
         return gravity(&decode(bytes)?).map(Deed::Set);
     } else if is(&QUERY) {
@@ -363,12 +373,17 @@ fn is_base(frame: &str) -> bool {
     frame.is_empty() || frame == "base" || frame.ends_with("_base")
 }
 
-fn force(request: &SetForceModeRequest) -> Result<ForceMode, Refused> {
+fn force(request: &SetForceModeRequest, tool: Tool<'_>) -> Result<ForceMode, Refused> {
     let SetForceModeRequest { task_frame, wrench, r#type: kind, speed_limits, deviation_limits, .. } = request;
     let frame = &task_frame.header.frame_id;
-    if !is_base(frame) {
-        return wrong("task_frame.header.frame_id", "base: no other frame is known here", frame);
-    }
+    let within = match tool.pose {
+        _ if is_base(frame) => None,
+        Some(pose) if frame == tool.frame => Some(pose),
+        None if frame == tool.frame => {
+            return wrong("task_frame.header.frame_id", "base while no pose of the tool has come", frame);
+        }
+        _ => return wrong("task_frame.header.frame_id", "base or tool0_controller, behind the node's prefix", frame),
+    };
     let Some(rotation) = rotation_vector(task_frame.pose.orientation) else {
         return wrong("task_frame.pose.orientation", "a quaternion", "one of length 0");
     };
@@ -385,8 +400,15 @@ fn force(request: &SetForceModeRequest) -> Result<ForceMode, Refused> {
     let speeds = [linear.x, linear.y, linear.z, angular.x, angular.y, angular.z];
     let three = |of: [f64; 3]| of.map(|value| value as f32);
     let position = &task_frame.pose.position;
+    let given = Pose { position: three([position.x, position.y, position.z]), rotation: three(rotation) };
     let mode = ForceMode {
-        task_frame: Pose { position: three([position.x, position.y, position.z]), rotation: three(rotation) },
+        // The controller takes it in the base, and keeps it there.
+        task_frame: within.map_or(given, |[x, y, z, rx, ry, rz]| {
+            let outer = Frame { position: three([x, y, z]), rotation: Rotation::from_vector(three([rx, ry, rz])) };
+            let inner = Frame { position: given.position, rotation: Rotation::from_vector(given.rotation) };
+            let Frame { position, rotation } = outer.then(&inner);
+            Pose { position, rotation: rotation.to_vector() }
+        }),
         selection,
         wrench: Wrench { force: three(wrench.force.into()), torque: three(wrench.torque.into()) },
         kind,

@@ -4,6 +4,12 @@ use super::*;
 use outrigger_ros2_messages::cdr::decode;
 use outrigger_ros2_messages::{Analog, Header, Nothing, PoseStamped, Vector3, Vector3Stamped};
 
+const TOOL: Tool<'_> = Tool { frame: "left_tool0_controller", pose: None };
+
+fn deed(offer: &'static Offer, bytes: &[u8], distro: Distro) -> Result<Deed, Refused> {
+    super::deed(offer, bytes, distro, TOOL)
+}
+
 fn io(fun: i8, pin: i8, state: f32) -> Result<Deed, String> {
     let bytes = encode(&SetIORequest { fun, pin, state });
     deed(&SET_IO, &bytes, Distro::Jazzy).map_err(|refused| refused.to_string())
@@ -146,6 +152,39 @@ fn flags_are_set_by_the_name_of_2015_alone_and_a_payload_is_kept_within_its_boun
     let error = within(payload(9.0), 0.0, 3.0).expect_err("too much").to_string();
     assert!(error.contains("ros.expert.max_payload") && error.contains("9 kg, beyond 0 to 3 kg"), "{error}");
     assert_eq!(within(flag, 0.0, 0.0), Ok(flag));
+}
+
+#[test]
+fn a_task_frame_may_be_given_in_that_of_the_tool() {
+    use std::f64::consts::FRAC_PI_2;
+    let mut request = SetForceModeRequest { selection_vector_z: true, r#type: 2, ..SetForceModeRequest::default() };
+    (request.speed_limits.linear.z, request.deviation_limits) = (0.05, [0.01; 6]);
+    // 0.1 m along x of the frame that is named, turned by a quarter about its z.
+    request.task_frame.pose.position.x = 0.1;
+    let half = (FRAC_PI_2 / 2.0).sin();
+    (request.task_frame.pose.orientation.z, request.task_frame.pose.orientation.w) = (half, half);
+    let asked = |frame: &str, pose| {
+        let mut request = request.clone();
+        request.task_frame.header.frame_id = frame.into();
+        let asked = super::deed(&START_FORCE, &encode(&request), Distro::Jazzy, Tool { pose, ..TOOL });
+        asked.map_err(|refused| refused.to_string())
+    };
+    // The tool points down.
+    let pose = Some([0.4, -0.2, 0.3, std::f64::consts::PI, 0.0, 0.0]);
+    let near = |asked: Result<Deed, String>, position: [f32; 3], x: [f32; 3], z: [f32; 3]| {
+        let Ok(Deed::Force(ForceMode { task_frame, .. })) = asked else { panic!("{asked:?}") };
+        let axes = Rotation::from_vector(task_frame.rotation);
+        let pairs = [(task_frame.position, position), (axes.x, x), (axes.z, z)];
+        let off = pairs.iter().flat_map(|(is, wanted)| is.iter().zip(wanted)).map(|(is, wanted)| (is - wanted).abs());
+        assert!(off.fold(0.0, f32::max) < 1e-5, "{task_frame:?}");
+    };
+    near(asked("left_base", pose), [0.1, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]);
+    near(asked("left_tool0_controller", pose), [0.5, -0.2, 0.3], [0.0, -1.0, 0.0], [0.0, 0.0, -1.0]);
+    let refused = |frame, pose| asked(frame, pose).unwrap_err();
+    assert!(refused("left_tool0_controller", None).contains("base while no pose of the tool has come"));
+    for other in ["right_tool0_controller", "tool0_controller", "tool0", "map"] {
+        assert!(refused(other, pose).contains("base or tool0_controller"), "{other}");
+    }
 }
 
 #[test]
