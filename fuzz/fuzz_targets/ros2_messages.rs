@@ -7,7 +7,7 @@ use outrigger_core::client::script::ScriptFile;
 use outrigger_core::command::outputs::Write;
 use outrigger_ros2::acceptance::Standing;
 use outrigger_ros2::arm::{Arm, UR_JOINTS};
-use outrigger_ros2::calls::{self, Deed};
+use outrigger_ros2::calls::{self, Deed, Tool};
 use outrigger_ros2::controllers;
 use outrigger_ros2::follow;
 use outrigger_ros2::forward;
@@ -38,6 +38,10 @@ fn in_range(write: &Write) {
         Write::Payload { mass, center_of_gravity } => {
             assert!(mass.is_finite() && *mass >= 0.0);
             assert!(center_of_gravity.iter().flatten().all(|value| value.is_finite()));
+        }
+        Write::TargetPayload { mass, center_of_gravity, inertia, .. } => {
+            assert!(mass.is_finite() && *mass >= 0.0);
+            assert!(center_of_gravity.iter().chain(inertia).all(|value| value.is_finite()));
         }
         Write::Gravity(vector) => assert!(vector.iter().all(|value| value.is_finite())),
         _ => {}
@@ -88,7 +92,8 @@ fuzz_target!(|data: &[u8]| {
         12 => {
             for distro in Distro::ALL {
                 for offer in calls::OFFERS {
-                    match calls::deed(offer, bytes, distro) {
+                    let tool = Tool { frame: "tool0_controller", pose: Some([0.5, 0.1, 0.3, 3.0, -0.5, 0.1]) };
+                    match calls::deed(offer, bytes, distro, tool) {
                         Ok(Deed::Set(write)) => in_range(&write),
                         Ok(Deed::Force(mode)) => assert!(mode.check(true).is_ok()),
                         Ok(_) => {}

@@ -370,7 +370,7 @@ fn is_setting(text: &[u8]) -> bool {
 /// Something to set, or nothing that can be set.
 fn write(much: u8) -> Write {
     let (index, high) = (much % 16, much >= 64);
-    match much / 16 % 7 {
+    match much / 16 {
         0 => Write::Digital { output: DigitalOutput::Standard(index), high },
         1 => Write::Analog { index: index % 3, domain: None, level: f32::from(index) / 12.0 },
         2 => Write::SpeedSlider(f32::from(index) / 12.0),
@@ -378,6 +378,12 @@ fn write(much: u8) -> Write {
         4 => Write::Tcp(Pose { position: [0.0, 0.0, f32::from(index)], rotation: [f32::from(index); 3] }),
         // No arm of Universal Robots' has such a one.
         5 => Write::Variable { index, value: VariableValue::Bool(high) },
+        6 => Write::TargetPayload {
+            mass: f32::from(index),
+            center_of_gravity: [0.0; 3],
+            inertia: [f32::from(index); 6],
+            transition_time: Duration::from_secs(u64::from(index)),
+        },
         _ => Write::Payload { mass: f32::from(index), center_of_gravity: high.then_some([0.0; 3]) },
     }
 }

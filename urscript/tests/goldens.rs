@@ -174,9 +174,51 @@ fn what_came_later_is_refused_with_the_version_that_brought_it() {
 }
 
 #[test]
+fn a_payload_with_inertia_is_written_where_the_software_takes_it_and_refused_elsewhere() {
+    let since = Version::new(5, 10);
+    let payload = |inertia, transition_time| Output::TargetPayload {
+        mass: 1.5,
+        center_of_gravity: [0.0, -0.01, 0.1],
+        inertia,
+        transition_time,
+        max_mass: 5.0,
+    };
+    let inertia = [0.01, 0.02, 0.03, -0.004, 0.005, -0.006];
+    for version in VERSIONS {
+        let with = Sec(&[payload(inertia, 0.5)]);
+        let without = text(|out| Sec(&[payload([0.0; 6], 0.5)]).render(version, out));
+        if version < since {
+            let refused = Err(RenderError::Unsupported { version, since });
+            assert_eq!(with.render(version, &mut [0; 256]), refused, "{version}");
+            let expected = "sec outrigger_io():\n set_payload(1.500000,[0.000000,-0.010000,0.100000])\nend\n";
+            assert_eq!(without, expected, "{version}");
+        } else {
+            let head = "sec outrigger_io():\n set_target_payload(1.500000,[0.000000,-0.010000,0.100000],[";
+            let numbers = "0.010000,0.020000,0.030000,-0.004000,0.005000,-0.006000";
+            let expected = format!("{head}{numbers}],0.500000)\nend\n");
+            assert_eq!(text(|out| with.render(version, out)), expected, "{version}");
+            assert!(without.ends_with("0.000000],0.500000)\nend\n"), "{version}: {without}");
+        }
+    }
+    let version = Version::new(5, 15);
+    let refused = |inertia, time| payload(inertia, time).check(version).unwrap_err().to_string();
+    assert_eq!(refused([0.0, -0.1, 0.0, 0.0, 0.0, 0.0], 0.0), "inertia, element 1 is -0.1, allowed 0 to 50");
+    assert_eq!(refused([0.0, 0.0, 0.0, 0.0, 0.0, -51.0], 0.0), "inertia, element 5 is -51, allowed -50 to 50");
+    assert_eq!(refused([0.0; 6], 5.5), "transition time is 5.5, allowed 0 to 5");
+    assert!(payload([f32::NAN; 6], 0.0).check(version).is_err() && payload([0.0; 6], f32::NAN).check(version).is_err());
+}
+
+#[test]
 fn a_secondary_program_fits_its_stated_length() {
     let longest = [
         Output::Payload { mass: 100.0, center_of_gravity: Some([-10.0; 3]), max_mass: 100.0 },
+        Output::TargetPayload {
+            mass: 100.0,
+            center_of_gravity: [-10.0; 3],
+            inertia: [50.0, 50.0, 50.0, -50.0, -50.0, -50.0],
+            transition_time: 5.0,
+            max_mass: 100.0,
+        },
         Output::Gravity([-30.0; 3]),
         Output::Tcp([-10.0, -10.0, -10.0, -6.283_186, -6.283_186, -6.283_186]),
         Output::Analog { index: 0, domain: Some(AnalogDomain::Current), level: 1.0 },

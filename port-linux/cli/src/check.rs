@@ -138,6 +138,7 @@ impl Lines {
             command,
             goals_request,
             forward_timeout,
+            freedrive_timeout,
             interface: _,
             surface,
             offer_reliable,
@@ -206,6 +207,9 @@ impl Lines {
         }
         if *forward_timeout != RosSettings::default().forward_timeout {
             text.push_str(&format!("; streamed speeds hold for {} s", forward_timeout.as_secs_f64()));
+        }
+        if *freedrive_timeout != RosSettings::default().freedrive_timeout {
+            text.push_str(&format!("; freedrive is renewed within {} s", freedrive_timeout.as_secs_f64()));
         }
         self.say("ros", text);
     }

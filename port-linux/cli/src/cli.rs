@@ -133,6 +133,7 @@ the program that runs and without disturbing its motion, and says of each whethe
   tool-voltage=0|12|24         supply of the tool [V]
   flag.N=on|off                0 to 31; no controller shows them
   payload=KG[@X,Y,Z]           mass [kg], centre [m]; with no centre, it stays (3.3 on)
+  payload=KG@X,Y,Z/IXX,IYY,IZZ,IXY,IXZ,IYZ   and inertia [kg m^2] (5.10 on)
   tcp=X,Y,Z,RX,RY,RZ           tool centre point from the flange [m, rad as a rotation vector]
   gravity=X,Y,Z                up is where this points from the base [m/s^2], e.g. 0,0,9.82
   speed-slider=0.5             0 to 1; a jump while the arm moves can stop it with a fault

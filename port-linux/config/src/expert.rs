@@ -277,6 +277,7 @@ pub const EXPERT: &[ExpertKey] = &[
     expert("ros.command", "whoever can send on this network can move the arm"),
     expert("ros.goals_request", "a goal alone begins to command"),
     expert("ros.forward_timeout", "longer, the arm moves on for longer after its last streamed speed"),
+    expert("ros.freedrive_timeout", "longer, a hand still moves the arm for longer after its publisher is gone"),
     expert("ros.interface", "whoever is on that network reads what the node publishes, and commands where it may"),
     expert("ros.surface", "programs that expect the other names find nothing"),
     expert("ros.offer_reliable", "RViz hears no native states"),

@@ -19,6 +19,8 @@ settings! {
         pub goals_request: bool = false,
         /// Streamed speeds hold for this long without a successor; then the arm comes to rest.
         pub forward_timeout: Duration [Forward::<6>::HOLDS] = Forward::<6>::DRIVER_HOLDS,
+        /// A hand that is let move the arm is renewed within this time; without, commanding ends. UR's driver calls it `inactive_timeout`.
+        pub freedrive_timeout: Duration [0.05 to 60.0 "s"] = Duration::from_secs(1),
         /// The address of the network interface by which it joins. Without one a node that only looks joins where ROS 2's
         /// variables of the environment let it, by themselves everywhere, and one that commands joins by 127.0.0.1.
         pub interface nowhere: Option<IpAddr> = None,

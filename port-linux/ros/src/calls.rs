@@ -4,7 +4,9 @@
 
 use outrigger_core::command::outputs::{AnalogDomain, DigitalOutput, ToolVoltage, Write};
 use outrigger_core::command::{ForceMode, ForceType};
+use outrigger_wire::math::{Frame, Rotation};
 use outrigger_wire::robot::{Pose, Wrench};
+use outrigger_wire::time::Duration;
 
 use crate::pose::rotation_vector;
 use outrigger_ros2_messages::cdr::{CdrError, decode, encode};
@@ -15,7 +17,7 @@ use outrigger_ros2_messages::{
     SetAnalogOutputResponse, SetForceMode, SetForceModeRequest, SetForceModeResponse, SetGravity, SetGravityRequest,
     SetGravityResponse, SetIO, SetIORequest, SetIOResponse, SetPayload, SetPayloadInertia, SetPayloadRequest,
     SetPayloadResponse, SetPayloadShort, SetSpeedSliderFraction, SetSpeedSliderRequest, SetSpeedSliderResponse,
-    SoftwareVersionResponse, Time, Trigger, TriggerResponse, Twist,
+    SoftwareVersionResponse, Span, Time, Trigger, TriggerResponse, Twist,
 };
 
 /// What a call asks for.
@@ -80,7 +82,7 @@ offers! {
     SET_ANALOG: "io_and_status_controller/set_analog_output", SetAnalogOutput,
         "pin 0 or 1, domain 0 (mA) or 1 (V), state 0 to 1";
     SET_PAYLOAD: "io_and_status_controller/set_payload", SetPayload,
-        "mass kg and center of gravity m; an inertia other than 0 is refused";
+        "mass kg, center of gravity m, inertia kg·m² (0 before 5.10), transition time 0 to 5 s (from 5.10 on)";
     SET_SLIDER: "io_and_status_controller/set_speed_slider", SetSpeedSliderFraction, "0.01 to 1";
     ZERO_FT: "io_and_status_controller/zero_ftsensor", Trigger, "what the sensor reads now becomes zero";
     RESEND: "io_and_status_controller/resend_robot_program", Trigger,
@@ -91,7 +93,7 @@ offers! {
     RELEASE: "outrigger/release", Trigger, "release: the arm comes to rest";
     ACKNOWLEDGE: "outrigger/acknowledge", Trigger, "clears the reason of the last fallback";
     START_FORCE: "force_mode_controller/start_force_mode", SetForceMode,
-        "task frame in base; while commanding; it lasts until stop_force_mode, or until this node ends";
+        "task frame in base, or in tool0_controller as it is then; while commanding; it lasts until stop_force_mode, or until this node ends";
     STOP_FORCE: "force_mode_controller/stop_force_mode", Trigger, "the arm holds again";
     VERSION: "ur_configuration_controller/get_robot_software_version", GetRobotSoftwareVersion,
         "major, minor, bugfix, build of the controller";
@@ -124,14 +126,23 @@ pub static LEGACY_OFFERS: &[&Offer] = &[&LEGACY_SET_IO, &LEGACY_SET_PAYLOAD, &RO
 pub static FREEDRIVE: &Heard = &Heard {
     name: "freedrive_mode_controller/enable_freedrive_mode",
     message: <Flag as Message>::TYPE,
-    does: "true: a hand moves the arm, for a second after each; false: it holds again; while commanding",
+    does: "true: a hand moves the arm, for `ros.expert.freedrive_timeout` (1 s) after each; false: it holds again; while commanding",
 };
 
-/// What a call of `offer` asks for, by the layouts of `distro`.
+/// The tool centre point of the arm that is asked.
+#[derive(Clone, Copy, Debug)]
+pub struct Tool<'n> {
+    /// The name of its frame: `tool0_controller`, behind the prefix of the node.
+    pub frame: &'n str,
+    /// Its newest pose in the base, as `/tf` has it: position \[m\] and rotation vector \[rad\].
+    pub pose: Option<[f64; 6]>,
+}
+
+/// Returns what a call of `offer` asks for, by the layouts of `distro`, where the tool is at `tool`.
 ///
 /// # Errors
 /// Why it is not done.
-pub fn deed(offer: &'static Offer, bytes: &[u8], distro: Distro) -> Result<Deed, Refused> {
+pub fn deed(offer: &'static Offer, bytes: &[u8], distro: Distro, tool: Tool<'_>) -> Result<Deed, Refused> {
     let is = |other: &'static Offer| std::ptr::eq(offer, other);
     if is(&SET_IO) || is(&LEGACY_SET_IO) {
         return set_io(&decode(bytes)?, is(&LEGACY_SET_IO)).map(Deed::Set);
@@ -146,7 +157,7 @@ pub fn deed(offer: &'static Offer, bytes: &[u8], distro: Distro) -> Result<Deed,
             _ => wrong("speed_slider_fraction", "0.01 to 1", fraction),
         };
     } else if is(&START_FORCE) {
-        return force(&decode(bytes)?).map(Deed::Force);
+        return force(&decode(bytes)?, tool).map(Deed::Force);
     } else if is(&GRAVITY) {
         return gravity(&decode(bytes)?).map(Deed::Set);
     } else if is(&QUERY) {
@@ -261,6 +272,10 @@ fn set_analog(request: &SetAnalogOutputRequest) -> Result<Write, Refused> {
 
 /// What a payload weighs, where there is one \[kg\].
 const MASSES: std::ops::RangeInclusive<f64> = 1e-6..=1000.0;
+/// The largest moment and product of inertia of a payload that is written to a controller \[kg·m²\].
+const INERTIA: f32 = 50.0;
+/// The longest transition time of a payload that is written to a controller.
+const TRANSITION: Duration = Duration::from_secs(5);
 /// Bytes of the oldest layout, behind the encapsulation.
 const SHORT: usize = 32;
 
@@ -270,7 +285,7 @@ const SHORT: usize = 32;
 /// The bounds, and the mass.
 pub fn within(deed: Deed, min: f32, max: f32) -> Result<Deed, Refused> {
     match deed {
-        Deed::Set(Write::Payload { mass, .. }) if !(min..=max).contains(&mass) => {
+        Deed::Set(Write::Payload { mass, .. } | Write::TargetPayload { mass, .. }) if !(min..=max).contains(&mass) => {
             let found = format!("{mass} kg, beyond {min} to {max} kg");
             wrong("payload", "a mass from ros.expert.min_payload to ros.expert.max_payload", found)
         }
@@ -280,15 +295,17 @@ pub fn within(deed: Deed, min: f32, max: f32) -> Result<Deed, Refused> {
 
 /// Three layouts have one name; the oldest is told by its length.
 fn set_payload(bytes: &[u8], distro: Distro) -> Result<Write, Refused> {
-    let (mass, center, inertia) = if bytes.len() <= 4 + SHORT {
+    let (mass, center, inertia, time) = if bytes.len() <= 4 + SHORT {
         let SetPayloadShort { mass, center_of_gravity } = decode(bytes)?;
-        (f64::from(mass), center_of_gravity, [0.0; 6])
+        (f64::from(mass), center_of_gravity, [0.0; 6], Span::default())
     } else if distro < Distro::Rolling {
-        let SetPayloadRequest { mass, center_of_gravity, ixx, iyy, izz, ixy, ixz, iyz, .. } = decode(bytes)?;
-        (f64::from(mass), center_of_gravity, [ixx, iyy, izz, ixy, ixz, iyz])
+        let SetPayloadRequest { mass, center_of_gravity, ixx, iyy, izz, ixy, ixz, iyz, transition_time } =
+            decode(bytes)?;
+        (f64::from(mass), center_of_gravity, [ixx, iyy, izz, ixy, ixz, iyz], transition_time)
     } else {
-        let SetPayloadInertia { payload: Inertia { m, com, ixx, ixy, ixz, iyy, iyz, izz }, .. } = decode(bytes)?;
-        (m, com, [ixx, iyy, izz, ixy, ixz, iyz])
+        let SetPayloadInertia { payload: Inertia { m, com, ixx, ixy, ixz, iyy, iyz, izz }, transition_time } =
+            decode(bytes)?;
+        (m, com, [ixx, iyy, izz, ixy, ixz, iyz], transition_time)
     };
     let center: [f64; 3] = center.into();
     let center = center.map(|value| value as f32);
@@ -311,10 +328,27 @@ fn set_payload(bytes: &[u8], distro: Distro) -> Result<Write, Refused> {
             found,
         );
     }
-    if inertia.iter().any(|value| *value != 0.0) {
-        return wrong("inertia", "0: the controller reckons it from mass and center", format!("{inertia:?} kg·m²"));
+    let (mass, inertia) = (mass as f32, inertia.map(|value| value as f32));
+    let [xx, yy, zz, xy, xz, yz] = inertia;
+    let moments = [xx, yy, zz].iter().all(|moment| (0.0..=INERTIA).contains(moment));
+    if !moments || ![xy, xz, yz].iter().all(|product| (-INERTIA..=INERTIA).contains(product)) {
+        let found = format!("xx, yy, zz, xy, xz, yz {inertia:?}");
+        return wrong("inertia", "moments of 0 to 50 kg·m², products of -50 to 50", found);
     }
-    Ok(Write::Payload { mass: mass as f32, center_of_gravity: Some(center) })
+    let Some(transition_time) = transition(time) else {
+        return wrong("transition_time", "0 to 5 s", format!("{} s and {} ns", time.sec, time.nanosec));
+    };
+    if inertia.iter().all(|value| *value == 0.0) && transition_time == Duration::ZERO {
+        return Ok(Write::Payload { mass, center_of_gravity: Some(center) });
+    }
+    Ok(Write::TargetPayload { mass, center_of_gravity: center, inertia, transition_time })
+}
+
+/// Returns how long a payload takes to be in force, where that is within the range of the function.
+fn transition(Span { sec, nanosec }: Span) -> Option<Duration> {
+    let micros = u64::try_from(sec).ok()?.checked_mul(1_000_000)?.checked_add(u64::from(nanosec) / 1_000)?;
+    let time = Duration::from_micros(micros);
+    (time <= TRANSITION).then_some(time)
 }
 
 /// Gravity itself \[m/s²\], whatever length the vector has.
@@ -339,12 +373,17 @@ fn is_base(frame: &str) -> bool {
     frame.is_empty() || frame == "base" || frame.ends_with("_base")
 }
 
-fn force(request: &SetForceModeRequest) -> Result<ForceMode, Refused> {
+fn force(request: &SetForceModeRequest, tool: Tool<'_>) -> Result<ForceMode, Refused> {
     let SetForceModeRequest { task_frame, wrench, r#type: kind, speed_limits, deviation_limits, .. } = request;
     let frame = &task_frame.header.frame_id;
-    if !is_base(frame) {
-        return wrong("task_frame.header.frame_id", "base: no other frame is known here", frame);
-    }
+    let within = match tool.pose {
+        _ if is_base(frame) => None,
+        Some(pose) if frame == tool.frame => Some(pose),
+        None if frame == tool.frame => {
+            return wrong("task_frame.header.frame_id", "base while no pose of the tool has come", frame);
+        }
+        _ => return wrong("task_frame.header.frame_id", "base or tool0_controller, behind the node's prefix", frame),
+    };
     let Some(rotation) = rotation_vector(task_frame.pose.orientation) else {
         return wrong("task_frame.pose.orientation", "a quaternion", "one of length 0");
     };
@@ -361,8 +400,15 @@ fn force(request: &SetForceModeRequest) -> Result<ForceMode, Refused> {
     let speeds = [linear.x, linear.y, linear.z, angular.x, angular.y, angular.z];
     let three = |of: [f64; 3]| of.map(|value| value as f32);
     let position = &task_frame.pose.position;
+    let given = Pose { position: three([position.x, position.y, position.z]), rotation: three(rotation) };
     let mode = ForceMode {
-        task_frame: Pose { position: three([position.x, position.y, position.z]), rotation: three(rotation) },
+        // The controller takes it in the base, and keeps it there.
+        task_frame: within.map_or(given, |[x, y, z, rx, ry, rz]| {
+            let outer = Frame { position: three([x, y, z]), rotation: Rotation::from_vector(three([rx, ry, rz])) };
+            let inner = Frame { position: given.position, rotation: Rotation::from_vector(given.rotation) };
+            let Frame { position, rotation } = outer.then(&inner);
+            Pose { position, rotation: rotation.to_vector() }
+        }),
         selection,
         wrench: Wrench { force: three(wrench.force.into()), torque: three(wrench.torque.into()) },
         kind,

@@ -7,6 +7,7 @@ use outrigger_core::command::outputs::{
     AnalogDomain, DigitalOutput, ToolVoltage, VARIABLES, VariableKind, VariableValue, Write,
 };
 use outrigger_wire::robot::Pose;
+use outrigger_wire::time::Duration;
 
 /// One assignment of the command line.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -14,7 +15,7 @@ pub struct Setting(pub Write);
 
 /// Everything that can be written, for people.
 pub const FORMS: &str = "digital-out.N=on|off, configurable-out.N=on|off, tool-out.N=on|off, analog-out.N=5V|12mA|0.5, \
-                         tool-voltage=0|12|24, flag.N=on|off, payload=KG[@X,Y,Z], tcp=X,Y,Z,RX,RY,RZ, gravity=X,Y,Z, speed-slider=0.5 or zero-force-torque; \
+                         tool-voltage=0|12|24, flag.N=on|off, payload=KG[@X,Y,Z[/IXX,IYY,IZZ,IXY,IXZ,IYZ]], tcp=X,Y,Z,RX,RY,RZ, gravity=X,Y,Z, speed-slider=0.5 or zero-force-torque; \
                          krl-bool.N=on|off, krl-int.N=5 or krl-real.N=0.5 beside a KRC";
 
 /// What stands before '=' or '.', of everything that can be set by kind and number.
@@ -162,13 +163,25 @@ fn analog(index: u8, value: &str) -> Result<Write, String> {
 fn payload(value: &str) -> Result<Write, String> {
     let (mass, center) = value.split_once('@').map_or((value, None), |(mass, center)| (mass, Some(center)));
     let mass = number("payload", mass.trim_end_matches("kg"))?;
+    let (center, inertia) = match center {
+        Some(center) => center.split_once('/').map_or((Some(center), None), |(center, of)| (Some(center), Some(of))),
+        None => (None, None),
+    };
     let center_of_gravity = center
         .map(|center| {
             let axes = center.split(',').map(|axis| number("payload", axis)).collect::<Result<Vec<_>, _>>()?;
             <[f32; 3]>::try_from(axes).map_err(|_| "payload: expected three coordinates in metres after '@'".to_owned())
         })
         .transpose()?;
-    Ok(Write::Payload { mass, center_of_gravity })
+    Ok(match (center_of_gravity, inertia) {
+        (Some(center_of_gravity), Some(inertia)) => Write::TargetPayload {
+            mass,
+            center_of_gravity,
+            inertia: numbers("payload", "six numbers of inertia in kg·m² after '/': xx, yy, zz, xy, xz, yz", inertia)?,
+            transition_time: Duration::ZERO,
+        },
+        _ => Write::Payload { mass, center_of_gravity },
+    })
 }
 
 #[cfg(test)]
@@ -194,6 +207,10 @@ mod tests {
             ("flag.31=off", "flag.31=off"),
             ("payload=1.2", "payload=1.2"),
             ("payload=1.2kg@0,-0.01,0.05", "payload=1.2@0,-0.01,0.05"),
+            (
+                "payload=1.2@0,-0.01,0.05/0.01,0.02,0.03,-0.001,0,0.002",
+                "payload=1.2@0,-0.01,0.05/0.01,0.02,0.03,-0.001,0,0.002",
+            ),
             ("speed-slider=0.5", "speed-slider=0.5"),
             ("zero-force-torque", "zero-force-torque"),
             ("tcp=0,0,0.1,0,0,-1.5708", "tcp=0,0,0.1,0,0,-1.5708"),
@@ -218,6 +235,12 @@ mod tests {
             ("tool-voltage=5", "tool-voltage: expected 0, 12 or 24, found '5'"),
             ("payload=heavy", "payload: expected a number, found 'heavy'"),
             ("payload=1@0,0", "payload: expected three coordinates in metres after '@'"),
+            (
+                "payload=1@0,0,0/1,2,3",
+                "payload: expected six numbers of inertia in kg·m² after '/': xx, yy, zz, xy, xz, yz, found 3 numbers",
+            ),
+            ("payload=1@0,0,0/1,2,3,4,5,nan", "payload: expected a number, found 'nan'"),
+            ("payload=1/1,2,3,4,5,6", "payload: expected a number, found '1/1,2,3,4,5,6'"),
             ("tcp=0,0,0.1", "tcp: expected x,y,z in metres and a rotation vector in radians, found 3 numbers"),
             ("tcp=0,0,0.1,0,0,", "tcp: expected a number, found ''"),
             ("gravity=9.82", "gravity: expected three numbers in m/s^2, found 1 numbers"),

@@ -6,6 +6,7 @@ use outrigger_core::command::outputs::{
 use outrigger_core::link::GradeLow;
 use outrigger_core::robot::{Reason, ReasonSet};
 use outrigger_wire::robot::Pose;
+use outrigger_wire::time::Duration;
 
 pub use super::advice::{Observer, advice, of_metric};
 use super::grade;
@@ -93,6 +94,14 @@ pub fn of_write(write: &Write) -> String {
         Write::Flag { index, value } => format!("flag.{index}={}", level(value)),
         Write::Payload { mass, center_of_gravity: None } => format!("payload={mass}"),
         Write::Payload { mass, center_of_gravity: Some([x, y, z]) } => format!("payload={mass}@{x},{y},{z}"),
+        Write::TargetPayload { mass, center_of_gravity: [x, y, z], inertia, transition_time } => {
+            let [xx, yy, zz, xy, xz, yz] = inertia;
+            let passes = match transition_time {
+                Duration::ZERO => String::new(),
+                time => format!(" within {} s", time.as_secs_f64()),
+            };
+            format!("payload={mass}@{x},{y},{z}/{xx},{yy},{zz},{xy},{xz},{yz}{passes}")
+        }
         Write::SpeedSlider(position) => format!("speed-slider={position}"),
         Write::ZeroForceTorqueSensor => "zero-force-torque".into(),
         Write::Tcp(Pose { position: [x, y, z], rotation: [rx, ry, rz] }) => format!("tcp={x},{y},{z},{rx},{ry},{rz}"),

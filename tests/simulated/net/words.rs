@@ -167,6 +167,9 @@ pub(crate) fn set(write: &Write) -> String {
         Write::ToolVoltage(voltage) => format!("tool-voltage {voltage:?}"),
         Write::Flag { index, value } => format!("flag {index} {value}"),
         Write::Payload { mass, center_of_gravity } => format!("payload {mass} {center_of_gravity:?}"),
+        Write::TargetPayload { mass, center_of_gravity, inertia, transition_time } => {
+            format!("target-payload {mass} {center_of_gravity:?} {inertia:?} {} us", transition_time.as_micros())
+        }
         Write::SpeedSlider(position) => format!("slider {position}"),
         Write::ZeroForceTorqueSensor => "zero-force-torque".into(),
         Write::Tcp(pose) => format!("tcp {:?} {:?}", pose.position, pose.rotation),

@@ -208,6 +208,50 @@ fn a_payload_beyond_what_the_arm_is_rated_for_is_refused() {
 }
 
 #[test]
+fn a_payload_with_inertia_is_in_force_where_the_software_takes_one_and_refused_elsewhere() {
+    let write = |inertia, transition_time| Write::TargetPayload {
+        mass: 1.25,
+        center_of_gravity: [0.01, -0.02, 0.05],
+        inertia,
+        transition_time,
+    };
+    let inertia = [0.25, 0.5, 0.125, 0.0, -0.0625, 0.03125];
+    for software in SOFTWARE {
+        let mut buffers = Buffers::default();
+        let mut rig = Rig::new(Setup::new(software), &mut buffers);
+        rig.ready();
+        let last = |rig: &Rig<'_>, write: Write| {
+            rig.record().news().rfind(|(of, _)| *of == write).map(|(_, news)| news).expect("news of it")
+        };
+        let (with, without) = (write(inertia, Duration::ZERO), write([0.0; 6], Duration::from_secs(1)));
+        rig.input(Input::Set(with));
+        rig.run_for(ms(1_600));
+        let takes = software.at_least(5, 10);
+        let (news, io) = (last(&rig, with), rig.controller.io());
+        if takes {
+            assert!(matches!(news, WriteNews::Confirmed(_)), "{software}: {news:?}");
+            assert_eq!((io.payload, io.payload_inertia), (1.25, inertia.map(f64::from)), "{software}");
+        } else {
+            let WriteNews::Refused(refusal) = news else { panic!("{software}: {news:?}") };
+            let said = refusal.to_string();
+            assert!(said.ends_with("cannot do this, only 5.10 and later"), "{software}: {said}");
+            assert_eq!((io.payload, io.payload_inertia), (0.0, [0.0; 6]), "{software}");
+        }
+        // Without inertia, any software takes it.
+        rig.input(Input::Set(without));
+        rig.run_for(ms(1_600));
+        if !takes {
+            assert_eq!(last(&rig, without), WriteNews::Sent, "{software}: its transition is waited for");
+        }
+        rig.run_for(ms(1_000));
+        let news = last(&rig, without);
+        let right = matches!((news, takes), (WriteNews::Confirmed(_), true) | (WriteNews::NeverShown, false));
+        assert!(right, "{software}: {news:?}");
+        assert_eq!((rig.controller.io().payload, rig.controller.io().payload_inertia), (1.25, [0.0; 6]), "{software}");
+    }
+}
+
+#[test]
 fn another_writer_is_noticed_and_left_alone() {
     for software in SOFTWARE {
         let mut buffers = Buffers::default();

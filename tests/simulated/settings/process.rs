@@ -138,6 +138,7 @@ pub(crate) const ROWS: &[ProcessRow] = &[
     row("ros.expert.command", "true", "", Shown::Node),
     row("ros.expert.goals_request", "true", "", Shown::Node),
     row("ros.expert.forward_timeout", "0.1", "", Shown::Node),
+    row("ros.expert.freedrive_timeout", "3.0", "", Shown::Node),
     row("ros.expert.interface", "\"127.0.0.2\"", "", Shown::Node),
     row("ros.expert.surface", "\"native\"", "", Shown::Node),
     row("ros.expert.offer_reliable", "false", "", Shown::Node),

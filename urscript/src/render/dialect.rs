@@ -18,6 +18,9 @@ pub struct Boundaries {
     pub named_outputs: Version,
     /// From here on mass and centre of gravity of the payload can be set apart. Default 3.3.
     pub payload_parts: Version,
+    /// From here on `set_target_payload` takes an inertia and a transition time. Default 5.10; no release of 3.x has the
+    /// function in its manual.
+    pub target_payload: Version,
     /// From here on the force-torque sensor can be zeroed. Default 5.0, the first arms that have one; that no release of
     /// 3.x has the function is unconfirmed.
     pub zero_ftsensor: Version,
@@ -31,6 +34,7 @@ impl Default for Boundaries {
             servoj_lookahead: Version::new(3, 1),
             named_outputs: Version::new(3, 0),
             payload_parts: Version::new(3, 3),
+            target_payload: Version::new(5, 10),
             zero_ftsensor: Version::new(5, 0),
         }
     }
@@ -76,6 +80,8 @@ pub struct Dialect {
     pub named_outputs: Version,
     /// See [`Boundaries::payload_parts`].
     pub payload_parts: Version,
+    /// See [`Boundaries::target_payload`].
+    pub target_payload: Version,
     /// See [`Boundaries::zero_ftsensor`].
     pub zero_ftsensor: Version,
 }
@@ -95,6 +101,7 @@ impl Dialect {
             },
             named_outputs: boundaries.named_outputs,
             payload_parts: boundaries.payload_parts,
+            target_payload: boundaries.target_payload,
             zero_ftsensor: boundaries.zero_ftsensor,
         }
     }

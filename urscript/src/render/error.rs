@@ -44,6 +44,10 @@ pub enum Argument {
     Text,
     /// Title of a popup.
     Title,
+    /// Element of the payload's inertia, from 0 in the order xx, yy, zz, xy, xz, yz \[kg·m²\].
+    Inertia(u8),
+    /// Time within which a payload takes effect \[s\].
+    TransitionTime,
 }
 
 impl core::fmt::Display for Argument {
@@ -62,6 +66,8 @@ impl core::fmt::Display for Argument {
             Self::Level => f.write_str("level"),
             Self::Mass => f.write_str("mass"),
             Self::CenterOfGravity(axis) => write!(f, "centre of gravity, axis {axis}"),
+            Self::Inertia(element) => write!(f, "inertia, element {element}"),
+            Self::TransitionTime => f.write_str("transition time"),
             Self::Gravity(axis) => write!(f, "gravity, axis {axis}"),
             Self::Tcp(number) => write!(f, "tool centre point, number {number}"),
             Self::SpeedSlider => f.write_str("speed slider"),

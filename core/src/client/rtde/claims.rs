@@ -103,6 +103,7 @@ impl Claim {
             | Write::ToolVoltage(_)
             | Write::Flag { .. }
             | Write::Payload { .. }
+            | Write::TargetPayload { .. }
             | Write::ZeroForceTorqueSensor
             | Write::Tcp(_)
             | Write::Gravity(_)

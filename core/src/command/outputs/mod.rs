@@ -116,7 +116,7 @@ impl Seen {
             Write::Analog { .. } => self.analog,
             Write::ToolVoltage(_) => self.tool_voltage,
             Write::SpeedSlider(_) => self.speed_slider,
-            Write::Payload { .. } => self.payload,
+            Write::Payload { .. } | Write::TargetPayload { .. } => self.payload,
             Write::Tcp(_) => self.tcp,
             Write::Flag { .. } | Write::ZeroForceTorqueSensor | Write::Gravity(_) | Write::Variable { .. } => false,
         }
@@ -244,7 +244,7 @@ impl Entry {
         self.since
             + match self.stage {
                 Stage::Waiting => config.send_within,
-                Stage::Sent => config.confirm_within,
+                Stage::Sent => config.confirm_within + self.write.takes(),
             }
     }
 }

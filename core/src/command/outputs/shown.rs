@@ -78,12 +78,9 @@ impl Shown {
                         ToolVoltage::V24 => 24,
                     }
             }),
-            Write::Payload { mass, center_of_gravity } => {
-                let shown = self.payload?;
-                let near = |(shown, wanted): (&f32, &f32)| (shown - wanted).abs() <= CENTER_OF_GRAVITY;
-                let centered =
-                    center_of_gravity.is_none_or(|center| shown.center_of_gravity.iter().zip(&center).all(near));
-                Some((shown.mass - mass).abs() <= MASS && centered)
+            Write::Payload { mass, center_of_gravity } => Some(is_payload(self.payload?, mass, center_of_gravity)),
+            Write::TargetPayload { mass, center_of_gravity, .. } => {
+                Some(is_payload(self.payload?, mass, Some(center_of_gravity)))
             }
             Write::SpeedSlider(position) => self.speed_slider.map(|shown| (shown - position).abs() <= SLIDER),
             Write::Tcp(wanted) => self.tcp.map(|shown| {
@@ -93,6 +90,13 @@ impl Shown {
             Write::Flag { .. } | Write::ZeroForceTorqueSensor | Write::Gravity(_) | Write::Variable { .. } => None,
         }
     }
+}
+
+/// Returns `true` where a payload that is shown has this mass, and this centre of gravity where one was set.
+fn is_payload(shown: Payload, mass: f32, center_of_gravity: Option<[f32; 3]>) -> bool {
+    let near = |(shown, wanted): (&f32, &f32)| (shown - wanted).abs() <= CENTER_OF_GRAVITY;
+    let centered = center_of_gravity.is_none_or(|center| shown.center_of_gravity.iter().zip(&center).all(near));
+    (shown.mass - mass).abs() <= MASS && centered
 }
 
 /// Whether both vectors are the same rotation: the one, or the other way round to it.

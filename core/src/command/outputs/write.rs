@@ -62,6 +62,18 @@ pub enum Write {
         /// Its value, which says of which kind it is.
         value: VariableValue,
     },
+    /// Mass at the flange with its inertia. Software before 5.10 takes an inertia of 0 alone, and no transition time.
+    TargetPayload {
+        /// \[kg\], up to what the arm is rated for.
+        mass: f32,
+        /// In the flange's frame \[m\].
+        center_of_gravity: [f32; 3],
+        /// About the centre of gravity, in the axes of the flange: xx, yy, zz, xy, xz, yz \[kg·m²\]. What a controller
+        /// shows by default has no inertia: mass and centre of gravity alone confirm it.
+        inertia: [f32; 6],
+        /// Time within which the controller passes from the payload before to this one, up to 5 s: who asks waits 10 s for its confirmation.
+        transition_time: Duration,
+    },
 }
 
 /// Outputs beside the digital ones that have one setting each and are shown.
@@ -78,6 +90,13 @@ impl Write {
             Self::ToolVoltage(voltage) => Output::ToolVoltage(voltage),
             Self::Flag { index, value } => Output::Flag { index, value },
             Self::Payload { mass, center_of_gravity } => Output::Payload { mass, center_of_gravity, max_mass },
+            Self::TargetPayload { mass, center_of_gravity, inertia, transition_time } => Output::TargetPayload {
+                mass,
+                center_of_gravity,
+                inertia,
+                transition_time: transition_time.as_secs_f32(),
+                max_mass,
+            },
             Self::SpeedSlider(_) | Self::Variable { .. } => return None,
             Self::ZeroForceTorqueSensor => Output::ZeroForceTorqueSensor,
             Self::Tcp(Pose { position: [x, y, z], rotation: [rx, ry, rz] }) => Output::Tcp([x, y, z, rx, ry, rz]),
@@ -124,6 +143,15 @@ impl Write {
         }
     }
 
+    /// The time after which the controller is to show it at the earliest.
+    pub(super) fn takes(&self) -> Duration {
+        const LONGEST: Duration = Duration::from_secs(5);
+        match *self {
+            Self::TargetPayload { transition_time, .. } => transition_time.min(LONGEST),
+            _ => Duration::ZERO,
+        }
+    }
+
     /// Where its setting is kept, for what is neither digital nor never shown.
     pub(super) const fn slot(&self) -> Option<usize> {
         match self {
@@ -135,7 +163,7 @@ impl Write {
             Self::Analog { index: 0, .. } => Some(0),
             Self::Analog { .. } => Some(1),
             Self::ToolVoltage(_) => Some(2),
-            Self::Payload { .. } => Some(3),
+            Self::Payload { .. } | Self::TargetPayload { .. } => Some(3),
             Self::SpeedSlider(_) => Some(4),
             Self::Tcp(_) => Some(5),
         }

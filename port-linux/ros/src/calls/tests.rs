@@ -4,6 +4,12 @@ use super::*;
 use outrigger_ros2_messages::cdr::decode;
 use outrigger_ros2_messages::{Analog, Header, Nothing, PoseStamped, Vector3, Vector3Stamped};
 
+const TOOL: Tool<'_> = Tool { frame: "left_tool0_controller", pose: None };
+
+fn deed(offer: &'static Offer, bytes: &[u8], distro: Distro) -> Result<Deed, Refused> {
+    super::deed(offer, bytes, distro, TOOL)
+}
+
 fn io(fun: i8, pin: i8, state: f32) -> Result<Deed, String> {
     let bytes = encode(&SetIORequest { fun, pin, state });
     deed(&SET_IO, &bytes, Distro::Jazzy).map_err(|refused| refused.to_string())
@@ -49,9 +55,6 @@ fn the_three_layouts_of_a_payload_are_told_apart() {
         let bytes = if distro == Distro::Rolling { newest.clone() } else { encode(&long) };
         assert_eq!(deed(&SET_PAYLOAD, &bytes, distro), Ok(expected));
     }
-    let heavy = encode(&SetPayloadRequest { ixx: 0.1, ..long });
-    let said = deed(&SET_PAYLOAD, &heavy, Distro::Jazzy).unwrap_err().to_string();
-    assert!(said.starts_with("inertia: expected 0"), "{said}");
     // One layout read as the other: the mass is no mass.
     for mass in [1e-3, 0.5, 0.7, 1.5, 2.3, 10.0, 19.999] {
         let newest = SetPayloadInertia { payload: Inertia { m: mass, ..inertia }, ..SetPayloadInertia::default() };
@@ -59,6 +62,45 @@ fn the_three_layouts_of_a_payload_are_told_apart() {
         for (bytes, distro) in [(encode(&newest), Distro::Jazzy), (encode(&long), Distro::Rolling)] {
             let said = deed(&SET_PAYLOAD, &bytes, distro).unwrap_err().to_string();
             assert!(said.contains("--distro"), "{mass} {distro:?}: {said}");
+        }
+    }
+}
+
+#[test]
+fn inertia_and_transition_time_of_a_payload_are_passed_on_within_their_bounds() {
+    let com = Vector3 { x: 0.0, y: 0.01, z: 0.05 };
+    let asked = |inertia: [f64; 6], transition_time: Span, distro| {
+        let [ixx, iyy, izz, ixy, ixz, iyz] = inertia;
+        let bytes = if distro == Distro::Rolling {
+            let payload = Inertia { m: 1.5, com, ixx, iyy, izz, ixy, ixz, iyz };
+            encode(&SetPayloadInertia { payload, transition_time })
+        } else {
+            let center_of_gravity = com;
+            encode(&SetPayloadRequest { mass: 1.5, center_of_gravity, ixx, iyy, izz, ixy, ixz, iyz, transition_time })
+        };
+        deed(&SET_PAYLOAD, &bytes, distro).map_err(|refused| refused.to_string())
+    };
+    let inertia = [0.1, 0.2, 0.3, -0.04, 0.05, -0.06];
+    let target = |inertia: [f64; 6], millis| {
+        Ok(Deed::Set(Write::TargetPayload {
+            mass: 1.5,
+            center_of_gravity: [0.0, 0.01, 0.05],
+            inertia: inertia.map(|value| value as f32),
+            transition_time: Duration::from_millis(millis),
+        }))
+    };
+    let time = |sec, nanosec| Span { sec, nanosec };
+    for distro in Distro::ALL {
+        assert_eq!(asked(inertia, Span::default(), distro), target(inertia, 0), "{distro:?}");
+        assert_eq!(asked(inertia, time(5, 0), distro), target(inertia, 5_000), "{distro:?}");
+        assert_eq!(asked([0.0; 6], time(0, 250_000_000), distro), target([0.0; 6], 250), "{distro:?}");
+        for wrong in [[-0.1, 0.0, 0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0, 0.0, 50.1], [f64::NAN; 6], [1e300; 6]] {
+            let said = asked(wrong, Span::default(), distro).unwrap_err();
+            assert!(said.starts_with("inertia: expected moments"), "{said}");
+        }
+        for wrong in [time(-1, 0), time(5, 1_000), time(i32::MAX, u32::MAX)] {
+            let said = asked(inertia, wrong, distro).unwrap_err();
+            assert!(said.starts_with("transition_time: expected 0 to 5 s"), "{said}");
         }
     }
 }
@@ -99,12 +141,50 @@ fn flags_are_set_by_the_name_of_2015_alone_and_a_payload_is_kept_within_its_boun
     assert!(set(&SET_IO, 2, 31, 1.0).is_err() && set(&LEGACY_SET_IO, 2, 32, 1.0).is_err());
     assert_eq!(set(&LEGACY_SET_IO, 1, 16, 1.0), set(&SET_IO, 1, 16, 1.0));
     let payload = |mass| Deed::Set(Write::Payload { mass, center_of_gravity: None });
+    let target = |mass| {
+        let (center_of_gravity, inertia) = ([0.0; 3], [0.1; 6]);
+        Deed::Set(Write::TargetPayload { mass, center_of_gravity, inertia, transition_time: Duration::ZERO })
+    };
     for (mass, taken) in [(0.5, true), (3.0, true), (0.4, false), (3.1, false), (f32::NAN, false)] {
         assert_eq!(within(payload(mass), 0.5, 3.0).is_ok(), taken, "{mass}");
+        assert_eq!(within(target(mass), 0.5, 3.0).is_ok(), taken, "{mass}");
     }
     let error = within(payload(9.0), 0.0, 3.0).expect_err("too much").to_string();
     assert!(error.contains("ros.expert.max_payload") && error.contains("9 kg, beyond 0 to 3 kg"), "{error}");
     assert_eq!(within(flag, 0.0, 0.0), Ok(flag));
+}
+
+#[test]
+fn a_task_frame_may_be_given_in_that_of_the_tool() {
+    use std::f64::consts::FRAC_PI_2;
+    let mut request = SetForceModeRequest { selection_vector_z: true, r#type: 2, ..SetForceModeRequest::default() };
+    (request.speed_limits.linear.z, request.deviation_limits) = (0.05, [0.01; 6]);
+    // 0.1 m along x of the frame that is named, turned by a quarter about its z.
+    request.task_frame.pose.position.x = 0.1;
+    let half = (FRAC_PI_2 / 2.0).sin();
+    (request.task_frame.pose.orientation.z, request.task_frame.pose.orientation.w) = (half, half);
+    let asked = |frame: &str, pose| {
+        let mut request = request.clone();
+        request.task_frame.header.frame_id = frame.into();
+        let asked = super::deed(&START_FORCE, &encode(&request), Distro::Jazzy, Tool { pose, ..TOOL });
+        asked.map_err(|refused| refused.to_string())
+    };
+    // The tool points down.
+    let pose = Some([0.4, -0.2, 0.3, std::f64::consts::PI, 0.0, 0.0]);
+    let near = |asked: Result<Deed, String>, position: [f32; 3], x: [f32; 3], z: [f32; 3]| {
+        let Ok(Deed::Force(ForceMode { task_frame, .. })) = asked else { panic!("{asked:?}") };
+        let axes = Rotation::from_vector(task_frame.rotation);
+        let pairs = [(task_frame.position, position), (axes.x, x), (axes.z, z)];
+        let off = pairs.iter().flat_map(|(is, wanted)| is.iter().zip(wanted)).map(|(is, wanted)| (is - wanted).abs());
+        assert!(off.fold(0.0, f32::max) < 1e-5, "{task_frame:?}");
+    };
+    near(asked("left_base", pose), [0.1, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]);
+    near(asked("left_tool0_controller", pose), [0.5, -0.2, 0.3], [0.0, -1.0, 0.0], [0.0, 0.0, -1.0]);
+    let refused = |frame, pose| asked(frame, pose).unwrap_err();
+    assert!(refused("left_tool0_controller", None).contains("base while no pose of the tool has come"));
+    for other in ["right_tool0_controller", "tool0_controller", "tool0", "map"] {
+        assert!(refused(other, pose).contains("base or tool0_controller"), "{other}");
+    }
 }
 
 #[test]

@@ -18,7 +18,8 @@ use super::settings::{Remarks, Settings};
 use super::wanted::compared;
 use crate::acceptance::{Command, Makes, ONLY_LOOKS, Run, Standing};
 use crate::arm::Arm;
-use crate::calls::{self, Deed, FREEDRIVE};
+use crate::calls::{self, Deed, FREEDRIVE, Tool};
+use crate::driver::tool_pose;
 use crate::native_calls::{self, NATIVE_OFFERS};
 use crate::readings::Readings;
 use outrigger::exit::Failure;
@@ -187,7 +188,10 @@ impl<const N: usize> Face<N> {
         let Some((_, offer)) = self.offers.iter().find(|(of, _)| *of == at) else { return };
         let offer = *offer;
         let [min, max] = self.settings.payload;
-        let deed = calls::deed(offer, &bytes, self.settings.distro).and_then(|deed| calls::within(deed, min, max));
+        let frame = self.settings.names.frame("tool0_controller");
+        let tool = Tool { frame: &frame, pose: tool_pose(readings) };
+        let deed = calls::deed(offer, &bytes, self.settings.distro, tool);
+        let deed = deed.and_then(|deed| calls::within(deed, min, max));
         let deed = match deed {
             Ok(deed) => deed,
             Err(why) => {
@@ -309,8 +313,8 @@ impl<const N: usize> Face<N> {
                 if let Err(rejection) = standing.accepts(Command::Freedrive) {
                     return remarks.push(format!("{}: {}", FREEDRIVE.name, rejection.with_name()));
                 }
-                let asked =
-                    Asked::Guide(client.status().epoch, client.asker(), Guidance::Freedrive, GuideLimits::default());
+                let limits = GuideLimits { renew_within: self.settings.freedrive_timeout, ..GuideLimits::default() };
+                let asked = Asked::Guide(client.status().epoch, client.asker(), Guidance::Freedrive, limits);
                 self.guided = client.ask(asked).map(|_| Guided::Hand);
             }
             (Ok(Flag { data: false }), _) => {

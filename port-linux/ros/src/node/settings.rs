@@ -82,6 +82,8 @@ pub struct Settings {
     pub(super) joints: &'static [&'static str],
     /// Streamed speeds hold for this long.
     pub(super) forward_timeout: Duration,
+    /// A hand that is let move the arm is renewed within this time.
+    pub(super) freedrive_timeout: Duration,
     /// A goal while nothing is commanded is a request as well.
     pub(super) goals_request: bool,
     /// The topics that have inputs and outputs by names of PolyScope X.
@@ -151,6 +153,7 @@ impl Settings {
             joints_at_root: by_serial && ros.surface == Surface::Native,
             joints,
             forward_timeout: ros.forward_timeout,
+            freedrive_timeout: ros.freedrive_timeout,
             goals_request: ros.goals_request,
             terminals: match ros.terminals {
                 outrigger::config::Terminals::Grouped => Terminals::Grouped,
