@@ -39,7 +39,7 @@ impl<'a> Samples<'a> {
         self
     }
 
-    /// The same on a path that takes torques: the law puts them into `slot`.
+    /// Returns these readings for a path that takes torques, which the law puts into `slot`.
     #[cfg(feature = "programs")]
     pub(crate) const fn taking_torques(mut self, slot: &'a TorqueSlot) -> Self {
         self.torques = Some(slot);

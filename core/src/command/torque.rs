@@ -43,12 +43,12 @@ pub struct TorqueGovernor<const N: usize> {
     memory: TorqueMemory<N>,
 }
 
-/// What a [`TorqueGovernor`] remembers.
+/// The memory of a [`TorqueGovernor`].
 #[derive(Clone, Copy, Debug, Default)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct TorqueMemory<const N: usize> {
     last: JointTorques<N>,
-    /// Where torques began; `None` while none are commanded.
+    /// The place at which torques began; `None` while none are commanded.
     from: Option<JointPositions<N>>,
 }
 
@@ -136,7 +136,7 @@ fn time_to_rest<const N: usize>(state: &State<N>, arm: &Limits<N>, dt: Duration)
 /// The way of a joint \[rad\].
 #[derive(Clone, Copy)]
 struct Way {
-    /// Where torques began.
+    /// The place at which torques began.
     from: f32,
     at: f32,
     rests_at: f32,

@@ -18,7 +18,7 @@ use outrigger_wire::time::Duration;
 use super::drawn::Drawn;
 use super::ways::{Readings, Strike, Worst};
 
-/// So far beyond a limit of the computer the programs have theirs.
+/// The margin of the programs beyond a limit of the computer.
 const BEYOND: f64 = 0.02;
 /// Control cycles from one that is beyond a bound to the first without torque.
 const CYCLES: usize = 3;

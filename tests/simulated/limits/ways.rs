@@ -154,7 +154,8 @@ fn case(way: Way, draw: &mut Draw, keys: &mut Keys) -> Option<Case> {
     // About as near to where the arm stands as it needs to stop.
     if draw.one_in(2) {
         let start = Setup::new(software).controller.q;
-        let wide = draw.magnitude(0.3, 4.0);
+        // An arm that torques move has to get that far.
+        let wide = if way.path.is_torques() { draw.between(1.0, 2.5) } else { draw.magnitude(0.3, 4.0) };
         let far = config.worst_coast(software).joints.map(|way| f64::from(way) * wide);
         let limit = |side: f64| std::array::from_fn(|joint| (start[joint] + side * far[joint]) as f32);
         (config.limits.position_min, config.limits.position_max) =

@@ -7,6 +7,7 @@ use outrigger_core::mode::Mode;
 use outrigger_core::robot::Reason;
 use outrigger_tests::cosim::{Buffers, Death, Rig, SENSOR, Setup, Way};
 use outrigger_wire::robot::SoftwareVersion;
+use outrigger_wire::time::Duration;
 
 use super::{ms, secs};
 
@@ -125,4 +126,37 @@ fn a_source_that_falls_silent_leaves_no_torque_within_its_time() {
         let lasted = silent(rig, |rig| rig.cut_cable(None));
         assert!(lasted < 0.05, "{what}: the cable, {lasted} s");
     });
+}
+
+/// The computer dies while all of a torque makes a joint faster, at any distance from a bound. Its own margins are as small as a
+/// configuration can have them, so that only the program knows where the arm is by then.
+#[test]
+fn the_program_alone_keeps_range_and_travel_while_a_torque_lasts() {
+    let dies = |way: Way, after: u64, bound: fn(&mut Setup, f32)| {
+        let mut setup = setup(way, SoftwareVersion::new(5, 25), 1.9);
+        let start = setup.controller.q[0];
+        bound(&mut setup, start as f32);
+        let config = &mut setup.config;
+        config.limits.velocity.0 = [6.0; 6];
+        (config.limits.acceleration.0, config.limits.braking.0) = ([0.01; 6], [10.0; 6]);
+        (config.peer.text.own_stop, config.peer.text.hold) = (10.0, Duration::from_millis(200));
+        config.peer.torque.torque.0[0] = 60.0;
+        let mut buffers = Buffers::with_rtde();
+        let mut rig = Rig::new(setup, &mut buffers);
+        rig.command();
+        rig.run_for(ms(after));
+        rig.kill(Death::Silent);
+        rig.run_for(secs(1));
+        assert!(rig.controller.truth().at_rest(), "{}: {:?}", way.name(), rig.controller.truth().qd);
+        rig.record().motion.iter().map(|motion| (motion.q[0] - start).abs()).fold(0.0, f64::max)
+    };
+    let bounds: [fn(&mut Setup, f32); 2] = [
+        |setup, start| setup.config.limits.position_max.0[0] = start + 0.4,
+        |setup, _| setup.config.peer.torque.travel = 0.4,
+    ];
+    for (way, bound) in Way::TORQUES.into_iter().flat_map(|way| bounds.map(|bound| (way, bound))) {
+        let farthest = (10..90).step_by(5).map(|after| dies(way, after, bound)).fold(0.0, f64::max);
+        // 0.02 rad are the program's own margin, and three control cycles pass at 3 rad/s before the drives brake.
+        assert!((0.3..0.5).contains(&farthest), "{}: {farthest} of 0.4 rad", way.name());
+    }
 }

@@ -53,9 +53,9 @@ pub struct ExternalControlProgram {
 pub struct TorqueBounds {
     /// Highest torque of each joint \[Nm\].
     pub torque: [f32; 6],
-    /// How much a torque of each joint may change in a second \[Nm/s\]: a larger change comes later.
+    /// Highest change of each torque in a second \[Nm/s\]: a larger change comes later.
     pub rate: [f32; 6],
-    /// How far each joint may be from where torques began \[rad\]; it has to come to rest before.
+    /// Distance of each joint from where torques began \[rad\]; it has to come to rest before.
     pub travel: f32,
     /// Lowest angle of each joint \[rad\]; it has to come to rest before.
     pub lowest: [f32; 6],

@@ -47,7 +47,7 @@ pub(super) struct Stream<const N: usize> {
     pub(super) governor: Governor<N>,
     pub(super) sources: Sources,
     pub(super) pacer: Pacer,
-    /// Where torques go out in place of speeds.
+    /// The governor of torques, where those go out in place of speeds.
     #[cfg(feature = "programs")]
     torques: Option<TorqueGovernor<N>>,
     /// Most speed for an error that a law may ask for \[1/s\].

@@ -27,7 +27,7 @@ pub enum CommandPath {
     Player,
     /// A program that stays, connects to us and takes joint torques for `direct_torque`, from 5.23 and 10.11 on.
     ReverseTorque,
-    /// The same of a program of ours that speaks the wire of External Control (feature `urcap`).
+    /// A program of ours that speaks the wire of External Control takes joint torques (feature `urcap`).
     ExternalTorque,
 }
 
@@ -68,13 +68,13 @@ impl CommandPath {
         cfg!(feature = "programs") && matches!(self, Self::ReverseServoJ | Self::Buffered)
     }
 
-    /// Whether joint torques are sent: never in a build without programs. The law has to command torques.
+    /// Returns `true` where joint torques are sent: never in a build without programs. The law has to command torques.
     #[must_use]
     pub const fn is_torques(self) -> bool {
         cfg!(feature = "programs") && matches!(self, Self::ReverseTorque | Self::ExternalTorque)
     }
 
-    /// Whether the program speaks the wire of External Control: never in a build without it.
+    /// Returns `true` where the program speaks the wire of External Control: never in a build without it.
     #[must_use]
     pub const fn is_external(self) -> bool {
         cfg!(feature = "urcap") && matches!(self, Self::ExternalControl | Self::ExternalTorque)

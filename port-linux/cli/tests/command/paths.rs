@@ -54,12 +54,19 @@ fn check_config_says_of_every_path_what_the_simulated_arm_keeps() {
     assert!(software.len() > 10, "{software:?}");
     for software in software {
         let lines = checked(software, CommandPath::Text, Orders::Socket);
-        for ((word, ..), line) in ways().zip(&lines) {
+        for ((word, path, _), line) in ways().zip(&lines) {
             let line = line.trim_start_matches("* ");
             assert!(line.starts_with(&format!("{word} ")), "{line}");
-            // Between its moves the player takes joint speeds, and it ends like the program that does nothing else.
-            let measured_as = if word == "player" { "reverse-speedj" } else { word.as_str() };
-            let row = measured.iter().find(|(known, path, _)| (*known, *path) == (software, measured_as));
+            // Between its moves the player takes joint speeds, and it ends like the program that does nothing else; so do torques, within
+            // the same limits of speed.
+            let measured_as = match word.as_str() {
+                "player" | "reverse-torque" => "reverse-speedj",
+                "external-torque" => "external-control",
+                word => word,
+            };
+            let known = outrigger_config::parse_software(software).expect("a version");
+            let fits = |_: &&_| !path.is_torques() || path.fits(known);
+            let row = measured.iter().filter(fits).find(|(known, path, _)| (*known, *path) == (software, measured_as));
             let expected = row.map_or("no: needs software".into(), |(.., rad)| format!("yes  {rad} rad, "));
             let squeezed =
                 line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect::<Vec<_>>().join("  ");
@@ -71,7 +78,7 @@ fn check_config_says_of_every_path_what_the_simulated_arm_keeps() {
 #[test]
 fn the_configured_path_is_marked() {
     for (word, path, orders) in ways() {
-        let lines = checked("5.15", path, orders);
+        let lines = checked("5.25", path, orders);
         let marked: Vec<_> = lines.iter().filter(|line| line.starts_with("* ")).collect();
         assert!(matches!(marked.as_slice(), [one] if one.starts_with(&format!("* {word} "))), "{lines:#?}");
     }
