@@ -238,7 +238,7 @@ pub const EXPERT: &[ExpertKey] = &[
     expert("program.divergence", "wider, an arm that is held is pushed on for longer"),
     expert("program.lookahead", "shorter, the arm follows with jerks; longer, it lags"),
     expert("program.gain", "lower, the arm lags behind its target"),
-    expert("program.lag", "shorter, jitter of the network reaches the arm; longer, it stops later"),
+    expert("program.lag", "shorter, jitter of the network reaches the arm; longer, the arm follows later"),
     expert("program.ring", "more places, a longer text for the controller, and room for a longer lag"),
     expert("program.convergence", "narrower than the arm can hold, each motion ends only after `convergence_time`"),
     expert("program.convergence_time", "0 ends a motion while the arm is still on its way to the last position"),

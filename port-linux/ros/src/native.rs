@@ -82,11 +82,11 @@ topics! {
         ACTUAL_SPEED_FRACTION: "actual_speed_fraction", SpeedSliderFraction, Qos::LATCHED, State,
             "0 to 1: what the controller scales by, times the slider where that is told";
         SPEED_SCALING: "speed_scaling", SpeedSliderFraction, Qos::LATCHED, State,
-            "the same as actual_speed_fraction, by the name that S2 gives it";
+            "the same as actual_speed_fraction, by its name in UR's paper on ROS 2 in PolyScope X";
         TARGET_SPEED_FRACTION: "target_speed_fraction", SpeedSliderFraction, Qos::LATCHED, Change,
             "0 to 1: the slider";
         SPEED_FRACTION: "speed_fraction", SpeedSliderFraction, Qos::LATCHED, Change,
-            "the same as target_speed_fraction, by the name that S2 gives it";
+            "the same as target_speed_fraction, by its name in UR's paper on ROS 2 in PolyScope X";
         TCP_FORCE_SCALAR: "tcp_force_scalar", Float64Stamped, Qos::BEST_EFFORT, State,
             "magnitude of the force at the tool's centre point, N";
         ACTUAL_MOMENTUM: "actual_momentum", Float64Stamped, Qos::BEST_EFFORT, Powered,

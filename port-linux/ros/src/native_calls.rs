@@ -38,7 +38,8 @@ pub static EXTERNAL_WRENCH: &Heard = &Heard {
     name: "external_wrench",
     message: <WrenchStamped as Message>::TYPE,
     does: "force N and torque Nm of a sensor of yours: a reading of the source that `outputs.expert.force` names, which is written to the \
-           RTDE input `external_force_torque`; its frame is not looked at",
+           RTDE input `external_force_torque`; its frame is not looked at; needs `ros.expert.command = true`, six values and \
+           `input = \"requests\"` for that source, and `ft_rtde_input_enable` in the program on the robot",
 };
 /// The rejection where no source takes it.
 pub const NO_SOURCE: &str =

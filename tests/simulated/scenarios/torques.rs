@@ -5,6 +5,7 @@ use outrigger_core::engine::Input;
 use outrigger_core::law::{AnyLaw, CartesianTwist, CartesianTwistConfig, TwistFrame, TwistInput};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::Reason;
+use outrigger_sim::controller::Action;
 use outrigger_tests::cosim::{Buffers, Death, Rig, SENSOR, Setup, Way};
 use outrigger_wire::robot::SoftwareVersion;
 use outrigger_wire::time::Duration;
@@ -53,6 +54,25 @@ fn torques_move_the_arm_as_the_law_wants_and_a_release_brings_it_to_rest() {
         rig.command();
         rig.run_for(secs(1));
         assert!((rig.controller.truth().qd[0] - 0.3).abs() < 0.05, "{what}: again");
+    });
+}
+
+#[test]
+fn a_pause_holds_the_arm_and_torques_begin_again_once_it_has_rested_after_it() {
+    each(0.3, |what, rig| {
+        rig.run_for(ms(600));
+        rig.controller.act(Action::PauseProgram);
+        rig.run_for(secs(3));
+        let (stood, story) = (rig.controller.truth(), rig.record().story());
+        assert!(stood.at_rest() && rig.engine().mode() == Mode::Command, "{what}: {:?}\n{story}", stood.qd);
+        rig.controller.act(Action::ResumeProgram);
+        rig.run_for(ms(180));
+        let moved = (rig.controller.truth().q[0] - stood.q[0]).abs();
+        assert!(moved < 2e-3, "{what}: {moved} rad\n{}", rig.record().story());
+        rig.run_for(secs(1));
+        let qd = rig.controller.truth().qd[0];
+        assert!((qd - 0.3).abs() < 0.05, "{what}: {qd} rad/s\n{}", rig.record().story());
+        assert_eq!(rig.record().fallback(), None, "{what}");
     });
 }
 
