@@ -1,5 +1,5 @@
 //! Citations: what the code says of a page, `core/docs/NAME.md` with sections, is there. `core/docs/protocol/README.md`
-//! describes the form. And the tests that `SECURITY.md` names are there.
+//! describes the form. And the tests that `SECURITY.md` and `port-linux/docs/sources.md` name are there.
 //!
 //! A section is a numbered heading (`## 4.2 …`, `## A10. …`), or item n of the numbered list in it (`A10.2`).
 
@@ -232,9 +232,9 @@ fn a_broken_citation_and_an_old_form_are_found_with_their_place() {
     assert_eq!(uncited(&pages, &one), ["core/docs/protocol/ur-x.md 2"]);
 }
 
-/// Returns what is wrong with the tables of `page`, whose last column names the tests of each row, and how many rows each table has. A test
+/// Returns what is wrong with the tables of the page at `path`, whose last column names the tests of each row, and how many rows each table has. A test
 /// is a path of modules and a function, or the name in a suite that makes its list of tests itself; `none: …` says why there is none.
-fn untested(page: &str, files: &[(String, String)]) -> (Vec<String>, Vec<usize>) {
+fn untested(path: &str, page: &str, files: &[(String, String)]) -> (Vec<String>, Vec<usize>) {
     let exists = |test: &str| {
         let (modules, name) = test.rsplit_once("::").expect("a path");
         let begins = [format!("fn {name}("), format!("(\"{name}\"")];
@@ -246,7 +246,7 @@ fn untested(page: &str, files: &[(String, String)]) -> (Vec<String>, Vec<usize>)
     let (mut wrong, mut rows, mut columns) = (Vec::new(), Vec::new(), 0);
     for (number, line) in page.lines().enumerate() {
         let cells: Vec<&str> = line.split('|').map(str::trim).collect();
-        let mut broken = |what: String| wrong.push(format!("SECURITY.md:{}: {what}", number + 1));
+        let mut broken = |what: String| wrong.push(format!("{path}:{}: {what}", number + 1));
         if !line.starts_with('|') {
             columns = 0;
         } else if columns == 0 {
@@ -269,23 +269,25 @@ fn untested(page: &str, files: &[(String, String)]) -> (Vec<String>, Vec<usize>)
 }
 
 #[test]
-fn every_row_of_the_security_page_names_a_test_that_exists_or_says_why_there_is_none() {
+fn every_row_of_the_pages_of_tests_names_one_that_exists_or_says_why_there_is_none() {
     let mut all = Vec::new();
     files(workspace(), workspace(), &mut all);
-    let (_, page) = all.iter().find(|(path, _)| path == "SECURITY.md").expect("the page");
-    let (wrong, rows) = untested(page, &all);
-    assert!(wrong.is_empty(), "{} rows are broken:\n{}", wrong.len(), wrong.join("\n"));
-    assert!(!rows.is_empty() && !rows.contains(&0), "tables with no row: {rows:?}");
+    for path in ["SECURITY.md", "port-linux/docs/sources.md"] {
+        let (_, page) = all.iter().find(|(named, _)| named == path).expect("the page");
+        let (wrong, rows) = untested(path, page, &all);
+        assert!(wrong.is_empty(), "{} rows are broken:\n{}", wrong.len(), wrong.join("\n"));
+        assert!(!rows.is_empty() && !rows.contains(&0), "tables with no row: {rows:?}");
+    }
 }
 
 #[test]
 fn a_row_without_a_test_and_one_whose_test_is_gone_are_found() {
     let files = [("core/src/a.rs".to_owned(), "fn holds() {}\ntimed(\"in_a_list\", BOARD, held)".to_owned())];
-    let of = |rows: &str| untested(&format!("| what | test |\n|---|---|\n{rows}"), &files);
+    let of = |rows: &str| untested("A.md", &format!("| what | test |\n|---|---|\n{rows}"), &files);
     let good = "| x | `a::tests::holds`, none for y |\n| x | `a::in_a_list` |\n| x | none: another user is needed |";
     assert_eq!((of(good), of("").1), ((vec![], vec![3]), vec![0]));
     for bad in ["| x |", "| x | |", "| x | none |", "| x | `holds` |", "| x | `a::gone` |", "| x | `b::holds` |"] {
-        assert!(matches!(&of(bad).0[..], [wrong] if wrong.starts_with("SECURITY.md:3: ")), "{bad}: {:?}", of(bad));
+        assert!(matches!(&of(bad).0[..], [wrong] if wrong.starts_with("A.md:3: ")), "{bad}: {:?}", of(bad));
     }
-    assert_eq!(untested("| what |\n|---|\n| `a::holds` |", &files).0.len(), 1);
+    assert_eq!(untested("A.md", "| what |\n|---|\n| `a::holds` |", &files).0.len(), 1);
 }

@@ -95,6 +95,7 @@ const MAKERS: &[Maker] = &[
                 "names of its ports and terminals",
                 &["port-linux/src/show/states.rs", "port-linux/src/show/terminals.rs"],
             ),
+            ("its arm's model by its type", &["port-linux/ros/src/readings.rs"]),
             (
                 "an option for which of them states come by",
                 &["port-linux/cli/src/doctor/args.rs", "port-linux/cli/src/ros2/args.rs"],

@@ -267,10 +267,12 @@ impl ModeMachine {
     /// `ProgramPaused` or `HeldByScaling` while it is paused, `EvidenceMissing` without a mirror at most `mirror_age` old.
     pub fn delegate(&mut self, now: Instant, evidence: &Evidence) -> Result<MoveNumber, Reason> {
         self.needs_command()?;
+        if self.halted.is_some() {
+            return Err(Reason::NotAtRest);
+        }
         let asked = Delegation::ask(self.delegation.as_ref(), self.last_move, evidence, &self.config, now)?;
         self.last_move = Some(asked.number());
         self.delegation = Some(asked);
-        self.halted = None;
         Ok(asked.number())
     }
 
@@ -283,7 +285,8 @@ impl ModeMachine {
         if let Some(delegation) = &self.delegation {
             delegation.may_stream(evidence, &self.config, now)?;
             self.delegation = None;
-            self.halted = None;
+            // The law goes on after a pause as after one that it was halted by.
+            self.halted = (evidence.pendant == Pendant::Paused).then_some(now);
             self.owed = false;
         }
         Ok(())

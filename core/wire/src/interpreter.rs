@@ -2,6 +2,13 @@
 //!
 //! Each line of a client has one line in reply. How the replies are punctuated is not fixed: a word and a colon come first, then
 //! blanks, then often a number.
+//!
+//! ```
+//! use outrigger_wire::interpreter::Reply;
+//!
+//! let accepted = Reply::parse(b"ack: 7: movej([0, -1.57, 0, -1.57, 0, 0])");
+//! assert!(matches!(accepted, Reply::Accepted { id: Some(7), .. }));
+//! ```
 
 use crate::decimal;
 use crate::primary::Text;

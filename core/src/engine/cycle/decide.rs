@@ -122,7 +122,8 @@ impl<const N: usize> CycleMemory<N> {
                 let period = self.link.config().period;
                 let state = self.state.as_mut().ok_or(Reason::Internal)?;
                 let newest = Newest { state, kinematics: self.chain.as_ref(), period, now };
-                self.stream.stand(why, law, newest, events)?;
+                let rests = self.evidence.at_rest.is_some_and(|rest| rest.value);
+                self.stream.stand((why, rests), law, newest, events)?;
                 self.following.sent(&JointVelocities::ZERO);
                 (self.sent, self.spoke_at) = (true, now);
                 Ok(Verdict::Hold)

@@ -3,6 +3,8 @@
 use super::CycleMemory;
 use crate::command::{JointMove, Limits};
 #[cfg(feature = "trajectories")]
+use crate::law::Law;
+#[cfg(feature = "trajectories")]
 use crate::mode::Mode;
 use crate::mode::MoveNumber;
 #[cfg(feature = "programs")]
@@ -22,6 +24,17 @@ impl<const N: usize> CycleMemory<N> {
     #[cfg(feature = "trajectories")]
     pub(in crate::engine) fn streaming(&self) -> Option<&State<N>> {
         self.state.as_ref().filter(|_| self.stream.begun && self.mode.mode() == Mode::Command)
+    }
+
+    /// Has the law begin at rest where a pause halts its motion: called before it is asked for another.
+    #[cfg(feature = "trajectories")]
+    pub(in crate::engine) fn settle_halted<L: Law<N>>(&self, law: &mut L) {
+        #[cfg(feature = "programs")]
+        if let Some(state) = self.streaming() {
+            self.stream.settle_halted(law, state, self.chain.as_ref());
+        }
+        #[cfg(not(feature = "programs"))]
+        let _ = law;
     }
 
     /// The limits that every command is held to.
@@ -49,6 +62,8 @@ impl<const N: usize> CycleMemory<N> {
             self.law_ended = true;
         }
         self.stream.resume = false;
+        #[cfg(feature = "programs")]
+        self.stream.set_halt(None);
         self.stream.rest();
     }
 

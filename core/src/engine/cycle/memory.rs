@@ -339,9 +339,9 @@ impl<const N: usize> CycleMemory<N> {
         to.put(&(chain, evidence, state, arrived, unjudged, sent))?;
         to.put(&(judged_at, marks, learned))?;
         #[cfg(feature = "programs")]
-        to.put(&(resident, guide, move_end, held, stream.saved_torques()))?;
+        to.put(&(resident, guide, move_end, held, stream.saved_torques(), stream.halt()))?;
         #[cfg(not(feature = "programs"))]
-        to.put(&(None::<()>, None::<()>, None::<()>, None::<()>, None::<()>))?;
+        to.put(&(None::<()>, None::<()>, None::<()>, None::<()>, None::<()>, None::<()>))?;
         Some(())
     }
 
@@ -360,12 +360,13 @@ impl<const N: usize> CycleMemory<N> {
         self.stream.resume_from((pacer, governor, sources, marks));
         #[cfg(feature = "programs")]
         {
-            let torques;
-            (self.resident, self.guide, self.move_end, self.held, torques) = from.take()?;
+            let (torques, halt);
+            (self.resident, self.guide, self.move_end, self.held, torques, halt) = from.take()?;
             self.stream.resume_torques(torques);
+            self.stream.set_halt(halt);
         }
         #[cfg(not(feature = "programs"))]
-        from.take::<(Option<()>, Option<()>, Option<()>, Option<()>, Option<()>)>()?;
+        from.take::<(Option<()>, Option<()>, Option<()>, Option<()>, Option<()>, Option<()>)>()?;
         Some(())
     }
 }

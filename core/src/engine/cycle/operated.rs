@@ -150,6 +150,8 @@ impl<const N: usize> CycleMemory<N> {
             self.guide.clear();
         }
         self.stream.begun = false;
+        #[cfg(feature = "programs")]
+        self.stream.set_halt(None);
         // The end of a stop repeats why it began.
         self.explain(transition.reason.filter(|_| transition.from != Mode::Stopping), transition.at, events);
         events.push(Event::Transition(transition));

@@ -14,8 +14,10 @@ use crate::mode::Pacer;
 use crate::mode::Scaling;
 use crate::robot::{Authority, Reason};
 #[cfg(feature = "programs")]
-use outrigger_wire::robot::JointTorques;
+use crate::trajectory::Progress;
 use outrigger_wire::robot::{ControllerTime, State};
+#[cfg(feature = "programs")]
+use outrigger_wire::robot::{JointPositions, JointTorques};
 use outrigger_wire::time::{Duration, Instant};
 
 /// The newest state, and its surroundings.
@@ -31,6 +33,21 @@ pub(super) struct Newest<'a, const N: usize> {
 /// The parts of a [`Stream`] that a checkpoint holds.
 #[cfg(feature = "record")]
 type Saved<G, S> = ((Scaling, f32, bool), G, S, (Option<ControllerTime>, bool, bool));
+
+/// A pause that halts a streamed motion: it begins anew from where the arm is when it goes on.
+#[cfg(feature = "programs")]
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
+pub(super) struct Halt<const N: usize> {
+    /// A motion was under way.
+    runs: bool,
+    /// The place where the arm came to rest.
+    stood: Option<JointPositions<N>>,
+}
+
+/// The most that a joint may move in a pause once it has come to rest \[rad\].
+#[cfg(feature = "programs")]
+const MOVED: f32 = 0.01;
 
 /// The streamed motion of one cycle.
 pub(super) enum Streamed<'c, const N: usize> {
@@ -55,6 +72,9 @@ pub(super) struct Stream<const N: usize> {
     most_feedback: f32,
     /// The controller's time at the law's last step.
     pub(super) stepped_at: Option<ControllerTime>,
+    /// The pause that halts the motion.
+    #[cfg(feature = "programs")]
+    halt: Option<Halt<N>>,
     /// The law was armed in this `Command`.
     pub(super) begun: bool,
     /// The next beginning goes on with a suspended motion.
@@ -71,6 +91,8 @@ impl<const N: usize> Stream<N> {
             torques: None,
             #[cfg(feature = "programs")]
             most_feedback: config.most_feedback,
+            #[cfg(feature = "programs")]
+            halt: None,
             stepped_at: None,
             begun: false,
             resume: false,
@@ -96,6 +118,8 @@ impl<const N: usize> Stream<N> {
             // Saved on their own.
             #[cfg(feature = "programs")]
                 torques: _,
+            #[cfg(feature = "programs")]
+                halt: _,
             // Follows from the session.
             #[cfg(feature = "programs")]
                 most_feedback: _,
@@ -114,19 +138,29 @@ impl<const N: usize> Stream<N> {
         self.pacer.resume(pacer);
     }
 
-    /// Lets the motion stand at this state: `why` halts it, a pause of the program that carries it or what is still needed after one.
+    /// Lets the motion stand at this state, in which the arm `rests` or not: `why` halts it, a pause of the program that carries it or
+    /// what is still needed after one.
     ///
     /// # Errors
-    /// `why`, where it has stood for longer than [`held_timeout`](crate::mode::ScalingConfig::held_timeout).
+    /// `why`, where it has stood for longer than [`held_timeout`](crate::mode::ScalingConfig::held_timeout);
+    /// [`Reason::ProgramPaused`] where somebody has moved the arm meanwhile: what is left in the program may lead back.
     #[cfg(feature = "programs")]
     pub(super) fn stand<L: Law<N>, E>(
         &mut self,
-        why: Reason,
+        (why, rests): (Reason, bool),
         law: &mut L,
         newest: Newest<'_, N>,
         events: &mut Events<E>,
     ) -> Result<(), Reason> {
         let Newest { state, period, .. } = newest;
+        let halt = self.halt.get_or_insert_with(|| Halt { runs: self.begun && is_under_way(law), stood: None });
+        if rests {
+            let stood = *halt.stood.get_or_insert(state.positions);
+            let moved = state.positions.zip_with(stood.as_array(), |q, stood| q - stood).max_abs();
+            if moved.is_nan() || moved > MOVED {
+                return Err(Reason::ProgramPaused);
+            }
+        }
         let dt = self.stepped_at.map_or(period, |at| state.controller_time.since(at));
         self.stepped_at = Some(state.controller_time);
         if self.pacer.observe_paused(dt) {
@@ -140,6 +174,33 @@ impl<const N: usize> Stream<N> {
         let _ = law;
         self.rest();
         if self.pacer.is_overdue() { Err(why) } else { Ok(()) }
+    }
+
+    /// Has the law begin at rest from this state while a pause halts its motion, because it is about to be asked for another.
+    #[cfg(feature = "programs")]
+    pub(super) fn settle_halted<L: Law<N>>(
+        &self,
+        law: &mut L,
+        state: &State<N>,
+        kinematics: Option<&KinematicChain<N>>,
+    ) {
+        if self.halt.is_some() {
+            law.suspend();
+            // What a law refuses here it refuses again when it goes on.
+            let _ = law.arm(&Start { state, kinematics, resume: false });
+        }
+    }
+
+    /// Returns the pause that halts the motion.
+    #[cfg(all(feature = "record", feature = "programs"))]
+    pub(super) const fn halt(&self) -> Option<&Halt<N>> {
+        self.halt.as_ref()
+    }
+
+    /// Goes on in this pause, or in none.
+    #[cfg(feature = "programs")]
+    pub(super) const fn set_halt(&mut self, halt: Option<Halt<N>>) {
+        self.halt = halt;
     }
 
     /// Commands torques in place of speeds, within these limits.
@@ -199,6 +260,12 @@ impl<const N: usize> Stream<N> {
             self.begun = true;
             self.stepped_at = None;
         }
+        #[cfg(feature = "programs")]
+        if let Some(halt) = self.halt.take() {
+            let resume = halt.runs || is_under_way(law);
+            law.suspend();
+            law.arm(&Start { state, kinematics, resume })?;
+        }
         let dt = self.stepped_at.map_or(period, |at| state.controller_time.since(at));
         let mut gathered = Gathered::nothing();
         self.sources.gather_into(&mut gathered, law.sources(), now, period)?;
@@ -239,6 +306,12 @@ impl<const N: usize> Stream<N> {
         let wanted = self.pacer.limit(wanted?.map(|v| v * gathered.scale));
         self.governor.approve(authority, wanted, state, dt).map(Streamed::Speeds)
     }
+}
+
+/// Returns `true` where the law follows a motion that has not ended.
+#[cfg(feature = "programs")]
+fn is_under_way<const N: usize>(law: &impl Law<N>) -> bool {
+    law.motion().is_some_and(|motion| motion.status().progress == Progress::Running)
 }
 
 /// Returns the torques that `law` wants.

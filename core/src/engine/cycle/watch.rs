@@ -64,7 +64,11 @@ impl<const N: usize> CycleMemory<N> {
         // it answers, what was sent before it must not be older than a cycle and the margin.
         let bound = period + self.link.config().margin;
         // A program that is paused answers nothing that could carry an acknowledgement.
-        let unread = self.evidence.pendant == Pendant::Paused;
+        #[cfg(feature = "programs")]
+        let unread = self.evidence.pendant == Pendant::Paused
+            || (facts.resident.is_some() && state.program_state.is_some_and(is_paused));
+        #[cfg(not(feature = "programs"))]
+        let unread = false;
         let gets_through = self.mode.mode() != Mode::Command || unread || facts.unacked <= bound;
         let fresh = self.link.answer(now) == Answer::Moving;
         let timely = fresh && gets_through;
@@ -153,6 +157,12 @@ fn measured_rest<const N: usize>(
         (!mode.config().mirrors && age <= standstill.config().max_gap, now - age)
     };
     Held::new(standstill.observe(state, arrival, usable), at)
+}
+
+/// Returns `true` where the program does not go on by itself.
+#[cfg(feature = "programs")]
+const fn is_paused(state: ProgramState) -> bool {
+    matches!(state, ProgramState::Pausing | ProgramState::Paused)
 }
 
 /// Watches the program that carries the commands, while arming and commanding; `None` where no program does.

@@ -31,7 +31,7 @@ use outrigger::requests::{Asked, Client, Decided, Status};
 /// A force that a call began is renewed so often, for a call says nothing more.
 const RENEWAL: Duration = Duration::from_millis(200);
 /// What is said where more is asked than the run takes.
-pub(super) const BUSY: &str = "too much is asked just now: ask again";
+const BUSY: &str = "too much is asked just now: ask again";
 
 /// What moves the arm by force or by hand, by this node.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -47,11 +47,9 @@ impl HandsBack {
         let rests = !status.unmet.contains(Reason::NotAtRest);
         match under_way.step(Seen { epoch: status.epoch, mode: status.mode, rests }, now) {
             Next::Wait => {}
-            Next::Release => drop(client.ask(Asked::Release(ReleasedBy::Ros))),
-            Next::HandBack => match client.ask(Asked::HandBack(status.epoch)) {
-                Some(id) => self.asked = Some(id),
-                None => self.answer(Err(super::face::BUSY), dds, remarks),
-            },
+            Next::Release if client.ask(Asked::Release(ReleasedBy::Ros)).is_some() => {}
+            Next::HandBack if let Some(id) = client.ask(Asked::HandBack(status.epoch)) => self.asked = Some(id),
+            Next::Release | Next::HandBack => self.answer(Err("too much is asked just now: ask again"), dds, remarks),
             Next::GiveUp(why) => self.answer(Err(why), dds, remarks),
         }
     }

@@ -45,7 +45,7 @@ impl Reverse {
     /// What ends commanding instead.
     pub(in crate::engine::ur) fn write(&mut self, verdict: Verdict<'_, 6>) -> Result<Wrote, Reason> {
         let Moment { now, mode, state, pause } = self.moment;
-        let paused = pause.stands;
+        let paused = pause.stands || (pause.reads_nothing && mode == Mode::Stopping);
         if !matches!(verdict, Verdict::Silent | Verdict::Mirror) {
             let streams = matches!(verdict, Verdict::Hold | Verdict::Stop | Verdict::Move(_));
             #[cfg(feature = "programs")]
@@ -71,8 +71,12 @@ impl Reverse {
                 false
             }
             // One order to rest waits for the program that is paused, which reads it before anything else.
-            Verdict::Hold if pause.halts && pause.reads_nothing && core::mem::replace(&mut self.rests, true) => false,
-            Verdict::Hold if pause.halts => self.rest(now),
+            Verdict::Hold if pause.halts && pause.reads_nothing && self.rests => false,
+            Verdict::Hold if pause.halts => {
+                let made = self.rest(now);
+                self.rests |= made && pause.reads_nothing;
+                made
+            }
             // Without torques the arm would go on: its program brakes, and holds it.
             Verdict::Hold if matches!(self.kind, Kind::Torque) && (mode != Mode::Stopping || self.stays()) => {
                 self.order(What::Rest, 1, [0; 6], now)
@@ -198,12 +202,16 @@ impl Reverse {
         }
         let counter = self.counter;
         self.lateness.ordered(what);
-        self.count(now) && self.put(counter, what, cycles, values)
+        let stops = matches!(what, What::Rest | What::End);
+        self.count(stops, now) && self.put(counter, what, cycles, values)
     }
 
-    /// Whether there is room for one more order that is not answered: its counter is taken then.
-    pub(super) fn count(&mut self, now: Instant) -> bool {
-        if self.waiting.len() >= usize::from(self.config.unanswered) || self.waiting.push_back(now).is_err() {
+    /// Returns whether there is room for one more order that is not answered: its counter is taken then. The last place is kept for
+    /// one that `stops` the arm.
+    pub(super) fn count(&mut self, stops: bool, now: Instant) -> bool {
+        let most = usize::from(self.config.unanswered);
+        let room = if stops { most } else { most.saturating_sub(1).max(1) };
+        if self.waiting.len() >= room || self.waiting.push_back(now).is_err() {
             return false;
         }
         self.answers.sent(self.counter, now);
@@ -233,8 +241,7 @@ impl Reverse {
                 // A program of External Control reads one message in each cycle: a single one waits for it while it is paused.
                 let paused = self.moment.pause.reads_nothing && self.is_foreign();
                 if soon || (now.since(self.spoke) >= STAY && !(paused && self.rests)) {
-                    self.rest(now);
-                    self.rests |= paused;
+                    self.rests |= self.rest(now) && paused;
                 }
                 false
             }

@@ -400,7 +400,8 @@ impl Reverse {
 
     pub(super) fn tell(&mut self, order: PlayerOrderRepr) -> bool {
         let now = self.moment.now;
-        if !self.is_ready() || !self.count(now) {
+        let stops = matches!(order.what, What::Cancel | What::Rest | What::End);
+        if !self.is_ready() || !self.count(stops, now) {
             return false;
         }
         let order = self.player.asking(order);
