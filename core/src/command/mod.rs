@@ -22,7 +22,7 @@ pub mod outputs;
 mod sample;
 mod source;
 mod sources;
-#[cfg(feature = "programs")]
+#[cfg(feature = "motions")]
 mod torque;
 
 pub use governor::{Approved, Governor, Shaped};
@@ -33,7 +33,7 @@ pub use move_target::{Destination, LocateError, MoveTarget, Place};
 pub use sample::Samples;
 pub use source::{Reading, SourceConfig, SourceFigures, SourceMonitor};
 pub use sources::{Bridged, Gathered, MAX_SOURCES, Sources, SourcesError};
-#[cfg(feature = "programs")]
+#[cfg(feature = "motions")]
 pub use torque::{ApprovedTorques, TorqueGovernor, TorqueMemory};
-#[cfg(feature = "programs")]
+#[cfg(feature = "motions")]
 pub(crate) use torque::{TorqueSlot, towards};

@@ -1,6 +1,6 @@
 //! Readings of sensors, as a law gets them.
 
-#[cfg(feature = "programs")]
+#[cfg(feature = "motions")]
 use super::TorqueSlot;
 use crate::robot::Reason;
 use outrigger_wire::robot::{JointTorques, JointVelocities};
@@ -12,7 +12,7 @@ pub struct Samples<'a> {
     readings: &'a [Sample],
     #[cfg(feature = "programs")]
     most_feedback: f32,
-    #[cfg(feature = "programs")]
+    #[cfg(feature = "motions")]
     torques: Option<&'a TorqueSlot>,
 }
 
@@ -27,7 +27,7 @@ impl<'a> Samples<'a> {
             readings: samples,
             #[cfg(feature = "programs")]
             most_feedback: f32::INFINITY,
-            #[cfg(feature = "programs")]
+            #[cfg(feature = "motions")]
             torques: None,
         }
     }
@@ -40,7 +40,7 @@ impl<'a> Samples<'a> {
     }
 
     /// Returns these readings for a path that takes torques, which the law puts into `slot`.
-    #[cfg(feature = "programs")]
+    #[cfg(feature = "motions")]
     pub(crate) const fn taking_torques(mut self, slot: &'a TorqueSlot) -> Self {
         self.torques = Some(slot);
         self
@@ -49,9 +49,9 @@ impl<'a> Samples<'a> {
     /// The highest torque of each joint \[Nm\] where torques go out in place of speeds; `None` where speeds do.
     #[must_use]
     pub fn torque_limits<const N: usize>(&self) -> Option<JointTorques<N>> {
-        #[cfg(feature = "programs")]
+        #[cfg(feature = "motions")]
         return self.torques.map(TorqueSlot::most);
-        #[cfg(not(feature = "programs"))]
+        #[cfg(not(feature = "motions"))]
         None
     }
 
@@ -61,7 +61,7 @@ impl<'a> Samples<'a> {
     /// # Errors
     /// [`Reason::PathUnfit`] where speeds go out.
     pub fn command_torques<const N: usize>(&self, torques: &JointTorques<N>) -> Result<JointVelocities<N>, Reason> {
-        #[cfg(feature = "programs")]
+        #[cfg(feature = "motions")]
         if let Some(slot) = self.torques {
             slot.put(torques);
             return Ok(JointVelocities::ZERO);

@@ -24,7 +24,7 @@ mod watch;
 pub(super) use self::given::{CycleConfig, Executed, Resident, SideFacts};
 pub(super) use self::memory::CycleMemory;
 pub(super) use self::pendant::PendantSight;
-#[cfg(feature = "programs")]
+#[cfg(feature = "motions")]
 use crate::command::ApprovedTorques;
 use crate::command::{Approved, ApprovedMove};
 use crate::law::Law;
@@ -47,7 +47,7 @@ pub enum Verdict<'m, const N: usize> {
     /// Joint speeds.
     Move(Approved<'m, N>),
     /// Joint torques.
-    #[cfg(feature = "programs")]
+    #[cfg(feature = "motions")]
     Torque(ApprovedTorques<'m, N>),
     /// The controller executes this move, by this number, by itself.
     Start(ApprovedMove<'m, N>, MoveNumber),

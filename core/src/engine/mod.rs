@@ -442,7 +442,9 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
                 | Ok(Verdict::Move(_) | Verdict::Start(..))
                 | Err(_) => Verdict::Silent,
                 #[cfg(feature = "programs")]
-                Ok(Verdict::Guide(..) | Verdict::Torque(_)) => Verdict::Silent,
+                Ok(Verdict::Guide(..)) => Verdict::Silent,
+                #[cfg(feature = "motions")]
+                Ok(Verdict::Torque(_)) => Verdict::Silent,
             };
             Some(self.peer.write(verdict).unwrap_or(false))
         })

@@ -14,7 +14,7 @@ use super::closing::closing_speed;
 #[cfg(feature = "motions")]
 use super::forward::{Forward, ForwardError, Forwarded, Forwarding, Lead, Stream};
 use super::{Excess, FeedError, Law, Motion, MotionStatus, Start, survey};
-#[cfg(feature = "programs")]
+#[cfg(feature = "motions")]
 use crate::command::towards;
 use crate::command::{Limits, Samples};
 use crate::robot::{BadValue, Range, Reason, range_of, settings};
@@ -361,14 +361,14 @@ impl<const N: usize> Law<N> for JointServo<N> {
         if start.resume { self.resume(state) } else { Ok(()) }
     }
 
-    #[cfg(feature = "programs")]
+    #[cfg(feature = "motions")]
     fn step(&mut self, state: &State<N>, samples: &Samples<'_>, dt: Duration) -> Result<JointVelocities<N>, Reason> {
         let wanted = self.speeds(state, samples, dt)?;
         let Some(most) = samples.torque_limits() else { return Ok(wanted) };
         samples.command_torques(&towards(&wanted, &state.velocities, &most, self.config.torque_gain))
     }
 
-    #[cfg(not(feature = "programs"))]
+    #[cfg(not(feature = "motions"))]
     fn step(&mut self, state: &State<N>, samples: &Samples<'_>, dt: Duration) -> Result<JointVelocities<N>, Reason> {
         self.speeds(state, samples, dt)
     }

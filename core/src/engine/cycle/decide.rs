@@ -150,7 +150,7 @@ impl<const N: usize> CycleMemory<N> {
                 }
                 self.following.sent(&JointVelocities::ZERO);
                 match streamed {
-                    #[cfg(feature = "programs")]
+                    #[cfg(feature = "motions")]
                     Streamed::Torques(approved) => Ok(Verdict::Torque(approved)),
                     _ => Ok(Verdict::Hold),
                 }

@@ -3,7 +3,7 @@
 use super::given::CycleConfig;
 use super::pendant::PendantRule;
 use super::stream::Stream;
-#[cfg(feature = "programs")]
+#[cfg(feature = "motions")]
 use crate::command::TorqueLimits;
 use crate::command::{Limits, Sources};
 use crate::engine::event::Events;
@@ -127,7 +127,7 @@ impl<const N: usize> CycleMemory<N> {
     }
 
     /// Commands torques in place of speeds, within these limits.
-    #[cfg(feature = "programs")]
+    #[cfg(feature = "motions")]
     pub(in crate::engine) fn set_torques(&mut self, limits: TorqueLimits<N>) {
         self.stream.set_torques(limits);
     }
@@ -339,9 +339,13 @@ impl<const N: usize> CycleMemory<N> {
         to.put(&(chain, evidence, state, arrived, unjudged, sent))?;
         to.put(&(judged_at, marks, learned))?;
         #[cfg(feature = "programs")]
-        to.put(&(resident, guide, move_end, held, stream.saved_torques(), stream.halt()))?;
+        to.put(&(resident, guide, move_end, held, stream.halt()))?;
         #[cfg(not(feature = "programs"))]
-        to.put(&(None::<()>, None::<()>, None::<()>, None::<()>, None::<()>, None::<()>))?;
+        to.put(&(None::<()>, None::<()>, None::<()>, None::<()>, None::<()>))?;
+        #[cfg(feature = "motions")]
+        to.put(&stream.saved_torques())?;
+        #[cfg(not(feature = "motions"))]
+        to.put(&None::<()>)?;
         Some(())
     }
 
@@ -360,13 +364,16 @@ impl<const N: usize> CycleMemory<N> {
         self.stream.resume_from((pacer, governor, sources, marks));
         #[cfg(feature = "programs")]
         {
-            let (torques, halt);
-            (self.resident, self.guide, self.move_end, self.held, torques, halt) = from.take()?;
-            self.stream.resume_torques(torques);
+            let halt;
+            (self.resident, self.guide, self.move_end, self.held, halt) = from.take()?;
             self.stream.set_halt(halt);
         }
         #[cfg(not(feature = "programs"))]
-        from.take::<(Option<()>, Option<()>, Option<()>, Option<()>, Option<()>, Option<()>)>()?;
+        from.take::<(Option<()>, Option<()>, Option<()>, Option<()>, Option<()>)>()?;
+        #[cfg(feature = "motions")]
+        self.stream.resume_torques(from.take()?);
+        #[cfg(not(feature = "motions"))]
+        from.take::<Option<()>>()?;
         Some(())
     }
 }

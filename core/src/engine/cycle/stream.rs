@@ -1,10 +1,10 @@
 //! Streamed motion: the law's speeds, paced by the robot's speed scaling and held to the limits by the governor.
 
 use super::given::CycleConfig;
-#[cfg(all(feature = "record", feature = "programs"))]
+#[cfg(all(feature = "record", feature = "motions"))]
 use crate::command::TorqueMemory;
 use crate::command::{Approved, Gathered, Governor, Limits, Sources};
-#[cfg(feature = "programs")]
+#[cfg(feature = "motions")]
 use crate::command::{ApprovedTorques, Samples, TorqueGovernor, TorqueLimits, TorqueSlot};
 use crate::engine::event::{Event, Events};
 use crate::kinematics::KinematicChain;
@@ -15,9 +15,11 @@ use crate::mode::Scaling;
 use crate::robot::{Authority, Reason};
 #[cfg(feature = "programs")]
 use crate::trajectory::Progress;
-use outrigger_wire::robot::{ControllerTime, State};
 #[cfg(feature = "programs")]
-use outrigger_wire::robot::{JointPositions, JointTorques};
+use outrigger_wire::robot::JointPositions;
+#[cfg(feature = "motions")]
+use outrigger_wire::robot::JointTorques;
+use outrigger_wire::robot::{ControllerTime, State};
 use outrigger_wire::time::{Duration, Instant};
 
 /// The newest state, and its surroundings.
@@ -54,7 +56,7 @@ pub(super) enum Streamed<'c, const N: usize> {
     /// None: the robot's speed scaling holds the arm.
     Held,
     Speeds(Approved<'c, N>),
-    #[cfg(feature = "programs")]
+    #[cfg(feature = "motions")]
     Torques(ApprovedTorques<'c, N>),
 }
 
@@ -65,7 +67,7 @@ pub(super) struct Stream<const N: usize> {
     pub(super) sources: Sources,
     pub(super) pacer: Pacer,
     /// The governor of torques, where those go out in place of speeds.
-    #[cfg(feature = "programs")]
+    #[cfg(feature = "motions")]
     torques: Option<TorqueGovernor<N>>,
     /// Most speed for an error that a law may ask for \[1/s\].
     #[cfg(feature = "programs")]
@@ -87,7 +89,7 @@ impl<const N: usize> Stream<N> {
             governor: Governor::new(limits),
             sources,
             pacer: Pacer::new(config.scaling),
-            #[cfg(feature = "programs")]
+            #[cfg(feature = "motions")]
             torques: None,
             #[cfg(feature = "programs")]
             most_feedback: config.most_feedback,
@@ -116,7 +118,7 @@ impl<const N: usize> Stream<N> {
             sources,
             pacer,
             // Saved on their own.
-            #[cfg(feature = "programs")]
+            #[cfg(feature = "motions")]
                 torques: _,
             #[cfg(feature = "programs")]
                 halt: _,
@@ -177,7 +179,7 @@ impl<const N: usize> Stream<N> {
     }
 
     /// Has the law begin at rest from this state while a pause halts its motion, because it is about to be asked for another.
-    #[cfg(feature = "programs")]
+    #[cfg(all(feature = "programs", feature = "trajectories"))]
     pub(super) fn settle_halted<L: Law<N>>(
         &self,
         law: &mut L,
@@ -204,30 +206,30 @@ impl<const N: usize> Stream<N> {
     }
 
     /// Commands torques in place of speeds, within these limits.
-    #[cfg(feature = "programs")]
+    #[cfg(feature = "motions")]
     pub(super) fn set_torques(&mut self, limits: TorqueLimits<N>) {
         self.torques = Some(TorqueGovernor::new(limits));
     }
 
     /// Returns `true` where torques go out in place of speeds: there is no speed that the controller's target could follow.
-    #[cfg(feature = "programs")]
+    #[cfg(feature = "motions")]
     pub(super) const fn commands_torques(&self) -> bool {
         self.torques.is_some()
     }
 
-    #[cfg(not(feature = "programs"))]
+    #[cfg(not(feature = "motions"))]
     pub(super) const fn commands_torques(&self) -> bool {
         false
     }
 
     /// Returns what decides which torques follow.
-    #[cfg(all(feature = "record", feature = "programs"))]
+    #[cfg(all(feature = "record", feature = "motions"))]
     pub(super) fn saved_torques(&self) -> Option<&TorqueMemory<N>> {
         self.torques.as_ref().map(TorqueGovernor::saved)
     }
 
     /// Goes on from [`saved_torques`](Self::saved_torques).
-    #[cfg(all(feature = "record", feature = "programs"))]
+    #[cfg(all(feature = "record", feature = "motions"))]
     pub(super) fn resume_torques(&mut self, saved: Option<TorqueMemory<N>>) {
         if let (Some(torques), Some(saved)) = (&mut self.torques, saved) {
             torques.resume(saved);
@@ -237,7 +239,7 @@ impl<const N: usize> Stream<N> {
     /// Forgets the last command: the arm stands, or is brought to rest by something else.
     pub(super) fn rest(&mut self) {
         self.governor.reset();
-        #[cfg(feature = "programs")]
+        #[cfg(feature = "motions")]
         if let Some(torques) = &mut self.torques {
             torques.reset();
         }
@@ -293,7 +295,7 @@ impl<const N: usize> Stream<N> {
         let samples = gathered.samples();
         #[cfg(feature = "programs")]
         let samples = samples.with_most_feedback(self.most_feedback);
-        #[cfg(feature = "programs")]
+        #[cfg(feature = "motions")]
         if let Some(torques) = &mut self.torques {
             state.speed_scaling = Some(scaling);
             let wanted = torques_of(law, state, samples, torques.limits(), dt);
@@ -318,7 +320,7 @@ fn is_under_way<const N: usize>(law: &impl Law<N>) -> bool {
 ///
 /// # Errors
 /// The law's own, or [`Reason::PathUnfit`] where it wants speeds.
-#[cfg(feature = "programs")]
+#[cfg(feature = "motions")]
 fn torques_of<const N: usize>(
     law: &mut impl Law<N>,
     state: &State<N>,

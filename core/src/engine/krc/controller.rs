@@ -305,7 +305,9 @@ impl Controller<7> for Krc {
             // A KRC is given no moves.
             Verdict::Start(..) | Verdict::Keep | Verdict::Cancel(_) => return Err(Reason::Internal),
             #[cfg(feature = "programs")]
-            Verdict::Guide(..) | Verdict::Torque(_) => return Err(Reason::Internal),
+            Verdict::Guide(..) => return Err(Reason::Internal),
+            #[cfg(feature = "motions")]
+            Verdict::Torque(_) => return Err(Reason::Internal),
         }
         Ok(false)
     }

@@ -363,7 +363,9 @@ impl Controller<2> for TestPeer {
             }
             // It has neither.
             #[cfg(feature = "programs")]
-            Verdict::Guide(..) | Verdict::Torque(_) => return Err(Reason::Internal),
+            Verdict::Guide(..) => return Err(Reason::Internal),
+            #[cfg(feature = "motions")]
+            Verdict::Torque(_) => return Err(Reason::Internal),
             Verdict::Keep => Message::Keep,
             Verdict::Cancel(number) => Message::Cancel(number.get()),
         };

@@ -200,7 +200,9 @@ impl UrConfig {
         let value = ConfigError::of;
         let UrOptions { text, path, program, connect, software, .. } = &self.peer;
         program.check_ranges().map_err(value("program"))?;
-        self.peer.torque.check_ranges().map_err(value("limits"))?;
+        if cfg!(feature = "motions") {
+            self.peer.torque.check_ranges().map_err(value("limits"))?;
+        }
         let silence = !path.is_resident() || text.hold <= CommandPath::LONGEST_SILENCE;
         BadValue::unless(silence, "hold", "at most 0.2 s where a program carries the commands")
             .map_err(value("text"))?;

@@ -348,7 +348,7 @@ impl<'m> Controller<6> for Ur<'m> {
         let first = config.cycle(Self::FIRST_PERIOD, false);
         let sources = config.monitors()?;
         let cycle = CycleMemory::new(first, config.standstill, config.limits, sources, config.operator);
-        #[cfg(feature = "programs")]
+        #[cfg(feature = "motions")]
         if config.peer.path.is_torques() {
             let mut cycle = cycle;
             cycle.set_torques(config.peer.torque);

@@ -60,7 +60,9 @@ impl MotionText {
             // No program of ours runs there that would execute moves.
             Verdict::Start(..) | Verdict::Keep | Verdict::Cancel(_) => return Ok(false),
             #[cfg(feature = "programs")]
-            Verdict::Guide(..) | Verdict::Torque(_) => return Ok(false),
+            Verdict::Guide(..) => return Ok(false),
+            #[cfg(feature = "motions")]
+            Verdict::Torque(_) => return Ok(false),
             Verdict::Hold => match arming.map(|(runs, patience, now)| take_over.next(runs, patience, now)) {
                 Some(Opening::EndOther) => text.put(|out| path.render_stop(out)),
                 Some(Opening::Wait) => text.put(|_| Ok(0)),

@@ -25,9 +25,9 @@ pub enum CommandPath {
     ExternalControl,
     /// A program that makes whole moves by itself, each known by its number, and takes joint speeds in between.
     Player,
-    /// A program that stays, connects to us and takes joint torques for `direct_torque`, from 5.23 and 10.11 on.
+    /// A program that stays, connects to us and takes joint torques for `direct_torque`, from 5.23 and 10.11 on (feature `motions`).
     ReverseTorque,
-    /// A program of ours that speaks the wire of External Control takes joint torques (feature `urcap`).
+    /// A program of ours that speaks the wire of External Control takes joint torques (features `urcap` and `motions`).
     ExternalTorque,
 }
 
@@ -68,10 +68,10 @@ impl CommandPath {
         cfg!(feature = "programs") && matches!(self, Self::ReverseServoJ | Self::Buffered)
     }
 
-    /// Returns `true` where joint torques are sent: never in a build without programs. The law has to command torques.
+    /// Returns `true` where joint torques are sent: never in a build without feature `motions`. The law has to command torques.
     #[must_use]
     pub const fn is_torques(self) -> bool {
-        cfg!(feature = "programs") && matches!(self, Self::ReverseTorque | Self::ExternalTorque)
+        cfg!(feature = "motions") && matches!(self, Self::ReverseTorque | Self::ExternalTorque)
     }
 
     /// Returns `true` where the program speaks the wire of External Control: never in a build without it.
@@ -130,8 +130,10 @@ impl CommandPath {
     pub const fn is_built(self) -> bool {
         match self {
             Self::Text => true,
-            Self::ExternalControl | Self::ExternalTorque => cfg!(feature = "urcap"),
-            Self::ReverseTorque | Self::ReverseSpeedJ | Self::ReverseServoJ | Self::Buffered | Self::Player => {
+            Self::ExternalControl => cfg!(feature = "urcap"),
+            Self::ExternalTorque => cfg!(all(feature = "urcap", feature = "motions")),
+            Self::ReverseTorque => cfg!(feature = "motions"),
+            Self::ReverseSpeedJ | Self::ReverseServoJ | Self::Buffered | Self::Player => {
                 cfg!(feature = "programs")
             }
         }
@@ -304,7 +306,7 @@ impl ProgramConfig {
     }
 }
 
-#[cfg(all(test, feature = "urcap"))]
+#[cfg(all(test, feature = "urcap", feature = "motions"))]
 mod tests {
     use super::*;
 

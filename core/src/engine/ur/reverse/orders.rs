@@ -1,11 +1,11 @@
 //! What a verdict is on the wire of a program.
 
 use super::positions::Step;
-#[cfg(feature = "programs")]
+#[cfg(feature = "motions")]
 use super::units::micro;
 use super::{IDLE, Moment, Pause, Reverse, STAY, Stage, Wrote};
 use crate::command::Approved;
-#[cfg(feature = "programs")]
+#[cfg(feature = "motions")]
 use crate::command::ApprovedTorques;
 use crate::engine::cycle::Verdict;
 use crate::engine::ur::path::CommandPath;
@@ -14,7 +14,7 @@ use crate::robot::Reason;
 use outrigger_wire::external_control::{ControlMode, ControlRepr};
 use outrigger_wire::player::PlayerOrderRepr;
 use outrigger_wire::program::{Kind, OrderRepr, What};
-#[cfg(feature = "programs")]
+#[cfg(feature = "motions")]
 use outrigger_wire::robot::JointTorques;
 use outrigger_wire::robot::{JointVelocities, State};
 use outrigger_wire::time::{Duration, Instant};
@@ -48,7 +48,7 @@ impl Reverse {
         let paused = pause.stands || (pause.reads_nothing && mode == Mode::Stopping);
         if !matches!(verdict, Verdict::Silent | Verdict::Mirror) {
             let streams = matches!(verdict, Verdict::Hold | Verdict::Stop | Verdict::Move(_));
-            #[cfg(feature = "programs")]
+            #[cfg(feature = "motions")]
             let streams = streams || matches!(verdict, Verdict::Torque(_));
             self.player.executes = !streams;
         }
@@ -78,13 +78,13 @@ impl Reverse {
                 made
             }
             // Without torques the arm would go on: its program brakes, and holds it.
-            Verdict::Hold if matches!(self.kind, Kind::Torque) && (mode != Mode::Stopping || self.stays()) => {
+            Verdict::Hold if self.path.is_torques() && (mode != Mode::Stopping || self.stays()) => {
                 self.order(What::Rest, 1, [0; 6], now)
             }
-            Verdict::Hold if matches!(self.kind, Kind::Torque) => self.end(now),
-            #[cfg(feature = "programs")]
+            Verdict::Hold if self.path.is_torques() => self.end(now),
+            #[cfg(feature = "motions")]
             Verdict::Torque(_) if !self.is_ready() => false,
-            #[cfg(feature = "programs")]
+            #[cfg(feature = "motions")]
             Verdict::Torque(approved) => {
                 let values = torques(approved);
                 self.order(What::Values, 1, values, now)
@@ -267,7 +267,7 @@ fn speeds(approved: Approved<'_, 6>) -> [i32; 6] {
 }
 
 /// The approved torques in the program's unit: the only function that makes an order of them.
-#[cfg(feature = "programs")]
+#[cfg(feature = "motions")]
 fn torques(approved: ApprovedTorques<'_, 6>) -> [i32; 6] {
     let (JointTorques(torques), _authority) = approved.into_parts();
     torques.map(micro)

@@ -2,9 +2,9 @@
 
 use core::net::Ipv4Addr;
 
-use outrigger_urscript::programs::{
-    BUFFERED, CONVERSATION, LIMITS, PLAYER, POSITIONS, REGISTERS, SERVOJ, SPEEDJ, TORQUE,
-};
+#[cfg(feature = "motions")]
+use outrigger_urscript::programs::TORQUE;
+use outrigger_urscript::programs::{BUFFERED, CONVERSATION, LIMITS, PLAYER, POSITIONS, REGISTERS, SERVOJ, SPEEDJ};
 #[cfg(feature = "urcap")]
 use outrigger_urscript::{ExternalControlProgram, TorqueBounds};
 use outrigger_urscript::{ScriptText, ScriptValue, Version};
@@ -16,7 +16,7 @@ use outrigger_wire::robot::SoftwareVersion;
 use outrigger_wire::time::Duration;
 
 /// How many places the programs have for values.
-const PLACES: usize = 64;
+const PLACES: usize = if cfg!(feature = "motions") { 64 } else { 48 };
 
 /// No template.
 const NONE: &[u8] = &[];
@@ -58,7 +58,9 @@ impl Made {
         read: impl FnOnce(ScriptText<'_>) -> T,
     ) -> Option<T> {
         let Self { path, kind, software, address, port, token } = *self;
-        let UrOptions { text, program, torque, .. } = &config.peer;
+        let UrOptions { text, program, .. } = &config.peer;
+        #[cfg(any(feature = "motions", feature = "urcap"))]
+        let torque = &config.peer.torque;
         let limits = &config.limits;
         let version = Version::new(software.major, software.minor);
         #[cfg(feature = "urcap")]
@@ -118,7 +120,9 @@ impl Made {
             // Slowing down may take more: see `STOP`.
             (["A0", "A1", "A2", "A3", "A4", "A5"], limits.acceleration.0.map(|a| a * (1.0 + BEYOND))),
             (["L0", "L1", "L2", "L3", "L4", "L5"], limits.position_min.0.map(|q| q - BEYOND)),
+            #[cfg(feature = "motions")]
             (["T0", "T1", "T2", "T3", "T4", "T5"], torque.torque.0.map(|most| most * (1.0 + BEYOND))),
+            #[cfg(feature = "motions")]
             (["R0", "R1", "R2", "R3", "R4", "R5"], torque.change_in(period).0.map(|most| most * (1.0 + BEYOND))),
             (["H0", "H1", "H2", "H3", "H4", "H5"], limits.position_max.0.map(|q| q + BEYOND)),
         ];
@@ -126,6 +130,7 @@ impl Made {
             let _ = values.push((name, ScriptValue::Decimal(*value)));
         }
         let _ = values.extend_from_slice(&[
+            #[cfg(feature = "motions")]
             ("TRAVEL", ScriptValue::Decimal(torque.travel + BEYOND)),
             ("DIVERGENCE", ScriptValue::Decimal(program.divergence + BEYOND)),
             ("LEAD", ScriptValue::Decimal(program.lead(path, limits.velocity.iter().fold(0.0, f32::max)) + BEYOND)),
@@ -142,6 +147,7 @@ impl Made {
             Kind::ServoJ => (POSITIONS, SERVOJ),
             Kind::Buffered => (POSITIONS, BUFFERED),
             Kind::Player => (NONE, PLAYER),
+            #[cfg(feature = "motions")]
             Kind::Torque => (NONE, TORQUE),
             _ => (NONE, SPEEDJ),
         };
