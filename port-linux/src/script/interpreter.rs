@@ -92,7 +92,7 @@ pub async fn interpret(
     let observer = RefCell::new(observer);
     let mut watcher = Watcher { observer: &observer, runs: Some(&between.runs), sent: Some(&sent) };
     let mut program = None;
-    let (statements, by) = {
+    let followed = {
         let mut uploading = Box::pin(async {
             between.send.notified().await;
             let config = UploadConfig { wait: true, ..uploads };
@@ -102,19 +102,31 @@ pub async fn interpret(
         loop {
             tokio::select! {
                 ended = &mut uploading, if program.is_none() => {
-                    program = Some(ended?);
+                    program = Some(ended);
                     between.over.notify_one();
                 }
-                followed = &mut followed => break followed?,
+                followed = &mut followed => break followed,
             }
         }
     };
-    if sent.get() && program.is_none() {
-        // A program that takes statements, or still executes one, is not left behind.
+    let mut program = program.transpose();
+    if sent.get() && !matches!(program, Ok(Some(ref ended)) if is_over(ended)) {
+        // A program that takes statements, or still executes one, is not left behind, whatever else went wrong.
         let mut watcher = Watcher { observer: &observer, runs: None, sent: None };
-        upload(uploads, script(STOP)?, at.program, &mut watcher, async || pending().await).await?;
+        let stopped = upload(uploads, script(STOP)?, at.program, &mut watcher, async || pending().await).await?;
+        let stands =
+            is_over(&stopped) || matches!(stopped, UploadOutcome::Started(_) | UploadOutcome::NoResultExpected);
+        if let (Ok(None), false) = (&program, stands) {
+            program = Ok(Some(stopped));
+        }
     }
-    Ok(Interpreted { statements, program, by })
+    let (statements, by) = followed?;
+    Ok(Interpreted { statements, program: program?, by })
+}
+
+/// Returns `true` where a program is known to have ended.
+const fn is_over(program: &UploadOutcome) -> bool {
+    matches!(program, UploadOutcome::Ended(_) | UploadOutcome::Failed { .. } | UploadOutcome::Replaced)
 }
 
 fn script(text: &[u8]) -> Result<ScriptFile<'_>, Failure> {
