@@ -188,7 +188,7 @@ impl World {
             acceptance: Acceptance { program_running: held(program, at), ..Acceptance::default() },
             pendant: match seen {
                 Event::Stopped => Pendant::Stopped,
-                Event::Paused => Pendant::Paused,
+                Event::Paused => Pendant::TextPaused,
                 _ => Pendant::Go,
             },
             ..Evidence::default()

@@ -221,6 +221,8 @@ impl ModeMachine {
 
     /// Returns the reason for which a streamed motion stands after a pause of the program that carries it: the pause, or what the
     /// motion still needs before it goes on; `None` while nothing halts it.
+    #[cold]
+    #[inline(never)]
     #[must_use]
     pub fn halted_by(&self, evidence: &Evidence, now: Instant) -> Option<Reason> {
         let since = self.halted.filter(|_| self.mode == Mode::Command)?;
@@ -548,7 +550,7 @@ impl ModeMachine {
             },
             Mode::Command if !owed => Action::Silent,
             Mode::Command if self.delegation.is_some() => self.delegated_action(),
-            Mode::Command if self.halted.is_some() => Action::Hold,
+            Mode::Command if cfg!(feature = "programs") && self.halted.is_some() => Action::Hold,
             Mode::Command => Action::Move(Authority::granted_by(self)),
             Mode::Stopping => self.stopping_action(owed),
         }
@@ -635,10 +637,36 @@ impl ModeMachine {
         if MOVES && self.delegation.is_some() {
             return self.observe_delegated(now, evidence);
         }
+        if MOVES && (evidence.pendant == Pendant::Paused || self.halted.is_some()) {
+            return self.observe_halted(now, evidence);
+        }
         let mut against = evidence.against(Stage::Command, &self.config, now);
-        let paused = MOVES && evidence.pendant == Pendant::Paused;
+        against.add(self.lost_acceptance(now, evidence));
+        if now.since(self.heard) > self.config.state_timeout {
+            against.add(Some(Reason::StateStale));
+        }
+        if let Some(reason) = against.first {
+            return Some(self.fall_back_with(Mode::Stopping, reason, against.all, now));
+        }
+        if let Some(transition) = self.ended_at_pendant(now, evidence.pendant) {
+            return Some(transition);
+        }
+        if evidence.timely {
+            self.heard = now;
+            self.owed = evidence.pendant == Pendant::Go;
+        }
+        None
+    }
+
+    /// The same while a pause of the program that carries the commands halts the motion: apart, so that streaming pays nothing for it.
+    #[cold]
+    #[inline(never)]
+    fn observe_halted(&mut self, now: Instant, evidence: &Evidence) -> Option<Transition> {
+        let mut against = evidence.against(Stage::Command, &self.config, now);
+        let paused = evidence.pendant == Pendant::Paused;
         if paused {
             self.stays_accepted(now);
+            self.halted = Some(now);
         } else {
             against.add(self.lost_acceptance(now, evidence));
         }
@@ -648,29 +676,18 @@ impl ModeMachine {
         if let Some(reason) = against.first {
             return Some(self.fall_back_with(Mode::Stopping, reason, against.all, now));
         }
-        if paused {
-            self.halted = Some(now);
-        } else if let Some(transition) = self.ended_at_pendant(now, evidence.pendant) {
+        if !paused && let Some(transition) = self.ended_at_pendant(now, evidence.pendant) {
             return Some(transition);
         }
         if evidence.timely {
             self.heard = now;
             self.owed = paused || evidence.pendant == Pendant::Go;
-            if MOVES && !paused && self.owed {
-                self.go_on(now, evidence);
+            let since = self.halted.filter(|_| !paused && self.owed);
+            if since.is_some_and(|since| self.against_going_on(since, evidence, now).is_none()) {
+                self.halted = None;
             }
         }
         None
-    }
-
-    /// Lets a motion go on that a pause of its program has halted, where nothing speaks against it.
-    #[inline(always)]
-    fn go_on(&mut self, now: Instant, evidence: &Evidence) {
-        if let Some(since) = self.halted
-            && self.against_going_on(since, evidence, now).is_none()
-        {
-            self.halted = None;
-        }
     }
 
     /// A program that is paused mirrors nothing new.
@@ -745,7 +762,9 @@ impl ModeMachine {
             Grant::By(proof, shown) => (proof, shown),
         };
         // What was shown before a pause does not count against a program that has just gone on.
-        let shown = evidence.acceptance.shown_at(proof).map_or(shown, |at| at.max(shown));
+        let newest = evidence.acceptance.shown_at(proof);
+        let shown =
+            if cfg!(feature = "programs") { newest.map_or(shown, |at| at.max(shown)) } else { newest.unwrap_or(shown) };
         self.grant = Grant::By(proof, shown);
         if now.since(shown) <= self.config.program_timeout {
             return None;

@@ -57,10 +57,10 @@ impl Pacer {
 
     /// Takes a state like [`Scaling::observe`]. Returns `true` where [`held_by`](Self::held_by) has changed.
     pub fn observe(&mut self, scaling: f32, slider: Option<f32>, dt: Duration, moving: impl FnOnce() -> bool) -> bool {
-        let before = self.held_by();
-        self.paused = false;
-        self.scaling.observe(&self.config, scaling, slider, dt, moving);
-        self.held_by() != before
+        let before = self.pace() == Pace::Held;
+        let paused = cfg!(feature = "programs") && core::mem::take(&mut self.paused);
+        let held = self.scaling.observe(&self.config, scaling, slider, dt, moving) == Pace::Held;
+        held != before || (held && paused)
     }
 
     /// Takes a state like [`Scaling::observe_paused`]. Returns `true` where [`held_by`](Self::held_by) has changed.

@@ -63,7 +63,7 @@ fn a_pause_holds_the_arm_and_torques_begin_again_once_it_has_rested_after_it() {
         rig.run_for(ms(600));
         rig.controller.act(Action::PauseProgram);
         rig.run_for(secs(3));
-        let (stood, story) = (rig.controller.truth(), rig.record().story());
+        let (stood, story) = (rig.controller.truth().clone(), rig.record().story());
         assert!(stood.at_rest() && rig.engine().mode() == Mode::Command, "{what}: {:?}\n{story}", stood.qd);
         rig.controller.act(Action::ResumeProgram);
         rig.run_for(ms(180));
@@ -138,7 +138,7 @@ fn a_source_that_falls_silent_leaves_no_torque_within_its_time() {
         assert!(lasted < 0.05, "{what}: our own death, {lasted} s");
     });
     each(0.3, |what, rig| {
-        let lasted = silent(rig, |rig| rig.kill_sensors());
+        let lasted = silent(rig, Rig::kill_sensors);
         assert!(lasted < 0.11, "{what}: the sensor, {lasted} s");
         assert_eq!(rig.engine().latch(), Some(Reason::SourceStale), "{what}");
     });

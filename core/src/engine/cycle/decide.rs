@@ -96,7 +96,7 @@ impl<const N: usize> CycleMemory<N> {
         #[cfg(feature = "programs")]
         let ending = self.guide.ending().or_else(|| self.move_end.cancels(&self.mode));
         #[cfg(feature = "programs")]
-        let halted = self.mode.halted_by(&self.evidence, now);
+        let halted = if self.mode.is_halted() { self.mode.halted_by(&self.evidence, now) } else { None };
         match self.mode.action() {
             Action::Silent => Ok(Verdict::Silent),
             #[cfg(feature = "programs")]

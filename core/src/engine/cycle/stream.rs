@@ -263,7 +263,9 @@ impl<const N: usize> Stream<N> {
             self.stepped_at = None;
         }
         #[cfg(feature = "programs")]
-        if let Some(halt) = self.halt.take() {
+        if self.halt.is_some()
+            && let Some(halt) = self.halt.take()
+        {
             let resume = halt.runs || is_under_way(law);
             law.suspend();
             law.arm(&Start { state, kinematics, resume })?;

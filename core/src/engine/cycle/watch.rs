@@ -64,15 +64,27 @@ impl<const N: usize> CycleMemory<N> {
         // it answers, what was sent before it must not be older than a cycle and the margin.
         let bound = period + self.link.config().margin;
         // A program that is paused answers nothing that could carry an acknowledgement.
+        let gets_through = self.mode.mode() != Mode::Command || facts.unacked <= bound;
         #[cfg(feature = "programs")]
-        let unread = self.evidence.pendant == Pendant::Paused
-            || (facts.resident.is_some() && state.program_state.is_some_and(is_paused));
-        #[cfg(not(feature = "programs"))]
-        let unread = false;
-        let gets_through = self.mode.mode() != Mode::Command || unread || facts.unacked <= bound;
+        let gets_through = gets_through || {
+            let paused = state.program_state.is_some_and(is_paused);
+            self.evidence.pendant == Pendant::Paused || (facts.resident.is_some() && paused)
+        };
         let fresh = self.link.answer(now) == Answer::Moving;
         let timely = fresh && gets_through;
         let at_rest = measured_rest(&mut self.standstill, &self.link, &self.mode, state, fresh, arrival, now);
+        let follows = match executed {
+            // Where a hand or a force takes the arm nobody knows beforehand.
+            #[cfg(feature = "programs")]
+            Some(_) if self.mode.executes_move() && self.guide.is_on() => true,
+            Some(executed) if self.mode.executes_move() => executed.on_course,
+            // Which speeds a torque makes nobody knows beforehand: the governor judges those that are measured.
+            _ if self.stream.commands_torques() && self.mode.mode() == Mode::Command => true,
+            Some(_) | None => {
+                let reported = facts.speed_slider.map(|slider| now.since(slider.at));
+                !commanding || self.following.judge(state, dt, reported).holds()
+            }
+        };
         // The number of the real-time packet is unconfirmed: it speaks only where nobody else does.
         let speaks = facts.program_state_known || facts.program.is_none();
         let program = state.program_state.filter(|_| speaks);
@@ -96,23 +108,13 @@ impl<const N: usize> CycleMemory<N> {
             }
             (None, Mode::Offline | Mode::Monitor | Mode::Stopping) => Pendant::Go,
         };
-        let follows = match executed {
-            // Where a hand or a force takes the arm nobody knows beforehand.
-            #[cfg(feature = "programs")]
-            Some(_) if self.mode.executes_move() && self.guide.is_on() => true,
-            Some(executed) if self.mode.executes_move() => executed.on_course,
-            // Which speeds a torque makes nobody knows beforehand: the governor judges those that are measured.
-            _ if self.stream.commands_torques() && self.mode.mode() == Mode::Command => true,
-            // How a paused program brings the arm to rest is not known beforehand either.
-            Some(_) if pendant == Pendant::Paused => {
-                self.following.reset();
-                true
-            }
-            Some(_) | None => {
-                let reported = facts.speed_slider.map(|slider| now.since(slider.at));
-                !commanding || self.following.judge(state, dt, reported).holds()
-            }
-        };
+        #[cfg(feature = "programs")]
+        let follows = follows || (pendant == Pendant::Paused && !self.mode.executes_move());
+        #[cfg(feature = "programs")]
+        if pendant == Pendant::Paused {
+            // How a paused program brings the arm to rest is not known beforehand.
+            self.following.reset();
+        }
         let slowing = (self.mode.mode() == Mode::Stopping || pendant == Pendant::Stopped) && {
             let (before, speed) = (self.target_speed, state.target_velocities.max_abs());
             self.target_speed = speed;
