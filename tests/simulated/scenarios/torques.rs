@@ -138,7 +138,9 @@ fn a_source_that_falls_silent_leaves_no_torque_within_its_time() {
         assert!(lasted < 0.05, "{what}: our own death, {lasted} s");
     });
     each(0.3, |what, rig| {
-        let lasted = silent(rig, Rig::kill_sensors);
+        let lasted = silent(rig, |rig| {
+            rig.kill_sensors();
+        });
         assert!(lasted < 0.11, "{what}: the sensor, {lasted} s");
         assert_eq!(rig.engine().latch(), Some(Reason::SourceStale), "{what}");
     });
