@@ -32,9 +32,9 @@ const LEAN_SESSION: u64 = 20 * 1024;
 /// that one which is lost costs no time-out, whatever the controller's TCP does. Programs on the controller take 42 kB of
 /// flash, their texts and the end of a move that is asked for among it, and 4.7 kB of RAM; a motion that is quintic and fed takes
 /// another kilobyte of flash, and so do the drivers of two sensors each, and axes of the tool by sensors.
-const FLASH: u64 = 151 * 1024;
-const SESSION: u64 = 29 * 1024;
-const RTDE_SESSION: u64 = 34 * 1024;
+const FLASH: u64 = 154 * 1024;
+const SESSION: u64 = 30 * 1024;
+const RTDE_SESSION: u64 = 35 * 1024;
 /// What can be left out, as features of the probe.
 const PARTS: [(&str, &str); 7] = [
     ("feature `texts` of the core: errors in a configuration and messages of the controller", "outrigger-core/texts"),
@@ -46,7 +46,7 @@ const PARTS: [(&str, &str); 7] = [
     ("feature `programs`: commands by a program on the controller, four of them", "programs"),
 ];
 /// What writes settings, checkpoints and telemetry down, and reads settings, in any image \[B\].
-const SERIALISATION: u64 = 34_560;
+const SERIALISATION: u64 = 35_328;
 /// The groups in the flash budget: our crates, and the routines of the compiler and of the core library that they call. What a
 /// board adds is not.
 const OURS: [&str; 4] = ["core", "urscript", "port-embassy", "core library"];
