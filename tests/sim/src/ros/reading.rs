@@ -49,6 +49,13 @@ impl<'de> Deserializer<'de> for Part<'de> {
         }
     }
 
+    fn deserialize_u64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mismatch> {
+        match self.0 {
+            Value::Int(value) => visitor.visit_u64(value.cast_unsigned().into()),
+            _ => self.deserialize_any(visitor),
+        }
+    }
+
     fn deserialize_struct<V: Visitor<'de>>(
         self,
         _: &'static str,
@@ -75,7 +82,7 @@ impl<'de> Deserializer<'de> for Part<'de> {
     }
 
     forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
+        bool i8 i16 i32 i64 i128 u8 u16 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
         newtype_struct seq tuple tuple_struct map enum identifier ignored_any
     }
 }
