@@ -658,7 +658,7 @@ impl ModeMachine {
         None
     }
 
-    /// The same while a pause of the program that carries the commands halts the motion: apart, so that streaming pays nothing for it.
+    /// Takes a state while a pause of the program that carries the commands halts the motion: apart, so that streaming pays nothing for it.
     #[cold]
     #[inline(never)]
     fn observe_halted(&mut self, now: Instant, evidence: &Evidence) -> Option<Transition> {
