@@ -27,5 +27,6 @@ pub use render::output::{AnalogDomain, DigitalOutput, Output, Sec, ToolVoltage};
 pub use render::program::{ScriptError, ScriptText, ScriptValue};
 pub use render::refusal::Decimal;
 pub use render::service::{ServiceLine, SpeedSlider};
+pub use render::target_payload::TargetPayload;
 pub use render::templates as programs;
 pub use render::version::Version;

@@ -2,7 +2,7 @@
 
 use outrigger_urscript::{
     AnalogDomain, Argument, DigitalOutput, Output, Popup, RenderError, Sec, ServiceLine, ServoJ, SpeedJ, SpeedJForm,
-    SpeedSlider, StopJ, TextMsg, ToolVoltage, Version,
+    SpeedSlider, StopJ, TargetPayload, TextMsg, ToolVoltage, Version,
 };
 
 /// One of each generation and each boundary, in order of release.
@@ -176,7 +176,7 @@ fn what_came_later_is_refused_with_the_version_that_brought_it() {
 #[test]
 fn a_payload_with_inertia_is_written_where_the_software_takes_it_and_refused_elsewhere() {
     let since = Version::new(5, 10);
-    let payload = |inertia, transition_time| Output::TargetPayload {
+    let payload = |inertia, transition_time| TargetPayload {
         mass: 1.5,
         center_of_gravity: [0.0, -0.01, 0.1],
         inertia,
@@ -185,8 +185,8 @@ fn a_payload_with_inertia_is_written_where_the_software_takes_it_and_refused_els
     };
     let inertia = [0.01, 0.02, 0.03, -0.004, 0.005, -0.006];
     for version in VERSIONS {
-        let with = Sec(&[payload(inertia, 0.5)]);
-        let without = text(|out| Sec(&[payload([0.0; 6], 0.5)]).render(version, out));
+        let with = payload(inertia, 0.5);
+        let without = text(|out| payload([0.0; 6], 0.5).render(version, out));
         if version < since {
             let refused = Err(RenderError::Unsupported { version, since });
             assert_eq!(with.render(version, &mut [0; 256]), refused, "{version}");
@@ -212,13 +212,6 @@ fn a_payload_with_inertia_is_written_where_the_software_takes_it_and_refused_els
 fn a_secondary_program_fits_its_stated_length() {
     let longest = [
         Output::Payload { mass: 100.0, center_of_gravity: Some([-10.0; 3]), max_mass: 100.0 },
-        Output::TargetPayload {
-            mass: 100.0,
-            center_of_gravity: [-10.0; 3],
-            inertia: [50.0, 50.0, 50.0, -50.0, -50.0, -50.0],
-            transition_time: 5.0,
-            max_mass: 100.0,
-        },
         Output::Gravity([-30.0; 3]),
         Output::Tcp([-10.0, -10.0, -10.0, -6.283_186, -6.283_186, -6.283_186]),
         Output::Analog { index: 0, domain: Some(AnalogDomain::Current), level: 1.0 },
@@ -229,6 +222,15 @@ fn a_secondary_program_fits_its_stated_length() {
         let len = text(|out| Sec(&outputs).render(Version::new(5, 15), out)).len();
         assert!(len <= Sec::max_len(3), "{output:?} takes {len}");
     }
+    let payload = TargetPayload {
+        mass: 100.0,
+        center_of_gravity: [-10.0; 3],
+        inertia: [50.0, 50.0, 50.0, -50.0, -50.0, -50.0],
+        transition_time: 5.0,
+        max_mass: 100.0,
+    };
+    let len = text(|out| payload.render(Version::new(5, 15), out)).len();
+    assert!(len <= TargetPayload::MAX_LEN, "{payload:?} takes {len}");
 }
 
 #[test]

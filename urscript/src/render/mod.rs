@@ -13,5 +13,6 @@ pub(crate) mod output;
 pub(crate) mod program;
 pub(crate) mod refusal;
 pub(crate) mod service;
+pub(crate) mod target_payload;
 pub mod templates;
 pub(crate) mod version;

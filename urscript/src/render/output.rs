@@ -80,20 +80,6 @@ pub enum Output {
         /// The arm's rated payload \[kg\], at most [`Output::MASS`]`.max`.
         max_mass: f32,
     },
-    /// Mass at the tool flange with its inertia, by `set_target_payload`. Software before 5.10 has no such function:
-    /// there, an inertia other than 0 is refused, and one of 0 is written as `set_payload`, without a transition time.
-    TargetPayload {
-        /// \[kg\], from 0 to `max_mass`.
-        mass: f32,
-        /// In the flange's frame \[m\].
-        center_of_gravity: [f32; 3],
-        /// About the centre of gravity, in the axes of the flange: xx, yy, zz, xy, xz, yz \[kg·m²\].
-        inertia: [f32; 6],
-        /// Time within which the controller passes from the payload before to this one \[s\].
-        transition_time: f32,
-        /// The arm's rated payload \[kg\], at most [`Output::MASS`]`.max`.
-        max_mass: f32,
-    },
     /// Centre of gravity of the payload in the flange's frame \[m\], its mass as it is; 3.3 and later.
     CenterOfGravity([f32; 3]),
     /// Acceleration the base feels, in its own frame \[m/s²\]: `[0, 0, 9.82]` stands upright.
@@ -109,12 +95,6 @@ impl Output {
     pub const MASS: Range = Range::new(0.0, 100.0);
     /// Coordinates of a centre of gravity \[m\].
     pub const CENTER_OF_GRAVITY: Range = Range::symmetric(10.0);
-    /// Moments of inertia of a payload \[kg·m²\].
-    pub const MOMENT_OF_INERTIA: Range = Range::new(0.0, 50.0);
-    /// Products of inertia of a payload \[kg·m²\].
-    pub const PRODUCT_OF_INERTIA: Range = Range::symmetric(50.0);
-    /// Transition times of a payload \[s\].
-    pub const TRANSITION_TIME: Range = Range::new(0.0, 5.0);
     /// Components of gravity \[m/s²\].
     pub const GRAVITY: Range = Range::symmetric(30.0);
     /// Coordinates of a tool centre point \[m\].
@@ -123,10 +103,9 @@ impl Output {
     pub const TCP_ROTATION: Range = Range::symmetric(6.283_186);
     /// Levels of an analog output.
     pub const LEVEL: Range = Range::new(0.0, 1.0);
-    /// Bytes of the longest text of one output within a program: a payload with its inertia, whose eleven numbers have a
-    /// sign, two digits, a point and the decimals at most (a mass three digits and no sign), ten commas between them, and
-    /// four brackets.
-    pub const MAX_LEN: usize = 20 + 11 * (NUMBER_LEN - 2) + 10 + 4 + 2;
+    /// Bytes of the longest text of one output within a program: a tool centre point, whose numbers have a sign, two digits,
+    /// a point and the decimals at most.
+    pub const MAX_LEN: usize = 12 + 6 * (NUMBER_LEN - 2 + 1) + 2;
 
     /// Whether a controller of this dialect (or [`Version`](crate::Version)) takes it.
     ///
@@ -152,16 +131,6 @@ impl Output {
             Self::Flag { index, .. } => check_index(index, 31),
             Self::Payload { mass, center_of_gravity, max_mass } => {
                 check_payload(mass, &center_of_gravity.unwrap_or_default(), max_mass)
-            }
-            Self::TargetPayload { mass, center_of_gravity, inertia, transition_time, max_mass } => {
-                check_payload(mass, &center_of_gravity, max_mass)?;
-                let [xx, yy, zz, xy, xz, yz] = inertia;
-                Self::MOMENT_OF_INERTIA.check_each(Argument::Inertia, &[xx, yy, zz])?;
-                let product = |element: u8| Argument::Inertia(element.saturating_add(3));
-                Self::PRODUCT_OF_INERTIA.check_each(product, &[xy, xz, yz])?;
-                Self::TRANSITION_TIME.check(Argument::TransitionTime, transition_time)?;
-                let none = inertia.iter().all(|element| *element == 0.0);
-                if none { Ok(()) } else { dialect.has(dialect.target_payload) }
             }
             Self::CenterOfGravity(center) => {
                 dialect.has(dialect.payload_parts)?;
@@ -240,20 +209,7 @@ impl Output {
                 line.put(b",");
                 line.boolean(value);
             }
-            Self::TargetPayload { mass, center_of_gravity, inertia, transition_time, .. }
-                if dialect.has(dialect.target_payload).is_ok() =>
-            {
-                line.put(b" set_target_payload(");
-                line.number(mass);
-                line.put(b",");
-                line.list(&center_of_gravity);
-                line.put(b",");
-                line.list(&inertia);
-                line.put(b",");
-                line.number(transition_time);
-            }
-            Self::Payload { mass, center_of_gravity: Some(center), .. }
-            | Self::TargetPayload { mass, center_of_gravity: center, .. } => {
+            Self::Payload { mass, center_of_gravity: Some(center), .. } => {
                 line.put(b" set_payload(");
                 line.number(mass);
                 line.put(b",");
@@ -286,7 +242,7 @@ impl Output {
     }
 }
 
-fn check_payload(mass: f32, center_of_gravity: &[f32; 3], max_mass: f32) -> Result<(), RenderError> {
+pub(super) fn check_payload(mass: f32, center_of_gravity: &[f32; 3], max_mass: f32) -> Result<(), RenderError> {
     Output::MASS.check(Argument::Mass, max_mass)?;
     Range::new(0.0, max_mass).check(Argument::Mass, mass)?;
     Output::CENTER_OF_GRAVITY.check_each(Argument::CenterOfGravity, center_of_gravity)
@@ -327,5 +283,5 @@ impl Sec<'_> {
     }
 }
 
-const HEAD: &[u8; 20] = b"sec outrigger_io():\n";
-const END: &[u8; 4] = b"end\n";
+pub(super) const HEAD: &[u8; 20] = b"sec outrigger_io():\n";
+pub(super) const END: &[u8; 4] = b"end\n";

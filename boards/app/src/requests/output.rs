@@ -6,7 +6,6 @@ use outrigger_core::command::outputs::{
 use outrigger_remote::request::keyed::News;
 use outrigger_remote::request::number;
 use outrigger_wire::robot::Pose;
-use outrigger_wire::time::Duration;
 
 /// `None` for what is none, and for what a host's `set` has besides: analogue outputs and the speed slider.
 pub(super) fn parsed(text: &str) -> Option<Write> {
@@ -33,17 +32,11 @@ pub(super) fn parsed(text: &str) -> Option<Write> {
         }),
         "payload" => {
             let (mass, center) = value.split_once('@').map_or((value, None), |(mass, center)| (mass, Some(center)));
-            let mass = number(mass.trim_end_matches("kg"))?;
-            match center.map(|center| center.split_once('/').ok_or(center)) {
-                Some(Ok((center, inertia))) => Write::TargetPayload {
-                    mass,
-                    center_of_gravity: numbers(center)?,
-                    inertia: numbers(inertia)?,
-                    transition_time: Duration::ZERO,
-                },
-                Some(Err(center)) => Write::Payload { mass, center_of_gravity: Some(numbers(center)?) },
-                None => Write::Payload { mass, center_of_gravity: None },
-            }
+            let center_of_gravity = match center {
+                Some(center) => Some(numbers(center)?),
+                None => None,
+            };
+            Write::Payload { mass: number(mass.trim_end_matches("kg"))?, center_of_gravity }
         }
         "tcp" => {
             let [x, y, z, rx, ry, rz] = numbers(value)?;
@@ -100,12 +93,6 @@ mod tests {
     fn outputs_are_read_as_a_host_reads_them() {
         let digital = |output| Write::Digital { output, high: true };
         let payload = |mass, center_of_gravity| Some(Write::Payload { mass, center_of_gravity });
-        let inert = Write::TargetPayload {
-            mass: 1.2,
-            center_of_gravity: [0.0, -0.01, 0.05],
-            inertia: [0.01, 0.02, 0.03, -0.001, 0.0, 0.002],
-            transition_time: Duration::ZERO,
-        };
         let variable = |index, value| Some(Write::Variable { index, value });
         let tcp = Pose { position: [0.0, 0.0, 0.1], rotation: [0.0, 0.0, -1.5] };
         for (text, write) in [
@@ -117,7 +104,6 @@ mod tests {
             ("zero-force-torque", Some(Write::ZeroForceTorqueSensor)),
             ("payload=1.2", payload(1.2, None)),
             ("payload=1.2kg@0,-0.01,0.05", payload(1.2, Some([0.0, -0.01, 0.05]))),
-            ("payload=1.2@0,-0.01,0.05/0.01,0.02,0.03,-0.001,0,0.002", Some(inert)),
             ("tcp=0,0,0.1,0,0,-1.5", Some(Write::Tcp(tcp))),
             ("gravity=0,0,9.82", Some(Write::Gravity([0.0, 0.0, 9.82]))),
             ("krl-bool.16=on", variable(16, VariableValue::Bool(true))),
@@ -130,9 +116,7 @@ mod tests {
             ("tool-voltage=13", None),
             ("payload=heavy", None),
             ("payload=1@0,0", None),
-            ("payload=1@0,0,0/1,2,3,4,5", None),
-            ("payload=1@0,0,0/1,2,3,4,5,inf", None),
-            ("payload=1/1,2,3,4,5,6", None),
+            ("payload=1@0,0,0/1,2,3,4,5,6", None),
             ("tcp=0,0,0.1", None),
             ("gravity=0,0,9.82,0", None),
             ("krl-bool.0=on", None),

@@ -103,11 +103,12 @@ impl Claim {
             | Write::ToolVoltage(_)
             | Write::Flag { .. }
             | Write::Payload { .. }
-            | Write::TargetPayload { .. }
             | Write::ZeroForceTorqueSensor
             | Write::Tcp(_)
             | Write::Gravity(_)
             | Write::Variable { .. } => None,
+            #[cfg(feature = "motions")]
+            Write::TargetPayload { .. } => None,
         }
     }
 

@@ -116,7 +116,9 @@ impl Seen {
             Write::Analog { .. } => self.analog,
             Write::ToolVoltage(_) => self.tool_voltage,
             Write::SpeedSlider(_) => self.speed_slider,
-            Write::Payload { .. } | Write::TargetPayload { .. } => self.payload,
+            Write::Payload { .. } => self.payload,
+            #[cfg(feature = "motions")]
+            Write::TargetPayload { .. } => self.payload,
             Write::Tcp(_) => self.tcp,
             Write::Flag { .. } | Write::ZeroForceTorqueSensor | Write::Gravity(_) | Write::Variable { .. } => false,
         }
@@ -154,15 +156,15 @@ impl Outputs {
         Ok(superseded.map(|entry| entry.write))
     }
 
-    /// What goes out now, in the order in which it was asked for: some statements of one program, or the speed slider
-    /// alone. Each of them is [sent](WriteNews::Sent) by that.
+    /// Returns what goes out now, in the order in which it was asked for: some statements of one program, or one that
+    /// [goes alone](Write::goes_alone). Each of them is [sent](WriteNews::Sent) by that.
     pub fn send(&mut self, now: Instant) -> Vec<Write, BATCH> {
         let mut batch = Vec::new();
         for entry in &mut self.entries {
             if entry.stage != Stage::Waiting {
                 continue;
             }
-            let alone = matches!(entry.write, Write::SpeedSlider(_));
+            let alone = entry.write.goes_alone();
             if batch.is_full() || (alone && !batch.is_empty()) || batch.push(entry.write).is_err() {
                 break;
             }

@@ -79,6 +79,7 @@ impl Shown {
                     }
             }),
             Write::Payload { mass, center_of_gravity } => Some(is_payload(self.payload?, mass, center_of_gravity)),
+            #[cfg(feature = "motions")]
             Write::TargetPayload { mass, center_of_gravity, .. } => {
                 Some(is_payload(self.payload?, mass, Some(center_of_gravity)))
             }

@@ -1,5 +1,7 @@
 //! One thing to set on the controller, and what became of it.
 
+#[cfg(feature = "motions")]
+use outrigger_urscript::TargetPayload;
 use outrigger_urscript::{
     AnalogDomain, Argument, DigitalOutput, Output, RenderError, SpeedSlider, ToolVoltage, Version,
 };
@@ -63,6 +65,7 @@ pub enum Write {
         value: VariableValue,
     },
     /// Mass at the flange with its inertia. Software before 5.10 takes an inertia of 0 alone, and no transition time.
+    #[cfg(feature = "motions")]
     TargetPayload {
         /// \[kg\], up to what the arm is rated for.
         mass: f32,
@@ -80,8 +83,8 @@ pub enum Write {
 pub(super) const SLOTS: usize = if cfg!(feature = "outputs") { 6 } else { 0 };
 
 impl Write {
-    /// As a statement of a secondary program, on an arm rated for `max_mass` \[kg\]; `None` for the speed slider and
-    /// for variables, which have none.
+    /// As a statement of a secondary program, on an arm rated for `max_mass` \[kg\]; `None` for the speed slider and a payload
+    /// with its inertia, which have texts of their own, and for variables.
     #[must_use]
     pub fn statement(&self, max_mass: f32) -> Option<Output> {
         Some(match *self {
@@ -90,18 +93,33 @@ impl Write {
             Self::ToolVoltage(voltage) => Output::ToolVoltage(voltage),
             Self::Flag { index, value } => Output::Flag { index, value },
             Self::Payload { mass, center_of_gravity } => Output::Payload { mass, center_of_gravity, max_mass },
-            Self::TargetPayload { mass, center_of_gravity, inertia, transition_time } => Output::TargetPayload {
-                mass,
-                center_of_gravity,
-                inertia,
-                transition_time: transition_time.as_secs_f32(),
-                max_mass,
-            },
+            #[cfg(feature = "motions")]
+            Self::TargetPayload { .. } => return None,
             Self::SpeedSlider(_) | Self::Variable { .. } => return None,
             Self::ZeroForceTorqueSensor => Output::ZeroForceTorqueSensor,
             Self::Tcp(Pose { position: [x, y, z], rotation: [rx, ry, rz] }) => Output::Tcp([x, y, z, rx, ry, rz]),
             Self::Gravity(gravity) => Output::Gravity(gravity),
         })
+    }
+
+    /// Returns the secondary program that sets a payload with its inertia, on an arm rated for `max_mass` \[kg\]; `None` for all else.
+    #[cfg(feature = "motions")]
+    #[must_use]
+    pub const fn target_payload(&self, max_mass: f32) -> Option<TargetPayload> {
+        let Self::TargetPayload { mass, center_of_gravity, inertia, transition_time } = *self else { return None };
+        let transition_time = transition_time.as_secs_f32();
+        Some(TargetPayload { mass, center_of_gravity, inertia, transition_time, max_mass })
+    }
+
+    /// Returns `true` for what does not stand in one text with others.
+    #[must_use]
+    pub const fn goes_alone(&self) -> bool {
+        match self {
+            Self::SpeedSlider(_) => true,
+            #[cfg(feature = "motions")]
+            Self::TargetPayload { .. } => true,
+            _ => false,
+        }
     }
 
     /// Whether it is refused while commanding, and while the arm is stopped. A law that moves the tool and motion of the
@@ -117,6 +135,10 @@ impl Write {
     /// # Errors
     /// The number that is out of its range, or the software that it needs.
     pub fn check(&self, max_mass: f32, version: Version) -> Result<(), RenderError> {
+        #[cfg(feature = "motions")]
+        if let Some(payload) = self.target_payload(max_mass) {
+            return payload.check(version);
+        }
         match (self.statement(max_mass), *self) {
             (Some(statement), _) => statement.check(version),
             (None, Self::SpeedSlider(found)) => {
@@ -145,9 +167,9 @@ impl Write {
 
     /// The time after which the controller is to show it at the earliest.
     pub(super) fn takes(&self) -> Duration {
-        const LONGEST: Duration = Duration::from_secs(5);
-        match *self {
-            Self::TargetPayload { transition_time, .. } => transition_time.min(LONGEST),
+        match self {
+            #[cfg(feature = "motions")]
+            Self::TargetPayload { transition_time, .. } => (*transition_time).min(Duration::from_secs(5)),
             _ => Duration::ZERO,
         }
     }
@@ -163,7 +185,9 @@ impl Write {
             Self::Analog { index: 0, .. } => Some(0),
             Self::Analog { .. } => Some(1),
             Self::ToolVoltage(_) => Some(2),
-            Self::Payload { .. } | Self::TargetPayload { .. } => Some(3),
+            Self::Payload { .. } => Some(3),
+            #[cfg(feature = "motions")]
+            Self::TargetPayload { .. } => Some(3),
             Self::SpeedSlider(_) => Some(4),
             Self::Tcp(_) => Some(5),
         }

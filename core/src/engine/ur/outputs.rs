@@ -4,6 +4,8 @@
 //! At most one text per judged state, always after that state's motion text and never in its place; nothing while the state
 //! is too old for a moving command, or what was written before has not been acknowledged for as long.
 
+#[cfg(feature = "motions")]
+use outrigger_urscript::TargetPayload;
 use outrigger_urscript::{Output as Statement, Sec, SpeedSlider, Version};
 
 use super::config::{OutputsBy, UrConfig};
@@ -26,6 +28,8 @@ use outrigger_wire::time::Instant;
 /// Bytes of the longest text that sets outputs.
 const TEXT_LEN: usize = if AVAILABLE { Sec::max_len(BATCH) } else { 0 };
 const _: () = assert!(SpeedSlider::MAX_LEN <= Sec::max_len(BATCH));
+#[cfg(feature = "motions")]
+const _: () = assert!(TargetPayload::MAX_LEN <= Sec::max_len(BATCH));
 
 /// Whether outputs can be set at all; without, every answer below is known beforehand, and what would be done is left out.
 const AVAILABLE: bool = cfg!(feature = "outputs");
@@ -138,6 +142,10 @@ impl OutputsPath {
             }
             if let Write::SpeedSlider(position) = write {
                 let _ = self.text.put(|out| SpeedSlider(*position).render(out));
+            }
+            #[cfg(feature = "motions")]
+            if let Some(payload) = write.target_payload(max_mass) {
+                let _ = self.text.put(|out| payload.render(version(identity.software), out));
             }
             if let Some(statement) = write.statement(max_mass) {
                 let _ = statements.push(statement);
