@@ -302,7 +302,7 @@ impl<'m> Cycle<'m> {
 /// Calls `count` with the name, the limits and an engine for each law.
 pub fn each(mut count: impl FnMut(&str, Limits, &mut Cycle<'_>)) {
     for (name, limits, law) in [
-        ("state to speedj text, joint servo on a trajectory", Limits::counted(8_959, 9_909).within(10_100), servo()),
+        ("state to speedj text, joint servo on a trajectory", Limits::counted(8_959, 9_909).within(10_000), servo()),
         (
             "state to speedj text, standoff with its Jacobian",
             Limits::counted(10_937, 11_887).within(15_000),

@@ -28,7 +28,8 @@ impl<const N: usize> CycleMemory<N> {
         let Some(watched) = self.watch(law, facts, executed.as_ref(), arrival, now) else { return false };
         let Some(state) = &self.state else { return false };
         let inputs = state.digital_inputs;
-        self.evidence = gather(state, facts, executed.as_ref(), &watched, self, now);
+        let remembered = (&self.pendant, self.link.entry(), self.stream.pacer.config().zero_below);
+        gather(&mut self.evidence, state, facts, executed.as_ref(), &watched, remembered, now);
         if self.mode.mode() == Mode::Offline {
             let transition = self.mode.established(now);
             self.after(transition, events);
@@ -144,15 +145,20 @@ impl<const N: usize> CycleMemory<N> {
                 let newest = Newest { state, kinematics: self.chain.as_ref(), period, now };
                 let streamed = self.stream.next(authority, law, newest, events)?;
                 (self.sent, self.spoke_at) = (true, now);
-                if let Streamed::Speeds(approved) = streamed {
-                    self.following.sent(approved.velocities());
-                    return Ok(Verdict::Move(approved));
-                }
-                self.following.sent(&JointVelocities::ZERO);
                 match streamed {
+                    Streamed::Speeds(approved) => {
+                        self.following.sent(approved.velocities());
+                        Ok(Verdict::Move(approved))
+                    }
+                    Streamed::Held => {
+                        self.following.sent(&JointVelocities::ZERO);
+                        Ok(Verdict::Hold)
+                    }
                     #[cfg(feature = "motions")]
-                    Streamed::Torques(approved) => Ok(Verdict::Torque(approved)),
-                    _ => Ok(Verdict::Hold),
+                    Streamed::Torques(approved) => {
+                        self.following.sent(&JointVelocities::ZERO);
+                        Ok(Verdict::Torque(approved))
+                    }
                 }
             }
         }

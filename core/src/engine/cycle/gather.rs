@@ -1,55 +1,76 @@
 //! The evidence of one state, put together: no decision is made here, and nothing is remembered.
 
-use super::CycleMemory;
 use super::given::{Executed, SideFacts};
+use super::pendant::PendantRule;
 use super::watch::Watched;
 use crate::mode::{Acceptance, Activity, Evidence, Held, PeerGate};
 use outrigger_wire::robot::{ProgramState, Safety, State};
 use outrigger_wire::time::Instant;
 
-/// Puts together the evidence about `state`: the state's own, else the facts beside it; and what the watchers found.
+/// Writes the evidence about `state`, part by part where it is kept: a copy of the whole takes 57 instructions more in each cycle. The
+/// state's own evidence goes before the facts beside it; the rest is what the watchers found.
 #[inline(always)]
 pub(super) fn gather<const N: usize>(
+    evidence: &mut Evidence,
     state: &State<N>,
     facts: &SideFacts,
     executed: Option<&Executed>,
     watched: &Watched,
-    memory: &CycleMemory<N>,
+    (rule, entry, zero_below): (&PendantRule, bool, f32),
     now: Instant,
-) -> Evidence {
-    let gate = match facts.gate {
+) {
+    let known = match facts.gate {
         Some(gate) => gate,
-        None if facts.path_open => memory.pendant.gate(),
+        None if facts.path_open => rule.gate(),
         None => PeerGate::No,
     };
-    let slider_down = state.speed_slider.is_some_and(|slider| slider < memory.stream.pacer.config().zero_below);
+    let slider_down = state.speed_slider.is_some_and(|slider| slider < zero_below);
     let from_packet = state.program_state.filter(|_| watched.speaks).and_then(activity);
-    Evidence {
-        timely: watched.timely,
-        link_entry: Some(Held::new(memory.link.entry(), now)),
-        robot_mode: state.robot_mode.map(|mode| Held::new(mode, now)).or(facts.robot_mode),
-        safety: if state.safety == Safety::Unknown { facts.safety } else { Some(Held::new(state.safety, now)) },
-        master_safety: facts.master_safety,
-        remote: facts.remote,
-        sources: Some(Held::new(watched.sources, now)),
-        at_rest: Some(watched.at_rest),
-        following: Some(Held::new(watched.follows, now)),
-        strays: facts.strays,
-        moving_by_us: watched.moving_by_us.map(|moving| Held::new(moving, now)),
-        gate: Some(Held::new(gate, now)),
-        pendant: watched.pendant,
-        slowing: watched.slowing,
-        mirrored: executed.and_then(|executed| executed.mirrored),
-        paused: executed.is_some_and(|executed| executed.paused || slider_down),
-        acceptance: Acceptance {
-            #[cfg(feature = "programs")]
-            mirrored_counter: facts.resident.map(|resident| resident.mirrors),
-            #[cfg(not(feature = "programs"))]
-            mirrored_counter: None,
-            program_state: from_packet.map(|activity| Held::new(activity, now)),
-            program_running: facts.program,
-        },
+    let Evidence {
+        timely,
+        link_entry,
+        robot_mode,
+        safety,
+        master_safety,
+        remote,
+        sources,
+        at_rest,
+        following,
+        strays,
+        moving_by_us,
+        gate,
+        pendant,
+        slowing,
+        mirrored,
+        paused,
+        acceptance: Acceptance { mirrored_counter, program_state, program_running },
+    } = evidence;
+    *timely = watched.timely;
+    *link_entry = Some(Held::new(entry, now));
+    *robot_mode = state.robot_mode.map(|mode| Held::new(mode, now)).or(facts.robot_mode);
+    *safety = if state.safety == Safety::Unknown { facts.safety } else { Some(Held::new(state.safety, now)) };
+    *master_safety = facts.master_safety;
+    *remote = facts.remote;
+    *sources = Some(Held::new(watched.sources, now));
+    *at_rest = Some(watched.at_rest);
+    *following = Some(Held::new(watched.follows, now));
+    *strays = facts.strays;
+    *moving_by_us = watched.moving_by_us.map(|moving| Held::new(moving, now));
+    *gate = Some(Held::new(known, now));
+    *pendant = watched.pendant;
+    *slowing = watched.slowing;
+    *mirrored = executed.and_then(|executed| executed.mirrored);
+    *paused = executed.is_some_and(|executed| executed.paused || slider_down);
+    #[cfg(feature = "programs")]
+    {
+        *mirrored_counter = facts.resident.map(|resident| resident.mirrors);
     }
+    #[cfg(not(feature = "programs"))]
+    {
+        *mirrored_counter = None;
+    }
+    *program_state = from_packet.map(|activity| Held::new(activity, now));
+    *program_running = facts.program;
 }
 
 /// Returns the activity of the program interpreter by the packet's number; `None` for a number without a name.
