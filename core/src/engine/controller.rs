@@ -258,7 +258,7 @@ pub trait ArmFacts<const N: usize>: ControllerKind {
         None
     }
 
-    /// The motion of the law has `ended`, or goes on; told before each command.
+    /// Takes notice before each command whether the motion of the law has `ended`.
     fn motion_ended(&mut self, _ended: bool) {}
 
     /// Returns `true` once the arm has come to where a motion has ended, or is not waited for.

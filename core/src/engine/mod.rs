@@ -420,7 +420,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
     /// Decides on the command and makes its bytes. Returns `true` where they answer the state; `None` where there is no command.
     fn command(&mut self, now: Instant) -> Option<bool> {
         self.cycle.suspend_ended(&mut self.law);
-        if P::DELEGATES {
+        if cfg!(feature = "motions") && P::DELEGATES {
             self.peer.motion_ended(MotionStatus::of(&self.law).progress == Progress::Finished);
         }
         let asked = if P::DELEGATES { self.peer.asked() } else { None };

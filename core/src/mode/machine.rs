@@ -56,8 +56,10 @@ pub struct ModeMachine {
     delegation: Option<Delegation>,
     /// The number that was given last.
     last_move: Option<MoveNumber>,
-    /// In `Command`, streamed: when the program that carries the commands was last seen paused, until the arm may go on.
-    halted: Option<Instant>,
+    /// In `Command`, streamed: set from a pause of the program that carries the commands until the arm may go on.
+    halted: bool,
+    /// While it is halted, the time at which that program was last seen paused.
+    paused_at: Instant,
 }
 
 /// Why we believe that commands are accepted.
@@ -128,7 +130,8 @@ impl ModeMachine {
             stray_stop: StrayStop::Used,
             delegation: None,
             last_move: None,
-            halted: None,
+            halted: false,
+            paused_at: Instant::ZERO,
         }
     }
 
@@ -225,7 +228,7 @@ impl ModeMachine {
     #[inline(never)]
     #[must_use]
     pub fn halted_by(&self, evidence: &Evidence, now: Instant) -> Option<Reason> {
-        let since = self.halted.filter(|_| self.mode == Mode::Command)?;
+        let since = self.is_halted().then_some(self.paused_at)?;
         Some(if evidence.pendant == Pendant::Paused {
             Reason::ProgramPaused
         } else {
@@ -242,7 +245,7 @@ impl ModeMachine {
     /// Returns `true` while a streamed motion stands because the program that carries it is paused, or was just now.
     #[must_use]
     pub const fn is_halted(&self) -> bool {
-        matches!(self.mode, Mode::Command) && self.halted.is_some()
+        matches!(self.mode, Mode::Command) && self.halted
     }
 
     /// The move that the controller executes, or is about to, in `Command`, as long as its end is not shown.
@@ -269,7 +272,7 @@ impl ModeMachine {
     /// `ProgramPaused` or `HeldByScaling` while it is paused, `EvidenceMissing` without a mirror at most `mirror_age` old.
     pub fn delegate(&mut self, now: Instant, evidence: &Evidence) -> Result<MoveNumber, Reason> {
         self.needs_command()?;
-        if self.halted.is_some() {
+        if self.halted {
             return Err(Reason::NotAtRest);
         }
         let asked = Delegation::ask(self.delegation.as_ref(), self.last_move, evidence, &self.config, now)?;
@@ -288,7 +291,7 @@ impl ModeMachine {
             delegation.may_stream(evidence, &self.config, now)?;
             self.delegation = None;
             // The law goes on after a pause as after one that it was halted by.
-            self.halted = (evidence.pendant == Pendant::Paused).then_some(now);
+            (self.halted, self.paused_at) = (evidence.pendant == Pendant::Paused, now);
             self.owed = false;
         }
         Ok(())
@@ -550,7 +553,7 @@ impl ModeMachine {
             },
             Mode::Command if !owed => Action::Silent,
             Mode::Command if self.delegation.is_some() => self.delegated_action(),
-            Mode::Command if cfg!(feature = "programs") && self.halted.is_some() => Action::Hold,
+            Mode::Command if cfg!(feature = "programs") && self.halted => Action::Hold,
             Mode::Command => Action::Move(Authority::granted_by(self)),
             Mode::Stopping => self.stopping_action(owed),
         }
@@ -637,7 +640,7 @@ impl ModeMachine {
         if MOVES && self.delegation.is_some() {
             return self.observe_delegated(now, evidence);
         }
-        if MOVES && (evidence.pendant == Pendant::Paused || self.halted.is_some()) {
+        if MOVES && (evidence.pendant == Pendant::Paused || self.halted) {
             return self.observe_halted(now, evidence);
         }
         let mut against = evidence.against(Stage::Command, &self.config, now);
@@ -666,7 +669,7 @@ impl ModeMachine {
         let paused = evidence.pendant == Pendant::Paused;
         if paused {
             self.stays_accepted(now);
-            self.halted = Some(now);
+            (self.halted, self.paused_at) = (true, now);
         } else {
             against.add(self.lost_acceptance(now, evidence));
         }
@@ -682,9 +685,8 @@ impl ModeMachine {
         if evidence.timely {
             self.heard = now;
             self.owed = paused || evidence.pendant == Pendant::Go;
-            let since = self.halted.filter(|_| !paused && self.owed);
-            if since.is_some_and(|since| self.against_going_on(since, evidence, now).is_none()) {
-                self.halted = None;
+            if !paused && self.owed && self.against_going_on(self.paused_at, evidence, now).is_none() {
+                self.halted = false;
             }
         }
         None
@@ -810,7 +812,7 @@ impl ModeMachine {
         self.heard = now;
         self.good = 0;
         self.owed = false;
-        self.halted = None;
+        self.halted = false;
         if let Some(reason) = reason.filter(|reason| reason.is_release()) {
             self.released = reason;
         }

@@ -49,7 +49,7 @@ impl Pacer {
     #[must_use]
     pub fn held_by(&self) -> Option<Reason> {
         match self.pace() {
-            Pace::Held if self.paused => Some(Reason::ProgramPaused),
+            Pace::Held if cfg!(feature = "programs") && self.paused => Some(Reason::ProgramPaused),
             Pace::Held => Some(Reason::HeldByScaling),
             Pace::Begin | Pace::Free => None,
         }

@@ -11,6 +11,7 @@ mod bad_value;
 mod range;
 mod reason;
 mod settings;
+mod unused;
 
 pub use authority::Authority;
 pub(crate) use bad_value::wording;
@@ -21,3 +22,4 @@ pub use range::time;
 pub use reason::{Reason, ReasonSet};
 pub use settings::{Key, Outside, Setting, Table, Tuning};
 pub(crate) use settings::{range_of, settings, words};
+pub use unused::{OfMotions, Unused};

@@ -4,7 +4,7 @@
 use outrigger_core::command::{Limits, TorqueLimits};
 use outrigger_core::engine::ConfigError;
 use outrigger_core::engine::ur::{
-    CommandPath, ConnectConfig, ProgramConfig, StatesFrom, TextConfig, UrConfig, UrOptions,
+    BufferedConfig, CommandPath, ConnectConfig, ProgramConfig, StatesFrom, TextConfig, UrConfig, UrOptions,
 };
 use outrigger_core::link::LinkTuning;
 use outrigger_core::mode::{ModeTuning, OperatorConfig, RequestAs, StandstillConfig};
@@ -27,6 +27,8 @@ pub struct SessionSettings {
     pub path: CommandPath,
     /// The program that carries it there, where one does.
     pub program: ProgramConfig,
+    /// The ring in which positions wait on their way to the controller.
+    pub buffered: BufferedConfig,
     /// Limits of an arm that is commanded by torques, from `[limits]`.
     pub torque: TorqueLimits<6>,
     /// How text is written.
@@ -80,6 +82,8 @@ impl SessionSettings {
         let mut program = ProgramConfig::default();
         let mut section = root.section("program");
         program.read(&mut section);
+        let mut buffered = BufferedConfig::default();
+        buffered.read(&mut section);
         program.address = section.address("address", "an IPv4 address of this computer");
         section.finish();
         let mut section = root.section("connect");
@@ -98,6 +102,7 @@ impl SessionSettings {
             link,
             path,
             program,
+            buffered,
             torque,
             text,
             standstill,
@@ -126,9 +131,9 @@ impl SessionSettings {
 
     /// Everything these tables decide, beside defaults.
     pub(crate) fn config(&self) -> UrConfig {
-        let Self { software, mode, link, path, program, torque, text, standstill, connect, operator } = *self;
+        let Self { software, mode, link, path, program, buffered, torque, text, standstill, connect, operator } = *self;
         UrConfig {
-            peer: UrOptions { software, path, program, torque, text, connect, ..UrOptions::default() },
+            peer: UrOptions { software, path, program, buffered, torque, text, connect, ..UrOptions::default() },
             mode,
             link,
             standstill,

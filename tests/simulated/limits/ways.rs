@@ -109,13 +109,28 @@ fn case(way: Way, draw: &mut Draw, keys: &mut Keys) -> Option<Case> {
     let mut config = UrConfig::default();
     let mut file = Drawn::new(draw);
     let Config { peer, link, mode, standstill, limits, sources, operator } = &mut config;
-    let UrOptions { connect, software: told, model, tcp: _, path: _, program, torque, text, outputs, force: _ } = peer;
+    let UrOptions {
+        connect,
+        software: told,
+        model,
+        tcp: _,
+        path: _,
+        program,
+        buffered,
+        torque,
+        text,
+        outputs,
+        force: _,
+    } = peer;
     file.section("session.", |file| {
         text.read(file);
         mode.read(file);
         link.read(file);
     });
-    file.section("program.", |file| program.read(file));
+    file.section("program.", |file| {
+        program.read(file);
+        buffered.read(file);
+    });
     file.section("connect.", |file| connect.read(file));
     file.section("standstill.", |file| standstill.read(file));
     file.section("limits.", |file| limits.read(file));

@@ -63,7 +63,7 @@ impl<const N: usize> CycleMemory<N> {
         }
         self.stream.resume = false;
         #[cfg(feature = "programs")]
-        self.stream.set_halt(None);
+        self.stream.end_halt();
         self.stream.rest();
     }
 

@@ -339,13 +339,9 @@ impl<const N: usize> CycleMemory<N> {
         to.put(&(chain, evidence, state, arrived, unjudged, sent))?;
         to.put(&(judged_at, marks, learned))?;
         #[cfg(feature = "programs")]
-        to.put(&(resident, guide, move_end, held, stream.halt()))?;
+        to.put(&(resident, guide, move_end, held, stream.halt(), stream.saved_torques()))?;
         #[cfg(not(feature = "programs"))]
-        to.put(&(None::<()>, None::<()>, None::<()>, None::<()>, None::<()>))?;
-        #[cfg(feature = "motions")]
-        to.put(&stream.saved_torques())?;
-        #[cfg(not(feature = "motions"))]
-        to.put(&None::<()>)?;
+        to.put(&[None::<()>; 6])?;
         Some(())
     }
 
@@ -364,16 +360,13 @@ impl<const N: usize> CycleMemory<N> {
         self.stream.resume_from((pacer, governor, sources, marks));
         #[cfg(feature = "programs")]
         {
-            let halt;
-            (self.resident, self.guide, self.move_end, self.held, halt) = from.take()?;
-            self.stream.set_halt(halt);
+            let (halt, torques);
+            (self.resident, self.guide, self.move_end, self.held, halt, torques) = from.take()?;
+            self.stream.resume_halt(halt);
+            self.stream.resume_torques(torques);
         }
         #[cfg(not(feature = "programs"))]
-        from.take::<(Option<()>, Option<()>, Option<()>, Option<()>, Option<()>)>()?;
-        #[cfg(feature = "motions")]
-        self.stream.resume_torques(from.take()?);
-        #[cfg(not(feature = "motions"))]
-        from.take::<Option<()>>()?;
+        from.take::<[Option<()>; 6]>()?;
         Some(())
     }
 }

@@ -151,7 +151,7 @@ impl<const N: usize> CycleMemory<N> {
         }
         self.stream.begun = false;
         #[cfg(feature = "programs")]
-        self.stream.set_halt(None);
+        self.stream.end_halt();
         // The end of a stop repeats why it began.
         self.explain(transition.reason.filter(|_| transition.from != Mode::Stopping), transition.at, events);
         events.push(Event::Transition(transition));

@@ -40,11 +40,11 @@ type Saved<G, S> = ((Scaling, f32, bool), G, S, (Option<ControllerTime>, bool, b
 #[cfg(feature = "programs")]
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
-pub(super) struct Halt<const N: usize> {
+pub(super) struct Halt {
     /// A motion was under way.
     runs: bool,
-    /// The place where the arm came to rest.
-    stood: Option<JointPositions<N>>,
+    /// The arm has come to rest, where the stream says.
+    rests: bool,
 }
 
 /// The most that a joint may move in a pause once it has come to rest \[rad\].
@@ -76,7 +76,10 @@ pub(super) struct Stream<const N: usize> {
     pub(super) stepped_at: Option<ControllerTime>,
     /// The pause that halts the motion.
     #[cfg(feature = "programs")]
-    halt: Option<Halt<N>>,
+    halt: Option<Halt>,
+    /// The place where the arm came to rest in that pause.
+    #[cfg(feature = "programs")]
+    stood: JointPositions<N>,
     /// The law was armed in this `Command`.
     pub(super) begun: bool,
     /// The next beginning goes on with a suspended motion.
@@ -95,6 +98,8 @@ impl<const N: usize> Stream<N> {
             most_feedback: config.most_feedback,
             #[cfg(feature = "programs")]
             halt: None,
+            #[cfg(feature = "programs")]
+            stood: JointPositions::ZERO,
             stepped_at: None,
             begun: false,
             resume: false,
@@ -122,6 +127,8 @@ impl<const N: usize> Stream<N> {
                 torques: _,
             #[cfg(feature = "programs")]
                 halt: _,
+            #[cfg(feature = "programs")]
+                stood: _,
             // Follows from the session.
             #[cfg(feature = "programs")]
                 most_feedback: _,
@@ -155,10 +162,12 @@ impl<const N: usize> Stream<N> {
         events: &mut Events<E>,
     ) -> Result<(), Reason> {
         let Newest { state, period, .. } = newest;
-        let halt = self.halt.get_or_insert_with(|| Halt { runs: self.begun && is_under_way(law), stood: None });
+        let halt = self.halt.get_or_insert_with(|| Halt { runs: self.begun && is_under_way(law), rests: false });
         if rests {
-            let stood = *halt.stood.get_or_insert(state.positions);
-            let moved = state.positions.zip_with(stood.as_array(), |q, stood| q - stood).max_abs();
+            if !halt.rests {
+                (halt.rests, self.stood) = (true, state.positions);
+            }
+            let moved = state.positions.zip_with(self.stood.as_array(), |q, stood| q - stood).max_abs();
             if moved.is_nan() || moved > MOVED {
                 return Err(Reason::ProgramPaused);
             }
@@ -193,16 +202,23 @@ impl<const N: usize> Stream<N> {
         }
     }
 
-    /// Returns the pause that halts the motion.
+    /// Returns the pause that halts the motion, and the place where the arm came to rest in it.
     #[cfg(all(feature = "record", feature = "programs"))]
-    pub(super) const fn halt(&self) -> Option<&Halt<N>> {
-        self.halt.as_ref()
+    pub(super) fn halt(&self) -> Option<(Halt, &JointPositions<N>)> {
+        self.halt.map(|halt| (halt, &self.stood))
     }
 
     /// Goes on in this pause, or in none.
+    #[cfg(all(feature = "record", feature = "programs"))]
+    pub(super) fn resume_halt(&mut self, halt: Option<(Halt, JointPositions<N>)>) {
+        self.halt = halt.map(|(halt, _)| halt);
+        self.stood = halt.map_or(self.stood, |(_, stood)| stood);
+    }
+
+    /// Forgets the pause that halts the motion.
     #[cfg(feature = "programs")]
-    pub(super) const fn set_halt(&mut self, halt: Option<Halt<N>>) {
-        self.halt = halt;
+    pub(super) const fn end_halt(&mut self) {
+        self.halt = None;
     }
 
     /// Commands torques in place of speeds, within these limits.
@@ -235,6 +251,16 @@ impl<const N: usize> Stream<N> {
             torques.resume(saved);
         }
     }
+
+    /// Returns nothing: this build commands no torques.
+    #[cfg(all(feature = "record", feature = "programs", not(feature = "motions")))]
+    pub(super) const fn saved_torques(&self) -> Option<()> {
+        None
+    }
+
+    /// Ignores the torques of a build that commands them.
+    #[cfg(all(feature = "record", feature = "programs", not(feature = "motions")))]
+    pub(super) const fn resume_torques(&self, _saved: Option<()>) {}
 
     /// Forgets the last command: the arm stands, or is brought to rest by something else.
     pub(super) fn rest(&mut self) {

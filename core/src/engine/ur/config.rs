@@ -1,6 +1,6 @@
 //! What an engine beside a controller of Universal Robots is told beyond the [common](crate::engine::Config) thresholds.
 
-use super::path::{CommandPath, Delivery, Orders, ProgramConfig, SETTLING, Unfit};
+use super::path::{BufferedConfig, CommandPath, Delivery, Orders, ProgramConfig, SETTLING, Unfit};
 use super::primary::ArmConfiguration;
 use super::text::{TextConfig, TextPath};
 use crate::client::rtde::{Claim, Claims};
@@ -11,7 +11,7 @@ use crate::engine::config::{Config, ConfigError, Conflict, Options};
 use crate::engine::cycle::{CycleConfig, PendantSight};
 use crate::link::LinkTuning;
 use crate::mode::{FollowingConfig, ModeConfig, ModeTuning, OperatorConfig, StandstillConfig};
-use crate::robot::{BadValue, settings, wording, words};
+use crate::robot::{BadValue, OfMotions, settings, wording, words};
 use outrigger_wire::robot::{Generation, Pose, RobotModel, SoftwareVersion};
 use outrigger_wire::sensor::SourceId;
 use outrigger_wire::time::Duration;
@@ -36,8 +36,10 @@ pub struct UrOptions {
     pub path: CommandPath,
     /// The program that carries it there, where one does.
     pub program: ProgramConfig,
+    /// The ring in which positions wait.
+    pub buffered: OfMotions<BufferedConfig>,
     /// Limits of an arm that is commanded by torques.
-    pub torque: TorqueLimits<6>,
+    pub torque: OfMotions<TorqueLimits<6>>,
     /// Form of the text, and of what is said to a program.
     pub text: TextConfig,
     /// How long setting an output may take.
@@ -83,6 +85,17 @@ impl core::fmt::Display for Mismatch {
                 write!(f, ", and robot.model says {}", configured.name())
             }
         }
+    }
+}
+
+impl UrOptions {
+    /// Returns the places for positions in the ring.
+    pub(super) const fn ring(&self) -> u16 {
+        #[cfg(feature = "motions")]
+        let places = self.buffered.ring;
+        #[cfg(not(feature = "motions"))]
+        let places = ProgramConfig::RING;
+        places
     }
 }
 
@@ -200,7 +213,9 @@ impl UrConfig {
         let value = ConfigError::of;
         let UrOptions { text, path, program, connect, software, .. } = &self.peer;
         program.check_ranges().map_err(value("program"))?;
-        if cfg!(feature = "motions") {
+        #[cfg(feature = "motions")]
+        {
+            self.peer.buffered.check_ranges().map_err(value("program"))?;
             self.peer.torque.check_ranges().map_err(value("limits"))?;
         }
         let silence = !path.is_resident() || text.hold <= CommandPath::LONGEST_SILENCE;
@@ -209,7 +224,7 @@ impl UrConfig {
         let fetched = cfg!(feature = "urcap") || program.by != Delivery::UrCap;
         BadValue::unless(fetched, "by", "text: this build has no URCap to answer").map_err(value("program"))?;
         BadValue::unless(
-            program.lag <= program.longest_lag(),
+            program.lag <= ProgramConfig::longest_lag(self.peer.ring()),
             "lag",
             "at most 0.04 s for each 30 places of the ring, less two",
         )

@@ -300,12 +300,12 @@ impl ArmFacts<6> for Ur<'_> {
         parameters.map(|parameters| KinematicChain::new(parameters, &tcp))
     }
 
-    #[cfg(feature = "programs")]
+    #[cfg(feature = "motions")]
     fn motion_ended(&mut self, ended: bool) {
         exclusive(&mut self.program).into_iter().for_each(|program| program.motion_ended(ended));
     }
 
-    #[cfg(feature = "programs")]
+    #[cfg(feature = "motions")]
     fn has_converged(&self) -> bool {
         shared(&self.program).is_none_or(Reverse::has_converged)
     }
@@ -541,6 +541,7 @@ impl<'m> Controller<6> for Ur<'m> {
             if program.holds_back() {
                 cx.cycle.held_back();
             }
+            #[cfg(feature = "motions")]
             program.convergence().into_iter().for_each(|news| cx.events.push_peer(UrEvent::Program(news)));
             program.lateness().into_iter().for_each(|news| cx.events.push_peer(UrEvent::Program(news)));
             if program.was_called() {

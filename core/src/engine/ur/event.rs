@@ -105,7 +105,7 @@ pub enum ProgramNews {
     Late(Duration),
     /// The last position of a motion was repeated until the arm came to it, or for as long as it may take.
     Converged {
-        /// Set where every joint is within [`convergence`](super::ProgramConfig::convergence).
+        /// Set where every joint is within `convergence`, which a build with feature `motions` takes.
         converged: bool,
         /// The distance of the joint that is furthest away from it \[µrad\].
         off: u32,

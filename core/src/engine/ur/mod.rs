@@ -39,7 +39,7 @@ pub use event::{DownCause, Next, ProgramNews, UrEvent};
 pub use identity::{Identity, KnownBy, oldest_software};
 pub use links::{LINKS, link_name};
 pub use memory::Memory;
-pub use path::{CommandPath, Delivery, Orders, ProgramConfig, Unfit};
+pub use path::{BufferedConfig, CommandPath, Delivery, Orders, ProgramConfig, Unfit};
 pub use primary::{ArmConfiguration, Facts, Geometry};
 pub use terminals::{BoardIo, ToolIo};
 pub use text::{FormChoice, TextConfig, TextPath};

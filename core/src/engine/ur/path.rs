@@ -238,13 +238,6 @@ settings! {
         pub gain: u16 [100 to 2000] = 2_000,
         /// Time that positions wait in the ring: at least half and at most one and a half of it. Default 0.04.
         pub lag: Duration [0.016 to 1.33 "s"] = Duration::from_millis(40),
-        /// Places for positions in the ring: at 500 Hz 30 and two more for each 0.04 s of the lag. Default 32.
-        pub ring: u16 [32 to 1000 "points"] = 32,
-        /// The distance within which a joint has come to the last position of a motion \[rad\], where positions wait in a ring: until
-        /// then that position is repeated. Default 0.002.
-        pub convergence: f32 [0.0001 to 0.3 "rad"] = 0.002,
-        /// The longest time for which it is repeated. Default 0.5 s.
-        pub convergence_time: Duration [0.0 to 10.0 "s"] = Duration::from_millis(500),
         /// Longest wait for its end, once it was told to; then a `stopj` ends whatever program runs. Default 100 ms.
         pub end_timeout: Duration [0.02 to 5.0 "s"] = Duration::from_millis(100),
         /// How its orders get to it. Default: over a connection that it makes.
@@ -252,7 +245,23 @@ settings! {
     }
 }
 
+settings! {
+    /// The ring in which positions wait, and the repetition of the last position of a motion until the arm has come to it.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
+    pub struct BufferedConfig in "program." {
+        /// Places for positions in the ring: at 500 Hz 30 and two more for each 0.04 s of the lag. Default 32.
+        pub ring: u16 [32 to 1000 "points"] = ProgramConfig::RING,
+        /// The distance within which a joint has come to the last position of a motion \[rad\]. Default 0.002.
+        pub convergence: f32 [0.0001 to 0.3 "rad"] = 0.002,
+        /// The longest time for which that position is repeated. Default 0.5 s.
+        pub convergence_time: Duration [0.0 to 10.0 "s"] = Duration::from_millis(500),
+    }
+}
+
 impl ProgramConfig {
+    /// Places for positions in the ring, where nothing else is configured.
+    pub(super) const RING: u16 = 32;
     /// The first of the input registers that orders come in, and of the output registers that are answered in: those that
     /// `core/docs/protocol/ur-rtde.md` 6 leaves to external clients begin here.
     pub(super) const INPUTS: i32 = 24;
@@ -281,11 +290,11 @@ impl ProgramConfig {
     /// The longest time that positions wait in the ring by default.
     pub(super) const USUAL_WAIT: Duration = Duration::from_millis(60);
 
-    /// The longest lag that the ring has room for, where one point is taken out in each 2 ms: one and a half of it wait, and two
+    /// The longest lag that a ring of so many places has room for, where one point is taken out in each 2 ms: one and a half of it wait, and two
     /// are on their way.
-    pub(super) fn longest_lag(&self) -> Duration {
+    pub(super) fn longest_lag(ring: u16) -> Duration {
         const SHORTEST: Duration = Duration::from_millis(2);
-        SHORTEST.times(u64::from(self.ring.saturating_sub(2))).percent(67)
+        SHORTEST.times(u64::from(ring.saturating_sub(2))).percent(67)
     }
 
     /// Time that positions wait in the ring at most; none where there is no ring.

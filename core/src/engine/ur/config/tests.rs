@@ -18,13 +18,13 @@ fn the_later_an_arm_shows_what_was_sent_the_less_feedback_there_is() {
     assert!(of(CommandPath::ReverseServoJ, |p| p.lookahead = Duration::from_millis(200)) < 2.5);
 }
 
-#[cfg(feature = "programs")]
+#[cfg(feature = "motions")]
 #[test]
 fn a_longer_lag_needs_more_places_in_the_ring_and_lengthens_no_stop() {
     let of = |lag, ring| {
         let mut config = UrConfig::default();
         config.peer.path = CommandPath::Buffered;
-        (config.peer.program.lag, config.peer.program.ring) = (Duration::from_millis(lag), ring);
+        (config.peer.program.lag, config.peer.buffered.ring) = (Duration::from_millis(lag), ring);
         config
     };
     for (lag, ring, fits) in [(40, 32, true), (41, 32, false), (41, 33, true), (1330, 1000, true), (1330, 990, false)] {

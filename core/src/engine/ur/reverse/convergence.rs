@@ -2,20 +2,47 @@
 
 use super::Reverse;
 use crate::engine::ur::event::ProgramNews;
+use crate::engine::ur::path::BufferedConfig;
 use crate::mode::Mode;
 use outrigger_wire::program::Kind;
 use outrigger_wire::time::Instant;
 
-/// The arm on its way to the last position of a motion.
+/// The arm on its way to the last position of a motion, and how near it has to come.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Convergence {
+    config: BufferedConfig,
+    memory: Memory,
+}
+
+/// The state of that which is kept from cycle to cycle.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
-pub(super) struct Convergence {
+pub(super) struct Memory {
     /// The time at which the motion ended; `None` while none has.
     since: Option<Instant>,
     /// Set once the arm has converged, or its time is over.
     over: bool,
     /// The news of it, until it is taken.
     news: Option<(bool, u32)>,
+}
+
+impl Convergence {
+    /// Begins with no motion.
+    pub(super) fn new(config: BufferedConfig) -> Self {
+        Self { config, memory: Memory::default() }
+    }
+
+    /// Returns what a checkpoint keeps.
+    #[cfg(feature = "record")]
+    pub(super) const fn saved(&self) -> &Memory {
+        &self.memory
+    }
+
+    /// Goes on from what was saved.
+    #[cfg(feature = "record")]
+    pub(super) const fn resume(&mut self, memory: Memory) {
+        self.memory = memory;
+    }
 }
 
 impl Reverse {
@@ -27,34 +54,34 @@ impl Reverse {
         let now = self.moment.now;
         let state = self.moment.state.filter(|_| ended && self.moment.mode == Mode::Command);
         let Some(state) = state else {
-            self.convergence = Convergence { news: self.convergence.news, ..Convergence::default() };
+            self.convergence.memory = Memory { news: self.convergence.memory.news, ..Memory::default() };
             return;
         };
-        if self.convergence.over {
+        if self.convergence.memory.over {
             return;
         }
         if self.moment.pause.halts {
             // A program that is paused repeats nothing, and its time stands.
-            self.convergence.since = self.convergence.since.map(|_| now);
+            self.convergence.memory.since = self.convergence.memory.since.map(|_| now);
             return;
         }
-        let since = *self.convergence.since.get_or_insert(now);
+        let since = *self.convergence.memory.since.get_or_insert(now);
         let off = self.positions.off(&state);
-        let converged = off <= self.config.convergence;
-        if converged || now.since(since) >= self.config.convergence_time {
-            self.convergence.over = true;
-            self.convergence.news = Some((converged, (off * 1e6) as u32));
+        let converged = off <= self.convergence.config.convergence;
+        if converged || now.since(since) >= self.convergence.config.convergence_time {
+            self.convergence.memory.over = true;
+            self.convergence.memory.news = Some((converged, (off * 1e6) as u32));
         }
     }
 
     /// Returns `true` once the arm has come to where a motion ended, or is not waited for any longer.
     pub(in crate::engine::ur) fn has_converged(&self) -> bool {
-        self.kind != Kind::Buffered || self.moment.mode != Mode::Command || self.convergence.over
+        self.kind != Kind::Buffered || self.moment.mode != Mode::Command || self.convergence.memory.over
     }
 
     /// The news of it.
     pub(in crate::engine::ur) fn convergence(&mut self) -> Option<ProgramNews> {
-        let (converged, off) = self.convergence.news.take()?;
+        let (converged, off) = self.convergence.memory.news.take()?;
         Some(ProgramNews::Converged { converged, off })
     }
 }

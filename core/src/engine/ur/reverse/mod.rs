@@ -14,6 +14,7 @@
 #[cfg(not(feature = "urcap"))]
 mod absent;
 mod carrier;
+#[cfg(feature = "motions")]
 mod convergence;
 mod conversation;
 mod door;
@@ -43,6 +44,7 @@ use core::net::{IpAddr, Ipv4Addr};
 
 use heapless::Deque;
 
+#[cfg(feature = "motions")]
 use self::convergence::Convergence;
 use self::door::Door;
 use self::fetch::Fetch;
@@ -145,6 +147,7 @@ pub(super) struct Reverse {
     lag: u16,
     fill: u16,
     lateness: Lateness,
+    #[cfg(feature = "motions")]
     convergence: Convergence,
     /// Of the states.
     period: Duration,
@@ -229,7 +232,8 @@ impl Reverse {
             lag: 0,
             fill: u16::MAX,
             lateness: Lateness::default(),
-            convergence: Convergence::default(),
+            #[cfg(feature = "motions")]
+            convergence: Convergence::new(options.buffered),
             period: Duration::ZERO,
             moment: Moment {
                 now: Instant::ZERO,

@@ -142,6 +142,7 @@ impl Positions {
     }
 
     /// Returns the distance of the joint that is furthest away from the target \[rad\].
+    #[cfg(feature = "motions")]
     pub(super) fn off(&self, state: &State<6>) -> f32 {
         self.micros().iter().zip(state.positions.iter()).fold(0.0, |most, (to, measured)| {
             let off = (*to as f32 * 1e-6 - measured).abs();

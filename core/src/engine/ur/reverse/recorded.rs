@@ -86,6 +86,7 @@ impl Reverse {
             fill: _,
             period: _,
             lateness,
+            #[cfg(feature = "motions")]
             convergence,
             // The state is used behind `prepare` alone.
             moment: Moment { now, mode, state: _, pause },
@@ -93,6 +94,10 @@ impl Reverse {
         } = self;
         to.put(&(door, beside, fetch, spoke, stage, software, made, tokens))?;
         to.put(&(counter, waiting, oldest, mirrors, ending, stopped, others))?;
+        #[cfg(feature = "motions")]
+        let convergence = Some(convergence.saved());
+        #[cfg(not(feature = "motions"))]
+        let convergence = None::<()>;
         to.put(&(positions, player, lag, lateness, convergence))?;
         to.put(&(now, mode, pause, rests))?;
         #[cfg(feature = "urcap")]
@@ -109,7 +114,15 @@ impl Reverse {
             from.take()?;
         (self.counter, self.waiting, self.oldest, self.mirrors, self.ending, self.stopped, self.others) =
             from.take()?;
-        (self.positions, self.player, self.lag, self.lateness, self.convergence) = from.take()?;
+        #[cfg(feature = "motions")]
+        let convergence: Option<_>;
+        #[cfg(not(feature = "motions"))]
+        let convergence: Option<()>;
+        (self.positions, self.player, self.lag, self.lateness, convergence) = from.take()?;
+        #[cfg(feature = "motions")]
+        self.convergence.resume(convergence.unwrap_or_default());
+        #[cfg(not(feature = "motions"))]
+        let _ = convergence;
         (self.moment.now, self.moment.mode, self.moment.pause, self.rests) = from.take()?;
         if let Some(period) = period.filter(|_| self.is_chosen()) {
             (self.period, self.fill) = (period, self.config.fill(period));

@@ -9,6 +9,8 @@ use outrigger_urscript::programs::{BUFFERED, CONVERSATION, LIMITS, PLAYER, POSIT
 use outrigger_urscript::{ExternalControlProgram, TorqueBounds};
 use outrigger_urscript::{ScriptText, ScriptValue, Version};
 
+#[cfg(all(feature = "urcap", not(feature = "motions")))]
+use crate::command::TorqueLimits;
 use crate::engine::ur::config::{UrConfig, UrOptions};
 use crate::engine::ur::path::{CommandPath, ProgramConfig};
 use outrigger_wire::program::{Hello, Kind};
@@ -59,8 +61,10 @@ impl Made {
     ) -> Option<T> {
         let Self { path, kind, software, address, port, token } = *self;
         let UrOptions { text, program, .. } = &config.peer;
-        #[cfg(any(feature = "motions", feature = "urcap"))]
+        #[cfg(feature = "motions")]
         let torque = &config.peer.torque;
+        #[cfg(all(feature = "urcap", not(feature = "motions")))]
+        let torque = &TorqueLimits::default();
         let limits = &config.limits;
         let version = Version::new(software.major, software.minor);
         #[cfg(feature = "urcap")]
@@ -139,8 +143,8 @@ impl Made {
             ("LOOKAHEAD", ScriptValue::Decimal(program.lookahead.as_secs_f32())),
             ("GAIN", integer(program.gain.into())),
             ("FILL", integer(program.fill(period).into())),
-            ("PLACES", integer(program.ring.into())),
-            ("RING", ScriptValue::Repeated(RING_ROW, program.ring)),
+            ("PLACES", integer(config.peer.ring().into())),
+            ("RING", ScriptValue::Repeated(RING_ROW, config.peer.ring())),
             ("STALE", integer(stale(config, period))),
         ]);
         let (common, moves) = match kind {
@@ -160,7 +164,7 @@ impl Made {
             _ => CONVERSATION,
         };
         let text = ScriptText::of([before, LIMITS, common, moves, conversation, behind], &values, version).ok()?;
-        let ring = if kind == Kind::Buffered { RING_ROW.len().saturating_mul(program.ring.into()) } else { 0 };
+        let ring = if kind == Kind::Buffered { RING_ROW.len().saturating_mul(config.peer.ring().into()) } else { 0 };
         let longest = if kind == Kind::Player { PLAYER_LEN } else { MAX_LEN.saturating_add(ring) };
         (text.len() <= longest).then(|| read(text))
     }

@@ -1,0 +1,48 @@
+//! Settings that a build has no use for.
+
+use core::marker::PhantomData;
+
+/// Settings of feature `motions`: kept where the build has it, and [`Unused`] elsewhere.
+#[cfg(feature = "motions")]
+pub type OfMotions<T> = T;
+/// Settings of feature `motions`: kept where the build has it, and [`Unused`] elsewhere.
+#[cfg(not(feature = "motions"))]
+pub type OfMotions<T> = Unused<T>;
+
+/// Settings that this build does not use. They take no memory, and have the same place in the formats of settings and recordings as in a
+/// build that does: read ones are dropped, and the defaults are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Unused<T>(PhantomData<T>);
+
+#[cfg(feature = "record")]
+impl<T: Default + serde::Serialize> serde::Serialize for Unused<T> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        T::default().serialize(serializer)
+    }
+}
+
+#[cfg(feature = "record")]
+impl<'de, T: serde::Deserialize<'de>> serde::Deserialize<'de> for Unused<T> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        T::deserialize(deserializer).map(|_| Self(PhantomData))
+    }
+}
+
+#[cfg(all(test, feature = "record"))]
+mod tests {
+    use super::*;
+    use crate::command::TorqueLimits;
+    use crate::packed;
+
+    #[test]
+    fn unused_settings_have_the_bytes_of_used_ones() {
+        let used = TorqueLimits::<6> { travel: 0.5, ..TorqueLimits::default() };
+        let (mut kept, mut dropped) = ([0; 64], [0; 64]);
+        let kept = &*packed::to_slice(&(used, 7_u8), &mut kept).expect("enough room");
+        let (read, behind) = packed::from_bytes::<(Unused<TorqueLimits<6>>, u8)>(kept).expect("the same format");
+        assert_eq!((size_of_val(&read), behind), (0, 7));
+        let dropped = &*packed::to_slice(&(read, behind), &mut dropped).expect("enough room");
+        let default = packed::from_bytes::<(TorqueLimits<6>, u8)>(dropped).expect("the same format");
+        assert_eq!((default, dropped.len()), ((TorqueLimits::default(), 7), kept.len()));
+    }
+}
