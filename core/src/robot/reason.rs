@@ -102,7 +102,7 @@ reasons! {
     Starved "the motion ran out of waypoints before its end" "feed it faster than the arm moves, then acknowledge and request",
     NotRenewed "who let a hand or a force move the arm did not renew it in time" "acknowledge and request, then ask again, and renew it for as long as it is to go on",
     NotYours "somebody else let a hand or a force move the arm" "only who began it renews it; anybody may end or release it",
-    GuideLimit "a hand, a force or torques moved the arm faster or further than allowed" "move it more slowly or less far, or allow more where it is asked for, of torques by limits.expert.travel; acknowledge and request",
+    GuideLimit "a hand, a force or torques moved the arm faster or further than allowed" "move it more slowly or less far, or raise its limit; acknowledge and request",
     GoalTolerance "the arm did not come to its goal in time" "check payload and what holds the arm; allow it more time, or be further off",
     SafetyNotNormal "the safety system reports neither normal nor reduced operation" "see the safety mode shown, and the teach pendant for what it requires; then acknowledge",
     ImpossibleState "states came that cannot be ones of this arm" "see whether something else answers at the controller's address, and report the recording",
