@@ -50,21 +50,29 @@ pub fn encode<M: Message>(message: &M) -> Vec<u8> {
 /// # Errors
 /// What is wrong with them; nothing is allocated for a length that they do not have.
 pub fn decode<M: Message>(bytes: &[u8]) -> Result<M, CdrError> {
-    let encoding = |found: &[u8]| CdrError::Encoding { name: M::TYPE, found: found.to_vec(), length: bytes.len() };
-    let Some((head, body)) = bytes.split_at_checked(4) else { return Err(encoding(bytes)) };
-    decode_body(body, head).map_err(|error| error.unwrap_or_else(|| encoding(head)))
+    let (order, body) = order_of(bytes).ok_or_else(|| not_encoded(M::TYPE, bytes))?;
+    let decoded = match order {
+        LITTLE_ENDIAN => cdr_encoding::from_bytes::<M, LittleEndian>(body),
+        _ => cdr_encoding::from_bytes::<M, BigEndian>(body),
+    };
+    decoded.map(|(message, _)| message).map_err(|error| not_that_message(M::TYPE, &error, body))
 }
 
-/// The same of bytes whose encapsulation is known.
-fn decode_body<M: Message>(body: &[u8], head: &[u8]) -> Result<M, Option<CdrError>> {
-    let decoded = match [head.first().copied(), head.get(1).copied()] {
-        [Some(a), Some(b)] if [a, b] == LITTLE_ENDIAN => cdr_encoding::from_bytes::<M, LittleEndian>(body),
-        [Some(a), Some(b)] if [a, b] == BIG_ENDIAN => cdr_encoding::from_bytes::<M, BigEndian>(body),
-        _ => return Err(None),
-    };
-    decoded
-        .map(|(message, _)| message)
-        .map_err(|error| Some(CdrError::Content { name: M::TYPE, what: error.to_string(), length: body.len() }))
+/// Returns the order of bytes and what follows the encapsulation; `None` for any other encoding.
+fn order_of(bytes: &[u8]) -> Option<([u8; 2], &[u8])> {
+    let ([first, second, _, _], body) = bytes.split_first_chunk::<4>()?;
+    let order = [*first, *second];
+    (order == LITTLE_ENDIAN || order == BIG_ENDIAN).then_some((order, body))
+}
+
+#[cold]
+fn not_encoded(name: &'static str, bytes: &[u8]) -> CdrError {
+    CdrError::Encoding { name, found: bytes.iter().take(4).copied().collect(), length: bytes.len() }
+}
+
+#[cold]
+fn not_that_message(name: &'static str, error: &cdr_encoding::Error, body: &[u8]) -> CdrError {
+    CdrError::Content { name, what: error.to_string(), length: body.len() }
 }
 
 #[cfg(test)]

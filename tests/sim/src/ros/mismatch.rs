@@ -4,7 +4,10 @@ use std::fmt;
 
 /// What does not fit, and in which member.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Mismatch {
+pub(crate) struct Mismatch(Box<Found>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Found {
     /// Members and indices from outside in, `header.stamp`; empty for the whole.
     at: String,
     what: String,
@@ -12,22 +15,25 @@ pub(crate) struct Mismatch {
 
 impl Mismatch {
     pub(super) fn new(what: impl fmt::Display) -> Self {
-        Self { at: String::new(), what: what.to_string() }
+        Self(Box::new(Found { at: String::new(), what: what.to_string() }))
     }
 
     /// The same, seen from what has it as member `name`.
+    #[cold]
+    #[inline(never)]
     pub(super) fn within(mut self, name: &str) -> Self {
-        self.at = if self.at.is_empty() { name.to_owned() } else { format!("{name}.{}", self.at) };
+        let at = &mut self.0.at;
+        *at = if at.is_empty() { name.to_owned() } else { format!("{name}.{at}") };
         self
     }
 }
 
 impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if !self.at.is_empty() {
-            write!(f, "{}: ", self.at)?;
+        if !self.0.at.is_empty() {
+            write!(f, "{}: ", self.0.at)?;
         }
-        f.write_str(&self.what)
+        f.write_str(&self.0.what)
     }
 }
 

@@ -62,23 +62,7 @@ impl<'de> Deserializer<'de> for Part<'de> {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Mismatch> {
-        let Value::Struct(members) = self.0 else {
-            return Err(Mismatch::new(format_args!(
-                "expected struct({}=…), found {}",
-                fields.join("=…, "),
-                self.0.kind()
-            )));
-        };
-        let unknown = members.iter().find(|(name, _)| !fields.contains(&name.as_str()));
-        if let Some((name, _)) = unknown {
-            let message = format_args!("'{name}' is no member of the message, which has {}", fields.join(", "));
-            return Err(Mismatch::new(message));
-        }
-        let given = |field: &str| members.iter().any(|(name, _)| name == field);
-        if let Some(missing) = fields.iter().find(|field| **field != NOTHING && !given(field)) {
-            return Err(Mismatch::new(format_args!("member '{missing}' is missing")));
-        }
-        visitor.visit_map(Members { members, fields, at: 0 })
+        visitor.visit_map(Members::of(self.0, fields)?)
     }
 
     forward_to_deserialize_any! {
@@ -94,6 +78,42 @@ struct Members<'v> {
     at: usize,
 }
 
+/// The value of a member that no program has to name.
+static UNNAMED: Value = Value::Int(0);
+
+impl<'v> Members<'v> {
+    /// Returns the members of `value`. It is compiled once, and not for each type of messages.
+    ///
+    /// # Errors
+    /// A value that is no struct, or has not exactly these `fields`.
+    #[inline(never)]
+    fn of(value: &'v Value, fields: &'static [&'static str]) -> Result<Self, Mismatch> {
+        let Value::Struct(members) = value else {
+            let message = format_args!("expected struct({}=…), found {}", fields.join("=…, "), value.kind());
+            return Err(Mismatch::new(message));
+        };
+        let unknown = members.iter().find(|(name, _)| !fields.contains(&name.as_str()));
+        if let Some((name, _)) = unknown {
+            let message = format_args!("'{name}' is no member of the message, which has {}", fields.join(", "));
+            return Err(Mismatch::new(message));
+        }
+        let given = |field: &str| members.iter().any(|(name, _)| name == field);
+        if let Some(missing) = fields.iter().find(|field| **field != NOTHING && !given(field)) {
+            return Err(Mismatch::new(format_args!("member '{missing}' is missing")));
+        }
+        Ok(Self { members, fields, at: 0 })
+    }
+
+    /// Returns the name and the value of the next member.
+    #[inline(never)]
+    fn next(&mut self) -> (&'static str, &'v Value) {
+        let field = self.fields.get(self.at).copied().unwrap_or_default();
+        self.at += 1;
+        let given = self.members.iter().find(|(name, _)| name == field);
+        (field, given.map_or(&UNNAMED, |(_, value)| value))
+    }
+}
+
 impl<'de> MapAccess<'de> for Members<'de> {
     type Error = Mismatch;
 
@@ -103,14 +123,7 @@ impl<'de> MapAccess<'de> for Members<'de> {
     }
 
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, Mismatch> {
-        let field = self.fields.get(self.at).copied().unwrap_or_default();
-        self.at += 1;
-        let given = self.members.iter().find(|(name, _)| name == field);
-        let value = match given {
-            Some((_, value)) => seed.deserialize(Part(value)),
-            // The byte that stands for nothing.
-            None => seed.deserialize(IntoDeserializer::<Mismatch>::into_deserializer(0_i32)),
-        };
-        value.map_err(|mismatch| mismatch.within(field))
+        let (field, value) = self.next();
+        seed.deserialize(Part(value)).map_err(|mismatch| mismatch.within(field))
     }
 }
