@@ -8,12 +8,13 @@ use outrigger_wire::math::{Frame, Rotation};
 use outrigger_wire::robot::{Pose, Wrench};
 use outrigger_wire::time::Duration;
 
+use crate::listed::offers;
 use crate::pose::rotation_vector;
 use outrigger_ros2_messages::cdr::{CdrError, decode, encode};
 use outrigger_ros2_messages::endpoint::{Distro, Heard, Offer};
 use outrigger_ros2_messages::{
     Empty, EmptyResponse, Flag, GetRobotSoftwareVersion, Inertia, Message, QueryTrajectoryState,
-    QueryTrajectoryStateRequest, QueryTrajectoryStateResponse, Service, SetAnalogOutput, SetAnalogOutputRequest,
+    QueryTrajectoryStateRequest, QueryTrajectoryStateResponse, SetAnalogOutput, SetAnalogOutputRequest,
     SetAnalogOutputResponse, SetForceMode, SetForceModeRequest, SetForceModeResponse, SetGravity, SetGravityRequest,
     SetGravityResponse, SetIO, SetIORequest, SetIOResponse, SetPayload, SetPayloadInertia, SetPayloadRequest,
     SetPayloadResponse, SetPayloadShort, SetSpeedSliderFraction, SetSpeedSliderRequest, SetSpeedSliderResponse,
@@ -67,60 +68,45 @@ pub(crate) fn wrong<T>(name: &'static str, expected: &'static str, found: impl T
     Err(Refused::Value { name, expected, found: found.to_string() })
 }
 
-macro_rules! offers {
-    ($( $name:ident: $at:literal, $service:ty, $does:literal; )*) => {
-        $( static $name: Offer = Offer { name: $at, service: <$service as Service>::TYPE, does: $does }; )*
-
-        /// Every service of the surface but those of the dashboard.
-        pub static OFFERS: &[&Offer] = &[$( &$name ),*];
-    };
-}
-
 offers! {
-    SET_IO: "io_and_status_controller/set_io", SetIO,
-        "fun 1: digital output, pin 0 to 17; 3: analog output, pin 0 or 1, state 0 to 1; 4: tool voltage 0, 12 or 24";
-    SET_ANALOG: "io_and_status_controller/set_analog_output", SetAnalogOutput,
-        "pin 0 or 1, domain 0 (mA) or 1 (V), state 0 to 1";
-    SET_PAYLOAD: "io_and_status_controller/set_payload", SetPayload,
-        "mass kg, center of gravity m, inertia kg·m² (0 before 5.10), transition time 0 to 5 s (from 5.10 on)";
-    SET_SLIDER: "io_and_status_controller/set_speed_slider", SetSpeedSliderFraction, "0.01 to 1";
-    ZERO_FT: "io_and_status_controller/zero_ftsensor", Trigger, "what the sensor reads now becomes zero";
-    RESEND: "io_and_status_controller/resend_robot_program", Trigger,
-        "sends our program to the controller, where it stays and waits at rest; nothing is commanded by it";
-    HAND_BACK: "io_and_status_controller/hand_back_control", Trigger,
-        "the arm comes to rest, our program ends, and the pendant's program continues behind it, which may move the arm; at most 10 s";
-    REQUEST: "outrigger/request", Trigger, "request: command the arm, where every precondition holds";
-    RELEASE: "outrigger/release", Trigger, "release: the arm comes to rest";
-    ACKNOWLEDGE: "outrigger/acknowledge", Trigger, "clears the reason of the last fallback";
-    START_FORCE: "force_mode_controller/start_force_mode", SetForceMode,
-        "task frame in base, or in tool0_controller as it is then; while commanding; it lasts until stop_force_mode, or until this node ends";
-    STOP_FORCE: "force_mode_controller/stop_force_mode", Trigger, "the arm holds again";
-    VERSION: "ur_configuration_controller/get_robot_software_version", GetRobotSoftwareVersion,
-        "major, minor, bugfix, build of the controller";
-    DOCUMENTED_VERSION: "ur_configuration_controller/get_software_version", GetRobotSoftwareVersion,
-        "the same, by the name in the driver's documentation";
-    GRAVITY: "gravity_update_controller/set_gravity", SetGravity, "direction of gravity, frame base; not while commanding";
-    QUERY: "scaled_joint_trajectory_controller/query_state", QueryTrajectoryState,
-        "where the motion under way is wanted now";
+    /// Every service of the surface but those of the dashboard.
+    OFFERS {
+        SET_IO: "io_and_status_controller/set_io", SetIO,
+            "fun 1: digital output, pin 0 to 17; 3: analog output, pin 0 or 1, state 0 to 1; 4: tool voltage 0, 12 or 24";
+        SET_ANALOG: "io_and_status_controller/set_analog_output", SetAnalogOutput,
+            "pin 0 or 1, domain 0 (mA) or 1 (V), state 0 to 1";
+        SET_PAYLOAD: "io_and_status_controller/set_payload", SetPayload,
+            "mass kg, center of gravity m, inertia kg·m² (0 before 5.10), transition time 0 to 5 s (from 5.10 on)";
+        SET_SLIDER: "io_and_status_controller/set_speed_slider", SetSpeedSliderFraction, "0.01 to 1";
+        ZERO_FT: "io_and_status_controller/zero_ftsensor", Trigger, "what the sensor reads now becomes zero";
+        RESEND: "io_and_status_controller/resend_robot_program", Trigger,
+            "sends our program to the controller, where it stays and waits at rest; nothing is commanded by it";
+        HAND_BACK: "io_and_status_controller/hand_back_control", Trigger,
+            "the arm comes to rest, our program ends, and the pendant's program continues behind it, which may move the arm; at most 10 s";
+        REQUEST: "outrigger/request", Trigger, "request: command the arm, where every precondition holds";
+        RELEASE: "outrigger/release", Trigger, "release: the arm comes to rest";
+        ACKNOWLEDGE: "outrigger/acknowledge", Trigger, "clears the reason of the last fallback";
+        START_FORCE: "force_mode_controller/start_force_mode", SetForceMode,
+            "task frame in base, or in tool0_controller as it is then; while commanding; it lasts until stop_force_mode, or until this node ends";
+        STOP_FORCE: "force_mode_controller/stop_force_mode", Trigger, "the arm holds again";
+        VERSION: "ur_configuration_controller/get_robot_software_version", GetRobotSoftwareVersion,
+            "major, minor, bugfix, build of the controller";
+        DOCUMENTED_VERSION: "ur_configuration_controller/get_software_version", GetRobotSoftwareVersion,
+            "the same, by the name in the driver's documentation";
+        GRAVITY: "gravity_update_controller/set_gravity", SetGravity, "direction of gravity, frame base; not while commanding";
+        QUERY: "scaled_joint_trajectory_controller/query_state", QueryTrajectoryState,
+            "where the motion under way is wanted now";
+    }
+    /// Services of the drivers of 2015, by the names that they had.
+    LEGACY_OFFERS {
+        LEGACY_SET_IO: "ur_driver/set_io", SetIO,
+            "as io_and_status_controller/set_io, and fun 2: flag, pin 0 to 31, which nothing shows";
+        LEGACY_SET_PAYLOAD: "ur_driver/set_payload", SetPayload,
+            "as io_and_status_controller/set_payload, whose type today has a center of gravity";
+        ROBOT_ENABLE: "ur_driver/robot_enable", Empty,
+            "as outrigger/acknowledge: after a stop, commands are taken again; nothing begins by it";
+    }
 }
-
-static LEGACY_SET_IO: Offer = Offer {
-    name: "ur_driver/set_io",
-    service: <SetIO as Service>::TYPE,
-    does: "as io_and_status_controller/set_io, and fun 2: flag, pin 0 to 31, which nothing shows",
-};
-static LEGACY_SET_PAYLOAD: Offer = Offer {
-    name: "ur_driver/set_payload",
-    service: <SetPayload as Service>::TYPE,
-    does: "as io_and_status_controller/set_payload, whose type today has a center of gravity",
-};
-static ROBOT_ENABLE: Offer = Offer {
-    name: "ur_driver/robot_enable",
-    service: <Empty as Service>::TYPE,
-    does: "as outrigger/acknowledge: after a stop, commands are taken again; nothing begins by it",
-};
-/// Services of the drivers of 2015, by the names that they had.
-pub static LEGACY_OFFERS: &[&Offer] = &[&LEGACY_SET_IO, &LEGACY_SET_PAYLOAD, &ROBOT_ENABLE];
 
 /// Turns a hand's motion on and off, and renews it.
 pub static FREEDRIVE: &Heard = &Heard {

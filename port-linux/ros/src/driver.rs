@@ -7,6 +7,7 @@ use outrigger_wire::robot::Generation;
 use crate::arm::Arm;
 use crate::controller_state::controller_state;
 use crate::legacy::Legacy;
+use crate::listed::topics;
 use crate::pose::{pose, transform, wrench_at_tool, wrench_turned};
 use crate::readings::{Readings, Variable};
 use crate::scaling::Scaling;
@@ -19,49 +20,41 @@ use outrigger_ros2_messages::{
     WrenchStamped,
 };
 
-macro_rules! topics {
-    ($( $name:ident: $topic:literal, $message:ty, $qos:expr, $when:ident, $tells:literal; )*) => {
-        $( static $name: Topic = Topic {
-            name: $topic, message: <$message as Message>::TYPE, qos: $qos, when: When::$when, tells: $tells,
-        }; )*
-
-        /// Every topic of the surface.
-        pub static TOPICS: &[&Topic] = &[$( &$name ),*];
-    };
-}
-
 topics! {
-    JOINT_STATES: "joint_states", JointState, Qos::SYSTEM, State,
-        "position rad, velocity rad/s, effort: current A, of a KRC torque Nm";
-    DYNAMIC_JOINT_STATES: "dynamic_joint_states", DynamicJointState, Qos::SYSTEM, State,
-        "the same under names of their own; Humble and Jazzy";
-    SPEED_SCALING: "speed_scaling_state_broadcaster/speed_scaling", Number, Qos::SYSTEM, State,
-        "scaling in force, percent";
-    IO_STATES: "io_and_status_controller/io_states", IOStates, Qos::SYSTEM, State,
-        "18 digital inputs and outputs, 2 analog ones each: V, or A (by RTDE mA)";
-    TOOL_DATA: "io_and_status_controller/tool_data", ToolDataMsg, Qos::SYSTEM, State,
-        "the tool's connector: V, A (by RTDE mA), °C";
-    ROBOT_MODE: "io_and_status_controller/robot_mode", RobotModeMsg, Qos::LATCHED, Change,
-        "-1 no controller, 3 power off, 5 idle, 7 running";
-    SAFETY_MODE: "io_and_status_controller/safety_mode", SafetyModeMsg, Qos::LATCHED, Change,
-        "1 normal, 2 reduced, 3 protective stop, 5 safeguard stop, 6 and 7 emergency stop";
-    PROGRAM_RUNNING: "io_and_status_controller/robot_program_running", Flag, Qos::LATCHED, Change,
-        "whether this node commands the arm";
-    WRENCH: "force_torque_sensor_broadcaster/wrench", WrenchStamped, Qos::SYSTEM, State,
-        "force N and torque Nm at the tool's centre point";
-    TCP_POSE: "tcp_pose_broadcaster/pose", PoseStamped, Qos::SYSTEM, State,
-        "tool's centre point in the base frame, m";
-    TF: "/tf", TFMessage, Qos::SYSTEM, State, "base to tool0_controller, the same pose";
-    SCALED_STATE: "scaled_joint_trajectory_controller/controller_state", ControllerState, Qos::SYSTEM, Commanded,
-        "reference and output: the joints' targets as the robot's controller has them, feedback, error; rad, rad/s";
-    JOINT_STATE: "joint_trajectory_controller/controller_state", ControllerState, Qos::SYSTEM, Commanded,
-        "the same, by the name of newer releases";
-    SCALED_LEGACY: "scaled_joint_trajectory_controller/state", ControllerState, Qos::SYSTEM, Commanded,
-        "the same; Humble";
-    JOINT_LEGACY: "joint_trajectory_controller/state", ControllerState, Qos::SYSTEM, Commanded, "the same; Humble";
-    ROBOT_DESCRIPTION: "robot_description", Text, Qos::LATCHED, Change,
-        "URDF: links, joints and limits, by the geometry that the arm tells of itself (3.0 on); wrist 3 of UR3 and UR3e is `continuous`; \
-         shapes are sticks, with `ros.expert.meshes` those of ur_description";
+    /// Every topic of the surface.
+    TOPICS {
+        JOINT_STATES: "joint_states", JointState, Qos::SYSTEM, State,
+            "position rad, velocity rad/s, effort: current A, of a KRC torque Nm";
+        DYNAMIC_JOINT_STATES: "dynamic_joint_states", DynamicJointState, Qos::SYSTEM, State,
+            "the same under names of their own; Humble and Jazzy";
+        SPEED_SCALING: "speed_scaling_state_broadcaster/speed_scaling", Number, Qos::SYSTEM, State,
+            "scaling in force, percent";
+        IO_STATES: "io_and_status_controller/io_states", IOStates, Qos::SYSTEM, State,
+            "18 digital inputs and outputs, 2 analog ones each: V, or A (by RTDE mA)";
+        TOOL_DATA: "io_and_status_controller/tool_data", ToolDataMsg, Qos::SYSTEM, State,
+            "the tool's connector: V, A (by RTDE mA), °C";
+        ROBOT_MODE: "io_and_status_controller/robot_mode", RobotModeMsg, Qos::LATCHED, Change,
+            "-1 no controller, 3 power off, 5 idle, 7 running";
+        SAFETY_MODE: "io_and_status_controller/safety_mode", SafetyModeMsg, Qos::LATCHED, Change,
+            "1 normal, 2 reduced, 3 protective stop, 5 safeguard stop, 6 and 7 emergency stop";
+        PROGRAM_RUNNING: "io_and_status_controller/robot_program_running", Flag, Qos::LATCHED, Change,
+            "whether this node commands the arm";
+        WRENCH: "force_torque_sensor_broadcaster/wrench", WrenchStamped, Qos::SYSTEM, State,
+            "force N and torque Nm at the tool's centre point";
+        TCP_POSE: "tcp_pose_broadcaster/pose", PoseStamped, Qos::SYSTEM, State,
+            "tool's centre point in the base frame, m";
+        TF: "/tf", TFMessage, Qos::SYSTEM, State, "base to tool0_controller, the same pose";
+        SCALED_STATE: "scaled_joint_trajectory_controller/controller_state", ControllerState, Qos::SYSTEM, Commanded,
+            "reference and output: the joints' targets as the robot's controller has them, feedback, error; rad, rad/s";
+        JOINT_STATE: "joint_trajectory_controller/controller_state", ControllerState, Qos::SYSTEM, Commanded,
+            "the same, by the name of newer releases";
+        SCALED_LEGACY: "scaled_joint_trajectory_controller/state", ControllerState, Qos::SYSTEM, Commanded,
+            "the same; Humble";
+        JOINT_LEGACY: "joint_trajectory_controller/state", ControllerState, Qos::SYSTEM, Commanded, "the same; Humble";
+        ROBOT_DESCRIPTION: "robot_description", Text, Qos::LATCHED, Change,
+            "URDF: links, joints and limits, by the geometry that the arm tells of itself (3.0 on); wrist 3 of UR3 and UR3e is `continuous`; \
+             shapes are sticks, with `ros.expert.meshes` those of ur_description";
+    }
 }
 
 /// Which topics of the surface are not filled by what has been told so far, for readers of this release.

@@ -3,66 +3,36 @@
 //! Types are those of ROS 2 with the same names. As everywhere, a topic whose values the controller does not send is not published.
 
 use crate::arm::{Arm, UR_JOINTS};
+use crate::listed::topics;
 use crate::readings::{Readings, Variable};
 use outrigger_ros2_messages::cdr::encode;
-use outrigger_ros2_messages::endpoint::{Qos, Topic, When};
+use outrigger_ros2_messages::endpoint::{Qos, Topic};
 use outrigger_ros2_messages::{
     Header, IOStates, MasterboardDataMsg, Message, RobotModeDataMsg, RobotStatus, Temperature, Time, TwistStamped,
     WrenchStamped,
 };
 use outrigger_wire::robot::ControlMode;
 
-const fn topic<M: Message>(name: &'static str, qos: Qos, when: When, tells: &'static str) -> Topic {
-    Topic { name, message: M::TYPE, qos, when, tells }
+topics! {
+    /// Every topic that is published by a name of 2015 alone; `joint_states` and `/tf` have the same name on Surface D.
+    TOPICS {
+        WRENCH: "wrench", WrenchStamped, Qos::SYSTEM, State,
+            "force N and torque Nm at the tool's centre point, along the base's axes, as the controller has them; of a KRC along the tool's";
+        TOOL_VELOCITY: "tool_velocity", TwistStamped, Qos::SYSTEM, State,
+            "speed of the tool's centre point in the base frame, m/s and rad/s";
+        JOINT_TEMPERATURE: "joint_temperature", Temperature, Qos::SERVICES, Tenth,
+            "motors, °C: a message for each joint, with the frame of its link; not beside names of PolyScope X, which have another topic of this name";
+        IO_STATES: "ur_driver/io_states", IOStates, Qos::SYSTEM, State,
+            "the same as io_and_status_controller/io_states";
+        ROBOT_STATUS: "ur_driver/robot_status", RobotStatus, Qos::SYSTEM, Tenth,
+            "-1 unknown, 0 no, 1 yes: emergency stop, power, motion possible (robot mode RUNNING), error (protective stop); in_motion is unknown, mode 1 \
+     manual (freedrive) or 2";
+        MASTERBOARD_STATE: "ur_driver/masterboard_state", MasterboardDataMsg, Qos::SYSTEM, Tenth,
+            "the control box: bits of inputs and outputs, analog ones V or A, °C, V, A; safety and power state of CB2, else 0; by 30001 or 30002";
+        ROBOT_MODE_STATE: "ur_driver/robot_mode_state", RobotModeDataMsg, Qos::SYSTEM, Tenth,
+            "flags of the robot, and the controller's clock, µs; by 30001 or 30002";
+    }
 }
-
-static WRENCH: Topic = topic::<WrenchStamped>(
-    "wrench",
-    Qos::SYSTEM,
-    When::State,
-    "force N and torque Nm at the tool's centre point, along the base's axes, as the controller has them; of a KRC along the tool's",
-);
-static TOOL_VELOCITY: Topic = topic::<TwistStamped>(
-    "tool_velocity",
-    Qos::SYSTEM,
-    When::State,
-    "speed of the tool's centre point in the base frame, m/s and rad/s",
-);
-static JOINT_TEMPERATURE: Topic = topic::<Temperature>(
-    "joint_temperature",
-    Qos::SERVICES,
-    When::Tenth,
-    "motors, °C: a message for each joint, with the frame of its link; not beside names of PolyScope X, which have another topic of this name",
-);
-static ROBOT_STATUS: Topic = topic::<RobotStatus>(
-    "ur_driver/robot_status",
-    Qos::SYSTEM,
-    When::Tenth,
-    "-1 unknown, 0 no, 1 yes: emergency stop, power, motion possible (robot mode RUNNING), error (protective stop); in_motion is unknown, mode 1 \
-     manual (freedrive) or 2",
-);
-static MASTERBOARD_STATE: Topic = topic::<MasterboardDataMsg>(
-    "ur_driver/masterboard_state",
-    Qos::SYSTEM,
-    When::Tenth,
-    "the control box: bits of inputs and outputs, analog ones V or A, °C, V, A; safety and power state of CB2, else 0; by 30001 or 30002",
-);
-static ROBOT_MODE_STATE: Topic = topic::<RobotModeDataMsg>(
-    "ur_driver/robot_mode_state",
-    Qos::SYSTEM,
-    When::Tenth,
-    "flags of the robot, and the controller's clock, µs; by 30001 or 30002",
-);
-static IO_STATES: Topic = topic::<IOStates>(
-    "ur_driver/io_states",
-    Qos::SYSTEM,
-    When::State,
-    "the same as io_and_status_controller/io_states",
-);
-
-/// Every topic that is published by a name of 2015 alone; `joint_states` and `/tf` have the same name on Surface D.
-pub static TOPICS: &[&Topic] =
-    &[&WRENCH, &TOOL_VELOCITY, &JOINT_TEMPERATURE, &IO_STATES, &ROBOT_STATUS, &MASTERBOARD_STATE, &ROBOT_MODE_STATE];
 
 /// Links that turn by the joints, in their order.
 const LINKS: [&str; UR_JOINTS.len()] =

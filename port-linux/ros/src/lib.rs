@@ -23,6 +23,7 @@ pub mod goals;
 pub mod hand_back;
 pub mod health;
 pub mod legacy;
+mod listed;
 pub mod native;
 pub mod native_calls;
 #[cfg(any(test, feature = "node"))]

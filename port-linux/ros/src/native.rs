@@ -13,6 +13,7 @@ mod readout;
 mod tests;
 
 use crate::arm::Arm;
+use crate::listed::topics;
 use crate::readings::{Readings, Variable};
 use outrigger_ros2_messages::cdr::ENCAPSULATION;
 use outrigger_ros2_messages::endpoint::{NameError, Names, Qos, Topic, When};
@@ -23,19 +24,6 @@ use outrigger_ros2_messages::{
     TCPState, TFMessage, Temperature, Time, TimeReference, ToolOutputMode, VoltageCurrentStamped, WorldModelNames,
     WrenchStamped,
 };
-
-macro_rules! topics {
-    ($( $(#[$doc:meta])* $list:ident {
-        $( $name:ident: $topic:literal, $message:ty, $qos:expr, $when:ident, $tells:literal; )*
-    } )*) => { $(
-        $( static $name: Topic = Topic {
-            name: $topic, message: <$message as Message>::TYPE, qos: $qos, when: When::$when, tells: $tells,
-        }; )*
-
-        $(#[$doc])*
-        pub static $list: &[&Topic] = &[$( &$name ),*];
-    )* };
-}
 
 /// Of inputs and outputs.
 const LATCHED_10: Qos = Qos { depth: 10, ..Qos::LATCHED };

@@ -8,29 +8,24 @@ use std::ops::RangeInclusive;
 use outrigger_core::command::outputs::{AnalogDomain, DigitalOutput, Write};
 
 use crate::calls::Refused;
+use crate::listed::offers;
 use outrigger_ros2_messages::cdr::{decode, encode};
 use outrigger_ros2_messages::endpoint::{Heard, Offer};
 use outrigger_ros2_messages::{
-    AnalogPin, DigitalPin, Message, Service, SetAnalogPins, SetAnalogPinsRequest, SetAnalogPinsResponse,
-    SetDigitalOutput, SetDigitalOutputRequest, SetDigitalOutputResponse, SetSpeedFraction, SetSpeedFractionRequest,
+    AnalogPin, DigitalPin, Message, SetAnalogPins, SetAnalogPinsRequest, SetAnalogPinsResponse, SetDigitalOutput,
+    SetDigitalOutputRequest, SetDigitalOutputResponse, SetSpeedFraction, SetSpeedFractionRequest,
     SetSpeedFractionResponse, Wrench, WrenchStamped,
 };
 
-macro_rules! offers {
-    ($( $name:ident: $at:literal, $service:ty, $does:literal; )*) => {
-        $( static $name: Offer = Offer { name: $at, service: <$service as Service>::TYPE, does: $does }; )*
-
-        /// Every service of the surface, below the node's namespace.
-        pub static NATIVE_OFFERS: &[&Offer] = &[$( &$name ),*];
-    };
-}
-
 offers! {
-    SET_SPEED: "set_speed_fraction", SetSpeedFraction, "the slider, 0 to 1";
-    SET_CONFIGURABLE: "set_configurable_digital_output", SetDigitalOutput, "pins 0 to 7, each at most once; not on CB2";
-    SET_STANDARD: "set_standard_digital_output", SetDigitalOutput, "pins 0 to 7, each at most once";
-    SET_ANALOG: "set_standard_analog_output", SetAnalogPins,
-        "pins 0 and 1, each at most once; domain 0: 0.004 to 0.02 A, 1: 0 to 10 V";
+    /// Every service of the surface, below the node's namespace.
+    NATIVE_OFFERS {
+        SET_SPEED: "set_speed_fraction", SetSpeedFraction, "the slider, 0 to 1";
+        SET_CONFIGURABLE: "set_configurable_digital_output", SetDigitalOutput, "pins 0 to 7, each at most once; not on CB2";
+        SET_STANDARD: "set_standard_digital_output", SetDigitalOutput, "pins 0 to 7, each at most once";
+        SET_ANALOG: "set_standard_analog_output", SetAnalogPins,
+            "pins 0 and 1, each at most once; domain 0: 0.004 to 0.02 A, 1: 0 to 10 V";
+    }
 }
 
 /// A force that somebody else measures.

@@ -1,33 +1,27 @@
 //! Parameters of a node: how it joined, to be read and not to be set (`core/docs/protocol/ros2-surface.md` 5.8).
 
 use crate::calls::{Refused, wrong};
+use crate::listed::offers;
 use outrigger_ros2_messages::cdr::{decode, encode};
 use outrigger_ros2_messages::endpoint::Offer;
 use outrigger_ros2_messages::{
     DescribeParameters, DescribeParametersRequest, DescribeParametersResponse, GetParameterTypes,
     GetParameterTypesRequest, GetParameterTypesResponse, GetParameters, GetParametersRequest, GetParametersResponse,
     ListParameters, ListParametersRequest, ListParametersResponse, ListParametersResult, Parameter,
-    ParameterDescriptor, ParameterValue, Service, SetParameters, SetParametersAtomically,
-    SetParametersAtomicallyRequest, SetParametersAtomicallyResponse, SetParametersRequest, SetParametersResponse,
-    SetParametersResult,
+    ParameterDescriptor, ParameterValue, SetParameters, SetParametersAtomically, SetParametersAtomicallyRequest,
+    SetParametersAtomicallyResponse, SetParametersRequest, SetParametersResponse, SetParametersResult,
 };
 
-macro_rules! offers {
-    ($( $name:ident: $at:literal, $service:ty, $does:literal; )*) => {
-        $( static $name: Offer = Offer { name: $at, service: <$service as Service>::TYPE, does: $does }; )*
-
-        /// The services that every node of ROS 2 has, below the name of the node `outrigger`.
-        pub static PARAMETER_OFFERS: &[&Offer] = &[$( &$name ),*];
-    };
-}
-
 offers! {
-    LIST: "outrigger/list_parameters", ListParameters, "names of the node's parameters: how it joined";
-    GET: "outrigger/get_parameters", GetParameters, "their values; type 0 of what is none";
-    TYPES: "outrigger/get_parameter_types", GetParameterTypes, "their types";
-    DESCRIBE: "outrigger/describe_parameters", DescribeParameters, "what each is";
-    SET: "outrigger/set_parameters", SetParameters, "refused: options and configuration say it at the start";
-    SET_ALL: "outrigger/set_parameters_atomically", SetParametersAtomically, "refused in the same way";
+    /// The services that every node of ROS 2 has, below the name of the node `outrigger`.
+    PARAMETER_OFFERS {
+        LIST: "outrigger/list_parameters", ListParameters, "names of the node's parameters: how it joined";
+        GET: "outrigger/get_parameters", GetParameters, "their values; type 0 of what is none";
+        TYPES: "outrigger/get_parameter_types", GetParameterTypes, "their types";
+        DESCRIBE: "outrigger/describe_parameters", DescribeParameters, "what each is";
+        SET: "outrigger/set_parameters", SetParameters, "refused: options and configuration say it at the start";
+        SET_ALL: "outrigger/set_parameters_atomically", SetParametersAtomically, "refused in the same way";
+    }
 }
 
 /// `PARAMETER_BOOL` and its like, of `rcl_interfaces/msg/ParameterType`.
