@@ -2,7 +2,6 @@
 
 use std::cell::{Cell, RefCell};
 use std::future::pending;
-use std::io;
 use std::net::SocketAddr;
 
 use outrigger_core::client::Output;
@@ -13,7 +12,7 @@ use outrigger_core::client::script::{ScriptFile, UploadConfig, UploadEvent, Uplo
 use tokio::net::TcpStream;
 use tokio::sync::Notify;
 
-use super::upload::{Hears, Ready, ready, upload};
+use super::upload::{Carried, Hears, ready, upload};
 use crate::exit::{Failure, Outcome};
 use crate::host::clock::Clock;
 use crate::net::cannot_connect;
@@ -224,24 +223,13 @@ async fn follow<O: Observes>(
                     InterpreterInput::Refused
                 }
             },
-            ready = ready(stream.as_ref(), !unsent.is_empty()) => match ready {
-                Ready::ToRead(stream) => match stream.try_read(client.receive_window()) {
-                    Ok(0) => InterpreterInput::Closed,
-                    Ok(count) => {
-                        client.commit(count, clock.now());
-                        continue;
-                    }
-                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => InterpreterInput::Tick,
-                    Err(_) => InterpreterInput::Closed,
-                },
-                Ready::ToWrite(stream) => match stream.try_write(&unsent) {
-                    Ok(count) => {
-                        unsent.drain(..count);
-                        InterpreterInput::Tick
-                    }
-                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => InterpreterInput::Tick,
-                    Err(_) => InterpreterInput::Closed,
-                },
+            ready = ready(stream.as_ref(), !unsent.is_empty()) => match ready.carry(client.receive_window(), &mut unsent) {
+                Carried::Received(count) => {
+                    client.commit(count, clock.now());
+                    continue;
+                }
+                Carried::Nothing => InterpreterInput::Tick,
+                Carried::Closed => InterpreterInput::Closed,
             },
             () = deadline => InterpreterInput::Tick,
         };

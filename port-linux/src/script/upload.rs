@@ -97,24 +97,13 @@ pub async fn upload(
                     UploadInput::Refused
                 }
             },
-            ready = ready(stream.as_ref(), !unsent.is_empty()) => match ready {
-                Ready::ToRead(stream) => match stream.try_read(engine.receive_window()) {
-                    Ok(0) => UploadInput::Closed,
-                    Ok(count) => {
-                        engine.commit(count, clock.now());
-                        continue;
-                    }
-                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => UploadInput::Tick,
-                    Err(_) => UploadInput::Closed,
-                },
-                Ready::ToWrite(stream) => match stream.try_write(&unsent) {
-                    Ok(count) => {
-                        unsent.drain(..count);
-                        UploadInput::Tick
-                    }
-                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => UploadInput::Tick,
-                    Err(_) => UploadInput::Closed,
-                },
+            ready = ready(stream.as_ref(), !unsent.is_empty()) => match ready.carry(engine.receive_window(), &mut unsent) {
+                Carried::Received(count) => {
+                    engine.commit(count, clock.now());
+                    continue;
+                }
+                Carried::Nothing => UploadInput::Tick,
+                Carried::Closed => UploadInput::Closed,
             },
             () = deadline => UploadInput::Tick,
         };
@@ -127,12 +116,44 @@ fn was_interrupted(by: &str, sent: bool) -> Failure {
     Failure::Fault(format!("{by}: {what}"))
 }
 
+/// A socket that can receive or send.
+#[derive(Clone, Copy)]
 pub(super) enum Ready<'s> {
     ToRead(&'s TcpStream),
     ToWrite(&'s TcpStream),
 }
 
-/// What `stream` can do next, where there is one.
+/// What a socket that was [`Ready`] has done.
+pub(super) enum Carried {
+    /// So many bytes were received.
+    Received(usize),
+    /// Nothing, or some bytes were sent.
+    Nothing,
+    /// The connection is over.
+    Closed,
+}
+
+impl Ready<'_> {
+    /// Receives into `window`, or sends what can be sent of `unsent`.
+    pub(super) fn carry(self, window: &mut [u8], unsent: &mut Vec<u8>) -> Carried {
+        let done = match self {
+            Self::ToRead(stream) => stream.try_read(window),
+            Self::ToWrite(stream) => stream.try_write(unsent).map(|count| {
+                unsent.drain(..count);
+                count
+            }),
+        };
+        match (self, done) {
+            (Self::ToRead(_), Ok(0)) => Carried::Closed,
+            (Self::ToRead(_), Ok(count)) => Carried::Received(count),
+            (Self::ToWrite(_), Ok(_)) => Carried::Nothing,
+            (_, Err(error)) if error.kind() == io::ErrorKind::WouldBlock => Carried::Nothing,
+            (_, Err(_)) => Carried::Closed,
+        }
+    }
+}
+
+/// Returns what `stream` can do next, where there is one.
 pub(super) async fn ready(stream: Option<&TcpStream>, writing: bool) -> Ready<'_> {
     let Some(stream) = stream else { return std::future::pending().await };
     tokio::select! {
