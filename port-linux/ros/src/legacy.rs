@@ -8,8 +8,7 @@ use crate::readings::{Readings, Variable};
 use outrigger_ros2_messages::cdr::encode;
 use outrigger_ros2_messages::endpoint::{Qos, Topic};
 use outrigger_ros2_messages::{
-    Header, IOStates, MasterboardDataMsg, Message, RobotModeDataMsg, RobotStatus, Temperature, Time, TwistStamped,
-    WrenchStamped,
+    Header, IOStates, MasterboardDataMsg, RobotModeDataMsg, RobotStatus, Temperature, Time, TwistStamped, WrenchStamped,
 };
 use outrigger_wire::robot::ControlMode;
 
@@ -196,6 +195,7 @@ mod tests {
 
     use super::*;
     use crate::readings::Port;
+    use outrigger_ros2_messages::Message;
     use outrigger_ros2_messages::cdr::decode;
     use outrigger_ros2_messages::endpoint::Names;
 
