@@ -30,6 +30,10 @@ fn a_mechanism_that_is_taken_away_takes_its_share_of_the_delay_along() {
     // 1002 lines, of which ten are free: 99.2 ms, within the cycle that it begins in.
     let compiling = share("precomputed", Mechanism::Compiling, first, 4);
     assert!((compiling - 99.2).abs() < 8.0, "{compiling} ms");
+    // A program that stays is not uploaded.
+    let upload = |name: &str| share(name, Mechanism::Upload, first, 8);
+    let (uploaded, stays) = (upload("threaded-1.8-0.08-uploaded"), upload("threaded-1.8-0.08-resident"));
+    assert!((uploaded - 54.0).abs() < 8.0 && stays == 0.0, "{uploaded} and {stays} ms");
     // Text comes at any time of a cycle: it waits 5 ms longer on average: a whole cycle in five of eight runs.
     let latch = share("precomputed", Mechanism::Latch, first, 24);
     assert!((3.0..7.0).contains(&latch), "{latch} ms");
@@ -96,7 +100,7 @@ fn the_table_itself_says_where_simulation_and_report_disagree() {
     let table: String = page.lines().filter(|line| line.starts_with('|')).collect::<Vec<_>>().join("\n");
     for disagreement in [
         "the base joint moves here, the end joint in the report",
-        "16 ms later than without the upload here, 70 ms reported",
+        "delay: 206 ms here, 160 ms reported: 46 ms",
         "later than streamed at 125 Hz here, not later in the report",
         "no oscillation here",
         "final error: −0.33° here, −1.50° reported",

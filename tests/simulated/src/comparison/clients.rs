@@ -91,7 +91,11 @@ pub(super) fn run(task: Task, mechanisms: Mechanisms, seed: u64) -> Course {
     let start = options.q;
     let mut controller = Controller::new(options).expect("a robot");
     let text = controller.connect(Port::Realtime).expect("30003 is served");
-    let resident = matches!(task.client, Client::Threaded { resident: true, .. });
+    let first = match task.client {
+        Client::Threaded { resident: true, .. } => SimTime::from_millis(100),
+        Client::Threaded { resident: false, .. } => asked + mechanisms.upload(),
+        Client::Precomputed | Client::Lines => asked,
+    };
     let mut run = Run {
         task,
         wanted: Wanted::ThereAndBack,
@@ -105,7 +109,7 @@ pub(super) fn run(task: Task, mechanisms: Mechanisms, seed: u64) -> Course {
         asked,
         begun: None,
         sent: 0,
-        next: if resident { SimTime::from_millis(100) } else { asked },
+        next: first,
         start,
     };
     run.live()

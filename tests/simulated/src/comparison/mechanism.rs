@@ -24,6 +24,8 @@ pub enum Mechanism {
     Drive,
     /// The drives are 0.5 % faster or slower than they are told.
     SpeedError,
+    /// A driver of 2015 that uploads a program for each motion takes a while until the controller has it.
+    Upload,
     /// A client of 2015 wakes up late.
     Waking,
     /// Segments take their time on the network, and not always the same.
@@ -34,13 +36,14 @@ pub enum Mechanism {
 
 impl Mechanism {
     /// Every mechanism with the word that options and tables use for it.
-    pub const NAMED: [(Self, &'static str); 9] = [
+    pub const NAMED: [(Self, &'static str); 10] = [
         (Self::Latch, "latch"),
         (Self::Filter, "filter"),
         (Self::Compiling, "compiling"),
         (Self::Halting, "halting"),
         (Self::Drive, "drive"),
         (Self::SpeedError, "speed-error"),
+        (Self::Upload, "upload"),
         (Self::Waking, "waking"),
         (Self::Network, "network"),
         (Self::Nagle, "nagle"),
@@ -83,6 +86,10 @@ impl Mechanism {
             Self::SpeedError => {
                 "a joint turns 0.5 % faster or slower than it is told, by a sign drawn per run (assumed)"
             }
+            Self::Upload => {
+                "a driver that uploads its program for each motion begins 70 ms later than one whose program stays (reported): 54 ms \
+                 pass before the controller has the text, and what is left is compiling and connecting (the parts are assumed)"
+            }
             Self::Waking => "a client that sends by its own clock wakes up to 2 ms late (assumed)",
             Self::Network => "a segment takes 100 µs, and up to a sixteenth of a control cycle more (assumed)",
             Self::Nagle => {
@@ -93,6 +100,8 @@ impl Mechanism {
     }
 }
 
+/// Time until a driver of 2015 has uploaded its program: what the reported 70 ms are more than compiling and connecting take here.
+const UPLOAD: Duration = Duration::from_millis(54);
 /// Longest time that a client of 2015 wakes up late.
 const WAKING: Duration = Duration::from_millis(2);
 /// Time a segment takes each way.
@@ -159,6 +168,11 @@ impl Mechanisms {
     /// Time a segment takes each way.
     pub(super) const fn latency(self) -> Duration {
         if self.has(Mechanism::Network) { LATENCY } else { Duration::ZERO }
+    }
+
+    /// Returns the time that passes before a program which is uploaded for a motion is at the controller.
+    pub(super) const fn upload(self) -> Duration {
+        if self.has(Mechanism::Upload) { UPLOAD } else { Duration::ZERO }
     }
 
     /// Longest time that a client by its own clock wakes up late.
