@@ -13,11 +13,10 @@ use crate::readings::{Readings, Variable};
 use crate::scaling::Scaling;
 use crate::urdf::{self, Geometry};
 use outrigger_ros2_messages::cdr::encode;
-use outrigger_ros2_messages::endpoint::{Distro, Qos, Topic, When};
+use outrigger_ros2_messages::endpoint::{Distro, Qos, Topic};
 use outrigger_ros2_messages::{
-    Analog, ControllerState, Digital, DynamicJointState, Flag, Header, IOStates, InterfaceValue, JointState, Message,
-    Number, PoseStamped, RobotModeMsg, SafetyModeMsg, TFMessage, Text, Time, ToolDataMsg, TransformStamped,
-    WrenchStamped,
+    Analog, ControllerState, Digital, DynamicJointState, Flag, Header, IOStates, InterfaceValue, JointState, Number,
+    PoseStamped, RobotModeMsg, SafetyModeMsg, TFMessage, Text, Time, ToolDataMsg, TransformStamped, WrenchStamped,
 };
 
 topics! {
@@ -304,8 +303,10 @@ mod tests {
     use super::*;
     use crate::arm::UR_JOINTS;
     use crate::readings::Port;
+    use outrigger_ros2_messages::Message;
     use outrigger_ros2_messages::cdr::decode;
     use outrigger_ros2_messages::endpoint::Names;
+    use outrigger_ros2_messages::endpoint::When;
 
     fn published(readings: &Readings, distro: Distro) -> Vec<(&'static str, Vec<u8>)> {
         let arm = Arm::new(&UR_JOINTS, &Names::new("", "left_").unwrap());
