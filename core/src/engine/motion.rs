@@ -182,7 +182,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
     pub fn replace(&mut self, waypoints: &[Waypoint<N>], last: bool) -> Result<Replaced, FeedError> {
         self.account();
         self.cycle.streaming().ok_or(FeedError::NotCommanding)?;
-        self.cycle.settle_halted(&mut self.law);
+        self.cycle.settle_held(&mut self.law);
         let replaced =
             self.law.motion_mut().ok_or(FeedError::NoMotion)?.replace(waypoints, last, self.cycle.limits())?;
         self.record_change();
@@ -199,7 +199,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
     pub fn cancel(&mut self) -> Result<Replaced, FeedError> {
         self.account();
         self.cycle.streaming().ok_or(FeedError::NotCommanding)?;
-        self.cycle.settle_halted(&mut self.law);
+        self.cycle.settle_held(&mut self.law);
         let cancelled = self.law.motion_mut().ok_or(FeedError::NoMotion)?.cancel(self.cycle.limits())?;
         self.record_change();
         Ok(cancelled)

@@ -291,24 +291,31 @@ fn a_pause_of_a_law_without_a_motion_holds_the_arm_where_it_stands() {
     }
 }
 
-/// A motion that is cancelled during a pause is over: the arm stays where it stands when the program is resumed.
+/// A motion that is cancelled while a pause or the slider holds it is over: the arm stays where it stands afterwards.
 #[test]
-fn a_motion_that_is_cancelled_during_a_pause_moves_nothing_after_it() {
+fn a_motion_that_is_cancelled_while_it_is_held_moves_nothing_afterwards() {
     for software in SOFTWARE {
-        for way in Way::ALL.into_iter().filter(|way| way.path != CommandPath::Text) {
-            let what = format!("{software}, {}", way.name());
-            let mut buffers = Buffers::with_rtde();
-            let mut run = Run::begin(Maker::Law(way), software, &mut buffers);
-            run.rig.controller.act(Action::PauseProgram);
-            run.pass(Duration::from_secs(2));
-            let stood = run.rig.controller.truth().q;
-            let cancelled = run.rig.with_engine(|engine, _| engine.cancel());
-            assert!(cancelled.is_ok(), "{what}: {cancelled:?}");
-            run.rig.controller.act(Action::ResumeProgram);
-            run.pass(Duration::from_secs(3));
-            let moved = off(&[stood], &run.rig.controller.truth().q);
-            assert!(moved < STANDS, "{what}: {moved} rad\n{}", run.rig.record().story());
-            assert_eq!(run.rig.engine().mode(), Mode::Command, "{what}\n{}", run.rig.record().story());
+        for way in Way::ALL {
+            for stop in [Stop::Pause, Stop::Slider] {
+                if way.path == CommandPath::Text && stop == Stop::Pause {
+                    continue;
+                }
+                let what = format!("{software}, {}, {stop:?}", way.name());
+                let mut buffers = Buffers::with_rtde();
+                let mut run = Run::begin(Maker::Law(way), software, &mut buffers);
+                run.rig.controller.act(stop.begin());
+                run.pass(Duration::from_secs(2));
+                let stood = run.rig.controller.truth().q;
+                let cancelled = run.rig.with_engine(|engine, _| engine.cancel());
+                assert!(cancelled.is_ok(), "{what}: {cancelled:?}");
+                for action in stop.end() {
+                    run.rig.controller.act(*action);
+                }
+                run.pass(Duration::from_secs(3));
+                let moved = off(&[stood], &run.rig.controller.truth().q);
+                assert!(moved < STANDS, "{what}: {moved} rad\n{}", run.rig.record().story());
+                assert_eq!(run.rig.engine().mode(), Mode::Command, "{what}\n{}", run.rig.record().story());
+            }
         }
     }
 }

@@ -26,15 +26,12 @@ impl<const N: usize> CycleMemory<N> {
         self.state.as_ref().filter(|_| self.stream.begun && self.mode.mode() == Mode::Command)
     }
 
-    /// Has the law begin at rest where a pause halts its motion: called before it is asked for another.
+    /// Has the law begin at rest where a pause or the speed scaling holds its motion: called before it is asked for another.
     #[cfg(feature = "trajectories")]
-    pub(in crate::engine) fn settle_halted<L: Law<N>>(&self, law: &mut L) {
-        #[cfg(feature = "programs")]
+    pub(in crate::engine) fn settle_held<L: Law<N>>(&self, law: &mut L) {
         if let Some(state) = self.streaming() {
-            self.stream.settle_halted(law, state, self.chain.as_ref());
+            self.stream.settle_held(law, state, self.chain.as_ref());
         }
-        #[cfg(not(feature = "programs"))]
-        let _ = law;
     }
 
     /// The limits that every command is held to.

@@ -187,15 +187,11 @@ impl<const N: usize> Stream<N> {
         if self.pacer.is_overdue() { Err(why) } else { Ok(()) }
     }
 
-    /// Has the law begin at rest from this state while a pause halts its motion, because it is about to be asked for another.
-    #[cfg(all(feature = "programs", feature = "trajectories"))]
-    pub(super) fn settle_halted<L: Law<N>>(
-        &self,
-        law: &mut L,
-        state: &State<N>,
-        kinematics: Option<&KinematicChain<N>>,
-    ) {
-        if self.halt.is_some() {
+    /// Has the law begin at rest from this state while a pause or the speed scaling holds its motion, because it is about to be asked for
+    /// another.
+    #[cfg(feature = "trajectories")]
+    pub(super) fn settle_held<L: Law<N>>(&self, law: &mut L, state: &State<N>, kinematics: Option<&KinematicChain<N>>) {
+        if self.pacer.held_by().is_some() {
             law.suspend();
             // What a law refuses here it refuses again when it goes on.
             let _ = law.arm(&Start { state, kinematics, resume: false });
