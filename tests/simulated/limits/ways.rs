@@ -380,6 +380,9 @@ pub(crate) fn run(way: Way, seed: u64, keys: &mut Keys) -> Option<Swept> {
         }
         rig.run_for(Span::from_millis(1_500));
         if way.path.is_torques() {
+            // A gentle stop from a high speed takes longer.
+            let speed = rig.controller.truth().qd.iter().fold(0.0_f64, |most, v| most.max(v.abs()));
+            rig.run_for(Span::from_secs_f64(speed / f64::from(config.peer.text.stop_acceleration)));
             let struck = commanded.then_some((strike, at));
             return (torques::judge(&rig, &config, software, struck), None, [0.0; 6]);
         }
