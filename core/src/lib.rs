@@ -30,7 +30,7 @@
 //! | `trajectories` * | motions that are fed while they run, quintic between waypoints with accelerations |
 //! | `programs` | commands by a program on the controller |
 //! | `urcap` | programs that speak External Control's protocol |
-//! | `motions` | streamed speeds and positions, moves of the tool, tolerances of moves by the controller |
+//! | `motions` | streamed speeds, positions and torques, moves of the tool, tolerances of moves by the controller |
 //! | `record` | recordings that replay, and settings of a board as bytes |
 //! | `async` | the loop over asynchronous sockets |
 //! | `defmt` | log formatting on a microcontroller |

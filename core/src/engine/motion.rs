@@ -205,12 +205,13 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         Ok(cancelled)
     }
 
-    /// From the next state on the law follows these speeds or positions, in place of a motion, for as long as they
+    /// From the next state on the law follows these speeds, positions or torques, in place of a motion, for as long as they
     /// [hold](Forward::holds). In place of an input, like [`feed`](Self::feed). `motion_status().forwarding` says how it stands.
     ///
     /// # Errors
     /// Why not, and what was commanded before goes on: [`ForwardError::NotCommanding`] in any mode but `Command`, and while the
-    /// controller moves the arm by itself; those of [`Motion::forward`](crate::law::Motion::forward).
+    /// controller moves the arm by itself; those of [`Forwarded::fits`](crate::law::Forwarded::fits) and of
+    /// [`Motion::forward`](crate::law::Motion::forward).
     #[cfg(feature = "motions")]
     pub fn forward(&mut self, forward: &Forward<N>, now: Instant) -> Result<(), ForwardError> {
         self.account();
@@ -219,6 +220,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         self.wake(now);
         let streaming = self.cycle.streaming().ok_or(ForwardError::NotCommanding);
         let taken = streaming.and_then(|state| {
+            forward.what.fits(self.cycle.torque_limits())?;
             let motion = self.law.motion_mut().ok_or(ForwardError::NoJointLaw)?;
             motion.forward(forward, state, self.cycle.limits())
         });

@@ -1,16 +1,21 @@
-//! Joint speeds or positions that somebody streams, in place of a motion (`core/docs/protocol/ros2-surface.md` 7.4 and 7.9).
+//! Joint speeds, positions or torques that somebody streams, in place of a motion (`core/docs/protocol/ros2-surface.md` 7.4 and 7.9).
 //!
 //! The source of the first command claims the law until the arm rests again; the newest command counts.
 //!
 //! | phase | command | next state | next phase |
 //! |---|---|---|---|
-//! | `Idle` | speeds, positions | | `Speeds`, `Positions` |
+//! | `Idle` | speeds, positions, torques | | `Speeds`, `Positions`, `Torques` |
 //! | `Speeds` | speeds | they are wanted for [`Forward::holds`], from the first state on | `Speeds` |
 //! | `Speeds` | none in time | zero is wanted: the speeds have lapsed | `Lapsed` |
-//! | `Lapsed` | speeds | | `Speeds` |
-//! | `Lapsed` | none | zero is wanted until the arm rests | `Idle`, held where it rests |
+//! | `Torques` | torques | they are wanted for [`Forward::holds`], from the first state on | `Torques` |
+//! | `Torques` | none in time | zero speed is wanted: the torques have lapsed | `Lapsed` |
+//! | `Lapsed` | speeds, torques | | `Speeds`, `Torques` |
+//! | `Lapsed` | none | zero speed is wanted until the arm rests | `Idle`, held where it rests |
 //! | `Positions` | positions | the newest are followed by feedback | `Positions` |
 //! | `Positions` | none in time | the last are followed until the arm rests there, or stands elsewhere after a second | `Idle`, held there |
+//!
+//! Torques go out only on a path that takes them: [`Forwarded::fits`]. After they have lapsed nothing of them is left within
+//! [`TorqueLimits::rise`], and a joint gets only the torque that brakes it.
 //!
 //! Whatever else is sent is refused, and what was sent before holds until its own end. Nothing is extrapolated. Where the robot's
 //! speed scaling is 0 the law makes no steps, and the time of a command goes on: see [`Motion::stand`](super::Motion::stand).
@@ -35,9 +40,9 @@
 use core::fmt;
 
 use super::survey::{Excess, Quantity};
-use crate::command::Limits;
+use crate::command::{Limits, TorqueLimits};
 use crate::robot::{BadValue, Range, range_of};
-use outrigger_wire::robot::{JointPositions, JointVelocities, State};
+use outrigger_wire::robot::{JointPositions, JointTorques, JointVelocities, State};
 use outrigger_wire::time::Duration;
 
 /// What is streamed.
@@ -49,6 +54,21 @@ pub enum Forwarded<const N: usize> {
     Speeds(JointVelocities<N>),
     /// Angle of each joint \[rad\].
     Positions(JointPositions<N>),
+    /// Torque of each joint beyond what holds the arm against gravity \[Nm\].
+    Torques(JointTorques<N>),
+}
+
+impl<const N: usize> Forwarded<N> {
+    /// Checks torques for a path that takes torques within `limits`, or for one that takes none. Speeds and positions fit every
+    /// path; the law judges them.
+    ///
+    /// # Errors
+    /// [`ForwardError::NoTorques`], [`ForwardError::NotFinite`] or [`ForwardError::Torque`].
+    pub fn fits(&self, limits: Option<&TorqueLimits<N>>) -> Result<(), ForwardError> {
+        let Self::Torques(torques) = self else { return Ok(()) };
+        let limits = limits.ok_or(ForwardError::NoTorques)?;
+        judge(&torques.0, &limits.torque.0, |joint, sent, allowed| ForwardError::Torque { joint, sent, allowed })
+    }
 }
 
 /// One command of a stream.
@@ -78,10 +98,12 @@ pub enum Forwarding {
     Idle,
     /// Speeds.
     Speeds,
-    /// No further speeds came in time: the arm comes to rest.
+    /// No further speeds or torques came in time: the arm comes to rest.
     Lapsed,
     /// Positions.
     Positions,
+    /// Torques.
+    Torques,
 }
 
 /// Why a command of a stream is refused.
@@ -111,10 +133,21 @@ pub enum ForwardError {
         /// How far it may be \[rad\].
         allowed: f32,
     },
-    /// Positions, while the arm moves by speeds, or speeds while it moves by positions.
+    /// A command of another kind than those by which the arm moves.
     OtherKind,
     /// Positions, to a law whose feedback is off.
     NoFeedback,
+    /// Torques, on a path that takes none.
+    NoTorques,
+    /// A torque above its limit.
+    Torque {
+        /// The joint, from 0.
+        joint: u8,
+        /// The torque that was sent \[Nm\].
+        sent: f32,
+        /// The highest that is allowed, in this direction \[Nm\].
+        allowed: f32,
+    },
 }
 
 impl ForwardError {
@@ -132,6 +165,8 @@ impl ForwardError {
             Self::Far { .. } => "Far",
             Self::OtherKind => "OtherKind",
             Self::NoFeedback => "NoFeedback",
+            Self::NoTorques => "NoTorques",
+            Self::Torque { .. } => "TorqueLimit",
         }
     }
 }
@@ -140,7 +175,7 @@ impl fmt::Display for ForwardError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotCommanding => f.write_str("nothing is commanded now"),
-            Self::NoJointLaw => f.write_str("the law of this run follows no speeds or positions of joints"),
+            Self::NoJointLaw => f.write_str("the law of this run follows no commands of joints"),
             Self::Sensor => f.write_str("a sensor moves the arm by this law"),
             Self::MotionUnderWay => f.write_str("a motion is under way: wait for its end, or cancel it"),
             Self::NotFinite => f.write_str("a number is NaN or infinite"),
@@ -150,8 +185,14 @@ impl fmt::Display for ForwardError {
                 let joint = joint.saturating_add(1);
                 write!(f, "joint {joint} is {off:.3} rad from there, and {allowed:.3} rad are allowed")
             }
-            Self::OtherKind => f.write_str("the arm moves by commands of the other kind: wait until it rests"),
+            Self::OtherKind => f.write_str("the arm moves by commands of another kind: wait until it rests"),
             Self::NoFeedback => f.write_str("the law's feedback is off (proportional = 0): it follows no positions"),
+            Self::Torque { joint, sent, allowed } => {
+                write!(f, "joint {} would get {sent:.3} Nm; its limit is {allowed:.3} Nm", joint.saturating_add(1))
+            }
+            Self::NoTorques => f.write_str(
+                "this path takes no torques: a UR controller takes them from 5.23 and 10.11 on, with session.path = \"reverse-torque\" or \"external-torque\"",
+            ),
         }
     }
 }
@@ -199,6 +240,7 @@ enum Phase<const N: usize> {
     Lapsed,
     /// With how fast each joint may be on its way.
     Positions(Held<JointPositions<N>>, JointVelocities<N>),
+    Torques(Held<JointTorques<N>>),
 }
 
 /// What the law is to do at a state.
@@ -206,7 +248,7 @@ enum Phase<const N: usize> {
 pub(super) enum Lead<const N: usize> {
     /// What it does of itself.
     Own,
-    /// These speeds.
+    /// These speeds; while [torques](Stream::torques) hold, those measured.
     Speeds(JointVelocities<N>),
     /// Feedback to these positions, no faster than this.
     Positions(JointPositions<N>, JointVelocities<N>),
@@ -222,7 +264,8 @@ pub(super) struct Stream<const N: usize> {
 }
 
 impl<const N: usize> Stream<N> {
-    /// Takes a command, for an arm in `state`, each of whose joints may be led `reach` \[rad\] far.
+    /// Takes a command, for an arm in `state`, each of whose joints may be led `reach` \[rad\] far. Torques are judged beforehand, by
+    /// [`Forwarded::fits`].
     ///
     /// # Errors
     /// Why not; what was taken before goes on.
@@ -236,15 +279,21 @@ impl<const N: usize> Stream<N> {
         let Forward { what, holds } = *forward;
         Forward::<N>::HOLDS.check(holds, "holds").map_err(ForwardError::Holds)?;
         self.phase = match (what, self.phase) {
-            (Forwarded::Speeds(_), Phase::Positions(..))
-            | (Forwarded::Positions(_), Phase::Speeds(_) | Phase::Lapsed) => return Err(ForwardError::OtherKind),
+            (Forwarded::Speeds(_), Phase::Positions(..) | Phase::Torques(_))
+            | (Forwarded::Positions(_), Phase::Speeds(_) | Phase::Torques(_) | Phase::Lapsed)
+            | (Forwarded::Torques(_), Phase::Speeds(_) | Phase::Positions(..)) => return Err(ForwardError::OtherKind),
             (Forwarded::Speeds(speeds), Phase::Idle | Phase::Speeds(_) | Phase::Lapsed) => {
-                judge_speeds(&speeds, limits)?;
+                judge(&speeds.0, &limits.velocity.0, |joint, reached, allowed| {
+                    ForwardError::Beyond(Excess { joint, quantity: Quantity::Velocity, reached, allowed })
+                })?;
                 Phase::Speeds(Held::new(speeds, holds))
             }
             (Forwarded::Positions(positions), Phase::Idle | Phase::Positions(..)) => {
                 judge_positions(&positions, state, limits, reach)?;
                 Phase::Positions(Held::new(positions, holds), limits.velocity)
+            }
+            (Forwarded::Torques(torques), Phase::Idle | Phase::Torques(_) | Phase::Lapsed) => {
+                Phase::Torques(Held::new(torques, holds))
             }
         };
         Ok(())
@@ -258,6 +307,13 @@ impl<const N: usize> Stream<N> {
             Phase::Speeds(held) => {
                 if held.overdue(dt).is_none() {
                     return Lead::Speeds(held.what);
+                }
+                self.phase = Phase::Lapsed;
+                Lead::Speeds(JointVelocities::ZERO)
+            }
+            Phase::Torques(held) => {
+                if held.overdue(dt).is_none() {
+                    return Lead::Speeds(state.velocities);
                 }
                 self.phase = Phase::Lapsed;
                 Lead::Speeds(JointVelocities::ZERO)
@@ -289,6 +345,7 @@ impl<const N: usize> Stream<N> {
             Phase::Idle | Phase::Lapsed => return,
             Phase::Speeds(held) => held.overdue(dt),
             Phase::Positions(held, _) => held.overdue(dt),
+            Phase::Torques(held) => held.overdue(dt),
         };
         if overdue.is_some() {
             self.phase = Phase::Lapsed;
@@ -301,20 +358,31 @@ impl<const N: usize> Stream<N> {
             Phase::Speeds(_) => Forwarding::Speeds,
             Phase::Lapsed => Forwarding::Lapsed,
             Phase::Positions(..) => Forwarding::Positions,
+            Phase::Torques(_) => Forwarding::Torques,
+        }
+    }
+
+    /// Returns the torques that hold at the state of the last [`step`](Self::step).
+    pub(super) const fn torques(&self) -> Option<&JointTorques<N>> {
+        match &self.phase {
+            Phase::Torques(held) => Some(&held.what),
+            Phase::Idle | Phase::Speeds(_) | Phase::Lapsed | Phase::Positions(..) => None,
         }
     }
 }
 
-fn judge_speeds<const N: usize>(speeds: &JointVelocities<N>, limits: &Limits<N>) -> Result<(), ForwardError> {
-    if !speeds.is_finite() {
+/// Checks that each joint's command is a number and no further from 0 than `most`; the first that is further is `beyond`.
+fn judge<const N: usize>(
+    commands: &[f32; N],
+    most: &[f32; N],
+    beyond: impl FnOnce(u8, f32, f32) -> ForwardError,
+) -> Result<(), ForwardError> {
+    if !commands.iter().all(|command| command.is_finite()) {
         return Err(ForwardError::NotFinite);
     }
-    let pairs = (0..).zip(speeds.iter().zip(limits.velocity.iter()));
-    let beyond = pairs.into_iter().find(|(_, (speed, most))| speed.abs() > *most);
-    beyond.map_or(Ok(()), |(joint, (reached, most))| {
-        let allowed = if reached < 0.0 { -most } else { most };
-        Err(ForwardError::Beyond(Excess { joint, quantity: Quantity::Velocity, reached, allowed }))
-    })
+    let pairs = (0..).zip(commands.iter().zip(most));
+    let first = pairs.into_iter().find(|(_, (command, most))| command.abs() > **most);
+    first.map_or(Ok(()), |(joint, (&reached, &most))| Err(beyond(joint, reached, most.copysign(reached))))
 }
 
 fn judge_positions<const N: usize>(

@@ -1,5 +1,5 @@
 //! Holds the joints on a reference: where they were at arming, a trajectory, or [positions that somebody streams](super::Forward);
-//! or moves them by speeds that somebody streams.
+//! or moves them by speeds or torques that somebody streams.
 //!
 //! For each joint `v = f·v_ref + clamp(P·(q_ref − q) + D·(s·v_ref − v_measured), ±c) + g·sensor`, with the
 //! robot's speed scaling `s`. P = 20 /s and D = 0.1 are the gains of Andersen's report of 2015. Far from the
@@ -364,6 +364,9 @@ impl<const N: usize> Law<N> for JointServo<N> {
     #[cfg(feature = "motions")]
     fn step(&mut self, state: &State<N>, samples: &Samples<'_>, dt: Duration) -> Result<JointVelocities<N>, Reason> {
         let wanted = self.speeds(state, samples, dt)?;
+        if let Some(torques) = self.stream.as_ref().and_then(Stream::torques) {
+            return samples.command_torques(torques);
+        }
         let Some(most) = samples.torque_limits() else { return Ok(wanted) };
         samples.command_torques(&towards(&wanted, &state.velocities, &most, self.config.torque_gain))
     }

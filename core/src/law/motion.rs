@@ -33,7 +33,7 @@ pub struct MotionStatus {
     pub elapsed: Duration,
     /// The number of waypoints that can be fed now.
     pub room: usize,
-    /// The stage of a stream of speeds or positions.
+    /// The stage of a stream of speeds, positions or torques.
     #[cfg(feature = "motions")]
     pub forwarding: Forwarding,
 }
@@ -106,7 +106,7 @@ pub trait Motion<const N: usize> {
         Err(FeedError::NoMotion)
     }
 
-    /// Follows these speeds or positions from the next step on, in place of a motion, for as long as they hold: see [`Forward`].
+    /// Follows these speeds, positions or torques from the next step on, in place of a motion, for as long as they hold: see [`Forward`].
     ///
     /// # Errors
     /// Why not; what is wanted is as before.

@@ -63,7 +63,7 @@ pub enum FeedError {
     Waypoint(TrajectoryError),
     /// The arm could not go there in this time.
     Beyond(Excess),
-    /// The arm moves by [speeds or positions that somebody streams](super::Forward).
+    /// The arm moves by [speeds, positions or torques that somebody streams](super::Forward).
     #[cfg(feature = "motions")]
     Forwarded,
 }
@@ -76,9 +76,7 @@ impl core::fmt::Display for FeedError {
             Self::Waypoint(error) => error.fmt(f),
             Self::Beyond(excess) => excess.fmt(f),
             #[cfg(feature = "motions")]
-            Self::Forwarded => {
-                f.write_str("the arm moves by speeds or positions that are streamed: wait until it rests")
-            }
+            Self::Forwarded => f.write_str("the arm moves by commands that are streamed: wait until it rests"),
         }
     }
 }

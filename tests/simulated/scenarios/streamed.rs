@@ -15,7 +15,7 @@ use outrigger_sim::controller::Action;
 use outrigger_sim::time::SimTime;
 use outrigger_tests::cosim::{Buffers, REST, Rig, Setup, Way, sim_time};
 use outrigger_tests::noise::Noise;
-use outrigger_wire::robot::{JointAccelerations, JointPositions, JointVelocities, SoftwareVersion};
+use outrigger_wire::robot::{JointAccelerations, JointPositions, JointTorques, JointVelocities, SoftwareVersion};
 use outrigger_wire::time as core;
 
 use super::motion_histories::{histories, in_parallel};
@@ -82,6 +82,8 @@ fn speeds_move_the_arm_on_every_path_and_without_further_ones_it_rests_and_stays
         assert_eq!(send(&mut rig, &speeds([0.1; 6])), Err(ForwardError::NotCommanding));
         rig.command();
         rig.run_for(ms(300));
+        let torques = Forward { what: Forwarded::Torques(JointTorques::ZERO), ..speeds([0.0; 6]) };
+        assert_eq!(send(&mut rig, &torques), Err(ForwardError::NoTorques), "{}", what(&rig));
         let begun = rig.controller.truth().q[0];
         for _ in 0..50 {
             send(&mut rig, &speeds([0.5, 0.0, 0.0, 0.0, 0.0, 0.0])).unwrap();
@@ -161,7 +163,10 @@ impl Streaming {
     fn give(&mut self, rig: &mut Rig<'_>, forward: &Forward<6>) {
         let (at, mode) = (measured(rig), rig.engine().mode());
         let (Forwarded::Speeds(JointVelocities(numbers)) | Forwarded::Positions(JointPositions(numbers))) =
-            forward.what;
+            forward.what
+        else {
+            panic!("{forward:?}: this stream sends no torques");
+        };
         let is_sound = numbers.iter().all(|number| number.is_finite());
         let taken = send(rig, forward);
         if taken.is_ok() {

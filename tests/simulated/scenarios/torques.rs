@@ -1,13 +1,17 @@
-//! Commands by joint torques: the arm obeys them, each bound ends them by its name, and the arm rests whoever falls silent.
+//! Commands by joint torques, of a law and of a stream: the arm obeys them, each bound ends them by its name, and the arm rests
+//! whoever falls silent.
 
 use outrigger_core::engine::Input;
 
-use outrigger_core::law::{AnyLaw, CartesianTwist, CartesianTwistConfig, TwistFrame, TwistInput};
+use outrigger_core::law::{
+    AnyLaw, CartesianTwist, CartesianTwistConfig, Forward, ForwardError, Forwarded, Forwarding, JointServo,
+    JointServoConfig, Reference, TwistFrame, TwistInput,
+};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::Reason;
 use outrigger_sim::controller::Action;
-use outrigger_tests::cosim::{Buffers, Death, Rig, SENSOR, Setup, Way};
-use outrigger_wire::robot::SoftwareVersion;
+use outrigger_tests::cosim::{Buffers, Death, REST, Rig, SENSOR, Setup, Way};
+use outrigger_wire::robot::{JointPositions, JointTorques, JointVelocities, SoftwareVersion};
 use outrigger_wire::time::Duration;
 
 use super::{ms, secs};
@@ -181,4 +185,120 @@ fn the_program_alone_keeps_range_and_travel_while_a_torque_lasts() {
         // 0.02 rad are the program's own margin, and three control cycles pass at 3 rad/s before the drives brake.
         assert!((0.3..0.5).contains(&farthest), "{}: {farthest} of 0.4 rad", way.name());
     }
+}
+
+/// Calls `check` with an arm that is commanded and held by a law without a sensor, on each way and software.
+fn each_streamed(travel: f32, mut check: impl FnMut(&str, &mut Rig<'_>)) {
+    for (way, software) in Way::TORQUES.into_iter().flat_map(|way| SOFTWARE.map(|software| (way, software))) {
+        let mut setup = Setup::new(software);
+        way.choose(&mut setup.config);
+        setup.config.peer.torque.travel = travel;
+        setup.law = AnyLaw::JointServo(JointServo::new(Reference::Hold, JointServoConfig::default()));
+        let mut buffers = Buffers::with_rtde();
+        let mut rig = Rig::new(setup, &mut buffers);
+        rig.command();
+        rig.run_for(ms(300));
+        check(&format!("{software} {}", way.name()), &mut rig);
+    }
+}
+
+/// The torque that is streamed to the base joint \[Nm\].
+const PUSH: f32 = 4.0;
+
+fn pushes(first: f32) -> Forward<6> {
+    let what = Forwarded::Torques(JointTorques([first, 0.0, 0.0, 0.0, 0.0, 0.0]));
+    Forward { what, holds: Forward::<6>::DRIVER_HOLDS }
+}
+
+fn send(rig: &mut Rig<'_>, forward: &Forward<6>) -> Result<(), ForwardError> {
+    rig.with_engine(|engine, now| engine.forward(forward, now))
+}
+
+/// Streams torques at 50 Hz, until commanding ends at the latest.
+fn stream(rig: &mut Rig<'_>, count: u32) {
+    for _ in 0..count {
+        if rig.engine().mode() != Mode::Command {
+            return;
+        }
+        assert_eq!(send(rig, &pushes(PUSH)), Ok(()), "{}", rig.record().story());
+        rig.run_for(ms(20));
+    }
+}
+
+#[test]
+fn streamed_torques_push_as_they_are_sent_and_without_further_ones_are_gone_within_their_time() {
+    each_streamed(6.0, |what, rig| {
+        let begun = rig.now();
+        stream(rig, 15);
+        let forwarding = |rig: &Rig<'_>| rig.engine().motion_status().forwarding;
+        assert_eq!((rig.engine().mode(), forwarding(rig)), (Mode::Command, Forwarding::Torques), "{what}");
+        let qd = rig.controller.truth().qd[0];
+        assert!(qd > 0.1, "{what}: {qd} rad/s\n{}", rig.record().story());
+        // Whatever is refused changes nothing.
+        let slow = Forward { what: Forwarded::Speeds(JointVelocities([0.1; 6])), ..pushes(0.0) };
+        let near = Forward { what: Forwarded::Positions(JointPositions([0.0; 6])), ..pushes(0.0) };
+        assert!(matches!(send(rig, &pushes(29.0)), Err(ForwardError::Torque { joint: 0, .. })), "{what}");
+        assert_eq!(send(rig, &pushes(f32::NAN)), Err(ForwardError::NotFinite), "{what}");
+        assert_eq!(send(rig, &slow), Err(ForwardError::OtherKind), "{what}");
+        assert_eq!(send(rig, &near), Err(ForwardError::OtherKind), "{what}");
+        // The last one was sent 20 ms ago and holds for 40 ms, a state and an order are on their way, and the torque falls by no
+        // more than its limit in the time to rise.
+        let ended = rig.now();
+        let torques = rig.engine().config().peer.torque;
+        let rise = torques.rise.as_secs_f64() * f64::from(PUSH / torques.torque.0[0]);
+        let gone = ended + std::time::Duration::from_secs_f64(0.02 + 0.012 + rise);
+        rig.run_for(secs(2));
+        assert_eq!((rig.engine().mode(), forwarding(rig)), (Mode::Command, Forwarding::Idle), "{what}");
+        let qd = rig.controller.truth().qd;
+        assert!(qd.iter().all(|speed| speed.abs() < REST), "{what}: {qd:?}\n{}", rig.record().story());
+        let rest = rig.record().rest_after(ended).expect("it rests");
+        assert!(rest < ms(800), "{what}: {rest:?}");
+        let motion = &rig.record().motion;
+        let torque = |from, to| motion.iter().filter(move |m| m.at > from && m.at <= to).filter_map(|m| m.torque);
+        let pushed = torque(begun + ms(150), ended).map(|torque| torque[0]);
+        assert!(pushed.clone().count() > 50 && pushed.clone().all(|t| (t - f64::from(PUSH)).abs() < 0.01), "{what}");
+        // Nothing pushes it on while it moves, little is needed to hold it, and nothing at rest.
+        let after = motion.iter().filter(|m| m.at > gone);
+        for m in after {
+            let [torque, speed] = [m.torque.map_or(0.0, |torque| torque[0]), m.qd[0]];
+            let most = if speed > 0.05 { 0.0 } else { 1.0 };
+            assert!(torque <= most, "{what}: {torque} Nm at {} with {speed} rad/s\n{}", m.at, rig.record().story());
+        }
+        let held = torque(ended + ms(1_200), rig.now()).flatten().fold(0.0, |most: f64, t| most.max(t.abs()));
+        assert!(held < 0.3, "{what}: {held} Nm at rest");
+        // And each step of the whole is as small as the limits have it.
+        for pair in motion.windows(2).filter(|pair| pair[1].at > begun) {
+            let [Some(before), Some(after)] = [pair[0].torque, pair[1].torque] else { continue };
+            let dt = pair[1].at.since(pair[0].at).as_secs_f64() / torques.rise.as_secs_f64();
+            for (joint, most) in torques.torque.iter().enumerate() {
+                let (change, most) = ((after[joint] - before[joint]).abs(), f64::from(most) * dt);
+                assert!(change < most * 1.001 + 1e-3, "{what}: joint {joint} by {change}, not {most} Nm");
+            }
+        }
+        // Once it rests, others may begin.
+        assert_eq!(send(rig, &slow), Ok(()), "{what}");
+    });
+}
+
+#[test]
+fn streamed_torques_end_by_the_name_of_their_bound_and_stand_while_the_slider_is_at_0() {
+    each_streamed(0.3, |what, rig| {
+        let from = rig.controller.truth().q[0];
+        rig.controller.act(Action::Slider(0.0));
+        rig.run_for(ms(300));
+        stream(rig, 15);
+        let moved = (rig.controller.truth().q[0] - from).abs();
+        assert!(moved < 2e-3, "{what}: {moved} rad with the slider at 0\n{}", rig.record().story());
+        rig.run_for(ms(300));
+        rig.controller.act(Action::Slider(1.0));
+        rig.run_for(ms(500));
+        let moved = (rig.controller.truth().q[0] - from).abs();
+        assert!(moved < 2e-3, "{what}: {moved} rad by torques that lapsed\n{}", rig.record().story());
+        stream(rig, 200);
+        rig.run_for(secs(1));
+        let moved = (rig.controller.truth().q[0] - from).abs();
+        assert_eq!(rig.engine().latch(), Some(Reason::GuideLimit), "{what}: {moved} rad\n{}", rig.record().story());
+        assert!(rig.controller.truth().at_rest() && (0.1..0.3).contains(&moved), "{what}: {moved} rad");
+        assert_eq!(send(rig, &pushes(PUSH)), Err(ForwardError::NotCommanding), "{what}");
+    });
 }

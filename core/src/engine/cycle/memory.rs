@@ -132,6 +132,12 @@ impl<const N: usize> CycleMemory<N> {
         self.stream.set_torques(limits);
     }
 
+    /// Returns the limits of torques, where those go out in place of speeds.
+    #[cfg(feature = "motions")]
+    pub(in crate::engine) fn torque_limits(&self) -> Option<&TorqueLimits<N>> {
+        self.stream.torque_limits()
+    }
+
     pub(in crate::engine) const fn mode_now(&self) -> Mode {
         self.mode.mode()
     }

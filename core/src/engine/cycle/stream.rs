@@ -223,6 +223,12 @@ impl<const N: usize> Stream<N> {
         self.torques = Some(TorqueGovernor::new(limits));
     }
 
+    /// Returns the limits of torques, where those go out in place of speeds.
+    #[cfg(feature = "motions")]
+    pub(super) fn torque_limits(&self) -> Option<&TorqueLimits<N>> {
+        self.torques.as_ref().map(TorqueGovernor::limits)
+    }
+
     /// Returns `true` where torques go out in place of speeds: there is no speed that the controller's target could follow.
     #[cfg(feature = "motions")]
     pub(super) const fn commands_torques(&self) -> bool {

@@ -11,6 +11,8 @@ use crate::mode::Mode;
 use crate::recorder::{Kind, entries};
 use crate::robot::Reason;
 use crate::trajectory::{Progress, Setpoint, Trajectory, Waypoint};
+#[cfg(feature = "motions")]
+use outrigger_wire::robot::JointTorques;
 use outrigger_wire::robot::{JointPositions, JointVelocities};
 use outrigger_wire::time::Duration;
 
@@ -204,6 +206,8 @@ fn what_is_streamed_is_part_of_the_recording_and_what_is_refused_too() {
     for _ in 0..50 {
         bench.engine.forward(&speeds(0.2), bench.now).unwrap();
         assert!(matches!(bench.engine.forward(&speeds(9.0), bench.now), Err(ForwardError::Beyond(_))));
+        let torques = sent(Forwarded::Torques(JointTorques::ZERO));
+        assert_eq!(bench.engine.forward(&torques, bench.now), Err(ForwardError::NoTorques));
         bench.run(20);
         assert_eq!(bench.engine.motion_status().forwarding, Forwarding::Speeds);
     }

@@ -18,6 +18,10 @@ fn positions(first: f32) -> Forward<6> {
     Forward { what: Forwarded::Positions(JointPositions([first, 0.0, 0.0, 0.0, 0.0, 0.0])), holds: HOLDS }
 }
 
+fn torques(first: f32) -> Forward<6> {
+    Forward { what: Forwarded::Torques(JointTorques([first, 0.0, 0.0, 0.0, 0.0, -0.5])), holds: HOLDS }
+}
+
 /// With its first joint there, at this speed.
 fn state(at: f32, speed: f32) -> State<6> {
     let mut state = State::default();
@@ -50,6 +54,8 @@ impl Happens {
             positions(-7.0),
             positions(f32::INFINITY),
             Forward { holds: Duration::from_millis(201), ..speeds(0.5) },
+            torques(3.0),
+            Forward { holds: Duration::from_millis(1), ..torques(3.0) },
         ];
         let seen = seen.map(|(dt, at, speed)| Self::Seen(dt, at, speed));
         sent.map(Self::Sent).into_iter().chain(seen).chain([CYCLE, late].map(Self::Stood)).collect()
@@ -78,12 +84,13 @@ fn live(stream: &mut Stream<6>, expected: &mut Expected, happens: Happens, told:
     match happens {
         Happens::Sent(forward) => {
             let taken = stream.take(&forward, &state(0.0, 0.0), &limits(), REACH);
-            let sound = forward == speeds(0.5) || forward == speeds(-1.0) || forward == positions(0.1);
-            let is_speeds = matches!(forward.what, Forwarded::Speeds(_));
+            let sound = [speeds(0.5), speeds(-1.0), positions(0.1), torques(3.0)].contains(&forward);
             let other = match before.stage() {
                 Forwarding::Idle => false,
-                Forwarding::Speeds | Forwarding::Lapsed => !is_speeds,
-                Forwarding::Positions => is_speeds,
+                Forwarding::Speeds => !matches!(forward.what, Forwarded::Speeds(_)),
+                Forwarding::Torques => !matches!(forward.what, Forwarded::Torques(_)),
+                Forwarding::Lapsed => matches!(forward.what, Forwarded::Positions(_)),
+                Forwarding::Positions => !matches!(forward.what, Forwarded::Positions(_)),
             };
             assert_eq!(taken.is_ok(), sound && !other, "{taken:?}: {}", told());
             if taken.is_ok() {
@@ -101,6 +108,12 @@ fn live(stream: &mut Stream<6>, expected: &mut Expected, happens: Happens, told:
                     let Some((Forwarded::Speeds(sent), holds)) = newest else { panic!("{}", told()) };
                     assert_eq!(wanted, if holds { sent } else { JointVelocities::ZERO }, "{}", told());
                     assert_eq!(stream.stage() == Forwarding::Speeds, holds, "{}", told());
+                }
+                (Lead::Speeds(wanted), Forwarding::Torques) => {
+                    let Some((Forwarded::Torques(sent), holds)) = newest else { panic!("{}", told()) };
+                    assert_eq!(wanted.0[0], if holds { speed } else { 0.0 }, "{}", told());
+                    assert_eq!(stream.torques(), holds.then_some(&sent), "{}", told());
+                    assert_eq!(stream.stage() == Forwarding::Torques, holds, "{}", told());
                 }
                 (Lead::Speeds(wanted), Forwarding::Lapsed) => {
                     assert_eq!((wanted, stream.stage()), (JointVelocities::ZERO, Forwarding::Lapsed), "{}", told());
@@ -123,7 +136,7 @@ fn live(stream: &mut Stream<6>, expected: &mut Expected, happens: Happens, told:
             stream.stand(dt);
             let holds = expected.grows(dt).is_some_and(|(_, holds)| holds);
             let then = match before.stage() {
-                Forwarding::Speeds | Forwarding::Positions if !holds => Forwarding::Lapsed,
+                Forwarding::Speeds | Forwarding::Positions | Forwarding::Torques if !holds => Forwarding::Lapsed,
                 stage => stage,
             };
             assert_eq!(stream.stage(), then, "{}", told());
@@ -217,6 +230,16 @@ fn a_refusal_says_which_joint_and_what_was_expected() {
     assert_eq!(said(positions(-6.5)), own("Beyond", "joint 1 would reach -6.500 rad; its limit is -6.283 rad"));
     assert_eq!(said(positions(0.5)), own("Far", "joint 1 is 0.450 rad from there, and 0.200 rad are allowed"));
     assert_eq!(said(positions(f32::NAN)), own("NotFinite", "a number is NaN or infinite"));
+    let torques = |first, limits: Option<TorqueLimits<6>>| {
+        let refused = torques(first).what.fits(limits.as_ref()).unwrap_err();
+        (refused.name(), refused.to_string())
+    };
+    let limits = Some(TorqueLimits { torque: JointTorques([5.0; 6]), ..TorqueLimits::default() });
+    assert_eq!(torques(5.5, limits), own("TorqueLimit", "joint 1 would get 5.500 Nm; its limit is 5.000 Nm"));
+    assert_eq!(torques(-5.5, limits), own("TorqueLimit", "joint 1 would get -5.500 Nm; its limit is -5.000 Nm"));
+    assert_eq!(torques(f32::INFINITY, limits), own("NotFinite", "a number is NaN or infinite"));
+    let (name, text) = torques(f32::NAN, None);
+    assert!(name == "NoTorques" && text.contains("reverse-torque"), "{text}");
     let brief = Forward { holds: Duration::from_millis(1), ..speeds(0.1) };
     assert_eq!(said(brief), own("Holds", "holds: expected 0.002 to 0.2 s"));
 }

@@ -1,7 +1,9 @@
 //! Streams beside motions: which of the two may begin, and what the governor lets pass of either.
 
 use super::*;
+use crate::command::{TorqueLimits, TorqueSlot};
 use crate::law::{Forwarded, Replaced};
+use outrigger_wire::robot::JointTorques;
 
 const FASTEST: f32 = 0.5;
 
@@ -220,4 +222,44 @@ fn a_law_with_a_sensor_and_one_without_feedback_refuse_what_they_cannot_follow()
     assert_eq!(blind.forward(&speeds(0.1), &state, &limits()), Ok(()));
     let mut waits = JointServo::new(Reference::Relative(half_turn_and_back()), JointServoConfig::default());
     assert_eq!(waits.forward(&speeds(0.1), &state, &limits()), Err(ForwardError::MotionUnderWay));
+}
+
+/// Returns the torques that the law puts out in its next step on a path that takes them.
+fn pushes(law: &mut JointServo<6>, state: &State<6>, limits: &TorqueLimits<6>) -> JointTorques<6> {
+    let slot = TorqueSlot::new(limits);
+    let speeds = law.step(state, &Samples::NONE.taking_torques(&slot), Duration::from_millis(2));
+    assert_eq!(speeds, Ok(JointVelocities::ZERO));
+    slot.take().expect("torques")
+}
+
+#[test]
+fn torques_go_out_as_they_were_sent_while_they_hold_and_then_brake_each_joint() {
+    let (limits_of_torque, mut state) = (TorqueLimits::default(), Plant::at(HOME).state);
+    let mut law = JointServo::new(Reference::Hold, JointServoConfig::default());
+    law.arm(&Start::at(&state)).unwrap();
+    let sent = JointTorques([4.0, 0.0, -2.0, 0.0, 0.0, 0.5]);
+    let forward = Forward { what: Forwarded::Torques(sent), holds: Forward::<6>::DRIVER_HOLDS };
+    law.forward(&forward, &state, &limits()).unwrap();
+    assert_eq!(law.replace(&[], true, &limits()), Err(FeedError::Forwarded));
+    state.velocities.0[0] = 0.3;
+    for cycle in 0..20 {
+        assert_eq!(pushes(&mut law, &state, &limits_of_torque), sent, "cycle {cycle}");
+        assert_eq!((law.setpoint().unwrap().velocities, law.forwarding()), (state.velocities, Forwarding::Torques));
+    }
+    let braking = pushes(&mut law, &state, &limits_of_torque);
+    assert!(braking.0[0] < 0.0 && braking.0[1..].iter().all(|torque| *torque == 0.0), "{braking:?}");
+    assert_eq!(law.forwarding(), Forwarding::Lapsed);
+    state.velocities.0[0] = 0.0;
+    assert_eq!(pushes(&mut law, &state, &limits_of_torque), JointTorques::ZERO);
+    assert_eq!(law.forwarding(), Forwarding::Idle);
+}
+
+#[test]
+fn torques_end_commanding_where_speeds_go_out() {
+    let state = Plant::at(HOME).state;
+    let mut law = JointServo::new(Reference::Hold, JointServoConfig::default());
+    law.arm(&Start::at(&state)).unwrap();
+    let forward = Forward { what: Forwarded::Torques(JointTorques::ZERO), holds: Forward::<6>::DRIVER_HOLDS };
+    law.forward(&forward, &state, &limits()).unwrap();
+    assert_eq!(law.step(&state, &Samples::NONE, Duration::from_millis(2)), Err(Reason::PathUnfit));
 }
