@@ -29,6 +29,8 @@ pub enum Command {
     Speeds,
     /// A stream of joint positions.
     Positions,
+    /// A stream of joint torques.
+    Torques,
     /// A force mode.
     Force,
     /// Motion by hand.
@@ -39,13 +41,14 @@ pub enum Command {
 
 impl Command {
     /// All of them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Follow,
         Self::PassThrough,
         Self::FollowUntilContact,
         Self::DetectContact,
         Self::Speeds,
         Self::Positions,
+        Self::Torques,
         Self::Force,
         Self::Freedrive,
         Self::Gravity,
@@ -89,6 +92,8 @@ pub enum Makes {
         speeds: Option<ForwardError>,
         /// The reason for which it refuses every position.
         positions: Option<ForwardError>,
+        /// The reason for which every torque is refused.
+        torques: Option<ForwardError>,
     },
 }
 
@@ -105,7 +110,7 @@ pub enum Rejection {
     NeedsProgram(Command),
     /// The law follows no joints.
     NoJointLaw,
-    /// The law refuses every such stream.
+    /// The law, or the path, refuses every such stream.
     Law(ForwardError),
     /// The controller's software does not report contacts.
     NoContacts(SoftwareVersion),
@@ -230,8 +235,10 @@ impl Standing {
             (Command::Follow, Makes::Law { follows: false, .. }) => Err(Rejection::NoJointLaw),
             (Command::PassThrough, Makes::Law { .. }) => Err(Rejection::PassesThrough),
             (Command::Speeds | Command::Positions, Makes::Controller) => Err(Rejection::ByController),
+            (Command::Torques, Makes::Controller) => Err(Rejection::Law(ForwardError::NoTorques)),
             (Command::Speeds, Makes::Law { speeds: Some(error), .. })
-            | (Command::Positions, Makes::Law { positions: Some(error), .. }) => Err(Rejection::Law(error)),
+            | (Command::Positions, Makes::Law { positions: Some(error), .. })
+            | (Command::Torques, Makes::Law { torques: Some(error), .. }) => Err(Rejection::Law(error)),
             (
                 Command::FollowUntilContact | Command::DetectContact | Command::Force | Command::Freedrive,
                 Makes::Law { .. },
@@ -245,6 +252,7 @@ impl Standing {
                 | Command::PassThrough
                 | Command::Speeds
                 | Command::Positions
+                | Command::Torques
                 | Command::Force
                 | Command::Freedrive
                 | Command::Gravity,
@@ -258,7 +266,8 @@ impl Standing {
 mod tests {
     use super::*;
 
-    const LAW: Makes = Makes::Law { follows: true, speeds: None, positions: None };
+    const NO_TORQUES: Option<ForwardError> = Some(ForwardError::NoTorques);
+    const LAW: Makes = Makes::Law { follows: true, speeds: None, positions: None, torques: NO_TORQUES };
 
     fn run(by: Makes, mode: Mode) -> Run {
         Run { goals_request: false, mode, latch: None, unmet: ReasonSet::EMPTY, by }
@@ -276,6 +285,7 @@ mod tests {
     fn each_side_makes_what_it_can_and_nothing_without_leave_or_command() {
         use Command::{
             DetectContact, Follow, FollowUntilContact, Force, Freedrive, Gravity, PassThrough, Positions, Speeds,
+            Torques,
         };
         assert_eq!(accepted(Standing::default()), []);
         assert_eq!(accepted(standing(run(LAW, Mode::Command))), [Follow, Speeds, Positions]);
@@ -287,11 +297,17 @@ mod tests {
             assert_eq!(accepted(standing(run(LAW, mode))), [], "{mode:?}");
         }
         assert_eq!(accepted(standing(run(LAW, Mode::Monitor))), [Gravity]);
-        let sensor =
-            Makes::Law { follows: true, speeds: Some(ForwardError::Sensor), positions: Some(ForwardError::Sensor) };
+        let pushes = Makes::Law { follows: true, speeds: None, positions: None, torques: None };
+        assert_eq!(accepted(standing(run(pushes, Mode::Command))), [Follow, Speeds, Positions, Torques]);
+        for (by, path) in [(LAW, "reverse-torque"), (Makes::Controller, "external-torque")] {
+            let rejection = standing(run(by, Mode::Command)).accepts(Torques).expect_err("no torques");
+            assert!(rejection.name() == "NoTorques" && rejection.to_string().contains(path), "{rejection}");
+        }
+        let sensor = Some(ForwardError::Sensor);
+        let sensor = Makes::Law { follows: true, speeds: sensor, positions: sensor, torques: sensor };
         assert_eq!(accepted(standing(run(sensor, Mode::Command))), [Follow]);
         let tool = ForwardError::NoJointLaw;
-        let tool = Makes::Law { follows: false, speeds: Some(tool), positions: Some(tool) };
+        let tool = Makes::Law { follows: false, speeds: Some(tool), positions: Some(tool), torques: Some(tool) };
         assert_eq!(accepted(standing(run(tool, Mode::Command))), []);
     }
 

@@ -93,6 +93,13 @@ static CONTROLLERS: &[Controller] = &[
         false,
     ),
     of(
+        "forward_effort_controller",
+        "effort_controllers/JointGroupEffortController",
+        Some(Command::Torques),
+        Joints::Moved("effort"),
+        true,
+    ),
+    of(
         "forward_position_controller",
         "position_controllers/JointGroupPositionController",
         Some(Command::Positions),
@@ -252,14 +259,18 @@ mod tests {
     use super::*;
     use crate::acceptance::{Makes, Run};
     use crate::arm::LWR_JOINTS;
+    use outrigger_core::law::ForwardError;
     use outrigger_core::mode::Mode;
     use outrigger_core::robot::ReasonSet;
     use outrigger_ros2_messages::endpoint::Names;
 
-    const LAW: Makes = Makes::Law { follows: true, speeds: None, positions: None };
+    const LAW: Makes =
+        Makes::Law { follows: true, speeds: None, positions: None, torques: Some(ForwardError::NoTorques) };
+    const PUSHES: Makes = Makes::Law { follows: true, speeds: None, positions: None, torques: None };
     const RUN: Run = Run { goals_request: false, mode: Mode::Command, latch: None, unmet: ReasonSet::EMPTY, by: LAW };
     const COMMANDS: Standing = Standing { run: Some(RUN), software: Some(SoftwareVersion::new(5, 15)) };
     const PLAYS: Standing = Standing { run: Some(Run { by: Makes::Controller, ..RUN }), ..COMMANDS };
+    const BY_TORQUES: Standing = Standing { run: Some(Run { by: PUSHES, ..RUN }), ..COMMANDS };
     const RESTS: Standing = Standing { run: Some(Run { mode: Mode::Monitor, ..RUN }), ..COMMANDS };
 
     fn ur() -> Arm {
@@ -283,6 +294,13 @@ mod tests {
         assert!(busy.iter().any(|name| name == "scaled_joint_trajectory_controller"), "{busy:?}");
         assert!(!busy.iter().any(|name| name == "tool_contact_controller"), "{busy:?}");
         assert!(busy.iter().any(|name| name == "forward_velocity_controller"), "{busy:?}");
+        assert!(!busy.iter().any(|name| name == "forward_effort_controller"), "{busy:?}");
+        let pushes = listed(&ur(), BY_TORQUES);
+        let effort = pushes.iter().find(|one| one.name == "forward_effort_controller").expect("it is listed");
+        assert_eq!(
+            (effort.state.as_str(), effort.claimed_interfaces[5].as_str()),
+            ("active", "left_wrist_3_joint/effort")
+        );
         let player = active(&ur(), PLAYS);
         assert!(player.iter().any(|name| name == "tool_contact_controller"), "{player:?}");
         assert!(!player.iter().any(|name| name.starts_with("forward")), "{player:?}");
@@ -308,7 +326,7 @@ mod tests {
             told.sort();
             told
         };
-        for standing in [Standing::default(), RESTS, COMMANDS, PLAYS] {
+        for standing in [Standing::default(), RESTS, COMMANDS, BY_TORQUES, PLAYS] {
             for command in Command::ALL {
                 let of = CONTROLLERS.iter().filter(|controller| controller.command == Some(command));
                 let names: Vec<&str> = of.map(|controller| controller.name).collect();
@@ -366,11 +384,13 @@ mod tests {
         };
         let scaled = "scaled_joint_trajectory_controller";
         assert!(switch(&[scaled], &[], COMMANDS).ok && switch(&[], &[scaled], Standing::default()).ok);
-        assert!(switch(&[], &[], COMMANDS).ok);
+        assert!(switch(&[], &[], COMMANDS).ok && switch(&["forward_effort_controller"], &[], BY_TORQUES).ok);
         for (on, off, standing, why) in [
             (scaled, "", RESTS, "outrigger/request"),
             (scaled, "", Standing::default(), "commands nothing"),
             ("forward_velocity_controller", "", PLAYS, "reverse-speedj"),
+            ("forward_effort_controller", "", PLAYS, "reverse-torque"),
+            ("forward_effort_controller", "", COMMANDS, "NoTorques"),
             ("", scaled, COMMANDS, "no controllers to switch"),
             ("tool_contact_controller", "", COMMANDS, "player"),
             ("no_such_controller", "", COMMANDS, "no controller 'no_such_controller'"),

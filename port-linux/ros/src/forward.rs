@@ -1,4 +1,4 @@
-//! Speeds and positions of joints by topics, as UR's driver hears them (`core/docs/protocol/ros2-surface.md` 7.4).
+//! Speeds, positions and torques of joints by topics, as UR's driver hears them (`core/docs/protocol/ros2-surface.md` 7.4).
 
 use outrigger_core::law::Forwarded;
 use outrigger_wire::robot::{JointPositions, JointVelocities};
@@ -19,6 +19,13 @@ pub static POSITION: &Heard = &Heard {
     name: "forward_position_controller/commands",
     message: <Numbers as Message>::TYPE,
     does: "a position for each joint, rad, near to where the arm is; it stays at the last; while commanding",
+};
+/// Torques.
+pub static EFFORT: &Heard = &Heard {
+    name: "forward_effort_controller/commands",
+    message: <Numbers as Message>::TYPE,
+    does: "a torque for each joint beyond what holds it against gravity, Nm, which holds for `ros.expert.forward_timeout`; then nothing of it \
+           is left within `limits.expert.torque_rise`, and the arm is braked to rest; while commanding by a path of torques",
 };
 /// Speeds, by the name and the type that drivers of 2015 had for them.
 pub static JOINT_SPEED: &Heard = &Heard {
@@ -56,7 +63,7 @@ pub enum NoCommand {
     #[error("{0}")]
     Joints(String),
     /// Torques.
-    #[error("effort: found {0} numbers, expected none: torques are not commanded here")]
+    #[error("effort: found {0} numbers, expected none: torques come by forward_effort_controller/commands")]
     Effort(usize),
     /// What a joint is to do is no number.
     #[error("{field}: joint {joint} is {found}, expected a number")]

@@ -220,6 +220,12 @@ pub trait Vendor<const N: usize>:
         false
     }
 
+    /// Returns whether joint torques go out in place of speeds.
+    fn commands_torques(config: &Config<N, Self::Options>) -> bool {
+        let _ = config;
+        false
+    }
+
     /// How far the arm coasts at worst, in words, where `event` is the one with which that is known.
     fn coast(config: &Config<N, Self::Options>, event: &Self::Event) -> Option<String>;
 

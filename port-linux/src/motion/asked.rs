@@ -5,7 +5,7 @@ use std::sync::Arc;
 use outrigger_core::command::{Limits, MoveTarget};
 use outrigger_core::law::{Forward, ForwardError, Forwarded, JointServoConfig, Law};
 use outrigger_core::trajectory::{Setpoint, Spacing, Tolerances, Waypoint};
-use outrigger_wire::robot::{JointPositions, JointVelocities, Pose, State};
+use outrigger_wire::robot::{JointPositions, JointTorques, JointVelocities, Pose, State};
 use outrigger_wire::time::Duration;
 
 use super::given::{Asked, Giving};
@@ -36,14 +36,18 @@ pub struct Refuses {
     pub speeds: Option<ForwardError>,
     /// The reason for which it refuses every stream of positions.
     pub positions: Option<ForwardError>,
+    /// The reason for which every stream of torques is refused.
+    pub torques: Option<ForwardError>,
 }
 
 impl Refuses {
-    /// Asks a law that is not armed yet. Nothing of what it is asked for could hold, so that it changes nothing.
-    pub(crate) fn of<const N: usize>(law: &mut impl Law<N>, limits: &Limits<N>) -> Self {
+    /// Asks a law that is not armed yet, on a path that `takes_torques` or takes none. Nothing of what it is asked for could hold,
+    /// so that it changes nothing.
+    pub(crate) fn of<const N: usize>(law: &mut impl Law<N>, limits: &Limits<N>, takes_torques: bool) -> Self {
+        let path = if takes_torques { None } else { Some(ForwardError::NoTorques) };
         let Some(motion) = law.motion_mut() else {
             let none = Some(ForwardError::NoJointLaw);
-            return Self { trajectories: true, speeds: none, positions: none };
+            return Self { trajectories: true, speeds: none, positions: none, torques: path.or(none) };
         };
         let state = State::default();
         let mut refuses = |what| match motion.forward(&Forward { what, holds: Duration::ZERO }, &state, limits) {
@@ -52,7 +56,8 @@ impl Refuses {
         };
         let speeds = refuses(Forwarded::Speeds(JointVelocities::ZERO));
         let positions = refuses(Forwarded::Positions(state.positions));
-        Self { trajectories: motion.setpoint().is_none(), speeds, positions }
+        let torques = path.or_else(|| refuses(Forwarded::Torques(JointTorques::ZERO)));
+        Self { trajectories: motion.setpoint().is_none(), speeds, positions, torques }
     }
 }
 
@@ -310,7 +315,7 @@ mod tests {
         let source = SensorFeedForward { source: SourceId(0), gain: 1.0 };
         let still = Twist { linear: [0.0; 3], angular: [0.0; 3] };
         let twist = CartesianTwist::new(CartesianTwistConfig::new(TwistFrame::Base, TwistInput::Constant(still)));
-        let both = |why| Refuses { speeds: Some(why), positions: Some(why), ..Refuses::default() };
+        let both = |why| Refuses { speeds: Some(why), positions: Some(why), torques: Some(why), ..Refuses::default() };
         let without = Refuses { positions: Some(ForwardError::NoFeedback), ..Refuses::default() };
         for (mut law, expected) in [
             (servo(default), Refuses::default()),
@@ -319,7 +324,9 @@ mod tests {
             (AnyLaw::CartesianTwist(twist), Refuses { trajectories: true, ..both(ForwardError::NoJointLaw) }),
         ] {
             let limits = Limits::default();
-            assert_eq!(Refuses::of(&mut law, &limits), expected);
+            assert_eq!(Refuses::of(&mut law, &limits, true), expected);
+            let none = Some(ForwardError::NoTorques);
+            assert_eq!(Refuses::of(&mut law, &limits, false), Refuses { torques: none, ..expected });
             // It was asked, and wants nothing else than before.
             assert_eq!(MotionStatus::of(&law).forwarding, Forwarding::Idle);
         }

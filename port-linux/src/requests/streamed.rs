@@ -1,4 +1,4 @@
-//! Speeds or positions that a client streams, on their way to the loop: a slot with the newest, no queue, and no answer to each.
+//! Speeds, positions or torques that a client streams, on their way to the loop: a slot with the newest, no queue, and no answer to each.
 
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -88,7 +88,7 @@ impl fmt::Display for Unheeded {
 pub struct Streaming {
     /// What is under way.
     pub stage: Forwarding,
-    /// How often speeds have lapsed.
+    /// The number of times that speeds or torques have lapsed.
     pub lapses: u32,
     /// How many commands were refused, and why the last one.
     pub refused: u32,

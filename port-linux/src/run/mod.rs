@@ -72,7 +72,7 @@ pub(crate) fn session<const N: usize, C: Vendor<N>>(
     let _lock = RobotLock::take(controller.seat())?;
     let needs = Needs::of(&plan.companions);
     let by = if C::makes_moves(&config) { MadeBy::Controller } else { MadeBy::Law };
-    let refuses = Refuses::of(&mut law, &config.limits);
+    let refuses = Refuses::of(&mut law, &config.limits, C::commands_torques(&config));
     let moving = Moving { limits: config.limits, by, refuses };
     let taken = plan.requests(controller.seat(), moving, clock, needs.commands).transpose();
     let (requests, mut desk, local) = match taken {

@@ -13,7 +13,7 @@ use outrigger_core::mode::{Asker, GuideLimits, Mirrored, Mode};
 use outrigger_core::trajectory::{Setpoint, Waypoint};
 use outrigger_ros2::acceptance::{Command, Makes, Run, Standing};
 use outrigger_tests::cosim::{Buffers, Rig, Setup, Way, core_time};
-use outrigger_wire::robot::{JointPositions, JointVelocities, Pose, SoftwareVersion, Twist, Wrench};
+use outrigger_wire::robot::{JointPositions, JointTorques, JointVelocities, Pose, SoftwareVersion, Twist, Wrench};
 use outrigger_wire::time::Duration;
 
 use super::ms;
@@ -66,7 +66,11 @@ fn standing(rig: &Rig<'_>, (software, way): (SoftwareVersion, Way), (_, speeds, 
     let engine = rig.engine();
     let by = match way.path {
         CommandPath::Player => Makes::Controller,
-        _ => Makes::Law { follows: engine.law().motion().is_some(), speeds: *speeds, positions: *positions },
+        path => {
+            let torques = if path.is_torques() { *speeds } else { Some(ForwardError::NoTorques) };
+            let follows = engine.law().motion().is_some();
+            Makes::Law { follows, speeds: *speeds, positions: *positions, torques }
+        }
     };
     let (mode, latch, unmet) = (engine.mode(), engine.latch(), engine.unmet(core_time(rig.now())));
     Standing { run: Some(Run { goals_request: false, mode, latch, unmet, by }), software: Some(software) }
@@ -102,6 +106,10 @@ fn engine_accepts(rig: &mut Rig<'_>, way: Way, command: Command) -> bool {
         }
         Command::Positions => {
             let forward = Forward { what: Forwarded::Positions(JointPositions(here)), holds };
+            rig.with_engine(|engine, now| engine.forward(&forward, now)).is_ok()
+        }
+        Command::Torques => {
+            let forward = Forward { what: Forwarded::Torques(JointTorques::ZERO), holds };
             rig.with_engine(|engine, now| engine.forward(&forward, now)).is_ok()
         }
         Command::Force | Command::Freedrive => {

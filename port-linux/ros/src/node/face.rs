@@ -139,10 +139,10 @@ impl<const N: usize> Face<N> {
     fn standing(&self, readings: &Readings) -> Standing {
         let run = self.client.as_ref().map(|client| {
             let (Status { mode, latch, unmet, .. }, moving) = (client.status(), client.moving());
-            let Refuses { trajectories, speeds, positions } = moving.refuses;
+            let Refuses { trajectories, speeds, positions, torques } = moving.refuses;
             let by = match moving.by {
                 MadeBy::Controller => Makes::Controller,
-                MadeBy::Law => Makes::Law { follows: !trajectories, speeds, positions },
+                MadeBy::Law => Makes::Law { follows: !trajectories, speeds, positions, torques },
             };
             Run { goals_request: self.settings.goals_request, mode, latch, unmet, by }
         });

@@ -1,15 +1,15 @@
-//! Topics of `forward_velocity_controller` and `forward_position_controller`, and of hardware components of ros2_control: the newest
-//! command goes to the run, which follows it as long as it holds, or refuses it.
+//! Topics of `forward_velocity_controller`, `forward_position_controller` and `forward_effort_controller`, and of hardware components
+//! of ros2_control: the newest command goes to the run, which follows it as long as it holds, or refuses it.
 
 use outrigger_core::law::{Forward, Forwarded};
 use outrigger_ros2_messages::endpoint::{Heard, Qos};
-use outrigger_wire::robot::{JointPositions, JointVelocities};
+use outrigger_wire::robot::{JointPositions, JointTorques, JointVelocities};
 use outrigger_wire::time::Duration;
 
 use super::dds::{In, Offers};
 use super::settings::{Remarks, Settings};
 use crate::acceptance::{Command, Standing};
-use crate::forward::{self, JOINT_COMMANDS, JOINT_SPEED, POSITION, VELOCITY};
+use crate::forward::{self, EFFORT, JOINT_COMMANDS, JOINT_SPEED, POSITION, VELOCITY};
 use outrigger::exit::Failure;
 use outrigger::requests::{Client, Streaming};
 
@@ -17,6 +17,7 @@ use outrigger::requests::{Client, Streaming};
 pub(super) struct Streams<const N: usize> {
     velocity: In,
     position: In,
+    effort: In,
     joint_commands: In,
     /// Speeds by the name of 2015.
     joint_speed: Option<In>,
@@ -37,11 +38,13 @@ impl<const N: usize> Streams<N> {
     pub(super) fn offer(dds: &mut impl Offers, settings: &Settings, joints: Vec<String>) -> Result<Self, Failure> {
         let names = &settings.names;
         let mut listens = |topic: &Heard| dds.listens(&names.of(topic.name), topic.message, Qos::BEST_EFFORT);
-        let (velocity, position, joint_commands) = (listens(VELOCITY)?, listens(POSITION)?, listens(JOINT_COMMANDS)?);
+        let (velocity, position, effort) = (listens(VELOCITY)?, listens(POSITION)?, listens(EFFORT)?);
+        let joint_commands = listens(JOINT_COMMANDS)?;
         let joint_speed = settings.legacy_names.then(|| listens(JOINT_SPEED)).transpose()?;
         Ok(Self {
             velocity,
             position,
+            effort,
             joint_commands,
             joint_speed,
             joints,
@@ -60,6 +63,10 @@ impl<const N: usize> Streams<N> {
                 let positions = |values| Some(Forwarded::Positions(JointPositions(values)));
                 (POSITION, forward::command(bytes).map(positions))
             }
+            _ if at == self.effort => {
+                let torques = |values| Some(Forwarded::Torques(JointTorques(values)));
+                (EFFORT, forward::command(bytes).map(torques))
+            }
             _ if at == self.joint_commands => (JOINT_COMMANDS, forward::joint_commands(bytes, &self.joints)),
             _ if Some(at) == self.joint_speed => (JOINT_SPEED, forward::joint_speed(bytes, &self.joints).map(speeds)),
             _ => return false,
@@ -67,8 +74,10 @@ impl<const N: usize> Streams<N> {
         let kind = match &command {
             Ok(None) => return true,
             Ok(Some(Forwarded::Speeds(_))) => Command::Speeds,
+            Ok(Some(Forwarded::Torques(_))) => Command::Torques,
             Err(_) if at == self.velocity || Some(at) == self.joint_speed => Command::Speeds,
-            Ok(Some(_)) | Err(_) => Command::Positions,
+            Err(_) if at == self.effort => Command::Torques,
+            Ok(Some(Forwarded::Positions(_))) | Err(_) => Command::Positions,
         };
         let (name, refused) = match (standing.accepts(kind), command) {
             (Err(rejection), _) => (rejection.name(), rejection.to_string()),
@@ -102,7 +111,7 @@ impl<const N: usize> Streams<N> {
         if now.lapses != before.lapses {
             let holds = self.holds.as_secs_f64();
             remarks
-                .push(format!("no further speeds came within {holds} s: the arm comes to rest, and stays commanded"));
+                .push(format!("no further command came within {holds} s: the arm comes to rest, and stays commanded"));
         }
     }
 }

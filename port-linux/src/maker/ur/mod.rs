@@ -279,6 +279,10 @@ impl Vendor<6> for UrController {
         config.peer.path == CommandPath::Player
     }
 
+    fn commands_torques(config: &UrConfig) -> bool {
+        config.peer.path.is_torques()
+    }
+
     fn coast(config: &UrConfig, event: &UrEvent) -> Option<String> {
         let UrEvent::Established(identity) = event else { return None };
         Some(coast::describe(config, identity.software))
