@@ -138,10 +138,7 @@ impl Ready<'_> {
     pub(super) fn carry(self, window: &mut [u8], unsent: &mut Vec<u8>) -> Carried {
         let done = match self {
             Self::ToRead(stream) => stream.try_read(window),
-            Self::ToWrite(stream) => stream.try_write(unsent).map(|count| {
-                unsent.drain(..count);
-                count
-            }),
+            Self::ToWrite(stream) => stream.try_write(unsent).inspect(|count| drop(unsent.drain(..*count))),
         };
         match (self, done) {
             (Self::ToRead(_), Ok(0)) => Carried::Closed,
