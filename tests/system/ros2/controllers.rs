@@ -9,7 +9,9 @@ const NEEDS: &[Need] = &[Need::Python];
 
 /// Compares both on a path, and checks which controllers are active while the arm is commanded.
 fn agree(path: &str, expected: &str) {
-    let mut cell = Cell::commanding(version(5, 15), path);
+    // The first software of an e-Series that takes torques beside everything else.
+    let software = if path == "reverse-torque" { version(5, 25) } else { version(5, 15) };
+    let mut cell = Cell::commanding(software, path);
     let found = cell.judge_by("judge_controllers.py", &["commands"]);
     assert_eq!(found["done"], "yes", "{path}: {found:#?}");
     assert_eq!(found["resting"], "gravity_update_controller", "{path}");
@@ -18,6 +20,9 @@ fn agree(path: &str, expected: &str) {
 
 /// By a law of this computer.
 const BY_LAW: &str = "forward_position_controller forward_velocity_controller joint_trajectory_controller scaled_joint_trajectory_controller";
+/// By the same law, where torques go out.
+const BY_TORQUES: &str = "forward_effort_controller forward_position_controller forward_velocity_controller joint_trajectory_controller \
+    scaled_joint_trajectory_controller";
 /// By a program on the controller.
 const BY_PLAYER: &str = "force_mode_controller freedrive_mode_controller joint_trajectory_controller \
     passthrough_trajectory_controller scaled_joint_trajectory_controller tool_contact_controller";
@@ -26,6 +31,7 @@ pub(crate) fn tests() -> Vec<Trial> {
     vec![
         test("controllers_of_a_text_path_are_active_where_they_accept", NEEDS, || agree("text", BY_LAW)),
         test("controllers_of_speeds_are_active_where_they_accept", NEEDS, || agree("reverse-speedj", BY_LAW)),
+        test("controllers_of_torques_are_active_where_they_accept", NEEDS, || agree("reverse-torque", BY_TORQUES)),
         test("controllers_of_positions_are_active_where_they_accept", NEEDS, || agree("reverse-servoj", BY_LAW)),
         test("controllers_of_a_buffer_are_active_where_they_accept", NEEDS, || agree("buffered", BY_LAW)),
         test("controllers_of_a_player_are_active_where_they_accept", NEEDS, || agree("player", BY_PLAYER)),

@@ -23,7 +23,7 @@ class Judge:
         self.followers = {name: Action(self.node, name) for name in FOLLOWERS}
         at = "tool_contact_controller/detect_tool_contact"
         self.contact = Action(self.node, at, "ToolContact", "ToolContactFeedbackMessage")
-        self.streams = {kind: Stream(self.node, kind) for kind in ("velocity", "position")}
+        self.streams = {kind: Stream(self.node, kind) for kind in ("velocity", "position", "effort")}
         self.freedrive = self.node.writer("freedrive_mode_controller/enable_freedrive_mode", "Bool")
         position(self.states)
 
@@ -51,7 +51,7 @@ class Judge:
         """Whether the log has nothing against a stream; it lapses, or is at its goal, soon."""
         self.lines()
         here = position(self.states)
-        self.streams[kind].send(0.3, [0.0] * 6 if kind == "velocity" else here)
+        self.streams[kind].send(0.3, here if kind == "position" else [0.0] * 6)
         time.sleep(1.5)
         rejections = f"forward_{kind}_controller", "a streamed command was rejected"
         return not any(rejection in line for line in self.lines() for rejection in rejections)
