@@ -11,10 +11,11 @@ use outrigger_wire::time::Duration;
 use super::given::{Asked, Giving};
 use super::played::Playing;
 use super::spaced::thinned;
+use super::timed::seconds;
 use super::{Motion, SAME, Start, begins_beside, rests};
 
 /// For people.
-const EXPECTED: &str = "q=Q0,... or pose=X,Y,Z,RX,RY,RZ, with perhaps linear, speed= and acceleration=; or a motion in pieces, begin=, rows= and end";
+const EXPECTED: &str = "q=Q0,... or pose=X,Y,Z,RX,RY,RZ, with perhaps linear, speed= and acceleration=, or time= with q=; or a motion in pieces, begin=, rows= and end";
 /// The text for clients that name a file.
 const NO_FILE: &str = "a motion in pieces, begin=, rows= and end, as `outrigger ask ROBOT move FILE` of this version sends it: a run opens no file";
 
@@ -142,19 +143,25 @@ impl<const N: usize> Wish<N> {
         if how.trim_start().starts_with("file=") {
             return Err(NO_FILE.into());
         }
-        let (mut goal, mut linear, mut speed, mut acceleration) = (None, false, None, None);
+        let (mut goal, mut linear, mut speed, mut acceleration, mut time) = (None, false, None, None, None);
         for word in how.split_whitespace() {
             match word.split_once('=') {
                 Some((name @ "q", value)) => goal = Some(MoveTarget::joints(angles(name, value)?)),
                 Some((name @ "pose", value)) => goal = Some(MoveTarget::pose(pose(name, value)?)),
                 Some((name @ "speed", value)) => speed = Some(above_zero(name, value)?),
                 Some((name @ "acceleration", value)) => acceleration = Some(above_zero(name, value)?),
+                Some((name @ "time", value)) => {
+                    time = Some(seconds(value).map_err(|expected| format!("{name}: {expected}"))?);
+                }
                 None if word == "linear" => linear = true,
                 _ => return Err(format!("expected {EXPECTED}, found '{word}'")),
             }
         }
         let target = goal.ok_or_else(|| format!("expected {EXPECTED}, found '{how}'"))?;
-        Ok(Self::Place(Asked::new(if linear { target.linear() } else { target }, speed, acceleration)))
+        if time.is_some() && (speed.is_some() || acceleration.is_some()) {
+            return Err("time: expected no speed= and no acceleration= beside it".into());
+        }
+        Ok(Self::Place(Asked::new(if linear { target.linear() } else { target }, speed, acceleration).lasting(time)))
     }
 }
 
@@ -248,7 +255,7 @@ fn place<const N: usize>(
     stands: &Stands<N>,
 ) -> Result<Ready<N>, String> {
     asked.check(&moving.limits)?;
-    let Asked { target, speed, acceleration } = asked;
+    let Asked { target, speed, acceleration, time } = asked;
     let give = || How::Give { giving: Giving::new(asked, Arc::default()), from: at };
     let to = match (target.known(), moving.by) {
         (Some(destination), _) => destination.joints,
@@ -264,8 +271,9 @@ fn place<const N: usize>(
     if longest < SAME {
         return rests(&stands.speed).map(|()| Ready::STAY);
     }
-    let whole = (1.5 * longest / speed).max((6.0 * longest / acceleration).sqrt());
-    let whole = Duration::from_micros((f64::from(whole) * 1e6).ceil() as u64);
+    asked.check_time(&at, &moving.limits)?;
+    let shortest = (1.5 * longest / speed).max((6.0 * longest / acceleration).sqrt());
+    let whole = time.unwrap_or(Duration::from_micros((f64::from(shortest) * 1e6).ceil() as u64));
     let setpoint = Setpoint { positions: to, velocities: JointVelocities::ZERO };
     let waypoint = Waypoint { setpoint, accelerations: None, at: whole };
     // As a cubic it is held to the limits of each joint, whoever makes it.
@@ -336,9 +344,9 @@ mod tests {
     fn a_place_is_asked_for_in_words_and_no_file() {
         let to = JointPositions([0.5, -1.0]);
         let said = Wish::of("q=0.5,-1 speed=0.1");
-        assert_eq!(said, Ok(Wish::Place(Asked { target: to.into(), speed: 0.1, acceleration: 0.8 })));
+        assert_eq!(said, Ok(Wish::Place(Asked::new(to.into(), Some(0.1), None))));
         let pose = Pose { position: [0.4, -0.2, 0.3], rotation: [0.0, 3.0, 0.0] };
-        let line = Asked { target: MoveTarget::pose(pose).linear(), speed: 0.1, acceleration: 0.5 };
+        let line = Asked::new(MoveTarget::pose(pose).linear(), None, None);
         assert_eq!(Wish::<2>::of("pose=0.4,-0.2,0.3,0,3,0 linear"), Ok(Wish::Place(line)));
         for (how, said) in [
             ("", "expected q=Q0,..."),
@@ -425,7 +433,7 @@ mod tests {
     #[test]
     fn a_place_is_held_to_the_limits_and_gone_to_no_faster_than_asked() {
         let to = JointPositions([0.6, 1.0]);
-        let place = |speed, acceleration| Wish::Place(Asked { target: to.into(), speed, acceleration });
+        let place = |speed, acceleration| Wish::Place(Asked::new(to.into(), Some(speed), Some(acceleration)));
         let ready = |wish: &Wish<2>, by| ready(wish, &moving(by), &stands());
         let Ok(Ready { how: How::Follow { waypoints, begins: None, .. }, whole, .. }) =
             ready(&place(0.5, 0.8), MadeBy::Law)
@@ -443,7 +451,7 @@ mod tests {
             slow.limits.velocity.0[0] = 0.1;
             let fast = super::ready(place(0.5, 0.8), &slow, &stands()).expect_err("too fast for this joint");
             assert!(fast.starts_with("q: on the way to waypoint 1 joint 1 would reach"), "{fast}");
-            let slowly = |target| Wish::Place(Asked { target, speed: 0.1, acceleration: 0.1 });
+            let slowly = |target| Wish::Place(Asked::new(target, Some(0.1), Some(0.1)));
             let far = ready(&slowly(JointPositions([9.0, 1.0]).into()), by).expect_err("too far");
             assert!(far.starts_with("joint 1: found 9 rad, expected"), "{far}");
             assert!(matches!(ready(&slowly(HOME.into()), by), Ok(Ready { how: How::Stay, .. })));
@@ -470,8 +478,7 @@ mod tests {
             narrow.limits.position_max = JointPositions([0.5, 2.0]);
             let far = ready(&file("far.csv", "0,0,1\n100,0.6,1\n"), &narrow, &stands()).expect_err("too far");
             assert!(far.contains("limits.position_min") && !far.contains("more time"), "{far}");
-            let place =
-                Wish::Place(Asked { target: JointPositions([90.0, 0.0]).into(), speed: 0.1, acceleration: 0.1 });
+            let place = Wish::Place(Asked::new(JointPositions([90.0, 0.0]).into(), Some(0.1), Some(0.1)));
             assert!(refused(place).ends_with(". Are these degrees?"));
         }
     }

@@ -27,13 +27,15 @@ pub struct Asked<const N: usize> {
     pub speed: f32,
     /// The acceleration.
     pub acceleration: f32,
+    /// The time that the move takes at full speed, in place of speed and acceleration; for joint angles that are not linear alone.
+    pub time: Option<Duration>,
 }
 
 impl<const N: usize> Asked<N> {
     /// A move there; as fast as suits one of its kind, where nothing is said.
     pub fn new(target: MoveTarget<N>, speed: Option<f32>, acceleration: Option<f32>) -> Self {
         let (usual, steep) = if target.is_linear() { (0.1, 0.5) } else { (0.5, 0.8) };
-        Self { target, speed: speed.unwrap_or(usual), acceleration: acceleration.unwrap_or(steep) }
+        Self { target, speed: speed.unwrap_or(usual), acceleration: acceleration.unwrap_or(steep), time: None }
     }
 
     /// What speaks against it wherever the arm stands.
@@ -41,7 +43,7 @@ impl<const N: usize> Asked<N> {
     /// # Errors
     /// What was found, and what is expected.
     pub(crate) fn check(&self, limits: &Limits<N>) -> Result<(), String> {
-        let Self { target, speed, acceleration } = self;
+        let Self { target, speed, acceleration, time } = self;
         let positive = |value: f32| value.is_finite() && value > 0.0;
         if !target.is_finite() || !positive(*speed) || !positive(*acceleration) {
             return Err(format!(
@@ -81,6 +83,15 @@ impl<const N: usize> Asked<N> {
                     ));
                 }
             }
+        }
+        if time.is_some() {
+            return match (target.known(), target.is_linear()) {
+                (Some(_), false) => Ok(()),
+                _ => {
+                    Err("time: expected with q= alone, found a pose or a line, whose length is not known beforehand"
+                        .into())
+                }
+            };
         }
         let (of, most) = if target.is_linear() {
             ("a line", [JointMove::<N>::FASTEST_LINE, JointMove::<N>::STEEPEST_LINE])
@@ -324,7 +335,9 @@ impl<const N: usize> Giving<N> {
         if is_there(&destination, engine) {
             return Some(Step::Ended);
         }
-        let Asked { speed, acceleration, .. } = self.asked;
+        let from = engine.state()?.positions;
+        let [speed, acceleration] =
+            self.asked.pace(destination.joints.zip_with(from.as_array(), |to, from| to - from).max_abs());
         let Some(asked) = JointMove::towards(destination, speed, acceleration) else {
             return Some(Step::Refused(Reason::Internal));
         };
@@ -353,7 +366,7 @@ mod tests {
 
     /// A move to [`GOAL`] that the program on the controller has ended with the first joint there.
     fn ended(at: f32, touched: bool) -> Stage {
-        let asked = Asked { target: MoveTarget::joints(GOAL), speed: 0.5, acceleration: 0.8 };
+        let asked = Asked::new(MoveTarget::joints(GOAL), None, None);
         let mut giving = Giving::new(asked, Arc::default());
         if touched {
             giving.touch();
@@ -372,7 +385,7 @@ mod tests {
     #[test]
     fn a_speed_or_an_acceleration_that_an_order_cannot_carry_is_refused_with_the_least() {
         let check = |target: MoveTarget<6>, speed, acceleration| {
-            Asked { target, speed, acceleration }.check(&Limits::default())
+            Asked::new(target, Some(speed), Some(acceleration)).check(&Limits::default())
         };
         let (joints, line) = (MoveTarget::joints(GOAL), MoveTarget::joints(GOAL).linear());
         for target in [joints, line] {

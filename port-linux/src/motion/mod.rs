@@ -16,6 +16,7 @@ mod recording;
 mod spaced;
 mod stage;
 mod start;
+mod timed;
 mod trace;
 mod under_way;
 
@@ -42,6 +43,7 @@ pub use self::stage::Stage;
 pub(crate) use self::stage::Standing;
 pub use self::start::Start;
 pub(crate) use self::start::{SAME, rests};
+pub use self::timed::seconds;
 pub use self::trace::Moment;
 pub use self::trace::Trace;
 pub(crate) use self::under_way::{Against, UnderWay};

@@ -69,10 +69,10 @@ impl Robot<6, Ur<'static>> {
     /// says the arm does not reach; [`Failure::Fault`] where the move was refused once commanding; otherwise those of
     /// [`run`](Self::run).
     pub fn move_to(&self, target: impl Into<MoveTarget<6>>, speed: f32, acceleration: f32) -> Result<Arrival, Failure> {
-        self.move_to_watched(Asked { target: target.into(), speed, acceleration }, |_, _| {})
+        self.move_to_watched(Asked::new(target.into(), Some(speed), Some(acceleration)), |_, _| {})
     }
 
-    /// The same, and `watch` is called several times a second, with where the arm stood at first.
+    /// The same as [`move_to`](Self::move_to), also [in a given time](Asked::lasting), and `watch` is called several times a second, with where the arm stood at first.
     pub fn move_to_watched(
         &self,
         asked: Asked<6>,
@@ -88,6 +88,7 @@ impl Robot<6, Ur<'static>> {
             let (ended, elapsed) = (Ended::Released(ReleasedBy::Finished), Duration::ZERO);
             return Ok(Arrival { ended, has_begun: false, is_done: true, elapsed, end_error, tool_error });
         }
+        asked.check_time(&from, &self.config.limits).map_err(Failure::BadInput)?;
         // One that `outrigger replay` knows.
         let law = AnyLaw::JointServo(JointServo::new(Reference::Hold, JointServoConfig::default()));
         let told = Arc::<Mutex<Given<6>>>::default();

@@ -44,6 +44,9 @@ pub(crate) struct AskArgs {
     /// With --to: its acceleration and deceleration [rad/s2], default 0.8; with --linear the tool's [m/s2], default 0.5
     #[arg(long, value_name = "RAD/S2|M/S2", requires = "to")]
     pub acceleration: Option<f32>,
+    /// With --to q=: time that the motion takes at full speed [s], in place of --speed and --acceleration
+    #[arg(long, value_name = "SECONDS", requires = "to", conflicts_with_all = ["speed", "acceleration", "linear"])]
+    pub time: Option<f64>,
     /// What kind of controller ROBOT is.
     #[command(flatten)]
     pub controller: ControllerArgs,
@@ -208,6 +211,9 @@ impl AskArgs {
                     if let Some(value) = value {
                         how.push_str(&format!(" {name}={value}"));
                     }
+                }
+                if let Some(time) = self.time {
+                    how.push_str(&format!(" time={time}"));
                 }
                 if how.len() > HOW_MAX {
                     return usage(format!("--to: at most {HOW_MAX} bytes fit into a request"));

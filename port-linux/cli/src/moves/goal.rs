@@ -7,10 +7,11 @@ use outrigger_config::AnyConfiguration;
 use outrigger_core::command::{Destination, MoveTarget, Place};
 use outrigger_core::mode::Mode;
 use outrigger_wire::robot::{JointPositions, Pose};
+use outrigger_wire::time::Duration;
 
 use super::{MoveArgs, result, robot_of, unrecorded};
 use outrigger::exit::{Failure, Outcome, despite};
-use outrigger::motion::{Asked, Given, Step};
+use outrigger::motion::{Asked, Given, Step, seconds};
 use outrigger::robot::Robot;
 use outrigger::show::{Progress, tell};
 
@@ -30,13 +31,16 @@ pub(crate) struct GoalArgs {
     /// Acceleration and deceleration of the same joint [rad/s2], default 0.8; with --linear of the tool [m/s2], default 0.5
     #[arg(long, value_name = "RAD/S2|M/S2", requires = "to", conflicts_with = "file", value_parser = above_zero)]
     pub acceleration: Option<f32>,
+    /// Time that the motion takes at full speed [s], in place of --speed and --acceleration; with q= and without --linear
+    #[arg(long, value_name = "SECONDS", requires = "to", conflicts_with_all = ["file", "speed", "acceleration", "linear"], value_parser = seconds)]
+    pub time: Option<Duration>,
 }
 
 impl GoalArgs {
     /// What is asked for, to this place.
     fn asked(&self, Goal(target): Goal) -> Asked<6> {
         let target = if self.linear { target.linear() } else { target };
-        Asked::new(target, self.speed, self.acceleration)
+        Asked::new(target, self.speed, self.acceleration).lasting(self.time)
     }
 }
 
@@ -172,7 +176,7 @@ mod tests {
     #[test]
     fn what_is_not_said_is_as_fast_as_suits_the_motion() {
         let (goal, to) = ("pose=0.4,-0.2,0.3,0,3.14,0".parse::<Goal>().expect("a place"), None);
-        let args = |linear, speed| GoalArgs { to, linear, speed, acceleration: None };
+        let args = |linear, speed| GoalArgs { to, linear, speed, acceleration: None, time: None };
         let asked = |linear, speed| {
             let asked = args(linear, speed).asked(goal);
             (asked.target.is_linear(), asked.speed, asked.acceleration)
