@@ -72,7 +72,8 @@ impl Robot<6, Ur<'static>> {
         self.move_to_watched(Asked::new(target.into(), Some(speed), Some(acceleration)), |_, _| {})
     }
 
-    /// The same as [`move_to`](Self::move_to), also [in a given time](Asked::lasting), and `watch` is called several times a second, with where the arm stood at first.
+    /// Moves the arm as [`move_to`](Self::move_to) does, also [in a given time](Asked::lasting). `watch` is called several times a second,
+    /// with the place where the arm stood at first.
     pub fn move_to_watched(
         &self,
         asked: Asked<6>,

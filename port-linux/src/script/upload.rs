@@ -123,11 +123,11 @@ pub(super) enum Ready<'s> {
     ToWrite(&'s TcpStream),
 }
 
-/// What a socket that was [`Ready`] has done.
+/// The result of a turn of a socket that was [`Ready`].
 pub(super) enum Carried {
-    /// So many bytes were received.
+    /// The number of bytes that were received.
     Received(usize),
-    /// Nothing, or some bytes were sent.
+    /// The case of nothing received: some bytes may have been sent.
     Nothing,
     /// The connection is over.
     Closed,
