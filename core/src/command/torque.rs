@@ -84,7 +84,8 @@ impl<const N: usize> TorqueGovernor<N> {
     }
 
     /// Approves, shapes or refuses the `wanted` torques for an arm in `state`, `dt` after the last command by the controller's
-    /// clock. A refusal leaves the last command as it was.
+    /// clock. `scale`, from 0 to 1, is the share of them that is left while a late sample is bridged; the bounds hold for
+    /// `wanted` itself. A refusal leaves the last command as it was.
     ///
     /// # Errors
     /// See the table of this module.
@@ -92,6 +93,7 @@ impl<const N: usize> TorqueGovernor<N> {
         &'machine mut self,
         authority: Authority<'machine>,
         wanted: JointTorques<N>,
+        scale: f32,
         state: &State<N>,
         arm: &Limits<N>,
         dt: Duration,
@@ -120,6 +122,7 @@ impl<const N: usize> TorqueGovernor<N> {
         if !ways().all(|way| way.is_within(way.from - travel, way.from + travel)) {
             return Err(Reason::GuideLimit);
         }
+        let wanted = wanted.map(|torque| torque * scale);
         let dt = dt.min(arm.longest_step);
         self.memory.last = approach(&self.memory.last, &wanted, &self.limits.change_in(dt));
         Ok(ApprovedTorques { torques: &self.memory.last, authority })

@@ -8,9 +8,19 @@ fn approved(
     state: &State<6>,
     arm: &Limits<6>,
 ) -> Result<[f32; 6], Reason> {
+    scaled(governor, wanted, 1.0, state, arm)
+}
+
+fn scaled(
+    governor: &mut TorqueGovernor<6>,
+    wanted: [f32; 6],
+    scale: f32,
+    state: &State<6>,
+    arm: &Limits<6>,
+) -> Result<[f32; 6], Reason> {
     let mut machine = ();
     let authority = Authority::granted_by(&mut machine);
-    let approved = governor.approve(authority, JointTorques(wanted), state, arm, DT)?;
+    let approved = governor.approve(authority, JointTorques(wanted), scale, state, arm, DT)?;
     Ok(approved.into_parts().0.0)
 }
 
@@ -56,6 +66,18 @@ fn what_is_beyond_a_bound_is_refused_by_its_name() {
         let mut governor = TorqueGovernor::new(TorqueLimits::default());
         assert_eq!(approved(&mut governor, wanted, &state, &arm), Err(reason), "{wanted:?} at {state:?}");
     }
+}
+
+#[test]
+fn a_torque_beyond_its_limit_is_refused_however_little_of_it_is_left() {
+    let arm = Limits::default();
+    let mut governor = TorqueGovernor::new(TorqueLimits::default());
+    for scale in [1.0, 0.5, 0.0] {
+        let refused = scaled(&mut governor, only(28.1), scale, &at(0.0, 0.0), &arm);
+        assert_eq!(refused, Err(Reason::TorqueLimit), "at {scale}");
+    }
+    let halved = (0..60).map(|_| scaled(&mut governor, only(20.0), 0.5, &at(0.0, 0.0), &arm).unwrap()[0]);
+    assert_eq!(halved.last(), Some(10.0), "and half of what is within it");
 }
 
 #[test]

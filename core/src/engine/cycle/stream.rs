@@ -330,8 +330,8 @@ impl<const N: usize> Stream<N> {
             state.speed_scaling = Some(scaling);
             let wanted = torques_of(law, state, samples, torques.limits(), dt);
             state.speed_scaling = reported;
-            let wanted = wanted?.map(|torque| torque * gathered.scale);
-            return torques.approve(authority, wanted, state, self.governor.limits(), dt).map(Streamed::Torques);
+            let arm = self.governor.limits();
+            return torques.approve(authority, wanted?, gathered.scale, state, arm, dt).map(Streamed::Torques);
         }
         let wanted = law.step(state, &samples, dt);
         state.speed_scaling = reported;
