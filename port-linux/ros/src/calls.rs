@@ -2,12 +2,15 @@
 //!
 //! Nothing is done here. A call becomes a [`Deed`], or is refused with its reason; whoever does it says what came of it.
 
+use std::borrow::Cow;
+
 use outrigger_core::command::outputs::{AnalogDomain, DigitalOutput, ToolVoltage, Write};
 use outrigger_core::command::{ForceMode, ForceType};
 use outrigger_wire::math::{Frame, Rotation};
 use outrigger_wire::robot::{Pose, Wrench};
 use outrigger_wire::time::Duration;
 
+use crate::frames::{Frames, Unusable};
 use crate::listed::offers;
 use crate::pose::rotation_vector;
 use outrigger_ros2_messages::cdr::{CdrError, decode, encode};
@@ -58,14 +61,14 @@ pub enum Refused {
         /// Of the field.
         name: &'static str,
         /// What there may be.
-        expected: &'static str,
+        expected: Cow<'static, str>,
         /// What there is.
         found: String,
     },
 }
 
 pub(crate) fn wrong<T>(name: &'static str, expected: &'static str, found: impl ToString) -> Result<T, Refused> {
-    Err(Refused::Value { name, expected, found: found.to_string() })
+    Err(Refused::Value { name, expected: expected.into(), found: found.to_string() })
 }
 
 offers! {
@@ -87,13 +90,13 @@ offers! {
         RELEASE: "outrigger/release", Trigger, "release: the arm comes to rest";
         ACKNOWLEDGE: "outrigger/acknowledge", Trigger, "clears the reason of the last fallback";
         START_FORCE: "force_mode_controller/start_force_mode", SetForceMode,
-            "task frame in base, or in tool0_controller as it is then; while commanding; it lasts until stop_force_mode, or until this node ends";
+            "task frame in base, or in any frame that /tf connects with it, as it is then; while commanding; it lasts until stop_force_mode, or until this node ends";
         STOP_FORCE: "force_mode_controller/stop_force_mode", Trigger, "the arm holds again";
         VERSION: "ur_configuration_controller/get_robot_software_version", GetRobotSoftwareVersion,
             "major, minor, bugfix, build of the controller";
         DOCUMENTED_VERSION: "ur_configuration_controller/get_software_version", GetRobotSoftwareVersion,
             "the same, by the name in the driver's documentation";
-        GRAVITY: "gravity_update_controller/set_gravity", SetGravity, "direction of gravity, frame base; not while commanding";
+        GRAVITY: "gravity_update_controller/set_gravity", SetGravity, "direction of gravity, in base or in any frame that /tf connects with it; not while commanding";
         QUERY: "scaled_joint_trajectory_controller/query_state", QueryTrajectoryState,
             "where the motion under way is wanted now";
     }
@@ -115,20 +118,11 @@ pub static FREEDRIVE: &Heard = &Heard {
     does: "true: a hand moves the arm, for `ros.expert.freedrive_timeout` (1 s) after each; false: it holds again; while commanding",
 };
 
-/// The tool centre point of the arm that is asked.
-#[derive(Clone, Copy, Debug)]
-pub struct Tool<'n> {
-    /// The name of its frame: `tool0_controller`, behind the prefix of the node.
-    pub frame: &'n str,
-    /// Its newest pose in the base, as `/tf` has it: position \[m\] and rotation vector \[rad\].
-    pub pose: Option<[f64; 6]>,
-}
-
-/// Returns what a call of `offer` asks for, by the layouts of `distro`, where the tool is at `tool`.
+/// Returns what a call of `offer` asks for, by the layouts of `distro`, in coordinates of `frames`.
 ///
 /// # Errors
 /// Why it is not done.
-pub fn deed(offer: &'static Offer, bytes: &[u8], distro: Distro, tool: Tool<'_>) -> Result<Deed, Refused> {
+pub fn deed(offer: &'static Offer, bytes: &[u8], distro: Distro, frames: Frames<'_>) -> Result<Deed, Refused> {
     let is = |other: &'static Offer| std::ptr::eq(offer, other);
     if is(&SET_IO) || is(&LEGACY_SET_IO) {
         return set_io(&decode(bytes)?, is(&LEGACY_SET_IO)).map(Deed::Set);
@@ -143,9 +137,9 @@ pub fn deed(offer: &'static Offer, bytes: &[u8], distro: Distro, tool: Tool<'_>)
             _ => wrong("speed_slider_fraction", "0.01 to 1", fraction),
         };
     } else if is(&START_FORCE) {
-        return force(&decode(bytes)?, tool).map(Deed::Force);
+        return force(&decode(bytes)?, frames).map(Deed::Force);
     } else if is(&GRAVITY) {
-        return gravity(&decode(bytes)?).map(Deed::Set);
+        return gravity(&decode(bytes)?, frames).map(Deed::Set);
     } else if is(&QUERY) {
         return Ok(Deed::Query(decode::<QueryTrajectoryStateRequest>(bytes)?.time));
     }
@@ -340,36 +334,27 @@ fn transition(Span { sec, nanosec }: Span) -> Option<Duration> {
 /// Gravity itself \[m/s²\], whatever length the vector has.
 const GRAVITY_OF_EARTH: f64 = 9.82;
 
-fn gravity(request: &SetGravityRequest) -> Result<Write, Refused> {
+fn gravity(request: &SetGravityRequest, frames: Frames<'_>) -> Result<Write, Refused> {
     let SetGravityRequest { gravity } = request;
-    if !is_base(&gravity.header.frame_id) {
-        return wrong("gravity.header.frame_id", "base", &gravity.header.frame_id);
-    }
+    let outer = in_base("gravity.header.frame_id", &gravity.header.frame_id, frames)?;
     let vector: [f64; 3] = gravity.vector.into();
     let norm = vector.iter().map(|v| v * v).sum::<f64>().sqrt();
     if !norm.is_finite() || norm < 1e-3 {
         return wrong("gravity.vector", "a direction", format!("{vector:?}"));
     }
-    // The controller is told what the base feels, which points the other way.
-    Ok(Write::Gravity(vector.map(|v| (-v / norm * GRAVITY_OF_EARTH) as f32)))
+    // The controller takes the acceleration that the base feels, which points the other way.
+    Ok(Write::Gravity(outer.rotation.apply(vector.map(|v| (-v / norm * GRAVITY_OF_EARTH) as f32))))
 }
 
-/// Whether a frame is the base, whatever stands before its name.
-fn is_base(frame: &str) -> bool {
-    frame.is_empty() || frame == "base" || frame.ends_with("_base")
+/// Returns the pose of a frame in the base of the arm.
+fn in_base(name: &'static str, frame: &str, frames: Frames<'_>) -> Result<Frame, Refused> {
+    let unusable = |Unusable(expected)| Refused::Value { name, expected: expected.into(), found: format!("{frame:?}") };
+    frames.in_base(frame).map_err(unusable)
 }
 
-fn force(request: &SetForceModeRequest, tool: Tool<'_>) -> Result<ForceMode, Refused> {
+fn force(request: &SetForceModeRequest, frames: Frames<'_>) -> Result<ForceMode, Refused> {
     let SetForceModeRequest { task_frame, wrench, r#type: kind, speed_limits, deviation_limits, .. } = request;
-    let frame = &task_frame.header.frame_id;
-    let within = match tool.pose {
-        _ if is_base(frame) => None,
-        Some(pose) if frame == tool.frame => Some(pose),
-        None if frame == tool.frame => {
-            return wrong("task_frame.header.frame_id", "base while no pose of the tool has come", frame);
-        }
-        _ => return wrong("task_frame.header.frame_id", "base or tool0_controller, behind the node's prefix", frame),
-    };
+    let outer = in_base("task_frame.header.frame_id", &task_frame.header.frame_id, frames)?;
     let Some(rotation) = rotation_vector(task_frame.pose.orientation) else {
         return wrong("task_frame.pose.orientation", "a quaternion", "one of length 0");
     };
@@ -386,15 +371,14 @@ fn force(request: &SetForceModeRequest, tool: Tool<'_>) -> Result<ForceMode, Ref
     let speeds = [linear.x, linear.y, linear.z, angular.x, angular.y, angular.z];
     let three = |of: [f64; 3]| of.map(|value| value as f32);
     let position = &task_frame.pose.position;
-    let given = Pose { position: three([position.x, position.y, position.z]), rotation: three(rotation) };
+    let inner = Frame {
+        position: three([position.x, position.y, position.z]),
+        rotation: Rotation::from_vector(three(rotation)),
+    };
+    let Frame { position, rotation } = outer.then(&inner);
     let mode = ForceMode {
         // The controller takes it in the base, and keeps it there.
-        task_frame: within.map_or(given, |[x, y, z, rx, ry, rz]| {
-            let outer = Frame { position: three([x, y, z]), rotation: Rotation::from_vector(three([rx, ry, rz])) };
-            let inner = Frame { position: given.position, rotation: Rotation::from_vector(given.rotation) };
-            let Frame { position, rotation } = outer.then(&inner);
-            Pose { position, rotation: rotation.to_vector() }
-        }),
+        task_frame: Pose { position, rotation: rotation.to_vector() },
         selection,
         wrench: Wrench { force: three(wrench.force.into()), torque: three(wrench.torque.into()) },
         kind,

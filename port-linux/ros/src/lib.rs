@@ -19,6 +19,7 @@ pub mod driver;
 mod environment;
 pub mod follow;
 pub mod forward;
+pub mod frames;
 pub mod goals;
 pub mod hand_back;
 pub mod health;

@@ -102,7 +102,7 @@ pub fn answer(offer: &'static Offer, success: bool) -> Vec<u8> {
 }
 
 fn wrong<T>(name: &'static str, expected: &'static str, found: impl ToString) -> Result<T, Refused> {
-    Err(Refused::Value { name, expected, found: found.to_string() })
+    Err(Refused::Value { name, expected: expected.into(), found: found.to_string() })
 }
 
 /// Pins up to `last`. Two levels for one pin contradict each other, or the second supersedes the first, which then fails.

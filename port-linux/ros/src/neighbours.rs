@@ -12,9 +12,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use self::about::{Listed, ros_name, ros_type};
+pub(crate) use self::net::{Heard, Multicast, Surroundings, surroundings};
 #[cfg(feature = "node")]
-pub(crate) use self::net::discovery_port;
-pub(crate) use self::net::{Heard, Multicast, Surroundings, listed, surroundings};
+pub(crate) use self::net::{discovery_port, listed};
 use outrigger_ros2_messages::cdr::{CdrError, decode, encode};
 use outrigger_ros2_messages::endpoint::{Distro, Qos};
 use outrigger_ros2_messages::type_hash;

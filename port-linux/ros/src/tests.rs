@@ -9,6 +9,7 @@ use crate::dashboard::DASHBOARD_OFFERS;
 use crate::driver;
 use crate::follow::{ACTIONS, LEGACY_ACTION};
 use crate::forward::{EFFORT, JOINT_COMMANDS, JOINT_SPEED, POSITION, VELOCITY};
+use crate::frames::{FIXED, MOVING};
 use crate::health;
 use crate::legacy;
 use crate::native::{self, Terminals};
@@ -66,7 +67,10 @@ fn tables_are_those_of_the_code() {
         ("dashboard", services(DASHBOARD_OFFERS.iter().copied())),
         ("driver actions", actions(ACTIONS.iter().map(|of| of.task).chain([&DETECT, &EXECUTE, &SET_MODE]))),
         ("legacy actions", actions([LEGACY_ACTION.task].into_iter())),
-        ("driver heard", heard([FREEDRIVE, VELOCITY, POSITION, EFFORT, JOINT_COMMANDS, &COMMAND].into_iter())),
+        (
+            "driver heard",
+            heard([FREEDRIVE, VELOCITY, POSITION, EFFORT, JOINT_COMMANDS, &COMMAND, MOVING, FIXED].into_iter()),
+        ),
         ("legacy topics", topics(legacy::TOPICS.iter().copied())),
         ("legacy services", services(LEGACY_OFFERS.iter().copied())),
         ("legacy heard", heard([JOINT_SPEED, &LEGACY_COMMAND].into_iter())),

@@ -429,6 +429,21 @@ def scripts(node):
     until(lambda: [m for m in old.take(N=1) if m.digital_out_states[1].state and m.digital_out_states[2].state], "outputs 1 and 2")
 
 
+def in_a_frame_of_others(node):
+    """Gravity in a frame that somebody fixes to the base: taken once the node has heard of it, refused before."""
+    header, vector, turned = DEFINED["Header"], DEFINED["Vector3"], DEFINED["Quaternion"](w=1.0)
+    down = DEFINED["Vector3Stamped"](header=header(frame_id="table"), vector=vector(z=-9.82))
+    ask = lambda: node.call("gravity_update_controller/set_gravity", "SetGravity", gravity=down)
+    refused = ask()
+    check(not refused.success and "table" in refused.status, f"{refused}")
+    fixed = node.writer("tf_static", "TFMessage", latched=True, depth=1)
+    until(lambda: matched(fixed.get_matched_subscriptions), "a reader of tf_static")
+    pose = DEFINED["Transform"](translation=vector(x=0.5), rotation=turned)
+    table = DEFINED["TransformStamped"](header=header(frame_id="base"), child_frame_id="table", transform=pose)
+    fixed.write(DEFINED["TFMessage"](transforms=[table]))
+    until(lambda: ask().success, "gravity in the frame of a table")
+
+
 def calls(node):
     """Each service, with what is asked rightly and wrongly."""
     position(node.reader("joint_states", "JointState", depth=1))
@@ -455,12 +470,14 @@ def calls(node):
     vector = DEFINED["Vector3"]
     payload = lambda **fields: node.call(f"{IO}/set_payload", "SetPayload", **fields).success
     check(payload(mass=1.5, center_of_gravity=vector(z=0.05)), "a payload is not set")
-    check(not payload(mass=1.5, ixx=0.1) and not payload(mass=-1.0) and not payload(mass=math.inf), "a payload that is none")
+    check(payload(mass=1.5, ixx=0.1, iyy=0.1, izz=0.1), "a payload with its inertia is not set")
+    check(not payload(mass=1.5, ixx=math.nan) and not payload(mass=-1.0) and not payload(mass=math.inf), "a payload that is none")
     check(node.call(f"{IO}/zero_ftsensor", "Trigger").success, "the sensor is not zeroed")
     version = node.call("ur_configuration_controller/get_software_version", "GetRobotSoftwareVersion")
     say("software", version.major, version.minor)
     down = DEFINED["Vector3Stamped"](header=DEFINED["Header"](frame_id="base"), vector=vector(z=-9.82))
     check(node.call("gravity_update_controller/set_gravity", "SetGravity", gravity=down).success, "gravity is not set")
+    in_a_frame_of_others(node)
     refused = node.call("gravity_update_controller/set_gravity", "SetGravity")
     check(not refused.success and "direction" in refused.status, f"{refused}")
     force = node.call("force_mode_controller/start_force_mode", "SetForceMode", type=2)

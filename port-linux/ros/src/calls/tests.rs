@@ -1,13 +1,22 @@
 //! Each service is understood, refused and answered as it says.
 
 use super::*;
+use crate::frames::Transforms;
 use outrigger_ros2_messages::cdr::decode;
-use outrigger_ros2_messages::{Analog, Header, Nothing, PoseStamped, Vector3, Vector3Stamped};
-
-const TOOL: Tool<'_> = Tool { frame: "left_tool0_controller", pose: None };
+use outrigger_ros2_messages::endpoint::Names;
+use outrigger_ros2_messages::{
+    Analog, Header, Nothing, PoseStamped, TFMessage, TransformStamped, Vector3, Vector3Stamped,
+};
+use outrigger_wire::time::Instant;
 
 fn deed(offer: &'static Offer, bytes: &[u8], distro: Distro) -> Result<Deed, Refused> {
-    super::deed(offer, bytes, distro, TOOL)
+    deed_at(offer, bytes, distro, None)
+}
+
+/// Returns what a call asks for of an arm whose tool is there; nobody publishes frames.
+fn deed_at(offer: &'static Offer, bytes: &[u8], distro: Distro, tool: Option<[f64; 6]>) -> Result<Deed, Refused> {
+    let (names, others) = (Names::new("", "left_").expect("names"), Transforms::default());
+    super::deed(offer, bytes, distro, Frames { names: &names, tool, others: &others, now: Instant::ZERO })
 }
 
 fn io(fun: i8, pin: i8, state: f32) -> Result<Deed, String> {
@@ -119,6 +128,22 @@ fn a_slider_a_direction_and_words_without_content() {
     };
     assert_eq!(down("left_base", -1.0), Ok(Deed::Set(Write::Gravity([0.0, 0.0, 9.82]))));
     assert!(down("map", -1.0).is_err() && down("base", 0.0).is_err());
+    // A base on its side.
+    let fixed = encode(&TFMessage {
+        transforms: vec![TransformStamped {
+            header: Header { frame_id: "world".into(), ..Header::default() },
+            child_frame_id: "left_base".into(),
+            transform: crate::pose::transform([0.0, 0.0, 1.0, std::f64::consts::FRAC_PI_2, 0.0, 0.0]),
+        }],
+    });
+    let (names, mut others) = (Names::new("", "left_").expect("names"), Transforms::default());
+    others.take(&fixed, true, Instant::ZERO).expect("a message");
+    let header = Header { frame_id: "world".into(), ..Header::default() };
+    let gravity = Vector3Stamped { header, vector: Vector3 { x: 0.0, y: 0.0, z: -9.82 } };
+    let frames = Frames { names: &names, tool: None, others: &others, now: Instant::ZERO };
+    let asked = super::deed(&GRAVITY, &encode(&SetGravityRequest { gravity }), Distro::Jazzy, frames);
+    let Ok(Deed::Set(Write::Gravity([x, y, z]))) = asked else { panic!("{asked:?}") };
+    assert!(x.abs() < 1e-5 && (y - 9.82).abs() < 1e-5 && z.abs() < 1e-5, "{x} {y} {z}");
     for nothing in [encode(&Nothing::default()), vec![0, 1, 0, 0]] {
         // Those of UR's driver and those of our own are different things.
         for (offer, asked) in [
@@ -166,7 +191,7 @@ fn a_task_frame_may_be_given_in_that_of_the_tool() {
     let asked = |frame: &str, pose| {
         let mut request = request.clone();
         request.task_frame.header.frame_id = frame.into();
-        let asked = super::deed(&START_FORCE, &encode(&request), Distro::Jazzy, Tool { pose, ..TOOL });
+        let asked = deed_at(&START_FORCE, &encode(&request), Distro::Jazzy, pose);
         asked.map_err(|refused| refused.to_string())
     };
     // The tool points down.
@@ -183,7 +208,8 @@ fn a_task_frame_may_be_given_in_that_of_the_tool() {
     let refused = |frame, pose| asked(frame, pose).unwrap_err();
     assert!(refused("left_tool0_controller", None).contains("base while no pose of the tool has come"));
     for other in ["right_tool0_controller", "tool0_controller", "tool0", "map"] {
-        assert!(refused(other, pose).contains("base or tool0_controller"), "{other}");
+        let expected = "expected left_base, or a frame that /tf or /tf_static connects with it, found";
+        assert!(refused(other, pose).contains(&format!("{expected} {other:?}")), "{}", refused(other, pose));
     }
 }
 

@@ -18,8 +18,9 @@ use super::settings::{Remarks, Settings};
 use super::wanted::compared;
 use crate::acceptance::{Command, Makes, ONLY_LOOKS, Run, Standing};
 use crate::arm::Arm;
-use crate::calls::{self, Deed, FREEDRIVE, Tool};
+use crate::calls::{self, Deed, FREEDRIVE};
 use crate::driver::tool_pose;
+use crate::frames::{self, Frames, Transforms};
 use crate::native_calls::{self, NATIVE_OFFERS};
 use crate::readings::Readings;
 use outrigger::exit::Failure;
@@ -58,6 +59,9 @@ pub(super) struct Face<const N: usize> {
     freedrive: In,
     /// A force that somebody else measures.
     external_wrench: Option<In>,
+    /// Frames of others: where they come in, and whether they are fixed.
+    tf: Vec<(In, bool)>,
+    transforms: Transforms,
     listing: Option<Listing>,
     scripts: Option<Scripts>,
     followed: Followed<N>,
@@ -95,6 +99,14 @@ impl<const N: usize> Face<N> {
             natives.push((dds.serves(&settings.names.of(offer.name), offer.service)?, *offer));
         }
         let freedrive = dds.listens(&settings.names.of(FREEDRIVE.name), FREEDRIVE.message, Qos::SERVICES)?;
+        let mut tf = vec![];
+        for (topic, qos, fixed) in
+            [(frames::MOVING, frames::MOVING_QOS, false), (frames::FIXED, frames::FIXED_QOS, true)]
+        {
+            if settings.surface.has_driver() {
+                tf.push((dds.listens(topic.name, topic.message, qos)?, fixed));
+            }
+        }
         let external_wrench = settings.surface.has_native().then(|| {
             let topic = native_calls::EXTERNAL_WRENCH;
             dds.listens(&settings.names.of(topic.name), topic.message, Qos::SYSTEM)
@@ -114,6 +126,8 @@ impl<const N: usize> Face<N> {
             several: vec![],
             freedrive,
             external_wrench,
+            tf,
+            transforms: Transforms::default(),
             listing,
             scripts,
             followed,
@@ -175,6 +189,12 @@ impl<const N: usize> Face<N> {
         if at == self.freedrive {
             return self.hand(&bytes, &standing, remarks);
         }
+        if let Some((_, fixed)) = self.tf.iter().find(|(of, _)| *of == at) {
+            if let Err(error) = self.transforms.take(&bytes, *fixed, now) {
+                remarks.push(format!("a transform: {error}"));
+            }
+            return;
+        }
         if self.external_wrench == Some(at) {
             if let Err(why) = self.wrench(&bytes) {
                 remarks.push(format!("{}: {why}", native_calls::EXTERNAL_WRENCH.name));
@@ -188,9 +208,9 @@ impl<const N: usize> Face<N> {
         let Some((_, offer)) = self.offers.iter().find(|(of, _)| *of == at) else { return };
         let offer = *offer;
         let [min, max] = self.settings.payload;
-        let frame = self.settings.names.frame("tool0_controller");
-        let tool = Tool { frame: &frame, pose: tool_pose(readings) };
-        let deed = calls::deed(offer, &bytes, self.settings.distro, tool);
+        let names = &self.settings.names;
+        let frames = Frames { names, tool: tool_pose(readings), others: &self.transforms, now };
+        let deed = calls::deed(offer, &bytes, self.settings.distro, frames);
         let deed = deed.and_then(|deed| calls::within(deed, min, max));
         let deed = match deed {
             Ok(deed) => deed,
