@@ -15,6 +15,7 @@ const ARMING: u64 = 700;
 
 /// The steps of the explored sequences.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(not(feature = "record"), expect(dead_code, reason = "only recorded runs are explored with each"))]
 enum Step {
     Cycles(u64),
     Request,
@@ -28,6 +29,7 @@ enum Step {
     Shutdown,
 }
 
+#[cfg(feature = "record")]
 const STEPS: [Step; 9] = [
     Step::Cycles(2),
     Step::Cycles(40),
