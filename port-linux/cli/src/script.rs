@@ -7,7 +7,7 @@ use std::path::Path;
 
 use outrigger_config::files;
 use outrigger_core::client::interpreter::{InterpreterConfig, StatementFile};
-use outrigger_core::client::script::{ScriptFile, Upload, UploadConfig};
+use outrigger_core::client::script::{ScriptFile, ScriptKind, Upload, UploadConfig};
 use outrigger_wire::interpreter;
 use outrigger_wire::time::Duration;
 
@@ -36,6 +36,10 @@ pub(crate) fn run(args: &ScriptArgs) -> Outcome {
     let file = ScriptFile::new(&bytes).map_err(|error| Failure::BadInput(format!("{shown}: {error}")))?;
     file.warnings(|warning| eprintln_lossy!("{shown}:{}: warning: {}", warning.line, warning.kind.text()));
     let target = Target::resolve(&args.robot)?;
+    // A secondary program runs beside the one that is there.
+    if file.kind() != ScriptKind::Secondary {
+        ask::none_commands(&args.robot)?;
+    }
     let at = target.socket(Upload::PORT);
     let mut config = UploadConfig { wait: args.wait, ..UploadConfig::default() };
     if let Some(seconds) = args.timeout {

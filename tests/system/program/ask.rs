@@ -232,6 +232,18 @@ fn a_run_is_driven_by_requests_alone() {
         let status = run.done(&["status", "--json"]);
         assert!(status.contains("\"mode\":\"command\"") && status.ends_with("}\n"), "{status}");
         let commanded = epoch_of(&status);
+        let script = |program: &str| {
+            let file = folder.join("beside.script");
+            std::fs::write(&file, program).expect("a file");
+            let mut command = Command::new(outrigger_system::program());
+            let output = command.args(["script", &robot]).arg(file).env("XDG_RUNTIME_DIR", &folder).output();
+            let output = output.expect("the binary under test");
+            (output.status.code(), text(&output.stderr).to_owned())
+        };
+        let (code, complaint) = script("def wave():\n  textmsg(\"wave\")\nend\n");
+        assert_eq!(code, Some(3), "{complaint}");
+        assert!(complaint.contains("commands the arm (mode command)"), "{complaint}");
+        assert_eq!(script("sec wave():\n  textmsg(\"wave\")\nend\n").0, Some(0), "it runs beside the program");
         let set = run.done(&["set", "digital-out.3=on"]);
         assert!(set.starts_with("digital-out.3=on: confirmed"), "{set}");
         let refused = run.refused(&["set", "digital-out.3=off", "speed-slider=2"], 4);

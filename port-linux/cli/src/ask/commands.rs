@@ -39,8 +39,8 @@ pub(crate) fn none_commands(robot: &RobotAddress) -> Outcome {
     match mode {
         "monitor" | "offline" => Ok(()),
         mode => Err(Failure::Connection(format!(
-            "a run beside {robot} commands the arm (mode {mode}): a program of interpreter mode would take the place of its \
-             own; `outrigger ask {robot} release` first"
+            "a run beside {robot} commands the arm (mode {mode}): this program would take the place of its own; \
+             `outrigger ask {robot} release` first"
         ))),
     }
 }
