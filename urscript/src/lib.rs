@@ -29,4 +29,5 @@ pub use render::refusal::Decimal;
 pub use render::service::{ServiceLine, SpeedSlider};
 pub use render::target_payload::TargetPayload;
 pub use render::templates as programs;
+pub use render::tool_communication::{Parity, ToolCommunication};
 pub use render::version::Version;

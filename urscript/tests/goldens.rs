@@ -1,8 +1,8 @@
 //! Every statement, as the bytes each firmware gets (client interfaces, 5.1 to 5.5).
 
 use outrigger_urscript::{
-    AnalogDomain, Argument, DigitalOutput, Output, Popup, RenderError, Sec, ServiceLine, ServoJ, SpeedJ, SpeedJForm,
-    SpeedSlider, StopJ, TargetPayload, TextMsg, ToolVoltage, Version,
+    AnalogDomain, Argument, DigitalOutput, Output, Parity, Popup, RenderError, Sec, ServiceLine, ServoJ, SpeedJ,
+    SpeedJForm, SpeedSlider, StopJ, TargetPayload, TextMsg, ToolCommunication, ToolVoltage, Version,
 };
 
 /// One of each generation and each boundary, in order of release.
@@ -206,6 +206,59 @@ fn a_payload_with_inertia_is_written_where_the_software_takes_it_and_refused_els
     assert_eq!(refused([0.0, 0.0, 0.0, 0.0, 0.0, -51.0], 0.0), "inertia, element 5 is -51, allowed -50 to 50");
     assert_eq!(refused([0.0; 6], 5.5), "transition time is 5.5, allowed 0 to 5");
     assert!(payload([f32::NAN; 6], 0.0).check(version).is_err() && payload([0.0; 6], f32::NAN).check(version).is_err());
+}
+
+#[test]
+fn the_tool_line_is_set_up_where_there_is_one_and_with_settings_that_exist() {
+    let since = Version::new(5, 0);
+    let line = ToolCommunication {
+        baud_rate: 115_200,
+        parity: Parity::None,
+        stop_bits: 1,
+        rx_idle_chars: 1.5,
+        tx_idle_chars: 3.5,
+        voltage: None,
+    };
+    let powered = ToolCommunication {
+        baud_rate: 5_000_000,
+        parity: Parity::Even,
+        stop_bits: 2,
+        rx_idle_chars: 40.0,
+        tx_idle_chars: 0.0,
+        voltage: Some(ToolVoltage::V24),
+    };
+    for version in VERSIONS {
+        if version < since {
+            assert_eq!(line.render(version, &mut [0; 256]), Err(RenderError::Unsupported { version, since }));
+            continue;
+        }
+        assert_eq!(
+            text(|out| line.render(version, out)),
+            "sec outrigger_io():\n set_tool_communication(True,115200,0,1,1.500000,3.500000)\nend\n"
+        );
+        assert_eq!(
+            text(|out| powered.render(version, out)),
+            "sec outrigger_io():\n set_tool_voltage(24)\n \
+             set_tool_communication(True,5000000,2,2,40.000000,0.000000)\nend\n"
+        );
+    }
+    let version = Version::new(5, 15);
+    assert!(text(|out| powered.render(version, out)).len() <= ToolCommunication::MAX_LEN);
+    let refused = |line: ToolCommunication| line.check(version).unwrap_err().to_string();
+    assert_eq!(
+        refused(ToolCommunication { baud_rate: 115_201, ..line }),
+        "baud rate is 115201, allowed are 9600, 19200, 38400, 57600, 115200, 1000000, 2000000, 5000000"
+    );
+    assert_eq!(refused(ToolCommunication { stop_bits: 3, ..line }), "number of stop bits is 3, allowed 1 to 2");
+    assert_eq!(
+        refused(ToolCommunication { rx_idle_chars: 0.5, ..line }),
+        "number of rx idle characters is 0.5, allowed 1 to 40"
+    );
+    assert_eq!(
+        refused(ToolCommunication { tx_idle_chars: -1.0, ..line }),
+        "number of tx idle characters is -1, allowed 0 to 40"
+    );
+    assert!(ToolCommunication { rx_idle_chars: f32::NAN, ..line }.check(version).is_err());
 }
 
 #[test]

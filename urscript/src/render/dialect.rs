@@ -24,6 +24,8 @@ pub struct Boundaries {
     /// From here on the force-torque sensor can be zeroed. Default 5.0, the first arms that have one; that no release of
     /// 3.x has the function is unconfirmed.
     pub zero_ftsensor: Version,
+    /// From here on the tool has a serial line. Default 5.0.
+    pub tool_communication: Version,
 }
 
 impl Default for Boundaries {
@@ -36,6 +38,7 @@ impl Default for Boundaries {
             payload_parts: Version::new(3, 3),
             target_payload: Version::new(5, 10),
             zero_ftsensor: Version::new(5, 0),
+            tool_communication: Version::new(5, 0),
         }
     }
 }
@@ -84,6 +87,8 @@ pub struct Dialect {
     pub target_payload: Version,
     /// See [`Boundaries::zero_ftsensor`].
     pub zero_ftsensor: Version,
+    /// See [`Boundaries::tool_communication`].
+    pub tool_communication: Version,
 }
 
 impl Dialect {
@@ -103,6 +108,7 @@ impl Dialect {
             payload_parts: boundaries.payload_parts,
             target_payload: boundaries.target_payload,
             zero_ftsensor: boundaries.zero_ftsensor,
+            tool_communication: boundaries.tool_communication,
         }
     }
 

@@ -48,6 +48,12 @@ pub enum Argument {
     Inertia(u8),
     /// Time within which a payload takes effect \[s\].
     TransitionTime,
+    /// Stop bits of the tool's serial line.
+    StopBits,
+    /// Silence after which received characters are passed on, in characters.
+    RxIdleChars,
+    /// Silence between two transmissions, in characters.
+    TxIdleChars,
 }
 
 impl core::fmt::Display for Argument {
@@ -73,6 +79,9 @@ impl core::fmt::Display for Argument {
             Self::SpeedSlider => f.write_str("speed slider"),
             Self::Text => f.write_str("text"),
             Self::Title => f.write_str("title"),
+            Self::StopBits => f.write_str("number of stop bits"),
+            Self::RxIdleChars => f.write_str("number of rx idle characters"),
+            Self::TxIdleChars => f.write_str("number of tx idle characters"),
         }
     }
 }
@@ -117,6 +126,11 @@ pub enum RenderError {
         found: u16,
         /// Bytes allowed.
         allowed: u16,
+    },
+    /// The tool's serial line has no such baud rate.
+    BaudRate {
+        /// The rate asked for \[baud\].
+        found: u32,
     },
     /// This controller's software has no such thing.
     Unsupported {

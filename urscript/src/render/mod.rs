@@ -15,4 +15,5 @@ pub(crate) mod refusal;
 pub(crate) mod service;
 pub(crate) mod target_payload;
 pub mod templates;
+pub(crate) mod tool_communication;
 pub(crate) mod version;

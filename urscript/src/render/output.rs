@@ -42,6 +42,18 @@ pub enum ToolVoltage {
     V24,
 }
 
+impl ToolVoltage {
+    /// Returns its number in URScript and in a controller's state \[V\].
+    #[must_use]
+    pub const fn volts(self) -> u8 {
+        match self {
+            Self::Off => 0,
+            Self::V12 => 12,
+            Self::V24 => 24,
+        }
+    }
+}
+
 /// One thing to set. Several make a [`Sec`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Output {
@@ -145,7 +157,7 @@ impl Output {
         }
     }
 
-    fn write(&self, dialect: &Dialect, line: &mut Line<'_>) {
+    pub(super) fn write(&self, dialect: &Dialect, line: &mut Line<'_>) {
         let names = dialect.outputs();
         match *self {
             Self::Digital { output, high } => {
@@ -197,11 +209,7 @@ impl Output {
             }
             Self::ToolVoltage(voltage) => {
                 line.put(b" set_tool_voltage(");
-                line.integer(match voltage {
-                    ToolVoltage::Off => 0,
-                    ToolVoltage::V12 => 12,
-                    ToolVoltage::V24 => 24,
-                });
+                line.integer(u32::from(voltage.volts()));
             }
             Self::Flag { index, value } => {
                 line.put(b" set_flag(");

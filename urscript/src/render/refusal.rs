@@ -2,6 +2,7 @@
 
 use super::error::RenderError;
 use super::line::{DECIMALS, Line};
+use super::tool_communication::ToolCommunication;
 
 impl core::fmt::Display for RenderError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
@@ -21,6 +22,12 @@ impl core::fmt::Display for RenderError {
             }
             Self::TextTooLong { argument, found, allowed } => {
                 write!(f, "{argument} has {found} bytes, allowed are {allowed}")
+            }
+            Self::BaudRate { found } => {
+                write!(f, "baud rate is {found}, allowed are")?;
+                (0..)
+                    .zip(ToolCommunication::BAUD_RATES)
+                    .try_for_each(|(index, rate)| write!(f, "{}{rate}", if index == 0 { " " } else { ", " }))
             }
             Self::Unsupported { version, since } => {
                 write!(f, "software {version} cannot do this, only {since} and later")

@@ -3,8 +3,8 @@
 use crate::support::run_on;
 use outrigger_interpreter::{Assembled, Builtins, LineAssembler, Program, Service, Step, Value};
 use outrigger_urscript::{
-    AnalogDomain, DigitalOutput, Output, Popup, RenderError, Sec, ServiceLine, ServoJ, SpeedJ, SpeedJForm, SpeedSlider,
-    StopJ, TextMsg, ToolVoltage, Version,
+    AnalogDomain, DigitalOutput, Output, Parity, Popup, RenderError, Sec, ServiceLine, ServoJ, SpeedJ, SpeedJForm,
+    SpeedSlider, StopJ, TextMsg, ToolCommunication, ToolVoltage, Version,
 };
 use proptest::prelude::*;
 
@@ -135,6 +135,27 @@ proptest! {
         prop_assert!(close(arg(7, 0), mass) && all_close(arg(7, 1), center));
         prop_assert!(all_close(arg(8, 0), gravity));
         prop_assert!(all_close(arg(9, 0), tcp));
+    }
+
+    #[test]
+    fn the_tool_line_is_set_to_what_was_rendered(
+        minor in 0_u8..=25, rate in 0_usize..8, stop_bits in 1_u8..=2, rx in 1.0_f32..=40.0, tx in 0.0_f32..=40.0, powered: bool,
+    ) {
+        let baud_rate = ToolCommunication::BAUD_RATES[rate];
+        let voltage = powered.then_some(ToolVoltage::V12);
+        let line = ToolCommunication {
+            baud_rate, parity: Parity::Odd, stop_bits, rx_idle_chars: rx, tx_idle_chars: tx, voltage,
+        };
+        let version = Version::new(5, minor);
+        let mut calls = calls(version, |out| line.render(version, out)).into_iter();
+        if powered {
+            prop_assert_eq!(calls.next(), Some(("set_tool_voltage", vec![Value::Int(12)])));
+        }
+        let (name, args) = calls.next().unwrap();
+        prop_assert_eq!(name, "set_tool_communication");
+        let whole = [Value::Bool(true), Value::Int(baud_rate as i32), Value::Int(1), Value::Int(stop_bits.into())];
+        prop_assert_eq!(&args[..4], &whole[..]);
+        prop_assert!(close(&args[4], rx) && close(&args[5], tx) && calls.next().is_none());
     }
 
     #[test]
