@@ -2,6 +2,8 @@
 
 use outrigger_wire::robot::Generation;
 
+use crate::tool_line::ToolCommunication;
+
 /// Gravity as controllers have it \[m/s²\].
 const GRAVITY: f64 = 9.82;
 /// An analogue output as a current: 4 mA, and what is above it \[A\].
@@ -43,6 +45,8 @@ pub struct Io {
     pub tool_analog_in_range: [u8; 2],
     /// Supply of the tool \[V\]: 0, 12 or 24.
     pub tool_voltage: u8,
+    /// Settings of the tool's serial line.
+    pub tool_communication: ToolCommunication,
     /// Mode of the tool's outputs: 0 two digital ones, 1 both for power.
     pub tool_output_mode: u8,
     /// Mode of each digital output of the tool: 1 sinking, 2 sourcing, 3 both.
@@ -76,6 +80,7 @@ impl Io {
             tool_analog_in: [0.0; 2],
             tool_analog_in_range: [1; 2],
             tool_voltage: 0,
+            tool_communication: ToolCommunication::default(),
             tool_output_mode: 0,
             tool_digital_out_modes: [1; 2],
             gravity: [0.0, 0.0, GRAVITY],

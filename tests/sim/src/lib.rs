@@ -37,6 +37,7 @@
 //! | `core/docs/protocol/ur-external-control.md 5.5` | set-up at the head of exported programs | [`io`], `program::installation` | `tests/controllers/installation.rs`, `exports.rs` |
 //! | `core/docs/protocol/ur-external-control.md 5.1` | sockets of programs, to servers that the driver reaches | [`dial`], `program::sockets` | `tests/controllers/sockets.rs` |
 //! | `core/docs/protocol/ros2-surface.md` 4.1 | scripts of a PolyScope X that speak ROS 2 | [`ros`], `program::ros` | `tests/controllers/ros.rs` |
+//! | `core/docs/protocol/ur-client-interfaces.md 10` | the tool's serial line, and a gripper at its end | [`tool_line`], `controller::tool_line` | `tests/controllers/tool_line.rs` |
 //! | `core/docs/protocol/ur-external-control.md 1.1` | the URCap that fetches a program when it is played | [`external_control`] | `tests/controllers/external_control.rs` |
 //! | `core/docs/protocol/ur-external-control.md 3` | interpreter mode and 30020 | `program::interpreter`, `controller::interpreter` | `tests/controllers/interpreter.rs` |
 //! | `core/docs/protocol/ur-external-control.md 5.1, 5.4` | threads that share a control cycle | `outrigger_interpreter::Machine` | `tests/controllers/scheduling.rs` |
@@ -79,5 +80,6 @@ pub mod tcp;
 mod text;
 pub mod time;
 pub mod timing;
+pub mod tool_line;
 pub mod udp;
 pub mod world;

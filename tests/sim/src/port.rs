@@ -23,14 +23,18 @@ pub enum Port {
     Interpreter,
     /// 80: HTTP requests to the operator's interface of PolyScope X.
     RobotApi,
+    /// 54321: the tool's serial line, by a URCap.
+    ToolLine,
 }
 
 /// How far above a port base the Robot API is found: it has no place among the other ports.
 const ROBOT_API: u16 = 16;
+/// The distance of the tool's serial line from a port base: its own distance would leave no room for most bases.
+const TOOL_LINE: u16 = 17;
 
 impl Port {
     /// Every port.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Dashboard,
         Self::Primary,
         Self::Secondary,
@@ -41,6 +45,7 @@ impl Port {
         Self::RealtimeReadOnly,
         Self::Interpreter,
         Self::RobotApi,
+        Self::ToolLine,
     ];
 
     /// The number a real controller listens on.
@@ -57,6 +62,7 @@ impl Port {
             Self::RealtimeReadOnly => 30_013,
             Self::Interpreter => 30_020,
             Self::RobotApi => 80,
+            Self::ToolLine => 54_321,
         }
     }
 
@@ -67,12 +73,13 @@ impl Port {
     }
 
     /// Where it is found when port 29999 is moved to `base`: the others by the same distance, the Robot API at
-    /// `base` + 16. At its own base each has its own number.
+    /// `base` + 16, the tool's serial line at `base` + 17. At its own base each has its own number.
     #[must_use]
     pub const fn at_base(self, base: u16) -> Option<u16> {
         match self {
-            Self::RobotApi if base == Self::Dashboard.number() => Some(self.number()),
+            Self::RobotApi | Self::ToolLine if base == Self::Dashboard.number() => Some(self.number()),
             Self::RobotApi => base.checked_add(ROBOT_API),
+            Self::ToolLine => base.checked_add(TOOL_LINE),
             _ => base.checked_add(self.number() - Self::Dashboard.number()),
         }
     }
@@ -112,5 +119,6 @@ mod tests {
         assert_eq!(Port::Realtime.at_base(40_000), Some(40_004));
         assert_eq!(Port::RealtimeReadOnly.at_base(65_530), None);
         assert_eq!((Port::RobotApi.at_base(29_999), Port::RobotApi.at_base(40_000)), (Some(80), Some(40_016)));
+        assert_eq!((Port::ToolLine.at_base(29_999), Port::ToolLine.at_base(40_000)), (Some(54_321), Some(40_017)));
     }
 }

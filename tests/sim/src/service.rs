@@ -40,10 +40,10 @@ impl Service {
         Self::NAMED.into_iter().find(|(_, known)| *known == name).map(|(service, _)| service)
     }
 
-    /// The service that a port belongs to.
+    /// The service that a port belongs to; none for what a URCap serves.
     #[must_use]
-    pub fn of(port: Port) -> Self {
-        match port {
+    pub fn of(port: Port) -> Option<Self> {
+        Some(match port {
             Port::Dashboard => Self::Dashboard,
             Port::Primary | Port::PrimaryReadOnly => Self::Primary,
             Port::Secondary | Port::SecondaryReadOnly => Self::Secondary,
@@ -51,6 +51,7 @@ impl Service {
             Port::Rtde => Self::Rtde,
             Port::Interpreter => Self::Interpreter,
             Port::RobotApi => Self::RobotApi,
-        }
+            Port::ToolLine => return None,
+        })
     }
 }

@@ -27,6 +27,7 @@ impl Controller {
             Port::RealtimeReadOnly => self.firmware.read_only_ports() && x.is_none_or(|x| x.realtime && x.read_only),
             Port::Interpreter => self.has_interpreter(),
             Port::RobotApi => self.firmware.robot_api(),
+            Port::ToolLine => self.tool_line.is_some(),
         }
     }
 
@@ -34,7 +35,7 @@ impl Controller {
     #[must_use]
     pub fn listens(&self, port: Port) -> bool {
         let dropped = self.faults.on(self.now, port).any(|kind| kind == FaultKind::Drop);
-        let off = self.services_off.contains(&Service::of(port));
+        let off = Service::of(port).is_some_and(|service| self.services_off.contains(&service));
         self.has_port(port) && self.away_until.is_none() && !dropped && !off && !self.is_full(port)
     }
 

@@ -21,6 +21,7 @@ mod publication;
 mod requests;
 mod ros;
 mod text;
+mod tool_line;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -51,6 +52,7 @@ use crate::rtde::{Exchange, Registers, Watchdog, Watchdogs};
 use crate::service::Service;
 use crate::time::SimTime;
 use crate::timing::Starting;
+use crate::tool_line::ToolLine;
 use connection::{Connection, Phase};
 use event::Events;
 use external_control::Fetching;
@@ -106,6 +108,8 @@ pub struct Controller {
     underway: Vec<Underway>,
     /// The program that is to start when the computer has answered.
     fetching: Option<Fetching>,
+    /// The tool's serial line, where something relays it.
+    tool_line: Option<ToolLine>,
     /// Replies of the dashboard so far.
     replies: u64,
     /// What is answered where a fault makes the answers senseless.
@@ -237,6 +241,7 @@ impl Controller {
             pendant: external_control::pendant(&options.files, options.external_control.as_ref()),
             underway: vec![],
             fetching: None,
+            tool_line: options.tool_line.map(ToolLine::new),
             replies: 0,
             nonsense: requests::nonsense(options.seed),
             texts: None,
@@ -374,7 +379,8 @@ impl Controller {
         for Connection { up, down, .. } in self.connections.values() {
             next = next.min(up.next_event(self.now)).min(down.next_event(self.now));
         }
-        next.min(self.plant.sockets.dials.next_event(self.now))
+        let tool_line = self.tool_line.as_ref().map_or(SimTime::MAX, ToolLine::next_event);
+        next.min(tool_line).min(self.plant.sockets.dials.next_event(self.now))
     }
 
     /// Lives through everything up to and including `to`.

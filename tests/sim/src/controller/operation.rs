@@ -16,6 +16,7 @@ use crate::robot::{Control, Safeguard, Stop};
 use crate::service::Service;
 use crate::stops::{Level, StopCode};
 use crate::time::SimTime;
+use crate::tool_line::ToolCommunication;
 
 /// How long a controller is away when a restart has no duration of its own.
 const RESTART: Duration = Duration::from_secs(2);
@@ -167,7 +168,7 @@ impl Controller {
         self.services_off.retain(|off| *off != service);
         if !on && self.firmware.has_service_switches() {
             self.services_off.push(service);
-            self.close_where(|port| Service::of(port) == service);
+            self.close_where(|port| Service::of(port) == Some(service));
         }
     }
 
@@ -245,6 +246,8 @@ impl Controller {
         self.held.clear();
         self.forget_exchange();
         self.pendant = external_control::pendant(&self.options.files, self.options.external_control.as_ref());
+        // The installation that is loaded has them off.
+        (self.plant.io.tool_voltage, self.plant.io.tool_communication) = (0, ToolCommunication::default());
     }
 
     pub(super) fn close_where(&mut self, which: impl Fn(Port) -> bool) {

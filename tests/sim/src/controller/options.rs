@@ -22,6 +22,7 @@ use crate::service::Service;
 use crate::stops::StopCodes;
 use crate::surface::Surface;
 use crate::timing::{Compiling, ServoJ};
+use crate::tool_line::ToolGripper;
 
 /// Of the form that real ones have: year, and a number.
 const SERIAL_NUMBER: &str = "20205500001";
@@ -165,6 +166,8 @@ pub struct Options {
     pub interpreter: InterpreterOptions,
     /// Where the URCap "External Control" (3.7, 5.1 on) gets its program; none where it is not installed.
     pub external_control: Option<ExternalControl>,
+    /// A gripper on the tool's serial line, and the URCap that relays the line (5.0 on); none where there is neither.
+    pub tool_line: Option<ToolGripper>,
     /// The disk of the operator's interface.
     pub files: Files,
     /// How long what the operator's interface does takes.
@@ -221,6 +224,7 @@ impl Options {
             ros: RosOptions::default(),
             interpreter: InterpreterOptions::default(),
             external_control: None,
+            tool_line: None,
             files: Files::default(),
             operations: OperationTiming::default(),
             serial_number: SERIAL_NUMBER.to_owned(),
@@ -263,6 +267,8 @@ pub enum OptionsError {
     NoServiceSwitches(SoftwareVersion),
     /// The URCap "External Control" on software that it does not run on.
     NoExternalControl(SoftwareVersion),
+    /// A gripper on the tool's serial line, on an arm that has no such line.
+    NoToolLine(SoftwareVersion),
 }
 
 impl std::fmt::Display for OptionsError {
@@ -287,6 +293,13 @@ impl std::fmt::Display for OptionsError {
             Self::NoExternalControl(software) => {
                 let SoftwareVersion { major, minor, .. } = software;
                 write!(f, "the URCap External Control does not run on software {major}.{minor}: it needs 3.7 or 5.1")
+            }
+            Self::NoToolLine(software) => {
+                let SoftwareVersion { major, minor, .. } = software;
+                write!(
+                    f,
+                    "arms with software {major}.{minor} have no serial line at the tool: that came with e-Series, software 5.0"
+                )
             }
         }
     }
@@ -319,6 +332,9 @@ impl Options {
         };
         if self.external_control.is_some() && !runs_external_control {
             return Err(OptionsError::NoExternalControl(self.software));
+        }
+        if self.tool_line.is_some() && !self.software.at_least(5, 0) {
+            return Err(OptionsError::NoToolLine(self.software));
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use outrigger_interpreter::{Assembled, Service};
 use outrigger_urscript::ServiceLine;
 
-use super::connection::Phase;
+use super::connection::{Connection, Phase};
 use super::{Action, Conn, Controller, Text};
 use crate::fault::FaultKind;
 use crate::firmware::LocalMode;
@@ -18,7 +18,9 @@ impl Controller {
     /// Takes what has arrived from every client.
     pub(super) fn read_clients(&mut self) {
         let now = self.now;
-        let talking = self.connections.iter().filter(|(_, connection)| !connection.up.is_idle());
+        self.serve_tool_line();
+        let talking = |c: &Connection| !c.up.is_idle() && c.port != Port::ToolLine;
+        let talking = self.connections.iter().filter(|(_, connection)| talking(connection));
         let ids: Vec<Conn> = talking.map(|(id, _)| *id).collect();
         for id in ids {
             while let Some(connection) = self.connections.get_mut(&id)

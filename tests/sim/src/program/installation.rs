@@ -1,16 +1,16 @@
 //! The functions by which a pendant sets the controller up at the head of every program
 //! (`core/docs/protocol/ur-external-control.md 5.5`).
 //!
-//! Domains of analogue inputs, modes of the tool's outputs and gravity are kept. Everything else is checked and taken without
-//! effect: nothing speaks at the tool's serial line, no input does anything by itself, and no output follows the state of the
-//! program.
+//! Domains of analogue inputs, modes of the tool's outputs, the tool's serial line and gravity are kept. Everything else is checked
+//! and taken without effect: no input does anything by itself, and no output follows the state of the program.
 
 use outrigger_interpreter::{Call, CallResult, Value};
 
 use super::host::{ProgramHost, done, list};
+use crate::tool_line::{Serial, ToolCommunication};
 
 /// Rates of the tool's serial line \[baud\].
-const BAUD_RATES: [i32; 8] = [9_600, 19_200, 38_400, 57_600, 115_200, 1_000_000, 2_000_000, 5_000_000];
+const BAUD_RATES: [u32; 8] = [9_600, 19_200, 38_400, 57_600, 115_200, 1_000_000, 2_000_000, 5_000_000];
 /// States that an output may follow: 0 keeps it, 4 is low after an unscheduled end.
 const RUN_STATES: std::ops::RangeInclusive<i32> = 0..=4;
 
@@ -51,13 +51,22 @@ impl ProgramHost<'_> {
             "set_tool_output_mode" => put(std::slice::from_mut(&mut io.tool_output_mode), 0, small(0)?, 0..=1),
             "set_tool_digital_output_mode" => put(&mut io.tool_digital_out_modes, small(0)?, small(1)?, 1..=3),
             "set_tool_communication" => {
-                let idle = |index: usize, least: f64| Some((least..=40.0).contains(&call.arg(index).number()?));
-                call.arg(0).truth()?;
-                BAUD_RATES.contains(&whole(1)?)
-                    && (0..=2).contains(&whole(2)?)
-                    && (1..=2).contains(&whole(3)?)
-                    && idle(4, 1.0)?
-                    && idle(5, 0.0)?
+                let enabled = call.arg(0).truth()?;
+                let baud_rate = u32::try_from(whole(1)?).ok().filter(|rate| BAUD_RATES.contains(rate))?;
+                let parity = small(2)?;
+                let stop_bits = small(3)?;
+                let (rx, tx) = (call.arg(4).number()?, call.arg(5).number()?);
+                let known = parity <= 2 && (1..=2).contains(&stop_bits);
+                let accepted = known && (1.0..=40.0).contains(&rx) && (0.0..=40.0).contains(&tx);
+                if accepted {
+                    io.tool_communication = ToolCommunication {
+                        enabled,
+                        serial: Serial { baud_rate, parity, stop_bits },
+                        rx_idle_chars: rx as f32,
+                        tx_idle_chars: tx as f32,
+                    };
+                }
+                accepted
             }
             "set_safety_mode_transition_hardness" => (0..=1).contains(&whole(0)?),
             "position_deviation_warning" => {

@@ -70,7 +70,7 @@ fn write(state: &Snapshot<'_>, first: bool, deviations: Deviations, out: &mut [u
             8 => package.add(&additional())?,
             9 => package.add(&CalibrationDataRepr::default())?,
             10 => package.add(&safety(state))?,
-            11 => package.add(&tool_communication())?,
+            11 => package.add(&tool_communication(state))?,
             12 => package.add(&tool_modes())?,
             13 => package.add(&SingularityInfoRepr::default())?,
             _ => {}
@@ -306,14 +306,15 @@ fn safety(state: &Snapshot<'_>) -> SafetyDataRepr {
     }
 }
 
-fn tool_communication() -> ToolCommunicationInfoRepr {
+fn tool_communication(state: &Snapshot<'_>) -> ToolCommunicationInfoRepr {
+    let line = state.io.tool_communication;
     ToolCommunicationInfoRepr {
-        tool_communication_is_enabled: false,
-        baud_rate: 115_200,
-        parity: 0,
-        stop_bits: 1,
-        rx_idle_chars: 1.5,
-        tx_idle_chars: 3.5,
+        tool_communication_is_enabled: line.enabled,
+        baud_rate: line.serial.baud_rate.cast_signed(),
+        parity: line.serial.parity.into(),
+        stop_bits: line.serial.stop_bits.into(),
+        rx_idle_chars: line.rx_idle_chars,
+        tx_idle_chars: line.tx_idle_chars,
     }
 }
 

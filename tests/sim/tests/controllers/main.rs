@@ -37,4 +37,5 @@ mod sockets;
 mod stops;
 mod texts;
 mod timing;
+mod tool_line;
 mod ways_in;

@@ -66,8 +66,8 @@ fn a_service_that_is_off_closes_its_connections_and_refuses_until_it_is_on() {
         bench.controller.inject(Fault::parse(&format!("service-off@1s:1s:{name}")).unwrap());
         bench.run(1500);
         for (port, conn) in clients {
-            assert_eq!(bench.controller.is_open(conn), Service::of(port) != service, "{name}: {port:?}");
-            assert_eq!(bench.controller.listens(port), Service::of(port) != service, "{name}: {port:?}");
+            assert_eq!(bench.controller.is_open(conn), Service::of(port) != Some(service), "{name}: {port:?}");
+            assert_eq!(bench.controller.listens(port), Service::of(port) != Some(service), "{name}: {port:?}");
         }
         bench.run(1000);
         assert_eq!(open(&bench.controller), before, "{name}");

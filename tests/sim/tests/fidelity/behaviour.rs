@@ -71,6 +71,32 @@ pub(crate) const SECTIONS: &[Section] = &[
                 &["each_generation_has_its_ports"],
             ),
             line(
+                "54321: the tool's serial line by UR's URCap; a second client waits for the first",
+                from_e_series(Clients),
+                "Options::tool_line",
+                &[
+                    "only_arms_with_such_a_line_have_the_port_and_only_with_the_urcap",
+                    "a_second_client_waits_without_a_word_until_the_first_is_gone",
+                    "messages_in_pieces_of_any_size_are_answered_and_slow_lines_take_their_time",
+                ],
+            ),
+            line(
+                "the tool's serial line: a gripper that nobody sells answers only with its own settings and supply; nothing is \
+                 garbled where they differ",
+                from_e_series(Assumed),
+                "ToolGripper::serial",
+                &[
+                    "a_gripper_closes_and_opens_and_says_where_it_is_until_it_has_arrived",
+                    "the_gripper_is_silent_unless_line_and_supply_are_what_it_needs",
+                ],
+            ),
+            line(
+                "a restart switches the tool's serial line and supply off",
+                from_e_series(Assumed),
+                "",
+                &["a_restart_ends_the_relay_and_takes_the_settings_with_it"],
+            ),
+            line(
                 "services that are switched off",
                 from_e_series(Manual),
                 "Options::services_off",

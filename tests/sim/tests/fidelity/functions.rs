@@ -248,6 +248,16 @@ pub(crate) const GROUPS: &[Group] = &[
         ],
     ),
     group(
+        "settings of the tool's serial line, read back and held to by what is at its end",
+        Mark::Clients,
+        "",
+        &[
+            "the_gripper_is_silent_unless_line_and_supply_are_what_it_needs",
+            "the_state_shows_the_settings_that_a_program_has_made",
+        ],
+        &["set_tool_communication"],
+    ),
+    group(
         "what a pendant sets up and nothing here depends on: checked, and taken without effect",
         Mark::Assumed,
         "",
@@ -256,7 +266,6 @@ pub(crate) const GROUPS: &[Group] = &[
             "what_client_libraries_write_first_is_taken_on_every_generation",
         ],
         &[
-            "set_tool_communication",
             "set_input_actions_to_default",
             "set_standard_digital_input_action",
             "set_configurable_digital_input_action",
