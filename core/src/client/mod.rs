@@ -7,6 +7,7 @@
 //! | [`interpreter`] | a program in interpreter mode: statements, and what becomes of them | TCP port 30020 |
 //! | [`rtde`] | Real-Time Data Exchange | TCP port 30004 |
 //! | [`script`] | the primary interface: a program, and what becomes of it | TCP port 30001 |
+//! | [`tool_line`] | the primary interface: the set-up of the tool's serial line, read back | TCP port 30001 |
 //!
 //! Every machine here has the same verbs as an engine. **One input, then drain `poll_output` and `poll_event` until both
 //! are `None`, then sleep until `poll_timeout`.**
@@ -38,6 +39,7 @@ pub mod interpreter;
 pub mod robot_api;
 pub mod rtde;
 pub mod script;
+pub mod tool_line;
 
 /// What a machine with one connection asks its port to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,0 +1,371 @@
+//! One set-up: connect, look, send, look again.
+
+use super::{RenderError, SetupConfig, SetupEvent, SetupOutcome, Shown, ToolCommunication};
+use crate::client::Output;
+use outrigger_urscript::Version;
+use outrigger_wire::WireError;
+use outrigger_wire::frame::{Assembler, Framing, Probe};
+use outrigger_wire::primary::{
+    ErrorDetail, LOCAL_CONTROL, Message, MessageKind, RobotMessage, RobotMessagePayload, SubPackage,
+};
+use outrigger_wire::robot::{SoftwareVersion, Text};
+use outrigger_wire::time::Instant;
+
+/// The first software whose arms have the line.
+const SINCE: Version = Version::new(5, 0);
+/// Idle characters that differ by less are the same: the text has six decimals.
+const SAME: f32 = 1e-4;
+
+/// An input: what happened outside a [`Setup`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SetupInput {
+    /// Begin: connect, and look.
+    Start,
+    /// The connection asked for by [`Output::Open`] stands.
+    Opened,
+    /// The connection asked for by [`Output::Open`] was refused or could not be made.
+    Refused,
+    /// The peer, or the network stack, closed the connection. Not reported after [`Output::Close`].
+    Closed,
+    /// Time has passed: the instant of `poll_timeout` is here. Always harmless.
+    Tick,
+}
+
+/// The stage of a set-up; each instant is when it goes on by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// Before the start.
+    Idle,
+    /// A connection is being made.
+    Opening(Instant),
+    /// Connected; no byte has come.
+    Greeting(Instant),
+    /// A controller speaks; the settings in force are not known yet.
+    Baseline(Instant),
+    /// The new ones are sent.
+    Verdict(Instant),
+}
+
+/// The next thing to do at the port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Todo {
+    Nothing,
+    Open,
+    Send,
+}
+
+/// The settings of a tool's serial line on their way to a controller.
+///
+/// Its outputs: [`Output::Open`] after [`SetupInput::Start`]; one [`Output::Transmit`] where the line has other settings;
+/// [`Output::Close`] once [`Self::outcome`] is there, where a connection is left.
+#[derive(Debug)]
+pub struct Setup<'m> {
+    config: SetupConfig,
+    line: ToolCommunication,
+    assembler: Assembler<'m>,
+    probe: Probe,
+    stage: Stage,
+    todo: Todo,
+    connected: bool,
+    text: [u8; ToolCommunication::MAX_LEN],
+    length: usize,
+    software: Option<SoftwareVersion>,
+    /// The newest settings, and the newest supply.
+    shown: Option<Shown>,
+    voltage: Option<u8>,
+    /// A state has come.
+    has_state: bool,
+    said: Option<Text<255>>,
+    outcome: Option<SetupOutcome>,
+    /// Events that were not taken yet.
+    software_news: bool,
+    sent_news: bool,
+    /// The settings that were in force when the new ones were sent.
+    before: Option<Shown>,
+}
+
+impl<'m> Setup<'m> {
+    /// The TCP port to connect to.
+    pub const PORT: u16 = 30_001;
+
+    /// A set-up of `line`, receiving into `memory`: a first robot state takes about 1.4 KiB, longer messages than the memory
+    /// are skipped.
+    ///
+    /// # Errors
+    /// `BufferTooSmall` where `memory` is shorter than [`Assembler::MIN_MEMORY`].
+    pub fn new(config: SetupConfig, line: ToolCommunication, memory: &'m mut [u8]) -> Result<Self, WireError> {
+        Ok(Self {
+            config,
+            line,
+            assembler: Assembler::new(Framing::Primary, memory)?,
+            probe: Probe::default(),
+            stage: Stage::Idle,
+            todo: Todo::Nothing,
+            connected: false,
+            text: [0; ToolCommunication::MAX_LEN],
+            length: 0,
+            software: None,
+            shown: None,
+            voltage: None,
+            has_state: false,
+            said: None,
+            outcome: None,
+            software_news: false,
+            sent_news: false,
+            before: None,
+        })
+    }
+
+    /// Checks that these settings exist.
+    ///
+    /// # Errors
+    /// A number out of its range.
+    pub fn check(line: &ToolCommunication) -> Result<(), RenderError> {
+        line.check(SINCE)
+    }
+
+    /// Takes one input at `now`, which never goes back. Drain [`poll_output`](Self::poll_output) and
+    /// [`poll_event`](Self::poll_event) after it.
+    pub fn handle(&mut self, now: Instant, input: SetupInput) {
+        if self.outcome.is_some() {
+            return;
+        }
+        match input {
+            SetupInput::Start => {
+                self.stage = Stage::Opening(now + self.config.opening);
+                self.todo = Todo::Open;
+                self.connected = true;
+            }
+            SetupInput::Opened => self.stage = Stage::Greeting(now + self.config.greeting),
+            SetupInput::Refused => {
+                self.connected = false;
+                self.decide(SetupOutcome::Refused);
+            }
+            SetupInput::Closed => {
+                self.connected = false;
+                self.decide(SetupOutcome::Closed { sent: matches!(self.stage, Stage::Verdict(_)) });
+            }
+            SetupInput::Tick => {}
+        }
+        self.go_on(now);
+    }
+
+    /// Returns the memory for the next bytes received.
+    pub fn receive_window(&mut self) -> &mut [u8] {
+        self.assembler.window()
+    }
+
+    /// `count` bytes were received into the window.
+    pub fn commit(&mut self, count: usize, now: Instant) {
+        if self.outcome.is_some() {
+            return;
+        }
+        if let Some(bytes) = self.assembler.window().get(..count) {
+            self.probe.take(bytes);
+        }
+        self.assembler.commit(count);
+        if let Some(found) = self.probe.instead_of_primary() {
+            self.decide(SetupOutcome::WrongService(found));
+        }
+        while let Some(frame) = self.assembler.next_frame() {
+            // What is too long or malformed shows no settings; the next message may.
+            let Ok(bytes) = frame else { continue };
+            let found = read(bytes, self.software);
+            if matches!(self.stage, Stage::Greeting(_)) {
+                self.stage = Stage::Baseline(now + self.config.baseline);
+            }
+            if let Ok(found) = found {
+                self.take(found);
+            }
+        }
+        self.go_on(now);
+    }
+
+    /// The next thing that the port must do; `None` once all is done.
+    #[must_use]
+    pub fn poll_output(&mut self) -> Option<Output<'_>> {
+        if self.outcome.is_some() {
+            return core::mem::take(&mut self.connected).then_some(Output::Close);
+        }
+        match core::mem::replace(&mut self.todo, Todo::Nothing) {
+            Todo::Nothing => None,
+            Todo::Open => Some(Output::Open { port: Self::PORT }),
+            Todo::Send => self.text.get(..self.length).map(Output::Transmit),
+        }
+    }
+
+    /// The next event; `None` once all are taken.
+    #[must_use]
+    pub fn poll_event(&mut self) -> Option<SetupEvent> {
+        if core::mem::take(&mut self.software_news) {
+            return self.software.map(SetupEvent::Software);
+        }
+        if core::mem::take(&mut self.sent_news) { self.before.map(SetupEvent::Sent) } else { None }
+    }
+
+    /// Returns when [`SetupInput::Tick`] is due; `None` while nothing is waited for.
+    #[must_use]
+    pub const fn poll_timeout(&self) -> Option<Instant> {
+        match (self.outcome, self.stage) {
+            (Some(_), _) | (None, Stage::Idle) => None,
+            (None, Stage::Opening(at) | Stage::Greeting(at) | Stage::Baseline(at) | Stage::Verdict(at)) => Some(at),
+        }
+    }
+
+    /// Returns the end of the set-up, once that is known.
+    #[must_use]
+    pub const fn outcome(&self) -> Option<SetupOutcome> {
+        self.outcome
+    }
+
+    /// Returns the first error that the controller has reported since the settings were sent.
+    #[must_use]
+    pub const fn said(&self) -> Option<&Text<255>> {
+        self.said.as_ref()
+    }
+
+    /// The first outcome stays.
+    fn decide(&mut self, outcome: SetupOutcome) {
+        self.outcome.get_or_insert(outcome);
+    }
+
+    fn take(&mut self, found: Said) {
+        match found {
+            Said::State { shown, voltage } => {
+                self.has_state = true;
+                self.voltage = voltage.or(self.voltage);
+                self.shown = shown.or(self.shown);
+            }
+            Said::Software(software) => {
+                self.software = Some(software);
+                self.software_news = true;
+            }
+            Said::LocalControl if matches!(self.stage, Stage::Verdict(_)) => {
+                if let Some(shown) = self.newest() {
+                    self.decide(SetupOutcome::LocalControl(shown));
+                }
+            }
+            Said::Trouble(text) if matches!(self.stage, Stage::Verdict(_)) => {
+                self.said.get_or_insert(text);
+            }
+            Said::LocalControl | Said::Trouble(_) | Said::Other => {}
+        }
+    }
+
+    /// The newest settings with the newest supply.
+    fn newest(&self) -> Option<Shown> {
+        self.shown.map(|shown| Shown { voltage: self.voltage, ..shown })
+    }
+
+    fn go_on(&mut self, now: Instant) {
+        if self.outcome.is_some() {
+            return;
+        }
+        let shown = self.newest();
+        let is_set = shown.is_some_and(|shown| has(&self.line, &shown));
+        match self.stage {
+            Stage::Opening(at) if now >= at => self.decide(SetupOutcome::NoConnection),
+            Stage::Greeting(at) if now >= at => self.decide(SetupOutcome::NoGreeting),
+            Stage::Baseline(_) if self.software.is_some_and(|software| version(software) < SINCE) => {
+                self.decide(SetupOutcome::NoSuchLine(self.software));
+            }
+            Stage::Baseline(_) if is_set => self.decide(SetupOutcome::AlreadySet),
+            Stage::Baseline(at) => match shown {
+                Some(shown) if self.voltage.is_some() || self.line.voltage.is_none() || now >= at => {
+                    self.send(now, shown);
+                }
+                None if now >= at && self.has_state => self.decide(SetupOutcome::NoSuchLine(self.software)),
+                None if now >= at => self.decide(SetupOutcome::NoState),
+                _ => {}
+            },
+            Stage::Verdict(_) if is_set => self.decide(SetupOutcome::Set),
+            Stage::Verdict(at) if now >= at => {
+                self.decide(shown.map_or(SetupOutcome::NoState, SetupOutcome::NotTaken));
+            }
+            Stage::Idle | Stage::Opening(_) | Stage::Greeting(_) | Stage::Verdict(_) => {}
+        }
+    }
+
+    fn send(&mut self, now: Instant, before: Shown) {
+        // A controller that shows the line has it.
+        match self.line.render(self.software.map_or(SINCE, version), &mut self.text) {
+            Err(error) => self.decide(SetupOutcome::Invalid(error)),
+            Ok(length) => {
+                self.length = length;
+                self.todo = Todo::Send;
+                self.before = Some(before);
+                self.sent_news = true;
+                self.stage = Stage::Verdict(now + self.config.verdict);
+            }
+        }
+    }
+}
+
+const fn version(software: SoftwareVersion) -> Version {
+    Version::new(software.major, software.minor)
+}
+
+/// Returns whether a controller that shows this has what was asked for.
+fn has(line: &ToolCommunication, shown: &Shown) -> bool {
+    let same = |asked: f32, shown: f32| (asked - shown).abs() <= SAME;
+    shown.enabled
+        && i64::from(shown.baud_rate) == i64::from(line.baud_rate)
+        && shown.parity == i32::from(line.parity.number())
+        && shown.stop_bits == i32::from(line.stop_bits)
+        && same(line.rx_idle_chars, shown.rx_idle_chars)
+        && same(line.tx_idle_chars, shown.tx_idle_chars)
+        && line.voltage.is_none_or(|asked| shown.voltage == Some(asked.volts()))
+}
+
+/// The content of a message, as far as it is about the line.
+#[expect(clippy::large_enum_variant, reason = "one at a time, on the stack")]
+enum Said {
+    State { shown: Option<Shown>, voltage: Option<u8> },
+    Software(SoftwareVersion),
+    LocalControl,
+    Trouble(Text<255>),
+    Other,
+}
+
+fn read(bytes: &[u8], software: Option<SoftwareVersion>) -> Result<Said, WireError> {
+    match Message::new_checked(bytes)?.kind() {
+        MessageKind::RobotState(packages) => {
+            let (mut shown, mut voltage) = (None, None);
+            for package in packages {
+                match package? {
+                    SubPackage::ToolData(tool) => voltage = Some(tool.tool_output_voltage()),
+                    SubPackage::ToolCommunicationInfo(info) => {
+                        shown = Some(Shown {
+                            enabled: info.tool_communication_is_enabled(),
+                            baud_rate: info.baud_rate(),
+                            parity: info.parity(),
+                            stop_bits: info.stop_bits(),
+                            rx_idle_chars: info.rx_idle_chars(),
+                            tx_idle_chars: info.tx_idle_chars(),
+                            voltage: None,
+                        });
+                    }
+                    _ => {}
+                }
+            }
+            Ok(Said::State { shown, voltage })
+        }
+        MessageKind::RobotMessage(message) => reported(&message, software),
+        MessageKind::ProgramState(_) | MessageKind::Internal { .. } => Ok(Said::Other),
+    }
+}
+
+fn reported(message: &RobotMessage<'_>, software: Option<SoftwareVersion>) -> Result<Said, WireError> {
+    Ok(match message.payload(software)? {
+        RobotMessagePayload::Version(version) => Said::Software(version.software()),
+        RobotMessagePayload::ErrorCode(error) if error.code == LOCAL_CONTROL => Said::LocalControl,
+        RobotMessagePayload::ErrorCode(error) => match error.detail {
+            ErrorDetail::Text(text) | ErrorDetail::Warning { text, .. } | ErrorDetail::Report { text, .. } => {
+                Said::Trouble(Text::from_bytes(text.0))
+            }
+            ErrorDetail::Raw(_) => Said::Other,
+        },
+        RobotMessagePayload::RuntimeException { text, .. } => Said::Trouble(Text::from_bytes(text.0)),
+        _ => Said::Other,
+    })
+}
