@@ -11,7 +11,7 @@ use rustix::net::sockopt::set_socket_send_buffer_size;
 
 use super::args::Uart;
 use outrigger::exit::Failure;
-use outrigger::host::os::{self, Standard, local, serial, symlink};
+use outrigger::host::os::{self, Standard, local, serial};
 
 /// What waits at a Unix socket for its reader \[B\]; the kernel makes it somewhat more.
 const SOCKET_ROOM: usize = 2_048;
@@ -67,7 +67,7 @@ impl Wire {
             Uart::Pseudo(path) => {
                 let failed = |error| Failure::Connection(format!("cannot make a pseudo terminal: {error}"));
                 let (end, device) = serial::pseudo(baud).map_err(failed)?;
-                link(&device, path).map_err(|error| {
+                serial::name(&device, path).map_err(|error| {
                     let next = match error.kind() {
                         ErrorKind::AlreadyExists => "; remove that file, or choose another name",
                         ErrorKind::NotFound => "; there is no such directory",
@@ -227,22 +227,6 @@ impl Drop for Wire {
 
 fn is_full(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
-}
-
-/// A name for `device`; one that is left of another time, and leads nowhere, is made anew.
-fn link(device: &Path, name: &Path) -> io::Result<()> {
-    match symlink(device, name) {
-        Err(error) if error.kind() == ErrorKind::AlreadyExists && name.is_symlink() && is_left(name, device) => {
-            std::fs::remove_file(name)?;
-            symlink(device, name)
-        }
-        done => done,
-    }
-}
-
-/// Whether a link was one to a pseudo terminal that is gone, or that is ours by now.
-fn is_left(name: &Path, device: &Path) -> bool {
-    std::fs::read_link(name).is_ok_and(|to| to == device || (to.starts_with("/dev/pts") && !to.exists()))
 }
 
 fn device_problem(path: &Path, baud: u32, error: &io::Error) -> String {

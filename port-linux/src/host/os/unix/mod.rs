@@ -14,7 +14,6 @@ use std::process::Child;
 use std::time::Duration;
 
 pub(crate) use std::os::fd::RawFd as Descriptor;
-pub use std::os::unix::fs::symlink;
 
 pub(crate) use libc::{POLLERR, POLLHUP, POLLIN, POLLNVAL, POLLOUT, pollfd};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::ffi::OsStringExt as _;
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{OpenOptionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, OFlags, fcntl_setfl, flock};
@@ -65,6 +65,26 @@ pub fn pseudo(baud: u32) -> io::Result<(File, PathBuf)> {
     let end = File::from(end);
     fcntl_setfl(&end, OFlags::RDWR | OFlags::NONBLOCK)?;
     Ok((end, device))
+}
+
+/// Makes a symbolic link from `name` to the device of a pseudo terminal; one that is left of another time, and leads nowhere, is made
+/// anew.
+///
+/// # Errors
+/// Those of the kernel, `AlreadyExists` where the name is taken.
+pub fn name(device: &Path, name: &Path) -> io::Result<()> {
+    match symlink(device, name) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && name.is_symlink() && is_left(name, device) => {
+            std::fs::remove_file(name)?;
+            symlink(device, name)
+        }
+        done => done,
+    }
+}
+
+/// Returns whether a link was one to a pseudo terminal that is gone, or that is ours by now.
+fn is_left(name: &Path, device: &Path) -> bool {
+    std::fs::read_link(name).is_ok_and(|to| to == device || (to.starts_with("/dev/pts") && !to.exists()))
 }
 
 /// Bytes that were written and have not left.

@@ -186,14 +186,6 @@ pub(crate) fn sync_directory(_: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// A name for a device of this system: there is none to name.
-///
-/// # Errors
-/// Always.
-pub fn symlink(_: &Path, _: &Path) -> io::Result<()> {
-    Err(not_here())
-}
-
 /// Whether there is a socket of this name: there are none.
 pub const fn is_socket(_: &Path) -> bool {
     false

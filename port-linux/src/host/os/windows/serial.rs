@@ -26,6 +26,12 @@ pub fn pseudo(_: u32) -> io::Result<(File, PathBuf)> {
 
 /// # Errors
 /// Always.
+pub fn name(_: &Path, _: &Path) -> io::Result<()> {
+    Err(not_here())
+}
+
+/// # Errors
+/// Always.
 pub fn unsent(_: &File) -> io::Result<usize> {
     Err(not_here())
 }
