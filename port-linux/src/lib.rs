@@ -22,6 +22,7 @@ pub mod run;
 pub mod script;
 pub mod sensor;
 pub mod show;
+pub mod tool_line;
 
 pub use outrigger_config as config;
 

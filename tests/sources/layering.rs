@@ -72,7 +72,7 @@ const NO_PROTOCOL: &[&str] = &["math", "robot", "sensor", "time"];
 const HOST_FLOORS: Floors = &[
     (8, &["robot"]),
     (7, &["run"]),
-    (6, &["companion", "panel"]),
+    (6, &["companion", "panel", "tool_line"]),
     (5, &["dashboard", "maker", "record", "requests", "script", "sensor"]),
     (4, &["motion", "net", "show"]),
     (3, &["feed", "released"]),

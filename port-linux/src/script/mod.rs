@@ -10,5 +10,6 @@ mod words;
 
 pub use self::interpreter::{Interpreted, InterpreterPorts, Observes, interpret};
 pub use self::said::Said;
+pub(crate) use self::upload::{Carried, ready};
 pub use self::upload::{Hears, upload};
 pub use self::words::Words;

@@ -118,13 +118,13 @@ fn was_interrupted(by: &str, sent: bool) -> Failure {
 
 /// A socket that can receive or send.
 #[derive(Clone, Copy)]
-pub(super) enum Ready<'s> {
+pub(crate) enum Ready<'s> {
     ToRead(&'s TcpStream),
     ToWrite(&'s TcpStream),
 }
 
 /// The result of a turn of a socket that was [`Ready`].
-pub(super) enum Carried {
+pub(crate) enum Carried {
     /// The number of bytes that were received.
     Received(usize),
     /// The case of nothing received: some bytes may have been sent.
@@ -135,7 +135,7 @@ pub(super) enum Carried {
 
 impl Ready<'_> {
     /// Receives into `window`, or sends what can be sent of `unsent`.
-    pub(super) fn carry(self, window: &mut [u8], unsent: &mut Vec<u8>) -> Carried {
+    pub(crate) fn carry(self, window: &mut [u8], unsent: &mut Vec<u8>) -> Carried {
         let done = match self {
             Self::ToRead(stream) => stream.try_read(window),
             Self::ToWrite(stream) => stream.try_write(unsent).inspect(|count| drop(unsent.drain(..*count))),
@@ -151,7 +151,7 @@ impl Ready<'_> {
 }
 
 /// Returns what `stream` can do next, where there is one.
-pub(super) async fn ready(stream: Option<&TcpStream>, writing: bool) -> Ready<'_> {
+pub(crate) async fn ready(stream: Option<&TcpStream>, writing: bool) -> Ready<'_> {
     let Some(stream) = stream else { return std::future::pending().await };
     tokio::select! {
         _ = stream.readable() => Ready::ToRead(stream),

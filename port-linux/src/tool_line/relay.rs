@@ -1,0 +1,145 @@
+//! The relay: bytes both ways between the robot's end of the line and the local one.
+
+use std::io::{self, ErrorKind};
+use std::net::SocketAddr;
+
+use outrigger_wire::time::Duration;
+use rustix::net::sockopt::set_socket_keepalive;
+use tokio::net::TcpStream;
+
+use super::Turn;
+use super::local::Local;
+use crate::exit::Failure;
+use crate::host::clock::std_duration;
+use crate::net::cannot_connect;
+use crate::script::{Carried, ready};
+
+/// Bytes that are kept for an end that does not take them; no more are read meanwhile.
+const ROOM: usize = 4096;
+/// The longest wait for a connection.
+const OPENING: Duration = Duration::from_secs(3);
+
+/// The end of a relay.
+#[derive(Debug)]
+pub(super) enum Ended {
+    /// Somebody asked for it.
+    Interrupted(&'static str),
+    /// The robot's end is gone.
+    Lost(String),
+}
+
+/// Connects to the robot's end.
+///
+/// # Errors
+/// [`Failure::Connection`] with what to do.
+pub(super) async fn connect(at: SocketAddr) -> Result<TcpStream, Failure> {
+    let connecting = tokio::time::timeout(std_duration(OPENING), TcpStream::connect(at)).await;
+    let connected = connecting.unwrap_or_else(|_| Err(ErrorKind::TimedOut.into()));
+    let connected = connected.and_then(|stream| {
+        stream.set_nodelay(true)?;
+        watch(&stream)?;
+        Ok(stream)
+    });
+    connected.map_err(|error| {
+        Failure::Connection(match error.kind() {
+            ErrorKind::ConnectionRefused => format!(
+                "nothing listens at {at}: expected UR's URCap \"Tool Communication Forwarder\" (on PolyScope 5: rs485), which relays the \
+                 tool line. Install it, and on PolyScope X switch forwarding on in its screen; see port-linux/docs/tool-line.md"
+            ),
+            ErrorKind::TimedOut => format!(
+                "no answer from {at}, where UR's URCap \"Tool Communication Forwarder\" would listen: on PolyScope 5 the security \
+                 settings can block the port (Settings, Security, General, Inbound connections)"
+            ),
+            _ => cannot_connect(at, &error),
+        })
+    })
+}
+
+/// Has the kernel look for a robot that was switched off without a word.
+fn watch(stream: &TcpStream) -> io::Result<()> {
+    set_socket_keepalive(stream, true)?;
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::net::sockopt::{set_tcp_keepcnt, set_tcp_keepidle, set_tcp_keepintvl};
+        set_tcp_keepidle(stream, std::time::Duration::from_secs(5))?;
+        set_tcp_keepintvl(stream, std::time::Duration::from_secs(2))?;
+        set_tcp_keepcnt(stream, 3)?;
+    }
+    Ok(())
+}
+
+/// Moves bytes until the robot's end is gone, or somebody interrupts it, by a name.
+///
+/// # Errors
+/// [`Failure::BadInput`] where the local end fails.
+pub(super) async fn relay(
+    robot: &TcpStream,
+    local: &mut Local,
+    tell: &mut impl FnMut(&str),
+    mut interrupted: impl AsyncFnMut() -> &'static str,
+) -> Result<Ended, Failure> {
+    let (mut to_robot, mut to_client): (Vec<u8>, Vec<u8>) = (vec![], vec![]);
+    let mut room = [0; ROOM];
+    loop {
+        let turn = tokio::select! {
+            by = interrupted() => return Ok(Ended::Interrupted(by)),
+            turn = local.turn(to_robot.is_empty(), !to_client.is_empty()) => Some(turn?),
+            // What the client has not taken keeps the rest in the robot's socket.
+            ready = ready(Some(robot), !to_robot.is_empty()), if to_client.is_empty() => {
+                match ready.carry(&mut room, &mut to_robot) {
+                    Carried::Received(count) if local.has_client() => to_client.extend_from_slice(&room[..count]),
+                    Carried::Received(_) | Carried::Nothing => {}
+                    Carried::Closed => return Ok(Ended::Lost("the connection was closed".into())),
+                }
+                None
+            }
+            () = writable(robot), if !to_client.is_empty() && !to_robot.is_empty() => {
+                match robot.try_write(&to_robot) {
+                    Ok(count) => drop(to_robot.drain(..count)),
+                    Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                    Err(error) => return Ok(Ended::Lost(error.to_string())),
+                }
+                None
+            }
+        };
+        match turn {
+            None | Some(Turn::Nothing) => {}
+            Some(Turn::Came(who)) => tell(&format!("Client {who} connected")),
+            Some(Turn::Refused(who)) => {
+                tell(&format!("Refused {who}: another client is connected, and the line is for one at a time"));
+            }
+            Some(Turn::Readable) => match local.read(&mut room) {
+                Ok(0) => gone(local, &mut to_client, tell),
+                Ok(count) => to_robot.extend_from_slice(&room[..count]),
+                Err(error) if is_nothing(&error) => {}
+                Err(_) => gone(local, &mut to_client, tell),
+            },
+            Some(Turn::Writable) => match local.write(&to_client) {
+                Ok(count) => drop(to_client.drain(..count)),
+                Err(error) if is_nothing(&error) => {}
+                Err(_) => gone(local, &mut to_client, tell),
+            },
+            Some(Turn::Unread) => {
+                to_client.clear();
+                tell("Nobody reads the pseudo-terminal: what the tool sent is dropped");
+            }
+        }
+    }
+}
+
+/// The client is gone: what was on its way to it as well. What it has sent still goes to the tool.
+fn gone(local: &mut Local, to_client: &mut Vec<u8>, tell: &mut impl FnMut(&str)) {
+    to_client.clear();
+    if let Some(who) = local.hang_up() {
+        tell(&format!("Client {who} disconnected"));
+    }
+}
+
+async fn writable(stream: &TcpStream) {
+    // An error of the socket shows in the write.
+    let _ = stream.writable().await;
+}
+
+fn is_nothing(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
+}
