@@ -27,6 +27,7 @@ use crate::screen::FullScreen;
 use crate::simulate::SimUrArgs;
 use crate::simulate::krc::SimKrcArgs;
 use crate::simulate::sensor::SimSensorArgs;
+use crate::tool::ToolArgs;
 use outrigger::exit::{Failure, Outcome, ending, output_closed};
 use outrigger::host::os;
 use outrigger::host::worker;
@@ -331,6 +332,26 @@ Examples:
   outrigger script 192.168.56.101 moves.script --interpreter
   echo 'popup(\"hello\")' | outrigger script 127.0.0.1 - --json")]
     Script(ScriptArgs),
+    /// Forward the serial line at the tool (RS-485) to a local TCP port or pseudo-terminal
+    #[command(after_help = "\
+An arm of e-Series or PolyScope X is needed, and UR's URCap \"Tool Communication Forwarder\" on it (on PolyScope 5: rs485), which \
+relays the line on port 54321, with a port base B on B + 17, to one client at a time; a second one waits there without a word. \
+The settings are sent as a secondary program, beside the program that runs, in remote control only. They are read back from the \
+robot's states; where the robot shows them already, nothing is sent. Set there, they stay when this command ends.
+Bytes are passed on as they are, both ways, for one local client at a time. A robot that is lost is connected to again and set up \
+again; meanwhile clients are closed, and what is written is dropped: no order reaches the tool late. Silences between characters are \
+not kept over the network, so clients must tell messages apart by their length. Ctrl-C ends it.
+port-linux/docs/tool-line.md shows how to reach a gripper.
+
+Exit codes: 0 ended by Ctrl-C, 1 the local end cannot be made, 2 settings that do not exist, 3 no connection, no such line, no \
+URCap, or settings that the robot does not take.
+
+Examples:
+  outrigger tool 192.168.56.101 --baud 115200 --voltage 24 --pty /tmp/gripper
+  outrigger tool 192.168.56.101 --baud 1000000 --parity even --listen 127.0.0.1:5020
+  outrigger sim ur --tool-gripper                                    and, in another terminal:
+  outrigger tool 127.0.0.1 --baud 115200 --voltage 24 --pty gripper")]
+    Tool(ToolArgs),
     /// Show what a board tells, live, and write its recordings to files
     #[command(after_help = "\
 Listens only; nothing is sent to the board. Where it sends to is device.telemetry of its \
@@ -517,6 +538,7 @@ fn run(command: Command) -> Outcome {
         Command::Export(args) => crate::export::run(&args),
         Command::Record(args) => crate::beside::record(&args),
         Command::Script(args) => crate::script::run(&args),
+        Command::Tool(args) => crate::tool::run(&args),
         Command::Watch(args) => crate::watch::run(&args),
         Command::Board(command) => crate::board::run(&command),
         Command::Dashboard(args) => crate::dashboard::run(&args),

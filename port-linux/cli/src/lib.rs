@@ -36,6 +36,7 @@ mod script;
 mod serve;
 mod simulate;
 mod terminal;
+mod tool;
 mod view;
 mod watch;
 

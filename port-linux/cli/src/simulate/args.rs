@@ -56,6 +56,11 @@ pub(crate) struct SimUrArgs {
     /// external_control(), gets the program from HOST (default port 50002), an address or localhost
     #[arg(long, value_name = "HOST[:PORT]", value_parser = parse_external_control)]
     pub external_control: Option<ExternalControl>,
+    /// A gripper on the tool's serial line, and UR's URCap that relays it on port 54321 (B + 17 with a port base): Modbus RTU at
+    /// 115200 baud, no parity, address 1, supplied with 24 V; holding registers 0 target and 1 position in 0.1 mm, 0 to 1000, and
+    /// 2 speed in mm/s
+    #[arg(long)]
+    pub tool_gripper: bool,
     /// A program or installation that exists and does not load, e.g. old.urp; may be repeated
     #[arg(long, value_name = "NAME", value_parser = parse_file)]
     pub broken: Vec<String>,

@@ -17,6 +17,7 @@ use outrigger_sim::controller::{Controller, Options, StartState};
 use outrigger_sim::pendant::{InstallationFile, ProgramFile};
 use outrigger_sim::port::Port;
 use outrigger_sim::tcp::{Addresses, BindError, Running, Server};
+use outrigger_sim::tool_line::ToolGripper;
 use serde::Serialize;
 use tokio::sync::mpsc::unbounded_channel;
 
@@ -211,6 +212,7 @@ fn options(args: &SimUrArgs) -> Result<Options, Failure> {
     let unconfirmed = unconfirmed.map(|file| InstallationFile { needs_confirmation: true, ..file });
     options.files.installations.extend(unconfirmed);
     options.external_control.clone_from(&args.external_control);
+    options.tool_line = args.tool_gripper.then(ToolGripper::default);
     options.surface = args.surface;
     options.force.free_damping = args.force_damping;
     options.services_off.clone_from(&args.service_off);
