@@ -28,6 +28,7 @@ mod service;
 mod sim_sensor;
 mod surface;
 mod terminal;
+mod tool_line;
 mod variables;
 mod view;
 mod watch;
