@@ -13,6 +13,8 @@
 //! # Ok::<(), outrigger_core::command::LimitsError>(())
 //! ```
 
+#[cfg(feature = "motions")]
+mod added;
 mod governor;
 mod guidance;
 mod joint_move;
@@ -25,6 +27,10 @@ mod sources;
 #[cfg(feature = "motions")]
 mod torque;
 
+#[cfg(all(feature = "motions", feature = "record"))]
+pub(crate) use added::AddedPhase;
+#[cfg(feature = "motions")]
+pub(crate) use added::{AddedBounds, AddedGovernor, AddedSlot};
 pub use governor::{Approved, Governor, Shaped};
 pub use guidance::{ForceMode, ForceModeError, ForceModeNote, ForceType, Guidance};
 pub use joint_move::{ApprovedMove, JointMove};

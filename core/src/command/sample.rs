@@ -1,9 +1,9 @@
 //! Readings of sensors, as a law gets them.
 
 #[cfg(feature = "motions")]
-use super::TorqueSlot;
+use super::{AddedSlot, TorqueSlot};
 use crate::robot::Reason;
-use outrigger_wire::robot::{JointTorques, JointVelocities};
+use outrigger_wire::robot::{JointTorques, JointVelocities, Wrench};
 use outrigger_wire::sensor::{Sample, SourceId};
 
 /// The newest readings that a law may use in this cycle, and how its feedback may answer them.
@@ -14,6 +14,8 @@ pub struct Samples<'a> {
     most_feedback: f32,
     #[cfg(feature = "motions")]
     torques: Option<&'a TorqueSlot>,
+    #[cfg(feature = "motions")]
+    added: Option<&'a AddedSlot>,
 }
 
 impl<'a> Samples<'a> {
@@ -29,6 +31,8 @@ impl<'a> Samples<'a> {
             most_feedback: f32::INFINITY,
             #[cfg(feature = "motions")]
             torques: None,
+            #[cfg(feature = "motions")]
+            added: None,
         }
     }
 
@@ -43,6 +47,13 @@ impl<'a> Samples<'a> {
     #[cfg(feature = "motions")]
     pub(crate) const fn taking_torques(mut self, slot: &'a TorqueSlot) -> Self {
         self.torques = Some(slot);
+        self
+    }
+
+    /// Returns these readings for a controller that adds to its control law what the law puts into `slot`.
+    #[cfg(feature = "motions")]
+    pub(crate) const fn taking_added(mut self, slot: Option<&'a AddedSlot>) -> Self {
+        self.added = slot;
         self
     }
 
@@ -67,6 +78,35 @@ impl<'a> Samples<'a> {
             return Ok(JointVelocities::ZERO);
         }
         let _ = torques;
+        Err(Reason::PathUnfit)
+    }
+
+    /// Has these torques \[Nm\] added to the control law of the joints in this cycle, beside the speeds that the step returns and in place
+    /// of those of the configuration: a KUKA LWR does that in joint impedance. Their limits and their time to rise are settings
+    /// ([`AddedLimits`](crate::engine::krc::AddedLimits)).
+    ///
+    /// # Errors
+    /// [`Reason::PathUnfit`] where no torques are added: elsewhere, or where the KRL program decides them.
+    pub fn add_torques<const N: usize>(&self, torques: &JointTorques<N>) -> Result<(), Reason> {
+        #[cfg(feature = "motions")]
+        if let Some(slot) = self.added {
+            return slot.put_torques(torques);
+        }
+        let _ = torques;
+        Err(Reason::PathUnfit)
+    }
+
+    /// Has this force and torque added to the control law of the tool, like [`add_torques`](Self::add_torques): a KUKA LWR does that in
+    /// Cartesian impedance, along the axes of its task frame.
+    ///
+    /// # Errors
+    /// [`Reason::PathUnfit`] where none are added.
+    pub fn add_wrench(&self, wrench: &Wrench) -> Result<(), Reason> {
+        #[cfg(feature = "motions")]
+        if let Some(slot) = self.added {
+            return slot.put_wrench(wrench);
+        }
+        let _ = wrench;
         Err(Reason::PathUnfit)
     }
 

@@ -159,7 +159,7 @@ impl Way {
 const STAYS: f32 = 1e-3;
 
 /// Shortens the step from `last` to `wanted` so that no joint changes more than is allowed.
-fn approach<const N: usize>(
+pub(super) fn approach<const N: usize>(
     last: &JointTorques<N>,
     wanted: &JointTorques<N>,
     most: &JointTorques<N>,
@@ -175,7 +175,7 @@ fn approach<const N: usize>(
 }
 
 /// The most joints that an arm has here.
-const MOST_JOINTS: usize = 7;
+pub(super) const MOST_JOINTS: usize = 7;
 
 /// The place where a law puts the torques that it wants, in one step on a path that takes torques.
 #[derive(Debug)]
@@ -208,14 +208,14 @@ impl TorqueSlot {
     }
 }
 
-fn spread<const N: usize>(torques: &JointTorques<N>) -> [f32; MOST_JOINTS] {
+pub(super) fn spread<const N: usize>(torques: &JointTorques<N>) -> [f32; MOST_JOINTS] {
     const { assert!(N <= MOST_JOINTS, "a place for each joint") };
     let mut out = [0.0; MOST_JOINTS];
     out.iter_mut().zip(&torques.0).for_each(|(out, torque)| *out = *torque);
     out
 }
 
-fn gather<const N: usize>(values: &[f32; MOST_JOINTS]) -> JointTorques<N> {
+pub(super) fn gather<const N: usize>(values: &[f32; MOST_JOINTS]) -> JointTorques<N> {
     let mut out = JointTorques::ZERO;
     out.0.iter_mut().zip(values).for_each(|(out, value)| *out = *value);
     out

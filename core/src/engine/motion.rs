@@ -220,7 +220,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         self.wake(now);
         let streaming = self.cycle.streaming().ok_or(ForwardError::NotCommanding);
         let taken = streaming.and_then(|state| {
-            forward.what.fits(self.cycle.torque_limits())?;
+            forward.what.fits(self.cycle.torque_limits().as_ref())?;
             let motion = self.law.motion_mut().ok_or(ForwardError::NoJointLaw)?;
             motion.forward(forward, state, self.cycle.limits())
         });

@@ -19,7 +19,7 @@ use crate::trajectory::Waypoint;
 use outrigger_wire::time::{Duration, Instant};
 
 /// What every dump begins with; the last byte counts the formats.
-pub(super) const MAGIC: &[u8; 10] = b"OUTRIGGER\x13";
+pub(super) const MAGIC: &[u8; 10] = b"OUTRIGGER\x14";
 
 /// What every dump ends with; the length of everything before it follows, little-endian.
 const END_MAGIC: &[u8; 8] = b"WHOLE\x0d\x0a\x00";

@@ -14,8 +14,9 @@
 //! | `Positions` | positions | the newest are followed by feedback | `Positions` |
 //! | `Positions` | none in time | the last are followed until the arm rests there, or stands elsewhere after a second | `Idle`, held there |
 //!
-//! Torques go out only on a path that takes them: [`Forwarded::fits`]. After they have lapsed nothing of them is left within
-//! [`TorqueLimits::rise`], and a joint gets only the torque that brakes it.
+//! Torques go out only on a path that takes them, or are added to the control law of a KUKA LWR in joint impedance:
+//! [`Forwarded::fits`]. After they have lapsed nothing of them is left within
+//! [`TorqueLimits::rise`](crate::command::TorqueLimits::rise), and a joint gets only the torque that brakes it.
 //!
 //! Whatever else is sent is refused, and what was sent before holds until its own end. Nothing is extrapolated. Where the robot's
 //! speed scaling is 0 the law makes no steps, and the time of a command goes on: see [`Motion::stand`](super::Motion::stand).
@@ -40,7 +41,7 @@
 use core::fmt;
 
 use super::survey::{Excess, Quantity};
-use crate::command::{Limits, TorqueLimits};
+use crate::command::Limits;
 use crate::robot::{BadValue, Range, range_of};
 use outrigger_wire::robot::{JointPositions, JointTorques, JointVelocities, State};
 use outrigger_wire::time::Duration;
@@ -59,15 +60,15 @@ pub enum Forwarded<const N: usize> {
 }
 
 impl<const N: usize> Forwarded<N> {
-    /// Checks torques for a path that takes torques within `limits`, or for one that takes none. Speeds and positions fit every
+    /// Checks torques for a path that takes torques up to `limits`, or for one that takes none. Speeds and positions fit every
     /// path; the law judges them.
     ///
     /// # Errors
     /// [`ForwardError::NoTorques`], [`ForwardError::NotFinite`] or [`ForwardError::Torque`].
-    pub fn fits(&self, limits: Option<&TorqueLimits<N>>) -> Result<(), ForwardError> {
+    pub fn fits(&self, limits: Option<&JointTorques<N>>) -> Result<(), ForwardError> {
         let Self::Torques(torques) = self else { return Ok(()) };
         let limits = limits.ok_or(ForwardError::NoTorques)?;
-        judge(&torques.0, &limits.torque.0, |joint, sent, allowed| ForwardError::Torque { joint, sent, allowed })
+        judge(&torques.0, &limits.0, |joint, sent, allowed| ForwardError::Torque { joint, sent, allowed })
     }
 }
 
@@ -191,7 +192,8 @@ impl fmt::Display for ForwardError {
                 write!(f, "joint {} would get {sent:.3} Nm; its limit is {allowed:.3} Nm", joint.saturating_add(1))
             }
             Self::NoTorques => f.write_str(
-                "this path takes no torques: a UR controller takes them from 5.23 and 10.11 on, with session.path = \"reverse-torque\" or \"external-torque\"",
+                "this path takes no torques: a UR controller takes them from 5.23 and 10.11 on, with session.path = \"reverse-torque\" or \"external-torque\"; \
+                 a KUKA LWR with robot.expert.control = \"joint-impedance\"",
             ),
         }
     }

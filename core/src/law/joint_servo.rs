@@ -12,12 +12,15 @@
 use super::Replaced;
 use super::closing::closing_speed;
 #[cfg(feature = "motions")]
+use super::feed_forward::add;
+use super::feed_forward::{SensorAdds, SensorFeedForward};
+#[cfg(feature = "motions")]
 use super::forward::{Forward, ForwardError, Forwarded, Forwarding, Lead, Stream};
 use super::{Excess, FeedError, Law, Motion, MotionStatus, Start, survey};
 #[cfg(feature = "motions")]
 use crate::command::towards;
 use crate::command::{Limits, Samples};
-use crate::robot::{BadValue, Range, Reason, range_of, settings};
+use crate::robot::{BadValue, OfMotions, Reason, settings};
 use crate::trajectory::{Leg, Progress, Sampler, Setpoint, Trajectory, Waypoint, within};
 #[cfg(feature = "trajectories")]
 use crate::trajectory::{Tolerances, Watch};
@@ -56,17 +59,6 @@ impl<const N: usize> Reference<N> {
     }
 }
 
-/// Joint speeds \[rad/s\] from a sensor, added to the servo's: number i of the sample moves joint i.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
-pub struct SensorFeedForward {
-    /// The sensor.
-    pub source: SourceId,
-    /// Factor on its numbers.
-    pub gain: f32,
-}
-
 settings! {
     /// Gains and bounds of a [`JointServo`].
     #[derive(Clone, Copy, Debug, PartialEq)]
@@ -99,12 +91,9 @@ settings! {
         pub torque_gain: f32 [0.0 to 100.0 "s/rad"] = 2.0,
         /// Added speeds from a sensor.
         pub sensor nowhere: Option<SensorFeedForward> = None,
+        /// What the numbers of that sensor are added to; a build without feature `motions` adds speeds.
+        pub sensor_adds nowhere: OfMotions<SensorAdds> = OfMotions::<SensorAdds>::default(),
     }
-}
-
-impl SensorFeedForward {
-    /// Range of [`gain`](Self::gain).
-    pub const GAIN: Range<f32> = range_of!(-1000.0 to 1000.0);
 }
 
 impl JointServoConfig {
@@ -320,6 +309,11 @@ impl<const N: usize> JointServo<N> {
         }
         if let Some(SensorFeedForward { source, gain }) = self.config.sensor {
             let sample = samples.of(source).ok_or(Reason::SourceStale)?;
+            #[cfg(feature = "motions")]
+            if self.config.sensor_adds != SensorAdds::Speeds {
+                add(self.config.sensor_adds, gain, sample.value.as_slice(), samples)?;
+                return if wanted.is_finite() { Ok(wanted) } else { Err(Reason::NotFinite) };
+            }
             for (v, s) in wanted.0.iter_mut().zip(sample.value.as_slice()) {
                 *v += gain * s;
             }
@@ -365,7 +359,12 @@ impl<const N: usize> Law<N> for JointServo<N> {
     fn step(&mut self, state: &State<N>, samples: &Samples<'_>, dt: Duration) -> Result<JointVelocities<N>, Reason> {
         let wanted = self.speeds(state, samples, dt)?;
         if let Some(torques) = self.stream.as_ref().and_then(Stream::torques) {
-            return samples.command_torques(torques);
+            if samples.torque_limits::<N>().is_some() {
+                return samples.command_torques(torques);
+            }
+            // The arm is led nowhere, and yields to them.
+            samples.add_torques(torques)?;
+            return Ok(JointVelocities::ZERO);
         }
         let Some(most) = samples.torque_limits() else { return Ok(wanted) };
         samples.command_torques(&towards(&wanted, &state.velocities, &most, self.config.torque_gain))

@@ -29,6 +29,7 @@
 
 mod cartesian_twist;
 mod closing;
+mod feed_forward;
 #[cfg(feature = "motions")]
 mod forward;
 mod hold;
@@ -43,9 +44,10 @@ mod tool_space;
 mod values;
 
 pub use cartesian_twist::{CartesianTwist, CartesianTwistConfig, TwistFrame, TwistInput};
+pub use feed_forward::{SensorAdds, SensorFeedForward};
 #[cfg(feature = "motions")]
 pub use forward::{Forward, ForwardError, Forwarded, Forwarding};
-pub use joint_servo::{JointServo, JointServoConfig, Reference, SensorFeedForward};
+pub use joint_servo::{JointServo, JointServoConfig, Reference};
 #[cfg(feature = "trajectories")]
 pub use motion::Replaced;
 pub use motion::{Motion, MotionStatus};

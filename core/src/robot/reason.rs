@@ -109,7 +109,7 @@ reasons! {
     OtherController "the controller is another than the configuration names" "correct `robot.model` or `session.software`, see `outrigger doctor`",
     PendantUnseen "a stop at the pendant cannot be seen" "have states by RTDE or choose another `session.path`; or see `session.expert.pendant_stop`",
     ClockInexact "the clock of this device is too inexact to judge the age of states" "see why the board runs by the chip's own oscillator",
-    TorqueLimit "a joint torque is above its limit" "check the law's gains, or raise `limits.expert.torque`",
+    TorqueLimit "a torque or force exceeds a limit" "check the law's gains, or raise `limits.expert.torque`, beside a KRC `added_torque` or `added_wrench`",
 }
 
 impl Reason {

@@ -12,6 +12,7 @@ pub type OfMotions<T> = Unused<T>;
 /// Settings that this build does not use. They take no memory, and have the same place in the formats of settings and recordings as in a
 /// build that does: read ones are dropped, and the defaults are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Unused<T>(PhantomData<T>);
 
 #[cfg(feature = "record")]

@@ -4,7 +4,7 @@ use super::given::CycleConfig;
 use super::pendant::PendantRule;
 use super::stream::Stream;
 #[cfg(feature = "motions")]
-use crate::command::TorqueLimits;
+use crate::command::{AddedBounds, TorqueLimits};
 use crate::command::{Limits, Sources};
 use crate::engine::event::Events;
 use crate::kinematics::KinematicChain;
@@ -17,6 +17,8 @@ use crate::mode::{Guide, MoveEnd, ResidentWatch};
 #[cfg(feature = "record")]
 use crate::recorder::{Loader, Saver};
 use crate::robot::{Reason, ReasonSet};
+#[cfg(feature = "motions")]
+use outrigger_wire::robot::JointTorques;
 use outrigger_wire::robot::{ControllerTime, JointVelocities, State};
 use outrigger_wire::time::{Duration, Instant, earliest};
 
@@ -132,10 +134,23 @@ impl<const N: usize> CycleMemory<N> {
         self.stream.set_torques(limits);
     }
 
-    /// Returns the limits of torques, where those go out in place of speeds.
+    /// Returns the highest torque of each joint, where torques go out in place of speeds or beside them.
     #[cfg(feature = "motions")]
-    pub(in crate::engine) fn torque_limits(&self) -> Option<&TorqueLimits<N>> {
+    pub(in crate::engine) fn torque_limits(&self) -> Option<JointTorques<N>> {
         self.stream.torque_limits()
+    }
+
+    /// Sets the bounds of what the law adds to the control law of the controller; `None` where it adds nothing.
+    #[cfg(feature = "motions")]
+    pub(in crate::engine) const fn set_added(&mut self, bounds: Option<AddedBounds>) {
+        self.stream.set_added(bounds);
+    }
+
+    /// Returns what is added in place of the constant of the configuration, while the arm follows the law: torques of the joints, or
+    /// force and torque at the tool.
+    #[cfg(feature = "motions")]
+    pub(in crate::engine) const fn added(&self) -> Option<&[f32; 7]> {
+        self.stream.added()
     }
 
     pub(in crate::engine) const fn mode_now(&self) -> Mode {

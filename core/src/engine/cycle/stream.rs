@@ -1,11 +1,13 @@
 //! Streamed motion: the law's speeds, paced by the robot's speed scaling and held to the limits by the governor.
 
 use super::given::CycleConfig;
-#[cfg(all(feature = "record", feature = "motions"))]
-use crate::command::TorqueMemory;
-use crate::command::{Approved, Gathered, Governor, Limits, Sources};
 #[cfg(feature = "motions")]
-use crate::command::{ApprovedTorques, Samples, TorqueGovernor, TorqueLimits, TorqueSlot};
+use crate::command::{
+    AddedBounds, AddedGovernor, AddedSlot, ApprovedTorques, Samples, TorqueGovernor, TorqueLimits, TorqueSlot,
+};
+#[cfg(all(feature = "record", feature = "motions"))]
+use crate::command::{AddedPhase, TorqueMemory};
+use crate::command::{Approved, Gathered, Governor, Limits, Sources};
 use crate::engine::event::{Event, Events};
 use crate::kinematics::KinematicChain;
 use crate::law::{Law, Start};
@@ -69,6 +71,9 @@ pub(super) struct Stream<const N: usize> {
     /// The governor of torques, where those go out in place of speeds.
     #[cfg(feature = "motions")]
     torques: Option<TorqueGovernor<N>>,
+    /// The governor of what the law adds to the control law of the controller.
+    #[cfg(feature = "motions")]
+    added: AddedGovernor,
     /// Most speed for an error that a law may ask for \[1/s\].
     #[cfg(feature = "programs")]
     most_feedback: f32,
@@ -94,6 +99,8 @@ impl<const N: usize> Stream<N> {
             pacer: Pacer::new(config.scaling),
             #[cfg(feature = "motions")]
             torques: None,
+            #[cfg(feature = "motions")]
+            added: AddedGovernor::default(),
             #[cfg(feature = "programs")]
             most_feedback: config.most_feedback,
             #[cfg(feature = "programs")]
@@ -125,6 +132,8 @@ impl<const N: usize> Stream<N> {
             // Saved on their own.
             #[cfg(feature = "motions")]
                 torques: _,
+            #[cfg(feature = "motions")]
+                added: _,
             #[cfg(feature = "programs")]
                 halt: _,
             #[cfg(feature = "programs")]
@@ -223,10 +232,10 @@ impl<const N: usize> Stream<N> {
         self.torques = Some(TorqueGovernor::new(limits));
     }
 
-    /// Returns the limits of torques, where those go out in place of speeds.
+    /// Returns the highest torque of each joint, where torques go out in place of speeds or are added by the controller.
     #[cfg(feature = "motions")]
-    pub(super) fn torque_limits(&self) -> Option<&TorqueLimits<N>> {
-        self.torques.as_ref().map(TorqueGovernor::limits)
+    pub(super) fn torque_limits(&self) -> Option<JointTorques<N>> {
+        self.torques.as_ref().map_or_else(|| self.added.most_torques(), |torques| Some(torques.limits().torque))
     }
 
     /// Returns `true` where torques go out in place of speeds: there is no speed that the controller's target could follow.
@@ -240,18 +249,33 @@ impl<const N: usize> Stream<N> {
         false
     }
 
-    /// Returns what decides which torques follow.
+    /// Sets the bounds of what the law adds to the control law of the controller; `None` where it adds nothing.
+    #[cfg(feature = "motions")]
+    pub(super) const fn set_added(&mut self, bounds: Option<AddedBounds>) {
+        self.added.set_bounds(bounds);
+    }
+
+    /// Returns what is added in place of the constant of the configuration, while the arm follows the law.
+    #[cfg(feature = "motions")]
+    pub(super) const fn added(&self) -> Option<&[f32; 7]> {
+        self.added.sent()
+    }
+
+    /// Returns what decides which torques follow, and what is added; `None` where that is nothing.
     #[cfg(all(feature = "record", feature = "motions"))]
-    pub(super) fn saved_torques(&self) -> Option<&TorqueMemory<N>> {
-        self.torques.as_ref().map(TorqueGovernor::saved)
+    pub(super) fn saved_torques(&self) -> Option<(Option<&TorqueMemory<N>>, &AddedPhase)> {
+        let (torques, added) = (self.torques.as_ref().map(TorqueGovernor::saved), self.added.saved());
+        (torques.is_some() || *added != AddedPhase::Idle).then_some((torques, added))
     }
 
     /// Goes on from [`saved_torques`](Self::saved_torques).
     #[cfg(all(feature = "record", feature = "motions"))]
-    pub(super) fn resume_torques(&mut self, saved: Option<TorqueMemory<N>>) {
-        if let (Some(torques), Some(saved)) = (&mut self.torques, saved) {
-            torques.resume(saved);
+    pub(super) fn resume_torques(&mut self, saved: Option<(Option<TorqueMemory<N>>, AddedPhase)>) {
+        let (torques, added) = saved.unwrap_or_default();
+        if let (Some(governor), Some(saved)) = (&mut self.torques, torques) {
+            governor.resume(saved);
         }
+        self.added.resume(added);
     }
 
     /// Returns nothing: this build commands no torques.
@@ -271,6 +295,8 @@ impl<const N: usize> Stream<N> {
         if let Some(torques) = &mut self.torques {
             torques.reset();
         }
+        #[cfg(feature = "motions")]
+        self.added.reset();
     }
 
     /// Returns the approved speeds or torques for the `newest` state.
@@ -333,8 +359,17 @@ impl<const N: usize> Stream<N> {
             let arm = self.governor.limits();
             return torques.approve(authority, wanted?, gathered.scale, state, arm, dt).map(Streamed::Torques);
         }
+        #[cfg(feature = "motions")]
+        let added = self.added.slot();
+        #[cfg(feature = "motions")]
+        let samples = samples.taking_added(added.as_ref());
         let wanted = law.step(state, &samples, dt);
         state.speed_scaling = reported;
+        #[cfg(feature = "motions")]
+        if wanted.is_ok() {
+            let most = dt.min(self.governor.limits().longest_step);
+            self.added.step(added.as_ref().and_then(AddedSlot::take), gathered.scale, most)?;
+        }
         let wanted = self.pacer.limit(wanted?.map(|v| v * gathered.scale));
         self.governor.approve(authority, wanted, state, dt).map(Streamed::Speeds)
     }

@@ -2,7 +2,7 @@
 
 use core::net::IpAddr;
 
-use super::control::{Control, TaskFrame};
+use super::control::{AddedLimits, Control, TaskFrame};
 use super::handshake::KrlConvention;
 use super::tracking::Tracking;
 use super::variables::KrlSet;
@@ -13,7 +13,7 @@ use crate::engine::config::{Config, ConfigError, Conflict, Options};
 use crate::engine::cycle::{CycleConfig, PendantSight};
 use crate::link::LinkTuning;
 use crate::mode::{ModeConfig, ModeTuning, OperatorConfig, StandstillConfig};
-use crate::robot::{BadValue, settings, wording};
+use crate::robot::{BadValue, OfMotions, settings, wording};
 use outrigger_wire::fri::{DEFAULT_PORT, JOINTS, KrlVariables};
 use outrigger_wire::robot::{JointAccelerations, JointPositions, JointVelocities};
 use outrigger_wire::time::Duration;
@@ -103,6 +103,8 @@ settings! {
         pub arm nowhere: ArmLimits = ArmLimits::default(),
         /// How far the target may be from what is measured.
         pub tracking nowhere: Tracking = Tracking::default(),
+        /// Limits of what a law adds to the control law in each cycle.
+        pub added nowhere: OfMotions<AddedLimits> = OfMotions::<AddedLimits>::default(),
         /// What the KRL program reads from the first command on, until it is changed. The handshake writes its own over it.
         pub variables nowhere: KrlVariables = KrlVariables::default(),
         /// Those that the KRL program copies to the variable of the same kind and index that it sends: confirmed by that.
@@ -208,6 +210,8 @@ impl KrcConfig {
         BadValue::unless(joints, "superpose", schemes).map_err(value("fri"))?;
         control.check().map_err(value("fri"))?;
         arm.check().map_err(value("fri"))?;
+        #[cfg(feature = "motions")]
+        self.peer.added.check().map_err(value("limits"))?;
         let finite = variables.reals.iter().all(|real| real.is_finite());
         BadValue::unless(finite, "variables", "finite numbers").map_err(value("fri"))?;
         if cfg!(feature = "outputs") {

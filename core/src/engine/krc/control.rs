@@ -1,10 +1,13 @@
 //! Control schemes with the fields each of them takes (`core/docs/protocol/kuka-fri.md A8`). Flags follow from the scheme; what
 //! leads the arm is always sent, and of the other fields those that are not left to the KRL program.
 
+#[cfg(feature = "motions")]
+use crate::command::AddedBounds;
 use crate::robot::{BadValue, Key, Outside, Range, Setting, Table, settings, words};
 use outrigger_wire::fri::{CartesianVector, CommandFlags, CommandRepr, ControlScheme, Frame, JOINTS};
 use outrigger_wire::math::{Rotation, Vector3};
 use outrigger_wire::robot::Wrench;
+use outrigger_wire::time::Duration;
 
 settings! {
     /// Joint impedance.
@@ -58,6 +61,35 @@ impl Setting for Wrench {
 
 /// Highest torques of an LWR 4+ \[Nm\] (`core/docs/protocol/kuka-fri.md A11`).
 const TORQUE: [f32; JOINTS] = [176.0, 176.0, 100.0, 100.0, 100.0, 38.0, 38.0];
+
+settings! {
+    /// Limits of what a law adds to the control law of the KRC in each cycle, in place of the constant torque or wrench. In files they
+    /// stand beside [`Limits`](crate::command::Limits).
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+    #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
+    pub struct AddedLimits in "added." {
+        /// Highest torque added to each joint in joint impedance, either way. Default: what an LWR 4+ has.
+        pub torque at "added_torque": [f32; JOINTS] [0.01 to 176.0 "Nm"] = TORQUE,
+        /// Highest force and torque added at the tool in Cartesian impedance, either way.
+        pub wrench at "added_wrench": Wrench [0.01 to 100.0 "N, Nm"] = Wrench { force: [100.0; 3], torque: [100.0; 3] },
+        /// Time in which what is added may rise from none to its limit: no change is faster, and when the law gives nothing any more
+        /// nothing of it is left after that time.
+        pub rise at "added_rise": Duration [0.002 to 5.0 "s"] = Duration::from_millis(500),
+    }
+}
+
+impl AddedLimits {
+    /// Checks every limit.
+    ///
+    /// # Errors
+    /// The first outside its range.
+    pub fn check(&self) -> Result<(), BadValue> {
+        self.check_ranges()?;
+        let held = self.torque.iter().zip(TORQUE).all(|(torque, most)| *torque <= most);
+        BadValue::unless(held, "added.torque", "at most 176, 176, 100, 100, 100, 38 and 38 Nm")
+    }
+}
 
 impl JointImpedance {
     /// The fields that may be [left](Self::left_to_krl) to the KRL program, by their words in configurations.
@@ -218,6 +250,35 @@ impl Control {
                 let optional = ToolImpedance::OPTIONAL.contains(impedance.left_to_krl);
                 let words = "of \"stiffness\", \"damping\", \"wrench\" and \"posture\"";
                 BadValue::unless(optional, "control.left_to_krl", words)
+            }
+        }
+    }
+
+    /// Returns the bounds of what a law adds; `None` where nothing is added, or the KRL program decides it.
+    #[cfg(feature = "motions")]
+    pub(super) const fn added(&self, limits: &AddedLimits) -> Option<AddedBounds> {
+        let AddedLimits { torque, wrench, rise } = limits;
+        let flags = self.flags();
+        match self {
+            Self::JointImpedance(impedance) if flags.contains(CommandFlags::JOINT_TORQUE) => {
+                Some(AddedBounds::of_torques(*torque, *rise, impedance.torque))
+            }
+            Self::ToolImpedance(impedance) if flags.contains(CommandFlags::TOOL_WRENCH) => {
+                Some(AddedBounds::of_wrench(wrench, *rise, &impedance.wrench))
+            }
+            Self::Position | Self::JointImpedance(_) | Self::ToolImpedance(_) => None,
+        }
+    }
+
+    /// Writes what a law adds, in place of the constant.
+    #[cfg(feature = "motions")]
+    pub(super) fn write_added(&self, added: &[f32; JOINTS], command: &mut CommandRepr) {
+        match self {
+            Self::Position => {}
+            Self::JointImpedance(_) => command.add_jnt_trq = *added,
+            Self::ToolImpedance(_) => {
+                let [x, y, z, rx, ry, rz, _] = *added;
+                command.add_tcp_ft = Wrench { force: [x, y, z], torque: [rx, ry, rz] }.into();
             }
         }
     }

@@ -285,6 +285,8 @@ impl Controller<7> for Krc {
     fn prepare(&mut self, judged: Option<Judged>, cx: &mut Cx<'_>) -> bool {
         if judged.is_some() {
             self.talk.judged(cx.config);
+            #[cfg(feature = "motions")]
+            cx.cycle.set_added(self.talk.control.added(&cx.config.peer.added));
         }
         self.talk.step.is_some()
     }
@@ -297,7 +299,13 @@ impl Controller<7> for Krc {
             target.carry(&step.moved);
         }
         match verdict {
-            Verdict::Move(approved) if step.leads => target.advance(approved, step.dt, &step.moved, bounds, tool)?,
+            Verdict::Move(approved) if step.leads => {
+                target.advance(approved, step.dt, &step.moved, bounds, tool)?;
+                #[cfg(feature = "motions")]
+                {
+                    self.talk.moves = true;
+                }
+            }
             Verdict::Move(_) => return Err(Reason::NotGranted),
             // Every measurement is answered, whatever the verdict. Where the KRC leads, its own setpoint is mirrored; where it
             // still follows, the target comes to rest first, and its resting place is what the KRC's setpoint becomes.

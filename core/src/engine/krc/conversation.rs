@@ -60,6 +60,9 @@ pub(super) struct Conversation {
     pub(super) counts: KrcCounts,
     /// The step of the target that answers the measurement judged now.
     pub(super) step: Option<Step>,
+    /// A motion of the law answers the measurement judged now.
+    #[cfg(feature = "motions")]
+    pub(super) moves: bool,
     pub(super) out: [u8; COMMAND_LEN],
     pub(super) queued: bool,
     /// The command was made in this call.
@@ -167,6 +170,8 @@ impl Conversation {
             variables: Variables::new(config.peer.variables),
             counts: KrcCounts::default(),
             step: None,
+            #[cfg(feature = "motions")]
+            moves: false,
             out: [0; COMMAND_LEN],
             queued: false,
             #[cfg(feature = "record")]
@@ -386,6 +391,10 @@ impl Conversation {
         let tool = matches!(self.control, Control::ToolImpedance(_));
         let share = period.as_secs_f32() / dt.as_secs_f32();
         let lead = moved.map(|moved| if share.is_finite() { moved * share } else { 0.0 });
+        #[cfg(feature = "motions")]
+        {
+            self.moves = false;
+        }
         self.step = Some(Step { dt, moved, carried: false, lead, tool, leads: newest.status.leads() });
     }
 
@@ -410,7 +419,13 @@ impl Conversation {
             ..CommandRepr::default()
         };
         let follows = newest.status.leads() && mode == Mode::Command;
+        #[cfg(feature = "motions")]
+        let follows = follows && self.moves;
         self.control.write(frame, follows, &mut command);
+        #[cfg(feature = "motions")]
+        if let Some(added) = cx.cycle.added().filter(|_| follows) {
+            self.control.write_added(added, &mut command);
+        }
         if command.emit(&mut self.out).is_err() {
             // A variable of the application that is no number: nothing goes out, and commanding ends.
             self.counts.unanswered(true);
@@ -466,6 +481,8 @@ impl Conversation {
             counts,
             // No step is made and no command waits between two calls of the engine.
             step: _,
+            #[cfg(feature = "motions")]
+                moves: _,
             out: _,
             queued: _,
             new: _,

@@ -21,6 +21,9 @@
 //! | `Command` | the target, moved by the approved speeds | mirrored |
 //! | `Stopping` | the target, braked to rest; then the program is asked to stop | mirrored |
 //!
+//! Torques or a force that the law adds (feature `motions`), and those of the configuration, go out only with a motion of the law: they are
+//! zero in each other case.
+//!
 //! A target that the arm does not reach ends commanding ([`Tracking`]), and one that is far from the measured position is not
 //! begun with.
 //!
@@ -59,7 +62,7 @@ mod tracking;
 mod variables;
 
 pub use config::{ArmLimits, KrcConfig, KrcOptions};
-pub use control::{Control, ControlRefusal, JointImpedance, MirroredFrame, TaskFrame, ToolImpedance};
+pub use control::{AddedLimits, Control, ControlRefusal, JointImpedance, MirroredFrame, TaskFrame, ToolImpedance};
 pub use controller::{Krc, KrcStatus};
 pub use event::{KrcCounts, KrcEvent, KrcReport};
 pub use handshake::{KrlConvention, Wanted};

@@ -1,5 +1,7 @@
 //! What one datagram, or a handful, says by itself. Whole runs are those of the integration tests.
 
+#[cfg(feature = "motions")]
+mod added;
 #[cfg(feature = "record")]
 mod recorded;
 

@@ -16,7 +16,7 @@ const MAGIC: &[u8; 9] = b"OUTRIGSET";
 /// What those beside a KRC began with, in formats before 4.
 const MAGIC_BEFORE: &[u8; 9] = b"OUTRIGKRC";
 /// The number of the format of settings that this version writes and reads.
-pub const SETTINGS_FORMAT: u8 = 13;
+pub const SETTINGS_FORMAT: u8 = 14;
 /// Before the content: magic, format and kind, its length and its checksum, both little-endian.
 const HEADER_LEN: usize = MAGIC.len() + 2 + 8;
 
@@ -211,7 +211,7 @@ mod tests {
             assert_eq!(refused, Some(SettingsError::OtherFormat { found: old[9], expected: SETTINGS_FORMAT }));
         }
         let text = SettingsError::OtherFormat { found: 2, expected: SETTINGS_FORMAT }.to_string();
-        assert_eq!(text, "settings of format 2, and this version reads format 13: compile them again");
+        assert_eq!(text, "settings of format 2, and this version reads format 14: compile them again");
     }
 
     #[test]
@@ -238,7 +238,7 @@ mod tests {
         let krc =
             KrcSettings { robot: Ipv4Addr::UNSPECIFIED, config: KrcConfig::default(), law: hold(), device: device() };
         let sums = [bytes(), written(&krc)].map(|bytes| (bytes.len(), crc32(&bytes)));
-        assert_eq!((SETTINGS_FORMAT, sums), (13, [(480, 1_527_466_969), (584, 3_020_572_451)]));
+        assert_eq!((SETTINGS_FORMAT, sums), (14, [(481, 2_543_967_627), (640, 2_288_082_071)]));
     }
 
     #[test]

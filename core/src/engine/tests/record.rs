@@ -93,7 +93,7 @@ fn bytes_that_are_no_dump_and_one_that_is_cut_off_anywhere_are_refused() {
     assert_eq!(replayed(b"OUTRIGGER"), Err(ReplayError::NoDump));
     let other = replayed(b"OUTRIGGER\x02").unwrap_err();
     assert_eq!(other, ReplayError::OtherFormat(2));
-    assert_eq!(other.to_string(), "a dump of format 2, and this version reads format 19");
+    assert_eq!(other.to_string(), "a dump of format 2, and this version reads format 20");
     let dump = fallback().dump();
     assert!(replayed(&dump).is_ok());
     for cut in 10..dump.len() {

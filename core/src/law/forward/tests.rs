@@ -230,11 +230,11 @@ fn a_refusal_says_which_joint_and_what_was_expected() {
     assert_eq!(said(positions(-6.5)), own("Beyond", "joint 1 would reach -6.500 rad; its limit is -6.283 rad"));
     assert_eq!(said(positions(0.5)), own("Far", "joint 1 is 0.450 rad from there, and 0.200 rad are allowed"));
     assert_eq!(said(positions(f32::NAN)), own("NotFinite", "a number is NaN or infinite"));
-    let torques = |first, limits: Option<TorqueLimits<6>>| {
+    let torques = |first, limits: Option<JointTorques<6>>| {
         let refused = torques(first).what.fits(limits.as_ref()).unwrap_err();
         (refused.name(), refused.to_string())
     };
-    let limits = Some(TorqueLimits { torque: JointTorques([5.0; 6]), ..TorqueLimits::default() });
+    let limits = Some(JointTorques([5.0; 6]));
     assert_eq!(torques(5.5, limits), own("TorqueLimit", "joint 1 would get 5.500 Nm; its limit is 5.000 Nm"));
     assert_eq!(torques(-5.5, limits), own("TorqueLimit", "joint 1 would get -5.500 Nm; its limit is -5.000 Nm"));
     assert_eq!(torques(f32::INFINITY, limits), own("NotFinite", "a number is NaN or infinite"));

@@ -1,0 +1,57 @@
+//! Numbers of a sensor that a [`JointServo`](super::JointServo) passes on: added to its speeds, or to what the controller makes of them.
+
+#[cfg(feature = "motions")]
+use crate::command::Samples;
+#[cfg(feature = "motions")]
+use crate::robot::Reason;
+use crate::robot::{Range, range_of, words};
+#[cfg(feature = "motions")]
+use outrigger_wire::robot::{JointTorques, Wrench};
+use outrigger_wire::sensor::SourceId;
+
+/// Joint speeds \[rad/s\] from a sensor, added to the servo's: number i of the sample moves joint i. They may be
+/// [torques or a wrench](SensorAdds) instead.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
+pub struct SensorFeedForward {
+    /// The sensor.
+    pub source: SourceId,
+    /// Factor on its numbers.
+    pub gain: f32,
+}
+
+impl SensorFeedForward {
+    /// Range of [`gain`](Self::gain).
+    pub const GAIN: Range<f32> = range_of!(-1000.0 to 1000.0);
+}
+
+/// What the numbers of a [`SensorFeedForward`] are added to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
+pub enum SensorAdds {
+    /// The speeds of the servo \[rad/s\].
+    #[default]
+    Speeds,
+    /// The joint torques of the controller's own law \[Nm\], where it adds such ([`Samples::add_torques`](crate::Samples::add_torques)).
+    /// Joints that the sensor has no number for get none.
+    Torques,
+    /// The force and the torque at the tool of that law \[N, Nm\] ([`Samples::add_wrench`](crate::Samples::add_wrench)).
+    Wrench,
+}
+
+words!(SensorAdds { "speeds" = Speeds, "torques" = Torques, "wrench" = Wrench });
+
+/// Has `gain` times these numbers added to the control law of the controller.
+#[cfg(feature = "motions")]
+pub(super) fn add(adds: SensorAdds, gain: f32, numbers: &[f32], samples: &Samples<'_>) -> Result<(), Reason> {
+    let mut torques = JointTorques::<7>::ZERO;
+    torques.0.iter_mut().zip(numbers).for_each(|(torque, number)| *torque = gain * number);
+    let JointTorques([x, y, z, rx, ry, rz, _]) = torques;
+    match adds {
+        SensorAdds::Speeds => Ok(()),
+        SensorAdds::Torques => samples.add_torques(&torques),
+        SensorAdds::Wrench => samples.add_wrench(&Wrench { force: [x, y, z], torque: [rx, ry, rz] }),
+    }
+}
