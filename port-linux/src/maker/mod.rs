@@ -220,7 +220,7 @@ pub trait Vendor<const N: usize>:
         false
     }
 
-    /// Returns whether joint torques go out in place of speeds.
+    /// Returns whether joint torques go out in place of speeds, or are added by the controller.
     fn commands_torques(config: &Config<N, Self::Options>) -> bool {
         let _ = config;
         false

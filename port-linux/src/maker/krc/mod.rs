@@ -11,10 +11,11 @@ use std::net::SocketAddr;
 use outrigger_config::{FIRST_PORT, RobotAddress};
 use outrigger_core::drive::Application;
 use outrigger_core::engine::krc::{
-    Krc, KrcConfig, KrcCounts, KrcEngine, KrcEvent, KrcOptions, KrcReport, KrlConvention,
+    Control, Krc, KrcConfig, KrcCounts, KrcEngine, KrcEvent, KrcOptions, KrcReport, KrlConvention,
 };
 use outrigger_core::engine::{Engine, Event, ReplayError, Replayed, replay_watched};
 use outrigger_core::law::Law;
+use outrigger_wire::fri::CommandFlags;
 use outrigger_wire::robot::State;
 use outrigger_wire::time::{Duration, Instant};
 
@@ -203,6 +204,11 @@ impl Vendor<7> for KrcController {
         recorder: usize,
     ) -> Result<(), Failure> {
         run(config, law, net, application, recorder).await
+    }
+
+    fn commands_torques(config: &KrcConfig) -> bool {
+        let Control::JointImpedance(_) = config.peer.control else { return false };
+        config.peer.control.flags().contains(CommandFlags::JOINT_TORQUE)
     }
 
     fn coast(config: &KrcConfig, event: &KrcEvent) -> Option<String> {
