@@ -1,5 +1,6 @@
 //! The FRI engine beside the simulated KRC, in virtual time.
 
+mod added;
 mod motions;
 
 use outrigger_core::engine::krc::KrcOptions;
