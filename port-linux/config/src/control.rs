@@ -2,7 +2,7 @@
 
 use outrigger_core::command::{Limits, TorqueLimits};
 use outrigger_core::engine::ur::UrConfig;
-use outrigger_core::law::LawConfig;
+use outrigger_core::law::{LawConfig, SensorAdds};
 use outrigger_core::trajectory::Waypoint;
 use outrigger_wire::robot::{Pose, RobotModel};
 
@@ -74,6 +74,12 @@ impl<I> Control<I> {
             OutputsSettings::read(root.section("outputs"), &Surroundings { sources: &names, limits: &limits, endless });
         let sources = sources.into_iter().collect::<Option<_>>();
         let (law, rest) = law?;
+        law::refuse_added(
+            root,
+            &law,
+            SensorAdds::Speeds,
+            "\"speeds\": only a KUKA LWR adds torques or a wrench to its control law",
+        );
         if session.path.is_torques() && !law.kind().commands_torques() {
             let path = session.path.name();
             let expected = format!("\"joint-servo\" beside session.path = \"{path}\": no other law commands torques");

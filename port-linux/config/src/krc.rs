@@ -6,7 +6,7 @@ use std::path::Path;
 use outrigger_core::engine::krc::{
     Control, JointImpedance, KrcConfig, KrcOptions, KrcSettings, MirroredFrame, ToolImpedance,
 };
-use outrigger_core::law::LawConfig;
+use outrigger_core::law::{LawConfig, SensorAdds};
 use outrigger_core::mode::{OperatorConfig, StandstillConfig};
 use outrigger_core::trajectory::Waypoint;
 use outrigger_wire::fri::{CommandFlags, DEFAULT_PORT};
@@ -19,6 +19,9 @@ use crate::{
     BoardInput, DeviceSettings, Failure, HostSettings, RosSettings, RunSettings, ServeSettings, limits, refuse_unasked,
     session,
 };
+
+/// What a sensor may be added to.
+const ADDED: &str = "\"torques\" beside robot.expert.control = \"joint-impedance\", or \"wrench\" beside \"tool-impedance\", where left_to_krl does not name it";
 
 /// Everything such a file says to a process on a host.
 #[derive(Clone, Debug)]
@@ -84,6 +87,13 @@ impl KrcConfiguration {
         refuse_unasked(root, &ros, &run);
         let Common { listen, mut engine, law, rest, sources, variables } = common?;
         law::refuse_long_motion(root, &rest);
+        let flags = engine.peer.control.flags();
+        let adds = match engine.peer.control {
+            Control::JointImpedance(_) if flags.contains(CommandFlags::JOINT_TORQUE) => SensorAdds::Torques,
+            Control::ToolImpedance(_) if flags.contains(CommandFlags::TOOL_WRENCH) => SensorAdds::Wrench,
+            Control::Position | Control::JointImpedance(_) | Control::ToolImpedance(_) => SensorAdds::Speeds,
+        };
+        law::refuse_added(root, &law, adds, ADDED);
         engine.operator.start_within = run.asks_within();
         session::check_operator(root, &engine.operator);
         Some(Self { listen, engine, law, sources, variables, run, host, serve, ros })
@@ -119,6 +129,7 @@ impl KrcBoard {
         let common = Common::read(root, false);
         let device = DeviceSettings::read(root.section("device"));
         let (Common { listen, mut engine, law, rest, sources, .. }, device) = common.zip(device)?;
+        law::refuse_added(root, &law, SensorAdds::Speeds, "\"speeds\": a board adds neither torques nor a wrench");
         device.pins.write(&mut engine.operator);
         session::check_operator_of_board(root, &engine.operator);
         if device.brake_release_pin {
@@ -169,6 +180,7 @@ impl<I: Input> Common<I> {
         let mut section = root.section("limits");
         let limits = limits::read(&mut section, default.limits, None);
         peer.tracking.read(&mut section);
+        peer.added.read(&mut section);
         section.finish();
         let (sources, names) = SourceSettings::read_all(root.sections("source"));
         let law = law::read(root.section("law"), &Surroundings { sources: &names, limits: &limits, endless: None });
@@ -343,6 +355,20 @@ degrees = [10, 0, 0, 0, 0, 0, 0]
         };
         let text = told(&FILE.replace("expert.control = \"joint-impedance\"\n", ""));
         assert!(text.contains("robot.expert.stiffness") && text.contains("joint-impedance"), "{text}");
+        let adds = |word: &str, robot: &str| {
+            let sensor = format!("relative = true\nsensor = \"hand\"\nexpert.sensor_adds = \"{word}\"");
+            let file = FILE.replace("relative = true", &sensor).replace("handshake =", &format!("{robot}handshake ="));
+            let source = "[[source]]\nname = \"hand\"\ninput = \"requests\"\nvalues = 6\nrange = [-10, 10]\n";
+            KrcConfiguration::parse(&format!("{file}{source}"))
+        };
+        let read = adds("torques", "").expect("torques are added in joint impedance");
+        let LawConfig::JointServo { config, .. } = &read.law else { panic!("{:?}", read.law) };
+        assert_eq!((config.sensor_adds, config.sensor.map(|sensor| sensor.gain)), (SensorAdds::Torques, Some(1.0)));
+        for (word, robot) in [("wrench", ""), ("torques", "expert.left_to_krl = [\"torque\"]\n")] {
+            let problems = adds(word, robot).expect_err("nobody adds it");
+            let text = problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+            assert!(text.contains("law.expert.sensor_adds") && text.contains("tool-impedance"), "{text}");
+        }
         let text = told(&FILE.replace("handshake =", "expert.mirrored_frame = \"measured\"\nhandshake ="));
         assert!(text.contains("robot.expert.mirrored_frame") && text.contains("tool-impedance"), "{text}");
         let text = told(&FILE.replace("degrees = [10, 0, 0, 0, 0, 0, 0]", "degrees = [10, 0, 0, 0, 0, 0]"));

@@ -3,8 +3,8 @@
 use outrigger_core::command::Limits;
 use outrigger_core::law::{
     AnyLaw, AxisConfig, CartesianTwistConfig, Excess, JointServoConfig, LawConfig, LawKind, PerAxis, Quantity,
-    Reference, SensorFeedForward, StandoffConfig, ToolAxesConfig, ToolAxis, ToolSpaceConfig, TwistFrame, TwistInput,
-    survey,
+    Reference, SensorAdds, SensorFeedForward, StandoffConfig, ToolAxesConfig, ToolAxis, ToolSpaceConfig, TwistFrame,
+    TwistInput, survey,
 };
 use outrigger_core::trajectory::{Leg, MAX_WAYPOINTS, Setpoint, Trajectory, TrajectoryError, Waypoint};
 use outrigger_wire::robot::{JointPositions, JointVelocities, Twist};
@@ -58,6 +58,19 @@ fn names() -> String {
     }
 }
 
+/// Refuses a sensor whose numbers are added to something that nobody adds here: all but what `adds` says.
+pub(crate) fn refuse_added<const N: usize>(
+    root: &mut Section<'_, '_>,
+    law: &LawConfig<N>,
+    adds: SensorAdds,
+    expected: &str,
+) {
+    let LawConfig::JointServo { config: JointServoConfig { sensor_adds, .. }, .. } = law else { return };
+    if *sensor_adds != SensorAdds::Speeds && *sensor_adds != adds {
+        root.complain_at("law.sensor_adds", expected);
+    }
+}
+
 /// On a host the law has all of its waypoints when it begins: longer motions are in files of their own.
 pub(crate) fn refuse_long_motion<const N: usize>(root: &mut Section<'_, '_>, rest: &[Waypoint<N>]) {
     if !rest.is_empty() {
@@ -83,7 +96,8 @@ fn joint_servo<const N: usize>(
     if !feedback {
         (config.proportional, config.derivative) = (0.0, 0.0);
     }
-    config.sensor = sensor(section, around);
+    config.sensor_adds = section.choice("sensor_adds", SensorAdds::WORDS, SensorAdds::Speeds);
+    config.sensor = sensor(section, config.sensor_adds, around);
     let (reference, behind) = reference(section, around.endless)?;
     *rest = behind;
     if let Err((to, excess)) = reference.check(around.limits).and_then(|()| check_rest(&reference, rest, around.limits))
@@ -226,11 +240,19 @@ fn slowest<const N: usize>(limits: &Limits<N>) -> f32 {
     limits.velocity.iter().fold(f32::INFINITY, f32::min)
 }
 
-fn sensor<const N: usize>(section: &mut Section<'_, '_>, around: &Surroundings<'_, N>) -> Option<SensorFeedForward> {
+fn sensor<const N: usize>(
+    section: &mut Section<'_, '_>,
+    adds: SensorAdds,
+    around: &Surroundings<'_, N>,
+) -> Option<SensorFeedForward> {
     let gain = section.number("sensor_gain", SensorFeedForward::GAIN);
-    let source = source(section, "sensor", N, around);
-    if gain.is_some() && !section.has("sensor") {
-        section.complain("sensor_gain", "sensor = \"NAME\" beside it");
+    // Of torques for seven joints the last has none: no reading has more than six numbers.
+    let values = if adds == SensorAdds::Speeds { N } else { 6 };
+    let source = source(section, "sensor", values, around);
+    for key in ["sensor_gain", "sensor_adds"] {
+        if section.has(key) && !section.has("sensor") {
+            section.complain(key, "sensor = \"NAME\" beside it");
+        }
     }
     Some(SensorFeedForward { source: source?, gain: gain.unwrap_or(1.0) })
 }

@@ -197,6 +197,7 @@ fn key_of(section: &str, field: &str) -> String {
         (_, Some(("tracking", "linear"))) => "limits.tool_tracking_error".into(),
         (_, Some(("tracking", "angular"))) => "limits.tool_turn_tracking_error".into(),
         (_, Some(("torque", "rise"))) => "limits.torque_rise".into(),
+        (_, Some(("added", field))) => format!("limits.added_{field}"),
         (_, Some(("torque", field))) => format!("limits.{field}"),
         (_, Some(("control", field))) => format!("robot.{field}"),
         ("fri", None) => format!("robot.{field}"),
