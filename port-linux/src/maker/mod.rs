@@ -2,6 +2,7 @@
 //! Whatever runs, shows and records a session is the same for all.
 
 pub mod apart;
+pub mod impedance;
 pub mod krc;
 pub mod lines;
 pub mod ur;
@@ -21,6 +22,7 @@ use outrigger_wire::time::{Duration, Instant};
 use serde::Serialize;
 use tokio::sync::mpsc::UnboundedSender;
 
+use self::impedance::{Impedance, ImpedanceRefusal};
 use crate::exit::Failure;
 use crate::feed::{CAPACITY, Feed};
 use crate::host::clock::Clock;
@@ -131,6 +133,14 @@ pub trait Shows<const N: usize, P: Controller<N, Event = Self::Event>>: Maker {
     /// Its inputs and outputs now, where it shows them.
     fn terminals<L: Law<N>>(&self, _: &Engine<'_, N, P, L>) -> Option<Terminals> {
         None
+    }
+
+    /// Changes stiffness and damping from the next command on.
+    ///
+    /// # Errors
+    /// The reason for which they stay as they are.
+    fn set_impedance<L: Law<N>>(_: &mut Engine<'_, N, P, L>, _: &Impedance) -> Result<(), ImpedanceRefusal> {
+        Err(ImpedanceRefusal::NoImpedance)
     }
 
     /// What there is to show now.

@@ -13,6 +13,7 @@ use serde::{Serialize, Serializer};
 
 use super::slot::Status;
 use crate::json;
+use crate::maker::impedance::ImpedanceRefusal;
 use crate::motion::{Against, Stage, Standing};
 use crate::released::ReleasedBy;
 use crate::show::Variables;
@@ -33,6 +34,8 @@ pub(super) enum Verdict {
     BeginsUnasked,
     /// What became of an output.
     Output(Write, WriteNews),
+    /// What became of stiffness and damping.
+    Impedance(Result<(), ImpedanceRefusal>),
     /// Nothing was heard of an output.
     NoNews,
     /// Too many outputs wait.
@@ -225,6 +228,7 @@ impl Answer {
         let Self { id, word, status, verdict } = self;
         let ok = match verdict {
             Verdict::Done | Verdict::Moves | Verdict::Dashboard(Outcome::Taken) | Verdict::Withdrew(_) => true,
+            Verdict::Impedance(set) => set.is_ok(),
             Verdict::Output(_, news) => matches!(news, WriteNews::Confirmed(_) | WriteNews::NeverShown),
             _ => false,
         };
@@ -241,6 +245,7 @@ impl Verdict {
             Self::Done => return None,
             Self::Moves => return Some(Came::Moves { motion: status.motion.map(|motion| moving(motion, here)) }),
             Self::Output(write, news) => return Some(of_output(write, news)),
+            Self::Impedance(set) => return Some(of_impedance(*set)),
             Self::Dashboard(Outcome::Taken) => return Some(Came::Taken { text: Outcome::Taken.text() }),
             Self::Withdrew(effect) => return Some(Came::Withdrew { effect: effect.name() }),
             Self::Refused(reason, unmet) => {
@@ -295,6 +300,19 @@ fn of_output<'l>(write: &Write, news: &WriteNews) -> Came<'l> {
         _ => {
             let expected = "an output that the controller shows as set";
             Came::NotSet { output, news: name, error: Wrong::new("NotSet", "output", expected, text).found(name) }
+        }
+    }
+}
+
+/// Returns the members for stiffness and damping.
+fn of_impedance<'l>(set: Result<(), ImpedanceRefusal>) -> Came<'l> {
+    let output = "impedance".to_owned();
+    match set {
+        Ok(()) => Came::Set { output, news: "sent", after_ms: None, text: "in every command from now on".into() },
+        Err(refusal) => {
+            let wrong =
+                Wrong::new("NotSet", "output", "stiffness and damping of the scheme in force", refusal.to_string());
+            Came::NotSet { output, news: "refused", error: wrong.found("refused") }
         }
     }
 }

@@ -510,6 +510,7 @@ mod tests {
             r#""do":"renew""#,
             r#""do":"move","epoch":0,"how":"q=0,0,0,0,0,0""#,
             r#""do":"set","epoch":0,"output":"speed-slider=1""#,
+            r#""do":"set","epoch":0,"output":"impedance stiffness=800""#,
         ] {
             let fresh = format!(r#"{{"id":7,{asks},"challenge":NEWEST}}"#);
             let bare = format!(r#"{{"id":7,{asks}}}"#);

@@ -28,6 +28,7 @@ use super::slot::{Contacts, Slot, Status};
 use super::streamed::{Newest, Streamed, Streaming, Unheeded};
 use super::upload_permit::UploadPermits;
 use crate::host::clock::Clock;
+use crate::maker::impedance::{Impedance, ImpedanceRefusal};
 use crate::motion::asked::{Ready, Stands};
 use crate::motion::{Against, Standing, UnderWay};
 use crate::released::ReleasedBy;
@@ -260,7 +261,7 @@ impl<const N: usize> Desk<N> {
             Asked::Resend(_) => Input::Resend,
             // Done beside the input that is handed over with it: see `act`.
             Asked::Guide(..) | Asked::ToolContact(..) | Asked::Renew(_) | Asked::Stiffen => Input::Tick,
-            Asked::Move(..) | Asked::Cancel | Asked::Gone(_) | Asked::Script(_) => Input::Tick,
+            Asked::Move(..) | Asked::Cancel | Asked::Gone(_) | Asked::Script(_) | Asked::Impedance(..) => Input::Tick,
             Asked::Set(..) if self.owed.len() >= MAX_WRITES => {
                 reply.give(asked.word(), status, Verdict::Full);
                 return None;
@@ -288,6 +289,7 @@ impl<const N: usize> Desk<N> {
         &mut self,
         engine: &mut Engine<'_, N, P, L>,
         under_way: &mut UnderWay<N>,
+        set_impedance: impl FnOnce(&mut Engine<'_, N, P, L>, &Impedance) -> Result<(), ImpedanceRefusal>,
         now: Instant,
     ) {
         if let (Some(streamed), true) = self.streamed {
@@ -313,6 +315,10 @@ impl<const N: usize> Desk<N> {
                 return;
             }
             Asked::Gone(asker) => return under_way.gone(asker, engine, now),
+            Asked::Impedance(_, asked) => {
+                self.acted = Verdict::Impedance(set_impedance(engine, &asked));
+                return;
+            }
             Asked::Guide(..) if engine.motion_status().forwarding != Forwarding::Idle => {
                 self.acted = Verdict::Motion(Against::Feed(FeedError::Forwarded));
                 return;
@@ -497,7 +503,7 @@ impl<const N: usize> Desk<N> {
             Asked::Guide(..) | Asked::ToolContact(..) | Asked::Renew(_) | Asked::Stiffen => {
                 std::mem::replace(&mut self.acted, Verdict::Done)
             }
-            Asked::Move(..) | Asked::Cancel => std::mem::replace(&mut self.acted, Verdict::Done),
+            Asked::Move(..) | Asked::Cancel | Asked::Impedance(..) => std::mem::replace(&mut self.acted, Verdict::Done),
             Asked::Gone(_) => Verdict::Done,
             Asked::Script(_) => {
                 let verdict = self.leave();

@@ -9,6 +9,7 @@ use tokio::sync::mpsc::OwnedPermit;
 use super::answer::{Answer, Line, Verdict};
 use super::claim::{Claim, Named};
 use super::slot::Status;
+use crate::maker::impedance::Impedance;
 use crate::motion::asked::Ready;
 use crate::released::ReleasedBy;
 
@@ -25,6 +26,8 @@ pub enum Asked {
     Acknowledge,
     /// Sets an output.
     Set(Epoch, Write),
+    /// Changes stiffness and damping.
+    Impedance(Epoch, Impedance),
     /// A reading of a source that takes them by request.
     Sample(Epoch, Sample),
     /// Hands a program on the controller back to the pendant.
@@ -58,7 +61,7 @@ impl Asked {
             Self::Resume(_) => "resume",
             Self::Release(_) => "release",
             Self::Acknowledge => "acknowledge",
-            Self::Set(..) => "set",
+            Self::Set(..) | Self::Impedance(..) => "set",
             Self::Sample(..) => "sample",
             Self::HandBack(_) => "hand-back",
             Self::Resend(_) => "resend",
@@ -85,6 +88,7 @@ impl Asked {
             | Self::Resume(epoch)
             | Self::Set(epoch, _)
             | Self::Sample(epoch, _)
+            | Self::Impedance(epoch, _)
             | Self::HandBack(epoch)
             | Self::Guide(epoch, ..)
             | Self::ToolContact(epoch, _)

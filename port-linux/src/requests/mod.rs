@@ -30,6 +30,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use outrigger_config::{SourceSettings, VariableSettings};
+use outrigger_remote::request::Ask;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::{Id, JoinSet};
 
@@ -49,8 +50,15 @@ use crate::exit::Failure;
 use crate::host::clock::Clock;
 use crate::host::os::local::{self, Listener, Place};
 use crate::host::worker::Worker;
+use crate::maker::impedance;
 use crate::motion::asked::Moving;
 use crate::show::complain;
+
+/// Returns whether a run takes this only with a challenge: also another stiffness, which moves an arm that something bends.
+#[must_use]
+pub fn causes_motion(ask: &Ask<'_>) -> bool {
+    ask.causes_motion() || matches!(ask, Ask::Set { output, .. } if output.starts_with(impedance::WORD))
+}
 
 /// Room for what waits for the loop; who finds none waits.
 const WAITING: usize = 64;

@@ -26,6 +26,7 @@ use super::streamed::Streamed;
 use super::upload_permit::{UploadPermit, UploadPermits};
 use crate::host::clock::Clock;
 use crate::host::pace::Pace;
+use crate::maker::impedance::{self, Impedance};
 use crate::motion::asked::{Moving, Ready, Stands, Wish, ready};
 use crate::motion::pieces::{Piece, Pieces};
 use crate::released::ReleasedBy;
@@ -264,7 +265,7 @@ impl<const N: usize> Shared<N> {
             return refused(claims);
         }
         let step = self.meant((planner, claims), (id, ask), at, &now);
-        let moves = ask.causes_motion() && matches!(step, Step::PassOn(..) | Step::Move(..));
+        let moves = super::causes_motion(&ask) && matches!(step, Step::PassOn(..) | Step::Move(..));
         let claim = if moves { early.or_else(|| claims.accept(id, challenge, at)) } else { None };
         match step {
             _ if moves && claim.is_none() => refused(claims),
@@ -329,6 +330,12 @@ impl<const N: usize> Shared<N> {
                 Ok(stops) => Asked::ToolContact(epoch, stops),
                 Err(expected) => return Step::Say(answer::value(id, now, "how", &expected, how)),
             },
+            Ask::Set { epoch, output } if let Some(how) = output.strip_prefix(impedance::WORD) => {
+                match Impedance::of(how) {
+                    Ok(asked) => Asked::Impedance(epoch, asked),
+                    Err(expected) => return Step::Say(answer::value(id, now, "output", &expected, output)),
+                }
+            }
             Ask::Set { epoch, output } => match Setting::of(output, &self.variables) {
                 Ok(Setting(write)) => Asked::Set(epoch, write),
                 Err(expected) => return Step::Say(answer::value(id, now, "output", &expected, output)),

@@ -402,7 +402,7 @@ where
     fn observe(&mut self, engine: &mut Engine<'_, N, P, BoxedLaw<N>>, now: Instant) {
         self.releases.looked();
         if let Some(desk) = &mut self.desk {
-            desk.act(engine, &mut self.under_way, now);
+            desk.act(engine, &mut self.under_way, M::set_impedance, now);
             desk.look(engine);
         }
         self.under_way.observe(engine, now);

@@ -427,6 +427,8 @@ fn a_run_beside_a_krc_is_asked_by_its_configuration_and_a_stale_socket_is_replac
     assert!(refused.contains("request refused: "), "{refused}");
     let refused = run.refused(&["set", "digital-out.1=on"], 4);
     assert!(refused.contains("this kind of controller has no such output"), "{refused}");
+    let refused = run.refused(&["impedance", "stiffness=800"], 4);
+    assert!(refused.contains("the control scheme in force is joint position"), "{refused}");
     let ended = run.quit();
     assert_eq!(ended.code, Some(3), "no KRC ever sent: {:#?}", ended.said);
 }

@@ -337,6 +337,34 @@ fn a_run_beside_a_krc_is_asked_for_motions_of_seven_joints() {
 }
 
 #[test]
+fn stiffness_and_damping_are_asked_for_beside_a_krc_while_it_is_commanded() {
+    let folder = folder("ask-impedance");
+    let port = port::free();
+    let _krc = moves_beside_krc::Krc::start(port, &["--period-ms", "20"]);
+    let config = folder.join("asked.toml");
+    let lines = format!(
+        "robot = {{ kind = \"krc\", listen = \"127.0.0.1:{port}\", expert = {{ control = \"joint-impedance\" }} }}\nlaw.kind = \"joint-servo\"\n"
+    );
+    let run = Run::start(&folder, config.to_str().expect("text"), &lines);
+    run.command_arm();
+    let done = run.done(&["impedance", "stiffness=800", "damping=0.7,0.7,0.7,0.7,0.7,0.7,0.5"]);
+    assert_eq!(done, "impedance: in every command from now on\n");
+    for (words, says) in [
+        (&["impedance", "stiffness=1,2,3,4,5,6"][..], "stiffness: expected 7 numbers, or one for all, found 6"),
+        (&["impedance", "stiffness=5001"], "control.stiffness: expected 0.0 to 5000.0 Nm/rad"),
+        (&["impedance", "damping=-0.1"], "control.damping: expected 0.0 to 1.0"),
+    ] {
+        let refused = run.refused(words, 4);
+        assert!(refused.contains(says), "{refused}");
+    }
+    let usage = run.refused(&["impedance", "torque=1"], 2);
+    assert!(usage.contains("expected stiffness=N[,N...] or damping=N[,N...], found 'torque=1'"), "{usage}");
+    assert!(run.done(&["status"]).starts_with("command"), "it goes on");
+    run.done(&["release", "--wait"]);
+    assert_eq!(run.quit().code, Some(0));
+}
+
+#[test]
 fn a_law_that_follows_no_joints_is_given_no_motion_and_neither_is_a_hand_s_arm() {
     let folder = folder("ask-moves-law");
     let (_arm, robot) = arm(5, 15);

@@ -9,6 +9,7 @@ use outrigger_wire::time::Duration;
 use super::board::PREFIX;
 use crate::args::ControllerArgs;
 use outrigger::exit::Failure;
+use outrigger::maker::impedance::{self, Impedance};
 use outrigger::requests::Setting;
 use outrigger::requests::guidance;
 
@@ -24,7 +25,8 @@ pub(crate) struct AskArgs {
     /// What to ask
     #[arg(value_enum, hide_possible_values = true)]
     pub word: Word,
-    /// With set: what to set, as `outrigger io` takes it; with sample: the source's name and its values; with force: forces and
+    /// With set: what to set, as `outrigger io` takes it; with impedance, of a KUKA LWR: stiffness= and damping=, one number for all or
+    /// one for each joint or axis of the tool; with sample: the source's name and its values; with force: forces and
     /// torques along and around the axes that give way [N, Nm], e.g. z=-20, and perhaps frame=, limits=, type=, damping=, gain=;
     /// with force and freedrive: tool-speed=, joint-speed=, deviation=, renew=; with tool-contact: on or off; with move: the file
     /// with the motion (.csv, .json or .mcap), which is read here and sent to the run; with dashboard, of a board: power-on, brake-release,
@@ -83,6 +85,7 @@ pub(crate) enum Word {
     Release,
     Acknowledge,
     Set,
+    Impedance,
     Sample,
     HandBack,
     Resend,
@@ -101,6 +104,8 @@ pub(crate) enum Word {
 pub(super) enum Wanted {
     Plain(Word),
     Set(Vec<String>),
+    /// Stiffness and damping, in the words of a run.
+    Impedance(String),
     Sample {
         source: String,
         values: Vec<f32>,
@@ -154,6 +159,14 @@ impl AskArgs {
                     setting.parse::<Setting>().map_err(|why| Failure::Usage(format!("set: '{setting}': {why}")))?;
                 }
                 Ok(Wanted::Set(settings.to_vec()))
+            }
+            (Word::Impedance, _) if self.key_file.is_some() => {
+                usage("impedance: a board takes it from its file alone; ask a run on this machine")
+            }
+            (Word::Impedance, words) => {
+                let how = words.join(" ");
+                Impedance::of(&how).map_err(|why| Failure::Usage(format!("impedance: {why}")))?;
+                Ok(Wanted::Impedance(format!("{}{how}", impedance::WORD)))
             }
             (Word::Sample, [source, values @ ..]) if (1..=6).contains(&values.len()) => {
                 let number = |text: &String| {

@@ -27,7 +27,7 @@ use outrigger::host::clock::{Clock, std_duration};
 use outrigger::host::os::local::{Client, connect};
 use outrigger::host::signals::{Leaves, Signals};
 use outrigger::released::ReleasedBy;
-use outrigger::requests::said;
+use outrigger::requests::{causes_motion, said};
 
 /// The longest answer of a run \[B\].
 const LONGEST_ANSWER: usize = 1 << 20;
@@ -128,6 +128,10 @@ impl Conversation<'_> {
                 let epoch = run.epoch()?;
                 let asks: Vec<_> = settings.iter().map(|output| Ask::Set { epoch, output }).collect();
                 run.ask(&asks)
+            }
+            Wanted::Impedance(output) => {
+                let epoch = run.epoch()?;
+                run.ask(&[Ask::Set { epoch, output }])
             }
             Wanted::Sample { source, values, seq } => {
                 let epoch = run.epoch()?;
@@ -263,7 +267,7 @@ impl<'a> Conversation<'a> {
         for last in [false, true] {
             self.send(ask)?;
             let answered = self.answer();
-            if answered.is_err() && ask.causes_motion() && !self.gave_way {
+            if answered.is_err() && causes_motion(&ask) && !self.gave_way {
                 return answered.map_err(|failure| self.give_up(failure));
             }
             let (line, answer) = answered?;
@@ -310,7 +314,7 @@ impl<'a> Conversation<'a> {
 
     /// Asks, and prints what is answered to each. What causes motion is asked one by one: each needs a challenge of its own.
     fn ask(&mut self, asks: &[Ask<'_>]) -> Outcome {
-        if asks.iter().any(Ask::causes_motion) {
+        if asks.iter().any(causes_motion) {
             let mut outcome = Ok(());
             for ask in asks {
                 let (line, answer) = self.exchange(*ask)?;
@@ -427,13 +431,13 @@ impl<'a> Conversation<'a> {
     }
 
     fn send(&mut self, ask: Ask<'_>) -> Outcome {
-        let challenge = if ask.causes_motion() { self.challenge()? } else { None };
+        let challenge = if causes_motion(&ask) { self.challenge()? } else { None };
         let id = self.next_id;
         self.next_id += 1;
         // With its epoch it is done once, or refused. A release, and a question, may be repeated.
         self.acted |= !matches!(ask, Ask::Status | Ask::Watch | Ask::Release | Ask::Cancel);
         // A board takes back only what arms the arm.
-        if matches!(ask, Ask::Request(_) | Ask::Resume(_)) || ask.causes_motion() && matches!(self.way, Way::Run(..)) {
+        if matches!(ask, Ask::Request(_) | Ask::Resume(_)) || causes_motion(&ask) && matches!(self.way, Way::Run(..)) {
             self.withdrawable = Some(id);
         }
         let stream = match &mut self.way {

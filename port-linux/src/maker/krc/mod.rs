@@ -22,6 +22,7 @@ use outrigger_wire::time::{Duration, Instant};
 pub use self::checked::checked;
 use self::examined::KrcExamined;
 pub(crate) use self::tally::KrcTally;
+use super::impedance::{Impedance, ImpedanceRefusal};
 use super::{Facts, Maker, Showing, Shows, Vendor};
 use crate::exit::Failure;
 use crate::host::clock::Clock;
@@ -146,6 +147,14 @@ impl Shows<7, Krc> for KrcController {
 
     fn variables<L: Law<7>>(&self, engine: &Engine<'_, 7, Krc, L>) -> Option<Variables> {
         words::variables(engine.peer())
+    }
+
+    fn set_impedance<L: Law<7>>(engine: &mut Engine<'_, 7, Krc, L>, asked: &Impedance) -> Result<(), ImpedanceRefusal> {
+        match asked.over(engine.peer().control())? {
+            Control::Position => Err(ImpedanceRefusal::Position),
+            Control::JointImpedance(impedance) => Ok(engine.set_joint_impedance(impedance)?),
+            Control::ToolImpedance(impedance) => Ok(engine.set_tool_impedance(impedance)?),
+        }
     }
 
     fn seen<L: Law<7>>(&self, engine: &Engine<'_, 7, Krc, L>) -> KrcSeen {
