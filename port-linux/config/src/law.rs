@@ -97,7 +97,7 @@ fn joint_servo<const N: usize>(
         (config.proportional, config.derivative) = (0.0, 0.0);
     }
     config.sensor_adds = section.choice("sensor_adds", SensorAdds::WORDS, SensorAdds::Speeds);
-    config.sensor = sensor(section, config.sensor_adds, around);
+    config.sensor = sensor(section, around);
     let (reference, behind) = reference(section, around.endless)?;
     *rest = behind;
     if let Err((to, excess)) = reference.check(around.limits).and_then(|()| check_rest(&reference, rest, around.limits))
@@ -240,15 +240,10 @@ fn slowest<const N: usize>(limits: &Limits<N>) -> f32 {
     limits.velocity.iter().fold(f32::INFINITY, f32::min)
 }
 
-fn sensor<const N: usize>(
-    section: &mut Section<'_, '_>,
-    adds: SensorAdds,
-    around: &Surroundings<'_, N>,
-) -> Option<SensorFeedForward> {
+fn sensor<const N: usize>(section: &mut Section<'_, '_>, around: &Surroundings<'_, N>) -> Option<SensorFeedForward> {
     let gain = section.number("sensor_gain", SensorFeedForward::GAIN);
-    // Of torques for seven joints the last has none: no reading has more than six numbers.
-    let values = if adds == SensorAdds::Speeds { N } else { 6 };
-    let source = source(section, "sensor", values, around);
+    // No reading has more numbers: the last of seven joints has none.
+    let source = source(section, "sensor", N.min(6), around);
     for key in ["sensor_gain", "sensor_adds"] {
         if section.has(key) && !section.has("sensor") {
             section.complain(key, "sensor = \"NAME\" beside it");

@@ -5,6 +5,7 @@ use outrigger_core::engine::Input;
 use outrigger_sim::krc::{Convention, Options};
 use outrigger_wire::fri::ControlScheme;
 
+use super::laws::ADDS;
 use super::process::SWING;
 use super::row::Row;
 use super::scenes::{KRC_CALM, KrcScene};
@@ -12,6 +13,9 @@ use super::scenes::{KRC_CALM, KrcScene};
 const fn row(key: &'static str, value: &'static str, scene: KrcScene, shows: &'static str) -> Row<KrcScene> {
     Row { key, value, file: SWING, beside: "", scene, shows }
 }
+
+const TORQUES: &str = "law.expert.sensor_adds = \"torques\"";
+const WRENCH: &str = "law.expert.sensor_adds = \"wrench\"; robot.expert.control = \"tool-impedance\"";
 
 fn joint_impedance(options: &mut Options) {
     options.program.scheme = ControlScheme::JointImpedance;
@@ -87,6 +91,12 @@ pub(crate) const ROWS: &[Row<KrcScene>] = &[
         .beside("robot.expert.control = \"tool-impedance\""),
     row("limits.expert.tool_turn_tracking_error", "0.001", SOFT_TOOL, "TrackingError")
         .beside("robot.expert.control = \"tool-impedance\""),
+    row("limits.expert.added_torque", "2.0", STIFF, "Command").of(ADDS).beside(TORQUES),
+    row("limits.expert.added_wrench", "2.0", SOFT_TOOL, "Command").of(ADDS).beside(WRENCH),
+    row("limits.expert.added_rise", "5.0", STIFF, "Command")
+        .of(ADDS)
+        .beside("law.expert.sensor_adds = \"torques\"; limits.expert.added_torque = 6"),
+    row("law.expert.sensor_adds", "\"torques\"", STIFF, "Command").of(ADDS).beside("law.expert.sensor_gain = 1"),
     row("session.expert.entry", "\"Perfect\"", LOSS, "GradeLow"),
     row("session.expert.margin", "0.002", LATE3, "StateStale"),
     row("session.expert.good_cycles", "300", KRC_CALM, "Command"),

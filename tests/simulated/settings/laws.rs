@@ -29,6 +29,23 @@ input = "simulated"
 values = 6
 "#;
 
+/// A KUKA LWR that yields to what a sensor adds to its control law.
+pub(crate) const ADDS: &str = r#"
+[robot]
+kind = "krc"
+expert.control = "joint-impedance"
+[law]
+kind = "joint-servo"
+expert.feedback = false
+sensor = "push"
+expert.sensor_gain = 50
+[[source]]
+name = "push"
+input = "udp"
+listen = "127.0.0.1:0"
+values = 6
+"#;
+
 /// The tool over a workpiece.
 pub(crate) const STANDOFF: &str = r#"
 [robot]

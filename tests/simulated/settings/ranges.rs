@@ -78,9 +78,11 @@ pub(super) fn files() -> Vec<File> {
         krc_still.with_all(AXES).with_all(UDP),
         host_still.with_all(AXES).with_all(ADC).with_all(BOARD),
         host.with_all("law.sensor = \"d\"").with_all(ADS131M06).with_all(BOARD),
-        krc.with_all("robot.expert.control = \"joint-impedance\""),
-        krc.with_all("robot.expert.control = \"tool-impedance\""),
     ];
+    for control in ["joint-impedance", "tool-impedance"] {
+        let file = krc.with("robot.expert.control", &format!("{control:?}"));
+        files.extend([file.clone(), file.with_all(UDP).with_all(SERVO)]);
+    }
     for base in [host_still, krc_still] {
         files.extend([UDP, SERIAL, SIMULATED].map(|input| base.with_all(STANDOFF).with_all(input)));
         files.extend([UART, ADC].map(|input| base.with_all(STANDOFF).with_all(input).with_all(BOARD)));
@@ -156,6 +158,7 @@ const BESIDE: &[(&str, End, With)] = &[
     ("limits.expert.braking", Most, Beside("session.expert.own_stop = 50")),
     ("limits.position_max", Least, Never("the lowest angle is below it")),
     ("limits.position_min", Most, Never("the highest angle is above it")),
+    ("limits.expert.added_torque", Most, Never("the last joints have less")),
     ("program.expert.lag", Most, Beside("program.expert.ring = 1000")),
     ("robot.expert.torque", Least, Never("the last joints have less")),
     ("robot.expert.torque", Most, Never("the last joints have less")),
