@@ -25,7 +25,8 @@ pub static EFFORT: &Heard = &Heard {
     name: "forward_effort_controller/commands",
     message: <Numbers as Message>::TYPE,
     does: "a torque for each joint beyond what holds it against gravity, Nm, which holds for `ros.expert.forward_timeout`; then nothing of it \
-           is left within `limits.expert.torque_rise`, and the arm is braked to rest; while commanding by a path of torques",
+           is left within `limits.expert.torque_rise`, and the arm is braked to rest; while commanding by a path of torques. A KUKA LWR in joint impedance adds it to its \
+           control law, within `limits.expert.added_rise`",
 };
 /// Speeds, by the name and the type that drivers of 2015 had for them.
 pub static JOINT_SPEED: &Heard = &Heard {
