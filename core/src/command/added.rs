@@ -25,14 +25,14 @@ use outrigger_wire::time::Duration;
 /// The numbers that are added: a torque for each joint \[Nm\], or the six of a force and a torque at the tool \[N, Nm\] and a zero.
 pub(crate) type Numbers = JointTorques<MOST_JOINTS>;
 
-/// What a controller adds to its control law.
+/// The kind of numbers that a controller adds to its control law.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Torques,
     Wrench,
 }
 
-/// What may be added, of one kind.
+/// The bounds of what is added, of one kind.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct AddedBounds {
     kind: Kind,
@@ -40,7 +40,7 @@ pub(crate) struct AddedBounds {
     most: Numbers,
     /// The time in which a number may rise from zero to its limit.
     rise: Duration,
-    /// What the configuration adds while the law gives nothing.
+    /// The constant that the configuration adds while the law gives nothing.
     constant: Numbers,
 }
 
@@ -65,11 +65,11 @@ const fn numbers_of(wrench: &Wrench) -> Numbers {
     JointTorques([x, y, z, rx, ry, rz, 0.0])
 }
 
-/// What went out last.
+/// The last output.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) enum AddedPhase {
-    /// Nothing.
+    /// No output.
     #[default]
     Idle,
     /// The constant.

@@ -26,7 +26,7 @@ impl SensorFeedForward {
     pub const GAIN: Range<f32> = range_of!(-1000.0 to 1000.0);
 }
 
-/// What the numbers of a [`SensorFeedForward`] are added to.
+/// The quantity that the numbers of a [`SensorFeedForward`] are added to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]

@@ -91,7 +91,7 @@ settings! {
         pub torque_gain: f32 [0.0 to 100.0 "s/rad"] = 2.0,
         /// Added speeds from a sensor.
         pub sensor nowhere: Option<SensorFeedForward> = None,
-        /// What the numbers of that sensor are added to; a build without feature `motions` adds speeds.
+        /// The quantity that the numbers of that sensor are added to; a build without feature `motions` adds speeds.
         pub sensor_adds nowhere: OfMotions<SensorAdds> = OfMotions::<SensorAdds>::default(),
     }
 }

@@ -20,7 +20,7 @@ use crate::{
     session,
 };
 
-/// What a sensor may be added to.
+/// The values of `law.expert.sensor_adds` that fit, in words.
 const ADDED: &str = "\"torques\" beside robot.expert.control = \"joint-impedance\", or \"wrench\" beside \"tool-impedance\", where left_to_krl does not name it";
 
 /// Everything such a file says to a process on a host.

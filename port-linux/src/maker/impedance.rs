@@ -44,7 +44,7 @@ pub enum ImpedanceRefusal {
         /// Numbers that were sent.
         found: usize,
     },
-    /// It is not sent to the KRC.
+    /// A field that is not sent to the KRC.
     #[error("{0} is left to the KRL program: robot.expert.left_to_krl names it")]
     LeftToKrl(&'static str),
     /// The engine refuses it.

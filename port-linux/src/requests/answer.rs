@@ -34,7 +34,7 @@ pub(super) enum Verdict {
     BeginsUnasked,
     /// What became of an output.
     Output(Write, WriteNews),
-    /// What became of stiffness and damping.
+    /// The outcome for stiffness and damping.
     Impedance(Result<(), ImpedanceRefusal>),
     /// Nothing was heard of an output.
     NoNews,

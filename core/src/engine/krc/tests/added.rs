@@ -12,7 +12,7 @@ use outrigger_wire::fri::{CartesianVector, Command, CommandFlags, Frame, Measure
 use outrigger_wire::robot::{JointTorques, JointVelocities, State, Wrench};
 use outrigger_wire::time::{Duration, Instant};
 
-/// What a law gives in each step.
+/// A law that gives the same in each step.
 #[derive(Clone, Copy)]
 enum Gives {
     Nothing,
@@ -48,7 +48,7 @@ fn rounded(torque: f32) -> f32 {
     (torque * 1_000.0).round() / 1_000.0 + 0.0
 }
 
-/// What a command adds.
+/// The torques and the wrench that a command adds.
 type Sent = ([f32; 7], CartesianVector);
 
 impl<L: Law<7>> Follower<L> {
