@@ -238,3 +238,86 @@ fn a_torque_above_its_limit_ends_commanding_while_a_late_source_is_bridged_too()
     assert!(run.added().iter().all(|added| added.0 <= 1.0));
     assert_clean(&run.rig, "bridged");
 }
+
+/// Adds random torques for random times, at times none, and once in a while one that is too large.
+struct Wild {
+    random: u64,
+    wanted: Option<[f32; 7]>,
+    left: f32,
+}
+
+impl Wild {
+    /// 0 … 1, by Marsaglia's xorshift.
+    fn unit(&mut self) -> f32 {
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 7;
+        self.random ^= self.random << 17;
+        (self.random >> 40) as f32 / (1_u64 << 24) as f32
+    }
+}
+
+impl Checkpoint for Wild {}
+
+impl Law<7> for Wild {
+    fn step(&mut self, _: &State<7>, samples: &Samples<'_>, dt: Duration) -> Result<JointVelocities<7>, Reason> {
+        self.left -= dt.as_secs_f32();
+        if self.left <= 0.0 {
+            self.left = 0.4 * self.unit();
+            let most = if self.unit() < 0.03 { 1.5 * MOST } else { MOST };
+            let torques = std::array::from_fn(|_| most * (2.0 * self.unit() - 1.0));
+            self.wanted = (self.unit() > 0.25).then_some(torques);
+        }
+        self.wanted.map_or(Ok(()), |wanted| samples.add_torques(&JointTorques(wanted)))?;
+        Ok(JointVelocities::ZERO)
+    }
+}
+
+#[test]
+fn whatever_a_law_adds_beside_whatever_fails_no_bound_is_exceeded_and_nothing_is_added_but_while_commanding() {
+    const FAULTS: [&[&str]; 5] = [
+        &[],
+        &["drop@0s::3%", "jitter@0s::500us"],
+        &["silence@4s:15ms", "silence/up@7s:30ms"],
+        &["power-off@4s:300ms", "stop@7s"],
+        &["restart@5s", "close@8s:200ms"],
+    ];
+    let (mut commanded, mut given, mut ends) = (0, 0, std::collections::BTreeSet::new());
+    for seed in 1..=20_u64 {
+        let period = [1, 2, 5, 12][seed as usize % 4];
+        let options = Options { period: StdDuration::from_millis(period), ..options(FAULTS[seed as usize % 5]) };
+        let constant = if seed % 3 == 0 { 0.0 } else { 4.0 };
+        let control = Control::JointImpedance(JointImpedance { torque: [constant; 7], ..JointImpedance::default() });
+        let law = Wild { random: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1, wanted: None, left: 0.0 };
+        let mut run = beside(control, options, law);
+        let mut last = (0_u16, [0.0_f32; 7]);
+        for _ in 0..12_000 {
+            run.rig.advance(1);
+            let mode = run.rig.session.mode();
+            for (at, bytes) in run.rig.written.replace(vec![]).expect("a list") {
+                let command = Command::new_checked(&bytes).expect("a command");
+                let (counter, torques) = (command.refl_seq_count(), command.add_jnt_trq());
+                let seconds = f32::from(counter.wrapping_sub(last.0)) * period as f32 * 1e-3;
+                let allowed = MOST * seconds / RISE.as_secs_f32() * 1.001 + 1e-4;
+                for (before, after) in last.1.into_iter().zip(torques) {
+                    let what = format!("seed {seed} at {at}: {before} to {after} Nm in {seconds} s, {mode:?}");
+                    assert!(after.abs() <= MOST, "{what}");
+                    let sets_in = before == 0.0 && after == constant;
+                    assert!((after - before).abs() <= allowed || after == 0.0 || sets_in, "{what}");
+                    assert!(mode == Mode::Command || after == 0.0, "{what}");
+                    given += u32::from(after != 0.0 && after != constant);
+                }
+                last = (counter, torques);
+            }
+            commanded += u32::from(mode == Mode::Command);
+            if mode == Mode::Monitor {
+                ends.extend(run.rig.session.latch().map(Reason::name));
+                run.rig.input(Input::Acknowledge);
+                run.rig.request();
+            }
+        }
+        assert_clean(&run.rig, &format!("seed {seed}"));
+    }
+    println!("{commanded} ms commanded, {given} torques, ended by {ends:?}");
+    assert!(commanded > 50_000 && given > 100_000, "{commanded} {given}");
+    assert!(ends.contains("TorqueLimit") && ends.contains("LeftCommand"), "{ends:?}");
+}
