@@ -1,10 +1,11 @@
-//! The move of bytes in receive buffers.
+//! Moves bytes within receive buffers.
 
 use core::ops::Range;
 
-/// Moves the bytes of `live` to the front of `memory`, and returns how many they are. A range that is not in `memory` is
-/// taken for no bytes.
-// A loop of its own, because the compiler's routine for bytes that overlap is 1.6 kB that nothing else on a board needs.
+/// Moves the bytes of `live` to the front of `memory` and returns their number. Moves nothing and returns 0 if `live`
+/// is not within `memory`.
+// A loop of its own, because the compiler's routine for overlapping bytes has 1.6 kB and no other code on a board needs
+// it.
 pub fn move_to_front(memory: &mut [u8], live: Range<usize>) -> usize {
     let cells = core::cell::Cell::from_mut(memory).as_slice_of_cells();
     let moved = cells.get(live).unwrap_or_default();

@@ -1,11 +1,11 @@
-//! The two ends of a message: what has been read of it, and what has been written.
+//! Cursors that read from and write to the front of a message.
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 use crate::error::{WireError, WireErrorKind};
 use crate::fields;
 
-/// Reads from the front of a message and knows how far it is.
+/// Reads from the front of a message and counts the bytes read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Take<'a> {
     pub(crate) rest: &'a [u8],
@@ -17,7 +17,7 @@ impl<'a> Take<'a> {
         Self { rest: bytes, at: 0 }
     }
 
-    /// The next fixed layout, in place.
+    /// Returns the next fixed layout, in place.
     pub(crate) fn layout<T: FromBytes + KnownLayout + Immutable + Unaligned>(&mut self) -> Result<&'a T, WireError> {
         let Ok((layout, rest)) = T::ref_from_prefix(self.rest) else {
             return Err(self.error(WireErrorKind::Truncated, size_of::<T>(), self.rest.len()));
@@ -27,12 +27,12 @@ impl<'a> Take<'a> {
         Ok(layout)
     }
 
-    /// The next field, in host order.
+    /// Returns the next field, in host order.
     pub(crate) fn value<T: fields::Wire + 'a>(&mut self) -> Result<T::Host, WireError> {
         self.layout::<T>().map(fields::Wire::host)
     }
 
-    /// The next `count` bytes.
+    /// Returns the next `count` bytes.
     pub(crate) fn bytes(&mut self, count: usize) -> Result<&'a [u8], WireError> {
         let Some((bytes, rest)) = self.rest.split_at_checked(count) else {
             return Err(self.error(WireErrorKind::Truncated, count, self.rest.len()));
@@ -47,7 +47,7 @@ impl<'a> Take<'a> {
         self.rest
     }
 
-    /// An error about the next field.
+    /// Returns an error about the next field.
     pub(crate) fn error(&self, kind: WireErrorKind, need: usize, have: usize) -> WireError {
         WireError::new(kind, self.at, need, have)
     }
@@ -62,7 +62,7 @@ pub(crate) struct Put<'b> {
 }
 
 impl<'b> Put<'b> {
-    /// A message of `size` bytes at the start of `out`.
+    /// Starts a message of `size` bytes at the start of `out`.
     pub(crate) fn new(out: &'b mut [u8], size: usize) -> Result<Self, WireError> {
         let have = out.len();
         match out.get_mut(..size) {
@@ -81,7 +81,7 @@ impl<'b> Put<'b> {
         self.layout(&T::wire(value))
     }
 
-    /// Writes bytes as they are.
+    /// Writes bytes unchanged.
     pub(crate) fn bytes(&mut self, bytes: &[u8]) -> Result<(), WireError> {
         match core::mem::take(&mut self.rest).split_at_mut_checked(bytes.len()) {
             Some((place, rest)) => {
@@ -97,17 +97,17 @@ impl<'b> Put<'b> {
         }
     }
 
-    /// Bytes written so far.
+    /// Returns the number of bytes written so far.
     pub(crate) fn written(&self) -> usize {
         self.at
     }
 
-    /// Bytes of the message that are still to be written.
+    /// Returns the number of bytes of the message that are still to be written.
     pub(crate) fn space(&self) -> usize {
         self.rest.len()
     }
 
-    /// Fills what is left of the message with zeros.
+    /// Fills the rest of the message with zeros.
     pub(crate) fn zeros(self) {
         self.rest.fill(0);
     }

@@ -1,5 +1,5 @@
-//! A small reader of decimal numbers, for boards: the parser of the standard library has tables and slow paths of several times
-//! the size of the code that needs a number.
+//! A small reader of decimal numbers, for boards. The parser of the standard library has tables and slow paths that are
+//! several times the size of the code that needs a number.
 //!
 //! ```
 //! use outrigger_wire::decimal;
@@ -14,16 +14,18 @@ const POWERS: [f64; 23] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20,
     1e21, 1e22,
 ];
-/// With an exponent above it, any mantissa but zero is infinite as an `f32`.
+/// The exponent above which any mantissa but zero is infinite as an `f32`.
 const EXPONENT_MAX: i32 = 60;
-/// With an exponent below it, any mantissa of 20 digits is zero as an `f32`.
+/// The exponent below which any mantissa of 20 digits is zero as an `f32`.
 const EXPONENT_MIN: i32 = -80;
 
-/// Reads `[+-]digits[.digits][e[+-]digits]`, or `nan`, `inf`, `infinity` in any case; `None` if `word` is anything else.
+/// Reads `[+-]digits[.digits][e[+-]digits]`, or `nan`, `inf`, `infinity` in any case; `None` if `word` is anything
+/// else.
 ///
-/// Accepts exactly what `str::parse::<f32>` accepts; a number too large for an `f32` is infinite. Digits beyond the 19th are
-/// ignored; the number is calculated in `f64` and rounded once more at the end, so it is within one unit in the last place of the
-/// nearest `f32`, and nearly always that one. A number printed from an `f32` is read back to the bit.
+/// Accepts exactly what `str::parse::<f32>` accepts. A number too large for an `f32` becomes infinity. Digits beyond
+/// the 19th are ignored. The number is calculated in `f64` and rounded once more at the end, so it is within one unit
+/// in the last place of the nearest `f32`, and nearly always equal to it. A number printed from an `f32` is read back
+/// to the bit.
 #[must_use]
 pub fn parse(word: &[u8]) -> Option<f32> {
     let (negative, word) = match word {
@@ -50,7 +52,7 @@ fn magnitude(word: &[u8]) -> Option<f32> {
         match byte {
             b'0'..=b'9' => {
                 any_digit = true;
-                // Once one digit is dropped, all later ones are: the mantissa stays where it is.
+                // Once one digit is dropped, all later ones are: the mantissa stays as it is.
                 let longer = mantissa.checked_mul(10).and_then(|m| m.checked_add(u64::from(byte & 0xf)));
                 mantissa = longer.unwrap_or(mantissa);
                 let shift = i32::from(longer.is_none()).saturating_sub(i32::from(behind_point));
@@ -64,7 +66,7 @@ fn magnitude(word: &[u8]) -> Option<f32> {
     any_digit.then(|| scaled(mantissa, exponent))
 }
 
-/// An exponent with its sign.
+/// Reads an exponent with its sign.
 fn signed(text: &[u8]) -> Option<i32> {
     let (negative, digits) = match text {
         [b'-', rest @ ..] => (true, rest),
@@ -76,7 +78,7 @@ fn signed(text: &[u8]) -> Option<i32> {
     Some(if negative { magnitude.saturating_neg() } else { magnitude })
 }
 
-/// Reads a whole number without a sign; one above the greatest `u64` becomes that. `None` if `digits` has anything but digits.
+/// Reads a whole number without a sign; saturates at the greatest `u64`. `None` if `digits` has anything but digits.
 #[must_use]
 pub fn unsigned(digits: &[u8]) -> Option<u64> {
     if digits.is_empty() {
@@ -92,7 +94,7 @@ pub fn unsigned(digits: &[u8]) -> Option<u64> {
     Some(number)
 }
 
-/// `mantissa` · 10^`exponent`.
+/// Returns `mantissa` · 10^`exponent`, rounded to an `f32`.
 #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "rounding is what is wanted")]
 fn scaled(mantissa: u64, exponent: i32) -> f32 {
     let mut value = mantissa as f64;

@@ -1,6 +1,6 @@
-//! The error of bytes that are no message.
+//! The error for bytes that are not a valid message.
 
-/// An error about some bytes: its kind, and the place of the field.
+/// An error about some bytes: its kind, and the offset of the offending field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -9,9 +9,9 @@ pub struct WireError {
     pub kind: WireErrorKind,
     /// Offset of the offending field \[B\], saturated.
     pub at: u16,
-    /// The bytes that the field needs, or the smallest acceptable value; saturated.
+    /// The number of bytes that the field needs, or the smallest acceptable value; saturated.
     pub need: u16,
-    /// The bytes that are there, or the value; saturated.
+    /// The number of bytes that are present, or the value found; saturated.
     pub have: u16,
 }
 
@@ -25,13 +25,13 @@ const _: () = assert!(size_of::<WireError>() <= 8, "errors travel in every resul
 pub enum WireErrorKind {
     /// The bytes end before the field does.
     Truncated,
-    /// A length field holds a length that no layout has, or not the length of the bytes given.
+    /// A length field holds a length that no layout has, or that differs from the number of bytes given.
     BadLength,
-    /// A type field names another message than the one asked for.
+    /// A type field names another message than the requested one.
     BadType,
     /// A value that the field cannot have.
     BadValue,
-    /// Values are nested deeper than is followed.
+    /// Values are nested deeper than the parser follows.
     TooDeep,
     /// The caller's output buffer is too small.
     BufferTooSmall,
@@ -44,10 +44,10 @@ impl WireError {
         Self { kind, at: saturated(at), need: saturated(need), have: saturated(have) }
     }
 
-    /// All of `bytes`, where there are exactly `N`.
+    /// Returns `bytes` as an array of exactly `N`.
     ///
     /// # Errors
-    /// `Truncated` or `BadLength` where there are fewer or more.
+    /// `Truncated` if there are fewer bytes, `BadLength` if there are more.
     #[doc(hidden)]
     pub fn exactly<const N: usize>(bytes: &[u8]) -> Result<&[u8; N], Self> {
         match bytes.split_first_chunk() {
@@ -57,7 +57,7 @@ impl WireError {
         }
     }
 
-    /// Returns this error with its offset counted from `base` bytes earlier.
+    /// Returns this error with its offset increased by `base` \[B\].
     #[must_use]
     pub(crate) fn offset_by(self, base: usize) -> Self {
         Self { at: self.at.saturating_add(saturated(base)), ..self }

@@ -1,4 +1,5 @@
-//! What a driver says to the program of UR's URCap External Control (`core/docs/protocol/ur-external-control.md 1.3`).
+//! The control messages from a driver to the program of UR's URCap External Control
+//! (`core/docs/protocol/ur-external-control.md 1.3`).
 //!
 //! ```
 //! use outrigger_wire::external_control::{Control, ControlMode, ControlRepr};
@@ -17,7 +18,7 @@ use super::{WireError, WireErrorKind};
 use crate::robot::wire_enum;
 
 wire_enum! {
-    /// What the program is to do.
+    /// The control mode that a message requests from the program.
     ControlMode: i32 {
         Stopped = -2 "MODE_STOPPED" "End, so that the program of the pendant goes on",
         Uninitialized = -1 "MODE_UNINITIALIZED" "Before the first message",
@@ -33,37 +34,37 @@ wire_enum! {
     }
 }
 
-/// One message.
+/// One control message.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub struct Control {
-    /// Time-out of the program's next read \[ms\]; 0 waits for ever.
+    /// The timeout of the program's next read \[ms\]; 0 waits forever.
     timeout: I32,
-    /// Speeds \[µrad/s\], positions \[µrad\] and so on, or instructions.
+    /// Joint speeds \[µrad/s\], joint positions \[µrad\], …: the meaning depends on the mode. Also instructions.
     values: [I32; 6],
-    /// Of [`ControlMode`].
+    /// The number of a [`ControlMode`].
     mode: I32,
 }
 
 /// [`Control`] in host order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ControlRepr {
-    /// Time-out of the program's next read \[ms\]; 0 waits for ever.
+    /// The timeout of the program's next read \[ms\]; 0 waits forever.
     pub timeout: i32,
-    /// Speeds \[µrad/s\], positions \[µrad\] and so on, or instructions.
+    /// Joint speeds \[µrad/s\], joint positions \[µrad\], …: the meaning depends on the mode. Also instructions.
     pub values: [i32; 6],
-    /// What the program is to do.
+    /// The control mode that the message requests.
     pub mode: ControlMode,
 }
 
 impl Control {
-    /// Its size \[B\].
+    /// The size of a message \[B\].
     pub const LEN: usize = size_of::<Self>();
 
-    /// The message in `bytes`, and nothing else.
+    /// Returns the message in `bytes`, which must contain nothing else.
     ///
     /// # Errors
-    /// `BadLength` at 0 where it has another size, `BadValue` at 0 where its time-out is below 0.
+    /// `BadLength` at 0 if the size differs; `BadValue` at 0 if the timeout is negative.
     pub fn new_checked(bytes: &[u8]) -> Result<&Self, WireError> {
         let control = Self::ref_from_bytes(bytes)
             .map_err(|_| WireError::new(WireErrorKind::BadLength, 0, Self::LEN, bytes.len()))?;
@@ -71,7 +72,7 @@ impl Control {
         if sound { Ok(control) } else { Err(WireError::new(WireErrorKind::BadValue, 0, 0, 0)) }
     }
 
-    /// In host order.
+    /// Returns the message in host order.
     #[must_use]
     pub fn repr(&self) -> ControlRepr {
         let mode = ControlMode::from_raw(self.mode.get());
@@ -80,10 +81,10 @@ impl Control {
 }
 
 impl ControlRepr {
-    /// Writes it to the start of `out`; its size.
+    /// Writes the message to the start of `out` and returns its size \[B\].
     ///
     /// # Errors
-    /// `BufferTooSmall` where `out` is shorter.
+    /// `BufferTooSmall` if `out` is shorter than the message.
     pub fn emit(&self, out: &mut [u8]) -> Result<usize, WireError> {
         let (timeout, mode) = (I32::new(self.timeout), I32::new(self.mode.raw()));
         let control = Control { timeout, values: self.values.map(I32::new), mode };

@@ -1,8 +1,9 @@
-//! Every field of a message by its name in the specification, in snake_case.
+//! A visitor for every field of a message, by the field's name in the specification in snake_case.
 //!
 //! `visit` of a view calls [`FieldVisitor::field`] once per field that exists, in wire order. Names are those of
-//! `core/docs/protocol/ur-client-interfaces.md` in snake_case; several reserved fields of one layout carry their offset
-//! (`reserved_820`). A printer and a comparison with an independent decoder need nothing else.
+//! `core/docs/protocol/ur-client-interfaces.md` in snake_case; where a layout has several reserved fields, their names
+//! contain the offset (`reserved_820`). This is sufficient for a printer and for a comparison with an independent
+//! decoder.
 //!
 //! ```
 //! # const PACKET: &[u8] = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/realtime-5.15.bin"));
@@ -35,19 +36,19 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 pub enum Value<'a> {
     /// A variable without a value.
     Nothing,
-    /// A one-byte truth value: every number but 0 is true.
+    /// A one-byte truth value: every number except 0 is true.
     Bool(bool),
     /// An unsigned number of any width.
     Unsigned(u64),
     /// A signed number of any width.
     Signed(i64),
-    /// A bit mask, also where the wire holds it as a double.
+    /// A bit mask, even if it is a double on the wire.
     Mask(u64),
     /// A single-precision number.
     F32(f32),
     /// A double-precision number.
     F64(f64),
-    /// Several bytes: numbers of their own, or what is not decoded.
+    /// Several bytes: separate numbers, or content that is not decoded.
     Bytes(&'a [u8]),
     /// Several unsigned 32-bit numbers.
     U32s(&'a [u32]),
@@ -61,26 +62,26 @@ pub enum Value<'a> {
     Text(&'a [u8]),
 }
 
-/// What a group holds.
+/// The kind of a group's members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Group {
     /// Named fields and groups.
     Record,
-    /// Unnamed fields and groups (their name is empty), in order.
+    /// Unnamed fields and groups (the name is empty), in order.
     List,
 }
 
-/// Receives the fields of a message. Where a `visit` ends with an error, groups may be left open.
+/// Receives the fields of a message. If a `visit` ends with an error, groups may remain open.
 pub trait FieldVisitor {
-    /// One field. In a [`Group::List`] the name is empty.
+    /// Receives one field. In a [`Group::List`] the name is empty.
     fn field(&mut self, name: &str, value: Value<'_>);
-    /// A group starts. In a [`Group::List`] the name is empty.
+    /// Opens a group. In a [`Group::List`] the name is empty.
     fn begin(&mut self, name: &str, group: Group);
-    /// The group that was started last ends.
+    /// Closes the group that was opened last.
     fn end(&mut self);
 }
 
-/// A field: how it looks on the wire and what it is in host order.
+/// The type of a field: its form on the wire, and its value in host order.
 pub(super) trait Wire: FromBytes + IntoBytes + KnownLayout + Immutable + Unaligned + Copy {
     type Host;
     fn host(&self) -> Self::Host;

@@ -1,5 +1,5 @@
-//! Trajectories that a program of UR's External Control makes by itself: what it is told of them beside its control messages, the
-//! points that follow over the trajectory connection, and what it says in the end
+//! Trajectories that a program of UR's External Control executes by itself: the instructions in its control messages,
+//! the points that follow over the trajectory connection, and the result that it reports at the end
 //! (`core/docs/protocol/ur-external-control.md 1.3, 1.5`).
 //!
 //! ```
@@ -21,8 +21,8 @@ use super::{WireError, WireErrorKind};
 use crate::robot::wire_enum;
 
 wire_enum! {
-    /// What is to become of a trajectory: the first value of a control message in mode
-    /// [`Forward`](super::external_control::ControlMode::Forward). A count follows as the second.
+    /// The instruction for a trajectory: the first value of a control message in mode
+    /// [`Forward`](super::external_control::ControlMode::Forward). The second value is a count.
     Instruction: i32 {
         Cancel = -1 "CANCEL" "End it; of a stream, the count is that of all points written",
         Noop = 0 "NOOP" "Go on",
@@ -33,7 +33,7 @@ wire_enum! {
 }
 
 wire_enum! {
-    /// How one point is moved to.
+    /// The kind of motion to one point.
     MotionType: i32 {
         MoveJ = 0 "MOVEJ" "Straight in joint space, to joints",
         MoveL = 1 "MOVEL" "Along a line, to a pose",
@@ -54,7 +54,7 @@ wire_enum! {
 }
 
 wire_enum! {
-    /// Which polynomial a [`Spline`](MotionType::Spline) is; it stands in place of a blend radius.
+    /// The polynomial of a [`Spline`](MotionType::Spline); transmitted in the field of the blend radius.
     SplineKind: i32 {
         Cubic = 1 "SPLINE_CUBIC" "By the joints' speeds at both ends",
         Quintic = 2 "SPLINE_QUINTIC" "By their accelerations too",
@@ -62,7 +62,7 @@ wire_enum! {
 }
 
 wire_enum! {
-    /// How a trajectory has ended.
+    /// The result of a trajectory.
     TrajectoryResult: i32 {
         Success = 0 "TRAJECTORY_RESULT_SUCCESS" "At its last point",
         Canceled = 1 "TRAJECTORY_RESULT_CANCELED" "It was told to end, or a point could not be moved to",
@@ -71,16 +71,16 @@ wire_enum! {
 }
 
 impl TrajectoryResult {
-    /// Its size \[B\].
+    /// The size of a result \[B\].
     pub const LEN: usize = 4;
 
-    /// The result that these bytes are.
+    /// Reads the result from its bytes.
     #[must_use]
     pub const fn from_bytes(bytes: [u8; Self::LEN]) -> Self {
         Self::from_raw(i32::from_be_bytes(bytes))
     }
 
-    /// Its bytes.
+    /// Returns the bytes of the result.
     #[must_use]
     pub const fn to_bytes(self) -> [u8; Self::LEN] {
         self.raw().to_be_bytes()
@@ -91,45 +91,49 @@ impl TrajectoryResult {
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub struct TrajectoryPoint {
-    /// Joints \[µrad\], or a pose \[µm, µrad\].
+    /// Joint positions \[µrad\], or a pose \[µm, µrad\].
     target: [I32; 6],
-    /// Of a spline joint speeds there \[µrad/s\]; of a circle the point on its way; else joints near those of a pose.
+    /// For a spline: joint speeds at the point \[µrad/s\]. For a circle: the via point. For other motions: joint
+    /// positions near those of a pose.
     second: [I32; 6],
-    /// Of a quintic spline joint accelerations there \[µrad/s²\]; else speed, acceleration, a flag, and zeros.
+    /// For a quintic spline: joint accelerations at the point \[µrad/s²\]. For other motions: speed, acceleration, a
+    /// flag, and zeros.
     third: [I32; 6],
-    /// \[µs\]
+    /// The duration of the motion to the point \[µs\].
     duration: I32,
-    /// Blend radius \[µm\]; of a spline its [`SplineKind`].
+    /// The blend radius \[µm\]; for a spline the number of its [`SplineKind`].
     blend: I32,
-    /// Of [`MotionType`].
+    /// The number of a [`MotionType`].
     motion: I32,
 }
 
 /// [`TrajectoryPoint`] in host order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TrajectoryPointRepr {
-    /// Joints \[µrad\], or a pose \[µm, µrad\].
+    /// Joint positions \[µrad\], or a pose \[µm, µrad\].
     pub target: [i32; 6],
-    /// Of a spline joint speeds there \[µrad/s\]; of a circle the point on its way; else joints near those of a pose.
+    /// For a spline: joint speeds at the point \[µrad/s\]. For a circle: the via point. For other motions: joint
+    /// positions near those of a pose.
     pub second: [i32; 6],
-    /// Of a quintic spline joint accelerations there \[µrad/s²\]; else speed, acceleration, a flag, and zeros.
+    /// For a quintic spline: joint accelerations at the point \[µrad/s²\]. For other motions: speed, acceleration, a
+    /// flag, and zeros.
     pub third: [i32; 6],
-    /// How long it takes \[µs\], 0 … 2³¹ − 1; 0 of a move that has a speed.
+    /// The duration of the motion to the point \[µs\], 0 … 2³¹ − 1; 0 for a motion that is given a speed.
     pub duration: u32,
-    /// Blend radius \[µm\]; of a spline the number of its [`SplineKind`].
+    /// The blend radius \[µm\]; for a spline the number of its [`SplineKind`].
     pub blend: i32,
-    /// How it is moved to.
+    /// The kind of motion to the point.
     pub motion: MotionType,
 }
 
 impl TrajectoryPoint {
-    /// Its size \[B\].
+    /// The size of a point \[B\].
     pub const LEN: usize = size_of::<Self>();
 
-    /// The point in `bytes`, and nothing else.
+    /// Returns the point in `bytes`, which must contain nothing else.
     ///
     /// # Errors
-    /// `BadLength` at 0 where it has another size, `BadValue` at 72 where its duration is below 0.
+    /// `BadLength` at 0 if the size differs; `BadValue` at 72 if the duration is negative.
     pub fn new_checked(bytes: &[u8]) -> Result<&Self, WireError> {
         let point = Self::ref_from_bytes(bytes)
             .map_err(|_| WireError::new(WireErrorKind::BadLength, 0, Self::LEN, bytes.len()))?;
@@ -137,7 +141,7 @@ impl TrajectoryPoint {
         if sound { Ok(point) } else { Err(WireError::new(WireErrorKind::BadValue, 72, 0, 0)) }
     }
 
-    /// In host order.
+    /// Returns the point in host order.
     #[must_use]
     pub fn repr(&self) -> TrajectoryPointRepr {
         let integers = |values: [I32; 6]| values.map(I32::get);
@@ -153,8 +157,8 @@ impl TrajectoryPoint {
 }
 
 impl TrajectoryPointRepr {
-    /// To joints `target` \[µrad\] in `duration` \[µs\], along a polynomial: at these speeds \[µrad/s\] there and, where it is
-    /// quintic, these accelerations \[µrad/s²\].
+    /// Returns a point that is reached after `duration` \[µs\] along a polynomial: joint positions `target` \[µrad\],
+    /// with these speeds \[µrad/s\] and, for a quintic polynomial, these accelerations \[µrad/s²\] at the point.
     #[must_use]
     pub const fn spline(
         kind: SplineKind,
@@ -166,18 +170,18 @@ impl TrajectoryPointRepr {
         Self { target, second: speeds, third: accelerations, duration, blend: kind.raw(), motion: MotionType::Spline }
     }
 
-    /// Straight to joints `target` \[µrad\]: the joint with the longest way reaches `speed` \[µrad/s\] by `acceleration`
-    /// \[µrad/s²\].
+    /// Returns a point that is reached by a straight motion in joint space to joint positions `target` \[µrad\]. The
+    /// joint with the longest way reaches `speed` \[µrad/s\] with `acceleration` \[µrad/s²\].
     #[must_use]
     pub const fn move_j(target: [i32; 6], speed: i32, acceleration: i32) -> Self {
         let third = [speed, acceleration, 0, 0, 0, 0];
         Self { target, second: [0; 6], third, duration: 0, blend: 0, motion: MotionType::MoveJ }
     }
 
-    /// Writes it to the start of `out`; its size.
+    /// Writes the point to the start of `out` and returns its size \[B\].
     ///
     /// # Errors
-    /// `BufferTooSmall` where `out` is shorter.
+    /// `BufferTooSmall` if `out` is shorter than the point.
     pub fn emit(&self, out: &mut [u8]) -> Result<usize, WireError> {
         let point = TrajectoryPoint {
             target: self.target.map(I32::new),

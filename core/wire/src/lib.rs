@@ -1,19 +1,19 @@
 #![doc = include_str!("../README.md")]
+//! # Rules that every format follows
 //!
-//! # The rules that every format keeps
+//! * **One table.** A fixed layout is written once: one line per field with offset, type, unit and meaning, as in the
+//!   specification (`core/docs/protocol/ur-client-interfaces.md`). The line becomes a `zerocopy` field, a getter, a
+//!   field of the `Repr` and a line of the [`fields`] visitor; its offset is checked at compile time.
+//! * **Checked once.** `new_checked` validates all lengths; the getters of a view never fail.
+//! * **By size.** Controllers append fields between releases. A field exists if its end is within the message; an
+//!   absent one is `None`; bytes after the last known field are ignored.
+//! * **Measurements are data.** NaN, infinities and unknown enumeration values pass through. The code that computes a
+//!   command from them must reject them.
+//! * **Emit is separate.** A `Repr` holds host-order values; `emit` writes every byte of what it claims to write and
+//!   never reads the buffer.
 //!
-//! * **One table.** A fixed layout is written once, a field a line with offset, type, unit and meaning, as the
-//!   specification has it (`core/docs/protocol/ur-client-interfaces.md`). The line becomes a `zerocopy` field, a
-//!   getter, a field of the `Repr` and a line of the [`fields`] visitor; its offset is checked when compiling.
-//! * **Checked once.** `new_checked` validates all lengths; the getters of a view are total.
-//! * **By size.** Controllers append fields between releases. A field exists where its end is within the message;
-//!   an absent one is `None`; bytes after the last known field are ignored.
-//! * **Measurements are data.** NaN, infinities and unknown enumeration values pass through. Refusing them is the
-//!   business of whoever computes a command from them.
-//! * **Emit is separate.** A `Repr` holds host-order values; `emit` writes every byte of what it claims to write
-//!   and never reads the buffer.
-//!
-//! All values are big-endian (`fri`: little-endian) and unpadded; offsets count from the start of the message or sub-package.
+//! All values are big-endian (`fri`: little-endian) and unpadded; offsets count from the start of the message or
+//! sub-package.
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
 #![cfg_attr(

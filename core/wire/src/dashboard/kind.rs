@@ -1,32 +1,32 @@
-//! Every request: its words, the first software that knows it, and whether it needs remote control.
+//! The dashboard requests: their words, the first software that supports each, and whether it needs remote control.
 
 use super::request::{Argument, FlightReport, OperationalMode, UserRole};
 use crate::robot::{Generation, SoftwareVersion};
 
-/// From when on the software of a family knows a request.
+/// The first software of a controller family that supports a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Since {
-    /// From `major.minor` on.
+    /// Supported from `major.minor` on.
     From(u8, u8),
-    /// One source says from `major.minor` on, and nothing confirms it.
+    /// A single source says "from `major.minor` on"; no second source confirms it.
     Reported(u8, u8),
     Never,
 }
 
 use Since::{From, Never, Reported};
 
-/// Whether some software knows a request.
+/// The answer to the question whether a software version supports a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Support {
-    /// It does.
+    /// The software supports it.
     Yes,
-    /// Sources do not settle it: asking tells, for a request that is not known changes nothing.
+    /// Unknown: the sources do not settle it. The request can be tried, because an unsupported request changes nothing.
     Perhaps,
-    /// Not yet: its family has it from this software on.
+    /// Not supported yet: the software's family supports it from this version on.
     From(SoftwareVersion),
-    /// No software of its family has it.
+    /// No software of the family supports it.
     Never,
 }
 
@@ -38,36 +38,37 @@ macro_rules! requests {
         pub enum Request<'a> { $($(#[$doc])* #[doc = concat!("`", $words, "`.")] $kind $(($argument))?,)+ }
 
         impl Request<'_> {
-            /// What is asked.
+            /// Returns the kind of this request, without its argument.
             #[must_use]
             pub const fn kind(&self) -> RequestKind {
                 match self { $(Self::$kind { .. } => RequestKind::$kind),+ }
             }
         }
 
-        /// What is asked, without its argument.
+        /// The kind of a [`Request`], without its argument.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[cfg_attr(feature = "defmt", derive(defmt::Format))]
         #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
         pub enum RequestKind { $($(#[$doc])* #[doc = concat!("`", $words, "`.")] $kind,)+ }
 
         impl RequestKind {
-            /// Every request, in the order of the specification.
+            /// All requests, in the order of the specification.
             pub const ALL: &'static [Self] = &[$(Self::$kind),+];
 
-            /// The words of the request, before any argument.
+            /// Returns the words of the request line, without any argument.
             #[must_use]
             pub const fn words(self) -> &'static str {
                 match self { $(Self::$kind => $words),+ }
             }
 
-            /// Whether e-Series and PolyScope X take it only in remote control, as it was when the connection was opened.
+            /// Returns whether e-Series and PolyScope X accept the request only in remote control. The mode that counts
+            /// is the one that was selected when the connection was opened.
             #[must_use]
             pub const fn needs_remote_control(self) -> bool {
                 match self { $(Self::$kind => $remote),+ }
             }
 
-            /// First software of the CB series, of e-Series and of PolyScope X.
+            /// Returns the first software that supports the request: of the CB series, of e-Series and of PolyScope X.
             const fn since(self) -> [Since; 3] {
                 match self { $(Self::$kind => [$cb, $e, $x]),+ }
             }
@@ -77,82 +78,82 @@ macro_rules! requests {
 
 // PolyScope X: the Robot API of 10.11, and what 10.12 (API 3.1.4) added (`core/docs/protocol/ur-dashboard.md 6`).
 requests! {
-    /// Load a program: its file, from the folder of programs or absolute.
+    /// Loads a program from a file. The path is absolute or relative to the folder of programs.
     Load(Argument<'a>) "load", From(1, 4), From(5, 0), From(10, 11), true;
-    /// Start the loaded program, or go on with a paused one.
+    /// Starts the loaded program, or resumes a paused one.
     Play "play", From(1, 4), From(5, 0), From(10, 11), true;
-    /// Stop the program, or the script, that runs.
+    /// Stops the running program or script.
     Stop "stop", From(1, 4), From(5, 0), From(10, 11), true;
-    /// Pause the program.
+    /// Pauses the program.
     Pause "pause", From(1, 4), From(5, 0), From(10, 11), true;
-    /// Close the connection.
+    /// Closes the connection.
     Quit "quit", From(1, 4), From(5, 0), Never, false;
-    /// Switch off arm and controller.
+    /// Switches off arm and controller.
     Shutdown "shutdown", From(1, 4), From(5, 0), Never, true;
-    /// Does a program run?
+    /// Asks whether a program is running.
     Running "running", From(1, 6), From(5, 0), Never, false;
-    /// The robot mode.
+    /// Asks for the robot mode.
     RobotMode "robotmode", From(1, 6), From(5, 0), From(10, 12), false;
-    /// Which program is loaded?
+    /// Asks for the path of the loaded program.
     LoadedProgram "get loaded program", From(1, 6), From(5, 0), From(10, 12), false;
-    /// Show a text on the pendant.
+    /// Shows a pop-up text on the pendant.
     Popup(Argument<'a>) "popup", From(1, 6), From(5, 0), Never, false;
-    /// Take the text away.
+    /// Closes the pop-up text.
     ClosePopup "close popup", From(1, 6), From(5, 0), Never, false;
-    /// Write a line to the controller's log.
+    /// Writes a line to the controller's log.
     AddToLog(Argument<'a>) "addToLog", From(1, 8), From(5, 0), Never, false;
-    /// Is the loaded program saved?
+    /// Asks whether the loaded program is saved.
     IsProgramSaved "isProgramSaved", From(1, 8), From(5, 0), Never, false;
-    /// What the loaded program does. Scripts sent to the client interfaces do not show.
+    /// Asks for the state of the loaded program. Scripts sent to the client interfaces are not reported.
     ProgramState "programState", From(1, 8), From(5, 0), From(10, 11), false;
-    /// The software, with its date.
+    /// Asks for the software version, with its date.
     PolyscopeVersion "PolyscopeVersion", From(1, 8), From(5, 0), Never, false;
-    /// The software.
+    /// Asks for the software version.
     Version "version", Never, From(5, 0), Never, false;
-    /// Say what a person at the pendant may do.
+    /// Sets the user role: what a person at the pendant may do.
     SetUserRole(UserRole) "setUserRole", From(3, 1), Never, Never, false;
-    /// What may a person at the pendant do?
+    /// Asks for the user role: what a person at the pendant may do.
     UserRole "getUserRole", From(3, 1), Never, Never, false;
-    /// Take the choice between manual and automatic from the pendant.
+    /// Sets the operational mode, manual or automatic. The pendant can no longer change it.
     SetOperationalMode(OperationalMode) "set operational mode", Never, From(5, 0), Never, false;
-    /// Manual or automatic?
+    /// Asks for the operational mode, manual or automatic.
     OperationalMode "get operational mode", Never, From(5, 6), From(10, 12), false;
-    /// Give the choice between manual and automatic back to the pendant.
+    /// Returns the choice between manual and automatic to the pendant.
     ClearOperationalMode "clear operational mode", Never, From(5, 0), Never, false;
-    /// Power on the arm.
+    /// Powers on the arm.
     PowerOn "power on", From(3, 0), From(5, 0), From(10, 11), true;
-    /// Power off the arm.
+    /// Powers off the arm.
     PowerOff "power off", From(3, 0), From(5, 0), From(10, 11), true;
-    /// Release the brakes; powers on first where needed.
+    /// Releases the brakes; powers on the arm first if necessary.
     BrakeRelease "brake release", From(3, 0), From(5, 0), From(10, 11), true;
-    /// The safety mode.
+    /// Asks for the safety mode.
     SafetyMode "safetymode", From(3, 0), From(5, 0), From(10, 12), false;
-    /// The safety mode, with the kinds of safeguard stop told apart.
+    /// Asks for the safety mode, with separate values for the kinds of safeguard stop.
     SafetyStatus "safetystatus", Reported(3, 11), From(5, 4), Never, false;
-    /// Unlock a protective stop, at the earliest 5 s after it.
+    /// Unlocks a protective stop, at the earliest 5 s after it occurred.
     UnlockProtectiveStop "unlock protective stop", From(3, 1), From(5, 0), From(10, 11), true;
-    /// Take the safety system's text off the pendant.
+    /// Closes the safety system's pop-up on the pendant.
     CloseSafetyPopup "close safety popup", From(3, 1), From(5, 0), Never, false;
-    /// Load an installation; the arm is off afterwards.
+    /// Loads an installation. The arm is powered off afterwards.
     LoadInstallation(Argument<'a>) "load installation", From(3, 2), From(5, 0), Never, true;
-    /// Restart the safety system after a violation or a fault; the arm is off afterwards.
+    /// Restarts the safety system after a violation or a fault. The arm is powered off afterwards.
     RestartSafety "restart safety", From(3, 7), From(5, 1), From(10, 11), true;
-    /// Remote or local control?
+    /// Asks whether the controller is in remote or local control.
     IsInRemoteControl "is in remote control", Never, From(5, 6), From(10, 12), false;
-    /// The arm's serial number.
+    /// Asks for the arm's serial number.
     SerialNumber "get serial number", From(3, 12), From(5, 6), Never, false;
-    /// The arm's model.
+    /// Asks for the arm's model.
     RobotModel "get robot model", From(3, 12), From(5, 6), Never, false;
-    /// Write a flight report, of what the controller chooses where nothing is named; takes minutes.
+    /// Writes a flight report; without an argument the controller chooses its subject. Takes minutes.
     GenerateFlightReport(Option<FlightReport>) "generate flight report", From(3, 13), From(5, 8), Never, false;
-    /// Write a support file to a folder of the controller; takes up to ten minutes.
+    /// Writes a support file to a folder of the controller. Takes up to ten minutes.
     GenerateSupportFile(Argument<'a>) "generate support file", From(3, 13), From(5, 8), Never, false;
-    /// Write the log to disk.
+    /// Writes the log to disk.
     SaveLog "saveLog", Reported(3, 13), From(5, 8), Never, false;
 }
 
 impl RequestKind {
-    /// Whether this software knows the request.
+    /// Returns whether this software supports the request.
     #[must_use]
     pub fn support(self, software: SoftwareVersion) -> Support {
         let generation = software.generation();
@@ -165,7 +166,7 @@ impl RequestKind {
         match since {
             From(major, minor) if software.at_least(major, minor) => Support::Yes,
             From(major, minor) => Support::From(SoftwareVersion::new(major, minor)),
-            // Nobody claims it for an earlier generation.
+            // No source claims it for an earlier generation.
             Reported(major, minor) if generation == Generation::Cb2 => {
                 Support::From(SoftwareVersion::new(major, minor))
             }
@@ -174,10 +175,10 @@ impl RequestKind {
         }
     }
 
-    /// Whether this software may be asked.
+    /// Checks that this request may be sent to this software.
     ///
     /// # Errors
-    /// [`Unsupported`] where it is known not to know the request.
+    /// [`Unsupported`] if the software is known not to support it.
     pub fn check(self, software: SoftwareVersion) -> Result<(), Unsupported> {
         match self.support(software) {
             Support::Yes | Support::Perhaps => Ok(()),
@@ -187,16 +188,16 @@ impl RequestKind {
     }
 }
 
-/// A request that this software does not know.
+/// The error for a request that the controller's software does not support.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Unsupported {
-    /// What was to be asked.
+    /// The rejected request.
     pub request: RequestKind,
     /// The controller's software.
     pub software: SoftwareVersion,
-    /// The first software of its family that knows it; none where no such software exists.
+    /// The first software of the same family that supports the request; `None` if there is none.
     pub since: Option<SoftwareVersion>,
 }
 

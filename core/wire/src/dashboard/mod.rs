@@ -1,16 +1,16 @@
-//! The dashboard server, port 29999 (`core/docs/protocol/ur-dashboard.md 1–4`): one line asks, one line answers.
+//! The dashboard server, port 29999 (`core/docs/protocol/ur-dashboard.md 1–4`): one line per request, one per reply.
 //!
-//! It belongs to the controller's user interface: it powers the arm, releases brakes, loads and plays programs and
-//! tells about all of it. It cannot move the arm by itself. CB2 from software 1.4 on, CB3 and e-Series have it;
-//! PolyScope X has a Robot API over HTTP in its place, for which [`RequestKind::support`] knows the same requests.
+//! The server belongs to the controller's user interface. It powers the arm, releases brakes, loads and plays programs
+//! and reports the state of all of these. It cannot move the arm by itself. CB2 from software 1.4 on, CB3 and e-Series
+//! have it; PolyScope X has a Robot API over HTTP instead, for which [`RequestKind::support`] covers the same requests.
 //!
-//! * After connecting, the server speaks first: one line, [`is_greeting`].
-//! * A [`Request`] is one line of ASCII. Words may be in any case, arguments keep theirs.
-//! * A reply is one line, read by [`Reply::parse`] with the request it answers: the line alone does not tell.
-//!   Wordings differ between releases, and sources disagree about some; any known one is taken, in any case.
-//! * There are no numbers that tie a reply to its request: after one that never came, only a new connection helps.
+//! * After connecting, the server sends the first line: a greeting, see [`is_greeting`].
+//! * A [`Request`] is one line of ASCII. Its words may be in any case; the case of arguments is kept.
+//! * A reply is one line. [`Reply::parse`] needs the request as well, because the line alone is ambiguous. Wordings
+//!   differ between releases, and sources disagree about some; every known wording is accepted, in any case.
+//! * No number ties a reply to its request. After a missing reply, only a new connection restores the pairing.
 //!
-//! Which software knows a request is data: [`RequestKind::support`].
+//! Support of each request by each software is a table: [`RequestKind::support`].
 //!
 //! ```
 //! use outrigger_wire::robot::{RobotMode, SoftwareVersion};
@@ -34,13 +34,13 @@ pub use outcome::Outcome;
 pub use reply::{Refusal, Reply};
 pub use request::{Argument, BadArgument, FlightReport, OperationalMode, UserRole};
 
-/// Where a controller serves it.
+/// The TCP port of the dashboard server.
 pub const PORT: u16 = 29_999;
 
-/// What a connection begins with.
+/// The line that the server sends first on every connection.
 pub const GREETING: &str = "Connected: Universal Robots Dashboard Server";
 
-/// Whether a line is what a dashboard server begins a connection with, whatever else later releases add to it.
+/// Returns whether a line is a dashboard server's greeting. Text that later releases add to it is ignored.
 #[must_use]
 pub fn is_greeting(line: &[u8]) -> bool {
     const NAME: &[u8] = b"dashboard server";

@@ -1,36 +1,36 @@
-//! What came of a command, in one word.
+//! The result of a dashboard command, in one word.
 
 use super::reply::{Refusal, Reply};
 
-/// What came of a command, as far as the one who asked for it needs to know.
+/// The result of a dashboard command, reduced to what its requester needs to know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum Outcome {
-    /// The controller has taken it. What it leads to is seen in robot and safety mode.
+    /// The controller accepted the command. Its effect shows in the robot mode and the safety mode.
     Taken,
     /// The controller is in local control.
     LocalControl,
-    /// The controller refuses it in the state that it is in.
+    /// The controller rejects the command in its present state.
     Refused,
-    /// A protective stop is locked for 5 s after it occurred.
+    /// A protective stop cannot be unlocked in the first 5 s after it occurred.
     TooEarly,
-    /// This software does not know the command.
+    /// The controller's software does not support the command.
     NotKnown,
-    /// There is no dashboard server: nothing listens at its port, or something else does.
+    /// No dashboard server: nothing listens at its port, or another service does.
     NotConnected,
-    /// No answer in time, or none that is understood: it may have been done.
+    /// No reply in time, or one that is not understood. The command may have been executed.
     NoAnswer,
-    /// Another command is under way.
+    /// Another command is in progress.
     Busy,
-    /// The arm is commanded, or being stopped: nothing was sent.
+    /// The arm is being commanded or stopped, so nothing was sent.
     Commanding,
     /// This kind of controller has no dashboard server.
     NoDashboard,
 }
 
 impl Outcome {
-    /// Each of them, in the order of their numbers.
+    /// All results, in the order of their numbers.
     pub const ALL: [Self; 10] = [
         Self::Taken,
         Self::LocalControl,
@@ -44,7 +44,7 @@ impl Outcome {
         Self::NoDashboard,
     ];
 
-    /// The name used in reports.
+    /// Returns the name used in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -61,7 +61,7 @@ impl Outcome {
         }
     }
 
-    /// What it is and what a person can do next, as a clause that starts in lower case.
+    /// Returns a description with the operator's next step, as a clause that starts in lower case.
     #[must_use]
     pub const fn text(self) -> &'static str {
         match self {
@@ -82,7 +82,7 @@ impl Outcome {
         }
     }
 
-    /// Of an answer.
+    /// Returns the result that a reply of the server means.
     pub fn of_reply(reply: &Reply<'_>) -> Self {
         match reply {
             Reply::Done(_) => Self::Taken,

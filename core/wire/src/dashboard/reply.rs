@@ -1,71 +1,71 @@
-//! What the server answers.
+//! The replies of the dashboard server.
 
 use super::{OperationalMode, RequestKind, UserRole};
 use crate::primary::Text;
 use crate::robot::{Generation, ProgramState, RobotMode, SafetyMode, SoftwareVersion};
 
-/// The answer to one request.
+/// The reply to one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reply<'a> {
-    /// It was done, or begins; with the path or number that the server adds, often nothing.
+    /// The command was executed or has begun, with the path or number that the server adds (often empty).
     Done(Text<'a>),
-    /// Whether a program runs.
+    /// `true` if a program is running.
     Running(bool),
     /// The robot mode.
     RobotMode(RobotMode),
-    /// Path of the loaded program.
+    /// The path of the loaded program; `None` if no program is loaded.
     LoadedProgram(Option<Text<'a>>),
-    /// Whether the loaded program is saved, and its name.
+    /// The loaded program's name, and whether it is saved.
     ProgramSaved {
-        /// Whether it is.
+        /// `true` if it is saved.
         saved: bool,
-        /// Its name; may be empty.
+        /// The program's name; may be empty.
         program: Text<'a>,
     },
-    /// What the loaded program does, and its name; none where nothing is loaded.
+    /// The state of the loaded program, and its name.
     ProgramState {
-        /// What it does.
+        /// The program's state.
         state: ProgramState,
-        /// Its name.
+        /// The program's name; `None` if no program is loaded.
         program: Option<Text<'a>>,
     },
-    /// The software: compared as a version, and as it was told, with build and date.
+    /// The software version: as numbers that can be compared, and as the whole line with build and date.
     Software {
         /// Major, minor, bugfix.
         version: SoftwareVersion,
         /// The whole line.
         text: Text<'a>,
     },
-    /// What a person at the pendant may do.
+    /// The user role: what a person at the pendant may do.
     UserRole(UserRole),
-    /// Manual or automatic; none where no password is set for the choice.
+    /// The operational mode, manual or automatic; `None` if no password is set for the choice.
     OperationalMode(Option<OperationalMode>),
-    /// Safety mode, or safety status.
+    /// The safety mode, or the safety status.
     Safety(SafetyMode),
-    /// Whether the controller is in remote control.
+    /// `true` if the controller is in remote control.
     RemoteControl(bool),
     /// The arm's serial number.
     SerialNumber(Text<'a>),
     /// The arm's model, without the `e` of e-Series: `UR5`.
     RobotModel(Text<'a>),
-    /// The controller will not, or cannot.
+    /// The controller rejects the request.
     Refused(Refusal<'a>),
-    /// A line that no known software answers to this request.
+    /// A line that no known software sends as the reply to this request.
     Other(Text<'a>),
 }
 
-/// Why a request was not obeyed.
+/// The reason why the server rejected a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal<'a> {
-    /// The connection was opened in local control: switch to remote control, *then* connect again.
+    /// The connection was opened in local control. Switch to remote control, *then* connect again.
     NeedsRemoteControl,
     /// A protective stop cannot be unlocked earlier than 5 s after it occurred.
     TooEarly,
-    /// This software does not know the request, or the service does not offer it.
+    /// This software does not support the request, or the service does not offer it.
     NotUnderstood(Text<'a>),
-    /// There is no such file.
+    /// No file of this name on the controller.
     FileNotFound(Text<'a>),
-    /// It failed; the whole line.
+    /// The command failed. Contains the whole line.
     Failed(Text<'a>),
 }
 
@@ -83,13 +83,13 @@ impl core::fmt::Display for Refusal<'_> {
     }
 }
 
-/// What stands before the number of a flight report.
+/// The words before the number of a flight report.
 const REPORTED: &[&str] = &["Flight Report generated with id", "Generating flight report"];
 
 impl<'a> Reply<'a> {
-    /// What `line`, with or without its end, answers to a request.
+    /// Reads `line`, with or without its line end, as the reply to a request.
     ///
-    /// Case is ignored, blanks around it too; where sources disagree on the wording, each is taken.
+    /// Ignores case and surrounding blanks. Where sources disagree on the wording, each version is accepted.
     #[must_use]
     pub fn parse(request: RequestKind, line: &'a [u8]) -> Self {
         let line = line.trim_ascii();
@@ -97,7 +97,7 @@ impl<'a> Reply<'a> {
         refused.or_else(|| Self::answer(request, line)).unwrap_or(Self::Other(Text(line)))
     }
 
-    /// The line as an answer of success.
+    /// Reads the line as a reply of success; `None` if it is none.
     fn answer(request: RequestKind, line: &'a [u8]) -> Option<Self> {
         use RequestKind as Ask;
         let done = |phrases: &[&str]| phrases.iter().find_map(|phrase| after(line, phrase)).map(Text).map(Self::Done);
@@ -131,7 +131,7 @@ impl<'a> Reply<'a> {
             }
             Ask::SetUserRole => done(&["Setting user role"]),
             Ask::UserRole => UserRole::from_word(value(line)).map(Self::UserRole),
-            // UR's document; what newer software says, with or without quotes around the mode.
+            // The wording of UR's document, then that of newer software, with or without quotes around the mode.
             Ask::SetOperationalMode => done(&["Setting operational mode"])
                 .or_else(|| done(&["Operational mode"]).filter(|_| ends_with(line, b"is set"))),
             Ask::ClearOperationalMode => {
@@ -160,7 +160,8 @@ impl<'a> Reply<'a> {
                 let plausible = after(line, "UR").is_some() && line.iter().all(u8::is_ascii_alphanumeric);
                 plausible.then_some(Self::RobotModel(Text(line)))
             }
-            // Its number after words that sources disagree on, or alone: one word then, for what failed has several.
+            // The number follows words that sources disagree on, or is the whole line: then it is one word, since an
+            // error text has several.
             Ask::GenerateFlightReport => done(REPORTED).or_else(|| match first_word(line) {
                 (id, b"") if !id.is_empty() => Some(Self::Done(Text(id))),
                 _ => None,
@@ -172,7 +173,7 @@ impl<'a> Reply<'a> {
 }
 
 impl<'a> Refusal<'a> {
-    /// The line as a refusal of any request.
+    /// Reads the line as a rejection that any request can get; `None` if it is none.
     fn find(line: &'a [u8]) -> Option<Self> {
         if after(line, "Command is not allowed due to safety reasons").is_some() {
             return Some(Self::NeedsRemoteControl);
@@ -191,7 +192,7 @@ impl<'a> Refusal<'a> {
     }
 }
 
-/// What follows `phrase` at the beginning of `line`, without colon and blanks.
+/// Returns the text behind `phrase`, without colon and blanks; `None` if `line` does not start with `phrase`.
 fn after<'a>(line: &'a [u8], phrase: &str) -> Option<&'a [u8]> {
     let (head, rest) = line.split_at_checked(phrase.len())?;
     let rest = rest.trim_ascii_start();
@@ -202,12 +203,12 @@ fn ends_with(line: &[u8], end: &[u8]) -> bool {
     line.len().checked_sub(end.len()).and_then(|at| line.get(at..)).is_some_and(|tail| tail.eq_ignore_ascii_case(end))
 }
 
-/// What stands behind the last colon, or all of a line without one: `RUNNING` of `Robotmode: RUNNING`.
+/// Returns the text behind the last colon (`RUNNING` of `Robotmode: RUNNING`), or the whole line if it has no colon.
 fn value(line: &[u8]) -> &[u8] {
     line.rsplit(|byte| *byte == b':').next().unwrap_or(line).trim_ascii()
 }
 
-/// The first word, and what follows it.
+/// Splits a line into its first word and the rest.
 fn first_word(line: &[u8]) -> (&[u8], &[u8]) {
     let mut parts = line.splitn(2, |byte| *byte == b' ');
     let word = parts.next().unwrap_or_default();
@@ -222,7 +223,7 @@ fn flag(word: &[u8]) -> Option<bool> {
     }
 }
 
-/// A word from CB3 on, a number on CB2.
+/// Reads a robot mode: a word from CB3 on, a number on CB2.
 fn robot_mode(word: &[u8]) -> Option<RobotMode> {
     let cb2 = core::str::from_utf8(word).ok().and_then(|digits| digits.parse().ok());
     if let Some(raw) = cb2 {
@@ -237,7 +238,7 @@ fn named<T: Copy>(all: &[(T, i32)], name: fn(T) -> Option<&'static str>, word: &
     known.map(|(value, _)| *value)
 }
 
-/// `5.12.0` of `5.12.0.1101319 (Mar 22 2022)`.
+/// Reads a software version: `5.12.0` of `5.12.0.1101319 (Mar 22 2022)`.
 fn software(text: &[u8]) -> Option<SoftwareVersion> {
     let (numbers, _) = first_word(text);
     let mut numbers = numbers.split(|byte| *byte == b'.').map(core::str::from_utf8).map_while(Result::ok);

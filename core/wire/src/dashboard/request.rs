@@ -1,23 +1,23 @@
-//! What clients send.
+//! The arguments of requests, and the lines that carry requests.
 
 use super::Request;
 use crate::{Put, WireError};
 
-/// A file name or a text within a request: printable ASCII, at least one character that is not a blank.
+/// A file name or a text within a request: printable ASCII with at least one character that is not a blank.
 ///
-/// A line break would end the request, and what followed would be another one.
+/// Line breaks are rejected, because one would end the request and make the rest of the text another request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Argument<'a>(&'a str);
 
 impl<'a> Argument<'a> {
-    /// The longest argument \[B\]: what fits into a line of [`Request::MAX_LEN`].
+    /// The longest argument \[B\]. It fits into a line of [`Request::MAX_LEN`].
     pub const MAX_LEN: usize = 400;
 
-    /// `text` as an argument.
+    /// Returns `text` as an argument.
     ///
     /// # Errors
-    /// [`BadArgument`] where a line cannot carry it.
+    /// [`BadArgument`] if a request line cannot carry it.
     pub fn new(text: &'a str) -> Result<Self, BadArgument> {
         if text.len() > Self::MAX_LEN {
             return Err(BadArgument::TooLong { len: text.len() });
@@ -30,32 +30,32 @@ impl<'a> Argument<'a> {
         }
     }
 
-    /// As it was given.
+    /// Returns the unchanged text.
     #[must_use]
     pub const fn as_str(self) -> &'a str {
         self.0
     }
 }
 
-/// Why a text is no [`Argument`].
+/// The reason why a text cannot be an [`Argument`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum BadArgument {
-    /// Nothing, or blanks.
+    /// The text is empty or consists of blanks.
     Empty,
-    /// More than [`Argument::MAX_LEN`].
+    /// The text is longer than [`Argument::MAX_LEN`].
     TooLong {
-        /// Its length \[B\].
+        /// The text's length \[B\].
         len: usize,
     },
-    /// A line feed or carriage return.
+    /// The text contains a line feed or carriage return.
     LineBreak {
-        /// At this byte.
+        /// The offset of the line break \[B\].
         at: usize,
     },
-    /// A character that the line cannot carry.
+    /// The text contains a character that is not printable ASCII.
     NotAscii {
-        /// At this byte.
+        /// The offset of the character \[B\].
         at: usize,
     },
 }
@@ -84,16 +84,16 @@ macro_rules! words {
         pub enum $name { $($(#[$variant_doc])* $variant),+ }
 
         impl $name {
-            /// All of them.
+            /// All values.
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];
 
-            /// The word in a request.
+            /// Returns the word used in requests and replies.
             #[must_use]
             pub const fn word(self) -> &'static str {
                 match self { $(Self::$variant => $word),+ }
             }
 
-            /// The one with this word, in any case.
+            /// Returns the value with this word, in any case.
             #[must_use]
             pub fn from_word(word: &[u8]) -> Option<Self> {
                 Self::ALL.iter().copied().find(|known| known.word().as_bytes().eq_ignore_ascii_case(word))
@@ -103,48 +103,48 @@ macro_rules! words {
 }
 
 words! {
-    /// What a person at the pendant of a CB3 may do.
+    /// The user role of a CB3 controller: what a person at the pendant may do.
     UserRole {
-        /// Everything; no password is asked for.
+        /// Everything is allowed; no password is requested.
         Programmer "programmer",
-        /// Run programs, not change them.
+        /// Programs may be run but not changed.
         Operator "operator",
-        /// What passwords allow: the pendant's own rule.
+        /// The passwords of the pendant decide, which is its own rule.
         None "none",
-        /// Nothing.
+        /// Nothing is allowed.
         Locked "locked",
-        /// Less than an operator; late 3.x.
+        /// Less than an operator; exists in late 3.x.
         Restricted "restricted",
     }
 }
 
 words! {
-    /// Operational mode of an e-Series controller.
+    /// The operational mode of an e-Series controller.
     OperationalMode {
         /// A person may jog the arm and change programs.
         Manual "manual",
-        /// Programs run; the pendant does not move the arm.
+        /// Programs run; the pendant cannot move the arm.
         Automatic "automatic",
     }
 }
 
 words! {
-    /// What a flight report is about.
+    /// The subject of a flight report.
     FlightReport {
         /// The controller.
         Controller "controller",
         /// The user interface.
         Software "software",
-        /// All of it.
+        /// Both of them.
         System "system",
     }
 }
 
 impl<'a> Request<'a> {
-    /// The longest line \[B\], with its line feed.
+    /// The longest request line \[B\], including its line feed.
     pub const MAX_LEN: usize = 432;
 
-    /// Its argument, as it is sent.
+    /// Returns the argument as it is sent; `None` if the request has none.
     #[must_use]
     pub const fn argument(&self) -> Option<&'a str> {
         match self {
@@ -160,10 +160,10 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// Writes the line with its line feed and says how long it is.
+    /// Writes the request line with its line feed to the start of `out` and returns its length \[B\].
     ///
     /// # Errors
-    /// `BufferTooSmall`; [`Request::MAX_LEN`] bytes hold any request.
+    /// `BufferTooSmall` if `out` is shorter than the line; [`Request::MAX_LEN`] bytes hold any request.
     pub fn emit(&self, out: &mut [u8]) -> Result<usize, WireError> {
         let words = self.kind().words().as_bytes();
         let argument = self.argument().map(str::as_bytes);
