@@ -1,9 +1,9 @@
-//! Length-prefixed messages out of a byte stream, in memory that the caller owns.
+//! Cuts a byte stream into length-prefixed messages, in memory that the caller owns.
 //!
-//! Read from the socket into [`Assembler::window`], tell how much with [`Assembler::commit`], then take messages
-//! with [`Assembler::next_frame`] until it returns `None`. Messages stay where they were received; only the bytes
-//! of an unfinished one are moved, to the front, when the next window is asked for. Lines of text are cut by
-//! [`LineAssembler`] in the same way.
+//! Read from the socket into [`Assembler::window`], report the number of bytes with [`Assembler::commit`], then take
+//! messages with [`Assembler::next_frame`] until it returns `None`. Messages stay where they were received. Only the
+//! bytes of an unfinished message are moved, to the front, when the next window is requested. [`LineAssembler`] cuts
+//! lines of text in the same way.
 //!
 //! ```
 //! # const PACKET: &[u8] = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/realtime-5.15.bin"));
@@ -40,52 +40,54 @@ use crate::rtde;
 use crate::time::Duration;
 use crate::{WireError, WireErrorKind};
 
-/// The longest primary message that is believed to be one \[B\]. The vendor names no bound; a length beyond this
-/// is a sign that the stream is not a primary stream.
+/// The longest primary message that is accepted \[B\]. The vendor names no bound; a length beyond this is a sign that
+/// the stream is not a primary stream.
 pub const MAX_PRIMARY_SIZE: usize = 1 << 20;
 
 /// The smallest primary message \[B\]: length and type.
 const MIN_PRIMARY_SIZE: usize = 5;
 
-/// How far the clock of a real-time stream may run while the assembler searches for a packet.
+/// The largest advance of the controller's clock between the last packet of a real-time stream and a packet that a
+/// search finds.
 const SEARCH_HORIZON: Duration = Duration::from_secs(10);
 
-/// After this many bytes without a packet like the earlier ones, any packet will do \[B\].
+/// The number of bytes searched without success \[B\] after which any packet is accepted, even one unlike the earlier
+/// ones.
 const SEARCH_LENGTH: u32 = 8 * realtime::MAX_SIZE as u32;
 
-/// How messages are told apart in a stream.
+/// The framing of messages in a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Framing {
-    /// 30001, 30002 and their read-only twins: a length that includes itself, then a type.
+    /// Ports 30001, 30002 and their read-only twins: a length that includes itself, then a type.
     Primary,
-    /// 30003 and 30013: a length that includes itself, then doubles.
+    /// Ports 30003 and 30013: a length that includes itself, then doubles.
     Realtime,
-    /// 30004: a length of two bytes that includes itself, then a letter.
+    /// Port 30004: a length of two bytes that includes itself, then a letter.
     Rtde,
-    /// Datagrams of FRI, one behind the other as in a recording: a size in the header that is one of two.
+    /// Datagrams of FRI, one behind the other as in a recording. The size in the header is one of two values.
     Fri,
 }
 
-/// Something about the stream that a reader should know. None of them ends the assembler's work.
+/// An irregularity in the stream. The assembler continues after each of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum FrameError {
-    /// A message is longer than the memory; its bytes are counted and dropped as they come.
+    /// A message is longer than the memory. Its bytes are counted and dropped as they arrive.
     Oversize {
         /// Length of the message \[B\].
         size: u32,
     },
-    /// Where a message should start, none does. A real-time stream is searched for the next packet; on any other
-    /// stream there is nothing to search for, everything is dropped until [`Assembler::reset`].
+    /// No message starts at the expected position. A real-time stream is searched for the next packet. Any other stream
+    /// cannot be searched: all bytes are dropped until [`Assembler::reset`].
     LostSync {
-        /// What stands in the place of the length.
+        /// The number found in the position of the length.
         declared: i32,
     },
-    /// A real-time stream has a packet again.
+    /// A packet was found again in a real-time stream.
     Resynchronised {
-        /// Bytes dropped in between.
+        /// The number of bytes dropped during the search.
         skipped: u32,
     },
 }
@@ -107,13 +109,13 @@ impl core::error::Error for FrameError {}
 enum Sync {
     /// A message starts at the first live byte.
     Kept,
-    /// Searching; this many bytes were dropped so far.
+    /// Searching; the number of bytes dropped so far.
     Searching(u32),
-    /// Not searching either: a stream that is not what it should be.
+    /// Not searching, because the stream cannot be searched: all bytes are dropped.
     Lost,
 }
 
-/// An assembler between two reads, as a recording keeps it.
+/// The state of an assembler between two reads, as a recording stores it.
 #[cfg(feature = "serde")]
 #[derive(serde::Serialize, serde::Deserialize)]
 #[doc(hidden)]
@@ -130,25 +132,25 @@ pub struct Pending<'a> {
 pub struct Assembler<'m> {
     framing: Framing,
     memory: &'m mut [u8],
-    /// Live bytes are `memory[start..end]`.
+    /// The received and unfetched bytes are `memory[start..end]`.
     start: usize,
     end: usize,
-    /// Bytes of an oversize message that are still to come.
+    /// The number of bytes of an oversize message that are still to be dropped.
     to_drop: usize,
     sync: Sync,
-    /// The packet before, real-time only.
+    /// The previous packet; real-time streams only.
     last: Option<Head>,
     dropped: u64,
 }
 
 impl<'m> Assembler<'m> {
-    /// The least memory an assembler works with \[B\]; the longest message it can hold is as long as its memory.
+    /// The smallest memory an assembler works with \[B\]. The longest message it can hold is as long as its memory.
     pub const MIN_MEMORY: usize = 16;
 
-    /// An assembler for a stream that starts now.
+    /// Returns an assembler for a stream that starts now.
     ///
     /// # Errors
-    /// `BufferTooSmall` where `memory` is shorter than [`Self::MIN_MEMORY`].
+    /// `BufferTooSmall` if `memory` is shorter than [`Self::MIN_MEMORY`].
     pub fn new(framing: Framing, memory: &'m mut [u8]) -> Result<Self, WireError> {
         if memory.len() < Self::MIN_MEMORY {
             return Err(WireError::new(WireErrorKind::BufferTooSmall, 0, Self::MIN_MEMORY, memory.len()));
@@ -156,7 +158,7 @@ impl<'m> Assembler<'m> {
         Ok(Self { framing, memory, start: 0, end: 0, to_drop: 0, sync: Sync::Kept, last: None, dropped: 0 })
     }
 
-    /// Forgets everything about the stream: a new connection starts.
+    /// Discards the state of the stream, because a new connection starts.
     pub fn reset(&mut self) {
         self.start = 0;
         self.end = 0;
@@ -166,8 +168,8 @@ impl<'m> Assembler<'m> {
         self.dropped = 0;
     }
 
-    /// Where the next received bytes go. Empty only while unfetched messages fill the memory: call
-    /// [`Self::next_frame`] until it returns `None` first.
+    /// Returns the memory for the next received bytes. Empty only while unfetched messages fill the memory; in this
+    /// case call [`Self::next_frame`] until it returns `None`.
     pub fn window(&mut self) -> &mut [u8] {
         if self.start > 0 {
             self.end = move_to_front(self.memory, self.start..self.end);
@@ -176,12 +178,13 @@ impl<'m> Assembler<'m> {
         self.memory.get_mut(self.end..).unwrap_or_default()
     }
 
-    /// `count` bytes were received into the window; more than the window holds counts as the whole window.
+    /// Records that `count` bytes were received into the window. A count beyond the window's length counts as the whole
+    /// window.
     pub fn commit(&mut self, count: usize) {
         self.end = self.end.saturating_add(count).min(self.memory.len());
     }
 
-    /// The next complete message, or what is wrong with the stream; `None` where more bytes are needed.
+    /// Returns the next complete message, or an irregularity of the stream; `None` if more bytes are needed.
     pub fn next_frame(&mut self) -> Option<Result<&[u8], FrameError>> {
         match self.advance()? {
             Ok(size) => {
@@ -193,13 +196,13 @@ impl<'m> Assembler<'m> {
         }
     }
 
-    /// The last `size` bytes that were taken, as a message or in one; until the next [`Self::window`].
+    /// Returns the last `size` bytes that were fetched, valid until the next call of [`Self::window`].
     #[doc(hidden)]
     pub fn taken(&self, size: usize) -> &[u8] {
         self.start.checked_sub(size).and_then(|from| self.memory.get(from..self.start)).unwrap_or_default()
     }
 
-    /// What is unfinished, for [`Self::restore`].
+    /// Returns the unfinished state, for [`Self::restore`].
     #[cfg(feature = "serde")]
     #[doc(hidden)]
     pub fn pending(&self) -> Pending<'_> {
@@ -207,7 +210,7 @@ impl<'m> Assembler<'m> {
         Pending { bytes, to_drop: self.to_drop, sync: self.sync, last: self.last, dropped: self.dropped }
     }
 
-    /// Goes on from `pending`; `None`, with nothing pending, where the memory is too small for it.
+    /// Continues from `pending`. Returns `None` if the memory is too small for it; the assembler is then empty.
     #[cfg(feature = "serde")]
     #[doc(hidden)]
     pub fn restore(&mut self, pending: &Pending<'_>) -> Option<()> {
@@ -222,25 +225,26 @@ impl<'m> Assembler<'m> {
         Some(())
     }
 
-    /// The memory it works in \[B\].
+    /// Returns the size of the assembler's memory \[B\].
     #[must_use]
     pub const fn memory_size(&self) -> usize {
         self.memory.len()
     }
 
-    /// Bytes received and not yet taken as a message.
+    /// Returns the number of bytes received and not yet fetched as a message.
     #[must_use]
     pub const fn buffered(&self) -> usize {
         self.end.saturating_sub(self.start)
     }
 
-    /// Bytes of this stream that were dropped: oversize messages and what the search passed over.
+    /// Returns the number of bytes of this stream that were dropped: oversize messages, and bytes skipped by the
+    /// search.
     #[must_use]
     pub const fn dropped(&self) -> u64 {
         self.dropped
     }
 
-    /// Size of the message that lies complete at `start`.
+    /// Returns the size of the message that is complete at `start`.
     fn advance(&mut self) -> Option<Result<usize, FrameError>> {
         if self.to_drop > 0 {
             let count = self.to_drop.min(self.buffered());
@@ -295,7 +299,7 @@ impl<'m> Assembler<'m> {
         }
     }
 
-    /// Goes on where a message starts; drops everything where that was lost.
+    /// Returns `None` and drops all bytes if the stream is lost.
     fn unless_lost(&mut self) -> Option<()> {
         if matches!(self.sync, Sync::Lost) {
             self.drop_bytes(self.buffered());
@@ -304,7 +308,7 @@ impl<'m> Assembler<'m> {
         Some(())
     }
 
-    /// From here on there are no messages.
+    /// Marks the stream as lost: no further message is looked for.
     fn lose(&mut self, declared: i32) -> Result<usize, FrameError> {
         self.sync = Sync::Lost;
         Err(FrameError::LostSync { declared })
@@ -342,13 +346,15 @@ impl<'m> Assembler<'m> {
         }
     }
 
-    /// Whether a packet in its expected place may follow the one before: a controller does not change its layout,
-    /// so another size is believed only if the clock goes on. A clock that jumps is the link monitor's business.
+    /// Returns whether a packet in its expected position may follow the previous one. A controller does not change its
+    /// layout, so another size is accepted only if the clock advances by at most 1 s. With the same size a jump of the
+    /// clock is accepted here; the link monitor judges it.
     fn continues(&self, head: Head) -> bool {
         self.last.is_none_or(|last| head.size == last.size || goes_on(last, head, Duration::from_secs(1)))
     }
 
-    /// Whether a packet in an unexpected place is one: same size as before *and* a clock that went on.
+    /// Returns whether a packet in an unexpected position is genuine: same size as before *and* a clock that advanced
+    /// by at most [`SEARCH_HORIZON`].
     fn resumes(&self, head: Head) -> bool {
         self.last.is_none_or(|last| head.size == last.size && goes_on(last, head, SEARCH_HORIZON))
     }
@@ -363,7 +369,7 @@ impl<'m> Assembler<'m> {
     }
 }
 
-/// Whether the clock of `head` is at or after that of `last`, by no more than `horizon`.
+/// Returns whether the clock of `head` is at or after that of `last`, by no more than `horizon`.
 fn goes_on(last: Head, head: Head, horizon: Duration) -> bool {
     head.time >= last.time && head.time.since(last.time) <= horizon
 }

@@ -1,7 +1,8 @@
-//! Interpreter mode: the lines that a controller answers at port 30020 (`core/docs/protocol/ur-external-control.md 3`).
+//! Interpreter mode: the lines with which a controller replies at port 30020
+//! (`core/docs/protocol/ur-external-control.md 3`).
 //!
-//! Each line of a client has one line in reply. How the replies are punctuated is not fixed: a word and a colon come first, then
-//! blanks, then often a number.
+//! Each line of a client gets one line in reply. The punctuation of replies is not fixed: a word and a colon come
+//! first, then blanks, then often a number.
 //!
 //! ```
 //! use outrigger_wire::interpreter::Reply;
@@ -21,26 +22,26 @@ pub const PORT: u16 = 30_020;
 pub enum Reply<'a> {
     /// The line is accepted.
     Accepted {
-        /// Its number, from 1; `None` or 0 for a line that has none, as `abort`.
+        /// The line's number, from 1; `None` or 0 for a line that has none, such as `abort`.
         id: Option<u32>,
         /// The rest of the reply: the line.
         line: Text<'a>,
     },
-    /// The line is discarded: the reason, then the line.
+    /// The line is discarded. The text is the reason, followed by the line.
     Discarded(Text<'a>),
-    /// The answer to a [`Query`].
+    /// The reply to a [`Query`].
     State {
-        /// The number asked for.
+        /// The requested number.
         value: u32,
         /// The rest of the reply: the query.
         query: Text<'a>,
     },
-    /// Something else.
+    /// Any other line.
     Other(Text<'a>),
 }
 
 impl<'a> Reply<'a> {
-    /// Reads one line, without its end.
+    /// Reads one reply, given without its line end.
     #[must_use]
     pub fn parse(line: &'a [u8]) -> Self {
         let line = line.trim_ascii();
@@ -61,7 +62,8 @@ impl<'a> Reply<'a> {
     }
 }
 
-/// Returns the reason in the text of [`Reply::Discarded`], which ends with the line that was sent and began with `sent`.
+/// Returns the reason in the text of [`Reply::Discarded`], without the discarded line at its end. `sent` is the start
+/// of that line.
 #[must_use]
 pub fn reason<'a>(text: Text<'a>, sent: &[u8]) -> Text<'a> {
     let sent = sent.trim_ascii();
@@ -71,7 +73,7 @@ pub fn reason<'a>(text: Text<'a>, sent: &[u8]) -> Text<'a> {
     Text(if before.is_empty() { text.0 } else { before })
 }
 
-/// A question about how far the statements are.
+/// A query about the progress of the statements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Query {
     /// The number of the last statement that was executed; 0 before the first.
@@ -80,15 +82,15 @@ pub enum Query {
     LastInterpreted,
     /// The number of the last statement that was cleared.
     LastCleared,
-    /// The count of statements that were accepted and not executed.
+    /// The number of statements that were accepted and are not executed yet.
     Unexecuted,
 }
 
 impl Query {
-    /// All of them.
+    /// All queries.
     pub const ALL: [Self; 4] = [Self::LastExecuted, Self::LastInterpreted, Self::LastCleared, Self::Unexecuted];
 
-    /// The line that asks it, with its end.
+    /// Returns the line that sends this query, with its line feed.
     #[must_use]
     pub const fn line(self) -> &'static str {
         match self {
@@ -105,13 +107,14 @@ fn split_at(bytes: &[u8], at: u8) -> Option<(&[u8], &[u8])> {
     Some((parts.next()?, parts.next()?))
 }
 
-/// The number that `rest` begins with, and what follows it and a colon.
+/// Splits the leading number off `rest`; the second part is the text behind the number and its colon. Without a number
+/// the second part is `rest`.
 fn number(rest: &[u8]) -> (Option<u32>, &[u8]) {
     let rest = rest.trim_ascii();
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let (number, after) = rest.split_at_checked(digits).unwrap_or((&[], rest));
     let behind = after.trim_ascii();
-    // A statement may begin with a digit; a number of the controller ends with a colon, or the line ends with it.
+    // A statement may begin with a digit. A number of the controller is followed by a colon or by the end of the line.
     let Some(behind) = (if behind.is_empty() { Some(behind) } else { behind.strip_prefix(b":") }) else {
         return (None, rest);
     };

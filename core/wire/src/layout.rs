@@ -1,4 +1,4 @@
-//! The one place where a table of the specification becomes code.
+//! Macros that turn a table of the specification into code.
 
 use crate::math::double::{is_nan, scaled};
 
@@ -22,9 +22,9 @@ impl From<bool> for Flag {
     }
 }
 
-/// A bit mask that travels as a double (`core/docs/protocol/ur-client-interfaces.md 2.5`).
+/// A bit mask that is transmitted as a double (`core/docs/protocol/ur-client-interfaces.md 2.5`).
 ///
-/// Some sources read the eight bytes as an integer. Both are understood: a double of at least 1 has exponent bits
+/// Some sources read the eight bytes as an integer. Both forms are accepted: a double of at least 1 has exponent bits
 /// set, and no mask reaches bit 52.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
@@ -34,7 +34,7 @@ impl From<Mask> for u64 {
     fn from(mask: Mask) -> Self {
         let value = mask.0.get();
         let raw = value.to_bits();
-        // Negative and NaN become 0, what is too large becomes all ones.
+        // Negative numbers and NaN become 0; a number that is too large becomes all ones.
         if raw >> 52 == 0 {
             raw
         } else if is_nan(value) || value.is_sign_negative() {
@@ -51,7 +51,7 @@ impl From<u64> for Mask {
     }
 }
 
-/// Host type of a wire type.
+/// The host type of a wire type.
 #[rustfmt::skip]
 macro_rules! host {
     ([$wire:tt; $n:literal]) => { [$crate::layout::host!($wire); $n] };
@@ -77,11 +77,11 @@ macro_rules! host {
     ($other:tt) => { $other };
 }
 
-/// Defines the body of a message from its table: a view, a `Repr`, both directions and the visitor.
+/// Defines the body of a message from its table: a view, a `Repr`, both conversions and the visitor.
 ///
-/// The body is a sequence of blocks. A block without condition is always there; one with `when` is there where
-/// its condition holds, which may look at the size and at the blocks before it; of the `tail` every field exists
-/// whose end is within the message. Each line is `offset name: type, unit, meaning;`, and the offset is checked.
+/// The body is a sequence of blocks. A block without a condition always exists. A block with `when` exists if its
+/// condition holds; the condition can use the size and the blocks before it. In the `tail`, a field exists if its end
+/// is within the message. Each line is `offset name: type, unit, meaning;`, and the offset is checked.
 macro_rules! layout {
     (
         $(#[$view_doc:meta])* view $View:ident;
@@ -143,7 +143,7 @@ macro_rules! layout {
         }
 
         impl<'a> $View<'a> {
-            /// The blocks after the header, from a cursor that ends with the message.
+            /// Reads the blocks after the header from a cursor that ends with the message.
             pub(crate) fn body($size: usize, mut bytes: $crate::Take<'a>) -> Result<Self, $crate::WireError> {
                 $( let $block = $crate::layout::take!(bytes, $Block [$($cond)?]); )+
                 Ok(Self { $size, $( $block, )+ tail: bytes.rest() })
@@ -162,14 +162,14 @@ macro_rules! layout {
                 }
             )+ )?
 
-            /// Bytes behind the last field known here: software newer than this table appends fields.
+            /// Returns the bytes behind the last known field: software newer than this table appends fields.
             #[must_use]
             pub fn trailing(&self) -> &'a [u8] {
                 let known = 0 $( + size_of::<$Tail>() )?;
                 self.tail.get(known..).unwrap_or_default()
             }
 
-            /// All fields in host order; absent ones are zero.
+            /// Returns all fields in host order; absent ones are zero.
             #[must_use]
             pub fn to_repr(&self) -> $Repr {
                 let mut repr = $Repr::default();
@@ -190,13 +190,13 @@ macro_rules! layout {
         }
 
         impl $Repr {
-            /// Writes the blocks after the header and zeros up to the end of the message.
+            /// Writes the blocks after the header, and zeros up to the end of the message.
             fn emit_body(&self, $size: usize, mut put: $crate::Put<'_>) -> Result<(), $crate::WireError> {
                 $(
                     let $block = $Block { $( $field: $crate::fields::Wire::wire(self.$field), )+ };
                     let $block = $crate::layout::put!(put, $block [$($cond)?]);
                 )+
-                // A table without conditions looks at neither.
+                // A table without conditions uses neither.
                 let _ = ($size, $( $block, )+);
                 $( $(
                     if put.space() >= size_of::<$tail_ty>() {
@@ -213,7 +213,7 @@ macro_rules! layout {
     };
 }
 
-/// Defines a record that repeats once per joint: the wire struct, its host-order twin, and a visitor that gives one
+/// Defines a record that repeats once per joint: the wire struct, its host-order twin, and a visitor that reports one
 /// array per field instead of one group per joint.
 macro_rules! record {
     (
@@ -257,7 +257,7 @@ macro_rules! record {
     };
 }
 
-/// Checks that a header of so many bytes and these blocks make a message of the size that the specification names.
+/// Checks at compile time that a header of this size and these blocks add up to the message size in the specification.
 macro_rules! total {
     ($( $size:literal = $header:literal $(+ $Block:ident)+; )+) => {
         #[allow(clippy::arithmetic_side_effects, reason = "evaluated when compiling")]

@@ -1,12 +1,12 @@
-//! `f32` functions of the control path: the same bits on every host and board.
+//! `f32` functions of the control path that compute the same bits on every host and board.
 //!
-//! Only IEEE additions, multiplications, divisions and conversions, in a fixed order, without fused
-//! multiply-add: no platform's math library is asked, so a law replayed on another machine gives the same
-//! command. The price is known: about 60 instructions for a sine and cosine on a Cortex-M4F, where a
-//! double-precision library call takes about thirty times as many.
+//! They use only IEEE additions, multiplications, divisions and conversions, in a fixed order, without fused
+//! multiply-add. No platform's math library is called, so a law replayed on another machine gives the same command. The
+//! cost: about 60 instructions for a sine and cosine on a Cortex-M4F; a double-precision library call takes about
+//! thirty times as many.
 //!
-//! Accuracy, held by the tests below against `f64`: sine and cosine within 10⁻⁷, arc tangent within
-//! 3.5·10⁻⁷ rad, square root within one unit in the last place.
+//! Accuracy, checked by the tests below against `f64`: sine and cosine within 10⁻⁷, arc tangent within 3.5·10⁻⁷ rad,
+//! square root within one unit in the last place.
 //!
 //! ```
 //! use outrigger_wire::math::{self, Rotation};
@@ -19,26 +19,26 @@
 
 pub mod double;
 
-/// π/2 in three parts; the first two times a whole number up to 2¹³ are exact in `f32`.
+/// π/2 in three parts. The first two, times a whole number up to 2¹³, are exact in `f32`.
 const HALF_PI_PARTS: [f32; 3] = [1.570_312_5, 4.837_513e-4, 7.549_79e-8];
-/// Largest angle of [`sin_cos`] \[rad\]: beyond it the parts above are no longer exact.
+/// The largest angle of [`sin_cos`] \[rad\]. Beyond it the products with the parts above are no longer exact.
 const LARGEST_ANGLE: f32 = 12_800.0;
-/// Minimax fit of (sin √z − √z) / z^(3/2) on \[0, (π/4)²\].
+/// A minimax fit of (sin √z − √z) / z^(3/2) on \[0, (π/4)²\].
 const SIN: [f32; 3] = [-0.166_666_55, 8.332_178e-3, -1.951_726_6e-4];
-/// Minimax fit of (cos √z − 1 + z/2) / z² on \[0, (π/4)²\].
+/// A minimax fit of (cos √z − 1 + z/2) / z² on \[0, (π/4)²\].
 const COS: [f32; 3] = [4.166_664_6e-2, -1.388_736_8e-3, 2.443_841_6e-5];
-/// Minimax fit of (atan √z − √z) / z^(3/2) on \[0, tan²(π/8)\].
+/// A minimax fit of (atan √z − √z) / z^(3/2) on \[0, tan²(π/8)\].
 const ATAN: [f32; 4] = [-0.333_329_56, 0.199_779_2, -0.138_797_77, 8.060_057_5e-2];
 const TAN_PI_8: f32 = 0.414_213_57;
 
-/// Value of the polynomial with these coefficients, constant term first.
+/// Returns the value of the polynomial with these coefficients, constant term first.
 #[inline]
 fn polynomial<const N: usize>(coefficients: [f32; N], z: f32) -> f32 {
     coefficients.into_iter().rev().reduce(|sum, c| sum * z + c).unwrap_or(0.0)
 }
 
-/// `value` held between `low` and `high`; NaN stays NaN. Unlike [`f32::clamp`] it does not panic where the bounds are
-/// the wrong way round or NaN: then it gives one of the three.
+/// Returns `value` limited to the range from `low` to `high`; NaN stays NaN. Unlike [`f32::clamp`] it does not panic if
+/// the bounds are in the wrong order or NaN: the result is then one of the three arguments.
 #[must_use]
 #[inline]
 pub fn bounded(value: f32, low: f32, high: f32) -> f32 {
@@ -51,7 +51,7 @@ pub fn bounded(value: f32, low: f32, high: f32) -> f32 {
     }
 }
 
-/// Sine and cosine of an angle \[rad\]; NaN beyond ±12 800 rad, where no joint angle lies.
+/// Returns sine and cosine of an angle \[rad\]; NaN beyond ±12 800 rad, which no joint angle reaches.
 #[must_use]
 pub fn sin_cos(angle: f32) -> (f32, f32) {
     if angle.is_nan() || angle.abs() > LARGEST_ANGLE {
@@ -73,7 +73,7 @@ pub fn sin_cos(angle: f32) -> (f32, f32) {
     }
 }
 
-/// Angle of the point (x, y) \[rad\], −π … π; 0 at the origin.
+/// Returns the angle of the point (x, y) \[rad\], −π … π; 0 at the origin.
 #[must_use]
 #[inline]
 pub fn atan2(y: f32, x: f32) -> f32 {
@@ -95,7 +95,7 @@ pub fn atan2(y: f32, x: f32) -> f32 {
     if y < 0.0 { -angle } else { angle }
 }
 
-/// Square root; NaN for negative numbers and NaN, infinity for infinity.
+/// Returns the square root; NaN for negative numbers and NaN, infinity for infinity.
 #[must_use]
 #[inline]
 pub fn sqrt(x: f32) -> f32 {
@@ -105,7 +105,7 @@ pub fn sqrt(x: f32) -> f32 {
     if x <= 0.0 || x == f32::INFINITY {
         return x;
     }
-    // Subnormal numbers have too few bits for the estimate below: scale by an even power of two.
+    // Subnormal numbers have too few bits for the estimate below: scale them by an even power of two.
     let (x, scale) = if x < f32::MIN_POSITIVE { (x * 16_777_216.0, 1.0 / 4_096.0) } else { (x, 1.0) };
     // Halving and negating the exponent estimates 1/√x within 4 %; each step squares the error.
     let mut inverse = f32::from_bits(0x5f37_59df_u32.wrapping_sub(x.to_bits() >> 1));
@@ -118,7 +118,7 @@ pub fn sqrt(x: f32) -> f32 {
     0.5 * (root + x / root) * scale
 }
 
-/// A vector of three, in the frame its name says.
+/// A vector with three components, in the frame that its name states.
 pub type Vector3 = [f32; 3];
 
 /// a + b.
@@ -135,7 +135,7 @@ pub fn subtract([ax, ay, az]: Vector3, [bx, by, bz]: Vector3) -> Vector3 {
     [ax - bx, ay - by, az - bz]
 }
 
-/// a times a factor.
+/// Returns a vector times a factor.
 #[must_use]
 #[inline]
 pub fn scale([x, y, z]: Vector3, factor: f32) -> Vector3 {
@@ -163,15 +163,15 @@ pub fn norm(a: Vector3) -> f32 {
     sqrt(dot(a, a))
 }
 
-/// A rotation, as the three axes of the turned frame seen from the frame it was turned from.
+/// A rotation, stored as the three axes of the rotated frame in coordinates of the original frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Rotation {
-    /// The turned x axis.
+    /// The rotated x axis.
     pub x: Vector3,
-    /// The turned y axis.
+    /// The rotated y axis.
     pub y: Vector3,
-    /// The turned z axis.
+    /// The rotated z axis.
     pub z: Vector3,
 }
 
@@ -179,12 +179,12 @@ impl Rotation {
     /// No rotation.
     pub const IDENTITY: Self = Self { x: [1.0, 0.0, 0.0], y: [0.0, 1.0, 0.0], z: [0.0, 0.0, 1.0] };
 
-    /// From a rotation vector \[rad\], axis times angle.
+    /// Returns the rotation of a rotation vector \[rad\], which is axis times angle.
     #[must_use]
     #[inline]
     pub fn from_vector(vector: Vector3) -> Self {
         let angle = norm(vector);
-        // sin(θ)/θ and (1 − cos θ)/θ² by half angles, so that nothing cancels; series where θ is tiny.
+        // sin(θ)/θ and (1 − cos θ)/θ² by half angles, to avoid cancellation; by series for a tiny θ.
         let (a, b) = if angle < 1e-4 {
             (1.0, 0.5)
         } else {
@@ -202,12 +202,12 @@ impl Rotation {
         }
     }
 
-    /// The rotation vector \[rad\], its length 0 … π.
+    /// Returns the rotation vector \[rad\]; its length is 0 … π.
     #[must_use]
     #[inline]
     pub fn to_vector(&self) -> Vector3 {
         let ([xx, xy, xz], [yx, yy, yz], [zx, zy, zz]) = (self.x, self.y, self.z);
-        // Twice the quaternion, from whichever component is largest: exact near no turn and near half turns.
+        // Twice the quaternion, from its largest component: exact near no rotation and near half turns.
         let (w, v) = if xx + yy + zz > 0.0 {
             let w = sqrt(1.0 + xx + yy + zz);
             (w, scale([yz - zy, zx - xz, xy - yx], 1.0 / w))
@@ -223,19 +223,19 @@ impl Rotation {
         };
         let (w, v) = if w < 0.0 { (-w, scale(v, -1.0)) } else { (w, v) };
         let length = norm(v);
-        // For tiny turns the angle is 2·|v| / w and |v| itself may underflow.
+        // For tiny rotations the angle is 2·|v| / w, since |v| itself may underflow.
         let factor = if length < 1e-6 { 2.0 / w } else { 2.0 * atan2(length, w) / length };
         scale(v, factor)
     }
 
-    /// A vector of the turned frame, seen from the frame it was turned from.
+    /// Converts a vector from coordinates of the rotated frame to those of the original frame.
     #[must_use]
     #[inline]
     pub fn apply(&self, [x, y, z]: Vector3) -> Vector3 {
         add(add(scale(self.x, x), scale(self.y, y)), scale(self.z, z))
     }
 
-    /// `self` after `inner`: the rotation that first turns by `inner`, then by `self`.
+    /// Returns the rotation that first rotates by `inner`, then by `self`.
     #[must_use]
     #[inline]
     pub fn after(&self, inner: &Self) -> Self {
@@ -243,18 +243,18 @@ impl Rotation {
     }
 }
 
-/// A frame with its rotation worked out.
+/// A coordinate frame, with its rotation as a matrix.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Frame {
-    /// Origin \[m\].
+    /// The origin \[m\].
     pub position: Vector3,
-    /// Axes.
+    /// The axes.
     pub rotation: Rotation,
 }
 
 impl Frame {
-    /// `inner`, given relative to this frame, seen from where this frame is given.
+    /// Converts `inner`, which is relative to this frame, to the reference frame of this frame.
     #[must_use]
     #[inline]
     pub fn then(&self, inner: &Self) -> Self {
@@ -305,7 +305,7 @@ mod tests {
         }
     }
 
-    /// Every host and board computes these bits: a change here is a change of every recorded run.
+    /// Every host and board computes these bits. A change here changes every recorded run.
     #[test]
     fn the_bits_are_the_same_on_every_machine() {
         let mut hash = 0xcbf2_9ce4_8422_2325_u64;

@@ -1,5 +1,5 @@
-//! What the player on a controller, a program of ours that executes moves by itself, and the computer that it serves say to
-//! each other (`core/docs/protocol/outrigger-programs.md` 13): whole numbers of four bytes.
+//! The messages between the player and the computer it serves (`core/docs/protocol/outrigger-programs.md` 13): whole
+//! numbers of four bytes. The player is Outrigger's program on the controller that executes moves by itself.
 //!
 //! ```
 //! use outrigger_wire::player::{PlayerOrder, PlayerOrderRepr, PlayerReport};
@@ -22,17 +22,17 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 use super::program::{Report, What};
 use super::{WireError, WireErrorKind};
 
-/// What the player is told in each cycle.
+/// An order, which the computer sends to the player in each cycle.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub struct PlayerOrder {
-    /// One more than the one before, 0 behind 65 535.
+    /// The counter of the orders: increases by one with each order; 65 535 is followed by 0.
     counter: I32,
-    /// Of [`What`].
+    /// The number of a [`What`].
     what: I32,
-    /// Of the move that it is about; 0 for none.
+    /// The number of the move concerned; 0 for none.
     number: I32,
-    /// How long it takes \[µs\].
+    /// The duration of a leg \[µs\].
     time: I32,
     positions: [I32; 6],
     velocities: [I32; 6],
@@ -43,37 +43,40 @@ pub struct PlayerOrder {
 /// [`PlayerOrder`] in host order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlayerOrderRepr {
-    /// One more than the one before, 0 behind 65 535.
+    /// The counter of the orders: increases by one with each order; 65 535 is followed by 0.
     pub counter: u16,
-    /// What is to be done.
+    /// The kind of order.
     pub what: What,
-    /// Number of the move that it is about, 1 … 2³¹ − 1; 0 for none.
+    /// The number of the move concerned, 1 … 2³¹ − 1; 0 for none.
     pub number: u32,
-    /// How long it takes \[µs\], 0 … 2³¹ − 1. Of [`What::Keep`] 1 where a contact of the tool ends the motion; of
-    /// [`What::Force`] [`force_settings`](Self::force_settings).
+    /// The duration of a leg \[µs\], 0 … 2³¹ − 1. With [`What::Keep`]: 1 if a contact of the tool ends the motion. With
+    /// [`What::Force`]: [`force_settings`](Self::force_settings).
     pub time: u32,
-    /// Where it leads \[µrad\]; of [`What::Values`] joint speeds \[µrad/s\].
+    /// The joint positions at the end of a motion or leg, or at the beginning of a trajectory \[µrad\]. With
+    /// [`What::Values`]: joint speeds \[µrad/s\].
     pub positions: [i32; 6],
-    /// How fast the joints are there \[µrad/s\]; of [`What::Move`] the speed of the joint with the longest way, then zeros; of
-    /// [`What::Line`] that of the tool \[µm/s\], then zeros; of an order that [asks](Self::asking) the place.
+    /// The joint speeds at the end of a leg \[µrad/s\]. With [`What::Move`]: the speed of the joint with the longest
+    /// way, then zeros. With [`What::Line`]: the speed of the tool \[µm/s\], then zeros. In an order with a question
+    /// ([`asking`](Self::asking)): the place that is converted.
     pub velocities: [i32; 6],
-    /// How they gain speed there \[µrad/s²\]; of [`What::Move`] that of the same joint, of [`What::Line`] of the tool
-    /// \[µm/s²\], then zeros.
+    /// The joint accelerations at the end of a leg \[µrad/s²\]. With [`What::Move`]: the acceleration of the joint with
+    /// the longest way, then zeros. With [`What::Line`]: the acceleration of the tool \[µm/s²\], then zeros.
     pub accelerations: [i32; 6],
-    /// How they gain speed where it begins \[µrad/s²\]: of legs, whose place and speed there are those of the one before. Of
-    /// [`What::Line`] the pose to which it leads \[µm, µrad\]; of an order that [asks](Self::asking) which value, then zeros.
+    /// The joint accelerations at the beginning of a leg \[µrad/s²\]; positions and speeds there are those at the end
+    /// of the previous leg. With [`What::Line`]: the pose at the end of the line \[µm, µrad\]. In an order with a
+    /// question ([`asking`](Self::asking)): the index of the requested value, then zeros.
     pub begin: [i32; 6],
 }
 
 impl PlayerOrder {
-    /// Its size \[B\].
+    /// The size of an order \[B\].
     pub const LEN: usize = size_of::<Self>();
 
-    /// The order in `bytes`, and nothing else.
+    /// Returns the order in `bytes`, which must contain nothing else.
     ///
     /// # Errors
-    /// `BadLength` at 0 where it has another size, `BadValue` at 0 where its counter is none, at 4 where what is to be done is
-    /// none, at 8 and at 12 where the number of its move and its time are below 0.
+    /// `BadLength` at 0 if the size differs. `BadValue` at 0 if the counter does not fit 16 bits, at 4 if the kind of
+    /// order does not, at 8 if the number of the move is negative, at 12 if the time is negative.
     pub fn new_checked(bytes: &[u8]) -> Result<&Self, WireError> {
         let order = Self::ref_from_bytes(bytes)
             .map_err(|_| WireError::new(WireErrorKind::BadLength, 0, Self::LEN, bytes.len()))?;
@@ -85,7 +88,7 @@ impl PlayerOrder {
         }
     }
 
-    /// In host order.
+    /// Returns the order in host order.
     #[must_use]
     pub fn repr(&self) -> PlayerOrderRepr {
         let integers = |values: [I32; 6]| values.map(I32::get);
@@ -103,7 +106,7 @@ impl PlayerOrder {
 }
 
 impl PlayerOrderRepr {
-    /// The order to go on as before.
+    /// Returns an order to continue as before.
     #[must_use]
     pub const fn keep(counter: u16) -> Self {
         let none = [0; 6];
@@ -119,8 +122,8 @@ impl PlayerOrderRepr {
         }
     }
 
-    /// What `time` is of [`What::Force`]: the type of `force_mode`, 1 to 3, and damping, 0 … 1000, and gain scaling, 0 … 2000,
-    /// in thousandths.
+    /// Returns the value of `time` for [`What::Force`]. It contains the type of `force_mode`, 1 to 3, the damping, 0 …
+    /// 1000, and the gain scaling, 0 … 2000, both in thousandths.
     #[must_use]
     pub const fn force_settings(kind: u8, damping: u16, gain_scaling: u16) -> u32 {
         let (kind, damping, gain) = (kind as u32 & 3, damping as u32, gain_scaling as u32);
@@ -128,24 +131,27 @@ impl PlayerOrderRepr {
         kind.saturating_add(damping.saturating_add(gain.saturating_mul(1001)).saturating_mul(4))
     }
 
-    /// The same order, of [`What::Values`] or [`What::Keep`], beside which the program is asked for the joint angles where the tool
-    /// is at a pose \[µm, µrad\], or for the pose of these `angles` \[µrad\]: for the value with this `index`, 0 to 5, which is the
-    /// [progress](PlayerReport::progress) of its report. The one with index 0 is asked for first.
+    /// Adds a question to this order, which must be a [`What::Values`] or a [`What::Keep`]. If `angles` is `false`, the
+    /// program converts the pose `place` \[µm, µrad\] to joint positions; if it is `true`, the joint positions `place`
+    /// \[µrad\] to a pose. The [progress](PlayerReport::progress) of the order's report is the result's component
+    /// `index`, 0 to 5. Request index 0 first, because the program computes all six values with it.
     #[must_use]
     pub fn asking(self, place: [i32; 6], angles: bool, index: u8) -> Self {
         let first = if angles { Self::POSE } else { Self::JOINTS };
         Self { velocities: place, begin: [first.saturating_add(index.min(5).into()), 0, 0, 0, 0, 0], ..self }
     }
 
-    /// What the first of `begin` is where the joint angles of a pose are asked for, from the first of them on.
+    /// The first number of `begin` for a question after joint positions: this number is their first component, the next
+    /// ones the others.
     const JOINTS: i32 = 1;
-    /// The same where the pose of joint angles is asked for.
+    /// The first number of `begin` for a question after a pose: this number is its first component, the next ones the
+    /// others.
     const POSE: i32 = 7;
 
-    /// Writes it to the start of `out`; its size.
+    /// Writes the order to the start of `out` and returns its size \[B\].
     ///
     /// # Errors
-    /// `BufferTooSmall` where `out` is shorter.
+    /// `BufferTooSmall` if `out` is shorter than the order.
     pub fn emit(&self, out: &mut [u8]) -> Result<usize, WireError> {
         let most = |value: u32| I32::new(i32::try_from(value).unwrap_or(i32::MAX));
         let order = PlayerOrder {
@@ -164,26 +170,29 @@ impl PlayerOrderRepr {
     }
 }
 
-/// What the player says of each order, and of its end.
+/// A report, which the player sends after each order and when it ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlayerReport {
-    /// As of every program of ours; in its ring wait legs of a trajectory.
+    /// The part that all Outrigger programs report; its lag is the number of legs of a trajectory that wait in the
+    /// ring.
     pub report: Report,
-    /// The move that it executes, below 0 the one that it has executed or given up; 0 before the first.
+    /// The number of the move in execution. The negative number of the last move if that has ended or was cancelled; 0
+    /// before the first move.
     pub shown: i32,
-    /// How far that is: of a motion to one place the share of its way \[1e-6\], of a trajectory its time \[µs\]. Below 0 where
-    /// a contact of the tool has ended it: so many control cycles before that began. Of an order that
-    /// [asks](PlayerOrderRepr::asking) the value that was asked for, or [`OUT_OF_REACH`](Self::OUT_OF_REACH).
+    /// The progress of the move: for a motion to one place the completed share of its way \[1e-6\], for a trajectory
+    /// its time \[µs\]. If a contact of the tool has ended the motion: minus the number of control cycles between the
+    /// beginning of the contact and its detection. For an order with a question ([`asking`](PlayerOrderRepr::asking)):
+    /// the requested value, or [`OUT_OF_REACH`](Self::OUT_OF_REACH).
     pub progress: i32,
 }
 
 impl PlayerReport {
-    /// Its size \[B\].
+    /// The size of a report \[B\].
     pub const LEN: usize = 12;
-    /// The arm cannot reach the pose whose joint angles were asked for.
+    /// The answer to a question after joint positions if the arm cannot reach the pose.
     pub const OUT_OF_REACH: i32 = i32::MAX;
 
-    /// The report that these bytes are.
+    /// Reads the report from its bytes.
     #[must_use]
     pub fn from_bytes(bytes: [u8; Self::LEN]) -> Self {
         let [a, b, c, d, shown @ .., e, f, g, h] = bytes;
@@ -194,7 +203,7 @@ impl PlayerReport {
         }
     }
 
-    /// Its bytes.
+    /// Returns the bytes of the report.
     #[must_use]
     pub fn to_bytes(self) -> [u8; Self::LEN] {
         let ([a, b, c, d], [e, f, g, h]) = (self.report.to_bytes(), self.shown.to_be_bytes());
@@ -202,7 +211,7 @@ impl PlayerReport {
         [a, b, c, d, e, f, g, h, i, j, k, l]
     }
 
-    /// The number of the move that it shows, and whether that runs; `None` before the first.
+    /// Returns the number of the reported move, and `true` if it is in execution; `None` before the first move.
     #[must_use]
     pub const fn mirrored(&self) -> Option<(u32, bool)> {
         match self.shown {

@@ -1,5 +1,5 @@
-//! What a program of ours on a controller and the computer that it serves say to each other
-//! (`core/docs/protocol/outrigger-programs.md`): whole numbers of four bytes, as URScript's sockets have them.
+//! The messages between an Outrigger program on a controller and the computer it serves
+//! (`core/docs/protocol/outrigger-programs.md`): whole numbers of four bytes, as URScript's sockets transmit them.
 //!
 //! ```
 //! use outrigger_wire::program::{Hello, HelloRepr, Kind, Order, OrderRepr, What};
@@ -21,7 +21,7 @@ use super::{WireError, WireErrorKind};
 use crate::robot::wire_enum;
 
 wire_enum! {
-    /// What a program does with the values that it gets.
+    /// The kind of an Outrigger program, which says how it uses the received values.
     Kind: i32 {
         SpeedJ = 1 "speedj" "Joint speeds, by a thread of `speedj`",
         ServoJ = 2 "servoj" "Joint positions, by a thread of `servoj`",
@@ -32,7 +32,7 @@ wire_enum! {
 }
 
 wire_enum! {
-    /// What a program is told.
+    /// The kind of an order to a program.
     What: i32 {
         Rest = 0 "rest" "Come to rest, and stay",
         Values = 1 "values" "These values, from the next control cycle on",
@@ -50,7 +50,7 @@ wire_enum! {
 }
 
 wire_enum! {
-    /// Why a program has ended, or that it has not.
+    /// The reason why a program has ended, or that it is still running.
     Ending: u8 {
         None = 0 "runs" "It goes on",
         Told = 1 "told to" "It was told to",
@@ -65,49 +65,49 @@ wire_enum! {
     }
 }
 
-/// Greeting of a program, the first it says.
+/// The greeting, which is the first message of a program.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub struct Hello {
-    /// [`Hello::MAGIC`].
+    /// The constant [`Hello::MAGIC`].
     magic: I32,
-    /// Of this conversation.
+    /// The version of the protocol.
     version: I32,
-    /// Of [`Kind`].
+    /// The number of a [`Kind`].
     kind: I32,
-    /// What was rendered into the program, so that it is known whose it is.
+    /// The token that was rendered into the program; it identifies the program's owner.
     token: I32,
 }
 
 /// [`Hello`] in host order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HelloRepr {
-    /// Of this conversation: [`Hello::VERSION`] is ours.
+    /// The version of the protocol; [`Hello::VERSION`] is supported.
     pub version: i32,
-    /// What the program does.
+    /// The kind of program.
     pub kind: Kind,
-    /// What was rendered into it.
+    /// The token that was rendered into the program; it identifies the program's owner.
     pub token: i32,
 }
 
 impl Hello {
-    /// `OUTR`.
+    /// The bytes `OUTR`.
     pub const MAGIC: i32 = 0x4F55_5452;
-    /// The version of this conversation that is spoken here.
+    /// The supported version of the protocol.
     pub const VERSION: i32 = 1;
-    /// Its size \[B\].
+    /// The size of a greeting \[B\].
     pub const LEN: usize = size_of::<Self>();
 
-    /// The greeting in `bytes`, and nothing else.
+    /// Returns the greeting in `bytes`, which must contain nothing else.
     ///
     /// # Errors
-    /// `BadLength` at 0 where it has another size, `BadType` at 0 where it is none.
+    /// `BadLength` at 0 if the size differs; `BadType` at 0 if the magic number differs.
     pub fn new_checked(bytes: &[u8]) -> Result<&Self, WireError> {
         let hello = exactly::<Self>(bytes)?;
         if hello.magic.get() == Self::MAGIC { Ok(hello) } else { Err(WireError::new(WireErrorKind::BadType, 0, 0, 0)) }
     }
 
-    /// In host order.
+    /// Returns the greeting in host order.
     #[must_use]
     pub const fn repr(&self) -> HelloRepr {
         let (version, kind, token) = (self.version.get(), Kind::from_raw(self.kind.get()), self.token.get());
@@ -116,49 +116,50 @@ impl Hello {
 }
 
 impl HelloRepr {
-    /// Writes it to the start of `out`; its size.
+    /// Writes the greeting to the start of `out` and returns its size \[B\].
     ///
     /// # Errors
-    /// `BufferTooSmall` where `out` is shorter.
+    /// `BufferTooSmall` if `out` is shorter than the greeting.
     pub fn emit(&self, out: &mut [u8]) -> Result<usize, WireError> {
         let (magic, version) = (I32::new(Hello::MAGIC), I32::new(self.version));
         put(&Hello { magic, version, kind: I32::new(self.kind.raw()), token: I32::new(self.token) }, out)
     }
 }
 
-/// What a program is told in each cycle.
+/// An order, which the computer sends to the program in each cycle.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub struct Order {
-    /// One more than the one before, 0 behind 65 535.
+    /// The counter of the orders: increases by one with each order; 65 535 is followed by 0.
     counter: I32,
-    /// Of [`What`], and 65 536 times how many further cycles the values are for.
+    /// The number of a [`What`], plus 65 536 times the number of further cycles that the values cover.
     what: I32,
-    /// Joint speeds \[µrad/s\], positions \[µrad\] or torques \[µNm\].
+    /// Joint speeds \[µrad/s\], joint positions \[µrad\] or joint torques \[µNm\].
     values: [I32; 6],
 }
 
 /// [`Order`] in host order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OrderRepr {
-    /// One more than the one before, 0 behind 65 535.
+    /// The counter of the orders: increases by one with each order; 65 535 is followed by 0.
     pub counter: u16,
-    /// What is to be done.
+    /// The kind of order.
     pub what: What,
-    /// How many cycles it takes to the values from those before, 1 to 32 768: one, unless states were missed.
+    /// The number of cycles from the previous values to these, 1 to 32 768. More than one only if states were missed.
     pub cycles: u16,
-    /// Joint speeds \[µrad/s\], positions \[µrad\] or torques \[µNm\].
+    /// Joint speeds \[µrad/s\], joint positions \[µrad\] or joint torques \[µNm\].
     pub values: [i32; 6],
 }
 
 impl Order {
-    /// Its size \[B\].
+    /// The size of an order \[B\].
     pub const LEN: usize = size_of::<Self>();
 
-    /// The order in `bytes`, and nothing else.
+    /// Returns the order in `bytes`, which must contain nothing else.
     ///
     /// # Errors
-    /// `BadLength` at 0 where it has another size, `BadValue` at 0 where its counter is none, at 4 where what is to be done is below 0.
+    /// `BadLength` at 0 if the size differs; `BadValue` at 0 if the counter does not fit 16 bits, at 4 if the kind of
+    /// order is negative.
     pub fn new_checked(bytes: &[u8]) -> Result<&Self, WireError> {
         let order = exactly::<Self>(bytes)?;
         let counted = u16::try_from(order.counter.get()).is_ok();
@@ -167,7 +168,7 @@ impl Order {
         if sound { Ok(order) } else { Err(WireError::new(WireErrorKind::BadValue, at, 0, 0)) }
     }
 
-    /// In host order.
+    /// Returns the order in host order.
     #[must_use]
     pub fn repr(&self) -> OrderRepr {
         OrderRepr {
@@ -180,10 +181,10 @@ impl Order {
 }
 
 impl OrderRepr {
-    /// Writes it to the start of `out`; its size.
+    /// Writes the order to the start of `out` and returns its size \[B\].
     ///
     /// # Errors
-    /// `BufferTooSmall` where `out` is shorter.
+    /// `BufferTooSmall` if `out` is shorter than the order.
     pub fn emit(&self, out: &mut [u8]) -> Result<usize, WireError> {
         let further = i32::from(self.cycles.clamp(1, 32_768).saturating_sub(1));
         let (counter, what) = (I32::new(self.counter.into()), I32::new((self.what.raw() & 0xFFFF) | further << 16));
@@ -191,22 +192,23 @@ impl OrderRepr {
     }
 }
 
-/// What a program says of each order, and of its end: one number, `counter + 65 536 × (ending + 16 × lag)`.
+/// A report, which the program sends after each order and when it ends. It is one number, `counter + 65 536 × (ending +
+/// 16 × lag)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// The newest order that it has taken in.
+    /// The counter of the newest order that the program has accepted.
     pub counter: u16,
-    /// Whether it goes on.
+    /// The reason why the program has ended, or that it is still running.
     pub ending: Ending,
-    /// How many values wait in its ring, 0 to 2 047; 0 where it has none.
+    /// The number of values that wait in the program's ring, 0 to 2 047; 0 if the program has no ring.
     pub lag: u16,
 }
 
 impl Report {
-    /// Its size \[B\].
+    /// The size of a report \[B\].
     pub const LEN: usize = 4;
 
-    /// The report that these bytes are.
+    /// Reads the report from its bytes.
     #[must_use]
     pub const fn from_bytes(bytes: [u8; Self::LEN]) -> Self {
         let [high, low, first, second] = bytes;
@@ -218,7 +220,7 @@ impl Report {
         }
     }
 
-    /// Its bytes.
+    /// Returns the bytes of the report.
     #[must_use]
     pub const fn to_bytes(self) -> [u8; Self::LEN] {
         let above = (self.lag & 0xFFF) << 4 | (self.ending.raw() & 15) as u16;
@@ -227,7 +229,7 @@ impl Report {
     }
 }
 
-/// `bytes` as one `T`.
+/// Returns `bytes` as one `T`.
 fn exactly<T: FromBytes + KnownLayout + Immutable + Unaligned>(bytes: &[u8]) -> Result<&T, WireError> {
     T::ref_from_bytes(bytes).map_err(|_| WireError::new(WireErrorKind::BadLength, 0, size_of::<T>(), bytes.len()))
 }

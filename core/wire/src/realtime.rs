@@ -1,7 +1,7 @@
 //! The real-time packet of ports 30003 and 30013 (`core/docs/protocol/ur-client-interfaces.md 2`).
 //!
-//! The controller sends one packet per control cycle, 125 Hz up to CB3 and 500 Hz after: a length and doubles,
-//! no type byte, no version, no checksum. Only the length tells the layout:
+//! The controller sends one packet per control cycle, 125 Hz up to CB3 and 500 Hz after. A packet is a length and
+//! doubles, without type byte, version or checksum. Only the length identifies the layout:
 //!
 //! | size \[B\] | software | adds |
 //! |---|---|---|
@@ -41,16 +41,16 @@ use crate::robot::{
 };
 use zerocopy::big_endian::{F64, I32};
 
-/// The sizes that controllers are known to send \[B\].
+/// The known packet sizes \[B\].
 pub const SIZES: [usize; 9] = [756, 764, 812, 1044, 1060, 1108, 1116, 1140, 1220];
 
 /// The shortest packet \[B\].
 pub const MIN_SIZE: usize = 756;
 
-/// The longest packet that is believed to be one \[B\]; the longest known has 1220.
+/// The longest packet that is accepted \[B\]; the longest known packet has 1220 bytes.
 pub const MAX_SIZE: usize = 2048;
 
-/// Which of the two layouts a packet has.
+/// The two layouts of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Layout {
@@ -61,7 +61,7 @@ pub enum Layout {
 }
 
 impl Layout {
-    /// The layout of a packet of `size` bytes; `None` where there is none of that size.
+    /// Returns the layout of a packet of `size` bytes; `None` if no packet has that size.
     #[must_use]
     pub const fn of(size: usize) -> Option<Self> {
         match size {
@@ -73,10 +73,10 @@ impl Layout {
 }
 
 layout! {
-    /// A packet as it lies in the receive buffer. Doubles pass through as they are, NaN included.
+    /// A packet in place, as received. Doubles pass through unchanged, NaN included.
     view Packet;
-    /// The values of a packet in host order. Fields that `size` has no room for, or that belong to the other
-    /// layout, are not written.
+    /// The values of a packet in host order. Fields that do not fit into `size`, or that belong to the other layout,
+    /// are not written.
     repr Repr;
     size size;
 
@@ -91,7 +91,7 @@ layout! {
         300 qd_actual: [F64; 6], "rad/s", "Actual joint velocities";
         348 i_actual: [F64; 6], "A", "Actual joint currents";
     }
-    // CB2 has the accelerometer where CB3 has the control currents.
+    // CB2 has the accelerometer at the offset of CB3's control currents.
     block accelerometer: Accelerometer at 396 when size <= 812; {
         396 cb2_tool_accelerometer_values as "tool_accelerometer_values": [F64; 3], "m/s²", "CB2: tool accelerometer x, y, z";
         420 unused: [F64; 15], "–", "CB2: unused";
@@ -104,7 +104,7 @@ layout! {
     block force: Force at 540; {
         540 tcp_force: [F64; 6], "N, Nm", "Generalised force at the TCP";
     }
-    // CB2 has the actual pose where CB3 has the target pose.
+    // CB2 has the actual pose at the offset of CB3's target pose.
     block pose: ToolPose at 588 when size <= 812; {
         588 tool_vector: [F64; 6], "m, rad", "CB2: actual TCP pose, rotation vector";
         636 tcp_speed: [F64; 6], "m/s, rad/s", "CB2: TCP speed";
@@ -155,11 +155,10 @@ total! {
 }
 
 impl<'a> Packet<'a> {
-    /// One packet, which must fill `bytes` to the end.
+    /// Returns the packet that fills `bytes` to the end.
     ///
     /// # Errors
-    /// `Truncated` where bytes are missing, `BadLength` where the length field is no packet's or not that of
-    /// `bytes`.
+    /// `Truncated` if bytes are missing; `BadLength` if the length field is no packet's or not that of `bytes`.
     pub fn new_checked(bytes: &'a [u8]) -> Result<Self, WireError> {
         let mut body = Take::new(bytes);
         let declared = body.layout::<I32>()?.get();
@@ -177,43 +176,43 @@ impl<'a> Packet<'a> {
         Self::body(size, body)
     }
 
-    /// Length of the packet \[B\].
+    /// Returns the length of the packet \[B\].
     #[must_use]
     pub const fn size(&self) -> usize {
         self.size
     }
 
-    /// Which of the two layouts the packet has.
+    /// Returns the layout of the packet.
     #[must_use]
     pub const fn layout(&self) -> Layout {
         if self.size <= 812 { Layout::Cb2 } else { Layout::Cb3 }
     }
 
-    /// The controller's clock; `None` where the field holds no time.
+    /// Returns the controller's clock; `None` if the field is not a valid time.
     #[must_use]
     pub fn controller_time(&self) -> Option<ControllerTime> {
         ControllerTime::from_secs(self.time())
     }
 
-    /// The measured TCP pose x, y, z \[m\], rx, ry, rz \[rad\], wherever this layout has it.
+    /// Returns the measured TCP pose x, y, z \[m\], rx, ry, rz \[rad\], from the field of this layout.
     #[must_use]
     pub fn measured_pose(&self) -> Option<[f64; 6]> {
         self.tool_vector_actual().or_else(|| self.tool_vector())
     }
 
-    /// The TCP speed \[m/s, rad/s\], wherever this layout has it.
+    /// Returns the TCP speed \[m/s, rad/s\], from the field of this layout.
     #[must_use]
     pub fn measured_speed(&self) -> Option<[f64; 6]> {
         self.tcp_speed_actual().or_else(|| self.tcp_speed())
     }
 
-    /// The tool accelerometer x, y, z \[m/s²\], wherever this layout has it.
+    /// Returns the tool acceleration x, y, z \[m/s²\], from the field of this layout.
     #[must_use]
     pub fn tool_acceleration(&self) -> Option<[f64; 3]> {
         self.tool_accelerometer_values().or_else(|| self.cb2_tool_accelerometer_values())
     }
 
-    /// The robot mode by name. The layout decides between the two lists, for only CB2 sends its layout.
+    /// Returns the robot mode by name. The layout selects the list of names, because only CB2 sends the layout of CB2.
     #[must_use]
     pub fn named_robot_mode(&self) -> Option<RobotMode> {
         let generation = match self.layout() {
@@ -223,34 +222,34 @@ impl<'a> Packet<'a> {
         self.robot_mode().map(|value| RobotMode::from_raw(generation, rounded(value)))
     }
 
-    /// The joint modes by name.
+    /// Returns the joint modes by name.
     #[must_use]
     pub fn named_joint_modes(&self) -> Option<[JointMode; 6]> {
         self.joint_modes().map(|modes| modes.map(|value| JointMode::from_raw(rounded(value))))
     }
 
-    /// The safety mode by name.
+    /// Returns the safety mode by name.
     #[must_use]
     pub fn named_safety_mode(&self) -> Option<SafetyMode> {
         self.safety_mode().map(|value| SafetyMode::from_raw(rounded(value)))
     }
 
-    /// The safety status by name.
+    /// Returns the safety status by name.
     #[must_use]
     pub fn named_safety_status(&self) -> Option<SafetyMode> {
         self.safety_status().map(|value| SafetyMode::from_raw(rounded(value)))
     }
 
-    /// The program state by name (numbering unconfirmed).
+    /// Returns the program state by name (numbering unconfirmed).
     #[must_use]
     pub fn named_program_state(&self) -> Option<ProgramState> {
         self.program_state().map(|value| ProgramState::from_raw(rounded(value)))
     }
 
-    /// The packet as the control path sees it.
+    /// Returns the packet as the state used by the control path.
     ///
     /// # Errors
-    /// `BadValue` where the time is none. Other values are measurements and pass through, NaN included.
+    /// `BadValue` if the time is invalid. All other values are measurements and pass through, NaN included.
     pub fn to_state(&self) -> Result<State<6>, WireError> {
         let Some(controller_time) = self.controller_time() else {
             return Err(WireError::new(WireErrorKind::BadValue, 4, 0, 0));
@@ -292,7 +291,7 @@ impl<'a> Packet<'a> {
 }
 
 impl Repr {
-    /// The size that controllers with this software send \[B\].
+    /// Returns the packet size of controllers with this software \[B\].
     #[must_use]
     pub const fn size_for(software: SoftwareVersion) -> usize {
         match (software.major, software.minor) {
@@ -311,7 +310,7 @@ impl Repr {
     /// Writes a packet of `size` bytes to the start of `out` and returns `size`.
     ///
     /// # Errors
-    /// `BadLength` where no packet has `size` bytes, `BufferTooSmall` where `out` is shorter.
+    /// `BadLength` if no packet has `size` bytes; `BufferTooSmall` if `out` is shorter.
     pub fn emit(&self, size: usize, out: &mut [u8]) -> Result<usize, WireError> {
         if Layout::of(size).is_none() {
             return Err(WireError::new(WireErrorKind::BadLength, 0, MIN_SIZE, size));
@@ -323,36 +322,37 @@ impl Repr {
     }
 }
 
-/// Whether a stream could hold a packet that starts with `head`: the length is a packet's and the time is one.
+/// Returns the start of a packet if a stream could hold a packet that begins with `head`: the length must be a packet's
+/// and the time valid.
 ///
 /// A polluted stream has no other sign of where a packet begins (`core/docs/protocol/ur-client-interfaces.md 1.2`). A
-/// time below a microsecond is the pattern of integers read as a double; beyond 10⁹ s no controller stays up.
+/// positive time below a microsecond is the pattern of integers read as a double; no controller runs for 10⁹ s.
 #[must_use]
 pub fn plausible_head(head: &[u8; HEAD_LEN]) -> Option<Head> {
     let (size, time) = head.split_first_chunk::<4>()?;
     let size = usize::try_from(i32::from_be_bytes(*size)).ok()?;
     let time = f64::from_be_bytes(*time.first_chunk::<8>()?);
-    // Doubles that are not negative are ordered as their bits are, which takes no routine to compare.
+    // Non-negative doubles have the order of their bits, and comparing bits needs no routine.
     let uptime = 1e-6_f64.to_bits()..1e9_f64.to_bits();
     let counts = time.to_bits() << 1 == 0 || uptime.contains(&time.to_bits());
     let time = ControllerTime::inlined_from_secs(time).filter(|_| counts)?;
     Layout::of(size).map(|_| Head { size, time })
 }
 
-/// Bytes that [`plausible_head`] looks at.
+/// The number of bytes that [`plausible_head`] examines.
 pub const HEAD_LEN: usize = 12;
 
-/// The start of a packet: what identifies it in a stream.
+/// The start of a packet: the fields that identify it in a stream.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Head {
-    /// Length of the packet \[B\].
+    /// The length of the packet \[B\].
     pub size: usize,
     /// The controller's clock.
     pub time: ControllerTime,
 }
 
-/// The integer that a double stands for; `i32::MIN`, which no list has, for NaN.
+/// Returns the integer nearest to a double; `i32::MIN`, which is in no list of names, for NaN.
 fn rounded(value: f64) -> i32 {
     // NaN must not become 0, which is RUNNING on CB2.
     let magnitude = scaled(value, 1).min(i32::MAX as u64) as i32;

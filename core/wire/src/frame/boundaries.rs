@@ -1,33 +1,34 @@
-//! Where messages start in a stream of which pieces may be missed later.
+//! The positions at which messages start in a stream, for readers that may miss pieces of it.
 
 use super::{Framing, MAX_PRIMARY_SIZE, MIN_PRIMARY_SIZE};
 use crate::rtde;
 
-/// Follows the lengths of a stream, piece by piece, and keeps none of it.
+/// Follows the lengths in a stream, piece by piece, without storing the stream.
 ///
-/// A reader that has lost pieces of a length-prefixed stream cannot find the next message by itself. Whoever passes the
-/// pieces on says with each where the first message in it starts ([`Self::first_start`]), and a reader goes on there.
+/// A reader that has lost pieces of a length-prefixed stream cannot find the next message by itself. The sender of the
+/// pieces therefore states with each piece where the first message in it starts ([`Self::first_start`]); a reader
+/// resumes there.
 #[derive(Clone, Copy, Debug)]
 pub struct Boundaries {
     framing: Framing,
-    /// Bytes of the length that have come.
+    /// The bytes of the length field received so far, `have` of them.
     head: [u8; 4],
     have: usize,
-    /// Bytes of the message that are still to come, once its length is known.
+    /// The number of bytes of the message that are still to come, once its length is known.
     to_go: usize,
-    /// A length that is no message's: nothing more is known of this stream.
+    /// A length was invalid, so the rest of this stream is not followed.
     lost: bool,
 }
 
 impl Boundaries {
-    /// A stream that starts now.
+    /// Returns a follower for a stream that starts now.
     #[must_use]
     pub const fn new(framing: Framing) -> Self {
         Self { framing, head: [0; 4], have: 0, to_go: 0, lost: false }
     }
 
-    /// Takes the next piece, and says at which of its bytes the first message in it starts; `None` where none does, or
-    /// where the stream is no longer one message after the other.
+    /// Takes the next piece and returns the offset of the first message that starts in it. `None` if no message starts
+    /// there, or if an earlier length was invalid.
     pub fn first_start(&mut self, mut piece: &[u8]) -> Option<usize> {
         let whole = piece.len();
         let mut first = None;
@@ -58,12 +59,12 @@ impl Boundaries {
         match self.framing {
             Framing::Primary | Framing::Realtime => 4,
             Framing::Rtde => 2,
-            // Number and size, of two bytes each.
+            // Number and size, two bytes each.
             Framing::Fri => 4,
         }
     }
 
-    /// The length is known.
+    /// Evaluates the complete length field.
     fn begin(&mut self) {
         let [a, b, c, d] = self.head;
         let (size, least, most) = match self.framing {

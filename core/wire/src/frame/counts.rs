@@ -1,28 +1,28 @@
-//! What came of the messages of one connection.
+//! Counts of the messages of one connection.
 
-/// Counts of one connection.
+/// The message counts of one connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct StreamCounts {
-    /// Messages understood.
+    /// Messages that were understood.
     pub messages: u64,
-    /// Messages that could not be used.
+    /// Messages that could not be decoded.
     pub malformed: u32,
-    /// Messages longer than the receive memory, skipped by counting.
+    /// Messages longer than the receive memory; they were skipped.
     pub oversize: u32,
-    /// Times the stream was no longer one message after the other.
+    /// The number of times that no message started at the expected position.
     pub lost_sync: u32,
-    /// Messages and parts of them of kinds this version of Outrigger does not know.
+    /// Messages, and parts of messages, of kinds that this version of Outrigger does not know.
     pub unknown: u32,
 }
 
 impl StreamCounts {
-    /// Of a connection that never was.
+    /// The counts of a connection that has not been opened.
     pub const NONE: Self = Self { messages: 0, malformed: 0, oversize: 0, lost_sync: 0, unknown: 0 };
 }
 
-/// Adds one, and stays at the largest number.
+/// Adds one; saturates.
 pub fn count_one(counter: &mut u32) {
     *counter = counter.saturating_add(1);
 }

@@ -1,39 +1,40 @@
-//! Lines out of a byte stream, in memory that the caller owns.
+//! Cuts a byte stream into lines, in memory that the caller owns.
 
 use super::FrameError;
 use crate::bytes::move_to_front;
 
 /// Cuts one stream into lines, as [`Assembler`](super::Assembler) cuts others into messages: read into
-/// [`LineAssembler::window`], [`LineAssembler::commit`], then [`LineAssembler::next_line`] until it returns `None`.
+/// [`LineAssembler::window`], call [`LineAssembler::commit`], then [`LineAssembler::next_line`] until it returns
+/// `None`.
 ///
 /// A line ends with a line feed; a carriage return before it belongs to the end. A line longer than the memory is
-/// skipped to its end, and reported there.
+/// skipped and reported once its end arrives.
 #[derive(Debug)]
 pub struct LineAssembler<'m> {
     memory: &'m mut [u8],
-    /// Live bytes are `memory[start..end]`.
+    /// The received and unfetched bytes are `memory[start..end]`.
     start: usize,
     end: usize,
-    /// Length so far of a line that is longer than the memory \[B\].
+    /// The length so far of a line that is longer than the memory \[B\].
     skipping: Option<u32>,
 }
 
 impl<'m> LineAssembler<'m> {
-    /// For a stream that starts now. The longest line is as long as `memory`, its end included.
+    /// Returns an assembler for a stream that starts now. The longest line, including its end, is as long as `memory`.
     #[must_use]
     pub fn new(memory: &'m mut [u8]) -> Self {
         Self { memory, start: 0, end: 0, skipping: None }
     }
 
-    /// Forgets everything about the stream: a new connection starts.
+    /// Discards the state of the stream, because a new connection starts.
     pub fn reset(&mut self) {
         self.start = 0;
         self.end = 0;
         self.skipping = None;
     }
 
-    /// Where the next received bytes go. Empty only while lines fill the memory that nobody took: call
-    /// [`Self::next_line`] until it returns `None` first.
+    /// Returns the memory for the next received bytes. Empty only while unfetched lines fill the memory; in this case
+    /// call [`Self::next_line`] until it returns `None`.
     pub fn window(&mut self) -> &mut [u8] {
         if self.start > 0 {
             self.end = move_to_front(self.memory, self.start..self.end);
@@ -42,18 +43,20 @@ impl<'m> LineAssembler<'m> {
         self.memory.get_mut(self.end..).unwrap_or_default()
     }
 
-    /// `count` bytes were received into the window; more than the window holds counts as the whole window.
+    /// Records that `count` bytes were received into the window. A count beyond the window's length counts as the whole
+    /// window.
     pub fn commit(&mut self, count: usize) {
         self.end = self.end.saturating_add(count).min(self.memory.len());
     }
 
-    /// Bytes of an unfinished line that are kept.
+    /// Returns the number of bytes that are received and not yet fetched as a line.
     #[must_use]
     pub fn waiting(&self) -> usize {
         self.end.saturating_sub(self.start)
     }
 
-    /// The next line without its end; `None` where more bytes are needed.
+    /// Returns the next line without its end, or `FrameError::Oversize` with the length of a skipped line; `None` if more
+    /// bytes are needed.
     pub fn next_line(&mut self) -> Option<Result<&[u8], FrameError>> {
         let live = self.memory.get(self.start..self.end).unwrap_or_default();
         let Some(length) = live.iter().position(|byte| *byte == b'\n') else {
@@ -85,7 +88,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// What an assembler makes of a stream that comes in pieces.
+    /// Returns the lines that an assembler cuts out of a stream that arrives in `pieces`, and the bytes that remain.
     fn lines(memory: usize, pieces: impl Iterator<Item = Vec<u8>>) -> (Vec<Result<Vec<u8>, FrameError>>, usize) {
         let mut memory = vec![0xa5; memory];
         let mut assembler = LineAssembler::new(&mut memory);
@@ -148,7 +151,7 @@ mod tests {
                 (!piece.is_empty()).then(|| piece.to_vec())
             });
             prop_assert_eq!(lines(12, cut), (whole.clone(), waiting));
-            // Line by line, by the standard library.
+            // The expected lines, from the standard library.
             let text = stream.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"));
             let expected: Vec<_> = text.map(|line| match line.len() {
                 ..=12 => {

@@ -1,9 +1,9 @@
-//! What a connection begins with: the first bytes tell which service answers, if not the expected one.
+//! Identifies the service that answers on a connection by its first bytes, if it is not the expected one.
 
 use super::MAX_PRIMARY_SIZE;
 use crate::realtime::{HEAD_LEN, plausible_head};
 
-/// What came instead of the expected service.
+/// The service that answers instead of the expected one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -12,13 +12,13 @@ pub enum Found {
     Realtime,
     /// Primary messages, where real-time packets were expected.
     Primary,
-    /// Readable text: a dashboard server, a web server.
+    /// Readable text, as from a dashboard server or a web server.
     Text,
     /// Bytes that fit no known service.
     Unknown,
 }
 
-/// The first bytes of a connection.
+/// Collects the first bytes of a connection.
 #[derive(Clone, Copy, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Probe {
@@ -27,7 +27,7 @@ pub struct Probe {
 }
 
 impl Probe {
-    /// Takes what came next, as far as it is among the first bytes.
+    /// Takes the next received bytes, as far as they are among the first bytes of the connection.
     pub fn take(&mut self, bytes: &[u8]) {
         let rest = self.bytes.get_mut(usize::from(self.len)..).unwrap_or_default();
         for (to, from) in rest.iter_mut().zip(bytes) {
@@ -36,20 +36,22 @@ impl Probe {
         }
     }
 
-    /// What answers where real-time packets were expected; `None` as long as it may be them.
+    /// Returns the service that answers where real-time packets were expected. `None` if it sends real-time packets, or
+    /// if there are too few bytes to know.
     #[must_use]
     pub fn instead_of_realtime(&self) -> Option<Found> {
         match self.service()? {
             Service::Realtime => None,
-            // A 9-byte message in a polluted stream is a packet's neighbour, not another service; as the first thing
-            // on a connection it is.
+            // In the middle of a polluted stream, a 9-byte message is an intruder between packets and no sign of
+            // another service. As the first bytes of a connection it is such a sign.
             Service::Primary => Some(Found::Primary),
             Service::Text => Some(Found::Text),
             Service::Unknown => Some(Found::Unknown),
         }
     }
 
-    /// What answers where primary messages were expected; `None` as long as it may be them.
+    /// Returns the service that answers where primary messages were expected. `None` if it sends primary messages, or
+    /// if there are too few bytes to know.
     #[must_use]
     pub fn instead_of_primary(&self) -> Option<Found> {
         match self.service()? {
@@ -60,7 +62,7 @@ impl Probe {
         }
     }
 
-    /// `None` before enough bytes are there.
+    /// Returns the service that the bytes fit; `None` before there are enough bytes.
     fn service(&self) -> Option<Service> {
         let bytes = self.bytes.get(..usize::from(self.len))?;
         let (size, rest) = bytes.split_first_chunk::<4>()?;
@@ -88,7 +90,7 @@ enum Service {
     Unknown,
 }
 
-/// The message types that controllers send (`core/docs/protocol/ur-client-interfaces.md 1.1`).
+/// Returns whether controllers send messages of this type (`core/docs/protocol/ur-client-interfaces.md 1.1`).
 fn is_primary(kind: u8) -> bool {
     matches!(kind, 0xff | 5 | 16 | 20 | 22..=25)
 }

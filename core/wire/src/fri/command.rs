@@ -1,4 +1,4 @@
-//! What a remote computer answers (`core/docs/protocol/kuka-fri.md A6`).
+//! The command, with which a remote computer answers each measurement (`core/docs/protocol/kuka-fri.md A6`).
 
 use zerocopy::little_endian::{F32, U16, U32};
 
@@ -13,7 +13,7 @@ use crate::{Put, Take, WireError, WireErrorKind};
 type CommandEnvelope = EnvelopeField<{ COMMAND_LEN as u16 }, COMMAND_ID>;
 
 layout! {
-    /// A command as it lies in the receive buffer of a KRC. Numbers pass through as they are, NaN included.
+    /// A command in place, as a KRC receives it. Numbers pass through unchanged, NaN included.
     view Command;
     /// The values of a command in host order.
     repr CommandRepr;
@@ -43,21 +43,21 @@ layout! {
 
 total! { 376 = 0 + Header + Krl + Wanted; }
 
-/// Where there are `f32` numbers.
+/// The byte ranges of a command that hold `f32` numbers.
 const NUMBERS: [core::ops::Range<usize>; 2] = [8..72, 144..COMMAND_LEN];
 
 impl<'a> Command<'a> {
-    /// The command in `bytes`, one datagram.
+    /// Returns the command in `bytes`, which must be one datagram.
     ///
     /// # Errors
-    /// `Truncated` or `BadLength` at 0 where it has not 376 bytes, `BadType` at 6 and `BadLength` at 4 where its header
-    /// names another datagram or another size.
+    /// `Truncated` or `BadLength` at 0 if `bytes` is not 376 bytes long; `BadType` at 6 if the header names another
+    /// datagram; `BadLength` at 4 if the header names another size.
     pub fn new_checked(bytes: &'a [u8]) -> Result<Self, WireError> {
         Datagram::Command.check(bytes)?;
         Self::body(COMMAND_LEN, Take::new(bytes))
     }
 
-    /// Size of the datagram \[B\].
+    /// Returns the size of the datagram \[B\].
     #[must_use]
     pub const fn size(&self) -> usize {
         self.size
@@ -68,7 +68,7 @@ impl<'a> Command<'a> {
         self.visit_body(visitor);
     }
 
-    /// Which fields count.
+    /// Returns the set of fields that are in effect.
     #[must_use]
     pub fn flags(&self) -> CommandFlags {
         CommandFlags::from_bits(self.cmd_flags())
@@ -76,11 +76,11 @@ impl<'a> Command<'a> {
 }
 
 impl CommandRepr {
-    /// Writes a command to the start of `out` and returns its size.
+    /// Writes the command to the start of `out` and returns its size \[B\].
     ///
     /// # Errors
-    /// `BufferTooSmall` where `out` is shorter; `BadValue` at the first number that is NaN or infinite, whether its flag
-    /// is set or not. Then what `out` holds is no datagram.
+    /// `BufferTooSmall` if `out` is shorter than the command. `BadValue` at the first number that is NaN or infinite,
+    /// whether its flag is set or not; `out` is then filled with zeros, which are not a datagram.
     pub fn emit(&self, out: &mut [u8]) -> Result<usize, WireError> {
         self.emit_body(COMMAND_LEN, Put::new(out, COMMAND_LEN)?)?;
         if let Some(at) = not_finite(out) {
@@ -91,7 +91,7 @@ impl CommandRepr {
     }
 }
 
-/// Where the first number is that is NaN or infinite.
+/// Returns the offset of the first number that is NaN or infinite.
 fn not_finite(command: &[u8]) -> Option<usize> {
     for range in NUMBERS {
         let start = range.start;

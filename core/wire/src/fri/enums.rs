@@ -3,7 +3,7 @@
 use crate::robot::wire_enum;
 
 wire_enum! {
-    /// What the KRC does with commands.
+    /// The state of the interface: what the KRC does with commands.
     #[doc(alias = "FRI_STATE")]
     FriState: u16 {
         Off = 0 "OFF" "the interface is closed; never meaningful on the wire",
@@ -13,7 +13,7 @@ wire_enum! {
 }
 
 wire_enum! {
-    /// How the KRC itself rates the link.
+    /// The KRC's own rating of the link.
     #[doc(alias = "FRI_QUALITY")]
     Quality: u16 {
         Unacceptable = 0 "UNACCEPTABLE" "commanding is not allowed",
@@ -24,7 +24,7 @@ wire_enum! {
 }
 
 impl Quality {
-    /// Whether the KRC commands the arm at this quality; a number without a name is no permission.
+    /// Returns whether the KRC commands the arm at this quality. `false` for a number without a name.
     #[must_use]
     pub const fn permits_command(self) -> bool {
         matches!(self, Self::Bad | Self::Ok | Self::Perfect)
@@ -43,7 +43,8 @@ wire_enum! {
 }
 
 impl ControlScheme {
-    /// What a KRL program writes to `$stiffness.strategy` for this scheme; `None` where it is not known.
+    /// Returns the number that a KRL program writes to `$stiffness.strategy` for this scheme; `None` if it is not
+    /// known.
     #[must_use]
     pub const fn strategy(self) -> Option<i32> {
         match self {
@@ -54,7 +55,7 @@ impl ControlScheme {
         }
     }
 
-    /// The scheme that `$stiffness.strategy` asks for; `None` for a number that asks for none of FRI.
+    /// Returns the scheme that a value of `$stiffness.strategy` selects; `None` if the value is not a scheme of FRI.
     #[must_use]
     pub const fn from_strategy(strategy: i32) -> Option<Self> {
         match strategy {

@@ -1,8 +1,9 @@
-//! Which fields of a command count (`core/docs/protocol/kuka-fri.md A6, A8`).
+//! The flags that select the fields of a command (`core/docs/protocol/kuka-fri.md A6, A8`).
 
 use super::ControlScheme;
 
-/// A set of command fields. The KRC ignores a field whose flag is not set and uses what its own program configured.
+/// A set of command fields. The KRC ignores a field whose flag is not set and uses the value that its own program
+/// configured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -12,7 +13,7 @@ pub struct CommandFlags(u32);
 impl CommandFlags {
     /// No field.
     pub const NONE: Self = Self(0);
-    /// Joint positions; in Cartesian impedance the posture of the null space.
+    /// Joint positions; in Cartesian impedance control the posture in the null space.
     pub const JOINT_POSITION: Self = Self(0x0001);
     /// Joint torques, added to those of the control law.
     pub const JOINT_TORQUE: Self = Self(0x0004);
@@ -39,37 +40,37 @@ impl CommandFlags {
         .with(Self::JOINT_STIFFNESS)
         .with(Self::JOINT_DAMPING);
 
-    /// The set of these bits; bits without a name are kept.
+    /// Returns the set with these bits. Bits without a name are kept.
     #[must_use]
     pub const fn from_bits(bits: u32) -> Self {
         Self(bits)
     }
 
-    /// The bits on the wire.
+    /// Returns the bits on the wire.
     #[must_use]
     pub const fn bits(self) -> u32 {
         self.0
     }
 
-    /// This set and `other`.
+    /// Returns the union of this set and `other`.
     #[must_use]
     pub const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// This set without `other`.
+    /// Returns this set without the fields of `other`.
     #[must_use]
     pub const fn without(self, other: Self) -> Self {
         Self(self.0 & !other.0)
     }
 
-    /// Whether every field of `other` is in this set.
+    /// Returns whether this set contains every field of `other`.
     #[must_use]
     pub const fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
 
-    /// Every field that the KRC takes while `scheme` is active; none where the scheme takes no commands.
+    /// Returns the fields that the KRC uses while `scheme` is active; the empty set if the scheme accepts no commands.
     #[must_use]
     pub const fn usable(scheme: ControlScheme) -> Self {
         match scheme {

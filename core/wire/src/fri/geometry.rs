@@ -1,4 +1,4 @@
-//! Cartesian values by axis, and the one place that knows their order on the wire
+//! Cartesian values with one field per axis, and the conversions to and from their order on the wire
 //! (`core/docs/protocol/kuka-fri.md A2`).
 
 use zerocopy::little_endian::F32;
@@ -12,7 +12,7 @@ use crate::robot::Wrench;
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Frame {
-    /// Rotation matrix, row by row; taken as it came, orthonormal or not.
+    /// The rotation matrix, row by row, as received; it need not be orthonormal.
     pub rotation: [[f32; 3]; 3],
     /// x, y, z \[m\].
     pub position: [f32; 3],
@@ -23,7 +23,7 @@ impl Frame {
     pub const IDENTITY: Self =
         Self { rotation: [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]], position: [0.0; 3] };
 
-    /// The twelve numbers of the wire: three rows of rotation and, behind each, one coordinate.
+    /// Returns the twelve numbers of the wire: three rows of rotation, each followed by one coordinate.
     #[must_use]
     pub const fn to_rows(self) -> [f32; 12] {
         let [[a, b, c], [d, e, f], [g, h, i]] = self.rotation;
@@ -31,7 +31,7 @@ impl Frame {
         [a, b, c, x, d, e, f, y, g, h, i, z]
     }
 
-    /// From the twelve numbers of the wire.
+    /// Returns the frame from the twelve numbers of the wire.
     #[must_use]
     pub const fn from_rows([a, b, c, x, d, e, f, y, g, h, i, z]: [f32; 12]) -> Self {
         Self { rotation: [[a, b, c], [d, e, f], [g, h, i]], position: [x, y, z] }
@@ -44,7 +44,7 @@ impl Default for Frame {
     }
 }
 
-/// Six Cartesian numbers by axis. On the wire rotation comes about z, then y, then x.
+/// Six Cartesian numbers by axis. On the wire the order of the rotations is z, y, x.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -56,20 +56,20 @@ pub struct CartesianVector {
 }
 
 impl CartesianVector {
-    /// The same number along each axis, and another about each.
+    /// Returns a vector with `linear` along each axis and `angular` about each axis.
     #[must_use]
     pub const fn uniform(linear: f32, angular: f32) -> Self {
         Self { linear: [linear; 3], angular: [angular; 3] }
     }
 
-    /// In the order of the wire.
+    /// Returns the numbers in the order of the wire.
     #[must_use]
     pub const fn to_wire_order(self) -> [f32; 6] {
         let ([x, y, z], [rx, ry, rz]) = (self.linear, self.angular);
         [x, y, z, rz, ry, rx]
     }
 
-    /// From the order of the wire.
+    /// Returns the vector from numbers in the order of the wire.
     #[must_use]
     pub const fn from_wire_order([x, y, z, rz, ry, rx]: [f32; 6]) -> Self {
         Self { linear: [x, y, z], angular: [rx, ry, rz] }
@@ -88,7 +88,7 @@ impl From<Wrench> for CartesianVector {
     }
 }
 
-/// How the tool moves with each joint: one number per axis and joint, base joint first.
+/// The Jacobian: the tool's velocity per joint velocity, for each axis and joint. The base joint is the first.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Jacobian {
@@ -98,12 +98,12 @@ pub struct Jacobian {
     pub angular: [[f32; JOINTS]; 3],
 }
 
-/// Joint-space inertia \[kg·m²\], row by row; symmetric where it is a measurement.
+/// The joint-space inertia \[kg·m²\], row by row; symmetric if it is a measurement.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct MassMatrix(pub [[f32; JOINTS]; JOINTS]);
 
-/// A type of the wire that is `$count` numbers there and `$Host` here.
+/// Defines a type that is `$count` numbers on the wire and `$Host` in the host.
 macro_rules! numbers {
     ($Record:ident, $Host:ty, $wire:ty, |$read:ident| $from:expr, |$write:ident| $to:expr, |$shown:ident| $flat:expr) => {
         #[derive(

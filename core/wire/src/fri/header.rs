@@ -1,4 +1,4 @@
-//! The header of both datagrams (`core/docs/protocol/kuka-fri.md A3`), and which of the two some bytes are.
+//! The header of both datagrams (`core/docs/protocol/kuka-fri.md A3`), and the identification of a datagram by it.
 
 use zerocopy::little_endian::U16;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
@@ -7,26 +7,26 @@ use super::{COMMAND_ID, COMMAND_LEN, MEASUREMENT_ID, MEASUREMENT_LEN};
 use crate::fields::{FieldVisitor, Value, Wire};
 use crate::{WireError, WireErrorKind};
 
-/// Where the size stands in either datagram.
+/// The offset of the size in both datagrams \[B\].
 const SIZE_AT: usize = 4;
-/// Where the number stands that tells them apart.
+/// The offset of the number that identifies the kind of datagram \[B\].
 const ID_AT: usize = 6;
 
-/// The two datagrams.
+/// The two kinds of datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Datagram {
-    /// From the KRC.
+    /// From the KRC to the remote computer.
     Measurement,
-    /// To the KRC.
+    /// From the remote computer to the KRC.
     Command,
 }
 
 impl Datagram {
-    /// Bytes of the header.
+    /// The size of the header \[B\].
     pub const HEADER_LEN: usize = 8;
 
-    /// Its size \[B\].
+    /// Returns the size of the datagram \[B\].
     #[must_use]
     pub const fn size(self) -> usize {
         match self {
@@ -42,10 +42,10 @@ impl Datagram {
         }
     }
 
-    /// Which of the two begins with this header.
+    /// Returns the kind of datagram that has this header.
     ///
     /// # Errors
-    /// `BadType` for a number that neither has, `BadLength` for a size that is not that datagram's.
+    /// `BadType` if the number is neither of the two; `BadLength` if the size is not that datagram's.
     pub fn of(header: &[u8; Self::HEADER_LEN]) -> Result<Self, WireError> {
         let [.., size_low, size_high, id_low, id_high] = *header;
         let id = u16::from_le_bytes([id_low, id_high]);
@@ -61,7 +61,7 @@ impl Datagram {
         Ok(datagram)
     }
 
-    /// Whether `bytes` are this datagram: their number, then the two fields that say so.
+    /// Checks that `bytes` are this datagram: first their number, then the two header fields.
     pub(super) fn check(self, bytes: &[u8]) -> Result<(), WireError> {
         let (need, have) = (self.size(), bytes.len());
         let header = match bytes.first_chunk() {
@@ -76,17 +76,17 @@ impl Datagram {
     }
 }
 
-/// Size and number of a datagram, the same in each of its kind: there is nothing in it to choose.
+/// The size and number of a datagram. They are constant for each kind of datagram.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Envelope<const SIZE: u16, const ID: u16>;
 
-/// What every measurement has.
+/// The size and number of every measurement.
 pub type MeasurementEnvelope = Envelope<{ MEASUREMENT_LEN as u16 }, MEASUREMENT_ID>;
 
-/// What every command has.
+/// The size and number of every command.
 pub type CommandEnvelope = Envelope<{ COMMAND_LEN as u16 }, COMMAND_ID>;
 
-/// How [`Envelope`] travels.
+/// An [`Envelope`] on the wire.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
 pub(crate) struct EnvelopeField<const SIZE: u16, const ID: u16> {

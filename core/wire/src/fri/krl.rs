@@ -5,23 +5,23 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 use crate::fields::{FieldVisitor, Value, Wire};
 
-/// Variables of each type.
+/// The number of variables of each type.
 const COUNT: usize = 16;
 
-/// Which of the sixteen: 0 … 15 here, 1 … 16 in KRL.
+/// The index of one of the sixteen variables of a type: 0 … 15 in the datagram, 1 … 16 in KRL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct KrlIndex(u8);
 
 impl KrlIndex {
-    /// From the index in the datagram, 0 … 15.
+    /// Returns the index from its value in the datagram, 0 … 15; `None` beyond that range.
     #[must_use]
     pub const fn new(index: u8) -> Option<Self> {
         if (index as usize) < COUNT { Some(Self(index)) } else { None }
     }
 
-    /// From the index in a KRL program, 1 … 16.
+    /// Returns the index from its value in a KRL program, 1 … 16; `None` beyond that range.
     #[must_use]
     pub const fn from_krl(index: u8) -> Option<Self> {
         match index.checked_sub(1) {
@@ -30,29 +30,29 @@ impl KrlIndex {
         }
     }
 
-    /// The index in the datagram, 0 … 15.
+    /// Returns the index in the datagram, 0 … 15.
     #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// The index in a KRL program, 1 … 16.
+    /// Returns the index in a KRL program, 1 … 16.
     #[must_use]
     pub const fn krl(self) -> u8 {
         self.0.saturating_add(1)
     }
 
-    /// All sixteen.
+    /// Returns all sixteen indices.
     pub fn all() -> impl Iterator<Item = Self> {
         (0..COUNT as u8).map(Self)
     }
 }
 
-/// One direction of the shared variables: in a measurement what the program set (`$FRI_TO_…`), in a command what the
-/// program will read (`$FRI_FRM_…`).
+/// The shared variables of one direction: in a measurement the values that the KRL program set (`$FRI_TO_…`), in a
+/// command the values that the program will read (`$FRI_FRM_…`).
 ///
-/// It is a mirrored memory without a handshake: a value is repeated in each datagram until it is changed, and a
-/// program looks at it every 12 ms to 50 ms.
+/// They are a mirrored memory without a handshake: a value is repeated in each datagram until it is changed, and a
+/// program reads it every 12 ms to 50 ms.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -61,51 +61,51 @@ pub struct KrlVariables {
     pub reals: [f32; COUNT],
     /// `$FRI_…_INT[1]` … `[16]`.
     pub ints: [i32; COUNT],
-    /// `$FRI_…_BOOL[1]` … `[16]`, bit 0 the first.
+    /// `$FRI_…_BOOL[1]` … `[16]`; bit 0 is the first.
     pub bools: u16,
 }
 
 impl KrlVariables {
-    /// A number.
+    /// Returns the real number at this index.
     #[must_use]
     pub fn real(&self, at: KrlIndex) -> f32 {
         self.reals.get(at.index()).copied().unwrap_or_default()
     }
 
-    /// A whole number.
+    /// Returns the integer at this index.
     #[must_use]
     pub fn int(&self, at: KrlIndex) -> i32 {
         self.ints.get(at.index()).copied().unwrap_or_default()
     }
 
-    /// A truth value.
+    /// Returns the truth value at this index.
     #[must_use]
     pub const fn bool(&self, at: KrlIndex) -> bool {
         self.bools >> at.0 & 1 != 0
     }
 
-    /// Sets a number.
+    /// Sets the real number at this index.
     pub fn set_real(&mut self, at: KrlIndex, value: f32) {
         if let Some(real) = self.reals.get_mut(at.index()) {
             *real = value;
         }
     }
 
-    /// Sets a whole number.
+    /// Sets the integer at this index.
     pub fn set_int(&mut self, at: KrlIndex, value: i32) {
         if let Some(int) = self.ints.get_mut(at.index()) {
             *int = value;
         }
     }
 
-    /// Sets a truth value.
+    /// Sets the truth value at this index.
     pub const fn set_bool(&mut self, at: KrlIndex, value: bool) {
         let bit = 1 << at.0;
         self.bools = if value { self.bools | bit } else { self.bools & !bit };
     }
 }
 
-/// How [`KrlVariables`] travel.
+/// The [`KrlVariables`] on the wire.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
 pub(crate) struct KrlField {

@@ -1,4 +1,4 @@
-//! What the KRC sends in each cycle (`core/docs/protocol/kuka-fri.md A5`).
+//! The measurement, which the KRC sends in each cycle (`core/docs/protocol/kuka-fri.md A5`).
 
 use zerocopy::little_endian::{F32, U16, U32};
 
@@ -13,7 +13,7 @@ use crate::{Put, Take, WireError};
 type MeasurementEnvelope = EnvelopeField<{ MEASUREMENT_LEN as u16 }, MEASUREMENT_ID>;
 
 layout! {
-    /// A measurement as it lies in the receive buffer. Numbers pass through as they are, NaN included.
+    /// A measurement in place, as received. Numbers pass through unchanged, NaN included.
     view Measurement;
     /// The values of a measurement in host order.
     repr MeasurementRepr;
@@ -67,17 +67,17 @@ layout! {
 total! { 916 = 0 + Header + Krl + Interface + Robot + Values; }
 
 impl<'a> Measurement<'a> {
-    /// The measurement in `bytes`, one datagram.
+    /// Returns the measurement in `bytes`, which must be one datagram.
     ///
     /// # Errors
-    /// `Truncated` or `BadLength` at 0 where it has not 916 bytes, `BadType` at 6 and `BadLength` at 4 where its header
-    /// names another datagram or another size.
+    /// `Truncated` or `BadLength` at 0 if `bytes` is not 916 bytes long; `BadType` at 6 if the header names another
+    /// datagram; `BadLength` at 4 if the header names another size.
     pub fn new_checked(bytes: &'a [u8]) -> Result<Self, WireError> {
         Datagram::Measurement.check(bytes)?;
         Self::body(MEASUREMENT_LEN, Take::new(bytes))
     }
 
-    /// Size of the datagram \[B\].
+    /// Returns the size of the datagram \[B\].
     #[must_use]
     pub const fn size(&self) -> usize {
         self.size
@@ -88,25 +88,26 @@ impl<'a> Measurement<'a> {
         self.visit_body(visitor);
     }
 
-    /// State of the interface.
+    /// Returns the state of the interface.
     #[must_use]
     pub fn named_state(&self) -> FriState {
         FriState::from_raw(self.state())
     }
 
-    /// Quality of the link as the KRC rates it.
+    /// Returns the KRC's rating of the link.
     #[must_use]
     pub fn named_quality(&self) -> Quality {
         Quality::from_raw(self.quality())
     }
 
-    /// The control scheme that is active.
+    /// Returns the active control scheme.
     #[must_use]
     pub fn named_control(&self) -> ControlScheme {
         ControlScheme::from_raw(self.control())
     }
 
-    /// Where the arm is told to go, by the KRC and by FRI together \[rad\]: what a remote computer mirrors.
+    /// Returns the commanded joint positions, the sum of the KRC's and FRI's parts \[rad\]. A remote computer that does
+    /// not want to move the arm sends them back.
     #[must_use]
     pub fn setpoint(&self) -> [f32; 7] {
         let mut sum = self.cmd_jnt_pos();
@@ -118,10 +119,10 @@ impl<'a> Measurement<'a> {
 }
 
 impl MeasurementRepr {
-    /// Writes a measurement to the start of `out` and returns its size.
+    /// Writes the measurement to the start of `out` and returns its size \[B\].
     ///
     /// # Errors
-    /// `BufferTooSmall` where `out` is shorter.
+    /// `BufferTooSmall` if `out` is shorter than the measurement.
     pub fn emit(&self, out: &mut [u8]) -> Result<usize, WireError> {
         self.emit_body(MEASUREMENT_LEN, Put::new(out, MEASUREMENT_LEN)?)?;
         Ok(MEASUREMENT_LEN)

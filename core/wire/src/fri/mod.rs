@@ -1,22 +1,23 @@
 //! KUKA's Fast Research Interface 1.0 over UDP (`core/docs/protocol/kuka-fri.md A1–A8`): LWR 4 and 4+ on a KRC2 lr.
 //!
-//! One datagram is one message of a fixed size. The controller (KRC) sends a [`Measurement`] in each cycle, the remote
-//! computer answers each with a [`Command`]. There is no checksum beyond UDP's, no token and no version but the
-//! number that tells the two datagrams apart.
+//! Each datagram is one message of fixed size. The controller (KRC) sends a [`Measurement`] in each cycle, and the
+//! remote computer answers each with a [`Command`]. There is no checksum beyond UDP's, no token, and no version except
+//! the number that distinguishes the two datagrams.
 //!
 //! | datagram | sent by | bytes | id | begins with |
 //! |---|---|---|---|---|
 //! | measurement | KRC | 916 | `0x2006` | header, KRL variables, then state, link figures, robot, 175 numbers |
 //! | command | remote computer | 376 | `0x1005` | header, KRL variables, then flags and 57 numbers |
 //!
-//! Unlike everything of Universal Robots it is little-endian, with `f32` numbers and no padding.
+//! Unlike all interfaces of Universal Robots, it is little-endian, with `f32` numbers and no padding.
 //!
 //! **Order of rotations.** The six numbers of a Cartesian vector are x, y, z, then rotation about **z, y, x**, and the
-//! rows of the Jacobian likewise; a frame is the upper three rows of a homogeneous matrix, row by row. Nobody needs to
-//! remember it: [`CartesianVector`], [`Jacobian`] and [`Frame`] have fields by axis, and only here is the order known.
+//! rows of the Jacobian have the same order. A frame is the upper three rows of a homogeneous matrix, row by row. Users
+//! of this module need not know the order: [`CartesianVector`], [`Jacobian`] and [`Frame`] have fields by axis, and
+//! only this module converts.
 //!
-//! A measurement is data: NaN and unknown enumeration values pass through. A command with a number that is not finite
-//! is not written.
+//! NaN and unknown enumeration values in a measurement pass through. A command that contains NaN or an infinite number
+//! is rejected when it is written.
 //!
 //! ```
 //! use outrigger_wire::fri::{CommandFlags, CommandRepr, Measurement, MeasurementRepr};
@@ -53,20 +54,20 @@ pub use header::{CommandEnvelope, Datagram, Envelope, MeasurementEnvelope};
 pub use krl::{KrlIndex, KrlVariables};
 pub use measurement::{Measurement, MeasurementRepr};
 
-/// Joints of the arm.
+/// The number of joints of the arm.
 pub const JOINTS: usize = 7;
 
-/// The UDP port that a remote computer listens on where nothing else was agreed (`core/docs/protocol/kuka-fri.md A1`).
+/// The default UDP port that a remote computer listens on (`core/docs/protocol/kuka-fri.md A1`).
 pub const DEFAULT_PORT: u16 = 49_938;
 
-/// Size of a measurement \[B\].
+/// The size of a measurement \[B\].
 pub const MEASUREMENT_LEN: usize = 916;
 
-/// Size of a command \[B\].
+/// The size of a command \[B\].
 pub const COMMAND_LEN: usize = 376;
 
-/// What tells a measurement from other datagrams, and stands for the version of the protocol.
+/// The number that identifies a measurement. It also represents the version of the protocol.
 pub const MEASUREMENT_ID: u16 = 0x2006;
 
-/// What tells a command from other datagrams, and stands for the version of the protocol.
+/// The number that identifies a command. It also represents the version of the protocol.
 pub const COMMAND_ID: u16 = 0x1005;

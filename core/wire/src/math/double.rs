@@ -1,8 +1,8 @@
-//! Doubles of the wire, made into what the control path works with by integer arithmetic.
+//! Conversions of the doubles on the wire to the types of the control path, by integer arithmetic.
 //!
-//! A microcontroller without a double-precision unit calls a routine for everything it does to a double, 30 to 100
-//! instructions each, and there are some forty doubles in every packet. These take half of that, and link none of the
-//! routines. A processor with such a unit rounds by itself, to the same bits.
+//! A microcontroller without a double-precision unit calls a routine for every operation on a double, 30 to 100
+//! instructions each, and every packet has about forty doubles. The functions of this module take half of that time and
+//! link none of the routines. A processor with a double-precision unit uses it, with the same resulting bits.
 //!
 //! ```
 //! use outrigger_wire::math::double::{is_nan, scaled, to_f32};
@@ -12,39 +12,40 @@
 //! assert!(is_nan(f64::NAN));
 //! ```
 
-/// Bits of the mantissa of a double, and how many an `f32` has less.
+/// The number of mantissa bits of a double, and how many of them an `f32` does not have.
 const MANTISSA: u32 = 52;
 const DROPPED: u32 = MANTISSA - 23;
-/// Exponent field of 1.0, and by how much it is less in an `f32`.
+/// The exponent field of 1.0 in a double, and its difference to the one in an `f32`.
 const ONE: u32 = 1023;
 const LESS: u32 = ONE - 127;
-/// The upper words of 2⁻¹²⁶ and 2¹²⁸: what lies between is an `f32` with a full mantissa, once it is rounded.
+/// The upper words of 2⁻¹²⁶ and 2¹²⁸. A double between these bounds is an `f32` with a full mantissa after rounding.
 const FULL: core::ops::Range<u32> = (897 << (MANTISSA - 32))..(1151 << (MANTISSA - 32));
 const INFINITY: u64 = f64::INFINITY.to_bits();
-/// Binary places of a fraction.
+/// The number of binary places of a fraction.
 const PLACES: u32 = 44;
 
-/// A double-precision unit that every processor of the target has.
+/// `true` if every processor of the target has a double-precision unit.
 const HAS_UNIT: bool = cfg!(any(
     all(target_arch = "x86_64", target_feature = "sse2"),
     all(target_arch = "aarch64", target_feature = "neon")
 ));
 
-/// The nearest `f32`, the even one of two: the bits that `as` gives, except that every NaN is the same.
+/// Returns the nearest `f32`; of two equally near ones the even one. The bits are those of `as`, except that every NaN
+/// becomes the same NaN.
 #[must_use]
 #[inline]
 pub const fn to_f32(value: f64) -> f32 {
     if HAS_UNIT { by_unit(value) } else { by_integers(value) }
 }
 
-/// Returns [`to_f32`] of `value` by a call: for what is converted seldom, where a copy in each caller is only flash.
+/// Returns [`to_f32`] of `value` without inlining. Saves flash where the conversion is rare.
 #[must_use]
 #[inline(never)]
 pub const fn to_f32_by_call(value: f64) -> f32 {
     to_f32(value)
 }
 
-/// [`to_f32`] by the processor's own conversion.
+/// Converts by the processor's own conversion.
 #[inline]
 const fn by_unit(value: f64) -> f32 {
     if value.is_nan() {
@@ -54,16 +55,16 @@ const fn by_unit(value: f64) -> f32 {
     value as f32
 }
 
-/// [`to_f32`] by integer arithmetic.
+/// Converts by integer arithmetic.
 #[inline]
 const fn by_integers(value: f64) -> f32 {
-    // In two words of 32 bits, because a shift of 64 is some ten instructions.
+    // In two words of 32 bits, because a shift of 64 bits takes about ten instructions.
     let bits = value.to_bits();
     let (high, low) = ((bits >> 32) as u32, bits as u32);
     let (sign, magnitude) = (high & 1 << 31, high << 1 >> 1);
     let unsigned = if FULL.start <= magnitude && magnitude < FULL.end {
         let kept = high << (32 - DROPPED) | low >> DROPPED;
-        // More than a half is rounded up, and a half where that makes an even number.
+        // More than a half is rounded up, and a half if that makes an even number.
         let up = (low << (32 - DROPPED)).wrapping_add(kept & 1) > 1 << 31;
         kept.wrapping_add(up as u32).wrapping_sub(LESS << 23) << 1 >> 1
     } else if magnitude | low == 0 {
@@ -74,7 +75,7 @@ const fn by_integers(value: f64) -> f32 {
     f32::from_bits(sign | unsigned)
 }
 
-/// The bits of what is too small for a full mantissa, too large, or no number, without the sign.
+/// Returns the bits, without the sign, for a value that is too small for a full mantissa, too large, or NaN.
 #[cold]
 #[inline(never)]
 const fn rare(value: f64) -> u32 {
@@ -89,13 +90,14 @@ const fn rare(value: f64) -> u32 {
     }
 }
 
-/// |`value`| · `factor` to the nearest whole number, half upwards; what is too large saturates, NaN too.
-/// `factor` is at most 2²⁰: then it is exact to 2⁻²⁴ of the last place.
+/// Returns |`value`| · `factor`, rounded to the nearest whole number, a half upwards. Saturates if the result is too
+/// large and for NaN. `factor` must be at most 2²⁰; the result is then exact to 2⁻²⁴ of the last place.
 #[must_use]
 #[inline]
 pub const fn scaled(value: f64, factor: u32) -> u64 {
     let magnitude = magnitude(value);
-    // The first bit of the mantissa at the top; a subnormal number has none, and is nothing either way.
+    // The first bit of the mantissa goes to the top. A subnormal number has no such bit, but its result is 0 in any
+    // case.
     let top = mantissa(magnitude) << (63 - MANTISSA);
     let exponent = exponent(magnitude);
     let (whole, fraction) = match exponent {
@@ -114,7 +116,7 @@ pub const fn scaled(value: f64, factor: u32) -> u64 {
     whole.saturating_mul(factor).saturating_add(part)
 }
 
-/// Whether `value` is NaN.
+/// Returns whether `value` is NaN.
 #[must_use]
 #[inline]
 pub const fn is_nan(value: f64) -> bool {
@@ -131,16 +133,16 @@ const fn exponent(magnitude: u64) -> u32 {
     (magnitude >> MANTISSA) as u32
 }
 
-/// With the bit that is not written down.
+/// Returns the mantissa with its implicit leading bit.
 #[inline]
 const fn mantissa(magnitude: u64) -> u64 {
     magnitude << 12 >> 12 | 1 << MANTISSA
 }
 
-/// `bits` · 2^−`shift` to the nearest whole number, the even one of two; `shift` is 1 … 63.
+/// Returns `bits` · 2^−`shift`, rounded to the nearest whole number, a half to the even one. `shift` is 1 … 63.
 #[inline]
 const fn nearest_even(bits: u64, shift: u32) -> u64 {
-    // Just under a half, and one more for an odd number.
+    // Just under a half, plus one for an odd number.
     let just_under = (1_u64 << shift.wrapping_sub(1)).wrapping_sub(1);
     bits.wrapping_add(just_under).wrapping_add(bits >> shift & 1) >> shift
 }
@@ -151,7 +153,7 @@ mod tests {
 
     use super::*;
 
-    /// Doubles of any bits, and those about the ends of what an `f32` holds.
+    /// Generates doubles of any bits, and doubles near the limits of the range of `f32`.
     fn doubles() -> impl Strategy<Value = f64> {
         let near = |exponents: core::ops::Range<i32>| exponents.prop_map(|e| 2.0_f64.powi(e));
         prop_oneof![
@@ -175,14 +177,15 @@ mod tests {
 
     #[test]
     fn both_conversions_agree_in_every_class() {
-        // What is dropped of the mantissa: nothing, just under a half, a half, just over it, nearly one; with what is kept.
+        // The dropped part of the mantissa (zero, just under a half, a half, just over it, nearly one), for each kept
+        // part.
         let half = 1_u64 << (DROPPED - 1);
         let dropped = [0, 1, half - 1, half, half + 1, 2 * half - 1];
         let kept = [0_u64, 1, 2, 3, 0x2a_aaaa, 0x3f_ffff, 0x40_0000, 0x7f_fffe, 0x7f_ffff];
-        // Every exponent: zero and subnormal doubles, subnormal and full `f32`, what is too large, infinities and NaN.
+        // Every exponent: zero and subnormal doubles, subnormal and normal `f32`, overflow, infinities and NaN.
         for exponent in 0..=0x7ff_u64 {
             for kept in kept {
-                // A subnormal `f32` drops more: the same patterns about each bit that is the last one kept.
+                // A subnormal `f32` drops more bits: the same patterns at each position of the last kept bit.
                 for more in 0..=23 {
                     for dropped in dropped.map(|dropped| dropped << more & ((1 << MANTISSA) - 1)) {
                         for sign in [0, 1 << 63] {

@@ -32,7 +32,7 @@ total! {
 }
 
 impl ToolData<'_> {
-    /// The tool mode by name.
+    /// Returns the tool mode by name.
     #[must_use]
     pub fn named_tool_mode(&self) -> ToolMode {
         ToolMode::from_raw(self.tool_mode().into())
@@ -79,13 +79,13 @@ total! {
 }
 
 impl MasterboardDataCb2<'_> {
-    /// The safety state by name; 1.6 and later.
+    /// Returns the safety state by name; `None` before 1.6.
     #[must_use]
     pub fn named_safety_state(&self) -> Option<MasterSafetyState> {
         self.master_safety_state().map(|state| MasterSafetyState::from_raw(state.into()))
     }
 
-    /// The power state by name; 1.6 and later.
+    /// Returns the power state by name; `None` before 1.6.
     #[must_use]
     pub fn named_on_off_state(&self) -> Option<MasterOnOffState> {
         self.master_on_off_state().map(|state| MasterOnOffState::from_raw(state.into()))
@@ -94,8 +94,8 @@ impl MasterboardDataCb2<'_> {
 
 sub_package! {
     type 3;
-    /// Masterboard data of CB3 and later: 72 B on 3.0 and 3.1, 74 B on 3.2 to 3.4, 75 B after; 16 B more with
-    /// Euromap 67 (later called IMMI), whose block shifts what is behind it.
+    /// Masterboard data of CB3 and later: 72 B on 3.0 and 3.1, 74 B on 3.2 to 3.4, 75 B after. Euromap 67 (later called
+    /// IMMI) adds 16 B and shifts all fields behind its block.
     view MasterboardData;
     /// The values of [`MasterboardData`].
     repr MasterboardDataRepr;
@@ -136,15 +136,15 @@ total! {
 }
 
 impl MasterboardData<'_> {
-    /// The safety mode by name.
+    /// Returns the safety mode by name.
     #[must_use]
     pub fn named_safety_mode(&self) -> SafetyMode {
         SafetyMode::from_raw(self.safety_mode().into())
     }
 }
 
-/// Whether a masterboard sub-package has CB2's layout. By size; the one size that both could have is CB2's with
-/// Euromap 67, which says so at offset 63.
+/// Returns whether a masterboard sub-package has CB2's layout. Its size decides. The one size that both layouts could
+/// have is that of CB2 with Euromap 67, which is marked at offset 63.
 pub(super) fn is_cb2_masterboard(bytes: &[u8]) -> bool {
     match bytes.len() {
         0..=71 => true,

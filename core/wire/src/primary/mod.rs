@@ -1,10 +1,10 @@
 //! The primary and secondary interface, ports 30001, 30002 and their read-only twins 30011 and 30012
 //! (`core/docs/protocol/ur-client-interfaces.md 1.1, 3, 4`).
 //!
-//! A message is a length that includes itself, a type byte and a body. Robot state (16) comes at 10 Hz and is a
-//! sequence of [`SubPackages`]; robot messages (20) and program state (25) come when something happens. The other
-//! types are internal to the vendor and skipped by length. Which sub-packages a state has, and how long they are,
-//! depends on the software: each is known by its type byte and taken in whatever size it comes.
+//! A message is a length that includes itself, a type byte and a body. Robot state (16) arrives at 10 Hz and is a
+//! sequence of [`SubPackages`]. Robot messages (20) and program state (25) arrive on events. The other types are
+//! internal to the vendor and skipped by length. The sub-packages of a state and their lengths depend on the software:
+//! each is identified by its type byte and accepted in any size.
 //!
 //! ```
 //! use outrigger_wire::primary::{Message, MessageKind};
@@ -59,18 +59,18 @@ use super::{Put, Take, WireError, WireErrorKind};
 use crate::robot::SoftwareVersion;
 use zerocopy::big_endian::{F64, I32};
 
-/// Bytes before the body of a message: size and type.
+/// The size of a message's header \[B\]: size and type.
 const HEADER_LEN: usize = 5;
 
-/// Message type of a disconnect notice.
+/// The message type of a disconnect notice.
 pub const DISCONNECT: u8 = 0xff;
-/// Message type of the robot state.
+/// The message type of the robot state.
 pub const ROBOT_STATE: u8 = 16;
-/// Message type of robot messages.
+/// The message type of robot messages.
 pub const ROBOT_MESSAGE: u8 = 20;
-/// Message type of the safety compliance tolerances, internal to the vendor.
+/// The message type of the safety compliance tolerances, internal to the vendor.
 pub const SAFETY_COMPLIANCE_TOLERANCES: u8 = 24;
-/// Message type of the program state.
+/// The message type of the program state.
 pub const PROGRAM_STATE: u8 = 25;
 
 /// Characters in the controller's extended ASCII, of any length and without terminator.
@@ -80,7 +80,7 @@ pub struct Text<'a>(pub &'a [u8]);
 impl core::fmt::Display for Text<'_> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         use core::fmt::Write;
-        // Latin-1 maps every byte to one character, so nothing is lost and nothing can fail.
+        // Latin-1 maps every byte to one character, so no byte is lost or rejected.
         self.0.iter().try_for_each(|byte| f.write_char(char::from(*byte)))
     }
 }
@@ -91,7 +91,7 @@ impl core::fmt::Debug for Text<'_> {
     }
 }
 
-/// One message as it lies in the receive buffer.
+/// One message in place, as received.
 #[derive(Clone, Copy, Debug)]
 pub struct Message<'a> {
     size: usize,
@@ -99,7 +99,7 @@ pub struct Message<'a> {
     kind: MessageKind<'a>,
 }
 
-/// What a message is.
+/// The kind of a message, with its content.
 #[derive(Clone, Copy, Debug)]
 pub enum MessageKind<'a> {
     /// Type 16.
@@ -118,11 +118,11 @@ pub enum MessageKind<'a> {
 }
 
 impl<'a> Message<'a> {
-    /// One message, which must fill `bytes` to the end.
+    /// Returns the message that fills `bytes` to the end.
     ///
     /// # Errors
-    /// `Truncated` where bytes are missing (also of the fixed part of a robot or program-state message),
-    /// `BadLength` where the length field is no message's or not that of `bytes`.
+    /// `Truncated` if bytes are missing (also of the fixed part of a robot or program-state message); `BadLength` if
+    /// the length field is no message's or not that of `bytes`.
     pub fn new_checked(bytes: &'a [u8]) -> Result<Self, WireError> {
         let (size, message_type) = package::header(bytes)?;
         if size != bytes.len() {
@@ -139,29 +139,29 @@ impl<'a> Message<'a> {
         Ok(Self { size, message_type, kind })
     }
 
-    /// Length of the message \[B\].
+    /// Returns the length of the message \[B\].
     #[must_use]
     pub const fn size(&self) -> usize {
         self.size
     }
 
-    /// The type byte.
+    /// Returns the type byte.
     #[must_use]
     pub const fn message_type(&self) -> u8 {
         self.message_type
     }
 
-    /// What the message is.
+    /// Returns the kind of the message, with its content.
     #[must_use]
     pub const fn kind(&self) -> MessageKind<'a> {
         self.kind
     }
 
-    /// Calls `visitor` for each field. Forms that depend on the software are decoded for `software`; without it
-    /// they are given as `raw` bytes.
+    /// Calls `visitor` for each field. Forms that depend on the software are decoded for `software`; if it is `None`,
+    /// they are reported as `raw` bytes.
     ///
     /// # Errors
-    /// The first error inside the body; what stands before it has been visited.
+    /// The first error inside the body. All fields before it have been visited.
     pub fn visit(&self, software: Option<SoftwareVersion>, visitor: &mut dyn FieldVisitor) -> Result<(), WireError> {
         visitor.field("message_size", Value::Signed(i64::try_from(self.size).unwrap_or(i64::MAX)));
         visitor.field("message_type", Value::Unsigned(self.message_type.into()));
@@ -184,15 +184,15 @@ impl<'a> Message<'a> {
     }
 }
 
-/// Writes a message of any type from its body and returns its length.
+/// Writes a message of any type from its body and returns its length \[B\].
 ///
 /// # Errors
-/// `BufferTooSmall` where `out` is shorter than the message.
+/// `BufferTooSmall` if `out` is shorter than the message.
 pub fn emit_raw(message_type: u8, body: &[u8], out: &mut [u8]) -> Result<usize, WireError> {
     emit_message(message_type, out, |put| put.bytes(body))
 }
 
-/// Writes the header, what `body` writes, and then the length.
+/// Writes the header, calls `body` to write the body, and then fills in the length.
 fn emit_message(
     message_type: u8,
     out: &mut [u8],

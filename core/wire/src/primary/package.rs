@@ -1,9 +1,9 @@
-//! What all sub-packages of the robot-state message share: the five-byte header and the two directions.
+//! The common parts of all sub-packages of the robot-state message: the five-byte header, reading and writing.
 
 use crate::{Put, Take, WireError, WireErrorKind};
 use zerocopy::big_endian::I32;
 
-/// Bytes before the payload of a sub-package: size and type.
+/// The size of a sub-package's header \[B\]: size and type.
 pub(super) const HEADER_LEN: usize = 5;
 
 /// A sub-package that can be written.
@@ -11,15 +11,15 @@ pub trait SubPackageRepr {
     /// The package type on the wire.
     const TYPE: u8;
 
-    /// Writes the sub-package in the layout that has `size` bytes and returns `size`. Fields that belong to
-    /// other sizes are not written; bytes after the last known field are zero.
+    /// Writes the sub-package in the layout that has `size` bytes and returns `size`. Fields that belong to other sizes
+    /// are not written; bytes after the last known field are zero.
     ///
     /// # Errors
-    /// `BadLength` where the layout needs more than `size` bytes, `BufferTooSmall` where `out` is shorter.
+    /// `BadLength` if the layout needs more than `size` bytes; `BufferTooSmall` if `out` is shorter.
     fn emit(&self, size: usize, out: &mut [u8]) -> Result<usize, WireError>;
 }
 
-/// Size and type of the sub-package at the start of `bytes`, which may go on after it.
+/// Returns size and type of the sub-package at the start of `bytes`; other bytes may follow it.
 pub(super) fn header(bytes: &[u8]) -> Result<(usize, u8), WireError> {
     let mut head = Take::new(bytes);
     let declared = head.value::<I32>()?;
@@ -34,7 +34,7 @@ pub(super) fn header(bytes: &[u8]) -> Result<(usize, u8), WireError> {
     Ok((size, package_type))
 }
 
-/// Size, type and payload of the sub-package that fills `bytes`.
+/// Returns size, type and payload of the sub-package that fills `bytes`.
 pub(super) fn open(bytes: &[u8]) -> Result<(usize, u8, Take<'_>), WireError> {
     let (size, package_type) = header(bytes)?;
     if size != bytes.len() {
@@ -45,7 +45,7 @@ pub(super) fn open(bytes: &[u8]) -> Result<(usize, u8, Take<'_>), WireError> {
     Ok((size, package_type, payload))
 }
 
-/// The same, of type `expected`.
+/// Returns size and payload of the sub-package of type `expected` that fills `bytes`.
 pub(super) fn open_as(bytes: &[u8], expected: u8) -> Result<(usize, Take<'_>), WireError> {
     let (_, package_type) = header(bytes)?;
     if package_type != expected {
@@ -54,7 +54,7 @@ pub(super) fn open_as(bytes: &[u8], expected: u8) -> Result<(usize, Take<'_>), W
     open(bytes).map(|(size, _, payload)| (size, payload))
 }
 
-/// A sub-package of `size` bytes with its header written.
+/// Starts a sub-package of `size` bytes by writing its header.
 pub(super) fn start(out: &mut [u8], size: usize, package_type: u8) -> Result<Put<'_>, WireError> {
     let mut put = Put::new(out, size)?;
     put.value::<I32>(i32::try_from(size).unwrap_or(i32::MAX))
@@ -63,12 +63,13 @@ pub(super) fn start(out: &mut [u8], size: usize, package_type: u8) -> Result<Put
     Ok(put)
 }
 
-/// Where the fields do not fit a size that the caller chose, the size is wrong, not the buffer.
+/// Converts an error to `BadLength`: if the fields exceed the size that the caller chose, the size is wrong, not the
+/// buffer.
 pub(super) fn too_short(error: WireError) -> WireError {
     WireError { kind: WireErrorKind::BadLength, ..error }
 }
 
-/// A sub-package from its table: [`layout!`](crate::layout) plus the header.
+/// Defines a sub-package from its table: [`layout!`](crate::layout) plus the header.
 macro_rules! sub_package {
     (
         type $kind:literal;
@@ -86,23 +87,23 @@ macro_rules! sub_package {
             /// The package type on the wire.
             pub const TYPE: u8 = $kind;
 
-            /// One sub-package with its header, which must fill `bytes` to the end.
+            /// Returns the sub-package that fills `bytes` to the end, header included.
             ///
             /// # Errors
-            /// `Truncated` where bytes are missing, `BadType` where it is another sub-package, `BadLength` where
-            /// the size field is not that of `bytes`.
+            /// `Truncated` if bytes are missing; `BadType` if the type is another one; `BadLength` if the size field
+            /// differs from the length of `bytes`.
             pub fn new_checked(bytes: &'a [u8]) -> Result<Self, $crate::WireError> {
                 let (size, payload) = $crate::primary::package::open_as(bytes, $kind)?;
                 Self::body(size, payload)
             }
 
-            /// Length of the sub-package with its header \[B\].
+            /// Returns the length of the sub-package, header included \[B\].
             #[must_use]
             pub const fn size(&self) -> usize {
                 self.size
             }
 
-            /// Calls `visitor` for each field that exists, in wire order, size and type first.
+            /// Calls `visitor` for size and type, then for each field that exists, in wire order.
             pub fn visit(&self, visitor: &mut dyn $crate::fields::FieldVisitor) {
                 $crate::primary::package::visit_header(self.size, $kind, visitor);
                 self.visit_body(visitor);

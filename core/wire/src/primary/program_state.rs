@@ -1,8 +1,8 @@
 //! Program-state messages, type 25 (`core/docs/protocol/ur-client-interfaces.md 4.5`): names and values of a program's
 //! global variables, on 30001 from 3.0 on.
 //!
-//! The newline that ends a variable is not escaped inside binary values, so values are read by type. Lists may hold
-//! lists: the iterator keeps the open ones in a fixed stack and gives a flat sequence of [`Element`]s.
+//! The newline that ends a variable is not escaped inside binary values, so values are read by type. Lists may contain
+//! lists: the iterator keeps the open ones in a fixed stack and returns a flat sequence of [`Element`]s.
 
 use super::{PROGRAM_STATE, Text, emit_message};
 use crate::fields::{FieldVisitor, Group, Value, Wire};
@@ -11,10 +11,10 @@ use crate::robot::SoftwareVersion;
 use crate::{Put, Take, WireError, WireErrorKind};
 use zerocopy::big_endian::{F32, I32, U16, U64};
 
-/// How deep lists may be nested in lists.
+/// The greatest depth to which lists may be nested.
 pub const MAX_DEPTH: usize = 8;
 
-/// A program-state message: the common header is decoded, the payload on demand.
+/// A program-state message. The common header is decoded at once, the payload on demand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProgramStateMessage<'a> {
     /// The controller's clock (unit as in the robot mode data, unconfirmed).
@@ -30,23 +30,23 @@ pub struct ProgramStateMessage<'a> {
 pub enum ProgramStatePayload<'a> {
     /// 0: the names of the global variables.
     Setup {
-        /// Number of the first name.
+        /// The number of the first name.
         start_index: u16,
         /// The names.
         names: Names<'a>,
     },
     /// 1: their values.
     Update {
-        /// Number of the first variable.
+        /// The number of the first variable.
         start_index: u16,
         /// The values.
         variables: Variables<'a>,
     },
     /// 2: one variable as text; deprecated by the vendor.
     Variable {
-        /// Title, at most 255 bytes.
+        /// The title, at most 255 bytes.
         title: Text<'a>,
-        /// Text.
+        /// The text.
         text: Text<'a>,
     },
     /// Another kind, or values whose numbering is not known.
@@ -58,7 +58,7 @@ pub enum ProgramStatePayload<'a> {
     },
 }
 
-/// Which numbers the value types have; they changed twice.
+/// The numbering of the value types; it changed twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum ValueNumbering {
@@ -71,7 +71,7 @@ pub enum ValueNumbering {
 }
 
 impl ValueNumbering {
-    /// The numbering that `software` uses.
+    /// Returns the numbering that `software` uses.
     #[must_use]
     pub fn of(software: SoftwareVersion) -> Self {
         if !software.at_least(3, 3) {
@@ -83,7 +83,7 @@ impl ValueNumbering {
         }
     }
 
-    /// The numbers of VAR_STRING, LIST, POSE, BOOL, NUM, INT, FLOAT and MATRIX; 0 for none.
+    /// Returns the numbers of VAR_STRING, LIST, POSE, BOOL, NUM, INT, FLOAT and MATRIX; 0 for a type that is missing.
     const fn numbers(self) -> [u8; 8] {
         match self {
             Self::UpTo3_2 => [0, 4, 9, 11, 12, 13, 14, 0],
@@ -103,7 +103,7 @@ impl ValueNumbering {
         self.numbers().into_iter().zip(types).find(|(n, _)| *n == number).map(|(_, t)| t)
     }
 
-    /// The number of a type; `None` where this numbering lacks it.
+    /// Returns the number of a type; `None` if this numbering lacks it.
     fn number_of(self, wanted: Type) -> Option<u8> {
         (0..=u8::MAX).find(|number| self.type_of(*number) == Some(wanted))
     }
@@ -123,15 +123,14 @@ enum Type {
     Matrix,
 }
 
-/// A piece of a variable. A scalar stands for itself; a list or matrix is opened, its elements follow, and `End`
-/// closes it.
+/// A piece of a variable. A scalar is one element. A list or matrix is an opening element, its members, and `End`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Element<'a> {
     /// No value.
     None,
     /// A constant string, at most 65 535 bytes.
     ConstString(Text<'a>),
-    /// A string variable, at most 65 535 bytes; not up to 3.2.
+    /// A string variable, at most 65 535 bytes; from 3.3 on.
     VarString(Text<'a>),
     /// A pose x, y, z \[m\], rx, ry, rz \[rad\].
     Pose([f32; 6]),
@@ -143,23 +142,23 @@ pub enum Element<'a> {
     Int(i32),
     /// A floating-point number.
     Float(f32),
-    /// A list starts.
+    /// The start of a list.
     List {
-        /// Number of elements.
+        /// The number of elements.
         count: u16,
     },
-    /// A matrix starts; its elements follow row by row. From 5.9.
+    /// The start of a matrix; its elements follow row by row. From 5.9 on.
     Matrix {
-        /// Number of rows.
+        /// The number of rows.
         rows: u16,
-        /// Number of columns.
+        /// The number of columns.
         columns: u16,
     },
-    /// The list or matrix opened last ends.
+    /// The end of the list or matrix that was opened last.
     End,
 }
 
-/// Iterates names, each of which ends with a newline. An error is the last item.
+/// Iterates over names, each of which ends with a newline. An error is the last item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Names<'a>(Take<'a>);
 
@@ -181,11 +180,11 @@ impl<'a> Iterator for Names<'a> {
     }
 }
 
-/// Lists and matrices that are open, as the number of elements each still lacks.
+/// The open lists and matrices, as the number of elements that each still lacks.
 #[derive(Clone, Debug, Default)]
 struct Open(heapless::Vec<u32, MAX_DEPTH>);
 
-/// What comes next.
+/// The kind of the next element.
 enum Next {
     /// An element of the innermost list, or a new variable.
     Element,
@@ -198,7 +197,7 @@ impl Open {
         if self.0.last() == Some(&0) { Next::End } else { Next::Element }
     }
 
-    /// Counts `element`, which is what [`Self::next`] announced; true where a variable is complete.
+    /// Counts `element`, whose kind [`Self::next`] announced; returns `true` if it completes a variable.
     fn count(&mut self, element: &Element<'_>) -> Result<bool, ()> {
         if matches!(element, Element::End) {
             self.0.pop();
@@ -218,7 +217,7 @@ impl Open {
     }
 }
 
-/// Iterates the elements of all variables. An error is the last item.
+/// Iterates over the elements of all variables. An error is the last item.
 #[derive(Clone, Debug)]
 pub struct Variables<'a> {
     bytes: Take<'a>,
@@ -332,15 +331,15 @@ impl Element<'_> {
 }
 
 impl<'a> ProgramStateMessage<'a> {
-    /// From the body of a message, which starts behind the type byte.
+    /// Reads the common header from the body of a message, which starts behind the type byte.
     pub(super) fn parse(mut body: Take<'a>) -> Result<Self, WireError> {
         Ok(Self { timestamp: body.value::<U64>()?, subtype: body.value::<u8>()?, bytes: body })
     }
 
-    /// Decodes the payload. Values need the numbering of `software`; where it is `None` they stay raw.
+    /// Decodes the payload. Values need the numbering of `software`; if that is `None`, they remain raw.
     ///
     /// # Errors
-    /// `Truncated` where the payload ends before its fixed part does.
+    /// `Truncated` if the payload ends before its fixed part does.
     pub fn payload(&self, software: Option<SoftwareVersion>) -> Result<ProgramStatePayload<'a>, WireError> {
         let mut bytes = self.bytes;
         Ok(match (self.subtype, software) {
@@ -358,10 +357,10 @@ impl<'a> ProgramStateMessage<'a> {
         })
     }
 
-    /// Writes the names of variables from number `start_index` on and returns the length of the message.
+    /// Writes the names of variables from number `start_index` on and returns the length of the message \[B\].
     ///
     /// # Errors
-    /// `BadValue` where a name holds a newline, `BufferTooSmall` where `out` is shorter than the message.
+    /// `BadValue` if a name contains a newline; `BufferTooSmall` if `out` is shorter than the message.
     pub fn emit_setup(timestamp: u64, start_index: u16, names: &[&[u8]], out: &mut [u8]) -> Result<usize, WireError> {
         Self::emit(timestamp, 0, out, |put| {
             put.value::<U16>(start_index)?;
@@ -376,12 +375,13 @@ impl<'a> ProgramStateMessage<'a> {
         })
     }
 
-    /// Writes the values of variables from number `start_index` on and returns the length of the message. A list is
-    /// given as [`Variables`] gives it: opened, its elements, [`Element::End`].
+    /// Writes the values of variables from number `start_index` on and returns the length of the message \[B\]. A list
+    /// has the form in which [`Variables`] returns it: the opening element, its members, [`Element::End`].
     ///
     /// # Errors
-    /// `BadType` where `numbering` lacks a type, `BadValue` where elements and counts disagree, `TooDeep`,
-    /// `BadLength` where a string is too long, `BufferTooSmall` where `out` is shorter than the message.
+    /// `BadType` if `numbering` lacks a type; `BadValue` if elements and counts disagree; `TooDeep` if lists are nested
+    /// deeper than [`MAX_DEPTH`]; `BadLength` if a string is too long; `BufferTooSmall` if `out` is shorter than the
+    /// message.
     pub fn emit_update(
         timestamp: u64,
         start_index: u16,
@@ -406,10 +406,10 @@ impl<'a> ProgramStateMessage<'a> {
         })
     }
 
-    /// Writes one variable as text, the deprecated form, and returns the length of the message.
+    /// Writes one variable as text, the deprecated form, and returns the length of the message \[B\].
     ///
     /// # Errors
-    /// `BadLength` where the title has more than 255 bytes, `BufferTooSmall` where `out` is shorter.
+    /// `BadLength` if the title has more than 255 bytes; `BufferTooSmall` if `out` is shorter.
     pub fn emit_variable(timestamp: u64, title: Text<'_>, text: Text<'_>, out: &mut [u8]) -> Result<usize, WireError> {
         Self::emit(timestamp, 2, out, |put| {
             let too_long = WireError::new(WireErrorKind::BadLength, put.written(), u8::MAX.into(), title.0.len());
@@ -467,7 +467,7 @@ impl<'a> ProgramStateMessage<'a> {
 }
 
 impl Element<'_> {
-    /// A list is a list; a matrix is the list of its elements, row by row.
+    /// Shows a list as a list, and a matrix as the list of its elements, row by row.
     fn visit(&self, visitor: &mut dyn FieldVisitor) {
         match *self {
             Self::None => visitor.field("", Value::Nothing),

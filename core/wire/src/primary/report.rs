@@ -1,14 +1,14 @@
-//! What a controller says in words, kept by value.
+//! Messages of the controller to people, stored by value.
 
 use super::{ErrorDetail, RobotMessage, RobotMessagePayload, SafetyDetail};
 use crate::WireError;
 use crate::robot::{MessageSource, SafetyMode, SoftwareVersion, Text};
 use crate::rtde::TextMessage;
 
-/// Kept of a text \[B\]: without the feature `messages`, of an error's alone.
+/// The stored length of a text \[B\]. Without the feature `messages` only the texts of errors are stored.
 const TEXT_LEN: usize = if cfg!(feature = "messages") { 64 } else { 16 };
 
-/// Kind of a [`Report`].
+/// The kind of a [`Report`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -16,15 +16,15 @@ const TEXT_LEN: usize = if cfg!(feature = "messages") { 64 } else { 16 };
 pub enum ReportKind {
     /// A plain text, as from `textmsg`.
     Text,
-    /// A pop-up on the pendant, or a program that asks a person.
+    /// A pop-up on the pendant, or a program's request to a person.
     Popup,
-    /// The safety mode changed.
+    /// A change of the safety mode.
     Safety(Option<SafetyMode>),
-    /// An error or another report, `C<code>A<argument>` to people.
+    /// An error or another report, shown to people as `C<code>A<argument>`.
     Error,
-    /// A program was started, stopped, or reports something titled.
+    /// A program was started or stopped, or sends a titled message.
     Key,
-    /// A program failed, at this line and column where known.
+    /// A failure of a program, with line and column if they are known.
     RuntimeException(Option<(i32, i32)>),
 }
 
@@ -33,38 +33,38 @@ pub enum ReportKind {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Report {
-    /// What it is.
+    /// The kind of the message.
     pub kind: ReportKind,
-    /// Which part of the controller speaks.
+    /// The part of the controller that sent the message.
     pub source: MessageSource,
-    /// Code; 0 where the kind has none.
+    /// The code; 0 if the kind has none.
     pub code: i32,
-    /// Argument of the code; 0 where the kind has none.
+    /// The argument of the code; 0 if the kind has none.
     pub argument: i32,
-    /// The beginning of its text; the title where there is one.
+    /// The beginning of the text, or of the title if there is one.
     pub text: Text<TEXT_LEN>,
 }
 
-/// The code that answers a program sent while the controller is in local control.
+/// The code of the controller's reply to a program that was sent while it is in local control.
 pub const LOCAL_CONTROL: i32 = 210;
 
 impl Report {
-    /// What RTDE says to people.
+    /// Returns the report for a text message of RTDE.
     pub fn by_rtde(text: &TextMessage<'_>) -> Self {
         let text = Text::from_bytes(text.message);
         Self { kind: ReportKind::Text, source: MessageSource::Rtde, code: 0, argument: 0, text }
     }
 
-    /// Whether the controller says that it takes no programs because it is in local control.
+    /// Returns whether the controller reports that it rejects programs because it is in local control.
     #[must_use]
     pub fn says_local_control(&self) -> bool {
         self.kind == ReportKind::Error && self.code == LOCAL_CONTROL
     }
 
-    /// The report in `message`; `None` for kinds that are not for people.
+    /// Returns the report in `message`; `None` for kinds that are not meant for people.
     ///
     /// # Errors
-    /// Those of [`RobotMessage::payload`].
+    /// The errors of [`RobotMessage::payload`].
     pub fn of(message: &RobotMessage<'_>, software: Option<SoftwareVersion>) -> Result<Option<Self>, WireError> {
         let (kind, code, argument, text) = match message.payload(software)? {
             RobotMessagePayload::Text(text) => (ReportKind::Text, 0, 0, text),

@@ -1,8 +1,8 @@
-//! Robot messages, type 20 (`core/docs/protocol/ur-client-interfaces.md 4.1–4.4`): what the controller has to say, on
-//! 30001; on 30002 only the version message and one undocumented kind.
+//! Robot messages, type 20 (`core/docs/protocol/ur-client-interfaces.md 4.1–4.4`): the controller's messages about
+//! events. They are sent on 30001; 30002 has only the version message and one undocumented kind.
 //!
-//! Several kinds changed their form between releases. Where the release that made the change is not known, the
-//! part that is common to all is decoded and the rest is given raw.
+//! Several kinds changed their form between releases. If the release that made the change is not known, the part that
+//! is common to all is decoded and the rest is raw.
 
 mod payload;
 mod visit;
@@ -19,27 +19,27 @@ use crate::robot::{MessageSource, SoftwareVersion};
 use crate::{Put, Take, WireError};
 use zerocopy::big_endian::{I32, U64};
 
-/// A robot message: the common header is decoded, the payload on demand.
+/// A robot message. The common header is decoded at once, the payload on demand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RobotMessage<'a> {
     /// All ones in the messages sent right after connecting, else the controller's clock (unit as in the robot mode
     /// data, unconfirmed).
     pub timestamp: u64,
-    /// Who speaks, see [`MessageSource`].
+    /// The part of the controller that sent the message, see [`MessageSource`].
     pub source: i8,
     /// The kind of message.
     pub robot_message_type: u8,
     bytes: Take<'a>,
 }
 
-/// Which form of a message that changed between releases is sent.
+/// The form of a message that changed between releases.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
     /// Software 1.x.
     Cb2,
     /// 3.0 to 3.2.
     Cb3,
-    /// As documented from 5.9 on; by 3.14 and 5.0 the change had been made.
+    /// As documented from 5.9 on; 3.14 and 5.0 already had the change.
     Later,
     /// 3.3 to 3.13, or software unknown.
     Unclear,
@@ -56,7 +56,7 @@ impl Form {
     }
 }
 
-/// Whether messages to people are decoded, and not versions and errors alone.
+/// `true` if messages to people are decoded, and not only versions and errors.
 const MESSAGES: bool = cfg!(feature = "messages");
 
 /// The payload of a robot message.
@@ -65,46 +65,46 @@ const MESSAGES: bool = cfg!(feature = "messages");
 pub enum RobotMessagePayload<'a> {
     /// 0: a text.
     Text(Text<'a>),
-    /// 1: a label of the running program was passed.
+    /// 1: the running program passed a label.
     ProgramLabel {
-        /// Number of the label.
+        /// The number of the label.
         id: i32,
-        /// Its text.
+        /// The text of the label.
         text: Text<'a>,
     },
     /// 2: a pop-up on the pendant.
     Popup(Popup<'a>),
-    /// 3: the software, the first message of a connection.
+    /// 3: the software version; the first message of a connection.
     Version(Version<'a>),
-    /// 5: the safety mode changed.
+    /// 5: a change of the safety mode.
     SafetyMode(SafetyModeMessage<'a>),
-    /// 6: an error or another report, `C<code>A<argument>` to people.
+    /// 6: an error or another report, shown to people as `C<code>A<argument>`.
     ErrorCode(ErrorCode<'a>),
     /// 7: a titled event, among them the start and end of programs.
     Key(Titled<'a>),
     /// 8: a variable, software 1.x only.
     Variable(Titled<'a>),
-    /// 9: the program asks a person for a value.
+    /// 9: a program's request for a value from a person.
     RequestValue(RequestValue<'a>),
-    /// 10: a program failed.
+    /// 10: a failure of a program.
     RuntimeException {
-        /// Line and column in the program, both from 1, where the form has them.
+        /// Line and column in the program, both from 1; `None` if the form has none.
         position: Option<(i32, i32)>,
-        /// What went wrong.
+        /// The description of the failure.
         text: Text<'a>,
     },
     /// 12: undocumented; sent after the version message.
     Undocumented {
-        /// First number.
+        /// The first number.
         first: i32,
-        /// Second number.
+        /// The second number.
         second: i32,
-        /// Third number.
+        /// The third number.
         third: u8,
     },
-    /// 14: labels passed by each thread.
+    /// 14: the labels that each thread passed.
     ProgramLabelThreads(ThreadLabels<'a>),
-    /// Any other kind, or a form that needs to know the software.
+    /// Any other kind, or a form that cannot be decoded without the software version.
     Raw {
         /// The kind of message.
         robot_message_type: u8,
@@ -114,7 +114,7 @@ pub enum RobotMessagePayload<'a> {
 }
 
 impl<'a> RobotMessage<'a> {
-    /// From the body of a message, which starts behind the type byte.
+    /// Reads the common header from the body of a message, which starts behind the type byte.
     pub(super) fn parse(mut body: Take<'a>) -> Result<Self, WireError> {
         Ok(Self {
             timestamp: body.value::<U64>()?,
@@ -124,24 +124,24 @@ impl<'a> RobotMessage<'a> {
         })
     }
 
-    /// Who speaks, by name.
+    /// Returns the part of the controller that sent the message, by name.
     #[must_use]
     #[inline(never)]
     pub fn named_source(&self) -> MessageSource {
         MessageSource::from_raw(self.source)
     }
 
-    /// The bytes of the payload.
+    /// Returns the bytes of the payload.
     #[must_use]
     pub fn payload_bytes(&self) -> &'a [u8] {
         self.bytes.rest()
     }
 
-    /// Decodes the payload in the form that `software` sends. Where it is `None`, kinds whose form changed between
+    /// Decodes the payload in the form that `software` sends. If it is `None`, kinds whose form changed between
     /// releases are decoded as far as all forms agree.
     ///
     /// # Errors
-    /// `Truncated` where the payload ends before its fields do, `BadLength` where a length in it is negative.
+    /// `Truncated` if the payload ends before its fields do; `BadLength` if a length in it is negative.
     pub fn payload(&self, software: Option<SoftwareVersion>) -> Result<RobotMessagePayload<'a>, WireError> {
         use RobotMessagePayload as P;
         let form = Form::of(software);
@@ -168,10 +168,10 @@ impl<'a> RobotMessage<'a> {
         })
     }
 
-    /// Writes a robot message and returns its length.
+    /// Writes a robot message and returns its length \[B\].
     ///
     /// # Errors
-    /// `BufferTooSmall` where `out` is shorter than the message, `BadLength` where a title has more than 255 bytes.
+    /// `BufferTooSmall` if `out` is shorter than the message; `BadLength` if a title has more than 255 bytes.
     pub fn emit(
         timestamp: u64,
         source: MessageSource,
@@ -198,8 +198,8 @@ impl<'a> RobotMessage<'a> {
     }
 }
 
-/// A runtime exception. Where the software does not tell the form, the first byte does: no program has 2²⁴ lines and
-/// no text starts with NUL.
+/// Reads a runtime exception. If the software does not determine the form, the first byte does: no program has 2²⁴
+/// lines and no text starts with NUL.
 fn runtime_exception(mut bytes: Take<'_>, form: Form) -> Result<RobotMessagePayload<'_>, WireError> {
     let numbered = match form {
         Form::Cb2 | Form::Cb3 => false,
@@ -211,7 +211,7 @@ fn runtime_exception(mut bytes: Take<'_>, form: Form) -> Result<RobotMessagePayl
 }
 
 impl RobotMessagePayload<'_> {
-    /// The kind of message on the wire.
+    /// Returns the number of the kind on the wire.
     #[must_use]
     pub const fn robot_message_type(&self) -> u8 {
         match self {
@@ -231,7 +231,7 @@ impl RobotMessagePayload<'_> {
         }
     }
 
-    /// The name of the kind in the specification, in snake_case.
+    /// Returns the name of the kind in the specification, in snake_case.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {

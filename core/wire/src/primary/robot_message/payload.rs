@@ -1,4 +1,4 @@
-//! The payloads that have fields of their own, each with its two directions.
+//! The robot-message payloads that have several fields, with reading and writing of each.
 
 use super::{Form, Text};
 use crate::layout::Flag;
@@ -6,51 +6,51 @@ use crate::robot::{SafetyMode, SoftwareVersion};
 use crate::{Put, Take, WireError, WireErrorKind};
 use zerocopy::big_endian::{I32, U32};
 
-/// A pop-up.
+/// A pop-up on the pendant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Popup<'a> {
-    /// What is asked; absent on 1.x.
+    /// The request that belongs to the pop-up; `None` on 1.x.
     pub request: Option<PopupRequest>,
-    /// Whether it is a warning.
+    /// `true` for a warning.
     pub warning: bool,
-    /// Whether it is an error.
+    /// `true` for an error.
     pub error: bool,
-    /// Title, at most 255 bytes.
+    /// The title, at most 255 bytes.
     pub title: Text<'a>,
-    /// Text.
+    /// The text.
     pub text: Text<'a>,
 }
 
-/// The part of a pop-up that came with 3.0.
+/// The part of a pop-up that was added in 3.0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PopupRequest {
-    /// Number of the request.
+    /// The number of the request.
     pub request_id: u32,
-    /// Type of the value asked for, 8 for none.
+    /// The type of the requested value, 8 for none.
     pub requested_type: u32,
-    /// Whether the program waits.
+    /// `true` if the program waits for the answer.
     pub blocking: bool,
 }
 
 /// The version message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Version<'a> {
-    /// `URControl`; at most 255 bytes.
+    /// The name `URControl`; at most 255 bytes.
     pub project_name: Text<'a>,
-    /// Major version.
+    /// The major version.
     pub major: u8,
-    /// Minor version.
+    /// The minor version.
     pub minor: u8,
-    /// Bug-fix version; up to 3.2 a revision of the source.
+    /// The bug-fix version; up to 3.2 a revision number of the source.
     pub bugfix: i32,
-    /// Build number; absent up to 3.2.
+    /// The build number; absent up to 3.2.
     pub build_number: Option<i32>,
-    /// `DD-MM-YYYY, hh:mm:ss`.
+    /// The build date, `DD-MM-YYYY, hh:mm:ss`.
     pub build_date: Text<'a>,
 }
 
 impl Version<'_> {
-    /// The software. What stands in the place of the bug-fix version up to 3.2 is no part of it.
+    /// Returns the software version. Up to 3.2 its bug-fix version is 0, because the field has another meaning there.
     #[must_use]
     pub fn software(&self) -> SoftwareVersion {
         let bugfix = if self.build_number.is_some() { u32::try_from(self.bugfix).unwrap_or(0) } else { 0 };
@@ -61,9 +61,9 @@ impl Version<'_> {
 /// A change of the safety mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SafetyModeMessage<'a> {
-    /// Code of the report.
+    /// The code of the report.
     pub code: i32,
-    /// Argument of the code.
+    /// The argument of the code.
     pub argument: i32,
     /// The part whose form depends on the software.
     pub detail: SafetyDetail<'a>,
@@ -72,16 +72,16 @@ pub struct SafetyModeMessage<'a> {
 /// The part of a [`SafetyModeMessage`] that depends on the software.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SafetyDetail<'a> {
-    /// 1.x.
+    /// The form of 1.x.
     Security(Text<'a>),
-    /// 3.0 to 3.2.
+    /// The form of 3.0 to 3.2.
     Mode {
         /// The safety mode.
         safety_mode_type: u8,
         /// A text.
         text: Text<'a>,
     },
-    /// 3.14, 5.0 and later.
+    /// The form of 3.14, 5.0 and later.
     Report {
         /// The safety mode.
         safety_mode_type: u8,
@@ -90,12 +90,12 @@ pub enum SafetyDetail<'a> {
         /// The data.
         report_data: u32,
     },
-    /// The software is unknown or of unclear form.
+    /// The undecoded data if the software is unknown, or if its form is.
     Raw(Text<'a>),
 }
 
 impl SafetyDetail<'_> {
-    /// The safety mode, where the form is known to have one.
+    /// Returns the safety mode; `None` if the form is not known to have one.
     #[must_use]
     pub fn safety_mode(&self) -> Option<SafetyMode> {
         match *self {
@@ -107,12 +107,12 @@ impl SafetyDetail<'_> {
     }
 }
 
-/// An error code.
+/// An error or another report with a code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ErrorCode<'a> {
-    /// Code; 210 answers a program sent in local mode.
+    /// The code; 210 is the reply to a program sent in local control.
     pub code: i32,
-    /// Argument of the code.
+    /// The argument of the code.
     pub argument: i32,
     /// The part whose form depends on the software.
     pub detail: ErrorDetail<'a>,
@@ -121,18 +121,18 @@ pub struct ErrorCode<'a> {
 /// The part of an [`ErrorCode`] that depends on the software.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorDetail<'a> {
-    /// 1.x.
+    /// The form of 1.x.
     Text(Text<'a>),
-    /// 3.0 to 3.2.
+    /// The form of 3.0 to 3.2.
     Warning {
         /// 1 info, 2 warning, 3 violation, 4 fault.
         warning_level: i32,
         /// A text.
         text: Text<'a>,
     },
-    /// 3.14, 5.0 and later.
+    /// The form of 3.14, 5.0 and later.
     Report {
-        /// 0 debug, 1 info, 2 warning, 3 violation, 4 fault, 5 critical fault; 128 more for developers.
+        /// 0 debug, 1 info, 2 warning, 3 violation, 4 fault, 5 critical fault; 128 is added for developers.
         report_level: i32,
         /// 2 a signed number, 3 a single-precision number, 4 hexadecimal, others unsigned.
         data_type: u32,
@@ -141,66 +141,66 @@ pub enum ErrorDetail<'a> {
         /// A text.
         text: Text<'a>,
     },
-    /// The software is unknown or of unclear form.
+    /// The undecoded data if the software is unknown, or if its form is.
     Raw(Text<'a>),
 }
 
 /// A message with code, title and text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Titled<'a> {
-    /// Code.
+    /// The code.
     pub code: i32,
-    /// Argument of the code.
+    /// The argument of the code.
     pub argument: i32,
-    /// Title, at most 255 bytes.
+    /// The title, at most 255 bytes.
     pub title: Text<'a>,
-    /// Text; the program's name where a program starts or ends.
+    /// The text; at the start or end of a program the program's name.
     pub text: Text<'a>,
 }
 
 /// A request for a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RequestValue<'a> {
-    /// Number of the request.
+    /// The number of the request.
     pub request_id: u32,
     /// 0 boolean, 1 integer, 2 float, 3 string, 4 pose, 5 joint vector, 6 waypoint, 7 expression, 8 none; absent on
     /// 1.x.
     pub requested_type: Option<u32>,
-    /// Present exactly where the requested type is 8.
+    /// The pop-up; present exactly if the requested type is 8.
     pub popup: Option<RequestPopup<'a>>,
-    /// Text.
+    /// The text.
     pub text: Text<'a>,
 }
 
-/// What a request for nothing shows.
+/// The pop-up of a request that asks for no value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RequestPopup<'a> {
-    /// Whether it is a warning.
+    /// `true` for a warning.
     pub warning: bool,
-    /// Whether it is an error.
+    /// `true` for an error.
     pub error: bool,
-    /// Whether the program waits.
+    /// `true` if the program waits for the answer.
     pub blocking: bool,
-    /// Title, at most 255 bytes.
+    /// The title, at most 255 bytes.
     pub title: Text<'a>,
 }
 
-/// A label passed by one thread.
+/// A label that one thread passed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ThreadLabel<'a> {
-    /// Number of the label.
+    /// The number of the label.
     pub label_id: i32,
-    /// Name of the label.
+    /// The name of the label.
     pub label_name: Text<'a>,
-    /// Name of the thread.
+    /// The name of the thread.
     pub thread_name: Text<'a>,
 }
 
-/// Iterates the labels of a message of kind 14. An error is the last item.
+/// Iterates over the labels of a message of kind 14. An error is the last item.
 #[derive(Clone, Copy, Debug)]
 pub struct ThreadLabels<'a>(pub(super) Take<'a>);
 
-/// By their bytes, wherever those lie.
+/// Compares the remaining bytes.
 impl PartialEq for ThreadLabels<'_> {
     fn eq(&self, other: &Self) -> bool {
         self.0.rest() == other.0.rest()
@@ -208,10 +208,10 @@ impl PartialEq for ThreadLabels<'_> {
 }
 
 impl<'a> ThreadLabels<'a> {
-    /// `labels` as the payload of a message, written to `memory`.
+    /// Writes `labels` to `memory` and returns them as the payload of a message.
     ///
     /// # Errors
-    /// `BufferTooSmall` where `memory` does not hold them.
+    /// `BufferTooSmall` if `memory` is too small for them.
     pub fn write(labels: &[ThreadLabel<'_>], memory: &'a mut [u8]) -> Result<Self, WireError> {
         let size = memory.len();
         let mut put = Put::new(memory, size)?;
@@ -253,12 +253,12 @@ impl<'a> ThreadLabel<'a> {
     }
 }
 
-/// What is left, as text.
+/// Returns the remaining bytes as text.
 pub(super) fn rest<'a>(bytes: &Take<'a>) -> Text<'a> {
     Text(bytes.rest())
 }
 
-/// A text with its length in one byte before it.
+/// Reads a text that is preceded by its length in one byte.
 fn short_text<'a>(bytes: &mut Take<'a>) -> Result<Text<'a>, WireError> {
     let length = bytes.value::<u8>()?;
     bytes.bytes(length.into()).map(Text)
@@ -407,7 +407,7 @@ impl<'a> Titled<'a> {
     }
 }
 
-/// The requested type that asks for nothing and shows a pop-up.
+/// The requested type of a request that asks for no value and shows a pop-up.
 const REQUEST_NONE: u32 = 8;
 
 impl<'a> RequestValue<'a> {

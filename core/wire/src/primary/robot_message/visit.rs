@@ -1,4 +1,4 @@
-//! The payloads by the names of the specification.
+//! The visitor for robot-message payloads, by the field names of the specification.
 
 use super::{ErrorCode, ErrorDetail, RobotMessagePayload, SafetyDetail, SafetyModeMessage, Text, ThreadLabels, Titled};
 use crate::WireError;
