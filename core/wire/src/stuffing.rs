@@ -1,14 +1,15 @@
-//! Frames on a serial line: content in which byte stuffing (COBS) leaves no zero, and a zero at its end.
+//! Frames on a serial line: content in which byte stuffing (COBS) leaves no zero, followed by a zero.
 //!
-//! Whoever begins to listen, or loses a byte, waits for the next zero. Only contents of less than 254 bytes are stuffed here:
-//! one byte more, whatever they are.
+//! A receiver that joins the stream, or loses a byte, waits for the next zero. Only contents of less than 254 bytes are
+//! supported; stuffing adds exactly one byte to them.
 
 use heapless::Vec;
 
 /// The longest content \[B\].
 pub const CONTENT_MAX: usize = 253;
 
-/// The frame of `content` with its zero; `None` where it has no room in `N` bytes, or is too long.
+/// Returns the frame of `content` with its zero; `None` if it does not fit into `N` bytes, or if the content is too
+/// long.
 pub fn framed<const N: usize>(content: &[u8]) -> Option<Vec<u8, N>> {
     if content.len() > CONTENT_MAX {
         return None;
@@ -23,7 +24,8 @@ pub fn framed<const N: usize>(content: &[u8]) -> Option<Vec<u8, N>> {
     Some(frame)
 }
 
-/// What is in a frame without its zero: each code says how far away the next zero was; the last zero stands for the end.
+/// Returns the content of a frame without its zero. Each code is the distance to the next zero; the last zero is the
+/// end. `None` if the stuffing is invalid or the content does not fit into `N` bytes.
 pub fn content<const N: usize>(mut frame: &[u8]) -> Option<Vec<u8, N>> {
     let mut content = Vec::new();
     while let [code, rest @ ..] = frame {

@@ -1,4 +1,4 @@
-//! Time as an argument: microseconds on a clock that the caller reads.
+//! Instants and spans of time in microseconds, on a clock that the caller reads.
 //!
 //! All arithmetic saturates, so no input can make a deadline wrap or panic.
 //!
@@ -11,7 +11,7 @@
 //! assert_eq!(now.since(deadline), Duration::ZERO);
 //! ```
 
-/// A point on the caller's monotonic clock, in µs since an epoch of the port's choosing.
+/// A point on the caller's monotonic clock, in µs since an epoch that the port chooses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -27,22 +27,22 @@ impl Instant {
     /// The epoch of the clock.
     pub const ZERO: Self = Self(0);
 
-    /// The instant `micros` µs after the epoch.
+    /// Returns the instant `micros` µs after the epoch.
     #[must_use]
     #[cfg_attr(not(target_os = "none"), inline)]
     pub const fn from_micros(micros: u64) -> Self {
         Self(micros)
     }
 
-    /// µs since the epoch.
+    /// Returns the µs since the epoch.
     #[must_use]
     #[cfg_attr(not(target_os = "none"), inline)]
     pub const fn as_micros(self) -> u64 {
         self.0
     }
 
-    /// Time from `earlier` to `self`; zero where `earlier` is later.
-    // Not inlined, as `times`: a hundred callers, 12 B in each.
+    /// Returns the time from `earlier` to `self`; zero if `earlier` is later.
+    // Not inlined, like `times`: it has a hundred callers and would take 12 B in each.
     #[must_use]
     #[inline(never)]
     pub const fn since(self, earlier: Self) -> Duration {
@@ -66,7 +66,7 @@ impl core::ops::Sub<Duration> for Instant {
     }
 }
 
-/// The first of `deadlines`; `None` where there is none.
+/// Returns the earliest of `deadlines`; `None` if there is none.
 #[doc(hidden)]
 #[cfg_attr(not(target_os = "none"), inline)]
 pub fn earliest(deadlines: &[Option<Instant>]) -> Option<Instant> {
@@ -78,61 +78,61 @@ pub fn earliest(deadlines: &[Option<Instant>]) -> Option<Instant> {
 }
 
 impl Duration {
-    /// No time at all.
+    /// The span of zero length.
     pub const ZERO: Self = Self(0);
     /// The longest span.
     pub const MAX: Self = Self(u64::MAX);
 
-    /// A span of `micros` µs.
+    /// Returns a span of `micros` µs.
     #[must_use]
     #[cfg_attr(not(target_os = "none"), inline)]
     pub const fn from_micros(micros: u64) -> Self {
         Self(micros)
     }
 
-    /// A span of `millis` ms.
+    /// Returns a span of `millis` ms.
     #[must_use]
     #[cfg_attr(not(target_os = "none"), inline)]
     pub const fn from_millis(millis: u64) -> Self {
         Self(millis.saturating_mul(1_000))
     }
 
-    /// A span of `secs` s.
+    /// Returns a span of `secs` s.
     #[must_use]
     #[cfg_attr(not(target_os = "none"), inline)]
     pub const fn from_secs(secs: u64) -> Self {
         Self(secs.saturating_mul(1_000_000))
     }
 
-    /// The span in µs.
+    /// Returns the span in µs.
     #[must_use]
     #[cfg_attr(not(target_os = "none"), inline)]
     pub const fn as_micros(self) -> u64 {
         self.0
     }
 
-    /// The span in whole ms, rounded down.
+    /// Returns the span in whole ms, rounded down.
     #[must_use]
     #[cfg_attr(not(target_os = "none"), inline)]
     pub const fn as_millis(self) -> u64 {
         divided(self.0, 1_000)
     }
 
-    /// The span in s, for control laws.
+    /// Returns the span in s, for control laws.
     #[must_use]
     #[cfg_attr(not(target_os = "none"), inline)]
     pub const fn as_secs_f32(self) -> f32 {
         to_f32(self.0) * 1e-6
     }
 
-    /// The span in s, for reports.
+    /// Returns the span in s, for reports.
     #[must_use]
     #[cfg_attr(not(target_os = "none"), inline)]
     pub const fn as_secs_f64(self) -> f64 {
         self.0 as f64 * 1e-6
     }
 
-    /// `factor` times the span.
+    /// Returns `factor` times the span.
     // Not inlined: a product of 64 bits that saturates takes 30 B in each of its callers.
     #[must_use]
     #[inline(never)]
@@ -140,26 +140,27 @@ impl Duration {
         Self(self.0.saturating_mul(factor))
     }
 
-    /// `percent` hundredths of the span.
+    /// Returns `percent` hundredths of the span.
     #[must_use]
     #[inline]
     pub const fn percent(self, percent: u64) -> Self {
         match percent {
-            // Asked for some twenty times in every cycle; by a constant 100, even 32 bits are divided in 64 on a board.
+            // Called about twenty times in every cycle with these constants; the general division by 100 takes 64 bits
+            // on a board.
             50 => Self(self.0 / 2),
             150 => Self(self.0.saturating_add(self.0 / 2)),
             _ => Self(divided(self.0.saturating_mul(percent), 100)),
         }
     }
 
-    /// How often `other` fits into the span; `None` where `other` is zero.
+    /// Returns how often `other` fits into the span; `None` if `other` is zero.
     #[must_use]
     #[cfg_attr(not(target_os = "none"), inline)]
     pub const fn whole(self, other: Self) -> Option<u64> {
         quotient(self.0, other.0)
     }
 
-    /// Returns how many of `other` cover the span; a zero counts as a microsecond.
+    /// Returns the number of spans `other` that cover this span; a zero counts as a microsecond.
     #[cfg_attr(not(target_os = "none"), inline)]
     pub const fn whole_up(self, other: Self) -> u64 {
         let other = if other.0 == 0 { 1 } else { other.0 };
@@ -170,7 +171,7 @@ impl Duration {
 
 impl core::ops::Add for Duration {
     type Output = Self;
-    // Not inlined: thirty callers, 12 B in each.
+    // Not inlined: it has thirty callers and would take 12 B in each.
     #[inline(never)]
     fn add(self, other: Self) -> Self {
         Self(self.0.saturating_add(other.0))
@@ -185,7 +186,8 @@ impl core::ops::Sub for Duration {
     }
 }
 
-/// The nearest `f32` below 2³², one of the two nearest from there on: what a microcontroller converts needs no routine.
+/// Returns the nearest `f32` for values below 2³², and one of the two nearest for larger ones. Uses only conversions
+/// that a microcontroller does without a routine.
 #[doc(hidden)]
 #[cfg_attr(not(target_os = "none"), inline)]
 pub const fn to_f32(value: u64) -> f32 {
@@ -193,8 +195,8 @@ pub const fn to_f32(value: u64) -> f32 {
     high as f32 * 4_294_967_296.0 + low as f32
 }
 
-/// Returns `dividend / divisor`, or `None` for a divisor of zero. Spans mostly fit 32 bits, and those a microcontroller divides
-/// in one instruction.
+/// Returns `dividend / divisor`; `None` if the divisor is zero. Spans mostly fit 32 bits, which a microcontroller
+/// divides in one instruction.
 #[doc(hidden)]
 #[cfg_attr(not(target_os = "none"), inline)]
 pub const fn quotient(dividend: u64, divisor: u64) -> Option<u64> {
@@ -217,14 +219,14 @@ pub const fn divided(dividend: u64, divisor: u64) -> u64 {
     }
 }
 
-/// Returns `dividend / divisor` bit by bit: rare, and a tenth of the compiler's routine.
+/// Returns `dividend / divisor` bit by bit. It is rarely needed, and has a tenth of the size of the compiler's routine.
 #[cold]
 #[inline(never)]
 const fn long_quotient(dividend: u64, divisor: u64) -> u64 {
     let (mut rest, mut quotient, mut bit) = (0_u64, 0_u64, 64_u32);
     while bit > 0 {
         bit = bit.wrapping_sub(1);
-        // What is shifted out of the rest stands above its 64 bits, so that the divisor fits in any case.
+        // The bit that is shifted out of `rest` is above its 64 bits; if it is set, the divisor fits in any case.
         let above = rest >> 63 != 0;
         rest = rest << 1 | dividend >> bit & 1;
         quotient <<= 1;

@@ -20,7 +20,7 @@ enum Seen {
     Trouble(FrameError),
 }
 
-/// Feeds `stream` in pieces of the given lengths (repeated) and collects everything that comes out.
+/// Feeds `stream` in pieces of the given lengths (repeated) and returns all frames and errors.
 fn assemble(assembler: &mut Assembler<'_>, stream: &[u8], pieces: &[usize]) -> Vec<Seen> {
     let mut seen = Vec::new();
     let mut rest = stream;
@@ -175,7 +175,7 @@ fn a_polluted_real_time_stream_resynchronises_and_counts_what_it_skipped() {
 
 #[test]
 fn a_first_state_message_with_a_packets_length_is_no_packet() {
-    // 1386 is a length a packet could have; its type byte and timestamp are no time.
+    // 1386 is a length that a packet could have, but the type byte and the timestamp are not a valid time.
     let mut state = message(16, 1386);
     state[5..9].copy_from_slice(&47_u32.to_be_bytes());
     let stream = [packet(1220, 3.0), state, packet(1220, 3.002)].concat();

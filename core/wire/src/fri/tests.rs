@@ -1,4 +1,4 @@
-//! The golden datagrams of the specification (`core/docs/protocol/kuka-fri.md A16`), and what must be refused.
+//! Tests with the golden datagrams of the specification (`core/docs/protocol/kuka-fri.md A16`), and with invalid ones.
 
 use proptest::prelude::*;
 
@@ -6,7 +6,7 @@ use super::*;
 use crate::checksum::crc32;
 use crate::{WireErrorKind, fields};
 
-/// From 216 on a measurement is numbers alone.
+/// Returns consecutive numbers from `first` on; from offset 216 on a measurement consists of numbers.
 fn counted(first: f32) -> impl FnMut() -> f32 {
     let mut next = first - 1.0;
     move || {
@@ -19,7 +19,7 @@ fn frame(next: &mut impl FnMut() -> f32) -> Frame {
     Frame::from_rows(core::array::from_fn(|_| next()))
 }
 
-/// The common content of the golden measurements.
+/// Returns the common content of the golden measurements.
 fn measurement() -> MeasurementRepr {
     let mut next = counted(1000.0);
     let mut joints = || core::array::from_fn(|_| next());
@@ -68,7 +68,7 @@ fn measurement() -> MeasurementRepr {
     }
 }
 
-/// The common content of the golden commands.
+/// Returns the common content of the golden commands.
 fn command() -> CommandRepr {
     CommandRepr {
         krl: KrlVariables {
@@ -155,7 +155,7 @@ fn numbers_are_little_endian_singles() {
     assert_eq!(commanded(&repr)[144..148], [0xdb, 0x0f, 0x49, 0x40]);
 }
 
-/// Each number of the measurement is its own index among the 175, so a swapped axis shows.
+/// Each number of the measurement is its own index among the 175, so that a swapped axis is detected.
 #[test]
 fn rotation_comes_about_z_then_y_then_x_and_frames_row_by_row() {
     let bytes = measured(&measurement());
@@ -190,7 +190,7 @@ fn what_is_refused_says_what_where_and_what_was_expected() {
     let mut changed = whole;
     changed[4] = 0;
     assert_eq!(told(&changed), (WireErrorKind::BadLength, 4, 916, 768));
-    // A command's header on a measurement's bytes.
+    // The header of a command in front of a measurement's bytes.
     let mut changed = whole;
     changed[4..8].copy_from_slice(&commanded(&command())[4..8]);
     assert_eq!(told(&changed), (WireErrorKind::BadType, 6, 0x2006, 0x1005));
@@ -217,7 +217,7 @@ fn no_command_leaves_with_a_number_that_is_not_finite() {
         assert_eq!((error.kind, usize::from(error.at)), (WireErrorKind::BadValue, at));
         assert_eq!(out, [0; COMMAND_LEN], "nothing that could be sent by mistake");
     }
-    // Integers of any bits are no numbers in this sense.
+    // Integers are not checked for NaN or infinity, whatever their bits.
     let mut repr = command();
     repr.krl.ints = [-1; 16];
     assert_eq!(repr.emit(&mut [0; COMMAND_LEN]), Ok(COMMAND_LEN));
@@ -286,7 +286,7 @@ fn the_visitor_shows_every_byte_once() {
     assert_eq!(shown.0, COMMAND_LEN);
 }
 
-/// Bytes with the header of `datagram`.
+/// Generates bytes with the header of `datagram`.
 fn headed(datagram: Datagram) -> impl Strategy<Value = Vec<u8>> {
     let (size, id) = match datagram {
         Datagram::Measurement => (MEASUREMENT_LEN, MEASUREMENT_ID),

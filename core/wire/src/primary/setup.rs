@@ -7,8 +7,8 @@ use zerocopy::big_endian::{F64, I16, I32, U32};
 
 sub_package! {
     type 5;
-    /// Kinematics info: 225 B from 3.0; 9 B where the e-Series reports only the status, which then follows the
-    /// header; 29 B of another meaning up to 1.5.
+    /// Kinematics info: 225 B from 3.0 on; 9 B on an e-Series that reports only the status, which then follows the
+    /// header; 29 B with another meaning up to 1.5.
     view KinematicsInfo;
     /// The values of [`KinematicsInfo`].
     repr KinematicsInfoRepr;
@@ -37,7 +37,7 @@ total! {
 
 record! {
     LimitsRecord, 16 bytes;
-    /// Position range of one joint.
+    /// The position range of one joint.
     JointLimits;
     0 joint_min_limit: F64, "rad", "Smallest position";
     8 joint_max_limit: F64, "rad", "Largest position";
@@ -45,7 +45,7 @@ record! {
 
 record! {
     DynamicsRecord, 16 bytes;
-    /// Highest speed and acceleration of one joint.
+    /// The highest speed and acceleration of one joint.
     JointDynamics;
     0 joint_max_speed: F64, "rad/s", "Highest speed";
     8 joint_max_acceleration: F64, "rad/s²", "Highest acceleration";
@@ -53,10 +53,10 @@ record! {
 
 sub_package! {
     type 6;
-    /// Configuration data: 469 B on 1.8, 445 B from 3.0, 447 or 449 B where reserved fields were appended.
+    /// Configuration data: 469 B on 1.8, 445 B from 3.0 on, 447 or 449 B with the reserved fields that were appended.
     view ConfigurationData;
-    /// The values of [`ConfigurationData`]. Mind the order of the Denavit–Hartenberg parameters: a, d, alpha, theta
-    /// here; theta, a, d, alpha in [`KinematicsInfo`].
+    /// The values of [`ConfigurationData`]. The order of the Denavit–Hartenberg parameters here is a, d, alpha, theta;
+    /// in [`KinematicsInfo`] it is theta, a, d, alpha.
     repr ConfigurationDataRepr;
     size size;
 

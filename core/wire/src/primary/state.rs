@@ -19,17 +19,17 @@ macro_rules! sub_packages {
         #[derive(Clone, Copy, Debug)]
         pub enum SubPackage<'a> {
             $( #[doc = concat!("`", $name, "`.")] $variant($variant<'a>), )+
-            /// A type this version of Outrigger does not know.
+            /// A type that this version of Outrigger does not know.
             Unknown {
                 /// The package type.
                 package_type: u8,
-                /// The whole sub-package with its header.
+                /// The whole sub-package, header included.
                 bytes: &'a [u8],
             },
         }
 
         impl SubPackage<'_> {
-            /// The name in the specification, in snake_case; `unknown` where there is none.
+            /// Returns the name in the specification, in snake_case; `unknown` if there is none.
             #[must_use]
             pub const fn name(&self) -> &'static str {
                 match self {
@@ -38,7 +38,7 @@ macro_rules! sub_packages {
                 }
             }
 
-            /// The package type.
+            /// Returns the package type.
             #[must_use]
             pub const fn package_type(&self) -> u8 {
                 match self {
@@ -80,10 +80,10 @@ sub_packages! {
 }
 
 impl<'a> SubPackage<'a> {
-    /// One sub-package, which must fill `bytes` to the end.
+    /// Returns the sub-package that fills `bytes` to the end.
     ///
     /// # Errors
-    /// `Truncated` where bytes are missing, `BadLength` where the size field is not that of `bytes`.
+    /// `Truncated` if bytes are missing; `BadLength` if the size field differs from the length of `bytes`.
     pub fn new_checked(bytes: &'a [u8]) -> Result<Self, WireError> {
         let (size, package_type, payload) = package::open(bytes)?;
         Ok(match package_type {
@@ -109,10 +109,10 @@ impl<'a> SubPackage<'a> {
     }
 }
 
-/// Iterates the sub-packages of a robot state, in the order of the message.
+/// Iterates over the sub-packages of a robot state, in the order of the message.
 ///
-/// A sub-package that is wrong in itself is an error with its offset in the message, and the next one follows. Where
-/// a size field cannot be followed, the error is the last item.
+/// A malformed sub-package is an error with its offset in the message, and the iteration continues with the next one.
+/// If a size field is invalid, the error is the last item.
 #[derive(Clone, Copy, Debug)]
 pub struct SubPackages<'a> {
     rest: &'a [u8],
@@ -120,16 +120,16 @@ pub struct SubPackages<'a> {
 }
 
 impl<'a> SubPackages<'a> {
-    /// `body` is the message without its header.
+    /// Starts the iteration; `body` is the message without its header.
     pub(super) const fn new(body: &'a [u8]) -> Self {
         Self { rest: body, at: HEADER_LEN }
     }
 
-    /// Calls `visitor` for each sub-package: a record of its name, then a list `unknown_sub_packages` of records
-    /// where there are types without a name.
+    /// Calls `visitor` for each sub-package as a record under the sub-package's name. Sub-packages of unknown types
+    /// follow in a list `unknown_sub_packages` of records.
     ///
     /// # Errors
-    /// The first error of the iteration; sub-packages before it have been visited.
+    /// The first error of the iteration; the sub-packages before it have been visited.
     pub fn visit(&self, visitor: &mut dyn FieldVisitor) -> Result<(), WireError> {
         let mut unknown = 0_usize;
         for package in *self {
@@ -188,10 +188,10 @@ pub struct RobotStateWriter<'b> {
 }
 
 impl<'b> RobotStateWriter<'b> {
-    /// A message without sub-packages at the start of `out`.
+    /// Starts a message without sub-packages at the start of `out`.
     ///
     /// # Errors
-    /// `BufferTooSmall` where not even the header fits.
+    /// `BufferTooSmall` if `out` is shorter than the header.
     pub fn new(out: &'b mut [u8]) -> Result<Self, WireError> {
         let mut put = Put::new(out, HEADER_LEN)?;
         put.value::<I32>(0)?;
@@ -202,7 +202,7 @@ impl<'b> RobotStateWriter<'b> {
     /// Appends `package` in the layout that has `size` bytes.
     ///
     /// # Errors
-    /// Those of [`SubPackageRepr::emit`]; the message is as before then.
+    /// The errors of [`SubPackageRepr::emit`]; the message is then unchanged.
     pub fn add<P: SubPackageRepr>(&mut self, package: &P, size: usize) -> Result<(), WireError> {
         let place = self.out.get_mut(self.written..).unwrap_or_default();
         let written = package.emit(size, place).map_err(|error| self.grown(error))?;
@@ -210,14 +210,14 @@ impl<'b> RobotStateWriter<'b> {
         Ok(())
     }
 
-    /// Appends `package` and `extra` behind its last field, as newer software does. The bytes are the caller's.
+    /// Appends `package` with the bytes `extra` behind its last field, as newer software does.
     ///
     /// # Errors
-    /// Those of [`SubPackageRepr::emit`]; the message is as before then.
+    /// The errors of [`SubPackageRepr::emit`]; the message is then unchanged.
     pub fn add_extended<P: SubPackageRepr>(&mut self, package: &P, size: usize, extra: &[u8]) -> Result<(), WireError> {
         let total = size.saturating_add(extra.len());
         let start = self.written;
-        // Written in its own layout first: the total could be the size of another one.
+        // Written in its own layout first, because the total size could be that of another layout.
         self.add(package, size)?;
         let patched = self.patch(start, size, total, extra);
         if patched.is_err() {
@@ -229,7 +229,7 @@ impl<'b> RobotStateWriter<'b> {
     /// Appends a sub-package of any type from its payload.
     ///
     /// # Errors
-    /// `BufferTooSmall`; the message is as before then.
+    /// `BufferTooSmall` if the rest of the buffer is too small; the message is then unchanged.
     pub fn add_raw(&mut self, package_type: u8, payload: &[u8]) -> Result<(), WireError> {
         let size = payload.len().saturating_add(package::HEADER_LEN);
         let place = self.out.get_mut(self.written..).unwrap_or_default();
@@ -242,7 +242,7 @@ impl<'b> RobotStateWriter<'b> {
     /// Writes the message's length and returns it.
     ///
     /// # Errors
-    /// None that can happen after `new`; `BufferTooSmall` stands for it.
+    /// `BufferTooSmall` is the type's only error; it cannot occur after `new`.
     pub fn finish(self) -> Result<usize, WireError> {
         let mut put = Put::new(self.out, HEADER_LEN)?;
         put.value::<I32>(i32::try_from(self.written).unwrap_or(i32::MAX))?;
@@ -260,7 +260,7 @@ impl<'b> RobotStateWriter<'b> {
         Ok(())
     }
 
-    /// `error` of a sub-package as seen from the message's buffer.
+    /// Converts the offset and need of a sub-package's `error` to those in the message's buffer.
     fn grown(&self, error: WireError) -> WireError {
         match error.kind {
             WireErrorKind::BufferTooSmall => {
@@ -272,11 +272,10 @@ impl<'b> RobotStateWriter<'b> {
     }
 }
 
-/// The size of sub-package `package_type` as controllers with this software send it, without Euromap 67; `None` where
-/// they do not send it (`core/docs/protocol/ur-client-interfaces.md 3.1`). Types 5 and 6 are sent in the first message
-/// only.
+/// Returns the size of sub-package `package_type` on controllers with this software, without Euromap 67; `None` if they
+/// do not send it (`core/docs/protocol/ur-client-interfaces.md 3.1`). Types 5 and 6 are sent in the first message only.
 ///
-/// Where the specification knows only that a size changed "later", the first release after the observed one counts.
+/// If the specification only says that a size changed "later", the first release after the observed one is used.
 #[must_use]
 pub const fn size_for(package_type: u8, software: SoftwareVersion) -> Option<usize> {
     let size = match (package_type, software.major, software.minor) {

@@ -1,6 +1,5 @@
-//! Sub-packages that tell how the robot is: robot mode (0), joints (1), Cartesian pose (4), force mode (7), buttons
-//! (8), calibration forces (9), safety (10) and singularity (13).
-//! `core/docs/protocol/ur-client-interfaces.md 3.2–3.11`.
+//! Sub-packages about the robot's state: robot mode (0), joints (1), Cartesian pose (4), force mode (7), buttons (8),
+//! calibration forces (9), safety (10) and singularity (13). `core/docs/protocol/ur-client-interfaces.md 3.2–3.11`.
 
 use super::package::sub_package;
 use crate::layout::{Flag, record, total};
@@ -54,27 +53,27 @@ total! {
 }
 
 impl RobotModeData<'_> {
-    /// The controller's clock.
+    /// Returns the controller's clock.
     #[must_use]
     pub fn controller_time(&self) -> ControllerTime {
         let micros_per_tick = if self.size < 38 { 1_000 } else { 1 };
         ControllerTime::from_micros(self.timestamp().saturating_mul(micros_per_tick))
     }
 
-    /// The robot mode by name. The layout decides between the two lists, for only CB2 sends 29 bytes.
+    /// Returns the robot mode by name. The size selects the list of names, because only CB2 sends 29 bytes.
     #[must_use]
     pub fn named_robot_mode(&self) -> RobotMode {
         let generation = if self.size < 38 { Generation::Cb2 } else { Generation::Cb3 };
         RobotMode::from_raw(generation, self.robot_mode().cast_signed().into())
     }
 
-    /// The control mode by name.
+    /// Returns the control mode by name.
     #[must_use]
     pub fn named_control_mode(&self) -> Option<ControlMode> {
         self.control_mode().map(|mode| ControlMode::from_raw(mode.into()))
     }
 
-    /// Whether a protective stop (CB2: a security stop) is active.
+    /// Returns whether a protective stop (CB2: a security stop) is active.
     #[must_use]
     pub fn protective_stop(&self) -> bool {
         self.is_protective_stopped().or_else(|| self.is_security_stopped()).unwrap_or(false)
@@ -96,7 +95,7 @@ record! {
 }
 
 impl Joint {
-    /// The joint mode by name.
+    /// Returns the joint mode by name.
     #[must_use]
     pub const fn named_mode(&self) -> JointMode {
         JointMode::from_raw(self.joint_mode as i32)
@@ -152,13 +151,13 @@ total! {
 }
 
 impl CartesianInfo<'_> {
-    /// The measured TCP pose x, y, z \[m\], rx, ry, rz \[rad\].
+    /// Returns the measured TCP pose x, y, z \[m\], rx, ry, rz \[rad\].
     #[must_use]
     pub fn pose(&self) -> [f64; 6] {
         [self.x(), self.y(), self.z(), self.rx(), self.ry(), self.rz()]
     }
 
-    /// The TCP in the flange frame, x, y, z \[m\], rx, ry, rz \[rad\]; 3.1 and later.
+    /// Returns the TCP in the flange frame, x, y, z \[m\], rx, ry, rz \[rad\]; `None` before 3.1.
     #[must_use]
     pub fn tcp_offset(&self) -> Option<[f64; 6]> {
         Some([
@@ -173,7 +172,7 @@ impl CartesianInfo<'_> {
 }
 
 impl CartesianInfoRepr {
-    /// From the TCP pose and the TCP offset, both x, y, z \[m\], rx, ry, rz \[rad\].
+    /// Returns the values for a TCP pose and a TCP offset, both x, y, z \[m\], rx, ry, rz \[rad\].
     #[must_use]
     pub const fn new(pose: [f64; 6], tcp_offset: [f64; 6]) -> Self {
         let [x, y, z, rx, ry, rz] = pose;
@@ -274,8 +273,8 @@ total! {
 
 sub_package! {
     type 10;
-    /// Safety data, internal to the vendor: 41 B on 3.5.3 and 5.0.5, 43 B after. The offsets are those of 43 B;
-    /// without the two flags everything behind them lies two bytes earlier. The meaning is derived from recordings.
+    /// Safety data, internal to the vendor: 41 B on 3.5.3 and 5.0.5, 43 B after. The offsets are those of 43 B; without
+    /// the two flags all later fields are two bytes earlier. The meaning is derived from recordings.
     view SafetyData;
     /// The values of [`SafetyData`].
     repr SafetyDataRepr;

@@ -1,4 +1,4 @@
-//! Bytes of every generation, by hand and by `emit`.
+//! Tests of sub-packages and messages of every generation, with bytes written by hand and by `emit`.
 
 use super::*;
 use crate::fields::Group;
@@ -15,7 +15,7 @@ const V3_14: SoftwareVersion = SoftwareVersion::new(3, 14);
 const V3_15: SoftwareVersion = SoftwareVersion::new(3, 15);
 const V5_12: SoftwareVersion = SoftwareVersion::new(5, 12);
 
-/// `emit` into a buffer that is not zero, so that a byte left unwritten shows.
+/// Calls `emit` with a buffer that is not zero, so that an unwritten byte is detected.
 fn emitted<P: SubPackageRepr>(repr: &P, size: usize) -> Vec<u8> {
     let mut bytes = vec![0xa5; size];
     assert_eq!(repr.emit(size, &mut bytes), Ok(size));
@@ -27,7 +27,7 @@ fn hex(text: &str) -> Vec<u8> {
     digits.chunks(2).map(|pair| u8::from_str_radix(&String::from_iter(pair), 16).unwrap()).collect()
 }
 
-/// Field names as a path, with the debug form of their values.
+/// Collects field names as paths, with the debug form of their values.
 #[derive(Default)]
 struct Listing {
     path: Vec<String>,
@@ -133,7 +133,7 @@ fn cb2_masterboards_are_told_from_later_ones_by_size() {
         assert_eq!(view.named_safety_state(), states.then_some(MasterSafetyState::Ok));
         assert_eq!((view.output_bits(), view.current()), (euromap.then_some(77), euromap.then_some(-5)));
     }
-    // One byte more than 75 would be software newer than the tables, not CB2.
+    // A size of 76 without the mark of Euromap 67 is software newer than the tables, not CB2.
     let newer = emitted(&MasterboardDataRepr { safety_mode: 1, ..Default::default() }, 76);
     assert!(matches!(SubPackage::new_checked(&newer), Ok(SubPackage::MasterboardData(_))));
 }
@@ -237,7 +237,7 @@ fn fields_appended_by_newer_software_are_ignored() {
     assert_eq!(info.size(), 10);
 }
 
-/// Sizes of all sub-packages of a message in the orders that recordings show.
+/// Returns the size of a message with these sub-packages.
 fn state_size(software: SoftwareVersion, types: &[u8]) -> usize {
     5 + types.iter().filter_map(|t| size_for(*t, software)).sum::<usize>()
 }
@@ -358,7 +358,7 @@ fn internal_messages_are_passed_by() {
     assert!(listing(&out, None)[2].starts_with("internal F64s([0.0, 1.0, 2.0"));
 }
 
-/// Emits, parses for `software` and gives back the bytes; parsing must return `payload` itself.
+/// Emits `payload`, checks that parsing for `software` returns it again, and returns the bytes.
 fn there_and_back(payload: &RobotMessagePayload<'_>, software: Option<SoftwareVersion>) -> Vec<u8> {
     let mut out = [0xa5; 256];
     let size = RobotMessage::emit(u64::MAX, MessageSource::RobotInterface, payload, &mut out).unwrap();
@@ -369,7 +369,7 @@ fn there_and_back(payload: &RobotMessagePayload<'_>, software: Option<SoftwareVe
         let mut cut = out[..short].to_vec();
         cut[..4].copy_from_slice(&u32::try_from(short).unwrap().to_be_bytes());
         let MessageKind::RobotMessage(message) = Message::new_checked(&cut).unwrap().kind() else { panic!() };
-        // A text may be cut, a number may not: either way nothing worse than an error happens.
+        // A text may be cut and a number may not; in both cases nothing worse than an error occurs.
         if let Err(error) = message.payload(software) {
             assert_eq!(error.kind, WireErrorKind::Truncated);
         }

@@ -1,7 +1,7 @@
 use super::*;
 use crate::fields::{Group, Value};
 
-/// A body in which every double is its own offset, so that a misplaced field shows its true place.
+/// Returns a packet in which every double is its own offset, so that a misplaced field shows its true offset.
 fn offsets(size: usize) -> Vec<u8> {
     let mut bytes = i32::try_from(size).unwrap().to_be_bytes().to_vec();
     while bytes.len() + 8 <= size {

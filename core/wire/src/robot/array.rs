@@ -1,4 +1,4 @@
-//! Arrays of any length for serde, which knows only those up to 32 and no const parameter.
+//! Serde support for arrays of any length; serde itself has arrays up to 32 and no const parameter.
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -9,7 +9,7 @@ use serde::ser::{Serialize, SerializeTuple, Serializer};
 /// Writes the array as a tuple of `N` elements.
 ///
 /// # Errors
-/// Those of the serializer.
+/// The errors of the serializer.
 pub fn serialize<T: Serialize, S: Serializer, const N: usize>(values: &[T; N], to: S) -> Result<S::Ok, S::Error> {
     let mut tuple = to.serialize_tuple(N)?;
     values.iter().try_for_each(|value| tuple.serialize_element(value))?;
@@ -19,7 +19,7 @@ pub fn serialize<T: Serialize, S: Serializer, const N: usize>(values: &[T; N], t
 /// Reads `N` elements.
 ///
 /// # Errors
-/// Those of the deserializer, and fewer elements.
+/// The errors of the deserializer, and an error if there are fewer elements.
 pub fn deserialize<'de, T, D, const N: usize>(from: D) -> Result<[T; N], D::Error>
 where
     T: Deserialize<'de> + Default + Copy,

@@ -1,4 +1,4 @@
-//! One value per joint, base first. Control-path numbers are `f32` on every port.
+//! Vectors with one value per joint, base joint first. Numbers of the control path are `f32` on every port.
 
 use crate::math::double::to_f32;
 
@@ -16,24 +16,24 @@ macro_rules! joint_vector {
             /// All joints at zero.
             pub const ZERO: Self = Self([0.0; N]);
 
-            /// The controller's `f64` values, rounded to the nearest `f32`.
+            /// Returns the controller's `f64` values, rounded to the nearest `f32`.
             #[must_use]
             pub fn from_wire(values: [f64; N]) -> Self {
                 Self(values.map(to_f32))
             }
 
-            /// The values, base joint first.
+            /// Returns the values, base joint first.
             #[must_use]
             pub const fn as_array(&self) -> &[f32; N] {
                 &self.0
             }
 
-            /// The values, base joint first.
+            /// Iterates over the values, base joint first.
             pub fn iter(&self) -> impl Iterator<Item = f32> + '_ {
                 self.0.iter().copied()
             }
 
-            /// `f` of each joint of `self` and of `other`.
+            /// Returns the results of `f` for each joint of `self` and `other`.
             #[must_use]
             pub fn zip_with<T>(&self, other: &[T; N], mut f: impl FnMut(f32, &T) -> f32) -> Self {
                 let mut out = *self;
@@ -43,20 +43,20 @@ macro_rules! joint_vector {
                 out
             }
 
-            /// `f` of each joint.
+            /// Returns the results of `f` for each joint.
             #[must_use]
             pub fn map(&self, f: impl FnMut(f32) -> f32) -> Self {
                 Self(self.0.map(f))
             }
 
-            /// The largest magnitude; NaN where a joint is NaN.
+            /// Returns the largest magnitude; NaN if a joint is NaN.
             #[must_use]
             pub fn max_abs(&self) -> f32 {
-                // Magnitudes are ordered as their bits are, with NaN above all.
+                // Magnitudes have the order of their bits, with NaN as the largest.
                 f32::from_bits(self.iter().fold(0, |largest, v| largest.max(v.abs().to_bits())))
             }
 
-            /// Whether no joint is NaN or infinite.
+            /// Returns whether no joint is NaN or infinite.
             #[must_use]
             pub fn is_finite(&self) -> bool {
                 self.max_abs().is_finite()

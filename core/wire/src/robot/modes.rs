@@ -4,8 +4,8 @@ use super::Generation;
 use super::wire_enum::wire_enum;
 
 wire_enum! {
-    /// Mode of one joint. Some numbers were renamed between generations; the newest name is used
-    /// (240 was `EMERGENCY_STOPPED`, 247 `ADC_CALIBRATION`, 248 `DEAD_COMMUTATION`, 251 `STOPPED` on CB2).
+    /// The mode of one joint. Some numbers were renamed between generations; the newest name is used (240 was
+    /// `EMERGENCY_STOPPED`, 247 `ADC_CALIBRATION`, 248 `DEAD_COMMUTATION`, 251 `STOPPED` on CB2).
     JointMode: i32 {
         Reset = 235 "RESET",
         ShuttingDown = 236 "SHUTTING_DOWN",
@@ -32,7 +32,7 @@ wire_enum! {
 }
 
 wire_enum! {
-    /// Mode of the tool flange electronics.
+    /// The mode of the tool flange electronics.
     ToolMode: i32 {
         Reset = 235 "RESET",
         ShuttingDown = 236 "SHUTTING_DOWN",
@@ -47,7 +47,7 @@ wire_enum! {
 }
 
 wire_enum! {
-    /// How the joints are controlled (3.0+).
+    /// The control mode of the joints (3.0+).
     ControlMode: i32 {
         Position = 0 "POSITION",
         Teach = 1 "TEACH",
@@ -57,8 +57,8 @@ wire_enum! {
 }
 
 wire_enum! {
-    /// Safety mode (3.0+) and, with the same numbers, safety status. 6 and 7 do not tell which button was
-    /// pressed: the vendor's own documents contradict each other.
+    /// The safety mode (3.0+) and, with the same numbers, the safety status. 6 and 7 do not identify the button that
+    /// was pressed, because the vendor's own documents contradict each other.
     SafetyMode: i32 {
         Normal = 1 "NORMAL",
         Reduced = 2 "REDUCED",
@@ -86,7 +86,7 @@ wire_enum! {
 }
 
 wire_enum! {
-    /// CB2 masterboard safety state.
+    /// The safety state of a CB2 masterboard.
     MasterSafetyState: i32 {
         Undefined = 0 "UNDEFINED",
         Bootloader = 1 "BOOTLOADER",
@@ -101,7 +101,7 @@ wire_enum! {
 }
 
 wire_enum! {
-    /// CB2 masterboard power state.
+    /// The power state of a CB2 masterboard.
     MasterOnOffState: i32 {
         Off = 0 "OFF",
         TurningOn = 1 "TURNING_ON",
@@ -111,8 +111,8 @@ wire_enum! {
 }
 
 wire_enum! {
-    /// Program state of the real-time packet. The mapping is unconfirmed on 30003 (it is the `runtime_state`
-    /// of RTDE): no decision rests on it alone.
+    /// The program state of the real-time packet. The mapping is unconfirmed on 30003 (it is the `runtime_state` of
+    /// RTDE), so no decision is based on it alone.
     ProgramState: i32 {
         Stopping = 0 "STOPPING",
         Stopped = 1 "STOPPED",
@@ -124,8 +124,8 @@ wire_enum! {
 }
 
 wire_enum! {
-    /// Who sent a robot message (`core/docs/protocol/ur-client-interfaces.md 4.4`); the per-joint numbers stay
-    /// `Unknown`.
+    /// The sender of a robot message (`core/docs/protocol/ur-client-interfaces.md 4.4`). The numbers of individual
+    /// joints are `Unknown`.
     MessageSource: i8 {
         RobotInterface = -2 "ROBOT_INTERFACE",
         RtMachine = -3 "RTMACHINE",
@@ -139,8 +139,8 @@ wire_enum! {
     }
 }
 
-/// Robot mode. CB2 and CB3+ number different lists (0 is `RUNNING` on CB2 and `DISCONNECTED` later), so the
-/// conversion needs the generation; the value no longer does.
+/// The robot mode. CB2 and later generations number different lists (0 is `RUNNING` on CB2 and `DISCONNECTED` later),
+/// so the conversion needs the generation; the value does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -185,12 +185,12 @@ pub enum RobotMode {
     Backdrive,
     /// `UPDATING_FIRMWARE`.
     UpdatingFirmware,
-    /// A number this version of Outrigger has no name for.
+    /// A number for which this version of Outrigger has no name.
     Unknown(i32),
 }
 
 impl RobotMode {
-    /// The CB2 list (software 1.x).
+    /// The modes of CB2 (software 1.x) with their numbers.
     pub const CB2: &'static [(Self, i32)] = &[
         (Self::NoController, -1),
         (Self::Running, 0),
@@ -206,7 +206,7 @@ impl RobotMode {
         (Self::SafeguardStop, 10),
     ];
 
-    /// The list of CB3, e-Series and PolyScope X.
+    /// The modes of CB3, e-Series and PolyScope X with their numbers.
     pub const CB3: &'static [(Self, i32)] = &[
         (Self::NoController, -1),
         (Self::Disconnected, 0),
@@ -220,7 +220,7 @@ impl RobotMode {
         (Self::UpdatingFirmware, 8),
     ];
 
-    /// The mode with this number on this generation.
+    /// Returns the mode with this number on this generation.
     #[must_use]
     pub const fn from_raw(generation: Generation, raw: i32) -> Self {
         match generation {
@@ -255,7 +255,7 @@ impl RobotMode {
         }
     }
 
-    /// The number on the wire, where this generation has the mode.
+    /// Returns the number on the wire; `None` if this generation does not have the mode.
     #[must_use]
     pub fn raw(self, generation: Generation) -> Option<i32> {
         if let Self::Unknown(raw) = self {
@@ -265,7 +265,7 @@ impl RobotMode {
         list.iter().find(|(mode, _)| *mode == self).map(|(_, raw)| *raw)
     }
 
-    /// The controller's own name; `None` for a number without one. Displaying the value shows that number.
+    /// Returns the controller's own name; `None` for a number without one. Displaying the value shows that number.
     #[must_use]
     pub const fn name(self) -> Option<&'static str> {
         Some(match self {

@@ -1,12 +1,12 @@
-//! What the arm carries.
+//! The payload of the arm.
 
 /// A load at the flange.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Payload {
-    /// \[kg\].
+    /// The mass \[kg\].
     pub mass: f32,
-    /// In the flange's frame \[m\].
+    /// The centre of gravity in the flange's frame \[m\].
     pub center_of_gravity: [f32; 3],
 }

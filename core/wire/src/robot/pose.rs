@@ -1,4 +1,4 @@
-//! Poses, twists and wrenches as the controller gives them.
+//! Poses, twists and wrenches in the form of the controller.
 
 use crate::math::double::to_f32;
 use crate::math::{Rotation, dot, norm, subtract};
@@ -10,11 +10,11 @@ use crate::math::{Rotation, dot, norm, subtract};
 pub struct Pose {
     /// x, y, z \[m\].
     pub position: [f32; 3],
-    /// Rotation vector \[rad\].
+    /// The rotation vector \[rad\].
     pub rotation: [f32; 3],
 }
 
-/// Linear \[m/s\] and angular \[rad/s\] velocity of one point, in one named frame.
+/// The linear \[m/s\] and angular \[rad/s\] velocity of one point, in one named frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -25,7 +25,7 @@ pub struct Twist {
     pub angular: [f32; 3],
 }
 
-/// Force \[N\] and torque \[Nm\].
+/// A force \[N\] and a torque \[Nm\].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -36,27 +36,28 @@ pub struct Wrench {
     pub torque: [f32; 3],
 }
 
-/// The six wire values in UR's order as two `f32` triples.
+/// Splits the six wire values, in UR's order, into two `f32` triples.
 fn halves(values: [f64; 6]) -> ([f32; 3], [f32; 3]) {
     let [a, b, c, d, e, f] = values.map(to_f32);
     ([a, b, c], [d, e, f])
 }
 
 impl Pose {
-    /// From x, y, z, rx, ry, rz on the wire.
+    /// Returns the pose from x, y, z, rx, ry, rz on the wire.
     #[must_use]
     pub fn from_wire(values: [f64; 6]) -> Self {
         let (position, rotation) = halves(values);
         Self { position, rotation }
     }
 
-    /// How far the other one's origin is \[m\].
+    /// Returns the distance to the origin of `other` \[m\].
     #[must_use]
     pub fn distance_to(&self, other: &Self) -> f32 {
         norm(subtract(other.position, self.position))
     }
 
-    /// The turn to the other one's orientation, as a rotation vector seen from this one, its length 0 … π \[rad\].
+    /// Returns the rotation to the orientation of `other`, as a rotation vector in this frame; its length is 0 … π
+    /// \[rad\].
     #[must_use]
     pub fn turn_to(&self, other: &Self) -> [f32; 3] {
         let Rotation { x, y, z } = Rotation::from_vector(self.rotation);
@@ -65,13 +66,13 @@ impl Pose {
         Rotation { x: seen(to.x), y: seen(to.y), z: seen(to.z) }.to_vector()
     }
 
-    /// The length of that turn \[rad\].
+    /// Returns the angle of the rotation to the orientation of `other` \[rad\].
     #[must_use]
     pub fn angle_to(&self, other: &Self) -> f32 {
         norm(self.turn_to(other))
     }
 
-    /// Whether all numbers are finite.
+    /// Returns whether all numbers are finite.
     #[must_use]
     pub fn is_finite(&self) -> bool {
         self.position.iter().chain(&self.rotation).all(|value| value.is_finite())
@@ -79,7 +80,7 @@ impl Pose {
 }
 
 impl Twist {
-    /// From vx, vy, vz, wx, wy, wz on the wire.
+    /// Returns the twist from vx, vy, vz, wx, wy, wz on the wire.
     #[must_use]
     pub fn from_wire(values: [f64; 6]) -> Self {
         let (linear, angular) = halves(values);
@@ -88,7 +89,7 @@ impl Twist {
 }
 
 impl Wrench {
-    /// From Fx, Fy, Fz, Mx, My, Mz on the wire.
+    /// Returns the wrench from Fx, Fy, Fz, Mx, My, Mz on the wire.
     #[must_use]
     pub fn from_wire(values: [f64; 6]) -> Self {
         let (force, torque) = halves(values);

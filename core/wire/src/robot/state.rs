@@ -1,29 +1,29 @@
-//! One reading of the arm, in the units of the control path.
+//! The state of the arm, in the units of the control path.
 
 use super::{
     ControllerTime, JointPositions, JointVelocities, Payload, Pose, ProgramState, RobotMode, SafetyMode, Twist, Wrench,
 };
 
-/// The report of the safety system, in one form for every generation.
+/// The report of the safety system, in one form for all generations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Safety {
     /// The safety mode of CB3 and later.
     Mode(SafetyMode),
-    /// CB2: the robot mode stands for it; `Ok` unless the mode is one of the stops.
+    /// CB2: the robot mode is used instead; `Ok` unless the mode is one of the stops.
     FromRobotMode(RobotMode),
-    /// Not sent by this stream.
+    /// Not contained in this stream.
     Unknown,
 }
 
-/// One reading of an arm with `N` joints. Measured values may be NaN where the controller sent NaN:
-/// who uses one for a command checks it.
+/// The state of an arm with `N` joints at one instant. Measured values are NaN where the controller sent NaN, so code
+/// that computes a command from them must check them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct State<const N: usize> {
-    /// The controller's clock when the cycle ended.
+    /// The controller's clock at the end of the cycle.
     #[doc(alias = "Time")]
     pub controller_time: ControllerTime,
     /// Measured joint angles \[rad\].
@@ -32,36 +32,36 @@ pub struct State<const N: usize> {
     /// Measured joint speeds \[rad/s\].
     #[doc(alias = "qd_actual")]
     pub velocities: JointVelocities<N>,
-    /// Joint angles the controller steers to \[rad\].
+    /// The joint angles that the controller commands \[rad\].
     #[doc(alias = "q_target")]
     pub target_positions: JointPositions<N>,
-    /// Joint speeds the controller steers to \[rad/s\].
+    /// The joint speeds that the controller commands \[rad/s\].
     #[doc(alias = "qd_target")]
     pub target_velocities: JointVelocities<N>,
-    /// Measured pose of the tool centre point in the base frame.
+    /// The measured pose of the tool centre point in the base frame.
     #[doc(alias = "Tool vector actual")]
     pub tcp_pose: Option<Pose>,
-    /// Speed of the tool centre point in the base frame.
+    /// The speed of the tool centre point in the base frame.
     pub tcp_speed: Option<Twist>,
-    /// Generalised force at the tool centre point.
+    /// The generalised force at the tool centre point.
     pub tcp_force: Option<Wrench>,
-    /// Mode of the robot; `None` where the packet is too old to carry it (756 B: software 1.5, 1.6).
+    /// The robot mode; `None` if the packet is too old to contain it (756 B: software 1.5, 1.6).
     pub robot_mode: Option<RobotMode>,
     /// The report of the safety system.
     pub safety: Safety,
-    /// Program state where the packet has it (unconfirmed mapping).
+    /// The program state (unconfirmed mapping); `None` if the packet does not contain it.
     pub program_state: Option<ProgramState>,
-    /// Factor on speeds by slider and limiter, 0 … 1, where the packet has it; the real-time packet has the limiter's
-    /// alone, until the slider is known from elsewhere.
+    /// The factor on speeds by slider and limiter, 0 … 1; `None` if the packet does not contain it. The real-time
+    /// packet contains only the limiter's factor, so the slider is missing until it is known from another source.
     pub speed_scaling: Option<f32>,
-    /// The place of the speed slider, 0 … 1, where the packet has it.
+    /// The position of the speed slider, 0 … 1; `None` if the packet does not contain it.
     #[doc(alias = "target_speed_fraction")]
     pub speed_slider: Option<f32>,
-    /// Digital inputs, bit 0 the first.
+    /// The digital inputs; bit 0 is the first.
     pub digital_inputs: u64,
-    /// Digital outputs, bit 0 the first, where the packet has them.
+    /// The digital outputs; bit 0 is the first. `None` if the packet does not contain them.
     pub digital_outputs: Option<u64>,
-    /// Payload in force, where the packet has it.
+    /// The payload in effect; `None` if the packet does not contain it.
     pub payload: Option<Payload>,
 }
 
@@ -89,7 +89,7 @@ impl<const N: usize> Default for State<N> {
 }
 
 impl<const N: usize> State<N> {
-    /// The share of what is sent that the arm gets, 0 … 1: 1 where nobody says, 0 for what is no number.
+    /// Returns the share of a commanded speed that the arm executes, 0 … 1: 1 if the factor is unknown, 0 if it is NaN.
     #[must_use]
     pub const fn scaling(&self) -> f32 {
         match self.speed_scaling {

@@ -1,6 +1,6 @@
-//! A short text kept by value: what a controller said, cut where it no longer fits.
+//! A short text stored by value: a controller's message, cut to the available length.
 
-/// At most `N` bytes of ASCII; what is no printable ASCII becomes `?`.
+/// A text of at most `N` bytes of ASCII. Bytes that are not printable ASCII become `?`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Text<const N: usize> {
     bytes: [u8; N],
@@ -8,7 +8,7 @@ pub struct Text<const N: usize> {
 }
 
 impl<const N: usize> Text<N> {
-    /// The beginning of `bytes`.
+    /// Stores the beginning of `bytes`.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Self {
         let mut text = Self { bytes: [0; N], len: 0 };
@@ -19,10 +19,10 @@ impl<const N: usize> Text<N> {
         text
     }
 
-    /// The text.
+    /// Returns the text.
     #[must_use]
     pub fn as_str(&self) -> &str {
-        // Only ASCII is ever stored, so neither fallback is taken.
+        // Only ASCII is stored, so neither fallback is used.
         let bytes = self.bytes.get(..usize::from(self.len)).unwrap_or_default();
         core::str::from_utf8(bytes).unwrap_or_default()
     }
@@ -47,7 +47,7 @@ impl<const N: usize> defmt::Format for Text<N> {
     }
 }
 
-/// As a string of its own length.
+/// Serializes as a string with the length of the text.
 #[cfg(feature = "serde")]
 impl<const N: usize> serde::Serialize for Text<N> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -1,6 +1,6 @@
 //! Controller generations, software versions and arm models.
 
-/// The family of controller.
+/// The family of a controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -15,33 +15,34 @@ pub enum Generation {
     PolyScopeX,
 }
 
-/// Software of the controller, compared in order.
+/// The software version of a controller; ordered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct SoftwareVersion {
-    /// 1, 3, 5 or 10.
+    /// The major version: 1, 3, 5 or 10.
     pub major: u8,
-    /// 15 of 5.15.
+    /// The minor version: 15 of 5.15.
     pub minor: u8,
-    /// 2 of 5.12.2.
+    /// The bug-fix version: 2 of 5.12.2.
     pub bugfix: u32,
 }
 
 impl SoftwareVersion {
-    /// Version `major.minor.0`.
+    /// Returns version `major.minor.0`.
     #[must_use]
     pub const fn new(major: u8, minor: u8) -> Self {
         Self { major, minor, bugfix: 0 }
     }
 
-    /// Whether this is `major.minor` or later, as a whole version: 5.0 is later than 3.15.
+    /// Returns whether this is `major.minor` or later. Versions of all families are in one order: 5.0 is later than
+    /// 3.15.
     #[must_use]
     pub fn at_least(self, major: u8, minor: u8) -> bool {
         (self.major, self.minor) >= (major, minor)
     }
 
-    /// The family; versions between the known majors count to the earlier one.
+    /// Returns the family. Majors between the known ones belong to the earlier family.
     #[must_use]
     pub const fn generation(self) -> Generation {
         match self.major {
@@ -60,7 +61,7 @@ impl core::fmt::Display for SoftwareVersion {
 }
 
 impl Generation {
-    /// The control and publishing period \[µs\]: 8 ms up to CB3, 2 ms after.
+    /// Returns the period of control and publishing \[µs\]: 8 ms up to CB3, 2 ms after.
     #[must_use]
     pub const fn period_micros(self) -> u64 {
         match self {
@@ -79,16 +80,16 @@ macro_rules! models {
         pub enum RobotModel { $(#[doc = $text] $variant),+ }
 
         impl RobotModel {
-            /// Every model.
+            /// All models.
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];
 
-            /// The name used in options and configuration, e.g. `ur5e`.
+            /// Returns the name used in options and configuration, e.g. `ur5e`.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $text),+ }
             }
 
-            /// The model with this name; `ur5` and `ur5e` are different arms.
+            /// Returns the model with this name; `ur5` and `ur5e` are different arms.
             #[must_use]
             pub fn from_name(name: &str) -> Option<Self> {
                 Self::ALL.iter().copied().find(|m| m.name() == name)
@@ -104,7 +105,8 @@ models! {
 }
 
 impl RobotModel {
-    /// The joint that turns without end, counted from 0 at the base, by its data sheet: wrist 3 of the small arms.
+    /// Returns the joint that can turn without end, according to its data sheet (wrist 3 of the small arms), counted
+    /// from 0 at the base; `None` if there is none.
     #[must_use]
     pub const fn endless_joint(self) -> Option<usize> {
         match self {
@@ -113,7 +115,7 @@ impl RobotModel {
         }
     }
 
-    /// The most it is rated to carry \[kg\], by its data sheet, with later releases of its software where those raised it.
+    /// Returns the rated payload \[kg\] of the data sheet, or of later software releases if they raised it.
     #[must_use]
     pub const fn rated_payload(self) -> f32 {
         match self {

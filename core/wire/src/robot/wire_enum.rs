@@ -1,8 +1,8 @@
-//! Enumerations as they stand on the wire. Every number survives: one without a name is kept as `Unknown(raw)` and
-//! displayed with that number, because controllers extend these lists between releases.
+//! Enumerations of the wire. Every number is preserved: one without a name is `Unknown(raw)` and displayed with that
+//! number, because controllers extend these lists between releases.
 
-/// An enumeration by its numbers of the type named, each with the controller's own name and, where that does not say it, its
-/// meaning.
+/// Defines an enumeration by its numbers of the named type, each with the controller's own name and, where that is not
+/// self-explanatory, its meaning.
 macro_rules! wire_enum {
     ($(#[$doc:meta])* $name:ident: $raw:ty { $($variant:ident = $value:literal $text:literal $($meaning:literal)?),+ $(,)? }) => {
         $(#[$doc])*
@@ -11,7 +11,7 @@ macro_rules! wire_enum {
         #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
         pub enum $name {
             $(#[doc = concat!("`", $text, "`, ", stringify!($value) $(, ": ", $meaning)?, ".")] $variant,)+
-            /// A number this version of Outrigger has no name for.
+            /// A number for which this version of Outrigger has no name.
             Unknown($raw),
         }
 
@@ -19,7 +19,7 @@ macro_rules! wire_enum {
             /// The named values with their numbers, in the order of the specification.
             pub const NAMED: &'static [(Self, $raw)] = &[$((Self::$variant, $value)),+];
 
-            /// The value with this number.
+            /// Returns the value with this number.
             #[must_use]
             pub const fn from_raw(raw: $raw) -> Self {
                 match raw {
@@ -28,7 +28,7 @@ macro_rules! wire_enum {
                 }
             }
 
-            /// The number on the wire.
+            /// Returns the number on the wire.
             #[must_use]
             pub const fn raw(self) -> $raw {
                 match self {
@@ -37,7 +37,8 @@ macro_rules! wire_enum {
                 }
             }
 
-            /// The controller's own name; `None` for a number without one. Displaying the value shows that number.
+            /// Returns the controller's own name; `None` for a number without one. Displaying the value shows that
+            /// number.
             #[must_use]
             pub const fn name(self) -> Option<&'static str> {
                 match self {

@@ -1,35 +1,36 @@
-//! One member out of a JSON text, read byte by byte.
+//! Extracts one member of a JSON text that is read byte by byte.
 
 use heapless::Vec;
 
-/// Longest value that is kept \[B\]: the longest name of a program, escaped.
+/// The longest value that is stored \[B\]: the longest name of a program, escaped.
 const VALUE: usize = 512;
-/// Longest name of a member that can be told from others \[B\].
+/// The longest name of a member that can be distinguished \[B\].
 const KEY: usize = 16;
-/// Deepest nesting that is read.
+/// The deepest nesting that is accepted.
 const DEPTH: u8 = 64;
 
-/// Which member is of interest: the first of these that is a text, each with the object it is in (none: the outermost).
+/// The member to extract: the first of these paths whose value is a text. Each path is the enclosing object's name
+/// (empty for the outermost object) and the member's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Member {
     pub(super) path: &'static [(&'static str, &'static str)],
 }
 
-/// What a member holds.
+/// The value of a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Value<'a> {
-    /// A text; where it is longer than 512 bytes, `cut` to them.
+    /// A text of at most 512 bytes; the rest of a longer one is dropped.
     Text {
-        /// UTF-8 as it came, escapes resolved.
+        /// The text in UTF-8, with escapes resolved.
         bytes: &'a [u8],
-        /// Whether something is missing at its end.
+        /// `true` if the end of the text was dropped.
         cut: bool,
     },
     /// `null`.
     Null,
 }
 
-/// What comes next.
+/// The part of the JSON text that must follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
     Value,
@@ -44,40 +45,40 @@ enum Next {
     Text,
     /// After a backslash.
     Escape,
-    /// So many hexadecimal digits are missing, and what came of the others.
+    /// Hexadecimal digits of an escaped character: the number still missing, and the value of those read.
     Unicode(u8, u16),
     Number,
     /// The rest of `true`, `false` or `null`.
     Word(&'static [u8]),
-    /// The whole text was read.
+    /// The end: the whole text was read.
     Done,
-    /// It is no JSON text.
+    /// The text is not valid JSON.
     Invalid,
 }
 
-/// What the value that is being read is to us.
+/// The meaning of the text or value that is being read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
     Key,
-    /// Of the member at this place of [`Member::path`].
+    /// The value of the member with this index in [`Member::path`].
     Wanted(u8),
     Other,
 }
 
-/// Reads a JSON text, and keeps one member. Numbers are passed over, not checked.
+/// Reads a JSON text and stores one member. Numbers are skipped without validation.
 #[derive(Clone, Debug)]
 pub(super) struct Scanner {
     member: Member,
     next: Next,
     role: Role,
     depth: u8,
-    /// Whether each level is an object, the innermost in the lowest bit.
+    /// One bit per level, the innermost in the lowest bit: set for an object, clear for an array.
     objects: u64,
-    /// The names of the current members of the outermost object, and of the one within.
+    /// The names of the current members of the outermost object and of the one inside it.
     keys: [Vec<u8, KEY>; 2],
     /// The first half of a surrogate pair.
     high: Option<u16>,
-    /// Place of the member that was found, and whether it is `null`.
+    /// The index of the member that was found, and `true` if its value is `null`.
     found: Option<(u8, bool)>,
     value: Vec<u8, VALUE>,
     cut: bool,
@@ -99,7 +100,7 @@ impl Scanner {
         }
     }
 
-    /// The member, where all of it is a JSON text that has one.
+    /// Returns the member's value; `None` unless the whole input is a JSON text that has the member.
     pub(super) fn value(&self) -> Option<Value<'_>> {
         let (_, null) = self.found.filter(|_| self.next == Next::Done)?;
         Some(if null { Value::Null } else { Value::Text { bytes: &self.value, cut: self.cut } })
@@ -109,7 +110,7 @@ impl Scanner {
         self.next = self.after(byte).unwrap_or(Next::Invalid);
     }
 
-    /// What comes after this byte; `None` where it cannot stand here.
+    /// Returns the part that must follow this byte; `None` if the byte is invalid here.
     fn after(&mut self, byte: u8) -> Option<Next> {
         match self.next {
             Next::Text => self.text(byte),
@@ -147,7 +148,7 @@ impl Scanner {
         self.depth > 0 && self.objects & 1 == 1
     }
 
-    /// The name of the current member, where its level can be of interest.
+    /// Returns the name of the current member; `None` at levels that are too deep to matter.
     fn key(&mut self) -> Option<&mut Vec<u8, KEY>> {
         self.keys.get_mut(usize::from(self.depth.checked_sub(1)?))
     }
@@ -164,7 +165,7 @@ impl Scanner {
                 self.cut = false;
                 self.found = Some((place, byte == b'n'));
             } else if self.found.is_some_and(|(found, _)| place == found) {
-                // The same member again, and of no use: the last one counts.
+                // The same member again, with a value of no use: the last one counts.
                 self.found = None;
             }
         }
@@ -180,7 +181,7 @@ impl Scanner {
         }
     }
 
-    /// The place of the current member among those of interest.
+    /// Returns the index of the current member in the list of paths; `None` if it is not in the list.
     fn wanted(&self) -> Option<u8> {
         if !self.in_object() || self.depth > 2 || (self.depth == 2 && self.objects & 2 == 0) {
             return None;
@@ -209,7 +210,7 @@ impl Scanner {
         Some(self.ended())
     }
 
-    /// After a value.
+    /// Returns the part that must follow a value.
     const fn ended(&self) -> Next {
         if self.depth == 0 { Next::Done } else { Next::CommaOrEnd }
     }
@@ -217,7 +218,7 @@ impl Scanner {
     fn text(&mut self, byte: u8) -> Option<Next> {
         match byte {
             b'\\' => return Some(Next::Escape),
-            // Half a pair stands for nothing.
+            // Half of a surrogate pair must be followed by the other half.
             _ if self.high.is_some() => return None,
             b'"' if self.role == Role::Key => return Some(Next::Colon),
             b'"' => return Some(self.ended()),
@@ -272,7 +273,7 @@ impl Scanner {
             Role::Key => {
                 let Some(key) = self.key() else { return };
                 if key.extend_from_slice(bytes).is_err() {
-                    // Longer than every name of interest: a name that none has.
+                    // Longer than every path's name: store a name that no path has.
                     key.clear();
                     let _ = key.extend_from_slice(&[0; KEY]);
                 }

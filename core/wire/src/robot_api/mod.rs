@@ -1,10 +1,10 @@
-//! The Robot API of PolyScope X over HTTP/1.1 (`core/docs/protocol/ur-dashboard.md 6`): calls as bytes, and answers out
-//! of bytes.
+//! The Robot API of PolyScope X over HTTP/1.1 (`core/docs/protocol/ur-dashboard.md 6`): requests are written to bytes,
+//! and responses read from bytes.
 //!
-//! A [`Call`] is one HTTP request on a connection of its own. [`Response`] takes the answer in pieces of any size, in
-//! memory of its own, and keeps one member of its JSON text. There are two generations of the API, told apart by the
-//! version in its description: 3.1.4 came with software 10.12 and brought most questions. The words of modes and states
-//! are unconfirmed but for `REMOTE`; the dashboard's are expected.
+//! A [`Call`] is one HTTP request on a connection of its own. [`Response`] takes the response in pieces of any size, in
+//! memory of its own, and extracts one member of its JSON text. The API has two generations, distinguished by the
+//! version in its description: 3.1.4 came with software 10.12 and added most queries. The words for modes and states
+//! are unconfirmed except `REMOTE`; those of the dashboard are expected.
 //!
 //! ```
 //! use outrigger_wire::robot_api::{Call, Response, VERSION};
@@ -33,16 +33,16 @@ use super::{WireError, WireErrorKind};
 use crate::dashboard::{Argument, RequestKind};
 use crate::robot::SoftwareVersion;
 
-/// Where web pages and the API are served.
+/// The TCP port of web pages and the API.
 pub const PORT: u16 = 80;
-/// The path of everything below `http://<robot>`.
+/// The path of the API on the controller: all resources are below `http://<robot>` plus this path.
 pub const BASE: &str = "/universal-robots/robot-api";
 
 /// The software with the first API: state control, loading and playing programs.
 pub const FIRST: SoftwareVersion = SoftwareVersion::new(10, 11);
-/// The software with the API of more questions (3.1.4).
+/// The software whose API has more queries (3.1.4).
 pub const WITH_QUESTIONS: SoftwareVersion = SoftwareVersion::new(10, 12);
-/// The version of the API with more questions.
+/// The version of the API that added queries.
 const QUESTIONS_SINCE: [u32; 3] = [3, 1, 4];
 
 const PROGRAM_STATE: &str = "/program/v1/state";
@@ -51,15 +51,15 @@ const PROGRAM: &str = "/program/v1/loaded";
 /// One HTTP request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Call<'a> {
-    /// Asks for the resource at this path below [`BASE`].
+    /// Reads the resource at this path below [`BASE`].
     Get(&'static str),
-    /// Sets the resource at this path to a JSON object of one member.
+    /// Sets the resource at this path to a JSON object with one member.
     Put {
-        /// Below [`BASE`].
+        /// The path below [`BASE`].
         path: &'static str,
-        /// The member's name.
+        /// The name of the member.
         key: &'static str,
-        /// Its text.
+        /// The text of the member.
         value: &'a str,
     },
 }
@@ -68,16 +68,16 @@ impl<'a> Call<'a> {
     /// The longest call with a host of 64 bytes \[B\].
     pub const MAX_LEN: usize = 320 + 2 * Argument::MAX_LEN;
 
-    /// The description; `info.version` in it is the version of the API.
+    /// Reads the description of the API; `info.version` in it is the version.
     pub const DESCRIPTION: Self = Self::Get("/openapi.json");
-    /// What the program does.
+    /// Reads the state of the program.
     pub const PROGRAM_STATE: Self = Self::Get(PROGRAM_STATE);
-    /// To go on with a paused program, which the dashboard calls `play` too.
+    /// Resumes a paused program. The dashboard uses `play` for this.
     pub const RESUME: Self = Self::Put { path: PROGRAM_STATE, key: "action", value: "resume" };
-    /// Whether the controller is in remote control.
+    /// Reads whether the controller is in remote or local control.
     pub const CONTROL_MODE: Self = Self::Get("/system/v1/controlmode");
 
-    /// What a request with this argument is here; `None` where the API offers nothing for it.
+    /// Returns the call that is equivalent to a dashboard request with this argument; `None` if the API has none.
     #[must_use]
     pub fn of(request: RequestKind, argument: &'a str, software: SoftwareVersion) -> Option<Self> {
         let action = |path, value| Some(Self::Put { path, key: "action", value });
@@ -105,10 +105,12 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Writes the request to `host`, as a URL names it; the connection is closed after the answer.
+    /// Writes the request to `out` and returns its length \[B\]. `host` is the controller as a URL names it. The
+    /// request asks the controller to close the connection after its response.
     ///
     /// # Errors
-    /// `BufferTooSmall`; [`Self::MAX_LEN`] bytes hold any call of a dashboard's request. `BadValue` for control characters.
+    /// `BufferTooSmall` if `out` is shorter; [`Self::MAX_LEN`] bytes hold any call that is equivalent to a dashboard
+    /// request. `BadValue` if the value contains control characters.
     pub fn emit(&self, host: &str, out: &mut [u8]) -> Result<usize, WireError> {
         if let Self::Put { value, .. } = self
             && let Some(at) = value.bytes().position(|byte| byte.is_ascii_control())
@@ -152,7 +154,7 @@ const fn is_escaped(byte: u8) -> bool {
     matches!(byte, b'"' | b'\\')
 }
 
-/// The member of the answer to a request that is of interest; `None` where success says everything.
+/// Returns the member of the response that answers a request; `None` if the HTTP status is the whole answer.
 #[must_use]
 pub const fn member(request: RequestKind) -> Option<Member> {
     match request {
@@ -166,12 +168,12 @@ pub const fn member(request: RequestKind) -> Option<Member> {
     }
 }
 
-/// The version of the API, in its description.
+/// The version of the API in its description.
 pub const VERSION: Member = Member { path: &[("info", "version")] };
-/// The words of a refusal: its form is not documented, so any member that holds words will do.
+/// The text of an error response. Its form is not documented, so each of the likely members is accepted.
 pub const REFUSAL: Member = Member { path: &[("", "message"), ("", "detail"), ("", "error"), ("", "title")] };
 
-/// The oldest software that has the API of this version; `None` where it is no version.
+/// Returns the oldest software that has this version of the API; `None` if `version` is not a version.
 #[must_use]
 pub fn software(version: &[u8]) -> Option<SoftwareVersion> {
     let number = |part: &[u8]| core::str::from_utf8(part).ok()?.parse::<u32>().ok();
@@ -180,7 +182,7 @@ pub fn software(version: &[u8]) -> Option<SoftwareVersion> {
     Some(if api >= QUESTIONS_SINCE { WITH_QUESTIONS } else { FIRST })
 }
 
-/// Text into memory of the caller; an error where it has no room.
+/// Writes text to memory of the caller; returns an error if it is full.
 struct Cursor<'o> {
     out: &'o mut [u8],
     len: usize,

@@ -1,4 +1,4 @@
-//! An HTTP/1.1 answer, out of pieces of any size.
+//! Reads an HTTP/1.1 response that arrives in pieces of any size.
 
 use heapless::Vec;
 
@@ -6,32 +6,32 @@ use super::json::{Member, Scanner, Value};
 use super::software;
 use crate::robot::SoftwareVersion;
 
-/// Longest status line and headers \[B\].
+/// The greatest length of status line and headers \[B\].
 const HEAD: u32 = 16 * 1024;
-/// Longest body \[B\]: the description is the longest.
+/// The greatest length of a body \[B\]; the API's description is the longest body.
 const BODY: u64 = 16 << 20;
-/// Longest line that is looked into \[B\]; the rest of a longer one is passed over.
+/// The number of bytes of a header line that are examined; the rest of a longer line is skipped.
 const LINE: usize = 128;
-/// How much of a body is kept as it came \[B\].
+/// The number of bytes of a body that are stored unchanged.
 const EXCERPT: usize = 200;
 
-/// Why bytes are no answer.
+/// The reason why bytes are not a valid response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum HttpError {
-    /// It does not begin as HTTP/1 does.
+    /// The first line is not that of HTTP/1.
     NotHttp,
     /// Status line and headers are longer than 16 KiB.
     HeadTooLong,
-    /// The length of the body is no number, is told twice, or beside chunks.
+    /// The length of the body is not a number, is given twice, or is given for a body in chunks.
     BadLength,
     /// A transfer encoding other than `chunked`.
     Encoding,
-    /// A chunk does not begin with its length, or is longer than that.
+    /// A chunk does not begin with its length, or is longer than its length.
     BadChunk,
     /// The body is longer than 16 MiB.
     BodyTooLong,
-    /// The connection ended before the answer did.
+    /// The connection ended before the response did.
     Truncated,
 }
 
@@ -51,29 +51,29 @@ impl core::fmt::Display for HttpError {
 
 impl core::error::Error for HttpError {}
 
-/// Where in the answer the next byte is.
+/// The part of the response to which the next byte belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
     Status,
     Header,
-    /// So many bytes are to come.
+    /// The body; the number of bytes that are still to come.
     Body(u64),
-    /// To the end of the connection.
+    /// The body up to the end of the connection.
     Rest,
     ChunkSize,
     Chunk(u64),
-    /// The end of line after a chunk.
+    /// The line end after a chunk.
     ChunkEnd,
     Trailer,
     Whole,
 }
 
-/// One answer, and one member of the JSON text in it.
+/// One response, and one member of the JSON text in it.
 #[derive(Clone, Debug)]
 pub struct Response {
     part: Part,
     line: Vec<u8, LINE>,
-    /// Whether the line is longer than what is kept of it.
+    /// `true` if the line is longer than its stored part.
     long: bool,
     head: u32,
     status: u16,
@@ -85,8 +85,8 @@ pub struct Response {
 }
 
 impl Response {
-    /// For an answer whose `member` is of interest; a status of 300 and more is looked through for
-    /// [`REFUSAL`](super::REFUSAL) instead.
+    /// Starts a response whose `member` is extracted. If the status is 300 or more, [`REFUSAL`](super::REFUSAL) is
+    /// extracted instead.
     #[must_use]
     pub const fn new(member: Member) -> Self {
         Self {
@@ -103,10 +103,10 @@ impl Response {
         }
     }
 
-    /// Takes in what was received: whether the answer is whole. What comes after it is not looked at.
+    /// Processes received bytes and returns whether the response is complete. Bytes after its end are ignored.
     ///
     /// # Errors
-    /// [`HttpError`]: it will never be whole.
+    /// [`HttpError`] if the response is invalid; it will never be complete.
     pub fn take(&mut self, bytes: &[u8]) -> Result<bool, HttpError> {
         for byte in bytes {
             if self.part == Part::Whole {
@@ -117,10 +117,10 @@ impl Response {
         Ok(self.part == Part::Whole)
     }
 
-    /// The connection has ended, and with it an answer that tells no length.
+    /// Records that the connection has ended, which completes a response that states no length.
     ///
     /// # Errors
-    /// [`HttpError::Truncated`] where the answer is longer than what came.
+    /// [`HttpError::Truncated`] if the response is incomplete.
     pub fn end(&mut self) -> Result<(), HttpError> {
         match self.part {
             Part::Rest | Part::Whole => {
@@ -131,31 +131,31 @@ impl Response {
         }
     }
 
-    /// The status, 100 to 599; 0 before it came.
+    /// Returns the HTTP status, 100 to 599; 0 before it was received.
     #[must_use]
     pub const fn status(&self) -> u16 {
         self.status
     }
 
-    /// Whether the status says that it was done.
+    /// Returns whether the status is a success, 200 to 299.
     #[must_use]
     pub const fn is_success(&self) -> bool {
         self.status >= 200 && self.status < 300
     }
 
-    /// The member of interest; `None` where the body is no JSON text that has one.
+    /// Returns the extracted member; `None` if the body is not a JSON text that has it.
     #[must_use]
     pub fn value(&self) -> Option<Value<'_>> {
         self.json.value()
     }
 
-    /// The beginning of the body as it came, without white space around it: 200 bytes.
+    /// Returns the first 200 bytes of the body, without surrounding white space.
     #[must_use]
     pub fn excerpt(&self) -> &[u8] {
         self.excerpt.trim_ascii()
     }
 
-    /// The oldest software that has the API of this description.
+    /// Returns the oldest software that has the API of this description; `None` if the response is not a description.
     #[must_use]
     pub fn software(&self) -> Option<SoftwareVersion> {
         match self.value()? {
@@ -212,7 +212,7 @@ impl Response {
                 self.header(line, long)?;
                 Part::Header
             }
-            // The answer proper follows.
+            // The final response follows an informational one.
             Part::Header if self.status < 200 => {
                 (self.length, self.chunked) = (None, false);
                 Part::Status
@@ -266,7 +266,7 @@ impl Response {
         if self.body > BODY {
             return Err(HttpError::BodyTooLong);
         }
-        // White space before the words is none of them; what finds no room is not shown.
+        // Leading white space is skipped; bytes beyond the capacity are dropped.
         if !self.excerpt.is_empty() || !byte.is_ascii_whitespace() {
             let _ = self.excerpt.push(byte);
         }
@@ -275,7 +275,7 @@ impl Response {
     }
 }
 
-/// A number of nothing but digits.
+/// Reads a number that consists of digits only.
 fn number(digits: &[u8], radix: u32) -> Option<u64> {
     if digits.is_empty() {
         return None;

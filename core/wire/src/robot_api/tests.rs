@@ -9,7 +9,7 @@ fn emitted(call: &Call<'_>) -> String {
     String::from_utf8(out[..len].to_vec()).unwrap()
 }
 
-/// An answer with this body, and what is read of it.
+/// Returns the extracted member of a response with this body.
 fn read(member: Member, body: &str) -> Option<Option<String>> {
     let mut response = Response::new(member);
     let whole = response.take(format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len()).as_bytes());
@@ -54,7 +54,7 @@ fn a_program_is_loaded_by_the_generations_own_path_and_quotes_stay_within_the_na
     assert!(call.emit("h", &mut [0; 900]).is_err() && Call::DESCRIPTION.emit("h", &mut [0; 40]).is_err());
 }
 
-/// What the core says this software can be asked is what there is a call for, and the other way round.
+/// A call must exist for exactly the requests that `RequestKind::check` permits for this software.
 #[test]
 fn there_is_a_call_for_every_request_that_the_core_knows_of() {
     for request in RequestKind::ALL.iter().copied() {

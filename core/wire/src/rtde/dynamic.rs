@@ -1,4 +1,4 @@
-//! Recipes that are known when running, in memory of the caller.
+//! Recipes whose variables are chosen at run time, in memory of the caller.
 
 use super::registry::{Direction, Variable};
 use super::{Data, DataType, MAX_NAMES, PackageType, Problem, RecipeError, TypeList, TypeWord, Value, names, start};
@@ -6,71 +6,71 @@ use crate::fields::FieldVisitor;
 use crate::{Take, WireError, WireErrorKind};
 use zerocopy::big_endian::F64;
 
-/// What is known of one variable of a recipe.
+/// The availability of one variable of a recipe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Presence {
-    /// Its values come, or go, as this type.
+    /// Available; its values have this type.
     Present(DataType),
-    /// Nobody has said yet what its type is, and the registry does not know it.
+    /// The type is not known yet: the controller has not answered, and the registry does not have the variable.
     Unknown,
-    /// The controller's software has no such variable.
+    /// The controller's software does not have the variable.
     NotFound,
     /// Another client, or a fieldbus, owns this input.
     InUse,
-    /// Its type is one that nobody knows here, and the recipe can do without it.
+    /// The controller's type is unknown to this crate, and the variable is optional.
     Unreadable,
 }
 
 /// One variable of a [`DynamicRecipe`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field<'n> {
-    /// Its name.
+    /// The variable's name.
     pub name: &'n str,
-    /// What is known of it.
+    /// The variable's availability.
     pub presence: Presence,
-    /// The type that its values should have; `None` where nobody here knows it.
+    /// The expected type of its values; `None` if it is not known.
     pub expected: Option<DataType>,
 }
 
 impl Field<'_> {
-    /// Memory for a variable.
+    /// A placeholder, to initialise the memory of a recipe.
     pub const EMPTY: Self = Self { name: "", presence: Presence::Unknown, expected: None };
 }
 
-/// A list of variables: as many as the caller's memory holds.
+/// A list of variables, as many as the caller's memory holds.
 ///
-/// Types are those of the registry, or those given beside the names, until the controller has answered, and then the
-/// controller's. A variable that it
-/// does not have is absent from then on: it is not asked for again, and has no value. Without one that is optional the
-/// recipe works all the same.
+/// Before the controller has answered, the types are those of the registry, or those given with the names; afterwards
+/// they are the controller's. A variable that the controller does not have becomes absent: later requests omit it, and
+/// it has no value. The recipe remains usable without its optional variables.
 #[derive(Debug)]
 pub struct DynamicRecipe<'n, 'm> {
     fields: &'m mut [Field<'n>],
-    /// The first so many are needed, the others optional.
+    /// The number of variables that are required; the ones behind them are optional.
     needed: usize,
     direction: Direction,
 }
 
 impl<'n, 'm> DynamicRecipe<'n, 'm> {
-    /// No variable.
+    /// Returns a recipe without variables.
     #[must_use]
     pub const fn empty(direction: Direction) -> Self {
         Self { fields: &mut [], needed: 0, direction }
     }
 
-    /// The variables of a list of names, joined by commas; all of them are needed.
+    /// Returns a recipe of the variables in a list of names, joined by commas. All of them are required.
     ///
     /// # Errors
-    /// `NoRoom` with the first name that has no place in `memory`.
+    /// `NoRoom` with the first name for which `memory` has no room.
     pub fn new(names: &'n str, direction: Direction, memory: &'m mut [Field<'n>]) -> Result<Self, RecipeError<'n>> {
         Self::with_optional(names, "", direction, memory)
     }
 
-    /// The variables of two lists of names: those that are needed, and then those that a controller may not have.
+    /// Returns a recipe of the variables in two lists of names: the required ones, then those that a controller may not
+    /// have.
     ///
     /// # Errors
-    /// Those of [`Self::new`].
+    /// The errors of [`Self::new`].
     pub fn with_optional(
         needed: &'n str,
         optional: &'n str,
@@ -82,12 +82,12 @@ impl<'n, 'm> DynamicRecipe<'n, 'm> {
         Self::filled(names(needed).count(), direction, memory, fields)
     }
 
-    /// The variables of two lists of names, as in [`Self::with_optional`], with the type of each: the registry, which is
-    /// five kilobytes of constants, is not needed then. [`types_of`](super::types_of) makes the list when compiling. Beyond
-    /// the end of `types` a type is not known.
+    /// Returns a recipe of the variables in two lists of names, as [`Self::with_optional`] does, with explicit types.
+    /// This avoids the registry, which is five kilobytes of constants. [`types_of`](super::types_of) creates `types` at
+    /// compile time. The types of variables beyond the end of `types` are unknown.
     ///
     /// # Errors
-    /// Those of [`Self::new`].
+    /// The errors of [`Self::new`].
     pub fn with_types(
         needed: &'n str,
         optional: &'n str,
@@ -117,34 +117,37 @@ impl<'n, 'm> DynamicRecipe<'n, 'm> {
         Ok(Self { fields: memory.get_mut(..count).unwrap_or_default(), needed, direction })
     }
 
-    /// Forgets what was answered: another controller is asked, or the same one after an update.
+    /// Discards the controller's answers, because the next answer comes from another controller or from updated
+    /// software.
     pub fn forget(&mut self) {
         self.fields.iter_mut().for_each(Field::forget);
     }
 
-    /// Asks for inputs again that somebody else had.
+    /// Makes the next request include inputs again that another client owned.
     pub fn ask_again(&mut self) {
         self.fields.iter_mut().filter(|field| field.presence == Presence::InUse).for_each(Field::forget);
     }
 
-    /// Takes on what another recipe of the same variables knows; fewer or more than there are variables are no matter.
+    /// Takes over the availability of each variable from another recipe of the same variables. A shorter or longer list
+    /// is accepted.
     pub fn restore(&mut self, known: impl Iterator<Item = Presence>) {
         for (field, presence) in self.fields.iter_mut().zip(known) {
             field.presence = presence;
         }
     }
 
-    /// Its variables in order.
+    /// Returns the variables in order.
     #[must_use]
     pub fn fields(&self) -> &[Field<'n>] {
         self.fields
     }
 
-    /// Takes the controller's answer to [`Self::emit_request`], and says how many of those asked for are absent: with one
-    /// of them the recipe is invalid, and has to be asked for again without it. Which they are is in [`Self::fields`].
+    /// Processes the controller's answer to [`Self::emit_request`] and returns the number of requested variables that
+    /// are absent. If it is not 0, the controller's recipe is invalid and must be requested again without them;
+    /// [`Self::fields`] shows which they are.
     ///
     /// # Errors
-    /// `Unanswered` or `Surplus` where it is not one word per name; nothing is taken then.
+    /// `Unanswered` or `Surplus` if the answer does not have one word per name; the recipe is then unchanged.
     pub fn answered(&mut self, types: TypeList<'_>) -> Result<usize, RecipeError<'n>> {
         let mut words = types.iter();
         for field in self.fields.iter().filter(|field| field.is_asked_for()) {
@@ -170,19 +173,19 @@ impl<'n, 'm> DynamicRecipe<'n, 'm> {
         Ok(absent)
     }
 
-    /// The first variable without which the recipe does not work as it is; none where it works.
+    /// Returns the first required variable that is unusable, with the reason; `None` if the recipe is usable.
     #[must_use]
     pub fn problem(&self) -> Option<RecipeError<'n>> {
         self.fields.get(..self.needed)?.iter().find_map(Field::problem)
     }
 
-    /// Every variable that has no values, and why: of a recipe that works, optional ones.
+    /// Iterates over the variables that have no values, with the reasons. In a usable recipe they are optional ones.
     pub fn absent(&self) -> impl Iterator<Item = RecipeError<'n>> + '_ {
         self.fields.iter().filter_map(Field::problem)
     }
 
-    /// Where the values of a variable begin in a data package, and their type; none where it is absent, or not part of
-    /// the recipe.
+    /// Returns the offset of a variable's value in the values of a data package \[B\], and its type; `None` if the
+    /// variable is absent or not part of the recipe.
     #[must_use]
     pub fn place(&self, name: &str) -> Option<(usize, DataType)> {
         let mut at = 0_usize;
@@ -197,7 +200,7 @@ impl<'n, 'm> DynamicRecipe<'n, 'm> {
         None
     }
 
-    /// Bytes of the values of all variables that are present; none while the type of one is not known.
+    /// Returns the size of the values of all present variables \[B\]; `None` while the type of one is unknown.
     #[must_use]
     pub fn size(&self) -> Option<usize> {
         self.fields.iter().filter(|field| field.is_asked_for()).try_fold(0_usize, |sum, field| match field.presence {
@@ -206,11 +209,11 @@ impl<'n, 'm> DynamicRecipe<'n, 'm> {
         })
     }
 
-    /// Writes the request for all variables that are not absent and says how long it is. `frequency` is for outputs in
-    /// version 2.
+    /// Writes the request for all variables that are not absent and returns its length \[B\]. `frequency` is for
+    /// outputs in version 2.
     ///
     /// # Errors
-    /// `BufferTooSmall`, or `BadLength` where the names are longer than a controller takes.
+    /// `BufferTooSmall` if `out` is shorter; `BadLength` if the names are longer than a controller accepts.
     pub fn emit_request(&self, frequency: Option<f64>, out: &mut [u8]) -> Result<usize, WireError> {
         let asked = || self.fields.iter().filter(|field| field.is_asked_for());
         let length = asked().fold(0_usize, |sum, field| sum.saturating_add(field.name.len()).saturating_add(1));
@@ -235,11 +238,11 @@ impl<'n, 'm> DynamicRecipe<'n, 'm> {
         Ok(put.written())
     }
 
-    /// The values of a data package.
+    /// Returns the values of a data package.
     ///
     /// # Errors
-    /// `Truncated` or `BadLength` where they are not as many bytes as the recipe has, `BadType` while the type of a
-    /// variable is not known.
+    /// `Truncated` or `BadLength` if their size differs from that of the recipe; `BadType` while the type of a variable
+    /// is unknown.
     pub fn read<'r>(&'r self, values: &'r [u8]) -> Result<RecipeData<'r, 'n>, WireError> {
         let size = self.size().ok_or_else(|| WireError::new(WireErrorKind::BadType, 0, 0, 0))?;
         match size.cmp(&values.len()) {
@@ -249,10 +252,11 @@ impl<'n, 'm> DynamicRecipe<'n, 'm> {
         }
     }
 
-    /// Writes a data package with `values` for the variables that are present, in order, and says how long it is.
+    /// Writes a data package with `values` for the present variables, in order, and returns its length \[B\].
     ///
     /// # Errors
-    /// `BufferTooSmall`; `BadType` where a value has not the type of its variable, or there are more or fewer of them.
+    /// `BufferTooSmall` if `out` is shorter; `BadType` if a value has another type than its variable, or if there are
+    /// more or fewer values than present variables.
     pub fn emit_data(&self, recipe: u8, values: &[Value], out: &mut [u8]) -> Result<usize, WireError> {
         let wrong = |at: usize| WireError::new(WireErrorKind::BadType, at, 0, 0);
         let size = self.size().ok_or_else(|| wrong(0))?;
@@ -280,17 +284,17 @@ impl<'n> Field<'n> {
         field
     }
 
-    /// Has the type that is expected, until the controller has answered.
+    /// Resets the type to the expected one, until the controller has answered.
     fn forget(&mut self) {
         self.presence = self.expected.map_or(Presence::Unknown, Presence::Present);
     }
 
-    /// Whether a request names it: everything that is not known to be absent.
+    /// Returns whether a request contains the variable: `false` only if it is known to be absent.
     fn is_asked_for(&self) -> bool {
         !matches!(self.presence, Presence::NotFound | Presence::InUse | Presence::Unreadable)
     }
 
-    /// Why it has no values.
+    /// Returns the reason why the variable has no values; `None` if it has.
     fn problem(&self) -> Option<RecipeError<'n>> {
         let problem = match self.presence {
             Presence::Present(_) => return None,
@@ -302,7 +306,7 @@ impl<'n> Field<'n> {
     }
 }
 
-/// The values of one data package, checked for their length.
+/// The values of one data package, whose length has been checked.
 #[derive(Clone, Copy, Debug)]
 pub struct RecipeData<'r, 'n> {
     fields: &'r [Field<'n>],
@@ -310,7 +314,7 @@ pub struct RecipeData<'r, 'n> {
 }
 
 impl<'r, 'n> RecipeData<'r, 'n> {
-    /// Every variable in order with its value; none where it is absent.
+    /// Iterates over all variables in order with their values; the value of an absent variable is `None`.
     pub fn iter(&self) -> impl Iterator<Item = (&'n str, Option<Value>)> + use<'r, 'n> {
         let mut bytes = Take::new(self.values);
         self.fields.iter().map(move |field| {
@@ -322,19 +326,19 @@ impl<'r, 'n> RecipeData<'r, 'n> {
         })
     }
 
-    /// For who knows the order of the variables: their values, one after the other.
+    /// Returns a reader of the values in order, for callers that know the order of the variables.
     #[must_use]
     pub fn reader(&self) -> RecipeReader<'r, 'n> {
         RecipeReader { fields: self.fields.iter(), values: self.values }
     }
 
-    /// The value of a variable; none where it is absent, or not part of the recipe.
+    /// Returns the value of a variable; `None` if it is absent or not part of the recipe.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<Value> {
         self.iter().find(|(known, _)| *known == name)?.1
     }
 
-    /// Calls `visitor` for each value in order, under the name it has on the wire.
+    /// Calls `visitor` for each value in order, under its name on the wire.
     pub fn visit(&self, visitor: &mut dyn FieldVisitor) {
         for (name, value) in self.iter() {
             if let Some(value) = value {
@@ -344,7 +348,7 @@ impl<'r, 'n> RecipeData<'r, 'n> {
     }
 }
 
-/// The values of one data package in the order of the recipe.
+/// Reads the values of one data package in the order of the recipe.
 #[derive(Clone, Debug)]
 pub struct RecipeReader<'r, 'n> {
     fields: core::slice::Iter<'r, Field<'n>>,
@@ -352,7 +356,8 @@ pub struct RecipeReader<'r, 'n> {
 }
 
 impl RecipeReader<'_, '_> {
-    /// The value of the next variable; none where it is absent, has another type, or there are no more.
+    /// Returns the value of the next variable; `None` if it is absent, has another type, or if there is no next
+    /// variable.
     pub fn value<T: Data>(&mut self) -> Option<T> {
         let Presence::Present(data_type) = self.fields.next()?.presence else { return None };
         let (value, rest) = self.values.split_at_checked(data_type.size())?;

@@ -1,10 +1,10 @@
 //! Lists joined by commas: names in requests, type words in replies (`core/docs/protocol/ur-rtde.md 3.4, 3.5`).
 //!
-//! Controllers ignore a comma after the last item, and so do these.
+//! A comma after the last item is ignored, as controllers do.
 
 use super::DataType;
 
-/// The names of a list joined by commas. `str::split` has a panic that links.
+/// Splits a list of names joined by commas. `str::split` is not used, because it links a panic.
 pub fn names(list: &str) -> impl Iterator<Item = &str> {
     let mut rest = list;
     core::iter::from_fn(move || {
@@ -15,12 +15,12 @@ pub fn names(list: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Names of variables as they are sent, joined by commas.
+/// Names of variables in their wire form, joined by commas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NameList<'a>(pub &'a [u8]);
 
 impl<'a> NameList<'a> {
-    /// The names in order.
+    /// Iterates over the names in order.
     #[must_use]
     pub fn iter(&self) -> Names<'a> {
         Names { rest: items(self.0) }
@@ -35,7 +35,7 @@ impl<'a> IntoIterator for NameList<'a> {
     }
 }
 
-/// The names of a [`NameList`] in order; two commas in a row have an empty name between them.
+/// An iterator over the names of a [`NameList`]; between two commas in a row is an empty name.
 #[derive(Clone, Debug)]
 pub struct Names<'a> {
     rest: Option<&'a [u8]>,
@@ -48,12 +48,12 @@ impl<'a> Iterator for Names<'a> {
     }
 }
 
-/// Type words as they are sent, joined by commas.
+/// Type words in their wire form, joined by commas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TypeList<'a>(pub &'a [u8]);
 
 impl<'a> TypeList<'a> {
-    /// The words in order.
+    /// Iterates over the words in order.
     #[must_use]
     pub fn iter(&self) -> TypeWords<'a> {
         TypeWords { rest: items(self.0) }
@@ -68,7 +68,7 @@ impl<'a> IntoIterator for TypeList<'a> {
     }
 }
 
-/// The words of a [`TypeList`] in order.
+/// An iterator over the words of a [`TypeList`].
 #[derive(Clone, Debug)]
 pub struct TypeWords<'a> {
     rest: Option<&'a [u8]>,
@@ -81,21 +81,21 @@ impl<'a> Iterator for TypeWords<'a> {
     }
 }
 
-/// What a controller says of one variable.
+/// A controller's answer for one variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TypeWord<'a> {
-    /// It has this type.
+    /// The variable exists and has this type.
     Type(DataType),
-    /// This software has no such variable.
+    /// The software does not have the variable.
     NotFound,
     /// Another client, or a fieldbus, owns this input.
     InUse,
-    /// A word unknown here: a type of later software.
+    /// An unknown word, such as a type of later software.
     Other(&'a [u8]),
 }
 
 impl<'a> TypeWord<'a> {
-    /// The meaning of a word.
+    /// Returns the meaning of a word.
     #[must_use]
     pub fn of(word: &'a [u8]) -> Self {
         match word {
@@ -106,7 +106,7 @@ impl<'a> TypeWord<'a> {
     }
 }
 
-/// What is left to be split; none at the end.
+/// Returns the list to be split; `None` if it is empty.
 fn items(list: &[u8]) -> Option<&[u8]> {
     (!list.is_empty()).then_some(list)
 }

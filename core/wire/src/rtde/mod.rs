@@ -1,8 +1,8 @@
-//! Real-Time Data Exchange, port 30004 (`core/docs/protocol/ur-rtde.md`): from software 3.4 on every CB3, e-Series and
-//! PolyScope X.
+//! Real-Time Data Exchange, port 30004 (`core/docs/protocol/ur-rtde.md`): on every CB3 from software 3.4 on, e-Series
+//! and PolyScope X.
 //!
-//! A client asks for variables by name once; then the controller sends their values, and takes values of inputs, as
-//! packages without names or types. Both directions are packages of a length, a letter and a payload:
+//! A client requests variables by name once. Afterwards the controller sends their values, and accepts values of
+//! inputs, in packages without names or types. In both directions a package is a length, a letter and a payload:
 //!
 //! | letter | [`Request`], client to controller | [`Reply`], controller to client |
 //! |---|---|---|
@@ -14,12 +14,12 @@
 //! | `U` | recipe, values of inputs | recipe (version 2), values of outputs |
 //! | `M` | text for the operator's log | text, mostly about violations |
 //!
-//! What is asked for is a recipe: [`rtde_recipe!`](crate::rtde_recipe) makes one when compiling, [`DynamicRecipe`]
-//! when running; both know names and types from [`registry`]. The size of a list, of a text or of values comes from
-//! the package's length; there is no checksum and no sequence number.
+//! A list of requested variables is a recipe: [`rtde_recipe!`](crate::rtde_recipe) defines one at compile time,
+//! [`DynamicRecipe`] at run time; both take names and types from [`registry`]. The size of a list, a text or values
+//! follows from the package's length. There is no checksum and no sequence number.
 //!
-//! A connection begins in [`Protocol::V1`]. The letter `M` from the controller, `O` and data have another form in
-//! each version, so the version is an argument wherever they are read.
+//! A connection begins in [`Protocol::V1`]. The letter `M` from the controller, `O`, and data have a different form in
+//! each version, so the functions that read them take the version as an argument.
 //!
 //! ```
 //! use outrigger_wire::robot::SoftwareVersion;
@@ -63,16 +63,16 @@ use super::fields::FieldVisitor;
 use super::{Put, Take, WireError, WireErrorKind};
 use zerocopy::big_endian::U16;
 
-/// Bytes before the payload: length and letter.
+/// The size of a package's header \[B\]: length and letter.
 pub const HEADER_LEN: usize = 3;
 
-/// The longest package \[B\]: what its length can say.
+/// The longest package \[B\]: the largest number in its length field.
 pub const MAX_SIZE: usize = 65_535;
 
-/// The longest list of names a controller takes \[B\].
+/// The longest list of names that a controller accepts \[B\].
 pub const MAX_NAMES: usize = 2048;
 
-/// The form that packages have on a connection.
+/// The version of the protocol on a connection, which determines the form of packages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -85,7 +85,7 @@ pub enum Protocol {
 }
 
 impl Protocol {
-    /// The version as it is asked for: 1 or 2.
+    /// Returns the number with which a client requests the version: 1 or 2.
     #[must_use]
     pub const fn number(self) -> u16 {
         match self {
@@ -95,7 +95,7 @@ impl Protocol {
     }
 }
 
-/// What a package is, by its letter.
+/// The kind of a package, by its letter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum PackageType {
@@ -115,12 +115,12 @@ pub enum PackageType {
     Start,
     /// `P`.
     Pause,
-    /// A letter no version has.
+    /// A letter that no version defines.
     Unknown(u8),
 }
 
 impl PackageType {
-    /// What this letter stands for.
+    /// Returns the kind of package for this letter.
     #[must_use]
     pub const fn from_letter(letter: u8) -> Self {
         match letter {
@@ -136,7 +136,7 @@ impl PackageType {
         }
     }
 
-    /// The letter on the wire.
+    /// Returns the letter on the wire.
     #[must_use]
     pub const fn letter(self) -> u8 {
         match self {
@@ -153,20 +153,20 @@ impl PackageType {
     }
 }
 
-/// A package of either direction: what it is, and its payload.
+/// A package of either direction: its kind and its payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Package<'a> {
-    /// What it is.
+    /// The kind of package.
     pub package_type: PackageType,
-    /// Everything after the header.
+    /// The bytes after the header.
     pub payload: &'a [u8],
 }
 
 impl<'a> Package<'a> {
-    /// The package that fills `bytes`.
+    /// Returns the package that fills `bytes`.
     ///
     /// # Errors
-    /// `Truncated` where bytes are missing, `BadLength` where the length is below 3 or bytes are left over.
+    /// `Truncated` if bytes are missing; `BadLength` if the length is below 3 or bytes remain.
     pub fn new_checked(bytes: &'a [u8]) -> Result<Self, WireError> {
         let mut take = Take::new(bytes);
         let size = usize::from(take.value::<U16>()?);
@@ -183,13 +183,13 @@ impl<'a> Package<'a> {
         Ok(Self { package_type: PackageType::from_letter(letter), payload: take.rest() })
     }
 
-    /// Bytes of the package, header included.
+    /// Returns the size of the package, header included \[B\].
     #[must_use]
     pub const fn size(&self) -> usize {
         HEADER_LEN.saturating_add(self.payload.len())
     }
 
-    /// Its header, as every package of this folder is shown.
+    /// Shows the header to a visitor.
     fn visit_header(&self, visitor: &mut dyn FieldVisitor) {
         use super::fields::Value as Shown;
         visitor.field("package_size", Shown::Unsigned(u64::try_from(self.size()).unwrap_or(u64::MAX)));
@@ -197,7 +197,7 @@ impl<'a> Package<'a> {
     }
 }
 
-/// A package with `payload` bytes of payload, its header written.
+/// Starts a package with `payload` bytes of payload by writing its header.
 fn start(out: &mut [u8], package_type: PackageType, payload: usize) -> Result<Put<'_>, WireError> {
     let size = HEADER_LEN.saturating_add(payload);
     let Ok(declared) = u16::try_from(size) else {
@@ -209,7 +209,7 @@ fn start(out: &mut [u8], package_type: PackageType, payload: usize) -> Result<Pu
     Ok(put)
 }
 
-/// The payload of a package, where offsets of errors count from the start of the package.
+/// Returns the payload of a package; offsets of errors count from the start of the package.
 fn payload<'a>(package: &Package<'a>) -> Take<'a> {
     Take { rest: package.payload, at: HEADER_LEN }
 }

@@ -1,26 +1,26 @@
-//! Recipes that are known when compiling.
+//! Recipes whose variables are fixed at compile time.
 
 use super::registry::{Direction, Variable};
 use super::{Data, DataType, PackageType, TypeList, TypeWord, names, start};
 use crate::{Put, WireError, WireErrorKind};
 
-/// A fixed list of variables; made by [`rtde_recipe!`](crate::rtde_recipe).
+/// A fixed list of variables, defined by [`rtde_recipe!`](crate::rtde_recipe).
 pub trait Recipe {
-    /// In which direction its variables travel.
+    /// The direction in which the variables are sent.
     const DIRECTION: Direction;
-    /// The names, joined by commas: what a request asks for.
+    /// The names, joined by commas, as a request contains them.
     const NAMES: &'static str;
-    /// The type of each.
+    /// The types, in the order of the names.
     const TYPES: &'static [DataType];
-    /// Bytes of all values.
+    /// The size of all values \[B\].
     const SIZE: usize;
-    /// Bytes of a data package of version 2.
+    /// The size of a data package of version 2 \[B\].
     const PACKAGE: usize;
 
-    /// Whether the controller's answer is the one that this recipe reads.
+    /// Checks that the controller's answer has the types that this recipe reads.
     ///
     /// # Errors
-    /// The first variable that it has not, that another client owns, or that has another type.
+    /// The first variable that the controller does not have, that another client owns, or that has another type.
     fn check(types: TypeList<'_>) -> Result<(), RecipeError<'static>> {
         let mut words = types.iter();
         for (name, expected) in names(Self::NAMES).zip(Self::TYPES) {
@@ -40,34 +40,34 @@ pub trait Recipe {
     }
 }
 
-/// Why a recipe cannot be used as it is.
+/// The reason why a recipe cannot be used as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct RecipeError<'n> {
-    /// The variable.
+    /// The name of the variable.
     pub name: &'n str,
-    /// What is wrong with it.
+    /// The problem of the variable.
     pub problem: Problem,
 }
 
-/// What is wrong with a variable of a recipe.
+/// A problem of a variable in a recipe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum Problem {
-    /// The controller's software has no such variable.
+    /// The controller's software does not have the variable.
     NotFound,
     /// Another client, or a fieldbus, owns this input.
     InUse,
-    /// The controller gives it another type than the registry.
+    /// The controller's type of the variable differs from the registry's.
     OtherType,
-    /// The answer ends before it.
+    /// The answer ends before this variable.
     Unanswered,
     /// The answer has more types than there are names.
     Surplus,
-    /// There are more names than memory for them.
+    /// The memory has no room for all names.
     NoRoom,
-    /// The controller has every variable, and refuses the recipe all the same.
+    /// The controller has every variable, but rejects the recipe.
     Refused,
 }
 
@@ -88,9 +88,9 @@ impl core::fmt::Display for RecipeError<'_> {
 
 impl core::error::Error for RecipeError<'_> {}
 
-/// A recipe from one list of names: the request, a view of the values where they lie, and the values themselves.
+/// Defines a recipe from one list of names: the request, a view of the values in place, and the values themselves.
 ///
-/// Names are those of the wire and must be in the [registry](crate::rtde::registry), which gives their types.
+/// The names are those of the wire and must be in the [registry](crate::rtde::registry), which supplies their types.
 ///
 /// ```
 /// use outrigger_wire::rtde_recipe;
@@ -109,9 +109,9 @@ impl core::error::Error for RecipeError<'_> {}
 /// # Ok::<(), outrigger_wire::WireError>(())
 /// ```
 ///
-/// Where a controller may not have all of them, two lists make the names of a
-/// [`DynamicRecipe`](crate::rtde::DynamicRecipe), and a typed reader of its data in which what may be absent is an
-/// `Option`; this is how `outrigger-core` reads its states:
+/// If a controller may not have all variables, use two lists. They define the names of a
+/// [`DynamicRecipe`](crate::rtde::DynamicRecipe), and a typed reader of its data in which each optional variable is an
+/// `Option`. `outrigger-core` reads its states in this way:
 ///
 /// ```
 /// use outrigger_wire::rtde_recipe;
@@ -128,7 +128,7 @@ impl core::error::Error for RecipeError<'_> {}
 /// # Ok::<(), outrigger_wire::rtde::RecipeError<'_>>(())
 /// ```
 ///
-/// A name nobody knows, or one of the other direction, does not compile:
+/// A name that is unknown, or one of the other direction, does not compile:
 ///
 /// ```compile_fail
 /// outrigger_wire::rtde_recipe! { pub struct Wrong, view WrongView: inputs { actual_q } }
@@ -161,7 +161,7 @@ macro_rules! rtde_recipe {
             use $crate::WireError;
             use $crate::rtde::{self, BytesOf, DataType, HostOf, Recipe, registry::Direction, type_number};
 
-            /// The values as bytes: for sizes and places only.
+            /// The values as bytes, only to calculate sizes and offsets.
             #[allow(non_snake_case, dead_code, reason = "names of the wire, never made")]
             #[repr(C)]
             struct Layout {
@@ -187,10 +187,11 @@ macro_rules! rtde_recipe {
 
             #[allow(dead_code, reason = "not every recipe is used both ways")]
             impl $Values {
-                /// Writes a data package of version 2, or of a client in either version, and says how long it is.
+                /// Writes a data package and returns its length \[B\]. It has the form of version 2, which a client
+                /// also uses in version 1.
                 ///
                 /// # Errors
-                /// `BufferTooSmall`.
+                /// `BufferTooSmall` if `out` is shorter than the package.
                 $vis fn emit(&self, recipe: u8, out: &mut [u8]) -> Result<usize, WireError> {
                     let mut put = rtde::put_data(recipe, Self::SIZE, out)?;
                     rtde::write(self.$first, &mut put)?;
@@ -201,10 +202,10 @@ macro_rules! rtde_recipe {
 
             #[allow(non_snake_case, dead_code, reason = "names of the wire; not every recipe is used both ways")]
             impl<'a> $View<'a> {
-                /// The values of a data package.
+                /// Returns a view of the values of a data package.
                 ///
                 /// # Errors
-                /// `Truncated` or `BadLength` where they are not exactly as many bytes as the recipe has.
+                /// `Truncated` or `BadLength` if their size differs from that of the recipe.
                 $vis fn new(values: &'a [u8]) -> Result<Self, WireError> {
                     Ok(Self { values: WireError::exactly(values)? })
                 }
@@ -222,7 +223,7 @@ macro_rules! rtde_recipe {
                     }
                 )*
 
-                /// All values in host order.
+                /// Returns all values in host order.
                 #[must_use]
                 $vis fn to_values(self) -> $Values {
                     $Values { $first: self.$first(), $( $name: self.$name(), )* }
@@ -250,23 +251,23 @@ macro_rules! rtde_recipe {
 
         #[allow(dead_code, reason = "not every recipe is used in every way")]
         impl $Values {
-            /// The names that are needed, joined by commas, in the order in which they are read.
+            /// The names that are required, joined by commas, in the order in which they are read.
             $vis const NEEDED: &'static str = $crate::rtde_recipe!(@names $($name)+);
-            /// The optional ones, behind them.
+            /// The optional names, which follow the required ones.
             $vis const OPTIONAL: &'static str = $crate::rtde_recipe!(@names $($may)*);
-            /// How many both are.
+            /// The number of required and optional names.
             $vis const COUNT: usize = [$(stringify!($name),)+ $(stringify!($may),)*].len();
 
-            /// The type that the registry gives each of both.
+            /// The registry's types of the required and the optional names.
             $vis const TYPES: &'static [$crate::rtde::DataType] = &[
                 $(<$crate::rtde::HostOf<{ $crate::rtde::type_number(stringify!($name)) }> as $crate::rtde::Data>::TYPE,)+
                 $(<$crate::rtde::HostOf<{ $crate::rtde::type_number(stringify!($may)) }> as $crate::rtde::Data>::TYPE,)*
             ];
 
-            /// The values of data with a [`DynamicRecipe`]($crate::rtde::DynamicRecipe) of these names.
+            /// Reads the values of data of a [`DynamicRecipe`]($crate::rtde::DynamicRecipe) with these names.
             ///
             /// # Errors
-            /// `BadType` where one that is needed is absent, or has another type than the registry gives it.
+            /// `BadType` if a required variable is absent, or has another type than the registry's.
             $vis fn read(
                 values: &$crate::rtde::RecipeData<'_, '_>,
             ) -> Result<Self, $crate::WireError> {
@@ -291,13 +292,13 @@ macro_rules! rtde_recipe {
     (@direction outputs) => { $crate::rtde::registry::Direction::Output };
 }
 
-/// A variable that is needed has no value, or one of another type.
+/// Returns the error for a required variable that has no value, or one of another type.
 #[must_use]
 pub fn absent() -> WireError {
     WireError::new(WireErrorKind::BadType, 0, 0, 0)
 }
 
-/// The number of a variable's type; does not compile for a name that is not in the registry.
+/// Returns the number of a variable's type. Does not compile for a name that is not in the registry.
 #[must_use]
 #[expect(clippy::panic, reason = "evaluated when compiling")]
 pub const fn type_number(name: &str) -> u8 {
@@ -308,8 +309,8 @@ pub const fn type_number(name: &str) -> u8 {
 }
 
 /// Returns the types of `COUNT` variables whose names are joined by commas, for
-/// [`DynamicRecipe::with_types`](super::DynamicRecipe::with_types): in a constant, so that other names, and more or fewer of
-/// them, do not compile.
+/// [`DynamicRecipe::with_types`](super::DynamicRecipe::with_types). Evaluate it in a constant: an unknown name or a
+/// wrong count then fails to compile.
 ///
 /// # Panics
 /// If there are not `COUNT` names, or one is not in the registry for this direction.
@@ -335,22 +336,22 @@ pub const fn types_of<const COUNT: usize>(names: &str, direction: Direction) -> 
     types
 }
 
-/// Does not compile where the variable does not travel in this direction.
+/// Fails to compile if the variable is not sent in this direction.
 pub const fn check_name(name: &str, direction: Direction) {
     assert!(Variable::named(name, direction).is_some(), "this variable does not travel in this direction");
 }
 
-/// The value `AT` bytes after the beginning.
+/// Returns the value at offset `AT` \[B\].
 #[must_use]
 pub fn at<T: Data, const AT: usize, const SIZE: usize>(values: &[u8; SIZE]) -> T {
     const { assert!(AT.saturating_add(T::TYPE.size()) <= SIZE) };
     values.get(AT..).and_then(T::read).unwrap_or_default()
 }
 
-/// The beginning of a data package with a recipe number and `size` bytes of values.
+/// Starts a data package with a recipe number and `size` bytes of values.
 ///
 /// # Errors
-/// `BufferTooSmall`, or `BadLength` beyond the longest package.
+/// `BufferTooSmall` if `out` is shorter; `BadLength` if the package would exceed the greatest length.
 pub fn put_data(recipe: u8, size: usize, out: &mut [u8]) -> Result<Values<'_>, WireError> {
     let mut put = start(out, PackageType::Data, size.saturating_add(1))?;
     put.value::<u8>(recipe)?;
@@ -364,7 +365,7 @@ pub struct Values<'b>(Put<'b>);
 /// Writes the next value.
 ///
 /// # Errors
-/// `BufferTooSmall` where the package has no room for it.
+/// `BufferTooSmall` if the package has no room for it.
 pub fn write<T: Data>(value: T, values: &mut Values<'_>) -> Result<(), WireError> {
     value.value().put(&mut values.0)
 }

@@ -1,4 +1,4 @@
-//! Every variable by its name: type, direction, unit, and the software that has it first
+//! The table of all RTDE variables: name, type, direction, unit, and the first software that has it
 //! (`core/docs/protocol/ur-rtde.md 6–8`).
 //!
 //! ```
@@ -14,10 +14,10 @@ use super::DataType;
 use super::DataType::{Bool, Double, Int32, Uint8, Uint32, Uint64, Vector3d, Vector6Int32, Vector6d};
 use crate::robot::{Generation, SoftwareVersion};
 
-/// The first software of a generation that has RTDE at all.
+/// The first software of CB3 that has RTDE.
 const FIRST_CB3: SoftwareVersion = SoftwareVersion::new(3, 4);
 
-/// Whether controllers with this software have RTDE: from 3.4.
+/// Returns whether controllers with this software have RTDE: from 3.4 on.
 #[must_use]
 pub fn exists(software: SoftwareVersion) -> bool {
     software >= FIRST_CB3
@@ -28,24 +28,24 @@ pub fn exists(software: SoftwareVersion) -> bool {
 pub enum Since {
     /// Since RTDE exists: 3.4, 5.0, 10.0.
     Rtde,
-    /// Since these releases; a generation without one never had it.
+    /// Since these releases. A generation without a release never had the variable.
     Release {
-        /// Of CB3.
+        /// The first release of CB3.
         cb3: Option<SoftwareVersion>,
-        /// Of e-Series.
+        /// The first release of e-Series.
         e_series: SoftwareVersion,
-        /// Of PolyScope X.
+        /// The first release of PolyScope X.
         polyscope_x: SoftwareVersion,
     },
-    /// Since some release that is not confirmed by two sources.
+    /// Since a release that is not confirmed by two sources.
     Unconfirmed {
-        /// The e-Series release that one source or an estimate names.
+        /// The e-Series release that one source or an estimate states.
         reported: Option<SoftwareVersion>,
     },
 }
 
 impl Since {
-    /// Whether this software has the variable; none where that is not confirmed.
+    /// Returns whether this software has the variable; `None` if that is not confirmed.
     #[must_use]
     pub fn reached(self, software: SoftwareVersion) -> Option<bool> {
         if !exists(software) {
@@ -64,7 +64,7 @@ impl Since {
     }
 }
 
-/// In which direction a variable travels.
+/// The direction in which a variable is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Direction {
@@ -78,12 +78,12 @@ pub enum Direction {
 #[derive(Debug)]
 struct Row {
     name: &'static str,
-    /// First and last register, appended to the name.
+    /// The numbers of the first and the last register, which are appended to the name.
     numbers: Option<(u8, u8)>,
     data_type: DataType,
     input: bool,
     output: bool,
-    /// Its place in [`UNITS`].
+    /// The index of the unit in [`UNITS`].
     unit: u8,
     since: &'static Since,
 }
@@ -92,7 +92,7 @@ struct Row {
 #[derive(Clone, Copy, Debug)]
 pub struct Variable {
     row: &'static Row,
-    /// Which of a run of registers.
+    /// The number of the register; 0 for a variable that is no register.
     number: u8,
 }
 
@@ -105,7 +105,7 @@ impl PartialEq for Variable {
 impl Eq for Variable {}
 
 impl Variable {
-    /// The variable of this name that travels in this direction.
+    /// Returns the variable with this name that is sent in this direction.
     #[must_use]
     pub const fn named(name: &str, direction: Direction) -> Option<Self> {
         let mut rows = TABLE;
@@ -122,7 +122,7 @@ impl Variable {
         None
     }
 
-    /// Every variable that travels in this direction, register by register.
+    /// Iterates over all variables that are sent in this direction, each register separately.
     pub fn all(direction: Direction) -> impl Iterator<Item = Self> {
         let rows = TABLE.iter().filter(move |row| match direction {
             Direction::Input => row.input,
@@ -134,13 +134,13 @@ impl Variable {
         })
     }
 
-    /// Its type.
+    /// Returns the type.
     #[must_use]
     pub const fn data_type(self) -> DataType {
         self.row.data_type
     }
 
-    /// Its unit; a dash where it has none.
+    /// Returns the unit; a dash if there is none.
     #[must_use]
     pub const fn unit(self) -> &'static str {
         let (mut units, mut place) = (UNITS, self.row.unit);
@@ -151,13 +151,13 @@ impl Variable {
         ""
     }
 
-    /// The first software that has it.
+    /// Returns the first software that has the variable.
     #[must_use]
     pub const fn since(self) -> Since {
         *self.row.since
     }
 
-    /// Which register of its kind, where it is one.
+    /// Returns the number of the register; `None` if the variable is no register.
     #[must_use]
     pub const fn register(self) -> Option<u8> {
         match self.row.numbers {
@@ -175,7 +175,7 @@ impl core::fmt::Display for Variable {
 }
 
 impl Row {
-    /// Whether this is the name of the row (0), or which of its registers it names.
+    /// Returns 0 if this is the row's name, or the register's number if it names one of the row's registers.
     const fn number_in(&self, name: &str) -> Option<u8> {
         let mut rest = name.as_bytes();
         let mut own = self.name.as_bytes();
@@ -195,7 +195,7 @@ impl Row {
     }
 }
 
-/// A number without leading zeros.
+/// Reads a number without leading zeros.
 const fn decimal(digits: &[u8]) -> Option<u8> {
     if matches!(digits, [] | [b'0', _, ..]) {
         return None;
@@ -218,17 +218,17 @@ const fn version((major, minor, bugfix): (u8, u8, u32)) -> SoftwareVersion {
     SoftwareVersion { major, minor, bugfix }
 }
 
-/// On both 3.x and 5.x; PolyScope X has had it from its beginning.
+/// Since these releases of 3.x and 5.x, and since the first release of PolyScope X.
 const fn both(cb3: (u8, u8, u32), e_series: (u8, u8, u32)) -> Since {
     Since::Release { cb3: Some(version(cb3)), e_series: version(e_series), polyscope_x: SoftwareVersion::new(10, 0) }
 }
 
-/// Not on 3.x; PolyScope X has had it from its beginning.
+/// Since this release of 5.x and the first release of PolyScope X; never on 3.x.
 const fn e_series(first: (u8, u8, u32)) -> Since {
     Since::Release { cb3: None, e_series: version(first), polyscope_x: SoftwareVersion::new(10, 0) }
 }
 
-/// Not on 3.x.
+/// Since these releases of 5.x and PolyScope X; never on 3.x.
 const fn later(first: (u8, u8, u32), polyscope_x: (u8, u8, u32)) -> Since {
     Since::Release { cb3: None, e_series: version(first), polyscope_x: version(polyscope_x) }
 }
@@ -271,7 +271,7 @@ const UNITS: &[&str] = &[
     "cycles",
 ];
 
-/// Returns the place of a unit in [`UNITS`]; one that is missing there does not compile.
+/// Returns the index of a unit in [`UNITS`]. A missing unit does not compile.
 #[expect(clippy::panic, reason = "it is evaluated by the compiler")]
 const fn unit_number(unit: &str) -> u8 {
     let (mut units, mut place) = (UNITS, 0_u8);
@@ -316,9 +316,9 @@ macro_rules! rows {
     (@since $since:expr) => { $since };
 }
 
-/// `input` and `out` travel one way; `both` are inputs that can be read back.
+/// The table. `input` and `out` are sent in one direction; `both` are inputs that can be read back.
 ///
-/// `external_force_torque` has the right sign of its torques from 3.14.1 and 5.9.1.
+/// `external_force_torque` has the right sign of its torques from 3.14.1 and 5.9.1 on.
 #[rustfmt::skip]
 static TABLE: &[Row] = rows! {
     // core/docs/protocol/ur-rtde.md 7
@@ -335,7 +335,7 @@ static TABLE: &[Row] = rows! {
     "standard_analog_output_0" Double input "0…1";
     "standard_analog_output_1" Double input "0…1";
     "external_force_torque" Vector6d input "N, Nm";
-    // core/docs/protocol/ur-rtde.md 6: the lower registers are by convention a fieldbus's.
+    // core/docs/protocol/ur-rtde.md 6: by convention the lower registers belong to a fieldbus.
     "input_bit_registers0_to_31" Uint32 both "-";
     "input_bit_registers32_to_63" Uint32 both "-";
     "input_bit_register_" [64..=127] Bool both "-" since UPPER;

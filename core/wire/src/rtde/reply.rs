@@ -1,4 +1,4 @@
-//! What controllers send (`core/docs/protocol/ur-rtde.md 3`).
+//! Replies, the packages that controllers send (`core/docs/protocol/ur-rtde.md 3`).
 
 use super::text::TextMessage;
 use super::{Package, PackageType, Protocol, TypeList, payload, start};
@@ -7,22 +7,22 @@ use crate::fields::{FieldVisitor, Group, Value as Shown};
 use crate::robot::SoftwareVersion;
 use zerocopy::big_endian::U32;
 
-/// The controller's software, as it says.
+/// The controller's software, as it reports it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct ControllerVersion {
-    /// 3, 5 or 10.
+    /// The major version: 3, 5 or 10.
     pub major: u32,
-    /// 15 of 5.15.
+    /// The minor version: 15 of 5.15.
     pub minor: u32,
-    /// 2 of 5.12.2.
+    /// The bug-fix version: 2 of 5.12.2.
     pub bugfix: u32,
-    /// Build number.
+    /// The build number.
     pub build: u32,
 }
 
 impl ControllerVersion {
-    /// As everywhere else here; numbers that do not fit are the highest that do.
+    /// Returns the software version. Numbers that do not fit saturate.
     #[must_use]
     pub fn software(&self) -> SoftwareVersion {
         let byte = |number: u32| u8::try_from(number).unwrap_or(u8::MAX);
@@ -33,60 +33,60 @@ impl ControllerVersion {
 /// A package from a controller.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Reply<'a> {
-    /// `V`: whether the version that was asked for is in use from now on.
+    /// `V`: the answer to a requested protocol version.
     ProtocolVersion {
-        /// It is.
+        /// `true` if the version is in use from now on.
         accepted: bool,
     },
     /// `v`: the software.
     ControllerVersion(ControllerVersion),
-    /// `M`: a text, at any time.
+    /// `M`: a text; can arrive at any time.
     Text(TextMessage<'a>),
-    /// `O`: types of the outputs that were asked for.
+    /// `O`: the types of the requested outputs.
     Outputs {
-        /// The number of the recipe; none in version 1.
+        /// The number of the recipe; `None` in version 1.
         recipe: Option<u8>,
         /// One word per name. A `NOT_FOUND` among them makes the recipe invalid.
         types: TypeList<'a>,
     },
-    /// `I`: types of the inputs.
+    /// `I`: the types of the requested inputs.
     Inputs {
-        /// The number of the recipe, 1 … 255; 0 where it is refused.
+        /// The number of the recipe, 1 … 255; 0 if the recipe is rejected.
         recipe: u8,
         /// One word per name.
         types: TypeList<'a>,
     },
-    /// `S`: whether data flows.
+    /// `S`: the answer to a request to start data.
     Start {
-        /// It does.
+        /// `true` if data is sent from now on.
         accepted: bool,
     },
-    /// `P`: whether it does not.
+    /// `P`: the answer to a request to pause data.
     Pause {
-        /// It does not.
+        /// `true` if no data is sent from now on.
         accepted: bool,
     },
-    /// `U`: values of outputs.
+    /// `U`: the values of outputs.
     Data {
-        /// The number of the recipe; none in version 1.
+        /// The number of the recipe; `None` in version 1.
         recipe: Option<u8>,
-        /// In the order of the recipe.
+        /// The values in the order of the recipe.
         values: &'a [u8],
     },
-    /// A letter no version has.
+    /// A letter that no version defines.
     Unknown {
         /// The letter.
         letter: u8,
-        /// What came with it.
+        /// The payload of the package.
         payload: &'a [u8],
     },
 }
 
 impl<'a> Reply<'a> {
-    /// What a package from a controller says, on a connection of this version.
+    /// Reads a package from a controller, on a connection with this version of the protocol.
     ///
     /// # Errors
-    /// `Truncated` where the payload is too short for its letter. Longer payloads are taken.
+    /// `Truncated` if the payload is too short for its letter. A longer payload is accepted.
     pub fn parse(package: &Package<'a>, protocol: Protocol) -> Result<Self, WireError> {
         let mut bytes = payload(package);
         let numbered = protocol == Protocol::V2;
@@ -112,11 +112,11 @@ impl<'a> Reply<'a> {
         })
     }
 
-    /// Writes the package and says how long it is. A recipe number with outputs or data, and a source with a text,
-    /// make it one of version 2.
+    /// Writes the package and returns its length \[B\]. It has the form of version 2 if outputs or data have a recipe
+    /// number, or a text has a source.
     ///
     /// # Errors
-    /// `BufferTooSmall`, or `BadLength` for texts and packages longer than their length can say.
+    /// `BufferTooSmall` if `out` is shorter; `BadLength` if a text or the package exceeds its length field.
     pub fn emit(&self, out: &mut [u8]) -> Result<usize, WireError> {
         match self {
             Self::ProtocolVersion { accepted } => yes_or_no(PackageType::ProtocolVersion, *accepted, out),
@@ -136,7 +136,7 @@ impl<'a> Reply<'a> {
         }
     }
 
-    /// Calls `visitor` for each field of the package, in wire order; values of data as one run of bytes.
+    /// Calls `visitor` for each field of the package, in wire order. The values of data are shown as one run of bytes.
     pub fn visit(&self, package: &Package<'_>, visitor: &mut dyn FieldVisitor) {
         package.visit_header(visitor);
         match self {
@@ -179,7 +179,7 @@ fn yes_or_no(package_type: PackageType, accepted: bool, out: &mut [u8]) -> Resul
     Ok(put.written())
 }
 
-/// A recipe number, where there is one, and bytes.
+/// Writes a recipe number, if there is one, and bytes.
 fn list(package_type: PackageType, recipe: Option<u8>, bytes: &[u8], out: &mut [u8]) -> Result<usize, WireError> {
     let head = usize::from(recipe.is_some());
     let mut put = start(out, package_type, bytes.len().saturating_add(head))?;

@@ -1,4 +1,4 @@
-//! What clients send (`core/docs/protocol/ur-rtde.md 3`).
+//! Requests, the packages that clients send (`core/docs/protocol/ur-rtde.md 3`).
 
 use super::text::TextMessage;
 use super::{NameList, Package, PackageType, Protocol, payload, start};
@@ -8,49 +8,49 @@ use zerocopy::big_endian::{F64, U16};
 /// A package from a client.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Request<'a> {
-    /// `V`: use this version of the protocol, if you can.
+    /// `V`: requests this version of the protocol.
     ProtocolVersion(u16),
-    /// `v`: which software is this?
+    /// `v`: asks for the controller's software.
     ControllerVersion,
     /// `M`: a text for the operator's log.
     Text(TextMessage<'a>),
-    /// `O`: send these variables.
+    /// `O`: requests these outputs.
     SetupOutputs {
-        /// How often \[Hz\]: 1 … 125, from e-Series on 1 … 500. None in version 1, which takes the highest.
+        /// The frequency \[Hz\]: 1 … 125, from e-Series on 1 … 500. `None` in version 1, which uses the highest.
         frequency: Option<f64>,
-        /// Which.
+        /// The names of the outputs.
         names: NameList<'a>,
     },
-    /// `I`: these inputs will be written.
+    /// `I`: announces that these inputs will be written.
     SetupInputs {
-        /// Which.
+        /// The names of the inputs.
         names: NameList<'a>,
     },
-    /// `S`: data may flow.
+    /// `S`: starts data.
     Start,
-    /// `P`: data shall not flow.
+    /// `P`: pauses data.
     Pause,
-    /// `U`: values of inputs.
+    /// `U`: the values of inputs.
     Data {
-        /// The recipe they belong to.
+        /// The number of the recipe.
         recipe: u8,
-        /// In the order of the recipe.
+        /// The values in the order of the recipe.
         values: &'a [u8],
     },
-    /// A letter no version has.
+    /// A letter that no version defines.
     Unknown {
         /// The letter.
         letter: u8,
-        /// What came with it.
+        /// The payload of the package.
         payload: &'a [u8],
     },
 }
 
 impl<'a> Request<'a> {
-    /// What a package from a client says, on a connection of this version.
+    /// Reads a package from a client, on a connection with this version of the protocol.
     ///
     /// # Errors
-    /// `Truncated` where the payload is too short for its letter. Longer payloads are taken.
+    /// `Truncated` if the payload is too short for its letter. A longer payload is accepted.
     pub fn parse(package: &Package<'a>, protocol: Protocol) -> Result<Self, WireError> {
         let mut bytes = payload(package);
         Ok(match package.package_type {
@@ -72,11 +72,11 @@ impl<'a> Request<'a> {
         })
     }
 
-    /// Writes the package and says how long it is. A frequency makes it one of version 2.
+    /// Writes the package and returns its length \[B\]. It has the form of version 2 if outputs have a frequency.
     ///
     /// # Errors
-    /// `BufferTooSmall`, or `BadLength` for a text of more than 255 bytes or without a source, and for a package
-    /// longer than [`MAX_SIZE`](super::MAX_SIZE).
+    /// `BufferTooSmall` if `out` is shorter; `BadLength` for a text of more than 255 bytes or without a source, and for
+    /// a package longer than [`MAX_SIZE`](super::MAX_SIZE).
     pub fn emit(&self, out: &mut [u8]) -> Result<usize, WireError> {
         match self {
             Self::ProtocolVersion(version) => {
@@ -85,7 +85,7 @@ impl<'a> Request<'a> {
                 Ok(put.written())
             }
             Self::ControllerVersion => Ok(start(out, PackageType::ControllerVersion, 0)?.written()),
-            // The short form is a controller's.
+            // Only controllers use the short form.
             Self::Text(text) if text.source.is_none() => Err(WireError::new(WireErrorKind::BadLength, 0, 1, 0)),
             Self::Text(text) => text.emit(out),
             Self::SetupOutputs { frequency, names } => {

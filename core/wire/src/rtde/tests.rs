@@ -1,4 +1,4 @@
-//! Bytes of every package, recipes of both kinds, and what the registry knows.
+//! Tests of the bytes of every package, of both kinds of recipes, and of the registry.
 
 use super::registry::{Direction, Since, exists};
 use super::*;
@@ -36,7 +36,7 @@ fn emitted(emit: impl Fn(&mut [u8]) -> Result<usize, WireError>) -> Vec<u8> {
     let mut room = [0xa5; 600];
     let size = emit(&mut room).unwrap();
     assert!(room[size..].iter().all(|byte| *byte == 0xa5), "nothing is written behind the package");
-    // One byte less is too few, and says how many there must be.
+    // One byte less is too few, and the error states the necessary number.
     let error = emit(&mut vec![0; size - 1]).unwrap_err();
     assert_eq!((error.kind, error.need, error.have), (WireErrorKind::BufferTooSmall, size as u16, size as u16 - 1));
     room[..size].to_vec()

@@ -3,7 +3,7 @@
 use super::{Package, PackageType, Protocol, payload, start};
 use crate::{Take, WireError, WireErrorKind};
 
-/// How serious a text is.
+/// The severity of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Level {
@@ -20,7 +20,7 @@ pub enum Level {
 }
 
 impl Level {
-    /// The level with this number.
+    /// Returns the level with this number.
     #[must_use]
     pub const fn from_raw(raw: u8) -> Self {
         match raw {
@@ -32,7 +32,7 @@ impl Level {
         }
     }
 
-    /// Its number.
+    /// Returns the number of the level.
     #[must_use]
     pub const fn raw(self) -> u8 {
         match self {
@@ -45,19 +45,19 @@ impl Level {
     }
 }
 
-/// A text, in the characters that were sent.
+/// A text message, in the characters that were sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextMessage<'a> {
-    /// How serious it is.
+    /// The severity.
     pub level: Level,
-    /// The text. At most 255 bytes where there is a source.
+    /// The text; at most 255 bytes if there is a source.
     pub message: &'a [u8],
-    /// Who says so, at most 255 bytes; none in what a controller sends in version 1.
+    /// The sender, at most 255 bytes; `None` in messages of a controller in version 1.
     pub source: Option<&'a [u8]>,
 }
 
 impl<'a> TextMessage<'a> {
-    /// The form of every client, and of controllers in version 2.
+    /// Reads the form of all clients, and of controllers in version 2.
     pub(super) fn with_source(package: &Package<'a>) -> Result<Self, WireError> {
         let mut bytes = payload(package);
         let message = counted(&mut bytes)?;
@@ -65,7 +65,7 @@ impl<'a> TextMessage<'a> {
         Ok(Self { level: Level::from_raw(bytes.value::<u8>()?), message, source: Some(source) })
     }
 
-    /// The form of controllers.
+    /// Reads a controller's form.
     pub(super) fn from_controller(package: &Package<'a>, protocol: Protocol) -> Result<Self, WireError> {
         match protocol {
             Protocol::V1 => {
@@ -76,7 +76,7 @@ impl<'a> TextMessage<'a> {
         }
     }
 
-    /// Writes the package: with lengths where there is a source, the short form of version 1 where there is none.
+    /// Writes the package: with lengths if there is a source, otherwise in the short form of version 1.
     pub(super) fn emit(&self, out: &mut [u8]) -> Result<usize, WireError> {
         let Some(source) = self.source else {
             let mut put = start(out, PackageType::Text, self.message.len().saturating_add(1))?;
@@ -96,7 +96,7 @@ impl<'a> TextMessage<'a> {
     }
 }
 
-/// Bytes with their number in front.
+/// Reads bytes that are preceded by their number.
 fn counted<'a>(bytes: &mut Take<'a>) -> Result<&'a [u8], WireError> {
     let count = bytes.value::<u8>()?;
     bytes.bytes(count.into())

@@ -6,18 +6,18 @@ use crate::{Put, Take, WireError};
 use zerocopy::FromBytes;
 use zerocopy::big_endian::{F64, I32, U32, U64};
 
-/// A type of values: what a value in host order is, and how many bytes it has.
+/// A type of values, with its form in host order and its size.
 ///
-/// Implemented for the ten types of the specification, and for nothing else.
+/// Implemented only for the ten types of the specification.
 pub trait Data: Copy + Default + core::fmt::Debug + sealed::Sealed {
-    /// The type's name on the wire.
+    /// The type as a value of [`DataType`].
     const TYPE: DataType;
-    /// As many bytes as it has.
+    /// An array of as many bytes as a value has.
     type Bytes;
 
-    /// The value at the start of `bytes`.
+    /// Returns the value at the start of `bytes`; `None` if there are too few bytes.
     fn read(bytes: &[u8]) -> Option<Self>;
-    /// The same value, with its type.
+    /// Returns the value together with its type.
     fn value(self) -> Value;
 }
 
@@ -25,20 +25,20 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// The type that [`DataType`] has at this place of [`DataType::ALL`].
+/// The type with this index in [`DataType::ALL`].
 #[derive(Debug)]
 pub struct Numbered<const TYPE: u8>;
 
-/// Gives a number its type.
+/// Maps a type's number to its host type.
 pub trait Typed {
     /// The type in host order.
     type Host: Data;
 }
 
-/// The type with this number, in host order.
+/// The host type of the type with this number.
 pub type HostOf<const TYPE: u8> = <Numbered<TYPE> as Typed>::Host;
 
-/// As many bytes as the type with this number has.
+/// An array of as many bytes as the type with this number has.
 pub type BytesOf<const TYPE: u8> = <HostOf<TYPE> as Data>::Bytes;
 
 macro_rules! types {
@@ -50,16 +50,16 @@ macro_rules! types {
         pub enum DataType { $(#[doc = concat!("`", $word, "`, ", $bytes, " bytes.")] $variant,)+ }
 
         impl DataType {
-            /// Every type.
+            /// All types.
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];
 
-            /// The word for it in replies.
+            /// Returns the word for the type in replies.
             #[must_use]
             pub const fn word(self) -> &'static str {
                 match self { $(Self::$variant => $word),+ }
             }
 
-            /// Bytes of a value.
+            /// Returns the size of a value \[B\].
             #[must_use]
             pub const fn size(self) -> usize {
                 match self { $(Self::$variant => size_of::<$wire>()),+ }
@@ -71,19 +71,19 @@ macro_rules! types {
         pub enum Value { $(#[doc = concat!("`", $word, "`.")] $variant($host),)+ }
 
         impl Value {
-            /// Its type.
+            /// Returns the type of the value.
             #[must_use]
             pub const fn data_type(&self) -> DataType {
                 match self { $(Self::$variant(_) => DataType::$variant),+ }
             }
 
-            /// The value of this type at the start of `bytes`; none where they are too few.
+            /// Returns the value of this type at the start of `bytes`; `None` if there are too few bytes.
             #[must_use]
             pub fn read(data_type: DataType, bytes: &[u8]) -> Option<Self> {
                 Self::take(data_type, &mut Take::new(bytes)).ok()
             }
 
-            /// The next value of the bytes, which has this type.
+            /// Reads the next value, which has this type.
             pub(super) fn take(data_type: DataType, bytes: &mut Take<'_>) -> Result<Self, WireError> {
                 Ok(match data_type { $(DataType::$variant => Self::$variant(bytes.value::<$wire>()?)),+ })
             }
@@ -92,7 +92,7 @@ macro_rules! types {
                 match self { $(Self::$variant(value) => put.value::<$wire>(value)),+ }
             }
 
-            /// Shows the value under this name.
+            /// Shows the value to `visitor` under this name.
             pub fn visit(self, name: &str, visitor: &mut dyn FieldVisitor) {
                 match self { $(Self::$variant(value) => <$wire as Wire>::visit(value, name, visitor)),+ }
             }
@@ -137,7 +137,7 @@ types! {
 }
 
 impl DataType {
-    /// The type with this word.
+    /// Returns the type with this word.
     #[must_use]
     pub fn from_word(word: &[u8]) -> Option<Self> {
         Self::ALL.iter().copied().find(|known| known.word().as_bytes() == word)

@@ -1,8 +1,8 @@
-//! One reading as bytes: the `postcard` form for datagrams, and with a checksum and byte stuffing for serial lines.
+//! Readings in binary form: as a `postcard` datagram, and with a checksum and byte stuffing for serial lines.
 //!
-//! A frame is a datagram, its CRC-32 as a little-endian `u32`, all of it stuffed by COBS so that no byte is zero, and
-//! a zero. Whoever begins to listen, or loses a byte, waits for the next zero. The CRC is the one of Ethernet and zlib
-//! (reflected polynomial `0xedb88320`, all bits set before, inverted after).
+//! A frame is a datagram and its CRC-32 as a little-endian `u32`, stuffed by COBS so that no byte is zero, and then a
+//! zero. A receiver that joins the stream, or loses a byte, waits for the next zero. The CRC is that of Ethernet and
+//! zlib (reflected polynomial `0xedb88320`, all bits set at the start, inverted at the end).
 
 use heapless::Vec;
 
@@ -11,11 +11,11 @@ use crate::checksum::crc32;
 use crate::sensor::SampleValue;
 use crate::stuffing;
 
-/// The longest datagram \[B\]: a count of 5, the number of values, six values.
+/// The longest datagram \[B\]: a sequence number of 5 bytes, the number of values, six values.
 pub const DATAGRAM_MAX: usize = 5 + 1 + 4 * SampleValue::CAPACITY;
-/// A datagram with its checksum \[B\].
+/// The longest datagram with its checksum \[B\].
 const CONTENT_MAX: usize = DATAGRAM_MAX + 4;
-/// The longest frame with its zero \[B\]: stuffing adds one byte to contents of less than 254.
+/// The longest frame with its zero \[B\]; stuffing adds one byte to contents of less than 254 bytes.
 pub const FRAME_MAX: usize = 1 + CONTENT_MAX + 1;
 
 const _: () = assert!(CONTENT_MAX <= stuffing::CONTENT_MAX, "one byte of stuffing in all");
@@ -23,7 +23,7 @@ const _: () = assert!(CONTENT_MAX <= stuffing::CONTENT_MAX, "one byte of stuffin
 type Content = Vec<u8, CONTENT_MAX>;
 
 impl Reading {
-    /// Reads one datagram. Bytes behind the reading are refused: they are a sign of another form.
+    /// Reads one datagram. Bytes behind the reading are rejected, because they are a sign of another form.
     ///
     /// # Errors
     /// [`NotAReading`]: `Malformed`, `Count`.
@@ -62,15 +62,15 @@ impl Reading {
         Self::from_datagram(datagram)
     }
 
-    /// Writes the datagram, for sensors; what was written.
+    /// Writes the datagram and returns its bytes; for sensors.
     pub fn to_datagram<'o>(&self, out: &'o mut [u8; DATAGRAM_MAX]) -> &'o [u8] {
         written(&self.content(), out)
     }
 
-    /// Writes the frame with its zero, for sensors; what was written.
+    /// Writes the frame with its zero and returns its bytes; for sensors.
     pub fn to_frame<'o>(&self, out: &'o mut [u8; FRAME_MAX]) -> &'o [u8] {
         let mut content = self.content();
-        // Vectors sized for the longest reading take any.
+        // Vectors of the size of the longest reading have room for any reading.
         let _ = content.extend_from_slice(&crc32(&content).to_le_bytes());
         let frame = stuffing::framed::<FRAME_MAX>(&content).unwrap_or_default();
         written(&frame, out)
@@ -87,7 +87,7 @@ impl Reading {
         }
         let [low, ..] = seq.to_le_bytes();
         let _ = content.push(low);
-        // One to six: the varint is the number itself.
+        // One to six: a varint of one byte.
         let _ = content.push(u8::try_from(numbers.len()).unwrap_or_default());
         for number in numbers {
             let _ = content.extend_from_slice(&number.to_le_bytes());
@@ -103,7 +103,7 @@ fn written<'o, const N: usize>(bytes: &[u8], out: &'o mut [u8; N]) -> &'o [u8] {
     out.get(..bytes.len()).unwrap_or(&[])
 }
 
-/// A varint of 32 bits, low groups of seven bits first, and what is behind it.
+/// Reads a varint of 32 bits, low groups of seven bits first; returns it with the bytes behind it.
 fn varint(bytes: &[u8]) -> Result<(u32, &[u8]), NotAReading> {
     let mut value = 0_u32;
     let mut rest = bytes;

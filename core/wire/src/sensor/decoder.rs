@@ -1,21 +1,22 @@
-//! Readings out of a stream of bytes, in fixed memory.
+//! Extracts readings from a stream of bytes, in fixed memory.
 //!
-//! Bytes come in any pieces. A message ends at its delimiter: a zero for frames, a line feed or carriage return for
-//! lines. One that is too long is skipped to its delimiter. A decoder begins as if in the middle of a message, because
-//! nobody knows since when the sensor talks: `0.0503` cut in half is a wrong number, not an error. The same holds once
-//! bytes are known to be lost.
+//! Bytes arrive in pieces of any size. A message ends at its delimiter: a zero for frames, a line feed or carriage
+//! return for lines. A message that is too long is skipped to its delimiter. A decoder discards everything up to the
+//! first delimiter, because the sensor may have been sending before: `0.0503` cut in half is a wrong number, not an
+//! error. The same applies after bytes are known to be lost.
 
 use super::{FRAME_MAX, NotAReading, Reading};
 
-/// The longest line that is a reading \[B\], without its end: six numbers of 17 digits with their exponents, and more.
+/// The longest line that can be a reading \[B\], without its end: six numbers of 17 digits with their exponents, and
+/// more.
 pub const LINE_MAX: usize = 256;
 
-/// What a serial line carries.
+/// The form of the messages on a serial line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Form {
-    /// One reading per line of text: no checksum, a byte lost within a number is another number.
+    /// One reading per line of text. There is no checksum, so a byte lost within a number results in another number.
     #[default]
     Lines,
     /// One reading per frame with a checksum.
@@ -38,26 +39,26 @@ impl Form {
     }
 }
 
-/// What was counted since the decoder was made; all saturate.
+/// The counts since the decoder was created; all saturate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Figures {
-    /// Readings.
+    /// The number of readings.
     pub readings: u32,
-    /// Whole messages that are none, too long ones included.
+    /// The number of complete messages that are not readings, including those that are too long.
     pub refused: u32,
-    /// Bytes that belong to no reading: those of refused messages, and those before the first delimiter.
+    /// The number of bytes that belong to no reading: those of rejected messages, and those before the first delimiter.
     pub garbage: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// In a message from its beginning on.
+    /// In a message whose beginning was received.
     Collecting,
     /// In a message that is too long.
     Skipping,
-    /// In a message whose beginning is not known.
+    /// In a message whose beginning was not received.
     Joining,
 }
 
@@ -68,40 +69,41 @@ pub struct Decoder {
     bytes: [u8; LINE_MAX],
     len: usize,
     state: State,
-    /// Sequence number of the next line without one.
+    /// The sequence number of the next line that has none.
     next_seq: u32,
     figures: Figures,
 }
 
 impl Decoder {
-    /// A decoder for a stream that somebody may have been talking on.
+    /// Returns a decoder for a stream that may begin in the middle of a message.
     #[must_use]
     pub const fn new(form: Form) -> Self {
         let figures = Figures { readings: 0, refused: 0, garbage: 0 };
         Self { form, bytes: [0; LINE_MAX], len: 0, state: State::Joining, next_seq: 0, figures }
     }
 
-    /// What was counted.
+    /// Returns the counts.
     #[must_use]
     pub const fn figures(&self) -> Figures {
         self.figures
     }
 
-    /// Bytes of a message whose end is still to come \[B\].
+    /// Returns the number of received bytes of an incomplete message \[B\].
     #[must_use]
     pub const fn waiting(&self) -> usize {
         self.len
     }
 
-    /// Bytes were lost: the message in progress is no message, up to its delimiter.
+    /// Records that bytes were lost: the current message is discarded up to its delimiter.
     pub fn resync(&mut self) {
         self.figures.garbage = self.figures.garbage.saturating_add(count(self.len));
         self.len = 0;
         self.state = State::Joining;
     }
 
-    /// Takes in what one read returned; the newest reading among it, for earlier ones are older than their arrival
-    /// says. Whole messages that are no reading go to `refused`, with their bytes (none where there were too many).
+    /// Processes the bytes of one read and returns the newest reading among them. Earlier readings are dropped, because
+    /// they are older than their time of arrival. Complete messages that are not readings are passed to `refused` with
+    /// their bytes (none if there were too many).
     pub fn newest(&mut self, bytes: &[u8], mut refused: impl FnMut(&[u8], NotAReading)) -> Option<Reading> {
         let mut newest = None;
         for byte in bytes {
@@ -114,7 +116,8 @@ impl Decoder {
         newest
     }
 
-    /// Takes in one byte; what it ended, if anything: a reading, or a message that is none, and why.
+    /// Processes one byte. If it completes a message, returns the reading, or the message and the reason why it is not
+    /// a reading.
     pub fn push(&mut self, byte: u8) -> Option<Result<Reading, (&[u8], NotAReading)>> {
         if self.form.ends(byte) {
             return self.end();
@@ -141,7 +144,7 @@ impl Decoder {
         let read = match (core::mem::replace(&mut self.state, State::Collecting), self.form) {
             (State::Joining, _) => return None,
             (State::Skipping, _) => Err(NotAReading::TooLong),
-            // Two delimiters in a row: the end of a line on some systems, a frame opened by a zero.
+            // Two delimiters in a row: some systems end lines with both, and some senders begin a frame with a zero.
             (State::Collecting, _) if message.is_empty() => return None,
             (State::Collecting, Form::Lines) => Reading::from_line(message, self.next_seq),
             (State::Collecting, Form::Frames) => Reading::from_frame(message).map(Some),
@@ -236,7 +239,7 @@ mod tests {
         let mut decoder = Decoder::new(Form::Frames);
         let seen = decoded(&mut decoder, &stream);
         assert!(matches!(seen[..], [Ok(first), Err(_), Ok(third)] if first == readings[0] && third == readings[2]));
-        // The same with a byte lost, its delimiter among them: then two frames are one message.
+        // The same stream without the delimiter of one frame: two frames become one message.
         stream.remove(second);
         assert_eq!(decoded(&mut Decoder::new(Form::Frames), &stream).len(), 3);
     }

@@ -1,4 +1,4 @@
-//! One reading as text: `[seq=N] VALUE [VALUE …]`, separated by blanks, tabs, commas or semicolons.
+//! Readings in text form: `[seq=N] VALUE [VALUE …]`, separated by blanks, tabs, commas or semicolons.
 
 use super::{NotAReading, Reading, saturated};
 use crate::decimal;
@@ -7,8 +7,8 @@ use crate::sensor::SampleValue;
 const SEQ: &[u8] = b"seq=";
 
 impl Reading {
-    /// Reads one line, with or without its end. `Ok(None)` where the line carries nothing: it is blank, or a comment
-    /// that begins with `#`. A line without `seq=` gets the sequence number `next`.
+    /// Reads one line, with or without its end. Returns `Ok(None)` if the line is blank, or a comment that begins with
+    /// `#`. A line without `seq=` gets the sequence number `next`.
     ///
     /// # Errors
     /// [`NotAReading`]: `NotText`, `NotANumber`, `NotASequence`, `Count`.
@@ -46,7 +46,7 @@ impl Reading {
     }
 }
 
-/// The word of a line at this place, counted from 1 as [`NotAReading::NotANumber`] counts.
+/// Returns the word of a line at this position, counted from 1 as in [`NotAReading::NotANumber`].
 #[must_use]
 pub fn word(line: &[u8], place: u8) -> Option<&[u8]> {
     words(line.trim_ascii()).nth(usize::from(place).checked_sub(1)?)

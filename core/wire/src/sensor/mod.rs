@@ -1,5 +1,5 @@
-//! What sensors send: one to six numbers with a sequence number, as a line of text, as a datagram, or as a frame with
-//! a checksum on a serial line.
+//! Sensor readings: one to six numbers with a sequence number, as a line of text, as a datagram, or as a frame with a
+//! checksum on a serial line.
 //!
 //! | form | for | carried by | bytes |
 //! |---|---|---|---|
@@ -7,10 +7,10 @@
 //! | [datagram](Reading::from_datagram) | devices on the network | UDP | count as a varint, number of values, `f32` each |
 //! | [frame](Reading::from_frame) | devices on a wire | serial line | a datagram and its CRC-32, byte-stuffed, then a zero |
 //!
-//! A distance is a reading of one number, a six-axis force/torque sensor's is one of six. Units are SI, or become so
-//! by a [`Scale`]: m, N, N·m, m/s, rad/s; the law that uses the reading names them.
+//! A distance is a reading of one number; a six-axis force/torque sensor sends six. The unit is SI, directly or after a
+//! [`Scale`]: m, N, N·m, m/s, rad/s, as the law that uses the reading requires.
 //!
-//! Hosts and boards read all forms by this code. It reads no clock: who received the bytes knows when.
+//! Hosts and boards read all forms with this code. It reads no clock: the caller records the time of arrival.
 //!
 //! ```
 //! use outrigger_wire::sensor::SourceId;
@@ -36,49 +36,49 @@ pub use sample::{Sample, SampleValue, SourceId};
 
 use crate::time::Instant;
 
-/// One reading as it was sent.
+/// One reading as the sensor sent it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Reading {
-    /// Counted up by the sensor, wrapping: what shows that a reading was lost or repeated.
+    /// The sensor's counter, wrapping. It shows lost and repeated readings.
     pub seq: u32,
-    /// The numbers. NaN and infinity pass: refusing them, with their reason, is the engine's work.
+    /// The numbers. NaN and infinity are accepted here; the engine rejects them with a reason.
     pub value: SampleValue,
 }
 
 impl Reading {
-    /// What the engine takes in: this reading of `source`, received at `taken_at`.
+    /// Returns the engine's form of this reading: from `source`, received at `taken_at`.
     #[must_use]
     pub const fn sample(&self, source: SourceId, taken_at: Instant) -> Sample {
         Sample { source, value: self.value, seq: self.seq, taken_at }
     }
 
-    /// Refuses a reading that does not have exactly `expected` numbers.
+    /// Rejects a reading that does not have exactly `expected` numbers.
     ///
     /// # Errors
-    /// [`NotAReading::Count`].
+    /// [`NotAReading::Count`] if the number differs.
     pub fn with_count(self, expected: usize) -> Result<Self, NotAReading> {
         let found = self.value.as_slice().len();
         if found == expected { Ok(self) } else { Err(NotAReading::count(found, expected)) }
     }
 }
 
-/// From a sensor's own unit to SI: multiplied by `factor`, then `offset` is added.
+/// A conversion from a sensor's unit to SI: multiplies by `factor`, then adds `offset`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Scale {
-    /// SI units per unit of the sensor.
+    /// The SI units per unit of the sensor.
     pub factor: f32,
-    /// What is added afterwards \[SI unit\].
+    /// The number that is added after the multiplication \[SI unit\].
     pub offset: f32,
 }
 
 impl Scale {
-    /// Nothing is changed.
+    /// A conversion that changes nothing.
     pub const NONE: Self = Self { factor: 1.0, offset: 0.0 };
 
-    /// The reading with every number scaled.
+    /// Returns the reading with every number converted.
     #[must_use]
     pub fn of(&self, reading: Reading) -> Reading {
         Reading { value: reading.value.map(|number| number * self.factor + self.offset), ..reading }
@@ -91,34 +91,34 @@ impl Default for Scale {
     }
 }
 
-/// Why bytes are not a reading.
+/// The reason why bytes are not a reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum NotAReading {
     /// A line longer than [`LINE_MAX`], or a frame longer than [`FRAME_MAX`].
     TooLong,
-    /// A line with bytes that are no printable ASCII.
+    /// A line with bytes that are not printable ASCII.
     NotText,
-    /// A word of a line that is no number.
+    /// A word of a line that is not a number.
     NotANumber {
-        /// Its place in the line, from 1, saturating; [`word`] finds it.
+        /// The position of the word in the line, from 1, saturating; see [`word`].
         word: u8,
     },
-    /// A line that begins with `seq=` and no number of 32 bits behind it.
+    /// A line that begins with `seq=` and has no number of 32 bits behind it.
     NotASequence,
     /// Too many or too few numbers.
     Count {
-        /// Numbers in the reading, saturating.
+        /// The number of values in the reading, saturating.
         found: u8,
-        /// The most that a reading has, or how many were to be there.
+        /// The greatest possible number of values, or the expected number.
         expected: u8,
     },
-    /// A frame that is not stuffed as frames are: bytes were lost, or it is none.
+    /// A frame with invalid byte stuffing: bytes were lost, or it is not a frame.
     Stuffing,
-    /// A frame whose checksum is not that of its content.
+    /// A frame whose checksum does not match its content.
     Checksum,
-    /// Binary content that ends before its last number does, goes on behind it, or has a count beyond 32 bits.
+    /// Binary content that ends before its last number, continues behind it, or has a counter beyond 32 bits.
     Malformed,
 }
 

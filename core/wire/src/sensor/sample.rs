@@ -2,13 +2,13 @@
 
 use crate::time::Instant;
 
-/// A sensor, by the number its configuration gave it.
+/// The number that the configuration gives a sensor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct SourceId(pub u8);
 
-/// One to six numbers, in the unit the law that uses them names.
+/// One to six numbers, in the unit that the law using them requires.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -18,11 +18,11 @@ pub struct SampleValue {
 }
 
 impl SampleValue {
-    /// Most numbers of one sample.
+    /// The greatest number of values in one sample.
     pub const CAPACITY: usize = 6;
 
-    /// The value with these numbers; `None` for no number or more than six. NaN is a measurement: who uses
-    /// it refuses it.
+    /// Returns a value with these numbers; `None` for no number or more than six. NaN is accepted as a measurement; the
+    /// code that uses it must reject it.
     #[must_use]
     pub fn new(channels: &[f32]) -> Option<Self> {
         let mut value = Self { channels: [0.0; Self::CAPACITY], len: u8::try_from(channels.len()).ok()? };
@@ -30,26 +30,26 @@ impl SampleValue {
         (!channels.is_empty()).then_some(value)
     }
 
-    /// A single number.
+    /// Returns a value with a single number.
     #[must_use]
     pub const fn scalar(value: f32) -> Self {
         Self { channels: [value, 0.0, 0.0, 0.0, 0.0, 0.0], len: 1 }
     }
 
-    /// The numbers.
+    /// Returns the numbers.
     #[must_use]
     pub fn as_slice(&self) -> &[f32] {
         self.channels.get(..usize::from(self.len)).unwrap_or(&[])
     }
 
-    /// The first number; there always is one.
+    /// Returns the first number; every value has one.
     #[must_use]
     pub const fn first(&self) -> f32 {
         let [first, ..] = self.channels;
         first
     }
 
-    /// The value with each of its numbers replaced.
+    /// Returns the value with each number replaced by the result of `each`.
     #[must_use]
     pub fn map(mut self, mut each: impl FnMut(f32) -> f32) -> Self {
         for number in self.channels.iter_mut().take(usize::from(self.len)) {
@@ -58,7 +58,7 @@ impl SampleValue {
         self
     }
 
-    /// Returns whether both have the same bits: a frozen sensor repeats even its noise.
+    /// Returns whether both values have the same bits. A frozen sensor repeats even its noise.
     #[must_use]
     pub fn same_bits(&self, other: &Self) -> bool {
         self.len == other.len && self.channels.iter().zip(&other.channels).all(|(a, b)| a.to_bits() == b.to_bits())
@@ -74,7 +74,7 @@ pub struct Sample {
     pub source: SourceId,
     /// The reading.
     pub value: SampleValue,
-    /// The sensor's own count, one more for each reading, wrapping.
+    /// The sensor's own counter, which increases by one with each reading, wrapping.
     pub seq: u32,
     /// The time of the reading, on the caller's clock.
     pub taken_at: Instant,
