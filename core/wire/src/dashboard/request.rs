@@ -105,13 +105,13 @@ macro_rules! words {
 words! {
     /// The user role of a CB3 controller: what a person at the pendant may do.
     UserRole {
-        /// Everything is allowed; no password is requested.
+        /// Full access; no password is requested.
         Programmer "programmer",
         /// Programs may be run but not changed.
         Operator "operator",
         /// The passwords of the pendant decide, which is its own rule.
         None "none",
-        /// Nothing is allowed.
+        /// No action is allowed.
         Locked "locked",
         /// Less than an operator; exists in late 3.x.
         Restricted "restricted",
