@@ -1,11 +1,11 @@
-//! Every statement, as the bytes each firmware gets (client interfaces, 5.1 to 5.5).
+//! The bytes of every statement for each firmware (client interfaces, 5.1 to 5.5).
 
 use outrigger_urscript::{
     AnalogDomain, Argument, DigitalOutput, Output, Parity, Popup, RenderError, Sec, ServiceLine, ServoJ, SpeedJ,
     SpeedJForm, SpeedSlider, StopJ, TargetPayload, TextMsg, ToolCommunication, ToolVoltage, Version,
 };
 
-/// One of each generation and each boundary, in order of release.
+/// A version of each generation and at each boundary, in order of release.
 const VERSIONS: [Version; 13] = [
     Version::new(1, 5),
     Version::new(1, 8),

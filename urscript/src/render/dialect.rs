@@ -1,28 +1,29 @@
-//! Which words a controller understands, decided by its full software version.
+//! The URScript forms that a controller accepts, determined by its full software version.
 
 use super::error::RenderError;
 use super::version::Version;
 
-/// The first version of each way of speaking. The defaults follow what drivers in the field do (client interfaces,
-/// 5.4 to 6); those the documents leave open are fields here so that a measurement can move them.
+/// The first software versions of the different forms. The defaults follow the drivers that are in use (client
+/// interfaces, 5.4 to 6). Boundaries that the documents leave open are fields here, so that a measurement can change
+/// them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Boundaries {
-    /// From here on `speedj` may be called without `t`, and streaming does better without it. Default 3.1; the exact
-    /// release is unconfirmed (announced in the notes of 3.2).
+    /// From this version on `speedj` may be called without `t`, and a stream of commands works better without it.
+    /// Default 3.1; the exact release is unconfirmed (announced in the notes of 3.2).
     pub speedj_time_omitted: Version,
-    /// From here on `t` must be given again. Default 3.3; the change came with 3.3.1 or 3.3.2.
+    /// From this version on `t` must be written again. Default 3.3; the change was made in 3.3.1 or 3.3.2.
     pub speedj_time_given_again: Version,
-    /// From here on `servoj` takes `lookahead_time` and `gain`. Default 3.1.
+    /// From this version on `servoj` accepts `lookahead_time` and `gain`. Default 3.1.
     pub servoj_lookahead: Version,
-    /// From here on outputs have a function each for standard, configurable and tool. Default 3.0.
+    /// From this version on there are separate functions for standard, configurable and tool outputs. Default 3.0.
     pub named_outputs: Version,
-    /// From here on mass and centre of gravity of the payload can be set apart. Default 3.3.
+    /// From this version on mass and centre of gravity of the payload can be set separately. Default 3.3.
     pub payload_parts: Version,
-    /// From here on `set_target_payload` takes an inertia and a transition time. Default 5.10; no release of 3.x has the
-    /// function in its manual.
+    /// From this version on `set_target_payload` accepts an inertia and a transition time. Default 5.10; no manual of a
+    /// 3.x release has the function.
     pub target_payload: Version,
-    /// From here on the force-torque sensor can be zeroed. Default 5.0, the first arms that have one; that no release of
-    /// 3.x has the function is unconfirmed.
+    /// From this version on the force-torque sensor can be zeroed. Default 5.0, with the first arms that have the
+    /// sensor. It is unconfirmed that no release of 3.x has the function.
     pub zero_ftsensor: Version,
     /// From here on the tool has a serial line. Default 5.0.
     pub tool_communication: Version,
@@ -43,25 +44,25 @@ impl Default for Boundaries {
     }
 }
 
-/// What `speedj` does with its third argument.
+/// The presence of the time argument in `speedj`, which is the third.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeArgument {
-    /// Written in every call.
+    /// The time is written in every call.
     Given,
-    /// Left out: with it, 3.1 and 3.2 answer a stream of commands with a large delay.
+    /// The time is left out. With it, 3.1 and 3.2 execute a stream of commands with a large delay.
     Omitted,
 }
 
-/// What `servoj` takes.
+/// The arguments of `servoj`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ServoJArguments {
-    /// Position, two ignored zeros, time.
+    /// Position, two ignored zeros, and time.
     Time,
-    /// And `lookahead_time` and `gain`.
+    /// Position, two ignored zeros, time, `lookahead_time` and `gain`.
     TimeLookaheadGain,
 }
 
-/// How outputs are named.
+/// The names of the output functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OutputNames {
     /// CB2: `set_digital_out(0..=9)`, where 8 and 9 are at the tool; `set_analog_out`.
@@ -70,14 +71,15 @@ pub enum OutputNames {
     Named,
 }
 
-/// The way of speaking to one controller. Made once per connection from its [`Version`]; every `render` takes either.
+/// The URScript forms for one controller. Create it once per connection from the controller's [`Version`]; every
+/// `render` accepts either.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dialect {
     /// The controller's software.
     pub version: Version,
-    /// Form of `speedj`.
+    /// The form of `speedj`.
     pub speedj_time: TimeArgument,
-    /// Form of `servoj`.
+    /// The form of `servoj`.
     pub servoj: ServoJArguments,
     /// See [`Boundaries::named_outputs`].
     pub named_outputs: Version,
@@ -92,7 +94,7 @@ pub struct Dialect {
 }
 
 impl Dialect {
-    /// The dialect of `version`, with the given boundaries.
+    /// Returns the dialect of `version` with the given boundaries.
     #[must_use]
     pub fn new(version: Version, boundaries: &Boundaries) -> Self {
         let omitted = version >= boundaries.speedj_time_omitted && version < boundaries.speedj_time_given_again;
@@ -112,13 +114,13 @@ impl Dialect {
         }
     }
 
-    /// Names of the output functions.
+    /// Returns the names of the output functions.
     #[must_use]
     pub fn outputs(&self) -> OutputNames {
         if self.version >= self.named_outputs { OutputNames::Named } else { OutputNames::Numbered }
     }
 
-    /// Whether this controller has what came with `since`.
+    /// Checks that this controller has a feature that was added in version `since`.
     pub(super) fn has(&self, since: Version) -> Result<(), RenderError> {
         if self.version >= since { Ok(()) } else { Err(RenderError::Unsupported { version: self.version, since }) }
     }

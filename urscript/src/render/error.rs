@@ -1,52 +1,52 @@
-//! Why a statement was not rendered, and the ranges arguments are held to.
+//! The error for a statement that was not rendered, and the ranges that limit arguments.
 
 use super::version::Version;
 
-/// Which argument was refused.
+/// The rejected argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum Argument {
-    /// Joint velocity, with the joint's index from 0 \[rad/s\].
+    /// The velocity of a joint, with the joint's index from 0 \[rad/s\].
     Velocity(u8),
-    /// Joint position, with the joint's index from 0 \[rad\].
+    /// The position of a joint, with the joint's index from 0 \[rad\].
     Position(u8),
-    /// Torque of a joint, or its change, with the joint's index from 0 \[Nm\].
+    /// The torque of a joint, or its rate of change, with the joint's index from 0 \[Nm\].
     Torque(u8),
-    /// Distance that a joint may travel \[rad\].
+    /// The distance that a joint may travel \[rad\].
     Travel,
-    /// Acceleration of the leading axis \[rad/s²\].
+    /// The acceleration of the leading axis \[rad/s²\].
     Acceleration,
-    /// Deceleration of the closing `stopj` \[rad/s²\].
+    /// The deceleration of the closing `stopj` \[rad/s²\].
     StopAcceleration,
-    /// Time a call lasts \[s\].
+    /// The duration of a call \[s\].
     Time,
-    /// Look-ahead time of `servoj` \[s\].
+    /// The look-ahead time of `servoj` \[s\].
     Lookahead,
-    /// Gain of `servoj`.
+    /// The gain of `servoj`.
     Gain,
-    /// Number of an output or flag.
+    /// The number of an output or flag.
     Index,
-    /// Level of an analog output, relative.
+    /// The level of an analog output, relative to its full range.
     Level,
-    /// Payload mass \[kg\].
+    /// The payload mass \[kg\].
     Mass,
-    /// Coordinate of the payload's centre of gravity, 0 = x \[m\].
+    /// A coordinate of the payload's centre of gravity, 0 = x \[m\].
     CenterOfGravity(u8),
-    /// Component of the gravity vector, 0 = x \[m/s²\].
+    /// A component of the gravity vector, 0 = x \[m/s²\].
     Gravity(u8),
-    /// Number of the tool centre point's pose: 0 to 2 are x, y, z \[m\], 3 to 5 its rotation vector \[rad\].
+    /// A number of the tool centre point's pose: 0 to 2 are x, y, z \[m\], 3 to 5 its rotation vector \[rad\].
     Tcp(u8),
-    /// Position of the speed slider.
+    /// The position of the speed slider.
     SpeedSlider,
-    /// Text of a message.
+    /// The text of a message.
     Text,
-    /// Title of a popup.
+    /// The title of a pop-up.
     Title,
-    /// Element of the payload's inertia, from 0 in the order xx, yy, zz, xy, xz, yz \[kg·m²\].
+    /// An element of the payload's inertia, from 0 in the order xx, yy, zz, xy, xz, yz \[kg·m²\].
     Inertia(u8),
-    /// Time within which a payload takes effect \[s\].
+    /// The time within which a payload takes effect \[s\].
     TransitionTime,
     /// Stop bits of the tool's serial line.
     StopBits,
@@ -86,45 +86,45 @@ impl core::fmt::Display for Argument {
     }
 }
 
-/// Why nothing may be sent.
+/// The reason why a statement was not rendered. No part of the text may then be sent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum RenderError {
-    /// The text needs `need` bytes, `have` were given.
+    /// The output buffer is too small for the text.
     BufferTooSmall {
-        /// Bytes the text takes.
+        /// The size of the text \[B\].
         need: u16,
-        /// Bytes there were.
+        /// The size of the buffer \[B\].
         have: u16,
     },
     /// A number is not finite or out of its range.
     Number {
-        /// Which one.
+        /// The rejected argument.
         argument: Argument,
-        /// Its value, perhaps NaN.
+        /// Its value; may be NaN.
         found: f32,
-        /// What is allowed.
+        /// The allowed range.
         allowed: Range,
     },
-    /// A text holds a byte that cannot be written between quotes: a quote, a backslash, a control character or one
+    /// A text contains a byte that cannot be written between quotes: a quote, a backslash, a control character or one
     /// outside ASCII.
     Character {
-        /// Which text.
+        /// The rejected argument.
         argument: Argument,
-        /// Its index in the text.
+        /// The offset of the byte in the text.
         at: u16,
         /// The byte.
         found: u8,
     },
     /// A text is too long.
     TextTooLong {
-        /// Which text.
+        /// The rejected argument.
         argument: Argument,
-        /// Its bytes, saturating.
+        /// The length of the text \[B\], saturating.
         found: u16,
-        /// Bytes allowed.
+        /// The greatest allowed length \[B\].
         allowed: u16,
     },
     /// The tool's serial line has no such baud rate.
@@ -136,21 +136,21 @@ pub enum RenderError {
     Unsupported {
         /// The controller's software.
         version: Version,
-        /// The first one that has it.
+        /// The first version that has it.
         since: Version,
     },
 }
 
 impl core::error::Error for RenderError {}
 
-/// An allowed range, both ends included.
+/// An allowed range; includes both ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Range {
-    /// Smallest value.
+    /// The smallest value.
     pub min: f32,
-    /// Largest value.
+    /// The largest value.
     pub max: f32,
 }
 
@@ -159,12 +159,12 @@ impl Range {
         Self { min, max }
     }
 
-    /// Everything from `-max` to `max`.
+    /// Returns the range from `-max` to `max`.
     pub(super) const fn symmetric(max: f32) -> Self {
         Self { min: -max, max }
     }
 
-    /// Passes a value on if it is within; NaN and infinities never are.
+    /// Checks that a value is within the range. NaN and infinities never are.
     pub(super) fn check(self, argument: Argument, found: f32) -> Result<(), RenderError> {
         if found >= self.min && found <= self.max {
             Ok(())
@@ -173,7 +173,7 @@ impl Range {
         }
     }
 
-    /// The same for each element of an array, named by its index.
+    /// Checks each element of an array; an error names the argument by the element's index.
     pub(super) fn check_each(self, argument: fn(u8) -> Argument, values: &[f32]) -> Result<(), RenderError> {
         for (index, &found) in (0..).zip(values) {
             if !(found >= self.min && found <= self.max) {

@@ -1,4 +1,4 @@
-//! The program that speaks External Control's wire on the controller: its template and what is filled in.
+//! The program for the controller that implements the protocol of External Control: its template and its settings.
 
 use core::net::Ipv4Addr;
 
@@ -7,8 +7,8 @@ use super::motion::{ServoJ, SpeedJ, StopJ};
 use super::program::{ScriptError, ScriptText, ScriptValue};
 use super::version::Version;
 
-/// Settings of the program that speaks the wire of External Control (`urscript/programs/external_control.script`): the
-/// robot's side, with a computer that runs a driver for it on the other.
+/// The settings of the program that implements the protocol of External Control on the robot
+/// (`urscript/programs/external_control.script`). Its counterpart is a driver on a computer.
 ///
 /// ```
 /// use outrigger_urscript::{ExternalControlProgram, Version};
@@ -22,51 +22,53 @@ use super::version::Version;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ExternalControlProgram {
-    /// The computer.
+    /// The address of the computer.
     pub host: Ipv4Addr,
-    /// Its port for control messages.
+    /// The computer's port for control messages.
     pub reverse_port: u16,
-    /// Its port for points of trajectories.
+    /// The computer's port for trajectory points.
     pub trajectory_port: u16,
-    /// Its port for commands that are done once.
+    /// The computer's port for one-time commands.
     pub command_port: u16,
-    /// Look-ahead time of `servoj` \[s\]; [`ServoJ::LOOKAHEAD`].
+    /// The look-ahead time of `servoj` \[s\]; limited to [`ServoJ::LOOKAHEAD`].
     pub lookahead: f32,
-    /// Gain of `servoj`; [`ServoJ::GAIN`].
+    /// The gain of `servoj`; limited to [`ServoJ::GAIN`].
     pub gain: u16,
-    /// Acceleration of the leading joint where speeds are ordered \[rad/s²\]; [`SpeedJ::ACCELERATION`].
+    /// The acceleration of the leading joint in modes that command speeds \[rad/s²\]; limited to
+    /// [`SpeedJ::ACCELERATION`].
     pub acceleration: f32,
-    /// Deceleration of every stop \[rad/s²\]; [`StopJ::DECELERATION`].
+    /// The deceleration of every stop \[rad/s²\]; limited to [`StopJ::DECELERATION`].
     pub stop_deceleration: f32,
-    /// How fast each joint may turn \[rad/s\]; [`ExternalControlProgram::JOINT_SPEED`].
+    /// The highest speed of each joint \[rad/s\]; limited to [`ExternalControlProgram::JOINT_SPEED`].
     pub joint_speeds: [f32; 6],
-    /// Limits in the mode of torques.
+    /// The limits in torque mode.
     pub torque: TorqueBounds,
-    /// A number from 1 on by which the computer knows this text: the program sends it, big-endian, as the first four bytes of each
-    /// of its connections, and takes a point of a trajectory only if its last number is the token less the number of its kind.
-    /// Without one it does neither, as UR's own program.
+    /// A number from 1 on that identifies this text to the computer. The program sends it, big-endian, as the first
+    /// four bytes of each connection, and accepts a trajectory point only if its last number is the token minus the
+    /// number of its motion type. With `None` it does neither, like UR's own program.
     pub token: Option<i32>,
 }
 
-/// Limits of an arm that moves by torques: beyond one of them the program brings it to rest and ends.
+/// Limits in torque mode. If one of them is exceeded, the program brings the arm to rest and ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TorqueBounds {
-    /// Highest torque of each joint \[Nm\].
+    /// The highest torque of each joint \[Nm\].
     pub torque: [f32; 6],
-    /// Highest change of each torque in a second \[Nm/s\]: a larger change comes later.
+    /// The highest rate of change of each torque \[Nm/s\]; a larger change is delayed.
     pub rate: [f32; 6],
-    /// Distance of each joint from where torques began \[rad\]; it has to come to rest before.
+    /// The greatest distance of each joint from its position at the start of torque mode \[rad\]. The joint must come
+    /// to rest within it.
     pub travel: f32,
-    /// Lowest angle of each joint \[rad\]; it has to come to rest before.
+    /// The lowest position of each joint \[rad\]. The joint must come to rest above it.
     pub lowest: [f32; 6],
-    /// Highest angle of each joint \[rad\].
+    /// The highest position of each joint \[rad\]. The joint must come to rest below it.
     pub highest: [f32; 6],
-    /// Deceleration that the ways to rest are reckoned with \[rad/s²\].
+    /// The deceleration that is assumed for the stopping distances \[rad/s²\].
     pub braking: f32,
 }
 
 impl TorqueBounds {
-    /// More than any arm has, as UR's own program, which knows no limits.
+    /// Limits beyond those of any arm, for the behaviour of UR's own program, which has no limits.
     pub const WIDE: Self = Self {
         torque: [1000.0; 6],
         rate: [1_000_000.0; 6],
@@ -76,9 +78,9 @@ impl TorqueBounds {
         braking: 50.0,
     };
 
-    /// Range of every torque \[Nm\], angle and travel \[rad\].
+    /// The range of every torque \[Nm\], position and travel \[rad\].
     pub const RANGE: Range = Range::new(-1100.0, 1100.0);
-    /// Range of every rate \[Nm/s\].
+    /// The range of every rate of change \[Nm/s\].
     pub const RATE: Range = Range::new(0.001, 1_000_000.0);
 
     fn check(&self) -> Result<(), RenderError> {
@@ -91,16 +93,17 @@ impl TorqueBounds {
     }
 }
 
-/// What the places of the template become.
+/// The values for the placeholders of the template, with their names.
 pub type ExternalControlValues = [(&'static str, ScriptValue<'static>); 42];
 
 impl ExternalControlProgram {
-    /// The text that is rendered, with its places.
+    /// The template of the program, with placeholders.
     pub const TEMPLATE: &str = include_str!("../../programs/external_control.script");
-    /// Speeds that a joint may be held to \[rad/s\]; the program ignores positions that would need more than 20.
+    /// The range of the highest speed of a joint \[rad/s\]. The program ignores positions that would need more than 20.
     pub const JOINT_SPEED: Range = Range::new(0.01, 20.0);
 
-    /// The ports and numbers that UR's driver has, and no limit of a joint below the 20 rad/s that its program has.
+    /// Returns settings with the ports and numbers of UR's driver. The speed of each joint is limited to 20 rad/s, as
+    /// in UR's program.
     #[must_use]
     pub const fn new(host: Ipv4Addr) -> Self {
         Self {
@@ -118,10 +121,10 @@ impl ExternalControlProgram {
         }
     }
 
-    /// What is filled in.
+    /// Returns the values for the placeholders of the template.
     ///
     /// # Errors
-    /// A number that is not finite or out of its range.
+    /// [`RenderError::Number`] if a number is not finite or out of its range.
     pub fn values(&self) -> Result<ExternalControlValues, RenderError> {
         ServoJ::LOOKAHEAD.check(Argument::Lookahead, self.lookahead)?;
         ServoJ::GAIN.check(Argument::Gain, f32::from(self.gain))?;
@@ -181,8 +184,8 @@ impl ExternalControlProgram {
         ])
     }
 
-    /// The text for the URCap's node: definitions between `# HEADER_BEGIN` and `# HEADER_END`, then what stands in place of the
-    /// node.
+    /// Returns the text for the URCap's program node: definitions between `# HEADER_BEGIN` and `# HEADER_END`, then the
+    /// statements that replace the node.
     ///
     /// # Errors
     /// None with values of [`ExternalControlProgram::values`].
@@ -190,7 +193,7 @@ impl ExternalControlProgram {
         ScriptText::new(Self::TEMPLATE, values, version)
     }
 
-    /// The whole program, to be sent to a port that runs programs.
+    /// Returns the whole program, for a port that runs programs.
     ///
     /// # Errors
     /// None with values of [`ExternalControlProgram::values`].

@@ -1,19 +1,21 @@
 //! A cursor that writes program text into the caller's memory.
 //!
-//! Numbers are fixed-point decimals made by integer arithmetic from the bits of an `f32`: exact, correctly rounded, and
-//! without the float formatting code of `core::fmt` (several kilobytes and thousands of instructions on a board).
+//! Numbers are fixed-point decimals, computed by integer arithmetic from the bits of an `f32`: exact, correctly
+//! rounded, and without the float formatting code of `core::fmt` (several kilobytes and thousands of instructions on a
+//! board).
 
 use super::error::RenderError;
 
-/// Digits after the decimal point: one microradian, or one micrometre.
+/// The number of digits after the decimal point: the resolution is one microradian, or one micrometre.
 pub(crate) const DECIMALS: u32 = 6;
 
 const ONE: u32 = 10_u32.pow(DECIMALS);
 
-/// Longest number of a range up to ±9999: sign, four digits, point, decimals.
+/// The longest number of a range up to ±9999 \[B\]: sign, four digits, point, decimals.
 pub(super) const NUMBER_LEN: usize = 1 + 4 + 1 + DECIMALS as usize;
 
-/// Writes past the end are counted, not made: [`Line::finish`] then says how much was needed.
+/// Writes text to a buffer. Bytes beyond its end are counted but not written, so that [`Line::finish`] can report the
+/// necessary size.
 pub(super) struct Line<'a> {
     out: &'a mut [u8],
     at: usize,
@@ -24,7 +26,7 @@ impl<'a> Line<'a> {
         Self { out, at: 0 }
     }
 
-    /// The length of the text, if all of it found room.
+    /// Returns the length of the text \[B\] if the buffer had room for all of it.
     pub(super) fn finish(self) -> Result<usize, RenderError> {
         if self.at <= self.out.len() {
             return Ok(self.at);
@@ -41,20 +43,20 @@ impl<'a> Line<'a> {
         self.at = self.at.saturating_add(N);
     }
 
-    /// A text whose characters were checked.
+    /// Writes a text whose characters have been checked.
     pub(super) fn text(&mut self, text: &str) {
         for byte in text.bytes() {
             self.put(&[byte]);
         }
     }
 
-    /// `True` or `False`.
+    /// Writes `True` or `False`.
     pub(super) fn boolean(&mut self, value: bool) {
         if value { self.put(b"True") } else { self.put(b"False") }
     }
 
-    /// A whole number.
-    // Not inlined: ten callers, 300 B in each.
+    /// Writes a whole number.
+    // Not inlined: it has ten callers and would take 300 B in each.
     #[inline(never)]
     pub(super) fn integer(&mut self, value: u32) {
         let mut digits = [0_u8; 10];
@@ -73,7 +75,8 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// A finite number below 2³² in magnitude, rounded to [`DECIMALS`] digits, half away from zero. Zero has no sign.
+    /// Writes a finite number below 2³² in magnitude, rounded to [`DECIMALS`] digits, half away from zero. Zero has no
+    /// sign.
     #[inline]
     pub(super) fn number(&mut self, value: f32) {
         let Some(millionths) = millionths(value) else { return self.large(value) };
@@ -106,7 +109,7 @@ impl<'a> Line<'a> {
         self.put(&[b'.', d0, d1, d2, d3, d4, d5]);
     }
 
-    /// `[a,b,c]`.
+    /// Writes a list: `[a,b,c]`.
     #[inline]
     pub(super) fn list(&mut self, values: &[f32]) {
         let mut before = b'[';
@@ -121,14 +124,15 @@ impl<'a> Line<'a> {
 
 #[inline]
 fn digit_of(value: u32) -> u8 {
-    // Callers pass 0..=9; the mask states it where it costs nothing.
+    // Callers pass 0..=9; the mask shows this to the compiler at no cost.
     b'0' | (value & 0x0f) as u8
 }
 
-/// The decimal digits of a number below 10⁴, first one in the lowest byte: halves, then digits, are split at the same time.
+/// Returns the decimal digits of a number below 10⁴, the first one in the lowest byte. The number is split into halves,
+/// and then both halves into digits at the same time.
 #[inline]
 fn four_digits(value: u32) -> u32 {
-    // A reciprocal with so few bits gives every quotient exactly up to 9999, or up to 99.
+    // A reciprocal with so few bits gives exact quotients up to 9999, or up to 99.
     let hundreds = value.wrapping_mul(5_243) >> 19;
     let pairs = (value << 16).wrapping_sub(hundreds.wrapping_mul((100 << 16) - 1));
     let tens = pairs.wrapping_mul(103) >> 10 & 0x000f_000f;
@@ -136,11 +140,11 @@ fn four_digits(value: u32) -> u32 {
     digits | 0x3030_3030
 }
 
-/// The magnitude in millionths where it is below 16.
+/// Returns the magnitude in millionths if it is below 16, otherwise `None`.
 #[inline]
 fn millionths(value: f32) -> Option<u32> {
     let bits = value.to_bits();
-    // Subnormals are below any millionth, as in `fixed_point`.
+    // Subnormals round to zero, as in `fixed_point`.
     let mantissa = u64::from((bits & 0x007f_ffff) | 0x0080_0000);
     // |value| in millionths = mantissa · 15 625 / 2^shift, since 10⁶ is 15 625 · 2⁶.
     let shift = 144_u32.wrapping_sub((bits >> 23) & 0xff);
@@ -160,12 +164,12 @@ fn millionths(value: f32) -> Option<u32> {
     }
 }
 
-/// The magnitude as whole part and millionths. Values of 2³² and above saturate.
+/// Returns the magnitude as whole part and millionths. Values of 2³² and above saturate.
 #[inline]
 fn fixed_point(value: f32) -> (u32, u32) {
     let bits = value.to_bits();
     let exponent = (bits >> 23) & 0xff;
-    // Subnormals (exponent 0) are below any millionth; giving them the hidden bit does not change that.
+    // Subnormals (exponent 0) round to zero; adding the hidden bit does not change that.
     let mantissa = (bits & 0x007f_ffff) | 0x0080_0000;
     // value = mantissa · 2^(exponent − 150)
     if exponent >= 150 {
@@ -185,7 +189,7 @@ fn fixed_point(value: f32) -> (u32, u32) {
     };
     let half = 1_u64.wrapping_shl(shift.wrapping_sub(1));
     let millionths = u64::from(part).wrapping_mul(u64::from(ONE)).wrapping_add(half).wrapping_shr(shift);
-    // At most `ONE`, when the part rounds up to a whole.
+    // At most `ONE`, if the part rounds up to a whole.
     let millionths = millionths as u32;
     if millionths == ONE { (whole.saturating_add(1), 0) } else { (whole, millionths) }
 }
@@ -246,7 +250,7 @@ mod tests {
 
     #[test]
     fn small_numbers_are_those_of_the_general_conversion() {
-        // Every exponent, with mantissas about each place where the rounding could turn.
+        // Every exponent, with mantissas near each position at which the rounding could change.
         for exponent in 0..=0xff_u32 {
             for place in 0..23 {
                 for near in [0, 1, 2, 0x7f_ffff, 0x40_0000, 0x55_5555, 0x2a_aaaa] {

@@ -1,27 +1,27 @@
-//! Messages to the operator: `textmsg` and `popup`. Their texts are the only foreign words that enter a program, so they
-//! are refused, never repaired, when they could end the string they stand in.
+//! Messages to the operator: `textmsg` and `popup`. Their texts are the only text of a statement that the caller chooses
+//! freely. A text that could end its string is rejected, never modified.
 
 use super::error::{Argument, RenderError};
 use super::line::Line;
 
-/// Bytes of the longest text or title.
+/// The length of the longest text or title \[B\].
 pub const MAX_TEXT: usize = 255;
 
-/// A line in the controller's log, and a text message on port 30001.
+/// A line in the controller's log, which is also a text message on port 30001.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextMsg<'a> {
-    /// Printable ASCII without `"` and `\`.
+    /// The text: printable ASCII without `"` and `\`.
     pub text: &'a str,
 }
 
 impl TextMsg<'_> {
-    /// Bytes of the longest program.
+    /// The length of the longest program \[B\].
     pub const MAX_LEN: usize = HEAD.len() + 10 + MAX_TEXT + END.len() + 1;
 
-    /// Writes a secondary program, which leaves a running program alone.
+    /// Writes a secondary program, which does not affect a running program.
     ///
     /// # Errors
-    /// A character that cannot stand in a string, too long a text, or too little room.
+    /// [`RenderError::Character`], [`RenderError::TextTooLong`] or [`RenderError::BufferTooSmall`].
     pub fn render(&self, out: &mut [u8]) -> Result<usize, RenderError> {
         check(Argument::Text, self.text)?;
         let mut line = Line::new(out);
@@ -34,27 +34,27 @@ impl TextMsg<'_> {
     }
 }
 
-/// A box on the operator's screen that does not block.
+/// A pop-up on the operator's screen that does not block the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Popup<'a> {
-    /// Printable ASCII without `"` and `\`.
+    /// The text: printable ASCII without `"` and `\`.
     pub text: &'a str,
-    /// Heading, of the same characters.
+    /// The heading, of the same characters.
     pub title: &'a str,
-    /// Shown as a warning.
+    /// Shows it as a warning.
     pub warning: bool,
-    /// Shown as an error.
+    /// Shows it as an error.
     pub error: bool,
 }
 
 impl Popup<'_> {
-    /// Bytes of the longest program.
+    /// The length of the longest program \[B\].
     pub const MAX_LEN: usize = HEAD.len() + 8 + MAX_TEXT + 3 + MAX_TEXT + 1 + 2 * (1 + 5) + END.len();
 
-    /// Writes a secondary program, which leaves a running program alone.
+    /// Writes a secondary program, which does not affect a running program.
     ///
     /// # Errors
-    /// A character that cannot stand in a string, too long a text, or too little room.
+    /// [`RenderError::Character`], [`RenderError::TextTooLong`] or [`RenderError::BufferTooSmall`].
     pub fn render(&self, out: &mut [u8]) -> Result<usize, RenderError> {
         check(Argument::Text, self.text)?;
         check(Argument::Title, self.title)?;
@@ -76,7 +76,7 @@ impl Popup<'_> {
 const HEAD: &[u8; 25] = b"sec outrigger_message():\n";
 const END: &[u8; 6] = b")\nend\n";
 
-/// A backslash is refused too: whether it escapes a quote is not documented for any release.
+/// Checks a text. A backslash is rejected too, because no release documents whether it escapes a quote.
 fn check(argument: Argument, text: &str) -> Result<(), RenderError> {
     if text.len() > MAX_TEXT {
         let found = u16::try_from(text.len()).unwrap_or(u16::MAX);

@@ -1,4 +1,4 @@
-//! Typed statements to program text.
+//! Renders typed statements to program text.
 //!
 //! Contract of every `render`: either `Ok(n)` and `out[..n]` is one complete text that ends with a newline, or an error
 //! and nothing in `out` may be sent. Only finite numbers within a stated range are written, as fixed-point decimals.

@@ -4,55 +4,56 @@ use super::dialect::{Dialect, ServoJArguments, TimeArgument};
 use super::error::{Argument, Range, RenderError};
 use super::line::{Line, NUMBER_LEN};
 
-/// Six numbers between brackets.
+/// The length of a list of six numbers \[B\].
 const LIST_LEN: usize = 6 * (NUMBER_LEN + 1) + 1;
 
-/// `speedj`: accelerate every joint to a velocity and hold it.
+/// `speedj`: accelerates every joint to a velocity and keeps it.
 ///
-/// What the arm does when no further command comes differs between controllers: some stop when the time is over, some
-/// keep the velocity until a joint limit. See [`SpeedJForm`].
+/// The behaviour without a further command differs between controllers: some stop after the time has passed, some keep
+/// the velocity until a joint limit. See [`SpeedJForm`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SpeedJ {
-    /// Target velocities, base first \[rad/s\]; [`SpeedJ::VELOCITY`].
+    /// The target velocities, base first \[rad/s\]; limited to [`SpeedJ::VELOCITY`].
     pub velocities: [f32; 6],
-    /// Acceleration of the leading axis \[rad/s²\]; [`SpeedJ::ACCELERATION`].
+    /// The acceleration of the leading axis \[rad/s²\]; limited to [`SpeedJ::ACCELERATION`].
     pub acceleration: f32,
-    /// How long the call lasts \[s\], [`SpeedJ::TIME`]; `None` is [`SpeedJ::DEFAULT_TIME`].
+    /// The duration of the call \[s\], limited to [`SpeedJ::TIME`]; `None` is [`SpeedJ::DEFAULT_TIME`].
     ///
-    /// Software 3.1 and 3.2 is not told (see [`TimeArgument::Omitted`]), except by the `sleep` of the self-ending form.
+    /// For software 3.1 and 3.2 it is not written as an argument (see [`TimeArgument::Omitted`]), only as the `sleep`
+    /// of the self-ending form.
     pub time: Option<f32>,
 }
 
-/// How a [`SpeedJ`] stands on the wire.
+/// The form in which a [`SpeedJ`] is written.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SpeedJForm {
     /// One statement, a one-line program: `speedj(qd,a,t)`.
     Bare,
-    /// A program that brings the arm to rest by itself when it is not superseded: `speedj`, then `stopj`. Where the time
-    /// is not an argument a `sleep` stands between them.
+    /// A program that brings the arm to rest by itself unless it is superseded: `speedj`, then `stopj`. If the time is
+    /// not an argument, a `sleep` is written between them.
     SelfEnding {
-        /// Deceleration of the closing `stopj` \[rad/s²\]; [`StopJ::DECELERATION`].
+        /// The deceleration of the closing `stopj` \[rad/s²\]; limited to [`StopJ::DECELERATION`].
         stop_acceleration: f32,
     },
 }
 
 impl SpeedJ {
-    /// Velocities that are rendered \[rad/s\]: far above any arm's maximum (2π); the limits of an arm and a task are
-    /// not decided here.
+    /// The range of velocities that are rendered \[rad/s\]. It is far above any arm's maximum (2π), because the limits
+    /// of an arm and a task are not checked here.
     pub const VELOCITY: Range = Range::symmetric(20.0);
-    /// Accelerations that are rendered \[rad/s²\].
+    /// The range of accelerations that are rendered \[rad/s²\].
     pub const ACCELERATION: Range = Range::new(0.001, 150.0);
-    /// Times that are rendered \[s\].
+    /// The range of durations that are rendered \[s\].
     pub const TIME: Range = Range::new(0.001, 60.0);
-    /// Time when none is given \[s\]: what the field uses on CB2, and at least two control periods everywhere.
+    /// The default duration \[s\]: the usual one on CB2, and at least two control periods on every controller.
     pub const DEFAULT_TIME: f32 = 0.02;
-    /// Bytes of the longest text, of either form.
+    /// The length of the longest text, of either form \[B\].
     pub const MAX_LEN: usize = PROGRAM_LEN + 2 + STATEMENT_LEN + SLEEP_LEN + StopJ::MAX_LEN;
 
     /// Writes the text for a controller of this dialect (or [`Version`](crate::Version)).
     ///
     /// # Errors
-    /// A number that is not finite or out of its range, or too little room.
+    /// [`RenderError::Number`] if a number is not finite or out of its range; [`RenderError::BufferTooSmall`].
     pub fn render(&self, form: SpeedJForm, dialect: impl Into<Dialect>, out: &mut [u8]) -> Result<usize, RenderError> {
         let omitted = dialect.into().speedj_time == TimeArgument::Omitted;
         let time = self.time.unwrap_or(Self::DEFAULT_TIME);
@@ -100,23 +101,23 @@ const PROGRAM_LEN: usize = PROGRAM.len() + END.len();
 const STATEMENT_LEN: usize = 7 + LIST_LEN + 2 * (1 + NUMBER_LEN) + 2;
 const SLEEP_LEN: usize = 7 + NUMBER_LEN + 2;
 
-/// `stopj`: bring every joint to rest.
+/// `stopj`: brings every joint to rest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StopJ {
-    /// Deceleration of the leading axis \[rad/s²\]; obeyed from 3.2 on. [`StopJ::DECELERATION`].
+    /// The deceleration of the leading axis \[rad/s²\]; effective from 3.2 on. Limited to [`StopJ::DECELERATION`].
     pub deceleration: f32,
 }
 
 impl StopJ {
-    /// Decelerations that are rendered \[rad/s²\].
+    /// The range of decelerations that are rendered \[rad/s²\].
     pub const DECELERATION: Range = Range::new(0.01, 150.0);
-    /// Bytes of the longest text.
+    /// The length of the longest text \[B\].
     pub const MAX_LEN: usize = 6 + NUMBER_LEN + 2;
 
-    /// Writes the text; it is the same for every controller.
+    /// Writes the text, which is the same for all controllers.
     ///
     /// # Errors
-    /// A deceleration that is not finite or out of its range, or too little room.
+    /// [`RenderError::Number`] if the deceleration is not finite or out of its range; [`RenderError::BufferTooSmall`].
     pub fn render(&self, out: &mut [u8]) -> Result<usize, RenderError> {
         Self::DECELERATION.check(Argument::StopAcceleration, self.deceleration)?;
         let mut line = Line::new(out);
@@ -131,37 +132,38 @@ impl StopJ {
     }
 }
 
-/// `servoj`: follow a joint position that is sent anew every period.
+/// `servoj`: follows a joint position that is sent again in every period.
 ///
-/// A one-line program that ends without a successor stops the arm abruptly, without a ramp.
+/// If a one-line program ends without a successor, the arm stops abruptly, without a ramp.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ServoJ {
-    /// Target positions, base first \[rad\]; [`ServoJ::POSITION`].
+    /// The target positions, base first \[rad\]; limited to [`ServoJ::POSITION`].
     pub positions: [f32; 6],
-    /// How long the call lasts \[s\]; [`ServoJ::TIME`].
+    /// The duration of the call \[s\]; limited to [`ServoJ::TIME`].
     pub time: f32,
-    /// Look-ahead time \[s\], [`ServoJ::LOOKAHEAD`]; not written before 3.1. The controller's own default is 0.1.
+    /// The look-ahead time \[s\], limited to [`ServoJ::LOOKAHEAD`]; not written before 3.1. The controller's own
+    /// default is 0.1.
     pub lookahead: f32,
-    /// Gain, 100 to 2000; not written before 3.1. The controller's own default is 300.
+    /// The gain, 100 to 2000; not written before 3.1. The controller's own default is 300.
     pub gain: u16,
 }
 
 impl ServoJ {
-    /// Positions that are rendered \[rad\]; wrists that turn without end exist.
+    /// The range of positions that are rendered \[rad\]. It is wide because some wrists turn without end.
     pub const POSITION: Range = Range::symmetric(1000.0);
-    /// Times that are rendered \[s\].
+    /// The range of durations that are rendered \[s\].
     pub const TIME: Range = Range::new(0.001, 60.0);
-    /// Look-ahead times the controllers document \[s\].
+    /// The range of look-ahead times in the controllers' documents \[s\].
     pub const LOOKAHEAD: Range = Range::new(0.03, 0.2);
-    /// Gains the controllers document.
+    /// The range of gains in the controllers' documents.
     pub const GAIN: Range = Range::new(100.0, 2000.0);
-    /// Bytes of the longest text.
+    /// The length of the longest text \[B\].
     pub const MAX_LEN: usize = 7 + LIST_LEN + 4 + 2 * (1 + NUMBER_LEN) + 1 + 4 + 2;
 
     /// Writes the text for a controller of this dialect (or [`Version`](crate::Version)).
     ///
     /// # Errors
-    /// A number that is not finite or out of its range, or too little room.
+    /// [`RenderError::Number`] if a number is not finite or out of its range; [`RenderError::BufferTooSmall`].
     pub fn render(&self, dialect: impl Into<Dialect>, out: &mut [u8]) -> Result<usize, RenderError> {
         Self::POSITION.check_each(Argument::Position, &self.positions)?;
         Self::TIME.check(Argument::Time, self.time)?;

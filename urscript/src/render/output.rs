@@ -1,5 +1,5 @@
-//! Outputs, flags, payload, tool centre point and gravity as secondary programs (client interfaces, 5.3 and 5.5): they run beside the
-//! program that moves the arm, in one control step.
+//! Outputs, flags, payload, tool centre point and gravity as secondary programs (client interfaces, 5.3 and 5.5). These
+//! run in one control step, in parallel to the program that moves the arm.
 
 use super::dialect::{Dialect, OutputNames};
 use super::error::{Argument, Range, RenderError};
@@ -10,15 +10,15 @@ use super::line::{Line, NUMBER_LEN};
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum DigitalOutput {
-    /// In the control box, 0 to 7.
+    /// A standard output of the control box, 0 to 7.
     Standard(u8),
-    /// Configurable, in the control box, 0 to 7; not on CB2.
+    /// A configurable output of the control box, 0 to 7; not on CB2.
     Configurable(u8),
-    /// At the tool, 0 or 1.
+    /// An output at the tool, 0 or 1.
     Tool(u8),
 }
 
-/// What an analog output puts out.
+/// The quantity of an analog output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -29,7 +29,7 @@ pub enum AnalogDomain {
     Voltage,
 }
 
-/// Supply voltage of the tool connector.
+/// The supply voltage of the tool connector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -57,72 +57,72 @@ impl ToolVoltage {
 /// One thing to set. Several make a [`Sec`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Output {
-    /// Level of a digital output.
+    /// The level of a digital output.
     Digital {
-        /// Which one.
+        /// The output.
         output: DigitalOutput,
-        /// High or low.
+        /// `true` for high, `false` for low.
         high: bool,
     },
-    /// Level and kind of an analog output.
+    /// The level and quantity of an analog output.
     Analog {
-        /// 0 or 1.
+        /// The number of the output, 0 or 1.
         index: u8,
-        /// Set before the level; `None` leaves it as it is.
+        /// The quantity, which is set before the level; `None` leaves it unchanged.
         domain: Option<AnalogDomain>,
-        /// 0 to 1: of 10 V, or of the current's span (0 is 4 mA).
+        /// The level, 0 to 1: relative to 10 V, or to the range of the current (0 is 4 mA).
         level: f32,
     },
-    /// Supply of the tool.
+    /// The supply voltage of the tool.
     ToolVoltage(ToolVoltage),
-    /// An internal flag.
+    /// An internal flag of the controller.
     Flag {
-        /// 0 to 31.
+        /// The number of the flag, 0 to 31.
         index: u8,
-        /// Its value.
+        /// The value of the flag.
         value: bool,
     },
-    /// Mass at the tool flange.
+    /// The payload at the tool flange.
     Payload {
-        /// \[kg\], from 0 to `max_mass`.
+        /// The mass \[kg\], from 0 to `max_mass`.
         mass: f32,
-        /// Centre of gravity in the flange's frame \[m\]; `None` keeps the one in force from 3.3 on, and before leaves the
-        /// choice to the controller.
+        /// The centre of gravity in the flange's frame \[m\]. `None` keeps the present one from 3.3 on; before, the
+        /// controller chooses it.
         center_of_gravity: Option<[f32; 3]>,
         /// The arm's rated payload \[kg\], at most [`Output::MASS`]`.max`.
         max_mass: f32,
     },
-    /// Centre of gravity of the payload in the flange's frame \[m\], its mass as it is; 3.3 and later.
+    /// The centre of gravity of the payload in the flange's frame \[m\], without a change of its mass; 3.3 and later.
     CenterOfGravity([f32; 3]),
-    /// Acceleration the base feels, in its own frame \[m/s²\]: `[0, 0, 9.82]` stands upright.
+    /// The acceleration that the base measures, in its own frame \[m/s²\]: `[0, 0, 9.82]` for an upright base.
     Gravity([f32; 3]),
-    /// What the force-torque sensor reads now becomes zero; on arms that have one.
+    /// Sets the present reading of the force-torque sensor to zero; only on arms that have one.
     ZeroForceTorqueSensor,
-    /// Pose of the tool centre point in the flange's frame: x, y, z \[m\], rotation vector \[rad\].
+    /// The pose of the tool centre point in the flange's frame: x, y, z \[m\], rotation vector \[rad\].
     Tcp([f32; 6]),
 }
 
 impl Output {
-    /// Masses any arm is rated for \[kg\], with room for later ones.
+    /// The range of masses \[kg\], beyond the rated payload of any present arm.
     pub const MASS: Range = Range::new(0.0, 100.0);
-    /// Coordinates of a centre of gravity \[m\].
+    /// The range of coordinates of a centre of gravity \[m\].
     pub const CENTER_OF_GRAVITY: Range = Range::symmetric(10.0);
-    /// Components of gravity \[m/s²\].
+    /// The range of components of gravity \[m/s²\].
     pub const GRAVITY: Range = Range::symmetric(30.0);
-    /// Coordinates of a tool centre point \[m\].
+    /// The range of coordinates of a tool centre point \[m\].
     pub const TCP_POSITION: Range = Range::symmetric(10.0);
-    /// Components of its rotation vector \[rad\]: a whole turn.
+    /// The range of components of a tool centre point's rotation vector \[rad\]: a whole turn.
     pub const TCP_ROTATION: Range = Range::symmetric(6.283_186);
-    /// Levels of an analog output.
+    /// The range of levels of an analog output.
     pub const LEVEL: Range = Range::new(0.0, 1.0);
-    /// Bytes of the longest text of one output within a program: a tool centre point, whose numbers have a sign, two digits,
-    /// a point and the decimals at most.
+    /// The length of the longest text of one output within a program \[B\]: that of a tool centre point, whose numbers
+    /// have a sign, two digits, a point and the decimals at most.
     pub const MAX_LEN: usize = 12 + 6 * (NUMBER_LEN - 2 + 1) + 2;
 
-    /// Whether a controller of this dialect (or [`Version`](crate::Version)) takes it.
+    /// Checks that a controller of this dialect (or [`Version`](crate::Version)) accepts the setting.
     ///
     /// # Errors
-    /// What [`Sec::render`] would refuse it for.
+    /// The errors of [`Sec::render`] for this setting.
     pub fn check(&self, dialect: impl Into<Dialect>) -> Result<(), RenderError> {
         self.check_in(&dialect.into())
     }
@@ -178,7 +178,7 @@ impl Output {
                         line.put(b" set_tool_digital_out(");
                         index
                     }
-                    // Refused by `check` where outputs are numbered.
+                    // Rejected by `check` if outputs are numbered.
                     (DigitalOutput::Configurable(index), _) => {
                         line.put(b" set_configurable_digital_out(");
                         index
@@ -260,15 +260,15 @@ fn check_index(found: u8, max: u8) -> Result<(), RenderError> {
     Range::new(0.0, f32::from(max)).check(Argument::Index, f32::from(found))
 }
 
-/// A secondary program that sets outputs, all in the same control step. Controllers send nothing back for it.
+/// A secondary program that applies settings, all in the same control step. Controllers send no reply to it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sec<'a>(
-    /// What to set, in this order.
+    /// The settings, in the order in which they are applied.
     pub &'a [Output],
 );
 
 impl Sec<'_> {
-    /// Bytes of the longest text with `outputs` outputs.
+    /// Returns the length of the longest text with `outputs` settings \[B\].
     #[must_use]
     pub const fn max_len(outputs: usize) -> usize {
         HEAD.len().saturating_add(outputs.saturating_mul(Output::MAX_LEN)).saturating_add(END.len())
@@ -277,7 +277,8 @@ impl Sec<'_> {
     /// Writes the text for a controller of this dialect (or [`Version`](crate::Version)).
     ///
     /// # Errors
-    /// A number out of its range, an output this controller does not have, or too little room.
+    /// [`RenderError::Number`] if a number is out of its range; [`RenderError::Unsupported`] if the controller does not
+    /// have an output; [`RenderError::BufferTooSmall`].
     pub fn render(&self, dialect: impl Into<Dialect>, out: &mut [u8]) -> Result<usize, RenderError> {
         let dialect = dialect.into();
         let mut line = Line::new(out);

@@ -1,7 +1,9 @@
-//! Whole programs: a template with places for values and lines for some software only, to text in pieces.
+//! Renders whole programs from templates, which have placeholders for values and lines for certain software versions.
+//! The text is returned in pieces.
 //!
-//! A template is a text of this crate (`urscript/programs`), written to be read; what is sent has neither its comments nor its
-//! indentation. Nothing is kept but a place in the template, so a program of any length goes through a buffer of any size.
+//! A template is a text of this crate (`urscript/programs`) that is written for readers. The rendered text has neither
+//! its comments nor its indentation. Only a position in the template is stored, so a program of any length can be read
+//! through a buffer of any size.
 //!
 //! | in a template | becomes |
 //! |---|---|
@@ -19,26 +21,26 @@ use super::line::Line;
 use super::templates::{is_word, word};
 use super::version::Version;
 
-/// Longest number or address: ten digits before the point, sign, point, decimals.
+/// The length of the longest number or address \[B\]: ten digits before the point, sign, point, decimals.
 const SCRATCH: usize = 20;
 
-/// What stands in the place of a name.
+/// The value of a placeholder.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ScriptValue<'a> {
     /// A whole number.
     Integer(i32),
     /// A decimal with six digits after the point; [`ScriptValue::DECIMAL`].
     Decimal(f32),
-    /// `192.168.56.1`
+    /// An address such as `192.168.56.1`.
     Address(Ipv4Addr),
-    /// Printable ASCII without `"` and `\`.
+    /// A text of printable ASCII without `"` and `\`.
     Text(&'a str),
-    /// A text, with line ends, so many times one behind the other: for a list that is longer than a template.
+    /// A text that may contain line ends, repeated this number of times; for a list that is longer than a template.
     Repeated(&'a str, u16),
 }
 
 impl ScriptValue<'_> {
-    /// Decimals that are rendered.
+    /// The range of decimals that are rendered.
     pub const DECIMAL: Range = Range::symmetric(4e9);
 
     fn is_sound(&self) -> bool {
@@ -52,7 +54,7 @@ impl ScriptValue<'_> {
         }
     }
 
-    /// Returns the number of times that its text is written.
+    /// Returns the number of times that the text is written.
     const fn times(&self) -> usize {
         match *self {
             Self::Repeated(_, times) => times as usize,
@@ -60,7 +62,7 @@ impl ScriptValue<'_> {
         }
     }
 
-    /// The text of a number in the scratch, or the text itself.
+    /// Returns a text itself, or the text of a number, which is written to `scratch`.
     fn bytes<'b>(&'b self, scratch: &'b mut [u8; SCRATCH]) -> &'b [u8] {
         let mut line = Line::new(scratch);
         match *self {
@@ -90,24 +92,24 @@ fn is_plain(mut bytes: impl Iterator<Item = u8>) -> bool {
     bytes.all(|b| matches!(b, b' '..=b'~') && b != b'"' && b != b'\\')
 }
 
-/// Why a template is not rendered.
+/// The reason why a template is not rendered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum ScriptError {
-    /// A place in this line of the template has a name without a value, or does not end.
+    /// A placeholder in this line of the template has a name without a value, or is not closed.
     Place {
-        /// Counted from 1.
+        /// The number of the line, from 1.
         line: u16,
     },
-    /// What begins with `$` in this line names no software.
+    /// The text after `$` at the beginning of this line is not a condition on the software version.
     Gate {
-        /// Counted from 1.
+        /// The number of the line, from 1.
         line: u16,
     },
-    /// This value is not finite, too large, or a text that would not stay in its quotes.
+    /// A value is not finite, too large, or a text that could end its string.
     Value {
-        /// Its index in the list.
+        /// The index of the value in the list.
         index: u8,
     },
 }
@@ -124,13 +126,13 @@ impl core::fmt::Display for ScriptError {
     }
 }
 
-/// The form in which templates are given.
+/// The form of the templates.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
     Plain,
-    /// The second is the body of a program.
+    /// The second template is the body of a program.
     Wrapped,
-    /// Bytes from 128 on stand for words.
+    /// Bytes from 128 on represent words.
     Packed,
 }
 
@@ -153,29 +155,30 @@ enum Form {
 pub struct ScriptText<'a> {
     values: &'a [(&'a str, ScriptValue<'a>)],
     version: Version,
-    /// What is rendered after `rest`.
+    /// The templates that follow `rest`.
     after: [&'a [u8]; 5],
     rest: &'a [u8],
-    /// Lines of the template that were begun.
+    /// The number of the current line of the template, from 1.
     line: u16,
-    /// `rest` is at the beginning of a line.
+    /// `true` if `rest` is at the beginning of a line.
     fresh: bool,
-    /// What comes next is the template within a program.
+    /// `true` if the next template is the body of a program.
     wraps: bool,
-    /// `rest` is of the template within a program.
+    /// `true` if `rest` is in the body of a program, which gets indented.
     indents: bool,
-    /// Bytes from 128 on stand for words.
+    /// `true` if bytes from 128 on represent words.
     packed: bool,
-    /// Bytes of the value at the beginning of `rest` that were read already.
+    /// The number of bytes already read of the value at the beginning of `rest`.
     within: usize,
     len: usize,
 }
 
 impl<'a> ScriptText<'a> {
-    /// The text of a template for a controller of this software. The whole of it is walked once, so that reading cannot fail.
+    /// Returns the text of a template for a controller of this software. All of it is rendered once for checking, so
+    /// that [`read`](Self::read) cannot fail.
     ///
     /// # Errors
-    /// A place without a value, a line that names no software, or a value that cannot be written.
+    /// A placeholder without a value, a line with an invalid condition, or a value that cannot be written.
     pub fn new(
         template: &'a str,
         values: &'a [(&'a str, ScriptValue<'a>)],
@@ -184,11 +187,11 @@ impl<'a> ScriptText<'a> {
         Self::joined(template.as_bytes(), [b""; 5], Form::Plain, values, version)
     }
 
-    /// The same between a first line, e.g. `"def externalControl():\n"`, and `end`: for a template that is the body of a
-    /// program.
+    /// Returns the text of a template that is the body of a program, between a first line, e.g. `"def
+    /// externalControl():\n"`, and `end`.
     ///
     /// # Errors
-    /// As [`ScriptText::new`].
+    /// The errors of [`ScriptText::new`].
     pub fn within(
         head: &'a str,
         template: &'a str,
@@ -198,11 +201,11 @@ impl<'a> ScriptText<'a> {
         Self::joined(head.as_bytes(), [template.as_bytes(), b"end\n", b"", b"", b""], Form::Wrapped, values, version)
     }
 
-    /// Several of this crate's own [`programs`](crate::programs), one right behind the other, in which a byte from 128 on stands for
-    /// a frequent word.
+    /// Returns the concatenated texts of several of this crate's own [`programs`](crate::programs), in which a byte
+    /// from 128 on represents a frequent word.
     ///
     /// # Errors
-    /// As [`ScriptText::new`].
+    /// The errors of [`ScriptText::new`].
     pub fn of(
         templates: [&'a [u8]; 6],
         values: &'a [(&'a str, ScriptValue<'a>)],
@@ -235,22 +238,22 @@ impl<'a> ScriptText<'a> {
         Ok(text)
     }
 
-    /// Bytes of the whole text.
+    /// Returns the length of the whole text \[B\].
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// No line of the template is for this software.
+    /// Returns `true` if no line of the template is for this software.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Fills a buffer with what comes next and says how much that is: less than the buffer holds at the end of the text, and
-    /// then nothing.
+    /// Fills a buffer with the next part of the text and returns its length \[B\]. It is shorter than the buffer at the
+    /// end of the text, and then 0.
     pub fn read(&mut self, out: &mut [u8]) -> usize {
-        // Walked before: it does not fail.
+        // Cannot fail, because `joined` has rendered all of it.
         self.fill(out).unwrap_or(0)
     }
 
@@ -270,7 +273,7 @@ impl<'a> ScriptText<'a> {
             }
             let mut scratch = [0; SCRATCH];
             let value;
-            // What is copied as one and how many times, what follows it, and whether it ends the line.
+            // The bytes that are copied together, how often, the bytes behind them, and whether they end the line.
             let whole = if let Some(place) = self.rest.strip_prefix(b"{{") {
                 let refused = ScriptError::Place { line: self.line };
                 let rest;
@@ -296,13 +299,13 @@ impl<'a> ScriptText<'a> {
                 self.fresh = done.last() == Some(&b'\n');
                 copied
             };
-            // A template that ends within a line.
+            // A template may end within a line.
             self.fresh |= self.rest.is_empty();
             at = at.saturating_add(copied);
         }
     }
 
-    /// The value of a place, and what follows it.
+    /// Returns the value of a placeholder, and the bytes behind it.
     fn value(&self, place: &'a [u8]) -> Option<(ScriptValue<'a>, &'a [u8])> {
         self.values.iter().find_map(|(name, value)| {
             let rest = place.strip_prefix(name.as_bytes())?.strip_prefix(b"}}")?;
@@ -310,7 +313,8 @@ impl<'a> ScriptText<'a> {
         })
     }
 
-    /// Goes on to the first byte of the next line that is rendered, and says whether it is indented; nothing at the end.
+    /// Advances to the first byte of the next line that is rendered and returns whether the line is indented; `None` at
+    /// the end.
     fn begin_line(&mut self) -> Result<Option<bool>, ScriptError> {
         self.line = self.line.saturating_add(1);
         let mut indented = self.indents;
@@ -358,7 +362,7 @@ impl<'a> ScriptText<'a> {
     }
 }
 
-/// Copies what there is room for.
+/// Copies as many bytes as fit and returns their number.
 fn copy(from: &[u8], to: &mut [u8]) -> usize {
     for (to, from) in to.iter_mut().zip(from) {
         *to = *from;
@@ -371,7 +375,7 @@ fn ends_line(byte: u8, packed: bool) -> bool {
     byte == b'\n' || packed && word(byte).is_some_and(|word| word.ends_with(b"\n"))
 }
 
-/// Copies up to a place or a frequent word, or through the end of the line, as far as there is room.
+/// Copies up to a placeholder or a frequent word, or up to and including the end of the line, as far as the bytes fit.
 fn copy_line(from: &[u8], to: &mut [u8], packed: bool) -> usize {
     let ends = |at: usize, byte: u8| {
         byte == b'\n' || (packed && is_word(byte)) || from.get(at..).is_some_and(|from| from.starts_with(b"{{"))
@@ -381,7 +385,7 @@ fn copy_line(from: &[u8], to: &mut [u8], packed: bool) -> usize {
     copy(from.get(..end).unwrap_or_default(), to)
 }
 
-/// Whether a line is for this software, and what follows `>=5.10 `.
+/// Returns whether a line with this condition is for this software, and the text behind the condition (e.g. `>=5.10 `).
 fn gate(text: &[u8], version: Version) -> Option<(bool, &[u8])> {
     let (since, text) = match text.strip_prefix(b">=") {
         Some(text) => (true, text),

@@ -1,4 +1,4 @@
-//! What a refusal says to a person.
+//! The error messages of [`RenderError`] for people.
 
 use super::error::RenderError;
 use super::line::{DECIMALS, Line};
@@ -36,8 +36,8 @@ impl core::fmt::Display for RenderError {
     }
 }
 
-/// A number as an error shows it: a fixed-point decimal where one can be written. `core`'s float formatting has panics
-/// that a link proof finds.
+/// A number in an error message: a fixed-point decimal if it can be written as one. The float formatting of `core` is
+/// not used, because it has panics that the link proof finds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Decimal(pub f32);
 
@@ -59,7 +59,7 @@ impl core::fmt::Display for Decimal {
     }
 }
 
-/// 2³²: the first magnitude [`Line::number`] cannot write.
+/// 2³²: the smallest magnitude that [`Line::number`] cannot write.
 const BEYOND: f32 = 4_294_967_296.0;
 
 #[cfg(test)]

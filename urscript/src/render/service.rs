@@ -1,6 +1,7 @@
-//! Service lines: text the controllers accept on the same ports that is not URScript (client interfaces, 5.1 and 5.5).
+//! Service lines: text that is not URScript and that the controllers accept on the same ports (client interfaces, 5.1
+//! and 5.5).
 //!
-//! The vendor calls them internal; they are used in the field and not promised from release to release.
+//! The vendor calls them internal; they are in common use, but no release guarantees them.
 
 use super::error::{Argument, Range, RenderError};
 use super::line::{Line, NUMBER_LEN};
@@ -25,7 +26,7 @@ pub enum ServiceLine {
 }
 
 impl ServiceLine {
-    /// Every line.
+    /// All lines.
     pub const ALL: [Self; 7] = [
         Self::PowerOn,
         Self::PowerOff,
@@ -35,10 +36,10 @@ impl ServiceLine {
         Self::UnlockProtectiveStop,
         Self::StopProgram,
     ];
-    /// Bytes of the longest text.
+    /// The length of the longest text \[B\].
     pub const MAX_LEN: usize = 27;
 
-    /// The words, without the newline.
+    /// Returns the words, without the newline.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
@@ -55,7 +56,7 @@ impl ServiceLine {
     /// Writes the text.
     ///
     /// # Errors
-    /// Too little room.
+    /// [`RenderError::BufferTooSmall`].
     pub fn render(self, out: &mut [u8]) -> Result<usize, RenderError> {
         let mut line = Line::new(out);
         line.text(self.words());
@@ -64,23 +65,23 @@ impl ServiceLine {
     }
 }
 
-/// `set speed`: moves the speed slider. An abrupt change while the arm moves can trip a fault on the controller.
+/// `set speed`: moves the speed slider. An abrupt change during motion can trip a fault on the controller.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SpeedSlider(
-    /// 0 (stands still) to 1 (programmed speed).
+    /// The position, from 0 (standstill) to 1 (programmed speed).
     pub f32,
 );
 
 impl SpeedSlider {
-    /// Positions of the slider.
+    /// The range of the slider's position.
     pub const POSITION: Range = Range::new(0.0, 1.0);
-    /// Bytes of the longest text.
+    /// The length of the longest text \[B\].
     pub const MAX_LEN: usize = 10 + NUMBER_LEN + 1;
 
     /// Writes the text.
     ///
     /// # Errors
-    /// A position that is not finite or out of range, or too little room.
+    /// [`RenderError::Number`] if the position is not finite or out of range; [`RenderError::BufferTooSmall`].
     pub fn render(self, out: &mut [u8]) -> Result<usize, RenderError> {
         Self::POSITION.check(Argument::SpeedSlider, self.0)?;
         let mut line = Line::new(out);

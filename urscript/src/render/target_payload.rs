@@ -1,42 +1,43 @@
-//! A payload with its inertia, as a secondary program of its own (client interfaces, 5.3).
+//! A payload with its inertia, as a separate secondary program (client interfaces, 5.3).
 
 use super::dialect::Dialect;
 use super::error::{Argument, Range, RenderError};
 use super::line::{Line, NUMBER_LEN};
 use super::output::{END, HEAD, Output, Sec, check_payload};
 
-/// A secondary program that sets the mass at the tool flange with its inertia, by `set_target_payload`. Software before 5.10 has
-/// no such function: there, an inertia other than 0 is refused, and one of 0 is written as `set_payload`, without a transition
-/// time.
+/// A secondary program that sets the mass at the tool flange with its inertia, by `set_target_payload`. Software before
+/// 5.10 does not have this function: for such software an inertia other than 0 is rejected, and an inertia of 0 is
+/// written as `set_payload`, without a transition time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TargetPayload {
-    /// \[kg\], from 0 to `max_mass`.
+    /// The mass \[kg\], from 0 to `max_mass`.
     pub mass: f32,
-    /// In the flange's frame \[m\].
+    /// The centre of gravity in the flange's frame \[m\].
     pub center_of_gravity: [f32; 3],
-    /// About the centre of gravity, in the axes of the flange: xx, yy, zz, xy, xz, yz \[kg·m²\].
+    /// The inertia about the centre of gravity, in the axes of the flange: xx, yy, zz, xy, xz, yz \[kg·m²\].
     pub inertia: [f32; 6],
-    /// Time within which the controller passes from the payload before to this one \[s\].
+    /// The time in which the controller changes from the previous payload to this one \[s\].
     pub transition_time: f32,
     /// The arm's rated payload \[kg\], at most [`Output::MASS`]`.max`.
     pub max_mass: f32,
 }
 
 impl TargetPayload {
-    /// Moments of inertia \[kg·m²\].
+    /// The range of moments of inertia \[kg·m²\].
     pub const MOMENT_OF_INERTIA: Range = Range::new(0.0, 50.0);
-    /// Products of inertia \[kg·m²\].
+    /// The range of products of inertia \[kg·m²\].
     pub const PRODUCT_OF_INERTIA: Range = Range::symmetric(50.0);
-    /// Transition times \[s\].
+    /// The range of transition times \[s\].
     pub const TRANSITION_TIME: Range = Range::new(0.0, 5.0);
-    /// Bytes of the longest text: eleven numbers with a sign, two digits, a point and the decimals at most (a mass has three
-    /// digits and no sign), ten commas between them, and four brackets.
+    /// The length of the longest text \[B\]: eleven numbers with a sign, two digits, a point and the decimals at most
+    /// (a mass has three digits and no sign), ten commas between them, and four brackets.
     pub const MAX_LEN: usize = HEAD.len() + 20 + 11 * (NUMBER_LEN - 2) + 10 + 4 + 2 + END.len();
 
-    /// Checks that a controller of this dialect (or [`Version`](crate::Version)) takes it.
+    /// Checks that a controller of this dialect (or [`Version`](crate::Version)) accepts the payload.
     ///
     /// # Errors
-    /// A number out of its range, or the software that it needs.
+    /// [`RenderError::Number`] if a number is out of its range; [`RenderError::Unsupported`] if the software is too
+    /// old.
     pub fn check(&self, dialect: impl Into<Dialect>) -> Result<(), RenderError> {
         let dialect = dialect.into();
         let Self { mass, center_of_gravity, inertia: [xx, yy, zz, xy, xz, yz], transition_time, max_mass } = *self;
@@ -52,7 +53,7 @@ impl TargetPayload {
     /// Writes the text for a controller of this dialect (or [`Version`](crate::Version)).
     ///
     /// # Errors
-    /// What [`check`](Self::check) refuses, or too little room.
+    /// The errors of [`check`](Self::check); [`RenderError::BufferTooSmall`].
     pub fn render(&self, dialect: impl Into<Dialect>, out: &mut [u8]) -> Result<usize, RenderError> {
         let dialect = dialect.into();
         self.check(dialect)?;

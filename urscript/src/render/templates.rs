@@ -1,11 +1,13 @@
-//! The templates of Outrigger's own programs, as a build carries them: what a [`ScriptText`] leaves out is left out by the
-//! compiler already, a quarter of the text, and a byte above those of ASCII stands for each of the most frequent words.
+//! The templates of Outrigger's own programs in the packed form that a build contains. The compiler already removes all
+//! text that a [`ScriptText`] would remove, a quarter of it, and replaces each of the most frequent words by one byte
+//! above ASCII.
 //!
 //! [`ScriptText`]: super::program::ScriptText
 #![expect(clippy::indexing_slicing, clippy::arithmetic_side_effects, reason = "all of it is evaluated by the compiler")]
 #![allow(long_running_const_eval, reason = "the compiler looks for every word at every place of every template")]
 
-/// Makes of the frequent words a list for the compiler, and one text with the length of each, which a build carries.
+/// Defines the list of frequent words for the compiler, and for the build one text of all words with the length of
+/// each.
 macro_rules! words {
     ($($word:literal)*) => {
         const WORDS: &[&str] = &[$($word),*];
@@ -14,8 +16,8 @@ macro_rules! words {
     };
 }
 
-// Chosen so that templates and words together are short. A longer word is listed before its beginning; a line feed is the last
-// byte of a word.
+// Chosen to minimise templates and words together. A word is listed before any word that is its beginning. A line feed
+// can only be the last byte of a word.
 words! {
     "motion = run mover()\n" "enter_critical\n" " = get_target_" ", \"outrigger\"" "exit_critical" "kill motion\n"
     "] / 1000000" "_positions(" "ending = 3\n" " + 1048576" "get_actual" " = False\n" " > 0 and " "outrigger"
@@ -29,24 +31,24 @@ words! {
     ", " "1\n" ":\n" "]\n" "at" "en" "er" "go" "in" "lo" "mo" "ne" "o[" "ol" "or" "st" "to"
 }
 
-/// The bytes from here on stand for words, in the order of the list.
+/// The first of the bytes that represent words, in the order of the list.
 const FIRST: u8 = 128;
 const _: () = assert!(WORDS.len() <= FIRST as usize, "more words than there are bytes for them");
 
-/// Returns whether a byte of a template stands for a word.
+/// Returns whether a byte of a template represents a word.
 pub(super) const fn is_word(byte: u8) -> bool {
     byte >= FIRST
 }
 
-/// Returns the word that a byte of a template stands for, if any.
+/// Returns the word that a byte of a template represents, if any.
 pub(super) fn word(byte: u8) -> Option<&'static [u8]> {
     let (length, before) = LENGTHS.get(..=usize::from(byte.checked_sub(FIRST)?))?.split_last()?;
     let start = before.iter().fold(0_usize, |sum, length| sum.wrapping_add(usize::from(*length)));
     JOINED.as_bytes().get(start..)?.get(..usize::from(*length))
 }
 
-/// For each byte of ASCII the number of the first word that begins with it, and for each word that of the next one with the same
-/// beginning: 255 for none.
+/// Chains of words with the same first byte: for each byte of ASCII the index of the first such word, and for each word
+/// that of the next one. 255 ends a chain.
 const CHAINS: ([u8; 128], [u8; WORDS.len()]) = {
     let (mut heads, mut next) = ([u8::MAX; 128], [u8::MAX; WORDS.len()]);
     let mut index = WORDS.len();
@@ -59,7 +61,7 @@ const CHAINS: ([u8; 128], [u8; WORDS.len()]) = {
     (heads, next)
 };
 
-/// Returns the byte for the first of the words that `text[at..end]` begins with, and the length of that word.
+/// Returns the byte of the first word with which `text[at..end]` begins, and the length of that word.
 const fn packed(text: &[u8], at: usize, end: usize) -> Option<(u8, usize)> {
     assert!(text[at].is_ascii(), "programs are ASCII");
     let mut number = CHAINS.0[text[at] as usize];
@@ -77,7 +79,7 @@ const fn packed(text: &[u8], at: usize, end: usize) -> Option<(u8, usize)> {
     None
 }
 
-/// How many bytes of a template stay, which are written to `out`, as many as it has room for.
+/// Writes the packed form of a template to `out`, as far as it fits, and returns its length \[B\].
 const fn strip<const N: usize>(template: &[u8], out: &mut [u8; N]) -> usize {
     let (mut at, mut len) = (0, 0);
     while at < template.len() {
@@ -93,7 +95,7 @@ const fn strip<const N: usize>(template: &[u8], out: &mut [u8; N]) -> usize {
             if indented {
                 len = put(b' ', out, len);
             }
-            // The end of the line may belong to a word; conditions on the software and places for values belong to none.
+            // The end of the line may be part of a word. Version conditions and placeholders are not part of words.
             let after = if end < template.len() { end + 1 } else { end };
             let (mut gate, mut place) = (template[at] == b'$', false);
             while at < after {
@@ -141,30 +143,32 @@ macro_rules! template {
 /// (`urscript/programs/limits.script`).
 pub const LIMITS: &[u8] = template!("limits");
 
-/// The joint speeds by a thread of `speedj` (`urscript/programs/speedj.script`), between [`LIMITS`] and [`CONVERSATION`].
+/// Executes joint speeds by a thread of `speedj` (`urscript/programs/speedj.script`); between [`LIMITS`] and
+/// [`CONVERSATION`].
 pub const SPEEDJ: &[u8] = template!("speedj");
 
-/// The joint torques by a thread of `direct_torque` (`urscript/programs/torque.script`), between [`LIMITS`] and [`CONVERSATION`].
+/// Executes joint torques by a thread of `direct_torque` (`urscript/programs/torque.script`); between [`LIMITS`] and
+/// [`CONVERSATION`].
 pub const TORQUE: &[u8] = template!("torque");
 
-/// The steps of the two programs of joint positions, behind [`LIMITS`] (`urscript/programs/positions.script`).
+/// The steps of the two programs for joint positions; behind [`LIMITS`] (`urscript/programs/positions.script`).
 pub const POSITIONS: &[u8] = template!("positions");
 
-/// The joint positions by a thread of `servoj` (`urscript/programs/servoj.script`), between [`POSITIONS`] and
+/// Executes joint positions by a thread of `servoj` (`urscript/programs/servoj.script`); between [`POSITIONS`] and
 /// [`CONVERSATION`].
 pub const SERVOJ: &[u8] = template!("servoj");
 
-/// The joint positions that wait in a ring before a thread of `servoj` takes them (`urscript/programs/buffered.script`),
-/// between [`POSITIONS`] and [`CONVERSATION`].
+/// Executes joint positions that wait in a ring before a thread of `servoj` uses them
+/// (`urscript/programs/buffered.script`); between [`POSITIONS`] and [`CONVERSATION`].
 pub const BUFFERED: &[u8] = template!("buffered");
 
-/// What each of the other three says to the computer that sent it, and hears from it
+/// The communication of the programs other than [`PLAYER`] with the computer that sent them
 /// (`urscript/programs/conversation.script`).
 pub const CONVERSATION: &[u8] = template!("conversation");
 
-/// The same in registers of RTDE, in place of [`CONVERSATION`] (`urscript/programs/registers.script`).
+/// The same communication through registers of RTDE, instead of [`CONVERSATION`]
+/// (`urscript/programs/registers.script`).
 pub const REGISTERS: &[u8] = template!("registers");
 
-/// The moves that the controller makes by itself, with their own conversation (`urscript/programs/player.script`), behind
-/// [`LIMITS`].
+/// Executes moves by itself, with its own communication (`urscript/programs/player.script`); behind [`LIMITS`].
 pub const PLAYER: &[u8] = template!("player");
