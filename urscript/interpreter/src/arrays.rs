@@ -3,8 +3,8 @@
 //! | operands | `+ - / %` | `*` |
 //! |---|---|---|
 //! | list and list of the same length | by element | by element |
-//! | list or matrix and number, either way round | by element | by element |
-//! | matrix and matrix of the same shape | by element | product, where columns and rows agree |
+//! | list or matrix and number, in either order | by element | by element |
+//! | matrix and matrix of the same shape | by element | product, if columns and rows agree |
 //! | matrix and list | – | product: a list with an element for each row |
 //!
 //! A matrix is a list of lists of the same length.
@@ -13,11 +13,12 @@ use super::code::Binary;
 use super::error::FaultKind;
 use super::value::Value;
 
-/// Multiplications that one product may take: what is done within one instruction is bounded.
+/// The greatest number of multiplications in one product, because the work of one instruction is bounded.
 const PRODUCT: usize = 1 << 20;
 
 impl Binary {
-    /// The result for operands of which at least one is a list; a number of multiplications beside it for the budget.
+    /// Returns the result for operands of which at least one is a list, and the number of multiplications to charge to
+    /// the budget.
     pub(super) fn arrays(self, left: &Value, right: &Value) -> Result<(Value, usize), FaultKind> {
         if self == Self::Multiply
             && let Some((a, rows, inner)) = matrix(left)
@@ -34,7 +35,7 @@ impl Binary {
         Ok((self.by_element(left, right)?, 0))
     }
 
-    /// Element by element, through the levels of a matrix: no deeper than values may nest.
+    /// Applies the operator by element, through the levels of a matrix; not deeper than values may be nested.
     fn by_element(self, left: &Value, right: &Value) -> Result<Value, FaultKind> {
         let list = match (left, right) {
             (Value::List(left), Value::List(right)) => {
@@ -54,7 +55,7 @@ impl Binary {
         Ok(Value::List(list))
     }
 
-    /// Rows times columns; both by rows, one after the other.
+    /// Returns the product of two matrices, which are given row by row.
     fn product(self, a: &[&Value], b: &[&Value], shape: [usize; 4]) -> Result<(Value, usize), FaultKind> {
         let [rows, inner, others, columns] = shape;
         if inner != others {
@@ -80,7 +81,7 @@ impl Binary {
     }
 }
 
-/// Elements of a matrix by rows, and how many rows and columns it has.
+/// Returns the elements of a matrix row by row, with the numbers of rows and columns; `None` if `value` is no matrix.
 fn matrix(value: &Value) -> Option<(Vec<&Value>, usize, usize)> {
     let Value::List(rows) = value else { return None };
     let mut elements = Vec::new();
@@ -95,7 +96,7 @@ fn matrix(value: &Value) -> Option<(Vec<&Value>, usize, usize)> {
     Some((elements, rows.len(), columns?))
 }
 
-/// A matrix of one column as a list.
+/// Converts a matrix of one column to a list.
 fn flat(value: Value) -> Value {
     let Value::List(rows) = value else { return value };
     let first = |row| if let Value::List(mut row) = row { row.pop().unwrap_or_default() } else { row };

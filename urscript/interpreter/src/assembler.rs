@@ -1,9 +1,9 @@
-//! Bytes of a connection to programs and service lines (client interfaces, 5.1).
+//! Cuts the bytes of a connection into programs and service lines (client interfaces, 5.1).
 
 use super::limits::Limits;
 use outrigger_urscript::ServiceLine;
 
-/// Something complete that came in.
+/// A complete program or service line.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Assembled {
     /// The text of one program, for [`Program::compile`](super::Program::compile): a `def` or `sec` block, or a single
@@ -16,20 +16,20 @@ pub enum Assembled {
 /// A service line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Service {
-    /// One without arguments.
+    /// A service line without arguments.
     Line(ServiceLine),
-    /// `set speed`, 0 to 1.
+    /// `set speed`, with the position of the speed slider, 0 to 1.
     Speed(f64),
 }
 
-/// Cuts bytes into what a controller's ports accept:
+/// Cuts bytes into the units that a controller's ports accept:
 ///
-/// * a block, from a line that begins with `def` or `sec` in column 1 up to a line `end` in column 1, or on one line
-///   when every block it opens ends there,
-/// * any other line: a service line if it reads as one, else a program of one line.
+/// * A block: from a line that begins with `def` or `sec` in column 1 up to a line `end` in column 1. It can also be a
+///   single line, if every block that the line opens ends on it.
+/// * Any other line: a service line if it can be read as one, otherwise a program of one line.
 ///
-/// Lines that are empty or only a comment are dropped outside blocks. Nothing is complete without its newline, so bytes
-/// that are left when a connection closes do nothing. Bytes are read as ISO 8859-1.
+/// Outside of blocks, empty lines and lines with only a comment are dropped. A unit is complete with its newline, so
+/// bytes that remain when a connection closes have no effect. Bytes are read as ISO 8859-1.
 ///
 /// ```
 /// use outrigger_interpreter::{Assembled, LineAssembler};
@@ -44,9 +44,9 @@ pub enum Service {
 /// ```
 #[derive(Clone, Debug)]
 pub struct LineAssembler {
-    /// The line so far, without its newline.
+    /// The current line so far, without its newline.
     line: Line,
-    /// The lines of a block that is open.
+    /// The lines of the block that is open.
     block: Option<Block>,
     limit: usize,
     oversize: u64,
@@ -55,38 +55,39 @@ pub struct LineAssembler {
 #[derive(Clone, Debug, Default)]
 struct Line {
     text: String,
-    /// It is longer than the limit; `text` is its beginning.
+    /// `true` if the line is longer than the limit; `text` is its beginning.
     cut: bool,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Block {
     text: String,
-    /// It is longer than the limit: its end is waited for, its text forgotten.
+    /// `true` if the block is longer than the limit: its text is dropped, and the rest is skipped up to its end.
     skipped: bool,
 }
 
 impl Default for LineAssembler {
-    /// With the default of [`Limits::source`].
+    /// Returns an assembler with the default of [`Limits::source`].
     fn default() -> Self {
         Self::new(Limits::default().source)
     }
 }
 
 impl LineAssembler {
-    /// Programs longer than `limit` bytes are skipped and counted; at most twice as much memory is held.
+    /// Returns an assembler that skips and counts programs longer than `limit` bytes. It uses at most twice as much
+    /// memory.
     #[must_use]
     pub fn new(limit: usize) -> Self {
         Self { line: Line::default(), block: None, limit, oversize: 0 }
     }
 
-    /// Programs and lines that were skipped for their length.
+    /// Returns the number of programs and lines that were skipped because of their length.
     #[must_use]
     pub fn oversize(&self) -> u64 {
         self.oversize
     }
 
-    /// Takes bytes off the front until something is complete; `None` when all are taken and nothing is.
+    /// Takes bytes off the front until a unit is complete; `None` if all bytes are taken and no unit is complete.
     pub fn next(&mut self, bytes: &mut &[u8]) -> Option<Assembled> {
         while let Some((byte, rest)) = bytes.split_first() {
             *bytes = rest;
@@ -105,7 +106,7 @@ impl LineAssembler {
         None
     }
 
-    /// A line of a block.
+    /// Processes a line inside a block.
     fn within(&mut self, line: &Line) -> Option<Assembled> {
         let block = self.block.as_mut()?;
         let len = block.text.len().saturating_add(line.text.len()).saturating_add(1);
@@ -123,7 +124,7 @@ impl LineAssembler {
         self.block.take().filter(|block| !block.skipped).map(|block| Assembled::Program(block.text))
     }
 
-    /// A line on its own, or the first of a block.
+    /// Processes a line outside of blocks, which may open one.
     fn outside(&mut self, line: Line) -> Option<Assembled> {
         let Line { mut text, cut } = line;
         let opens = opens_block(&text);
@@ -167,9 +168,9 @@ fn is_end(line: &str) -> bool {
     line.strip_prefix("end").map(str::trim_start).is_some_and(|rest| rest.is_empty() || rest.starts_with('#'))
 }
 
-/// Blocks a line opens and does not end.
+/// Returns the number of blocks that a line opens and does not end.
 fn open_blocks(line: &str) -> i64 {
-    // Every second part stands between quotes.
+    // Every second part is a quoted text.
     let outside = line.split('"').step_by(2).flat_map(|part| {
         let comment = part.contains('#');
         part.split('#').take(1).map(move |code| (code, comment))

@@ -1,4 +1,4 @@
-//! What a program is compiled to: an instruction list per function, for a machine with an explicit stack.
+//! Compiled programs: a list of instructions per function, for a machine with an explicit stack.
 
 use super::builtins::Signature;
 use super::error::Position;
@@ -8,13 +8,13 @@ use super::error::Position;
 pub(super) struct Function {
     pub(super) name: String,
     pub(super) code: Vec<Op>,
-    /// Where each instruction comes from; as long as `code`.
+    /// The position of each instruction in the text; as long as `code`.
     pub(super) positions: Vec<Position>,
-    /// Slots of parameters, then local variables.
+    /// The number of slots: parameters, then local variables.
     pub(super) locals: u32,
 }
 
-/// A call with its arguments sorted: pushed value *k* goes to `slots[k]`.
+/// A call with the places of its arguments: pushed value *k* goes to `slots[k]`.
 #[derive(Clone, Debug)]
 pub(super) struct CallSite {
     pub(super) target: Target,
@@ -27,7 +27,7 @@ pub(super) enum Target {
     Builtin(&'static Signature),
 }
 
-/// Where a variable lives.
+/// The location of a variable: its slot, among the global or the local variables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     Global(u32),
@@ -39,7 +39,7 @@ pub(super) enum Unary {
     Negate,
     Plus,
     Not,
-    /// To a boolean, as a condition sees it.
+    /// Conversion to a boolean, as in a condition.
     Truth,
 }
 
@@ -59,37 +59,38 @@ pub(super) enum Binary {
     Xor,
 }
 
-/// An instruction. Numbers are indices: of constants, calls, functions, or of the instruction to go on with.
+/// An instruction. Its numbers are indices: of constants, calls or functions, or of the instruction to continue with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Op {
     Constant(u32),
     Load(Place),
-    /// Takes this many indices; that of a member is its name.
+    /// Takes this many indices; a member's index is its name.
     LoadElement(Place, u32),
     Store(Place),
-    /// Takes a value and, below it, this many indices.
+    /// Takes a value and, below it on the stack, this many indices.
     StoreElement(Place, u32),
     /// Takes this many values.
     List(u32),
     /// Takes six values.
     Pose,
-    /// Takes a value for each member of this constant, a struct.
+    /// Takes a value for each member; the constant with this index is a struct that has the members' names.
     Struct(u32),
-    /// Takes this many indices and, below them, what they point into.
+    /// Takes this many indices and, below them, the value to be indexed.
     Index(u32),
     Unary(Unary),
     Binary(Binary),
     Jump(u32),
     /// Takes a condition.
     JumpUnless(u32),
-    /// Looks at a condition: if it is false, makes it `False` and jumps, else drops it.
+    /// Examines a condition: if it is false, replaces it with `False` and jumps, otherwise drops it.
     And(u32),
-    /// Likewise with true.
+    /// Examines a condition: if it is true, replaces it with `True` and jumps, otherwise drops it.
     Or(u32),
     /// Jumps if the parameter in this slot was given.
     JumpIfGiven(u32, u32),
     Call(u32),
-    /// Calls a method that no object has: its name is this constant. Below this many arguments is the object.
+    /// Calls a method that no simulated object has. The first number is the constant with its name, the second the
+    /// number of arguments, below which the object is.
     NoMethod(u32, u32),
     /// Starts this function as a thread.
     Run(u32),
@@ -102,7 +103,8 @@ pub(super) enum Op {
     ExitCritical,
 }
 
-/// How much of each had been compiled at a point between two lines of interpreter mode.
+/// The numbers of functions, constants and calls that had been compiled at a point between two lines of interpreter
+/// mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Mark {
     pub(super) functions: usize,

@@ -1,8 +1,8 @@
-//! First pass: which functions and variables a program has.
+//! The first pass of the compiler, which finds the functions and variables of a program.
 //!
-//! Calls may precede definitions, and a name is global wherever the program makes it so; both are settled here, before
-//! the first instruction is written. The pass knows only as much grammar as that takes: blocks, and names before `=`.
-//! What is no program at all is left to the second pass to refuse.
+//! Calls may precede definitions, and a name is global if any part of the program makes it so. Both are resolved here,
+//! before the first instruction is written. The pass knows only the necessary grammar: blocks, and names before `=`.
+//! Invalid text is left for the second pass to reject.
 
 use core::ops::Range;
 use std::collections::HashMap;
@@ -12,7 +12,7 @@ use super::error::{CompileError, CompileErrorKind};
 use super::growing::Growing;
 use super::lexer::{Placed, Token};
 
-/// Slots by name, numbered from 0.
+/// Slots by variable name, numbered from 0.
 type Slots = HashMap<Box<str>, u32>;
 
 fn insert(slots: &mut Slots, name: &str) {
@@ -25,21 +25,21 @@ fn count(slots: &Slots) -> u32 {
     u32::try_from(slots.len()).unwrap_or(u32::MAX)
 }
 
-/// A `def`, `sec` or `thread`, in order of its head in the text.
+/// A `def`, `sec` or `thread`, in the order of the heads in the text.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Function {
     pub(super) name: Box<str>,
-    /// Begun with `thread`: may be run, not called.
+    /// Begins with `thread`: can be run but not called.
     pub(super) thread: bool,
     pub(super) params: Vec<Param>,
-    /// Parameters and names declared `local`; after the pass, all local variables.
+    /// The parameters and the names declared `local`; after the pass, all local variables.
     locals: Slots,
-    /// For a line of interpreter mode: the function whose scope it is in.
+    /// For a line of interpreter mode: the function whose scope it uses.
     pub(super) within: Option<u32>,
 }
 
 impl Function {
-    /// How many slots a call of it needs.
+    /// Returns the number of slots that a call of the function needs.
     pub(super) fn locals(&self) -> u32 {
         count(&self.locals)
     }
@@ -48,14 +48,14 @@ impl Function {
 #[derive(Clone, Debug)]
 pub(super) struct Param {
     pub(super) name: Box<str>,
-    /// Has a default.
+    /// `true` if the parameter has a default.
     pub(super) optional: bool,
 }
 
-/// What the first pass found.
+/// The results of the first pass.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Declarations {
-    /// The program itself is the first, with a name or without.
+    /// The functions; the first one is the program itself, with or without a name.
     pub(super) functions: Growing<Function>,
     by_name: Slots,
     globals: Slots,
@@ -74,8 +74,8 @@ impl Declarations {
         Ok(found)
     }
 
-    /// Reads one line of interpreter mode: statements in the scope of function `within`. The line becomes a function, whose
-    /// number it says, with the local variables of that scope and new ones. Global variables cannot be new.
+    /// Reads one line of interpreter mode: statements in the scope of function `within`. The line becomes a function,
+    /// which has the local variables of that scope and new ones. Returns its number. Global variables cannot be new.
     pub(super) fn read_line(&mut self, within: u32, tokens: &[Placed<'_>]) -> Result<u32, CompileError> {
         let locals = self.functions.get(within as usize).map(|function| function.locals.clone()).unwrap_or_default();
         let number = u32::try_from(self.functions.len()).unwrap_or(u32::MAX);
@@ -84,7 +84,7 @@ impl Declarations {
         Ok(number)
     }
 
-    /// The line was taken: what it has made local belongs to the scope from now on.
+    /// Adds the new local variables of an accepted line to its scope.
     pub(super) fn keep_line(&mut self, within: u32, line: u32) {
         let locals = self.functions.get(line as usize).map(|function| function.locals.clone());
         if let (Some(scope), Some(locals)) = (self.functions.get_mut(within as usize), locals) {
@@ -92,12 +92,12 @@ impl Declarations {
         }
     }
 
-    /// Functions of these numbers are not known by their names any more.
+    /// Removes the names of the functions with these numbers.
     pub(super) fn unname(&mut self, numbers: Range<usize>) {
         self.by_name.retain(|_, number| !numbers.contains(&(*number as usize)));
     }
 
-    /// Functions from this number on, without their instructions.
+    /// Returns the functions from this number on, without their instructions.
     pub(super) fn compiled(&self, from: usize) -> impl Iterator<Item = code::Function> {
         (from..self.functions.len()).filter_map(|number| self.functions.get(number)).map(|function| code::Function {
             name: function.name.clone().into(),
@@ -109,14 +109,15 @@ impl Declarations {
     fn pass(&mut self, tokens: &[Placed<'_>], open: Vec<Option<u32>>, new_globals: bool) -> Result<(), CompileError> {
         let mut pass = Pass { found: self, open, brackets: 0_u32, assigned: Vec::new(), new_globals };
         for (placed, at) in tokens.iter().zip(1_usize..) {
-            // What follows a dot is a member, whatever its name.
+            // A name after a dot is a member.
             let before = at.checked_sub(2).and_then(|before| tokens.get(before));
             if before.is_some_and(|before| before.token == Token::Sign(".")) {
                 continue;
             }
             pass.token(*placed, tokens.get(at..).unwrap_or_default())?;
         }
-        // What a function assigns is local unless something, perhaps later in the text, made the name global.
+        // A name that a function assigns is local unless another part of the text, perhaps a later one, makes it
+        // global.
         let assigned = pass.assigned;
         for (function, name) in assigned {
             if !self.globals.contains_key(name)
@@ -128,18 +129,18 @@ impl Declarations {
         Ok(())
     }
 
-    /// The function of this name, other than the program itself.
+    /// Returns the number of the function of this name; the program itself is not included.
     pub(super) fn function(&self, name: &str) -> Option<u32> {
         self.by_name.get(name).copied()
     }
 
-    /// Where the variable of this name lives, seen from a function.
+    /// Returns the location of the variable of this name, as seen from a function.
     pub(super) fn place(&self, function: u32, name: &str) -> Option<Place> {
         let local = self.functions.get(function as usize).and_then(|function| function.locals.get(name));
         local.map(|slot| Place::Local(*slot)).or_else(|| self.globals.get(name).map(|slot| Place::Global(*slot)))
     }
 
-    /// How many global variables there are.
+    /// Returns the number of global variables.
     pub(super) fn globals(&self) -> u32 {
         count(&self.globals)
     }
@@ -147,11 +148,11 @@ impl Declarations {
 
 struct Pass<'d, 's> {
     found: &'d mut Declarations,
-    /// Names assigned without `global` or `local`, and the function that does so.
+    /// The names assigned without `global` or `local`, with the functions that assign them.
     assigned: Vec<(u32, &'s str)>,
-    /// Whether `global` may name a variable for the first time.
+    /// `true` if `global` may name a variable for the first time.
     new_globals: bool,
-    /// Blocks that are open; a function's with its number.
+    /// The open blocks; a function's block has the function's number.
     open: Vec<Option<u32>>,
     brackets: u32,
 }
@@ -186,13 +187,13 @@ impl<'s> Pass<'_, 's> {
         Ok(())
     }
 
-    /// The function whose body this is.
+    /// Returns the function whose body contains the current token.
     fn current(&mut self) -> Option<&mut Function> {
         let number = self.open.iter().rev().find_map(|block| *block)?;
         self.found.functions.get_mut(number as usize)
     }
 
-    /// `name = …`: variables of the program's first level are global.
+    /// Records `name = …`. Variables of the program's first level are global.
     fn assigned(&mut self, name: &'s str) {
         let Some(number) = self.open.iter().rev().find_map(|block| *block) else { return };
         let Some(function) = self.current() else { return };

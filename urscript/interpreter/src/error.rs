@@ -1,13 +1,13 @@
-//! Why a text is no program, and why a program ended early.
+//! Compile-time and run-time errors of programs.
 
 use core::fmt;
 
-/// A place in a text; both count from 1, as controllers report them.
+/// A position in a text. Both numbers count from 1, as in a controller's reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position {
-    /// Line.
+    /// The line.
     pub line: u32,
-    /// Column, in characters.
+    /// The column, in characters.
     pub column: u32,
 }
 
@@ -22,42 +22,42 @@ impl fmt::Display for Position {
     }
 }
 
-/// Why a text was not compiled. Nothing of it runs.
+/// The reason why a text was not compiled. No part of it runs.
 ///
-/// `Display` gives the text a controller would send with it, after the place; only `compile_error_name_not_found` is
-/// recorded from a controller, the other words are in its manner.
+/// `Display` writes the text that a controller would send with it, behind the position. Only
+/// `compile_error_name_not_found` was recorded from a controller; the other texts imitate it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CompileError {
-    /// Where.
+    /// The position in the text.
     pub position: Position,
-    /// What.
+    /// The kind of error.
     pub kind: CompileErrorKind,
 }
 
-/// What is wrong with a text.
+/// A kind of compile-time error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CompileErrorKind {
-    /// A name nothing in the program assigns or defines, and the controller's software does not provide.
+    /// A name that the program neither assigns nor defines, and that the controller's software does not provide.
     NameNotFound(String),
     /// A function is defined twice.
     NameAlreadyDefined(String),
     /// A statement of interpreter mode declares a global variable that the program does not have.
     NewGlobal(String),
-    /// The grammar wants something else here.
+    /// Another token than the grammar requires.
     Syntax {
-        /// What could have stood here.
+        /// The tokens that were possible.
         expected: &'static str,
-        /// What does.
+        /// The token found.
         found: String,
     },
-    /// A number that is none, or has no room in 32 bits.
+    /// A number that is malformed or does not fit 32 bits.
     Number(String),
-    /// A call does not fit its function.
+    /// The arguments of a call do not match the function.
     Arguments {
-        /// The function.
+        /// The name of the function.
         function: String,
-        /// What does not fit.
+        /// The mismatch.
         what: ArgumentsError,
     },
     /// Blocks or expressions are nested deeper than [`Limits::nesting`](super::Limits::nesting).
@@ -68,20 +68,20 @@ pub enum CompileErrorKind {
     TooLong,
 }
 
-/// How a call does not fit its function.
+/// A mismatch between the arguments of a call and the function's parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ArgumentsError {
-    /// More than it takes.
+    /// More arguments than the function accepts.
     TooMany {
-        /// How many it takes.
+        /// The number of arguments that it accepts.
         allowed: usize,
     },
-    /// This one has no default and is not given.
+    /// No argument for this parameter, which has no default.
     Missing(String),
-    /// It has no parameter of this name.
+    /// No parameter of this name.
     NoSuchName(String),
-    /// This one is given twice.
+    /// Two arguments for this parameter.
     Twice(String),
 }
 
@@ -117,20 +117,20 @@ impl fmt::Display for CompileError {
 
 impl core::error::Error for CompileError {}
 
-/// Why a running program ended early.
+/// The reason why a running program ended early.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fault {
-    /// Where it was.
+    /// The position in the text.
     pub position: Position,
-    /// What happened.
+    /// The kind of error.
     pub kind: FaultKind,
 }
 
-/// A run-time error.
+/// A kind of run-time error.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum FaultKind {
-    /// An operation does not know values of this kind.
+    /// An operation does not accept values of this kind.
     Type {
         /// The operation.
         operation: &'static str,
@@ -141,44 +141,44 @@ pub enum FaultKind {
     NotAssigned,
     /// A struct has no member of this name.
     NoMember(String),
-    /// A value has no method of this name, or none that takes these arguments.
+    /// A value has no method of this name, or none that accepts these arguments.
     NoMethod {
         /// The method.
         name: String,
         /// The kind of the value, see [`Value::kind`](super::Value::kind).
         found: &'static str,
     },
-    /// There is no such element.
+    /// No element with this index.
     IndexOutOfRange {
         /// The index.
         index: i32,
-        /// Elements there are.
+        /// The number of elements.
         len: usize,
     },
-    /// A whole number that does not fit 32 bits, and the operation that would have made it.
+    /// The result of this operation is a whole number that does not fit 32 bits.
     Overflow(&'static str),
-    /// Lists whose lengths do not go together.
+    /// The lengths of two lists do not match.
     Length {
         /// The operation.
         operation: &'static str,
-        /// Elements of the left one; of a matrix that is multiplied, its columns.
+        /// The number of elements of the left list; if it is a matrix that is multiplied, the number of its columns.
         left: usize,
-        /// Elements of the right one; of a matrix that is multiplied, its rows.
+        /// The number of elements of the right list; if it is a matrix that is multiplied, the number of its rows.
         right: usize,
     },
     /// Division by zero, or a function outside its domain.
     Domain(&'static str),
-    /// One of [`Limits`](super::Limits), by its field's name.
+    /// A limit of [`Limits`](super::Limits) is exceeded; the name of its field.
     Limit(&'static str),
     /// A secondary program called a function that takes time.
     TooMuchBehind,
-    /// `interpreter_mode` where it cannot be entered.
+    /// `interpreter_mode` is not possible here.
     Interpreter(&'static str),
-    /// The host has no such function.
+    /// The host does not have this function.
     NotProvided(&'static str),
-    /// A controller has this function, and nothing here stands for what it talks to.
+    /// A controller has this function, but the devices that it uses are not simulated.
     NotSimulated(&'static str),
-    /// The host's own text.
+    /// An error text of the host.
     Host(String),
 }
 

@@ -1,15 +1,15 @@
-//! A list of which the newest part can be forgotten, from its front, while indices stay what they are.
+//! A list whose newest part can be removed from its front while all other indices remain valid.
 
 use std::collections::VecDeque;
 
-/// What a program was compiled to, and what interpreter mode adds to it. Indices are never used twice, so that an index that
-/// was forgotten leads nowhere.
+/// The compiled items of a program, and those that interpreter mode adds. Indices are never reused, so the index of a
+/// removed item is invalid.
 #[derive(Clone, Debug)]
 pub(super) struct Growing<T> {
     fixed: Vec<T>,
-    /// Items beyond `fixed` that are gone.
+    /// The number of items behind `fixed` that were removed.
     forgotten: usize,
-    /// None until the program is compiled: items are pushed to `fixed`.
+    /// `None` until the program is compiled: until then items are pushed to `fixed`.
     recent: Option<VecDeque<T>>,
 }
 
@@ -20,7 +20,7 @@ impl<T> Default for Growing<T> {
 }
 
 impl<T> Growing<T> {
-    /// From now on what is pushed can be forgotten.
+    /// Makes all items that are pushed from now on removable.
     pub(super) fn seal(&mut self) {
         self.recent.get_or_insert_default();
     }
@@ -41,7 +41,7 @@ impl<T> Growing<T> {
         self.recent.as_mut()?.get_mut(at)
     }
 
-    /// The index of the next item.
+    /// Returns the index of the next item.
     pub(super) fn len(&self) -> usize {
         let recent = self.recent.as_ref().map_or(0, VecDeque::len);
         self.fixed.len().saturating_add(self.forgotten).saturating_add(recent)
@@ -54,13 +54,13 @@ impl<T> Growing<T> {
         }
     }
 
-    /// Takes back what was pushed since the length was this.
+    /// Removes the items that were pushed since the list had this length.
     pub(super) fn truncate(&mut self, len: usize) {
         let keep = len.saturating_sub(self.fixed.len()).saturating_sub(self.forgotten);
         self.recent.iter_mut().for_each(|recent| recent.truncate(keep));
     }
 
-    /// Forgets what can be forgotten before this index.
+    /// Removes the removable items before this index.
     pub(super) fn forget(&mut self, before: usize) {
         let Some(recent) = &mut self.recent else { return };
         let count = before.saturating_sub(self.fixed.len()).saturating_sub(self.forgotten).min(recent.len());

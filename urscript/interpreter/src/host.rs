@@ -1,54 +1,55 @@
-//! What a program runs on: the arm, its outputs, its clock.
+//! The interface between a program and its host: the arm, its outputs and its clock.
 
 use super::error::Position;
 use super::value::{ThreadId, Value};
 
-/// One call of a function the host provides.
+/// One call of a function that the host provides.
 #[derive(Debug)]
 pub struct Call<'a> {
-    /// The function's name; that of a method with a dot before it, and the handle is its first argument: `.write`.
+    /// The function's name. A method's name begins with a dot (`.write`), and its object is the first argument.
     pub name: &'static str,
-    /// Its arguments in declared order, as many as [`Builtins`](super::Builtins) declares for it: named ones are in
-    /// their place, those not given have their default, or [`Value::None`].
+    /// The arguments in declared order, as many as [`Builtins`](super::Builtins) declares for the function. Named
+    /// arguments are in the places of their parameters; arguments that were not given have their default, or
+    /// [`Value::None`].
     pub args: &'a [Value],
-    /// The thread that calls.
+    /// The calling thread.
     pub thread: ThreadId,
-    /// Where the call stands in the text.
+    /// The position of the call in the text.
     pub position: Position,
-    /// 0 the first time, then one more in every control cycle the call is made again.
+    /// The number of repetitions: 0 the first time, then one more in every control cycle in which the call is repeated.
     pub repeat: u32,
-    /// The host's own: 0 the first time, kept while the call is made again. Time that has passed, for instance, where
-    /// that is stretched by the speed slider.
+    /// Memory for the host: 0 the first time, preserved while the call is repeated. For instance the elapsed time, if
+    /// the speed slider stretches it.
     pub scratch: &'a mut f64,
-    /// What is left of the calling thread's control cycle, 1 at its beginning. A call that takes a part of a cycle takes it
-    /// from here and returns; where nothing is left, it returns [`CallResult::Again`].
+    /// The remaining part of the calling thread's control cycle, 1 at its beginning. A call that takes a part of a
+    /// cycle subtracts it here and returns; if nothing remains, it returns [`CallResult::Again`].
     pub slice: &'a mut f64,
 }
 
 impl Call<'_> {
-    /// Argument `index`; [`Value::None`] where there is none.
+    /// Returns argument `index`; [`Value::None`] if it does not exist.
     #[must_use]
     pub fn arg(&self, index: usize) -> &Value {
         self.args.get(index).unwrap_or(&Value::None)
     }
 }
 
-/// What became of a call.
+/// The result of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CallResult {
-    /// It returned; the thread goes on within the same control cycle.
+    /// The call has returned; the thread continues within the same control cycle.
     Value(Value),
-    /// It takes time: the thread waits and the same call is made again in the next control cycle.
+    /// The call takes time: the thread waits, and the call is repeated in the next control cycle.
     Again,
-    /// The host has no such function, although it is declared.
+    /// The host does not have the function, although it is declared.
     Unknown,
-    /// A run-time error: the program ends with this text.
+    /// A run-time error, with which the program ends.
     Error(String),
 }
 
 /// A host of programs.
 ///
-/// Functions that take time are called again in every control cycle until they return a value. A `sleep`, for example:
+/// Functions that take time are called again in every control cycle until they return a value. An example is `sleep`:
 ///
 /// ```
 /// use outrigger_interpreter::{Builtins, Call, CallResult, Host, Machine, Program, Step, Value};

@@ -1,8 +1,8 @@
-//! Interpreter mode: a program that takes statements while it runs (`core/docs/protocol/ur-external-control.md 3`).
+//! Interpreter mode: a program that accepts statements while it runs (`core/docs/protocol/ur-external-control.md 3`).
 //!
-//! `interpreter_mode()` blocks the main thread, which from then on executes lines in the order they were accepted, in the scope
-//! of the call. A line is compiled when it comes: what does not compile is discarded whole. Functions of a line are known to
-//! the lines after it, up to the next `clear_interpreter()`.
+//! `interpreter_mode()` blocks the main thread, which then executes lines in the order in which they were accepted, in
+//! the scope of the call. A line is compiled when it arrives. A line that does not compile is discarded completely.
+//! Later lines can call the functions of a line, up to the next `clear_interpreter()`.
 
 use super::builtins::{Builtins, Order};
 use super::error::{CompileError, FaultKind};
@@ -11,35 +11,36 @@ use super::machine::Machine;
 use super::thread::{Pending, Thread};
 use super::value::{ThreadId, Value};
 
-/// Why a line was not accepted.
+/// The reason why a line was not accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Discard {
     /// The program is not in interpreter mode, or has ended.
     NotInterpreting,
-    /// There are [`Limits::statements`](super::Limits::statements) since the last `clear_interpreter()`.
+    /// The number of lines since the last `clear_interpreter()` has reached
+    /// [`Limits::statements`](super::Limits::statements).
     TooMany,
-    /// It is no statement, or does not fit the program.
+    /// The line does not compile within the program.
     Compile(CompileError),
 }
 
 impl Machine {
-    /// Whether the program is in interpreter mode.
+    /// Returns whether the program is in interpreter mode.
     #[must_use]
     pub fn interprets(&self) -> bool {
         self.interactive.scope.is_some() && !self.has_ended()
     }
 
-    /// Accepts a line of statements for interpreter mode; says its number, from 1. It is executed when those before it have
-    /// been.
+    /// Accepts a line of statements for interpreter mode and returns its number, from 1. It is executed after the lines
+    /// before it.
     ///
     /// # Errors
-    /// [`Discard`]; nothing of the line is executed then.
+    /// [`Discard`] if the line is not accepted; no part of it is executed.
     pub fn interpret(&mut self, line: &str, builtins: &Builtins) -> Result<u32, Discard> {
         let Some(Scope { function: within, .. }) = self.interactive.scope.filter(|_| !self.has_ended()) else {
             return Err(Discard::NotInterpreting);
         };
-        // Clearing waits for the statements before it; those must not grow without end either.
+        // Clearing waits for the statements before it; their number must be limited, too.
         let limit = self.program.limits.statements;
         if self.interactive.kept >= limit || self.interactive.queue.len() >= limit {
             return Err(Discard::TooMany);
@@ -59,12 +60,12 @@ impl Machine {
         Ok(id)
     }
 
-    /// Drops every statement that was accepted and has not begun.
+    /// Drops all statements that were accepted and have not begun.
     pub fn skip(&mut self) {
         self.interactive.queue.clear();
     }
 
-    /// The numbers of statements.
+    /// Returns the numbers of statements.
     #[must_use]
     pub fn statements(&self) -> Statements {
         let Interactive { state, queue, current, .. } = &self.interactive;
@@ -72,7 +73,8 @@ impl Machine {
         Statements { waiting: u32::try_from(waiting).unwrap_or(u32::MAX), ..*state }
     }
 
-    /// One of the functions of interpreter mode; `false` if its call has to be made again in the next cycle.
+    /// Executes one of the functions of interpreter mode; returns `false` if the call must be repeated in the next
+    /// cycle.
     pub(super) fn order(
         &mut self,
         order: Order,
@@ -101,7 +103,7 @@ impl Machine {
         }
         let flag = |index: usize| pending.args.get(index).and_then(Value::truth).unwrap_or(true);
         let function = thread.function();
-        // What was accepted within another function has no place in this one.
+        // Statements that were accepted within another function are dropped.
         let fits = self.interactive.queue.iter().all(|statement| self.program.belongs(statement.function, function));
         if flag(0) || !fits {
             self.interactive.queue.clear();
@@ -111,7 +113,7 @@ impl Machine {
         Ok(())
     }
 
-    /// The current statement is over: begins the next one, waits for one, or leaves interpreter mode.
+    /// Ends the current statement, then begins the next one, waits for one, or ends interpreter mode.
     pub(super) fn next_statement(&mut self, thread: &mut Thread, budget: &mut u32) -> Result<bool, FaultKind> {
         if let Some(over) = self.interactive.current.take() {
             self.interactive.state.executed = over.id;

@@ -1,14 +1,15 @@
-//! Text to tokens. Step labels, which `PolyScope` writes into its exports, are no tokens: `$ 3 "MoveJ" "breakAfter"`.
+//! Splits text into tokens. Step labels, which `PolyScope` writes into its exports, are skipped: `$ 3 "MoveJ"
+//! "breakAfter"`.
 
 use core::iter::Peekable;
 use core::str::CharIndices;
 
 use super::error::{CompileError, CompileErrorKind, Position};
 
-/// A token. Words and signs are their text, so that the parser reads like the grammar.
+/// A token. Words and signs are stored as text, so that the parser reads like the grammar.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Token<'s> {
-    /// End of a statement: a line end outside brackets, and not behind what a value must follow.
+    /// The end of a statement: a line end outside of brackets, except after a token that a value must follow.
     LineEnd,
     /// A reserved word.
     Word(&'s str),
@@ -19,13 +20,13 @@ pub(super) enum Token<'s> {
     Int(i32),
     Float(f64),
     Text(&'s str),
-    /// After the last token, for ever.
+    /// The end of the text; all tokens after the last one.
     End,
 }
 
 impl Token<'_> {
-    /// Whether no statement can end here: `=`, an operator or a comma. A line end that follows, with a comment before it or
-    /// without, is none (`core/docs/protocol/ur-external-control.md 5.1`).
+    /// Returns whether a value must follow: after `=`, an operator or a comma. A line end after such a token, with or
+    /// without a comment before it, does not end the statement (`core/docs/protocol/ur-external-control.md 5.1`).
     fn wants_a_value(self) -> bool {
         match self {
             Self::Word(word) => matches!(word, "and" | "or" | "xor" | "not"),
@@ -34,7 +35,7 @@ impl Token<'_> {
         }
     }
 
-    /// For error texts.
+    /// Returns a description for error texts.
     pub(super) fn describe(self) -> String {
         match self {
             Self::LineEnd => "end of line".into(),
@@ -48,7 +49,7 @@ impl Token<'_> {
     }
 }
 
-/// A token and where it begins.
+/// A token and its position.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Placed<'s> {
     pub(super) token: Token<'s>,
@@ -85,7 +86,7 @@ const WORDS: [&str; 27] = [
     "xor",
 ];
 
-/// Signs, longer ones first.
+/// The signs, longer ones first.
 const SIGNS: [&str; 19] =
     ["==", "!=", "<=", ">=", "<", ">", "=", "+", "-", "*", "/", "%", "(", ")", "[", "]", ",", ":", "."];
 
@@ -116,7 +117,7 @@ struct Lexer<'s> {
     source: &'s str,
     chars: Peekable<CharIndices<'s>>,
     position: Position,
-    /// Brackets that are open.
+    /// The number of open brackets.
     open: u32,
 }
 
@@ -125,7 +126,7 @@ impl<'s> Lexer<'s> {
         self.chars.peek().map(|(_, c)| *c)
     }
 
-    /// Bytes before the next character.
+    /// Returns the number of bytes before the next character.
     fn offset(&mut self) -> usize {
         self.chars.peek().map_or(self.source.len(), |(at, _)| *at)
     }
@@ -140,7 +141,7 @@ impl<'s> Lexer<'s> {
         }
     }
 
-    /// The text of the longest run of characters that satisfy `accept`.
+    /// Takes the longest run of characters that satisfy `accept` and returns it.
     fn run(&mut self, mut accept: impl FnMut(char) -> bool) -> &'s str {
         let from = self.offset();
         while self.peek().is_some_and(&mut accept) {
@@ -197,7 +198,7 @@ impl<'s> Lexer<'s> {
     fn number(&mut self) -> Result<Token<'s>, CompileError> {
         let position = self.position;
         let mut before = ' ';
-        // A sign belongs to the number only right after its exponent.
+        // A sign belongs to the number only directly after its exponent.
         let text = self.run(|c| {
             let accepted =
                 c.is_ascii_alphanumeric() || c == '.' || (matches!(c, '+' | '-') && matches!(before, 'e' | 'E'));
@@ -225,7 +226,7 @@ impl<'s> Lexer<'s> {
         Ok(Token::Text(text))
     }
 
-    /// Passes over a step label, up to the end of its line (external control, 5.1).
+    /// Skips a step label, up to the end of its line (external control, 5.1).
     fn label(&mut self) -> Result<(), CompileError> {
         self.advance();
         self.skip_blanks();
@@ -253,7 +254,7 @@ impl<'s> Lexer<'s> {
         CompileError { position, kind: CompileErrorKind::Syntax { expected: "a statement", found } }
     }
 
-    /// The error for what stands at a place, up to the end of its line.
+    /// Returns the error for the text at a position, up to the end of its line.
     fn unexpected(&self, position: Position, expected: &'static str) -> CompileError {
         let line = usize::try_from(position.line.saturating_sub(1)).unwrap_or(usize::MAX);
         let column = usize::try_from(position.column.saturating_sub(1)).unwrap_or(usize::MAX);

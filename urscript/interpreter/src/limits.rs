@@ -1,28 +1,28 @@
-//! Bounds on what a program may take. Controllers have such bounds too; most of theirs are not published.
+//! Limits on the resources of a program. Controllers have such limits too; most of theirs are not published.
 
-/// Bounds of compiling and running; every one is checked, none can be passed by input.
+/// Limits on compiling and running. All of them are checked, and no input can exceed them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of one program's text.
+    /// The length of one program's text \[B\].
     pub source: usize,
-    /// Nesting of blocks and expressions.
+    /// The depth of nested blocks and expressions.
     pub nesting: usize,
-    /// Parameters of one function.
+    /// The number of parameters of one function.
     pub parameters: usize,
-    /// Functions that have been entered and not left, per thread.
+    /// The number of functions that were entered and not left, per thread.
     pub frames: usize,
-    /// Values an expression may hold at once, per thread.
+    /// The number of values on the stack at once, per thread.
     pub stack: usize,
-    /// Threads alive at once, with the main thread.
+    /// The number of living threads, including the main thread.
     pub threads: usize,
-    /// Levels of lists and structs within each other; a matrix has two, a list of messages of ROS four.
+    /// The depth of nested lists and structs; a matrix has two levels, a list of messages of ROS four.
     pub list_depth: usize,
-    /// Scalars in one list.
+    /// The number of scalars in one list.
     pub list_weight: usize,
-    /// Bytes of one text; 1023 on controllers.
+    /// The length of one text \[B\]; 1023 on controllers.
     pub text: usize,
-    /// Lines of interpreter mode since the last `clear_interpreter()`; the vendor publishes none, 8500 are documented for the
-    /// controller of somebody else.
+    /// The number of lines of interpreter mode since the last `clear_interpreter()`. The vendor publishes no limit;
+    /// 8500 are documented for the controller of another vendor.
     pub statements: usize,
 }
 

@@ -1,19 +1,19 @@
-//! Where interpreter mode stands: the lines that were accepted, and which of them is executed.
+//! The state of interpreter mode: the accepted lines, and the one in execution.
 
 use std::collections::VecDeque;
 
 use super::code::Mark;
 
-/// Numbers of statements, as the state queries tell them; 0 for none.
+/// The numbers of statements, as state queries report them; 0 for none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statements {
-    /// The last one that was executed to its end.
+    /// The last statement that was executed completely.
     pub executed: u32,
-    /// The last one that was accepted.
+    /// The last statement that was accepted.
     pub interpreted: u32,
-    /// The last one that was removed by `clear_interpreter()`, or at the end of interpreter mode.
+    /// The last statement that was removed by `clear_interpreter()`, or at the end of interpreter mode.
     pub cleared: u32,
-    /// How many were accepted and are not executed yet.
+    /// The number of statements that were accepted and are not executed yet.
     pub waiting: u32,
 }
 
@@ -21,23 +21,24 @@ pub struct Statements {
 pub(super) struct Statement {
     pub(super) id: u32,
     pub(super) function: u32,
-    /// The end of what it was compiled to.
+    /// The end of the statement's compiled form.
     pub(super) end: Mark,
 }
 
 /// The state of interpreter mode in one machine.
 #[derive(Default)]
 pub(super) struct Interactive {
-    /// While the main thread is in interpreter mode: the function that has called it, and the number of that call.
+    /// The function that called `interpreter_mode()`, and the number of that call; `None` unless the main thread is in
+    /// interpreter mode.
     pub(super) scope: Option<Scope>,
     pub(super) queue: VecDeque<Statement>,
     pub(super) current: Option<Statement>,
-    /// Statements were asked to be cleared by the current one.
+    /// `true` if the current statement requested the removal of statements.
     pub(super) clears: bool,
     pub(super) ends: bool,
-    /// Where the lines began.
+    /// The mark before the first line.
     pub(super) first: Option<Mark>,
-    /// Statements accepted since the last that clears.
+    /// The number of statements accepted since the last one that clears.
     pub(super) kept: usize,
     pub(super) state: Statements,
 }

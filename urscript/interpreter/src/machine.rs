@@ -1,15 +1,15 @@
-//! Runs a program: its threads share each control cycle.
+//! Runs a program. Its threads share each control cycle.
 //!
-//! | instruction | what happens |
+//! | instruction | effect |
 //! |---|---|
-//! | a call that takes time | the thread waits; the call is made again in the next cycle |
-//! | a call that takes a part of a cycle | the thread goes on after those that have more of the cycle left |
-//! | `join` of a thread that lives | likewise |
-//! | `run f()` | a new thread; it begins in this cycle, after those that were there |
-//! | `kill h` | that thread and those it started end; ended ones and other values are left alone |
+//! | a call that takes time | the thread waits; the call is repeated in the next cycle |
+//! | a call that takes a part of a cycle | the thread continues after those that have more of the cycle left |
+//! | `join` of a living thread | the thread waits; the `join` is repeated in the next cycle |
+//! | `run f()` | a new thread; it begins in this cycle, after the existing ones |
+//! | `kill h` | that thread and those it started end; no effect on ended threads and other values |
 //! | the main thread returns, or `halt` | the program is done, other threads with it |
 //! | any run-time error | the program ends with a [`Fault`] |
-//! | the budget is spent | the rest waits for the next cycle; a thread in a critical section then goes first |
+//! | the budget is spent | the rest waits for the next cycle; a thread in a critical section then runs first |
 
 use std::collections::VecDeque;
 
@@ -22,26 +22,26 @@ use super::program::{Program, ProgramKind};
 use super::thread::{Event, Pending, Thread};
 use super::value::{ThreadId, Value};
 
-/// How one control cycle ended.
+/// The result of one control cycle.
 #[derive(Clone, Debug, PartialEq)]
 #[must_use]
 pub enum Step {
-    /// Every thread waits for the next control cycle.
+    /// All threads wait for the next control cycle.
     Frame,
-    /// The budget is spent and this thread has more to do; a controller on which that goes on ends the program with "runtime
-    /// too much behind".
+    /// The budget is spent and this thread is not finished. If this continues, a controller ends the program with
+    /// "runtime too much behind".
     Overrun(ThreadId),
-    /// The program ended; so it stays.
+    /// The program ended. This result is permanent.
     Done,
-    /// The program ended with a run-time error; so it stays.
+    /// The program ended with a run-time error. This result is permanent.
     Error(Fault),
 }
 
-/// A program that runs.
+/// A running program.
 pub struct Machine {
     pub(super) program: Program,
     globals: Vec<Option<Value>>,
-    /// Threads that still run in this cycle, then those that wait for the next.
+    /// The threads that still run in this cycle; `waiting` has those that wait for the next one.
     ready: VecDeque<Thread>,
     waiting: VecDeque<Thread>,
     next_id: u32,
@@ -49,11 +49,11 @@ pub struct Machine {
     pub(super) interactive: Interactive,
 }
 
-/// Why a thread gave up the processor.
+/// The reason why a thread stopped executing.
 enum Exit {
-    /// For the next cycle.
+    /// Waits for the next cycle.
     Waits,
-    /// For threads that have more of this cycle left.
+    /// Yields to threads that have more of this cycle left.
     Yields,
     Ended,
     Exhausted,
@@ -61,7 +61,7 @@ enum Exit {
 }
 
 impl Machine {
-    /// Puts a program at its beginning.
+    /// Creates a machine with a program at its beginning.
     #[must_use]
     pub fn new(program: Program) -> Self {
         let main = Thread::new(&program, 0, ThreadId::MAIN, None);
@@ -76,14 +76,14 @@ impl Machine {
         }
     }
 
-    /// The program.
+    /// Returns the program.
     #[must_use]
     pub fn program(&self) -> &Program {
         &self.program
     }
 
-    /// Runs one control cycle: each thread until it waits, all together at most `budget` instructions (values that are
-    /// copied count by their size). A secondary program has one cycle.
+    /// Runs one control cycle: each thread until it waits, and all together at most `budget` instructions (values that
+    /// are copied count by their size). A secondary program must end within one cycle.
     pub fn step(&mut self, host: &mut dyn Host, budget: u32) -> Step {
         if let Some(ended) = &self.ended {
             return ended.clone();
@@ -128,19 +128,19 @@ impl Machine {
         Ok(step)
     }
 
-    /// The thread that has most of this cycle left; of several, the one that was ready first.
+    /// Takes the thread that has most of this cycle left; among equals, the one that was ready first.
     fn next_thread(&mut self) -> Option<Thread> {
         let most = self.ready.iter().map(|thread| thread.slice).fold(0.0, f64::max);
         let at = self.ready.iter().position(|thread| thread.slice >= most).unwrap_or_default();
         self.ready.remove(at)
     }
 
-    /// Whether another thread has more of this cycle left.
+    /// Returns whether another thread has more of this cycle left.
     fn is_behind(&self, thread: &Thread) -> bool {
         thread.slice < 1.0 && self.ready.iter().any(|other| other.slice > thread.slice)
     }
 
-    /// Runs one thread until it gives up the processor.
+    /// Runs one thread until it waits, yields or ends.
     fn run(&mut self, thread: &mut Thread, host: &mut dyn Host, budget: &mut u32) -> Result<Exit, FaultKind> {
         if let Some(pending) = thread.pending.take() {
             if !self.call(thread, host, pending, budget)? {
@@ -190,7 +190,7 @@ impl Machine {
         Ok(Exit::Exhausted)
     }
 
-    /// Makes a call; `false` if it has to be made again in the next cycle.
+    /// Makes a call; returns `false` if it must be repeated in the next cycle.
     fn call(
         &mut self,
         thread: &mut Thread,
@@ -216,7 +216,7 @@ impl Machine {
             }),
         };
         match result {
-            // What a host was told by others is as long as they like.
+            // A value from a host may be arbitrarily large.
             CallResult::Value(value) if value.weight() > limits.list_weight => Err(FaultKind::Limit("list")),
             CallResult::Value(value) => thread.push(value, limits, budget).map(|()| true),
             CallResult::Again => {
@@ -248,12 +248,12 @@ impl Machine {
         current.id == id || self.ready.iter().chain(&self.waiting).any(|thread| thread.id == id)
     }
 
-    /// Ends a thread and its family; whether the current one is among them.
+    /// Ends a thread and all threads that it started, directly or not; returns whether the current one is among them.
     fn kill(&mut self, id: ThreadId, current: &Thread) -> bool {
         let mut alive: Vec<_> =
             self.ready.iter().chain(&self.waiting).map(|thread| (thread.id, thread.parent)).collect();
         alive.push((current.id, current.parent));
-        // A parent is older than its children, so one pass in order of age finds them all.
+        // A parent is older than its children, so one pass in order of age finds all of them.
         alive.sort_unstable();
         let mut family = vec![id];
         for (child, parent) in alive {
@@ -266,12 +266,12 @@ impl Machine {
         family.contains(&current.id)
     }
 
-    /// Whether it is done, or ended with an error.
+    /// Returns whether the program is done, or has ended with an error.
     pub(super) fn has_ended(&self) -> bool {
         self.ended.is_some()
     }
 
-    /// The function that the main thread waits for, where it does.
+    /// Returns the function for which the main thread waits; `None` if it does not wait.
     #[must_use]
     pub fn main_waits_for(&self) -> Option<&'static str> {
         let main = self.ready.iter().find(|thread| thread.id == ThreadId::MAIN)?;
@@ -282,7 +282,7 @@ impl Machine {
         }
     }
 
-    /// Where the thread is that runs next.
+    /// Returns the position of the thread that runs next.
     #[must_use]
     pub fn position(&self) -> Position {
         self.ready.front().map_or(Position::START, |thread| thread.position)

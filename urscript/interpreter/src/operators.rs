@@ -1,7 +1,7 @@
-//! What operators do with values.
+//! Applies operators to values.
 //!
-//! Whole numbers are 32 bits, and a result beyond them is an error; `/` is always real division. Arithmetic of lists is in
-//! `super::arrays`.
+//! Whole numbers have 32 bits, and a result beyond them is an error. `/` is always real division. Arithmetic of lists
+//! is in `super::arrays`.
 
 use core::cmp::Ordering;
 
@@ -59,7 +59,7 @@ impl Binary {
         }
     }
 
-    /// Arithmetic of two numbers.
+    /// Applies an arithmetic or comparison operator to two numbers.
     pub(super) fn scalars(self, left: &Value, right: &Value) -> Result<Value, FaultKind> {
         if let (Value::Int(left), Value::Int(right)) = (left, right) {
             let whole = match self {
@@ -93,7 +93,7 @@ impl Binary {
 
     fn order(self, left: &Value, right: &Value) -> Result<Value, FaultKind> {
         let (Some(a), Some(b)) = (left.number(), right.number()) else { return Err(self.fault(left, right)) };
-        // NaN is in no order: every comparison of it is false.
+        // NaN is not ordered: every comparison with it is false.
         let order = a.partial_cmp(&b);
         Ok(Value::Bool(match self {
             Self::Less => order == Some(Ordering::Less),
@@ -103,14 +103,15 @@ impl Binary {
         }))
     }
 
-    /// Names the operand that does not fit: the left one, unless that is a number.
+    /// Returns the error for the operand that is not accepted: the left one, unless that is a number.
     fn fault(self, left: &Value, right: &Value) -> FaultKind {
         let found = if left.number().is_some() { right.kind() } else { left.kind() };
         FaultKind::Type { operation: self.sign(), found }
     }
 }
 
-/// Lists are equal when all their elements are; values of different kinds are not, save for numbers.
+/// Returns whether two values are equal. Lists are equal if all their elements are; values of different kinds are not
+/// equal, except numbers.
 #[expect(clippy::float_cmp, reason = "the language compares so")]
 fn equal(left: &Value, right: &Value) -> bool {
     match (left, right) {
@@ -124,7 +125,7 @@ fn equal(left: &Value, right: &Value) -> bool {
     }
 }
 
-/// The element of `base` that `indices` point at, one level each.
+/// Returns the element of `base` that `indices` select, one level each.
 pub(super) fn element<'v>(base: &'v Value, indices: &[Value]) -> Result<Element<'v>, FaultKind> {
     let mut found = Element::Value(base);
     for index in indices {
@@ -142,11 +143,11 @@ pub(super) fn element<'v>(base: &'v Value, indices: &[Value]) -> Result<Element<
     Ok(found)
 }
 
-/// An element, borrowed where it is a value of its own.
+/// An element; borrowed if it is a separate value.
 #[derive(Debug)]
 pub(super) enum Element<'v> {
     Value(&'v Value),
-    /// Out of a pose.
+    /// A number of a pose.
     Number(f64),
 }
 
@@ -159,13 +160,13 @@ impl Element<'_> {
     }
 }
 
-/// Replaces the element of `base` that `indices` point at.
+/// Replaces the element of `base` that `indices` select.
 pub(super) fn set_element(base: &mut Value, indices: &[Value], new: Value) -> Result<(), FaultKind> {
     let Some((index, deeper)) = indices.split_first() else {
         *base = new;
         return Ok(());
     };
-    // As deep as there are indices in the text, and lists are: bounded by both.
+    // The recursion is limited by the number of indices in the text and by the depth of lists.
     match base {
         Value::List(items) => set_element(at_mut(items, index)?, deeper, new),
         Value::Struct(members) => {
@@ -190,7 +191,7 @@ pub(super) fn set_element(base: &mut Value, indices: &[Value], new: Value) -> Re
     }
 }
 
-/// Which member an index means: its name, or its place.
+/// Returns the position of the member that an index selects by name or by number.
 fn member(members: &[(String, Value)], index: &Value) -> Result<usize, FaultKind> {
     let Value::String(name) = index else { return position(index, members.len()) };
     let found = members.iter().position(|(known, _)| known == name);

@@ -6,44 +6,44 @@ use super::growing::Growing;
 use super::limits::Limits;
 use super::value::Value;
 
-/// How a program runs.
+/// The kind of a program, which determines how it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProgramKind {
-    /// `def name():` … `end`: replaces the program that runs.
+    /// `def name():` … `end`: replaces the running program.
     Primary,
-    /// `sec name():` … `end`: runs beside it, within one control cycle.
+    /// `sec name():` … `end`: runs in parallel to it, within one control cycle.
     Secondary,
-    /// A single line: replaces the program that runs, like a primary program without a name.
+    /// A single line: replaces the running program, like a primary program without a name.
     Line,
 }
 
-/// A program that passed every check a controller makes before starting one.
+/// A program that passed all checks that a controller makes before starting one.
 #[derive(Clone, Debug)]
 pub struct Program {
     pub(super) kind: ProgramKind,
-    /// Function 0 is where the program begins.
+    /// The functions; the program begins with function 0.
     pub(super) functions: Growing<Function>,
     pub(super) constants: Growing<Value>,
     pub(super) calls: Growing<CallSite>,
-    /// How many global variables there are.
+    /// The number of global variables.
     pub(super) globals: u32,
-    /// For statements that are compiled into it while it runs.
+    /// The names, for statements that are compiled into the program while it runs.
     pub(super) names: Declarations,
-    /// Whether operators take lists and matrices.
+    /// `true` if operators accept lists and matrices.
     pub(super) arrays: bool,
-    /// Set if `+` joins texts.
+    /// `true` if `+` joins texts.
     pub(super) joins_texts: bool,
     pub(super) limits: Limits,
 }
 
 impl Program {
-    /// How it runs.
+    /// Returns the kind of the program.
     #[must_use]
     pub fn kind(&self) -> ProgramKind {
         self.kind
     }
 
-    /// The name after `def` or `sec`; `None` for a single line.
+    /// Returns the name after `def` or `sec`; `None` for a single line.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         match self.kind {

@@ -1,4 +1,4 @@
-//! One thread of a running program: its frames, its values, and the call it waits in.
+//! One thread of a running program: its frames, its values, and the call it waits for.
 
 use super::code::{Binary, Op, Place};
 use super::error::{Fault, FaultKind, Position};
@@ -8,11 +8,11 @@ use super::program::Program;
 use super::pure::strings;
 use super::value::{ThreadId, Value};
 
-/// What the next instruction needs from outside the thread.
+/// The action that the next instruction needs from the machine.
 pub(super) enum Event {
-    /// Nothing; go on.
+    /// No action; continue.
     Going,
-    /// Make this call, number and arguments.
+    /// Make this call (number and arguments).
     Builtin(u32, Vec<Value>),
     /// Start this function as a thread and push its handle.
     Run(u32),
@@ -20,7 +20,7 @@ pub(super) enum Event {
     Join(Value),
     /// End this thread and those it started.
     Kill(Value),
-    /// A line of interpreter mode is over.
+    /// A line of interpreter mode has ended.
     LineEnded,
     /// The thread's function returned.
     Ended,
@@ -28,7 +28,7 @@ pub(super) enum Event {
     Halt,
 }
 
-/// A call that takes time, to be made again in the next control cycle.
+/// A call that takes time and is repeated in the next control cycle.
 pub(super) struct Pending {
     pub(super) site: u32,
     pub(super) args: Vec<Value>,
@@ -40,11 +40,11 @@ pub(super) struct Thread {
     pub(super) id: ThreadId,
     pub(super) parent: Option<ThreadId>,
     pub(super) pending: Option<Pending>,
-    /// What is left of its control cycle, 1 at the beginning.
+    /// The remaining part of the thread's control cycle, 1 at the beginning.
     pub(super) slice: f64,
-    /// `enter_critical` not yet left.
+    /// `true` between `enter_critical` and `exit_critical`.
     pub(super) critical: bool,
-    /// Where the current instruction comes from.
+    /// The position of the current instruction in the text.
     pub(super) position: Position,
     frames: Vec<Frame>,
     stack: Vec<Value>,
@@ -54,9 +54,9 @@ pub(super) struct Thread {
 struct Frame {
     function: u32,
     next: u32,
-    /// Parameters and local variables; `None` until something is assigned.
+    /// The parameters and local variables; `None` before the first assignment.
     locals: Vec<Option<Value>>,
-    /// A line of interpreter mode: it has borrowed the variables of the frame below.
+    /// `true` for a line of interpreter mode, which uses the variables of the frame below.
     line: bool,
 }
 
@@ -85,7 +85,7 @@ impl Thread {
         Fault { position: self.position, kind }
     }
 
-    /// Pushes a value; the budget pays for its size.
+    /// Pushes a value and charges its size to the budget.
     pub(super) fn push(&mut self, value: Value, limits: &Limits, budget: &mut u32) -> Result<(), FaultKind> {
         charge(budget, value.weight());
         if self.stack.len() >= limits.stack {
@@ -95,7 +95,7 @@ impl Thread {
         Ok(())
     }
 
-    /// The compiler leaves exactly the values each instruction takes.
+    /// Removes the topmost value. The compiler guarantees that each instruction finds the values it takes.
     fn pop(&mut self) -> Value {
         self.stack.pop().unwrap_or_default()
     }
@@ -104,25 +104,25 @@ impl Thread {
         self.stack.split_off(self.stack.len().saturating_sub(count))
     }
 
-    /// The topmost values, as they lie, and where they begin.
+    /// Returns the index of the topmost `count` values, and the values in stack order.
     fn top(&self, count: usize) -> (usize, &[Value]) {
         let first = self.stack.len().saturating_sub(count);
         (first, self.stack.get(first..).unwrap_or_default())
     }
 
-    /// Goes back to the instruction that was just taken.
+    /// Returns to the instruction that was just executed.
     pub(super) fn again(&mut self) {
         if let Some(frame) = self.frames.last_mut() {
             frame.next = frame.next.saturating_sub(1);
         }
     }
 
-    /// Puts back what [`Event::Join`] took.
+    /// Pushes the value that [`Event::Join`] took.
     pub(super) fn unpop(&mut self, value: Value) {
         self.stack.push(value);
     }
 
-    /// Executes one instruction, as far as the thread can by itself.
+    /// Executes one instruction, or returns the action that it needs from the machine.
     pub(super) fn advance(
         &mut self,
         program: &Program,
@@ -319,12 +319,12 @@ impl Thread {
         }
     }
 
-    /// The function it is in.
+    /// Returns the number of the function that the thread is in.
     pub(super) fn function(&self) -> u32 {
         self.frames.last().map_or(0, |frame| frame.function)
     }
 
-    /// Goes on with a line of interpreter mode, on the variables of the present function.
+    /// Continues with a line of interpreter mode, which uses the variables of the present function.
     pub(super) fn enter_line(&mut self, program: &Program, function: u32) -> Result<(), FaultKind> {
         if self.frames.len() >= program.limits.frames {
             return Err(FaultKind::Limit("frames"));
@@ -364,7 +364,7 @@ fn slot_of<'v>(
     }
 }
 
-/// Makes the budget pay for work that grows with values.
+/// Charges work that grows with the size of values to the budget.
 fn charge(budget: &mut u32, work: usize) {
     *budget = budget.saturating_sub(u32::try_from(work).unwrap_or(u32::MAX));
 }

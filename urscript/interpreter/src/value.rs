@@ -4,7 +4,7 @@ use core::fmt;
 
 use super::limits::Limits;
 
-/// A value. Copies are copies: lists are passed and assigned by value.
+/// A value. Lists are passed and assigned by value.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub enum Value {
     /// `None`; also an argument that was not given and has no default.
@@ -12,35 +12,35 @@ pub enum Value {
     None,
     /// `True`, `False`.
     Bool(bool),
-    /// 32-bit whole number.
+    /// A whole number of 32 bits.
     Int(i32),
-    /// Double.
+    /// A double-precision number.
     Float(f64),
-    /// Text, bytes read as ISO 8859-1.
+    /// A text, whose bytes are read as ISO 8859-1.
     String(String),
-    /// `[a, b, c]`; of lists of equal length, a matrix.
+    /// `[a, b, c]`; a list of lists of equal length is a matrix.
     List(Vec<Self>),
     /// `p[x, y, z, rx, ry, rz]`: position \[m\] and rotation vector \[rad\].
     Pose([f64; 6]),
-    /// `struct(name=value, …)`: members in their order.
+    /// `struct(name=value, …)`: the members in their order.
     Struct(Vec<(String, Self)>),
-    /// What `run` returns.
+    /// A thread, as `run` returns it.
     Thread(ThreadId),
-    /// An object of the host, such as a publisher of ROS, by a number that is the host's; it has methods.
+    /// An object of the host, such as a publisher of ROS, identified by a number that the host chose. It has methods.
     Handle(u32),
 }
 
-/// Names a thread of one machine; never used twice.
+/// The number of a thread in one machine; never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ThreadId(pub u32);
 
 impl ThreadId {
-    /// The thread a program begins with.
+    /// The thread with which a program begins.
     pub const MAIN: Self = Self(0);
 }
 
 impl Value {
-    /// A number of either kind.
+    /// Returns a number of either kind.
     #[must_use]
     pub fn number(&self) -> Option<f64> {
         match self {
@@ -50,7 +50,7 @@ impl Value {
         }
     }
 
-    /// A whole number, also one written as a float.
+    /// Returns a whole number, even if it is stored as a float.
     #[must_use]
     pub fn whole(&self) -> Option<i32> {
         match self {
@@ -60,7 +60,7 @@ impl Value {
         }
     }
 
-    /// `N` numbers: a list of them, or a pose.
+    /// Returns `N` numbers: a list of them, or a pose.
     #[must_use]
     pub fn vector<const N: usize>(&self) -> Option<[f64; N]> {
         let mut out = [0.0; N];
@@ -80,14 +80,14 @@ impl Value {
         Some(out)
     }
 
-    /// A text.
+    /// Returns a text.
     #[must_use]
     pub fn text(&self) -> Option<&str> {
         if let Self::String(text) = self { Some(text) } else { None }
     }
 
-    /// Whether a condition of this value holds: numbers other than 0 and texts that are not empty do. Lists, poses,
-    /// threads, handles and `None` are no conditions.
+    /// Returns the truth value for a condition: `true` for numbers other than 0 and texts that are not empty. `None`
+    /// for lists, poses, structs, threads, handles and `None`, which cannot be conditions.
     #[must_use]
     pub fn truth(&self) -> Option<bool> {
         match self {
@@ -99,7 +99,7 @@ impl Value {
         }
     }
 
-    /// What kind of value this is, for error texts.
+    /// Returns the kind of value, for error texts.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
@@ -116,7 +116,7 @@ impl Value {
         }
     }
 
-    /// Memory this value takes, in scalars; a text counts one for eight bytes.
+    /// Returns the memory that the value takes, in scalars; a text counts one for eight bytes.
     pub(crate) fn weight(&self) -> usize {
         match self {
             Self::List(items) => items.iter().fold(1, |sum, item| sum.saturating_add(item.weight())),
@@ -127,8 +127,8 @@ impl Value {
         }
     }
 
-    /// Levels of lists and structs: 0 for a scalar. At most [`Limits::list_depth`], so this and every other walk through a value is
-    /// bounded.
+    /// Returns the number of levels of lists and structs: 0 for a scalar. It is at most [`Limits::list_depth`], so this
+    /// and every other recursion through a value is limited.
     fn depth(&self) -> usize {
         match self {
             Self::List(items) => items.iter().map(Self::depth).max().unwrap_or(0).saturating_add(1),
@@ -139,13 +139,13 @@ impl Value {
         }
     }
 
-    /// Whether a list is neither too large nor nested too deep.
+    /// Returns whether a list is neither too large nor nested too deeply.
     pub(crate) fn fits(&self, limits: &Limits) -> bool {
         self.depth() <= limits.list_depth && self.weight() <= limits.list_weight
     }
 }
 
-/// As `to_str` and `textmsg` print it: floats with at most six decimals and no trailing zeros.
+/// The form that `to_str` and `textmsg` print: floats with at most six decimals and no trailing zeros.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -166,7 +166,7 @@ pub const BUFFERED: &[u8] = template!("buffered");
 /// (`urscript/programs/conversation.script`).
 pub const CONVERSATION: &[u8] = template!("conversation");
 
-/// The same communication through registers of RTDE, instead of [`CONVERSATION`]
+/// The communication with the computer through registers of RTDE, an alternative to [`CONVERSATION`]
 /// (`urscript/programs/registers.script`).
 pub const REGISTERS: &[u8] = template!("registers");
 

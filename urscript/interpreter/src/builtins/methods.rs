@@ -1,8 +1,8 @@
-//! Methods of objects that a host hands out: the object is their first argument (`core/docs/protocol/ros2-surface.md` 4.1).
+//! Methods of objects that a host creates. The object is the first argument (`core/docs/protocol/ros2-surface.md` 4.1).
 //!
-//! A program may keep an object of any kind in a variable, so that a method is known by its name alone, and the host says whether
-//! the object has it. A method that is not here is one of a server elsewhere, behind a handle that is not simulated: it
-//! compiles, and ends the program that comes to call it.
+//! A program may store an object of any kind in a variable. Therefore the compiler knows a method only by its name, and
+//! the host decides whether the object has it. A method that is not in this list belongs to a remote server, behind a
+//! handle that is not simulated: it compiles, and ends the program that calls it.
 
 use super::table::{host, opt, req};
 use super::{Param, Signature};
@@ -13,20 +13,20 @@ const fn method(name: &'static str, params: &'static [Param]) -> Signature {
 
 const HANDLE: Param = req("handle");
 
-/// Every method, with a dot before its name.
+/// All methods, with a dot before the name.
 pub(super) static METHODS: &[Signature] = &[
-    // Of a publisher: two names of the same.
+    // Publisher: two names of the same method.
     method(".write", &[HANDLE, req("message")]),
     method(".publish", &[HANDLE, req("message")]),
-    // Of a subscriber.
+    // Subscriber.
     method(".read", &[HANDLE]),
     method(".read_history", &[HANDLE, opt("count")]),
     method(".wait", &[HANDLE, req("timeout")]),
-    // Of a service's client.
+    // Service client.
     method(".call", &[HANDLE, req("request"), opt("timeout")]),
     method(".wait_for_service", &[HANDLE, opt("timeout")]),
-    // Of a message, or any other value.
+    // Message, or any other value.
     method(".to_string", &[HANDLE]),
-    // Of each.
+    // All objects.
     method(".close", &[HANDLE]),
 ];

@@ -1,4 +1,4 @@
-//! The functions a controller provides, by software version (client interfaces 5.5; external control 5.2 and 5.3).
+//! The functions that a controller provides, by software version (client interfaces 5.5; external control 5.2 and 5.3).
 
 mod methods;
 mod named;
@@ -16,15 +16,15 @@ use outrigger_urscript::Version;
 use setup::SETUP;
 use table::ALL;
 
-/// The first software with `struct`, assumed.
+/// The first software with `struct` (assumed).
 const STRUCTS: Version = Version::new(5, 11);
 
-/// Returns every function of any software.
+/// Returns all functions of any software.
 fn all() -> impl Iterator<Item = &'static Signature> {
     ALL.iter().chain(SETUP).chain(NAMED.iter())
 }
 
-/// Which functions a controller's software has. Made once per controller.
+/// The functions of a controller's software. Create it once per controller.
 #[derive(Clone, Debug)]
 pub struct Builtins {
     version: Version,
@@ -36,7 +36,7 @@ pub struct Builtins {
 }
 
 impl Builtins {
-    /// The functions of this version.
+    /// Returns the functions of this version.
     #[must_use]
     pub fn of(version: Version) -> Self {
         let mut by_name = HashMap::new();
@@ -44,7 +44,7 @@ impl Builtins {
             by_name.insert(signature.name, signature);
         }
         let e_series = Version::new(5, 0);
-        // With 3.14.3 and 5.9.4; versions have no third number here.
+        // From 3.14.3 and 5.9.4 on; versions have no third number here.
         let arrays = version >= Version::new(5, 9) || (version >= Version::new(3, 14) && version < e_series);
         Self {
             version,
@@ -56,21 +56,22 @@ impl Builtins {
         }
     }
 
-    /// The same, where `digital_out[n] = x` is or is not `set_digital_out(n, x)`. Clients for CB2 and CB3 send it; until
-    /// when software took it is not known, and what is assumed is: all of the CB series, and nothing later.
+    /// Sets whether `digital_out[n] = x` is accepted and means `set_digital_out(n, x)`. Clients for CB2 and CB3 send
+    /// it. The last software that accepts it is unknown; the default assumes all of the CB series and no later
+    /// software.
     #[must_use]
     pub fn with_assignable_outputs(self, assignable: bool) -> Self {
         Self { assignable, ..self }
     }
 
-    /// The same, where `+ - * / %` do or do not take lists and matrices. From the versions that clients name: 3.14 and
-    /// 5.9.
+    /// Sets whether `+ - * / %` accept lists and matrices. By default they do in the versions that clients state: from
+    /// 3.14 and 5.9 on.
     #[must_use]
     pub fn with_arrays(self, arrays: bool) -> Self {
         Self { arrays, ..self }
     }
 
-    /// The same with or without the functions of interpreter mode.
+    /// Adds or removes the functions of interpreter mode.
     #[must_use]
     pub fn with_interpreter_mode(mut self, available: bool) -> Self {
         for signature in all().filter(|signature| matches!(signature.run, Run::Interpreter(_))) {
@@ -83,15 +84,15 @@ impl Builtins {
         self
     }
 
-    /// The same, where `struct(…)` does or does not make a struct. The manual of 5.19 has it; that it came with 5.11, as
-    /// `time` did, which returns one, is assumed.
+    /// Sets whether `struct(…)` creates a struct. The manual of 5.19 has it. The default assumes 5.11, which added
+    /// `time`, a function that returns a struct.
     #[must_use]
     pub fn with_structs(self, structs: bool) -> Self {
         Self { structs, ..self }
     }
 
-    /// Sets whether `+` joins a text with whatever is on its other side. It does from 5.0 on: one program for an e-Series arm
-    /// uses it, and since which software controllers accept it is UNCONFIRMED.
+    /// Sets whether `+` joins a text with a value of any kind. By default it does from 5.0 on: one program for an
+    /// e-Series arm uses it, and the first software that accepts it is UNCONFIRMED.
     #[must_use]
     pub fn with_joined_texts(self, joins: bool) -> Self {
         Self { joins_texts: joins, ..self }
@@ -105,42 +106,43 @@ impl Builtins {
         self.structs
     }
 
-    /// Whether operators take lists and matrices.
+    /// Returns whether operators accept lists and matrices.
     pub(super) fn arrays(&self) -> bool {
         self.arrays
     }
 
-    /// What an assignment to an element of `name` calls, where `name` is no variable of the program.
+    /// Returns the function that an assignment to an element of `name` calls, if `name` is no variable of the program;
+    /// `None` if there is no such function.
     pub(super) fn assigned(&self, name: &str) -> Option<&'static Signature> {
         let known = self.assignable && name == "digital_out";
         known.then(|| self.find("set_digital_out")).flatten()
     }
 
-    /// The version they are of.
+    /// Returns the software version.
     #[must_use]
     pub fn version(&self) -> Version {
         self.version
     }
 
-    /// Whether there is a function of this name.
+    /// Returns whether the software has a function of this name.
     #[must_use]
     pub fn contains(&self, name: &str) -> bool {
         self.by_name.contains_key(name)
     }
 
-    /// Names of all functions, in no order.
+    /// Iterates over the names of all functions, in no particular order.
     pub fn names(&self) -> impl Iterator<Item = &'static str> + '_ {
         self.by_name.keys().copied()
     }
 
-    /// Whether a program may call it: functions that are known and not simulated compile, and end the program that calls
-    /// one with an error that names it.
+    /// Returns whether a program may call the function. A function that is known but not simulated compiles, and ends
+    /// the program that calls it with an error that contains its name.
     #[must_use]
     pub fn is_simulated(&self, name: &str) -> bool {
         self.find(name).is_some_and(|signature| !matches!(signature.run, Run::NotSimulated))
     }
 
-    /// Names of the functions a [`Host`](super::Host) is asked for.
+    /// Iterates over the names of the functions that a [`Host`](super::Host) must provide.
     pub fn host_functions(&self) -> impl Iterator<Item = &'static str> + '_ {
         self.by_name.values().filter(|signature| matches!(signature.run, Run::Host)).map(|signature| signature.name)
     }
@@ -149,14 +151,14 @@ impl Builtins {
         self.by_name.get(name).copied()
     }
 
-    /// The method of this name, without its dot.
+    /// Returns the method of this name, which is given without its dot.
     pub(super) fn method(&self, name: &str) -> Option<&'static Signature> {
         let of_name = METHODS.iter().find(|signature| signature.name.strip_prefix('.') == Some(name));
         of_name.filter(|signature| signature.is_in(self.version))
     }
 
-    /// Returns whether objects have methods in this version at all. Those of [`METHODS`] are the newer ones; what
-    /// `rpc_factory` returns has whichever methods its server offers.
+    /// Returns whether objects have methods in this version. The methods in [`METHODS`] are from later versions; an
+    /// object that `rpc_factory` returns has the methods of its server.
     pub(super) fn has_methods(&self) -> bool {
         self.contains("rpc_factory")
     }
@@ -167,12 +169,12 @@ impl Builtins {
 pub(super) struct Signature {
     pub(super) name: &'static str,
     since: Version,
-    /// Since when e-Series software has it, where that is not just all of it.
+    /// The first e-Series software that has the function; `None` means all of it.
     e_series_since: Option<Version>,
-    /// Likewise PolyScope X.
+    /// The first PolyScope X software that has the function; `None` means all of it.
     polyscope_x_since: Option<Version>,
     params: &'static [Param],
-    /// Arguments of any number and name: its parameters are not known.
+    /// Accepts any number of arguments with any names, because the parameters are not known.
     takes_any: bool,
     pub(super) run: Run,
 }
@@ -211,18 +213,18 @@ impl Signature {
         self.takes_any
     }
 
-    /// The parameters in this version: later ones come after the older.
+    /// Iterates over the parameters in this version. Parameters that were added later follow the older ones.
     pub(super) fn params(&self, version: Version) -> impl Iterator<Item = &'static Param> {
         self.params.iter().filter(move |param| param.since <= version)
     }
 
-    /// One value per parameter of any version, as a call without arguments would have them.
+    /// Returns the default value of each parameter of any version.
     pub(super) fn defaults(&self) -> Vec<Value> {
         self.params.iter().map(|param| param.default.value()).collect()
     }
 }
 
-/// What the functions of interpreter mode do.
+/// The functions of interpreter mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
     Enter,
@@ -230,18 +232,18 @@ pub(super) enum Order {
     Clear,
 }
 
-/// Who computes it.
+/// The component that executes a function.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Run {
     Host,
     Here(fn(&[Value], &Limits) -> Result<Value, FaultKind>),
-    /// The machine, in interpreter mode.
+    /// Executed by the machine, in interpreter mode.
     Interpreter(Order),
-    /// Nobody: the program ends.
+    /// Not executed: a call ends the program.
     NotSimulated,
 }
 
-/// The first software there is.
+/// The version that precedes all software.
 const FIRST: Version = Version::new(1, 0);
 
 #[derive(Debug)]
@@ -249,9 +251,9 @@ pub(super) struct Param {
     pub(super) name: &'static str,
     default: Default,
     since: Version,
-    /// Before this version it must be given, default or not.
+    /// The first version in which the argument may be left out; before, it must be given even if it has a default.
     optional_since: Version,
-    /// Another name of it; empty where it has none.
+    /// An alternative name; empty if there is none.
     pub(super) alias: &'static str,
 }
 
@@ -276,7 +278,7 @@ impl Param {
 #[derive(Clone, Copy, Debug)]
 enum Default {
     Required,
-    /// The host chooses.
+    /// The host chooses the value.
     None,
     Bool(bool),
     Int(i32),

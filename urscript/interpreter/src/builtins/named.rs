@@ -1,13 +1,13 @@
-//! Functions of the manual that nothing here executes: a program that has one compiles, and ends where it calls it.
+//! Functions of the manual that are not simulated: a program that contains one compiles, and ends when it calls it.
 //!
-//! They are the lines of `manual.tsv` that no table here has. Their parameters are not checked.
+//! They are the lines of `manual.tsv` that are in no table of this module's siblings. Their parameters are not checked.
 
 use std::sync::LazyLock;
 
 use super::{ALL, FIRST, Run, SETUP, Signature};
 use outrigger_urscript::Version;
 
-/// Every such function of any software.
+/// All such functions of any software.
 pub(super) static NAMED: LazyLock<Vec<Signature>> = LazyLock::new(|| {
     let executed = |name: &str| ALL.iter().chain(SETUP).any(|signature| signature.name == name);
     let lines = include_str!("../../manual.tsv").lines();
@@ -28,13 +28,13 @@ fn signature(line: &'static str) -> Option<Signature> {
     })
 }
 
-/// Returns the first software of a `generation` that has a function by this cell of the list, the first of all where that is not
-/// published; `None` where no source has it there.
+/// Returns the first software of a `generation` that has a function, from this cell of the list. If it is not
+/// published, returns the first software of the generation. `None` if no source lists the function for the generation.
 fn first_software(cell: &str, generation: Version) -> Option<Version> {
     if cell == "-" {
         return None;
     }
-    // Of `5.20..5.24` the first: it came in between.
+    // The first of `5.20..5.24`: the function was added between these two.
     let (major, minor) = cell.split("..").next().and_then(|first| first.split_once('.')).unwrap_or_default();
     match (major.parse(), minor) {
         (Ok(major), "?") => Some(Version::new(major, 0)),

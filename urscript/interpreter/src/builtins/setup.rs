@@ -1,13 +1,13 @@
-//! Functions by which a pendant sets the controller up, and their counterparts that read. `manual.tsv` has where each name is
-//! from.
+//! Functions with which a pendant configures the controller, and the functions that read the settings. `manual.tsv`
+//! lists the source of each name.
 
 use super::Signature;
 use super::table::{float, host, req};
 
-/// Every such function of any software.
+/// All such functions of any software.
 pub(super) static SETUP: &[Signature] = &[
-    // What a pendant writes at the head of every program: terminals, the tool's connector, inputs with an action, outputs that follow
-    // the state of the program.
+    // A pendant writes these at the beginning of every program: terminals, the tool's connector, inputs with an action,
+    // outputs that follow the state of the program.
     host("set_standard_analog_input_domain", &[req("port"), req("domain")]).since(3, 0),
     host("set_tool_analog_input_domain", &[req("port"), req("domain")]).since(3, 0),
     host(
@@ -40,7 +40,7 @@ pub(super) static SETUP: &[Signature] = &[
     host("set_baselight_off", &[]).since(5, 0),
     host("set_baselight_iec", &[]).since(5, 0),
     host("set_baselight_solid", &[req("r"), req("g"), req("b")]).since(5, 0),
-    // Reading it back, and the tool.
+    // Reading of settings, and of the tool.
     host("get_analog_out", &[req("n")]),
     host("get_standard_analog_out", &[req("n")]).since(3, 0),
     host("get_tool_analog_in", &[req("n")]).since(3, 0),

@@ -1,4 +1,4 @@
-//! Every function with its parameters and the software that brought it.
+//! The table of all functions with their parameters and the first software that has them.
 
 use super::super::error::FaultKind;
 use super::super::limits::Limits;
@@ -67,7 +67,7 @@ const fn text(name: &'static str, default: &'static str) -> Param {
 
 const SOCKET: Param = param("socket_name", Default::Text("socket_0"));
 
-/// Of what publishes and what listens; times in seconds.
+/// The parameters of publishers and subscribers; times in seconds.
 const TOPIC: &[Param] = &[
     req("topic"),
     req("type").alias("msg_type"),
@@ -81,7 +81,7 @@ const TOPIC: &[Param] = &[
     float("lease_duration", 0.0),
 ];
 
-/// Every function of any software.
+/// All functions of any software.
 pub(super) static ALL: &[Signature] = &[
     // Time.
     host("sleep", &[req("t")]),
@@ -123,8 +123,8 @@ pub(super) static ALL: &[Signature] = &[
         .polyscope_x_since(8),
     host_since(5, 21, "optimovel", &[req("goal"), float("a", 0.3), float("v", 0.3), float("r", 0.0)])
         .polyscope_x_since(8),
-    // Torques. The older name stood in one released script of a client; since when each exists on PolyScope X is from
-    // clients.
+    // Torques. The older name was used in one released script of a client. The first software of each on PolyScope X is
+    // from clients.
     host_since(5, 22, "torque_command", &[req("torque"), boolean("friction_comp", true)]).polyscope_x_since(10),
     host_since(
         5,
@@ -165,14 +165,14 @@ pub(super) static ALL: &[Signature] = &[
     host_since(5, 22, "get_coriolis_and_centrifugal_torques", &[opt("q"), opt("qd")]).polyscope_x_since(10),
     host_since(5, 22, "get_jacobian", &[opt("q"), opt("tcp")]).polyscope_x_since(10),
     host_since(5, 22, "get_jacobian_time_derivative", &[opt("q"), opt("qd"), opt("tcp")]).polyscope_x_since(10),
-    // Force. A client in use zeroes it on CB3 as well; since when is unconfirmed.
+    // Force. A client in use also zeroes the sensor on CB3; the first software is unconfirmed.
     host("get_tcp_force", &[]),
     host("force", &[]),
     host_since(3, 3, "zero_ftsensor", &[]),
     host("force_mode", &[req("task_frame"), req("selection_vector"), req("wrench"), req("type"), req("limits")]),
     host("end_force_mode", &[]),
     host_since(3, 5, "force_mode_set_damping", &[req("damping")]),
-    // The vendor's own program names these two on CB3 as well, of which its manuals say nothing.
+    // The vendor's own program also uses these two on CB3; the manuals for CB3 do not list them.
     host_since(3, 14, "force_mode_set_gain_scaling", &[req("scaling")]).e_series_since(0),
     host_since(3, 14, "tool_contact", &[opt("direction")]).e_series_since(4),
     host_since(3, 8, "protective_stop", &[]),
@@ -181,10 +181,10 @@ pub(super) static ALL: &[Signature] = &[
     host_since(5, 0, "get_freedrive_status", &[]),
     host("teach_mode", &[]),
     host("end_teach_mode", &[]),
-    // A sensor of the client's; the newer name came with 3.14.1 and 5.9.1, which the host knows to tell apart.
+    // An external sensor. The newer name was added in 3.14.1 and 5.9.1; the host distinguishes these bug-fix versions.
     host_since(3, 3, "enable_external_ft_sensor", EXTERNAL_SENSOR),
     host_since(3, 14, "ft_rtde_input_enable", EXTERNAL_SENSOR),
-    // Inputs and outputs. The numbered forms of CB2 stayed, deprecated.
+    // Inputs and outputs. The numbered forms of CB2 remain, deprecated.
     host("set_digital_out", &[req("n"), req("b")]),
     host("get_digital_out", &[req("n")]),
     host("get_digital_in", &[req("n")]),
@@ -206,7 +206,7 @@ pub(super) static ALL: &[Signature] = &[
     host_since(3, 0, "get_configurable_digital_out", &[req("n")]),
     host_since(3, 0, "get_tool_digital_out", &[req("n")]),
     host_since(3, 0, "get_standard_analog_in", &[req("n")]),
-    // Registers, since RTDE exists (which of them are older is not known).
+    // Registers, since RTDE exists (it is not known which of them are older).
     host_since(3, 4, "read_input_boolean_register", &[req("address")]),
     host_since(3, 4, "read_input_integer_register", &[req("address")]),
     host_since(3, 4, "read_input_float_register", &[req("address")]),
@@ -226,7 +226,7 @@ pub(super) static ALL: &[Signature] = &[
     host("set_payload", &[req("m"), opt("cog")]),
     host_since(3, 3, "set_payload_mass", &[req("m")]),
     host_since(3, 3, "set_payload_cog", &[req("cog")]),
-    // After 5.10; earlier software takes the payload at once.
+    // After 5.10; earlier software applies the payload at once.
     host_since(5, 10, "set_target_payload", &[req("m"), req("cog"), opt("inertia"), float("transition_time", 0.0)]),
     host("set_gravity", &[req("d")]),
     host("set_tcp", &[req("pose"), opt("tcp_name").since(5, 12)]),
@@ -242,7 +242,7 @@ pub(super) static ALL: &[Signature] = &[
             boolean("blocking", false),
         ],
     ),
-    // Computed by the machine itself.
+    // Computed by the interpreter itself.
     here("norm", &[req("a")], pure::norm),
     here("floor", &[req("f")], pure::floor),
     here("ceil", &[req("f")], pure::ceil),
@@ -276,7 +276,7 @@ pub(super) static ALL: &[Signature] = &[
     here("str_sub", &[req("src"), req("index"), int("len", -1)], strings::str_sub),
     here("to_num", &[req("str")], strings::to_num),
     here("to_str", &[req("val")], strings::to_str),
-    // The name of it in UR's paper on ROS 2 (`core/docs/protocol/ros2-surface.md` 4.1).
+    // The function's name in UR's paper on ROS 2 (`core/docs/protocol/ros2-surface.md` 4.1).
     here("to_string", &[req("val")], strings::to_str).since(10, 7),
     here("pose_add", &[req("p_1"), req("p_2")], poses::pose_add),
     here("pose_dist", &[req("p_from"), req("p_to")], poses::pose_dist),
@@ -289,7 +289,7 @@ pub(super) static ALL: &[Signature] = &[
     here("rotvec2rpy", &[req("rotation_vector")], poses::rotvec2rpy),
     here("rpy2rotvec", &[req("rpy_vector")], poses::rpy2rotvec),
     here("inv", &[req("m")], poses::inv),
-    // Sockets. Since when reads have a time-out of their own is not known.
+    // Sockets. The first software with a separate timeout for reads is not known.
     host("socket_open", &[req("address"), req("port"), SOCKET]),
     host("socket_close", &[SOCKET]),
     host("socket_read_binary_integer", &[req("number"), SOCKET, float("timeout", 2.0)]),
@@ -312,17 +312,17 @@ pub(super) static ALL: &[Signature] = &[
     host("socket_send_line", &[req("str"), SOCKET]),
     host("socket_get_var", &[req("name"), SOCKET]),
     host("socket_set_var", &[req("name"), req("value"), SOCKET]),
-    // What speaks ROS 2 in PolyScope X (`core/docs/protocol/ros2-surface.md` 4.1): UR's sample names the topic, its type msg_type,
+    // ROS 2 in PolyScope X (`core/docs/protocol/ros2-surface.md` 4.1): UR's sample names the topic, its type msg_type,
     // durability and reliability; the rest is UNCONFIRMED.
     host_since(10, 7, "ros_publisher_factory", TOPIC),
     host_since(10, 7, "ros_subscriber_factory", TOPIC),
     host_since(10, 7, "ros_service_client_factory", &[req("service"), req("type").alias("srv_type")]),
-    // Interpreter mode. That 5.10 brought it is the vendor's word; an earlier 5.x may have had it. That PolyScope X has it is
-    // assumed.
+    // Interpreter mode. The vendor states that 5.10 added it; an earlier 5.x may have had it. PolyScope X is assumed to
+    // have it.
     interpreter("interpreter_mode", &[boolean("clearQueueOnEnter", true), boolean("clearOnEnd", true)], Order::Enter),
     interpreter("end_interpreter", &[], Order::End),
     interpreter("clear_interpreter", &[], Order::Clear),
-    // What other devices would have to answer.
+    // Not simulated: other devices would have to answer.
     not_simulated("rpc_factory", &[req("type"), req("url")]).since(3, 0),
     not_simulated(
         "modbus_add_signal",
@@ -333,7 +333,7 @@ pub(super) static ALL: &[Signature] = &[
             req("signal_type"),
             req("signal_name"),
             opt("sequential_mode"),
-            // UR's example for a WAGO coupler wants 5.14 for it.
+            // UR's example for a WAGO coupler requires 5.14 for it.
             opt("register_count").since(5, 14),
         ],
     ),
@@ -355,7 +355,7 @@ pub(super) static ALL: &[Signature] = &[
         &[req("center"), req("ticks_per_revolution"), opt("rotate_tool"), opt("encoder_index")],
     ),
     not_simulated("track_conveyor_linear", &[req("direction"), req("ticks_per_meter"), opt("encoder_index")]),
-    // What the pendant or the client of 30001 would have to answer.
+    // Not simulated: the pendant or the client of 30001 would have to answer.
     not_simulated("request_boolean_from_primary_client", &[req("popup_message")]),
     not_simulated("request_float_from_primary_client", &[req("popup_message")]),
     not_simulated("request_integer_from_primary_client", &[req("popup_message")]),

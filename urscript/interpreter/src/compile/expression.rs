@@ -1,7 +1,7 @@
-//! Expressions, calls and their arguments.
+//! Compiles expressions, calls and their arguments.
 //!
 //! Binding, weakest first: `or` · `xor` · `and` · `not` · comparison · `+ -` · `* / %` · sign · `[ ]`. `and` and `or`
-//! leave their right side alone when the left decides.
+//! do not evaluate their right side if the left one decides.
 
 use super::super::builtins::Signature;
 use super::super::code::{Binary, CallSite, Op, Place, Target, Unary};
@@ -10,7 +10,7 @@ use super::super::lexer::Token;
 use super::super::value::Value;
 use super::{CompileErrorKind, Compiler, index};
 
-/// How strongly the operators of two operands bind.
+/// Returns the binding strength of an operator with two operands.
 fn binding(token: Token<'_>) -> Option<(u8, Infix)> {
     use Binary::{
         Add, Divide, Equal, Greater, GreaterEqual, Less, LessEqual, Multiply, NotEqual, Remainder, Subtract, Xor,
@@ -34,7 +34,7 @@ fn binding(token: Token<'_>) -> Option<(u8, Infix)> {
     })
 }
 
-/// What `not` and a sign take: everything that binds at least so strongly.
+/// The least binding strength of operators in the operand of `not`, and of a sign.
 const NOT: u8 = 4;
 const SIGN: u8 = 7;
 
@@ -46,13 +46,13 @@ enum Infix {
 }
 
 impl<'c, 's> Compiler<'c, 's> {
-    /// One expression; its value is on the stack afterwards.
+    /// Compiles one expression; its value is on the stack afterwards.
     pub(super) fn expression(&mut self) -> Result<(), CompileError> {
         self.operands(0)
     }
 
-    /// An expression of operators that bind at least so strongly. Between one operand and the next within it, this
-    /// goes as deep as there are strengths.
+    /// Compiles an expression of operators that bind at least as strongly as `weakest`. The depth of recursion between
+    /// two operands is limited by the number of binding strengths.
     fn operands(&mut self, weakest: u8) -> Result<(), CompileError> {
         self.nested(Self::operand)?;
         while let Some((strength, infix)) = binding(self.peek()).filter(|(strength, _)| *strength >= weakest) {
@@ -94,7 +94,7 @@ impl<'c, 's> Compiler<'c, 's> {
         self.parts()
     }
 
-    /// Elements, members and methods of what is on the stack.
+    /// Compiles elements, members and methods of the value on the stack.
     pub(super) fn parts(&mut self) -> Result<(), CompileError> {
         loop {
             let bracket = self.position();
@@ -108,7 +108,7 @@ impl<'c, 's> Compiler<'c, 's> {
         }
     }
 
-    /// `.name(…)` of what is on the stack, where that comes next.
+    /// Compiles `.name(…)` of the value on the stack; returns `false` if no method call follows.
     fn method(&mut self) -> Result<bool, CompileError> {
         if !self.calls_method() {
             return Ok(false);
@@ -123,15 +123,15 @@ impl<'c, 's> Compiler<'c, 's> {
             self.emit_call(&callee, slots, position);
             return Ok(true);
         }
-        // Another program at the other end decides what its methods are called and take.
+        // A program at the other end determines the names and arguments of its methods.
         let number = index(self.constants.len());
         self.constants.push(Value::String(name.into()));
         self.emit(Op::NoMethod(number, index(given.len())), position);
         Ok(true)
     }
 
-    /// The arguments of a method, `(a, b, name=c)`: their values are on the stack afterwards. Returns the name of each that has
-    /// one.
+    /// Compiles the arguments of a method, `(a, b, name=c)`; their values are on the stack afterwards. Returns an entry
+    /// per argument: its name if it has one.
     fn given(&mut self) -> Result<Vec<Option<&'s str>>, CompileError> {
         let mut given = Vec::new();
         self.expect(Token::Sign("("), "(")?;
@@ -146,7 +146,7 @@ impl<'c, 's> Compiler<'c, 's> {
         Ok(given)
     }
 
-    /// Whether a method is called next, on software that has some.
+    /// Returns whether a method call follows, on software that has methods.
     pub(super) fn calls_method(&self) -> bool {
         let ahead = |more: usize| self.tokens.get(self.at.saturating_add(more)).map(|placed| placed.token);
         self.builtins.has_methods()
@@ -196,7 +196,7 @@ impl<'c, 's> Compiler<'c, 's> {
             Token::Sign("p[") => {
                 self.advance();
                 let count = self.items()?;
-                // `p[0]` is an element where `p` is a variable: clients name parameters so.
+                // `p[0]` is an element if `p` is a variable: clients use this name for parameters.
                 if count != 6
                     && let Ok(place) = self.variable("p", position)
                 {
@@ -219,14 +219,14 @@ impl<'c, 's> Compiler<'c, 's> {
         Ok(())
     }
 
-    /// A variable that is read here.
+    /// Returns the location of a variable that is read here.
     pub(super) fn variable(&self, name: &str, position: Position) -> Result<Place, CompileError> {
         let kind = || CompileErrorKind::NameNotFound(name.into());
         self.declared.place(self.current, name).ok_or_else(|| CompileError { position, kind: kind() })
     }
 
-    /// `[a][b, c].d` after a variable; how many indices, 0 without any. A member counts as one, its name being the index; a
-    /// method is none.
+    /// Compiles `[a][b, c].d` after a variable and returns the number of indices, 0 if there are none. A member counts
+    /// as one index, which is its name; a method does not count.
     pub(super) fn subscripts(&mut self) -> Result<u32, CompileError> {
         let mut count = 0_u32;
         loop {
@@ -246,7 +246,7 @@ impl<'c, 's> Compiler<'c, 's> {
         }
     }
 
-    /// `(a=…, b=…)` after `struct`.
+    /// Compiles `(a=…, b=…)` after `struct`.
     fn structure(&mut self, position: Position) -> Result<(), CompileError> {
         self.expect(Token::Sign("("), "(")?;
         let mut members: Vec<(String, Value)> = Vec::new();
@@ -268,7 +268,7 @@ impl<'c, 's> Compiler<'c, 's> {
         Ok(())
     }
 
-    /// `a, b]`, at least one.
+    /// Compiles `a, b]` with at least one item.
     fn indices(&mut self) -> Result<u32, CompileError> {
         if self.peek() == Token::Sign("]") {
             return Err(self.unexpected("an index"));
@@ -276,7 +276,7 @@ impl<'c, 's> Compiler<'c, 's> {
         self.items()
     }
 
-    /// `a, b, c]`, perhaps none.
+    /// Compiles `a, b, c]`, which may be empty.
     pub(super) fn items(&mut self) -> Result<u32, CompileError> {
         let mut count = 0_u32;
         if self.accept(Token::Sign("]")) {
@@ -292,7 +292,7 @@ impl<'c, 's> Compiler<'c, 's> {
         }
     }
 
-    /// After `run`: `name()`.
+    /// Compiles `name()` after `run`.
     pub(super) fn run(&mut self, position: Position) -> Result<(), CompileError> {
         let name = self.expect_name("the name of a thread")?;
         self.expect(Token::Sign("("), "(")?;
@@ -307,14 +307,14 @@ impl<'c, 's> Compiler<'c, 's> {
         Ok(())
     }
 
-    /// A function the controller provides, named by the grammar itself.
+    /// Compiles a call of a controller's function that the grammar itself names.
     pub(super) fn call_without_arguments(&mut self, name: &str, position: Position) -> Result<(), CompileError> {
         let callee = self.callee(name, position)?;
         self.emit_call(&callee, Vec::new(), position);
         Ok(())
     }
 
-    /// `(a, b, name=c)` after the name of a function.
+    /// Compiles `(a, b, name=c)` after the name of a function.
     pub(super) fn call(&mut self, name: &str, position: Position) -> Result<(), CompileError> {
         let callee = self.callee(name, position)?;
         if callee.takes_any {
@@ -325,7 +325,7 @@ impl<'c, 's> Compiler<'c, 's> {
         self.arguments(name, &callee, position)
     }
 
-    /// `(a, b, name=c)`, and the call.
+    /// Compiles `(a, b, name=c)` and the call.
     fn arguments(&mut self, name: &str, callee: &Callee<'_>, position: Position) -> Result<(), CompileError> {
         let fault = |what| CompileErrorKind::Arguments { function: name.into(), what };
         let mut slots: Vec<u32> = Vec::new();
@@ -379,7 +379,7 @@ impl<'c, 's> Compiler<'c, 's> {
         Some(name)
     }
 
-    /// `[n] = x` of what is no variable: a call with both.
+    /// Compiles `[n] = x` after a name that is no variable: a call with both values.
     pub(super) fn set_element(&mut self, setter: &'static Signature, position: Position) -> Result<(), CompileError> {
         self.expect(Token::Sign("["), "[")?;
         self.expression()?;
@@ -392,7 +392,7 @@ impl<'c, 's> Compiler<'c, 's> {
         Ok(())
     }
 
-    /// The program's own functions come before the controller's.
+    /// Returns the function of this name. The program's own functions have precedence over the controller's.
     fn callee(&self, name: &str, position: Position) -> Result<Callee<'c>, CompileError> {
         if let Some(number) = self.declared.function(name)
             && let Some(function) = self.declared.functions.get(number as usize)
@@ -426,12 +426,12 @@ impl<'c, 's> Compiler<'c, 's> {
 struct Callee<'s> {
     target: Target,
     params: Vec<Param<'s>>,
-    /// Arguments of any number and name.
+    /// Accepts any number of arguments with any names.
     takes_any: bool,
 }
 
 impl Callee<'_> {
-    /// Returns the slots of an object and of the arguments given with it; none where they do not fit.
+    /// Returns the slots of an object and of the given arguments; `None` if the arguments do not match the parameters.
     fn slots(&self, given: &[Option<&str>]) -> Option<Vec<u32>> {
         let mut slots = vec![0];
         for name in given {
@@ -452,13 +452,13 @@ impl Callee<'_> {
 
 struct Param<'s> {
     name: &'s str,
-    /// Another name of it; empty where it has none.
+    /// An alternative name; empty if there is none.
     alias: &'s str,
     required: bool,
 }
 
 impl Param<'_> {
-    /// Whether a named argument of this name is this one.
+    /// Returns whether a named argument of this name is for this parameter.
     fn is_called(&self, name: &str) -> bool {
         self.name == name || (!self.alias.is_empty() && self.alias == name)
     }

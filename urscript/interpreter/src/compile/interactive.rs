@@ -1,4 +1,5 @@
-//! Lines of interpreter mode: statements compiled into a program that runs (`core/docs/protocol/ur-external-control.md 3`).
+//! Compiles lines of interpreter mode: statements that are added to a running program
+//! (`core/docs/protocol/ur-external-control.md 3`).
 
 use super::super::builtins::{Builtins, Order, Run};
 use super::super::code::{Mark, Op, Target};
@@ -8,7 +9,7 @@ use super::super::program::Program;
 use super::Compiler;
 
 impl Program {
-    /// From now on what is compiled into it can be forgotten.
+    /// Makes everything that is compiled from now on removable by [`Program::forget`].
     pub(super) fn seal(&mut self) {
         self.functions.seal();
         self.constants.seal();
@@ -16,7 +17,8 @@ impl Program {
         self.names.functions.seal();
     }
 
-    /// Compiles one line as statements within the scope of a function; says the number of the function it becomes.
+    /// Compiles one line as statements within the scope of a function and returns the number of the function that it
+    /// becomes.
     pub(in super::super) fn add_line(
         &mut self,
         line: &str,
@@ -66,7 +68,7 @@ impl Program {
         result
     }
 
-    /// Whether a line calls `clear_interpreter()` itself.
+    /// Returns whether a line calls `clear_interpreter()` itself.
     pub(in super::super) fn line_clears(&self, line: u32) -> bool {
         let code = self.functions.get(line as usize).map(|function| function.code.as_slice()).unwrap_or_default();
         code.iter().any(|op| {
@@ -76,22 +78,22 @@ impl Program {
         })
     }
 
-    /// Whether a line was compiled within this function.
+    /// Returns whether a line was compiled within this function.
     pub(in super::super) fn belongs(&self, line: u32, scope: u32) -> bool {
         self.names.functions.get(line as usize).is_some_and(|line| line.within == Some(scope))
     }
 
-    /// How much has been compiled into it, for [`Program::forget`].
+    /// Returns how much has been compiled so far, for [`Program::forget`].
     pub(in super::super) fn mark(&self) -> Mark {
         Mark { functions: self.functions.len(), constants: self.constants.len(), calls: self.calls.len() }
     }
 
-    /// Lines that come from now on do not know the functions between two marks.
+    /// Removes the names of the functions between two marks, so that later lines cannot call them.
     pub(in super::super) fn unname_lines(&mut self, from: Mark, to: Mark) {
         self.names.unname(from.functions..to.functions);
     }
 
-    /// Forgets the lines before a mark.
+    /// Removes the lines before a mark.
     pub(in super::super) fn forget(&mut self, before: Mark) {
         self.functions.forget(before.functions);
         self.names.functions.forget(before.functions);

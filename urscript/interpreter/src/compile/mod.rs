@@ -1,6 +1,6 @@
-//! Text to instructions, in two passes over the tokens: [`declare`](super::declare) finds names, then one instruction
-//! list per function is written while the grammar is read ([`statement`], [`expression`]). There is no tree; depth of nesting is bounded
-//! by a counter, so that no text can exhaust the stack.
+//! Compiles text to instructions, in two passes over the tokens. [`declare`](super::declare) finds names; then the
+//! grammar is read and one instruction list per function is written ([`statement`], [`expression`]). There is no syntax
+//! tree. The depth of nesting is limited by a counter, so that no text can exhaust the stack.
 
 mod expression;
 mod interactive;
@@ -20,15 +20,15 @@ impl Program {
     /// Compiles one program: the text of one `def` or `sec` with its `end`, or a single line of statements.
     ///
     /// # Errors
-    /// The first thing that is wrong, with its place.
+    /// The first error in the text, with its position.
     pub fn compile(source: &str, builtins: &Builtins) -> Result<Self, CompileError> {
         Self::compile_within(source, builtins, Limits::default())
     }
 
-    /// The same, within other limits; they also hold when it runs.
+    /// Compiles one program within explicit limits, which also apply when it runs.
     ///
     /// # Errors
-    /// The first thing that is wrong, with its place.
+    /// The first error in the text, with its position.
     pub fn compile_within(source: &str, builtins: &Builtins, limits: Limits) -> Result<Self, CompileError> {
         program(source, builtins, limits)
     }
@@ -38,7 +38,7 @@ fn program(source: &str, builtins: &Builtins, limits: Limits) -> Result<Program,
     if source.len() > limits.source {
         return Err(CompileError { position: Position::START, kind: CompileErrorKind::TooLong });
     }
-    // Lines before the head count, but say nothing.
+    // Lines before the head are counted but have no effect.
     let mut tokens = lexer::tokens(source)?;
     let blank = tokens.iter().take_while(|placed| placed.token == Token::LineEnd).count();
     tokens.drain(..blank);
@@ -78,7 +78,7 @@ fn program(source: &str, builtins: &Builtins, limits: Limits) -> Result<Program,
     Ok(program)
 }
 
-/// The second pass.
+/// The second pass of the compiler.
 struct Compiler<'c, 's> {
     tokens: &'c [Placed<'s>],
     at: usize,
@@ -86,22 +86,22 @@ struct Compiler<'c, 's> {
     builtins: &'c Builtins,
     limits: Limits,
     functions: Growing<Function>,
-    /// The function being written.
+    /// The function that is being written.
     current: u32,
-    /// The function whose head comes next.
+    /// The function whose head follows next.
     next: u32,
     constants: Growing<Value>,
     calls: Growing<CallSite>,
-    /// Loops of the current function that are open, the innermost last.
+    /// The open loops of the current function, the innermost last.
     loops: Vec<Loop>,
     depth: usize,
 }
 
-/// A `while` that is open.
+/// An open `while`.
 struct Loop {
-    /// Where its condition begins.
+    /// The index of the first instruction of its condition.
     again: u32,
-    /// Jumps out of it, to be aimed at its end.
+    /// The jumps out of the loop, whose target is set when the loop ends.
     breaks: Vec<u32>,
 }
 
@@ -123,7 +123,7 @@ impl<'s> Compiler<'_, 's> {
         self.at = self.at.saturating_add(1);
     }
 
-    /// Takes the token if it is this one.
+    /// Takes the next token if it is this one; returns whether it is.
     fn accept(&mut self, token: Token<'_>) -> bool {
         let found = self.peek() == token;
         if found {
@@ -150,7 +150,7 @@ impl<'s> Compiler<'_, 's> {
         CompileError { position: self.position(), kind }
     }
 
-    /// Goes one level deeper for the length of `inner`.
+    /// Calls `inner` one level deeper.
     fn nested<T>(&mut self, inner: impl FnOnce(&mut Self) -> Result<T, CompileError>) -> Result<T, CompileError> {
         self.depth = self.depth.saturating_add(1);
         if self.depth > self.limits.nesting {
@@ -161,7 +161,7 @@ impl<'s> Compiler<'_, 's> {
         result
     }
 
-    /// Writes an instruction and says where.
+    /// Writes an instruction and returns its index.
     fn emit(&mut self, op: Op, position: Position) -> u32 {
         let Some(function) = self.functions.get_mut(self.current as usize) else { return 0 };
         let at = index(function.code.len());
@@ -170,12 +170,12 @@ impl<'s> Compiler<'_, 's> {
         at
     }
 
-    /// Where the next instruction will be.
+    /// Returns the index of the next instruction.
     fn here(&self) -> u32 {
         self.functions.get(self.current as usize).map_or(0, |function| index(function.code.len()))
     }
 
-    /// Replaces an instruction whose target was not known when it was written.
+    /// Replaces an instruction whose target was unknown when it was written.
     fn patch(&mut self, at: u32, op: Op) {
         let code = self.functions.get_mut(self.current as usize).map(|function| &mut function.code);
         if let Some(slot) = code.and_then(|code| code.get_mut(at as usize)) {
@@ -189,7 +189,7 @@ impl<'s> Compiler<'_, 's> {
         self.emit(Op::Constant(number), position);
     }
 
-    /// A whole text: one program, and blank lines after it.
+    /// Compiles a whole text: one program, and blank lines after it.
     fn top(&mut self) -> Result<ProgramKind, CompileError> {
         let kind = match self.peek() {
             Token::Word("def") => ProgramKind::Primary,
@@ -212,7 +212,7 @@ impl<'s> Compiler<'_, 's> {
         if self.peek() == Token::End { Ok(kind) } else { Err(self.unexpected("nothing after the end of the program")) }
     }
 
-    /// A function that ends without `return` returns `None`.
+    /// Writes the end of a function: one that ends without `return` returns `None`.
     fn finish_function(&mut self) {
         let position = self.position();
         self.constant(Value::None, position);
@@ -220,7 +220,7 @@ impl<'s> Compiler<'_, 's> {
     }
 }
 
-/// Sources are bounded far below this.
+/// Converts an index. Sources are limited far below the range of `u32`.
 fn index(len: usize) -> u32 {
     u32::try_from(len).unwrap_or(u32::MAX)
 }

@@ -1,4 +1,4 @@
-//! Statements and blocks.
+//! Compiles statements and blocks.
 
 use super::super::code::{Op, Place};
 use super::super::error::{CompileError, Position};
@@ -7,7 +7,7 @@ use super::super::value::Value;
 use super::{CompileErrorKind, Compiler, Loop};
 
 impl<'s> Compiler<'_, 's> {
-    /// Statements up to one of these tokens, which stays.
+    /// Compiles statements up to one of these tokens, which is not consumed.
     pub(super) fn statements_until(&mut self, ends: &[Token<'_>]) -> Result<(), CompileError> {
         self.nested(|this| {
             loop {
@@ -91,7 +91,7 @@ impl<'s> Compiler<'_, 's> {
 
     fn assignment_or_call(&mut self) -> Result<(), CompileError> {
         let position = self.position();
-        // `p[0] = …` where `p` is a variable.
+        // `p[0] = …` if `p` is a variable.
         if self.peek() == Token::Sign("p[")
             && let Ok(place) = self.variable("p", position)
         {
@@ -137,7 +137,8 @@ impl<'s> Compiler<'_, 's> {
         Ok(())
     }
 
-    /// `.name(…)` after the indices of a variable, where that comes next; its value is dropped.
+    /// Compiles `.name(…)` after the indices of a variable and drops its value; returns `false` if no method call
+    /// follows.
     fn is_method(&mut self, place: Place, indices: u32, position: Position) -> Result<bool, CompileError> {
         if !self.calls_method() {
             return Ok(false);
@@ -148,7 +149,7 @@ impl<'s> Compiler<'_, 's> {
         Ok(true)
     }
 
-    /// `= value` after the indices of a variable.
+    /// Compiles `= value` after the indices of a variable.
     fn store_element(&mut self, place: Place, indices: u32, position: Position) -> Result<(), CompileError> {
         self.expect(Token::Sign("="), "=")?;
         self.expression()?;
@@ -156,7 +157,8 @@ impl<'s> Compiler<'_, 's> {
         Ok(())
     }
 
-    /// A variable that is assigned here; the first pass has seen it unless the text is no program.
+    /// Returns the location of a variable that is assigned here. The first pass has found it unless the text is
+    /// invalid.
     fn place(&self, name: &str) -> Result<Place, CompileError> {
         self.declared.place(self.current, name).ok_or_else(|| self.unexpected("an assignment"))
     }
@@ -209,7 +211,7 @@ impl<'s> Compiler<'_, 's> {
         Ok(())
     }
 
-    /// A `def` or `thread` within the program; its instructions go to a list of their own.
+    /// Compiles a `def` or `thread` within the program to its own list of instructions.
     fn function(&mut self) -> Result<(), CompileError> {
         let thread = self.peek() == Token::Word("thread");
         self.advance();
@@ -230,7 +232,7 @@ impl<'s> Compiler<'_, 's> {
         Ok(())
     }
 
-    /// Parameters, with code that fills in the defaults of those a call left out.
+    /// Compiles the parameters, with code that fills in the defaults of arguments that a call leaves out.
     fn parameters(&mut self) -> Result<(), CompileError> {
         if self.accept(Token::Sign(")")) {
             return Ok(());

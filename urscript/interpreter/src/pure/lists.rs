@@ -21,7 +21,7 @@ pub(crate) fn get_list_length(args: &[Value], _: &Limits) -> Outcome {
     whole("get_list_length", items("get_list_length", args, 0)?.len() as f64)
 }
 
-/// Of a list or a text.
+/// Returns the length of a list or a text.
 pub(crate) fn length(args: &[Value], _: &Limits) -> Outcome {
     match arg(args, 0) {
         Value::String(text) => whole("length", text.chars().count() as f64),
@@ -29,7 +29,7 @@ pub(crate) fn length(args: &[Value], _: &Limits) -> Outcome {
     }
 }
 
-/// Of a list or a text; of a matrix its rows and columns.
+/// Returns the length of a list or a text; for a matrix the numbers of its rows and columns.
 pub(crate) fn size(args: &[Value], limits: &Limits) -> Outcome {
     match arg(args, 0) {
         Value::List(rows) => match rows.first() {
@@ -42,7 +42,7 @@ pub(crate) fn size(args: &[Value], limits: &Limits) -> Outcome {
     }
 }
 
-/// How many, what each is, and how many there is room for, which is not kept here.
+/// Arguments: the number of elements, their value, and a capacity, which is ignored.
 pub(crate) fn make_list(args: &[Value], limits: &Limits) -> Outcome {
     let count = arg(args, 0);
     let number = count.whole().ok_or(FaultKind::Type { operation: "make_list", found: count.kind() })?;
@@ -54,7 +54,7 @@ pub(crate) fn make_list(args: &[Value], limits: &Limits) -> Outcome {
     bounded(vec![value.clone(); number], limits)
 }
 
-/// Rows become columns. A plain list is a row: it becomes a column, and a column becomes a plain list.
+/// Exchanges rows and columns. A plain list is a row and becomes a column; a column becomes a plain list.
 pub(crate) fn transpose(args: &[Value], limits: &Limits) -> Outcome {
     let rows = items("transpose", args, 0)?;
     let fault = |found: &Value| FaultKind::Type { operation: "transpose", found: found.kind() };
@@ -78,7 +78,7 @@ pub(crate) fn transpose(args: &[Value], limits: &Limits) -> Outcome {
     bounded(columns.into_iter().map(Value::List).collect(), limits)
 }
 
-/// 32 booleans, the least bit first.
+/// Returns 32 booleans, the least significant bit first.
 pub(crate) fn integer_to_binary_list(args: &[Value], limits: &Limits) -> Outcome {
     let value = arg(args, 0);
     let number = value.whole().ok_or(FaultKind::Type { operation: "integer_to_binary_list", found: value.kind() })?;
@@ -86,7 +86,7 @@ pub(crate) fn integer_to_binary_list(args: &[Value], limits: &Limits) -> Outcome
     bounded((0..32).map(|bit| Value::Bool(bits.checked_shr(bit).unwrap_or(0) & 1 == 1)).collect(), limits)
 }
 
-/// At most 32 booleans, the least bit first.
+/// Argument: at most 32 booleans, the least significant bit first.
 pub(crate) fn binary_list_to_integer(args: &[Value], _: &Limits) -> Outcome {
     let items = items("binary_list_to_integer", args, 0)?;
     if items.len() > 32 {
@@ -102,7 +102,7 @@ pub(crate) fn binary_list_to_integer(args: &[Value], _: &Limits) -> Outcome {
     Ok(Value::Int(bits.cast_signed()))
 }
 
-/// A list of numbers with length 1, in the direction of this one.
+/// Returns a list of numbers with length 1, in the direction of the argument.
 pub(crate) fn normalize(args: &[Value], limits: &Limits) -> Outcome {
     let items = items("normalize", args, 0)?;
     let number = |item: &Value| item.number().ok_or(FaultKind::Type { operation: "normalize", found: item.kind() });

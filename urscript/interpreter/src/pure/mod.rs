@@ -1,4 +1,4 @@
-//! Functions that need no host: they depend on their arguments alone (external control, 5.3).
+//! Functions that need no host because they depend only on their arguments (external control, 5.3).
 
 pub(super) mod lists;
 pub(super) mod poses;
@@ -89,12 +89,12 @@ pub(super) fn atan(args: &[Value], _: &Limits) -> Outcome {
     float("atan", number("atan", args, 0)?.atan())
 }
 
-/// Base, then number.
+/// Arguments: base, then number.
 pub(super) fn log(args: &[Value], _: &Limits) -> Outcome {
     float("log", number("log", args, 1)?.log(number("log", args, 0)?))
 }
 
-/// The first argument is x, the second y.
+/// Arguments: x, then y.
 pub(super) fn atan2(args: &[Value], _: &Limits) -> Outcome {
     let (x, y) = (number("atan2", args, 0)?, number("atan2", args, 1)?);
     float("atan2", y.atan2(x))

@@ -1,4 +1,4 @@
-//! Functions of poses (external control, 5.3). Rotation vectors that come out are no longer than π.
+//! Functions of poses (external control, 5.3). Rotation vectors in results are not longer than π.
 #![expect(clippy::arithmetic_side_effects, reason = "vectors of doubles neither overflow nor panic")]
 
 use glam::{DMat3, DQuat, DVec3, EulerRot};
@@ -8,10 +8,10 @@ use super::super::limits::Limits;
 use super::super::value::Value;
 use super::{Outcome, arg, float, number};
 
-/// Rows of the largest matrix that is inverted.
+/// The greatest number of rows of a matrix that is inverted.
 const ROWS: usize = 64;
 
-/// A place and a rotation.
+/// A position and a rotation.
 #[derive(Clone, Copy)]
 struct Frame {
     at: DVec3,
@@ -43,7 +43,7 @@ impl Frame {
     }
 }
 
-/// The rotation vector of at most π.
+/// Returns the rotation vector with a length of at most π.
 fn vector(turn: DQuat) -> [f64; 3] {
     let turn = turn.normalize();
     let turn = if turn.w < 0.0 { -turn } else { turn };
@@ -54,7 +54,7 @@ fn list(values: &[f64]) -> Value {
     Value::List(values.iter().copied().map(Value::Float).collect())
 }
 
-/// As many numbers, of a list.
+/// Returns a list of exactly `N` numbers.
 fn numbers<const N: usize>(operation: &'static str, args: &[Value], index: usize) -> Result<[f64; N], FaultKind> {
     let value = arg(args, index);
     value.vector().ok_or(FaultKind::Type { operation, found: value.kind() })
@@ -68,7 +68,7 @@ pub(crate) fn pose_inv(args: &[Value], _: &Limits) -> Outcome {
     Ok(Frame::of("pose_inv", args, 0)?.inverse().to_value())
 }
 
-/// Places are added, rotations follow one another.
+/// Adds the positions and composes the rotations.
 pub(crate) fn pose_add(args: &[Value], _: &Limits) -> Outcome {
     let (a, b) = (Frame::of("pose_add", args, 0)?, Frame::of("pose_add", args, 1)?);
     Ok(Frame { at: a.at + b.at, turn: a.turn * b.turn }.to_value())
@@ -78,12 +78,13 @@ fn difference(to: Frame, from: Frame) -> Frame {
     Frame { at: to.at - from.at, turn: from.turn.inverse() * to.turn }
 }
 
-/// To, from.
+/// Arguments: to, then from.
 pub(crate) fn pose_sub(args: &[Value], _: &Limits) -> Outcome {
     Ok(difference(Frame::of("pose_sub", args, 0)?, Frame::of("pose_sub", args, 1)?).to_value())
 }
 
-/// Length of all six numbers of the difference; the manual says only that places and rotations count. Assumed.
+/// Returns the length of all six numbers of the difference. The manual only says that positions and rotations count.
+/// Assumed.
 pub(crate) fn pose_dist(args: &[Value], _: &Limits) -> Outcome {
     let apart = difference(Frame::of("pose_dist", args, 1)?, Frame::of("pose_dist", args, 0)?);
     let turn = DVec3::from_array(vector(apart.turn));
@@ -95,7 +96,7 @@ pub(crate) fn point_dist(args: &[Value], _: &Limits) -> Outcome {
     float("point_dist", a.at.distance(b.at))
 }
 
-/// From, to, and the share of the way, which may be outside 0 … 1.
+/// Arguments: from, to, and the share of the way, which may be outside 0 … 1.
 pub(crate) fn interpolate_pose(args: &[Value], _: &Limits) -> Outcome {
     let (from, to) = (Frame::of("interpolate_pose", args, 0)?, Frame::of("interpolate_pose", args, 1)?);
     let share = number("interpolate_pose", args, 2)?;
@@ -104,8 +105,8 @@ pub(crate) fn interpolate_pose(args: &[Value], _: &Limits) -> Outcome {
     Ok(Frame { at: from.at + (to.at - from.at) * share, turn }.to_value())
 }
 
-/// The frame that it is to be seen from, and force with torque. The torque loses what the force has of it about the new
-/// origin; the manual says no more than that it scales with the distance. Assumed.
+/// Arguments: the frame in which the result is expressed, and force with torque. The torque is reduced by the moment of
+/// the force about the new origin; the manual only says that it scales with the distance. Assumed.
 pub(crate) fn wrench_trans(args: &[Value], _: &Limits) -> Outcome {
     let frame = Frame::of("wrench_trans", args, 0)?;
     let [fx, fy, fz, mx, my, mz] = numbers("wrench_trans", args, 1)?;
@@ -116,7 +117,7 @@ pub(crate) fn wrench_trans(args: &[Value], _: &Limits) -> Outcome {
     Ok(list(&[fx, fy, fz, mx, my, mz]))
 }
 
-/// Roll, pitch and yaw: about x, then y, then z of the fixed frame.
+/// Arguments: roll, pitch and yaw, about x, then y, then z of the fixed frame.
 pub(crate) fn rpy2rotvec(args: &[Value], _: &Limits) -> Outcome {
     let [roll, pitch, yaw] = numbers("rpy2rotvec", args, 0)?;
     Ok(list(&vector(DQuat::from_euler(EulerRot::ZYX, yaw, pitch, roll))))
@@ -128,7 +129,7 @@ pub(crate) fn rotvec2rpy(args: &[Value], _: &Limits) -> Outcome {
     Ok(list(&[roll, pitch, yaw]))
 }
 
-/// Of a pose, or of a square matrix.
+/// Returns the inverse of a pose or of a square matrix.
 pub(crate) fn inv(args: &[Value], limits: &Limits) -> Outcome {
     let Value::List(rows) = arg(args, 0) else { return pose_inv(args, limits) };
     let size = rows.len();
@@ -148,7 +149,8 @@ pub(crate) fn inv(args: &[Value], limits: &Limits) -> Outcome {
     Ok(Value::List(inverse.iter().map(|row| list(row)).collect()))
 }
 
-/// Gauss and Jordan, with the largest element of a column as pivot; none of a singular matrix.
+/// Inverts a matrix by Gauss-Jordan elimination, with the largest element of a column as pivot; `None` if it is
+/// singular.
 fn inverse(mut left: Vec<Vec<f64>>) -> Option<Vec<Vec<f64>>> {
     let size = left.len();
     let unit = |row: usize| (0..size).map(|column| if row == column { 1.0 } else { 0.0 }).collect();

@@ -1,4 +1,4 @@
-//! Functions of texts; places count bytes from 0 (external control, 5.3).
+//! Functions of texts. Positions count bytes from 0 (external control, 5.3).
 
 use super::super::error::FaultKind;
 use super::super::limits::Limits;
@@ -14,19 +14,19 @@ fn taken<'v>(operation: &'static str, args: &'v [Value], index: usize) -> Result
     value.text().ok_or(FaultKind::Type { operation, found: value.kind() })
 }
 
-/// A place in a text, at most its length.
+/// Returns a position in a text, at most its length.
 fn place(operation: &'static str, args: &[Value], index: usize, len: usize) -> Result<usize, FaultKind> {
     let value = arg(args, index);
     let at = value.whole().ok_or(FaultKind::Type { operation, found: value.kind() })?;
     usize::try_from(at).ok().filter(|at| *at <= len).ok_or(FaultKind::IndexOutOfRange { index: at, len })
 }
 
-/// The number of bytes: a text holds one character for each byte that a program can write.
+/// Returns the number of bytes. A text stores one character for each byte that a program can write.
 fn bytes(source: &str) -> usize {
     source.chars().count()
 }
 
-/// The bytes of a part.
+/// Returns the bytes of a part of a text.
 fn part(source: &str, from: usize, to: usize) -> String {
     source.chars().skip(from).take(to.saturating_sub(from)).collect()
 }
@@ -39,7 +39,7 @@ pub(crate) fn to_str(args: &[Value], limits: &Limits) -> Outcome {
     text(arg(args, 0).to_string(), limits)
 }
 
-/// Text and place.
+/// Arguments: text and position.
 pub(crate) fn str_at(args: &[Value], limits: &Limits) -> Outcome {
     let source = taken("str_at", args, 0)?;
     let len = bytes(source);
@@ -54,7 +54,7 @@ pub(crate) fn str_empty(args: &[Value], _: &Limits) -> Outcome {
     Ok(Value::Bool(taken("str_empty", args, 0)?.is_empty()))
 }
 
-/// Text, what is looked for, and from where; −1 where it is not.
+/// Arguments: text, the text to be found, and the position to start from. Returns −1 if it is not found.
 pub(crate) fn str_find(args: &[Value], _: &Limits) -> Outcome {
     let source = taken("str_find", args, 0)?;
     let target = taken("str_find", args, 1)?;
@@ -69,7 +69,7 @@ pub(crate) fn str_len(args: &[Value], _: &Limits) -> Outcome {
     whole("str_len", bytes(taken("str_len", args, 0)?) as f64)
 }
 
-/// Text, place, and how many bytes: −1 for all that follow.
+/// Arguments: text, position, and number of bytes; −1 for all that follow.
 pub(crate) fn str_sub(args: &[Value], limits: &Limits) -> Outcome {
     let source = taken("str_sub", args, 0)?;
     let len = bytes(source);
@@ -79,7 +79,7 @@ pub(crate) fn str_sub(args: &[Value], limits: &Limits) -> Outcome {
     text(part(source, from, to), limits)
 }
 
-/// A whole number where there is no point and no exponent.
+/// Returns a whole number if the text has no point and no exponent.
 pub(crate) fn to_num(args: &[Value], _: &Limits) -> Outcome {
     let source = taken("to_num", args, 0)?.trim();
     if let Ok(whole) = source.parse() {
@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn places_count_bytes_outside_ascii_too() {
         let limits = Limits::default();
-        // A character for each byte of "Größe" in UTF-8.
+        // One character for each byte of "Größe" in UTF-8.
         let source = Value::String("Größe".bytes().map(char::from).collect());
         assert_eq!(str_len(core::slice::from_ref(&source), &limits), Ok(Value::Int(7)));
         assert_eq!(str_at(&[source.clone(), Value::Int(3)], &limits), Ok(string("\u{b6}")));

@@ -1,11 +1,11 @@
-//! No input panics, hangs or holds unbounded memory, however it is cut.
+//! Tests that no input causes a panic, a hang or unbounded memory, in whatever pieces it arrives.
 
 use crate::support::Recorder;
 use outrigger_interpreter::{Assembled, Builtins, LineAssembler, Machine, Program, Step};
 use outrigger_urscript::Version;
 use proptest::prelude::*;
 
-/// Pieces programs are made of, in any order.
+/// Generates pieces of programs, in any order.
 fn pieces() -> impl Strategy<Value = String> {
     let piece = prop::sample::select(vec![
         "def ",
@@ -86,7 +86,7 @@ fn pieces() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat())
 }
 
-/// Programs that compile; what they do is another matter.
+/// Generates programs that compile.
 fn programs() -> impl Strategy<Value = String> {
     let statement = prop::sample::select(vec![
         "x = 1",
@@ -137,7 +137,7 @@ fn programs() -> impl Strategy<Value = String> {
     })
 }
 
-/// Compiles, and runs for a bounded time; both must come back, also where objects have methods.
+/// Compiles and runs a text for a bounded time, also on software whose objects have methods.
 fn exercise(text: &str) -> Option<Step> {
     let _ = exercise_on(Version::new(10, 12), text);
     exercise_on(Version::new(5, 15), text)

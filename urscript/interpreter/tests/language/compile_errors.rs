@@ -1,4 +1,4 @@
-//! What is no program, and where.
+//! Tests of compile-time errors and their positions.
 
 use outrigger_interpreter::{Builtins, Limits, Program};
 use outrigger_urscript::Version;

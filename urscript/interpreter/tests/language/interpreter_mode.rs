@@ -1,4 +1,4 @@
-//! Statements that a running program is sent (external control 3).
+//! Tests of statements that are sent to a running program (external control 3).
 
 use outrigger_interpreter::{
     Builtins, CompileErrorKind, Discard, FaultKind, Limits, Machine, Program, Statements, Step, Value,
@@ -7,7 +7,7 @@ use outrigger_urscript::Version;
 
 use crate::support::{BUDGET, Recorder};
 
-/// A program in interpreter mode, one line of it per call.
+/// A program in interpreter mode, to which each call sends one line.
 struct Session {
     machine: Machine,
     host: Recorder,
@@ -36,13 +36,13 @@ impl Session {
         self.machine.interpret(line, &self.builtins)
     }
 
-    /// Sends a line that is accepted, and runs it.
+    /// Sends a line, which must be accepted, and runs one cycle.
     fn run(&mut self, line: &str) -> Step {
         self.send(line).unwrap_or_else(|discard| panic!("{line}: {discard:?}"));
         self.cycle()
     }
 
-    /// What has been said with `textmsg` since the last time.
+    /// Returns the texts of `textmsg` since the last call.
     fn said(&mut self) -> Vec<String> {
         let spoken = self.host.calls.drain(..).filter(|(_, name, _)| *name == "textmsg");
         spoken.map(|(_, _, args)| args.iter().map(Value::to_string).collect()).collect()
@@ -88,7 +88,7 @@ fn functions_on_one_line_are_known_to_later_lines_until_they_are_cleared() {
     assert!(
         matches!(again, Err(Discard::Compile(error)) if matches!(error.kind, CompileErrorKind::NameAlreadyDefined(_)))
     );
-    // Those behind the one that clears are compiled without the names already.
+    // Lines behind the one that clears are already compiled without the names.
     session.send("clear_interpreter()").unwrap();
     assert!(matches!(session.send("textmsg(twice(4))"), Err(Discard::Compile(_))));
     assert_eq!(session.run("def twice(x): return x + x end textmsg(twice(5))"), Step::Frame);

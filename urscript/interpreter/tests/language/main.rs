@@ -1,4 +1,5 @@
-//! The language from outside: programs that compile, programs that run, and the text that `outrigger-urscript` renders.
+//! Tests of the language from outside: programs that compile, programs that run, and text rendered by
+//! `outrigger-urscript`.
 
 mod any_input;
 mod compile_errors;

@@ -1,4 +1,4 @@
-//! Functions of the manual: `manual.tsv` lists them with the software that has them, and the interpreter knows each.
+//! Tests of the functions of the manual: the interpreter knows every function that `manual.tsv` lists for a software.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ const GENERATIONS: [(Version, Version); 3] = [
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Since {
     Never,
-    /// In the generation; the first software is not published.
+    /// Present in the generation; the first software is not published.
     Unconfirmed,
     Software(Version),
 }
@@ -35,7 +35,7 @@ fn since(text: &str) -> Since {
         "-" => Since::Never,
         "?" => Since::Unconfirmed,
         text if text.starts_with("<=") || text.ends_with(".?") => Since::Unconfirmed,
-        // Not in the first of two, there in the last: from the first on.
+        // Absent in the first of two versions and present in the last: assumed from the first on.
         text => Since::Software(version(text.split("..").next().unwrap())),
     }
 }
@@ -87,7 +87,7 @@ fn each_is_executed_or_ends_the_program_with_its_name_and_place() {
     for (_, last) in GENERATIONS {
         let builtins = Builtins::of(last);
         for name in builtins.names().filter(|name| !builtins.is_simulated(name)) {
-            // Those whose parameters are known are in `values.rs`.
+            // Functions whose parameters are known are tested in `values.rs`.
             let text = format!("def main():\n\n  x = {name}(1, \"a\", [2], last=p[1,2,3,4,5,6])\nend\n");
             let Ok(program) = Program::compile(&text, &builtins) else { continue };
             let Step::Error(fault) = Machine::new(program).step(&mut Recorder::default(), BUDGET) else {

@@ -1,10 +1,10 @@
-//! Methods of what a host hands out: on which values they are called, with what, and from which software on.
+//! Tests of methods of host objects: the values that have them, their arguments, and the first software.
 
 use crate::support::BUDGET;
 use outrigger_interpreter::{Builtins, Call, CallResult, Host, Machine, Program, Step, Value};
 use outrigger_urscript::Version;
 
-/// Hands out objects by numbers, and writes down what is called.
+/// A host that returns numbered objects and records calls.
 #[derive(Default)]
 struct Objects {
     count: u32,
@@ -38,7 +38,7 @@ impl Host for Objects {
     }
 }
 
-/// What is called within `def main():`, without the factories, and how it ends.
+/// Returns the calls of a body of `def main():`, without those of factories, and the program's end.
 fn called(body: &str) -> (Vec<String>, Step) {
     let source = format!("def main():\n{body}\nend\n");
     let builtins = Builtins::of(Version::new(10, 7));
@@ -88,7 +88,7 @@ fn a_method_is_called_on_whatever_has_the_object() {
         (" l = struct(inner=struct(end=s))\n l.inner.end.close()", ".close(Handle:1)"),
         (" def give():\n  return s\n end\n give().close()", ".close(Handle:1)"),
         (" ros_subscriber_factory(\"/b\", \"T\").close()", ".close(Handle:2)"),
-        // It need not have the method, nor be an object: the host says so.
+        // The value need not have the method, nor be an object: the host decides.
         (" n = 5\n n.close()", ".close(Int:5)"),
     ] {
         assert_eq!(calls(&format!("{}{body}", S.replace(" s =", " global s ="))), [call], "{body}");
@@ -106,7 +106,7 @@ fn what_a_method_returns_is_a_value_with_members_and_elements() {
         ("(s).read().data", "Int:1"),
         ("[s.read().data, s.read().data]", "List:[1, 2]"),
     ] {
-        // Data of the first message that is read is 1.
+        // The data of the first message that is read is 1.
         let calls = calls(&format!("{S} textmsg({expression})"));
         let said = calls.last().unwrap();
         assert_eq!(said, &format!("textmsg({expected}, String:)"), "{expression}");
@@ -170,7 +170,7 @@ fn a_method_that_no_object_has_ends_the_program_that_calls_it() {
     ] {
         assert_eq!(fault(&format!("{S}{body}")), expected, "{body}");
     }
-    // One that is not reached does nothing.
+    // A method call that is not reached has no effect.
     assert_eq!(calls(" g = 0\n if g:\n  g.close(1)\n  x = g.is_open() == True and g.width() > 1\n end"), [""; 0]);
 }
 
@@ -199,7 +199,7 @@ fn nesting_ends_in_an_error_not_in_the_stack() {
         let error = compile_error(Version::new(10, 7), &body);
         assert!(error.ends_with("compile_error_nested_too_deep:"), "{}", &error[..100.min(error.len())]);
     }
-    // What stands behind is called in turn, without depth.
+    // Methods of results are called one after the other, without recursion.
     assert_eq!(calls(&format!(" s = 1\n s{}", ".close()".repeat(1_000))).len(), 1_000);
 }
 

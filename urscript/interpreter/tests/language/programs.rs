@@ -1,10 +1,10 @@
-//! Programs and what they do, cycle by cycle.
+//! Tests of programs and their effects, cycle by cycle.
 
 use crate::support::{BUDGET, Recorder, run, said, trace};
 use outrigger_interpreter::{Builtins, Machine, Program, ProgramKind, Step, ThreadId};
 use outrigger_urscript::Version;
 
-/// The value of an expression, printed.
+/// Returns the printed value of an expression.
 fn value(expression: &str) -> String {
     said(&format!("textmsg({expression})\n")).concat()
 }
@@ -119,7 +119,7 @@ fn several_statements_may_stand_on_one_line() {
 
 #[test]
 fn a_value_may_stand_on_the_next_line_after_a_comment_or_without_one() {
-    // The first as the control script of ur_rtde has it.
+    // The first assignment is from the control script of ur_rtde.
     let source = "def a():\n global offset = # where the registers begin\n 0\n local f = 2 * # times\n\n 3.5\n \
                   g = [1, # one\n 2]\n b = not\n False\n textmsg(offset, f)\n textmsg(g,\n b)\nend\n";
     assert_eq!(said(source), ["07", "[1, 2]True"]);

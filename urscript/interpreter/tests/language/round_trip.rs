@@ -1,4 +1,4 @@
-//! The interpreter takes what `outrigger-urscript` writes for the same call with the same values.
+//! Tests that the interpreter reads the calls and values that `outrigger-urscript` rendered.
 
 use crate::support::run_on;
 use outrigger_interpreter::{Assembled, Builtins, LineAssembler, Program, Service, Step, Value};
@@ -8,7 +8,7 @@ use outrigger_urscript::{
 };
 use proptest::prelude::*;
 
-/// Half a unit of the sixth decimal, and what binary fractions add to it.
+/// Half a unit of the sixth decimal, plus the error of binary fractions.
 const ROUNDING: f64 = 0.500_001e-6;
 
 fn versions() -> impl Strategy<Value = Version> {
@@ -20,7 +20,7 @@ fn versions() -> impl Strategy<Value = Version> {
     ]
 }
 
-/// Renders, assembles, compiles and runs; the calls the host got.
+/// Renders, assembles, compiles and runs; returns the calls that the host received.
 fn calls(
     version: Version,
     render: impl FnOnce(&mut [u8]) -> Result<usize, RenderError>,

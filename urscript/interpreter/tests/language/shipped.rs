@@ -1,4 +1,4 @@
-//! Every template in `urscript/programs` becomes, for every software, a program that this software compiles.
+//! Tests that every template in `urscript/programs` becomes, for every software, a program that compiles on it.
 
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use outrigger_interpreter::{Assembled, Builtins, LineAssembler, Program};
 use outrigger_urscript::{ScriptText, ScriptValue, Version};
 
-/// Values of every name that a template may have.
+/// A value for every placeholder of any template.
 const VALUES: &[(&str, ScriptValue<'_>)] = &[
     ("BEGIN", ScriptValue::Text("")),
     ("HOST", ScriptValue::Address(Ipv4Addr::new(192, 168, 56, 1))),
@@ -106,19 +106,19 @@ const VALUES: &[(&str, ScriptValue<'_>)] = &[
     ("H5", ScriptValue::Decimal(6.3)),
 ];
 
-/// One place of a ring.
+/// The text for one place of a ring.
 const RING_ROW: &str = "z,z,z,z,z,z,z,\n";
 
-/// The beginning of each template that names it in its first lines.
+/// The beginning of each template that mentions it in its first lines.
 const LIMITS: &str = include_str!("../../../programs/limits.script");
-/// The part between the beginning and a template that names it.
+/// The part between the beginning and a template that mentions it.
 const POSITIONS: &str = include_str!("../../../programs/positions.script");
-/// What follows a template that says so in its first lines.
+/// The end of a template that mentions it in its first lines.
 const CONVERSATION: &str = include_str!("../../../programs/conversation.script");
-/// What may stand in its place.
+/// The alternative to [`CONVERSATION`] with registers.
 const REGISTERS: &str = include_str!("../../../programs/registers.script");
 
-/// The software that controllers have, and some that there may be.
+/// Returns the versions of controller software, and some possible later ones.
 fn versions() -> impl Iterator<Item = Version> {
     let minors = [(3_u8, 15_u8), (5, 26), (10, 13)];
     minors.into_iter().flat_map(|(major, last)| (0..=last).map(move |minor| Version::new(major, minor)))
@@ -187,7 +187,7 @@ fn every_template_is_a_program_of_every_software() {
         template.insert_str(0, &before.concat());
         let header = template.contains("# HEADER_BEGIN");
         let mut longest = 0;
-        // Those registers came with 3.9 and 5.3.
+        // These registers were added in 3.9 and 5.3.
         let has_registers = |version: &Version| {
             *version >= Version::new(5, 3) || (Version::new(3, 9)..Version::new(5, 0)).contains(version)
         };
@@ -199,7 +199,7 @@ fn every_template_is_a_program_of_every_software() {
             };
             let text = read(text.unwrap_or_else(|error| panic!("{name} on {version}: {error}")));
             assert!(text.ends_with("end\n") && !text.contains("{{") && !text.contains('$'), "{name} on {version}");
-            // The parser of a controller is told nothing in lists that arithmetic takes before 3.14 and 5.9.
+            // Before 3.14 and 5.9 a program must not contain arithmetic with lists.
             let builtins = Builtins::of(version).with_arrays(false);
             let mut bytes = text.as_bytes();
             let Some(Assembled::Program(one)) = LineAssembler::default().next(&mut bytes) else { panic!("{text}") };
@@ -208,7 +208,8 @@ fn every_template_is_a_program_of_every_software() {
             compiled.unwrap_or_else(|error| panic!("{name} on {version}: {error:?}\n{text}"));
             longest = longest.max(text.len());
         }
-        // A board sends the programs that carry commands. The places of a ring are made where it is sent.
+        // The size limit is that of a board, which sends the programs for commands. The places of a ring are generated
+        // when sent.
         let ring = if name == "buffered.script" { RING_ROW.len() * 32 } else { 0 };
         let most = if name == "player.script" { 8192 } else { 4864 + ring };
         assert!(longest <= most || header, "{name}: {longest} B");

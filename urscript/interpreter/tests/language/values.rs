@@ -1,15 +1,15 @@
-//! Lists, matrices, structs and whole numbers: what operators make of them, and from which software on.
+//! Tests of operators with lists, matrices, structs and whole numbers, and of the first software that accepts them.
 
 use crate::support::{error_of, said};
 use outrigger_interpreter::{Builtins, Machine, Program, Step};
 use outrigger_urscript::Version;
 
-/// The value of an expression, printed.
+/// Returns the printed value of an expression.
 fn value(expression: &str) -> String {
     said(&format!("textmsg({expression})\n")).concat()
 }
 
-/// What a program says.
+/// Returns the texts of the `textmsg` calls in a body of `def main():`.
 fn says(body: &str) -> Vec<String> {
     said(&format!("def main():\n{body}\nend\n"))
 }

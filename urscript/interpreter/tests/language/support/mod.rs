@@ -1,15 +1,16 @@
-//! A host that writes down what is called, in control cycles of 8 ms.
+//! A host that records calls, in control cycles of 8 ms.
 
 use outrigger_interpreter::{Builtins, Call, CallResult, Host, Machine, Program, Step, Value};
 use outrigger_urscript::Version;
 
-/// Length of a control cycle \[s\].
+/// The length of a control cycle \[s\].
 const PERIOD: f64 = 0.008;
 
-/// More instructions than any of these programs needs in one cycle.
+/// A budget of more instructions than any of these programs needs in one cycle.
 pub(crate) const BUDGET: u32 = 10_000;
 
-/// Records first calls; functions that take time take as long as their argument says, `stopj` two cycles.
+/// Records each call without its repetitions. Functions that take time take as long as their argument states, `stopj` two
+/// cycles.
 #[derive(Default)]
 pub(crate) struct Recorder {
     pub(crate) cycle: u32,
@@ -34,7 +35,7 @@ impl Host for Recorder {
             "get_flag" => return CallResult::Error("flag is stuck".into()),
             _ => 0.0,
         };
-        // Half a period of slack, as sums of periods are not exact.
+        // Half a period of tolerance, because sums of periods are not exact.
         if *call.scratch + PERIOD / 2.0 < lasts { CallResult::Again } else { CallResult::Value(Value::None) }
     }
 }
@@ -44,7 +45,7 @@ pub(crate) fn run(source: &str) -> (Recorder, Step) {
     run_on(Version::new(5, 15), source)
 }
 
-/// Likewise for another version.
+/// Compiles for a version and runs until the end, at most 1000 cycles.
 pub(crate) fn run_on(version: Version, source: &str) -> (Recorder, Step) {
     let program = Program::compile(source, &Builtins::of(version)).unwrap_or_else(|error| panic!("{error}\n{source}"));
     let mut machine = Machine::new(program);
@@ -58,7 +59,7 @@ pub(crate) fn run_on(version: Version, source: &str) -> (Recorder, Step) {
     }
 }
 
-/// One line per call, `cycle: name(args)`, and how it ended.
+/// Returns one line per call, `cycle: name(args)`, and the program's end.
 pub(crate) fn trace(source: &str) -> String {
     let (host, end) = run(source);
     let mut lines: Vec<String> = host
@@ -78,7 +79,7 @@ pub(crate) fn trace(source: &str) -> String {
     lines.join("\n")
 }
 
-/// What a program says with `textmsg`, line by line.
+/// Returns the texts of a program's `textmsg` calls, line by line.
 pub(crate) fn said(source: &str) -> Vec<String> {
     let (host, end) = run(source);
     assert_eq!(end, Step::Done, "{source}");
@@ -86,7 +87,7 @@ pub(crate) fn said(source: &str) -> Vec<String> {
     spoken.map(|(_, _, args)| args.iter().map(Value::to_string).collect()).collect()
 }
 
-/// The run-time error that a program ends with.
+/// Returns the run-time error with which a program ends.
 pub(crate) fn error_of(source: &str) -> String {
     match run(source).1 {
         Step::Error(fault) => fault.to_string(),
