@@ -1,11 +1,12 @@
-//! A stream cut two ways gives the same messages, and no byte is invented or lost unaccounted.
+//! Checks that a stream that arrives in different pieces results in the same messages, and that each of its bytes is in
+//! a message, dropped or buffered.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use outrigger_tests::noise::Noise;
 use outrigger_wire::frame::{Assembler, Framing};
 
-/// What came out, in order: messages, and what was wrong with the stream.
+/// Returns the messages and errors of the stream, in order.
 fn assemble(framing: Framing, memory: usize, stream: &[u8], mut pieces: impl Iterator<Item = usize>) -> Vec<String> {
     let mut memory = vec![0; memory];
     let mut assembler = Assembler::new(framing, &mut memory).expect("enough memory");
@@ -33,7 +34,8 @@ fn assemble(framing: Framing, memory: usize, stream: &[u8], mut pieces: impl Ite
     seen
 }
 
-// First byte: what stream, 0 primary, 1 real-time, 2 RTDE, 3 FRI; second: memory in units of 16 bytes; third: how it is cut; then the stream.
+// The first byte selects the framing (0 primary, 1 real-time, 2 RTDE, 3 FRI), the second the memory in units of 16
+// bytes, the third the sizes of the pieces. Then follows the stream.
 fuzz_target!(|case: &[u8]| {
     let Some((&[kind, memory, cut], stream)) = case.split_first_chunk() else { return };
     let framing = [Framing::Primary, Framing::Realtime, Framing::Rtde, Framing::Fri][usize::from(kind % 4)];

@@ -1,5 +1,6 @@
-//! Any datagrams, true ones in any order and with any damage among them, to a service that takes requests with a key: what it gives
-//! was asked by who has the key, once, and nothing is answered by more than was sent; what causes motion is fresh.
+//! Sends any datagrams, among them valid ones in any order and with any damage, to a service that accepts requests
+//! authenticated by a key. Checks that each accepted request was sent by a holder of the key and is accepted once, that
+//! an answer is not longer than the datagram it answers, and that requests that cause motion are fresh.
 #![no_main]
 
 use std::collections::{HashMap, HashSet};
@@ -25,7 +26,7 @@ struct World {
     callers: Vec<Caller>,
     now: u64,
     epoch: u32,
-    /// Everything that anybody with the key sent.
+    /// All datagrams that were sent by holders of the key.
     sent: Vec<Vec<u8>>,
     requests: HashSet<Vec<u8>>,
     done: HashSet<Vec<u8>>,
@@ -83,7 +84,7 @@ impl World {
     }
 }
 
-// Each step is a byte that says what, and those that it needs.
+// Each step is a byte that selects an action, and the bytes that the action needs.
 fuzz_target!(|bytes: &[u8]| {
     let mut world = World {
         service: Service::new(Key::new(&[7; 32]), [1; 32]),
@@ -116,13 +117,13 @@ fuzz_target!(|bytes: &[u8]| {
                     world.sent.push(request);
                 }
             }
-            // One that was sent arrives; from the newest on, so that few steps reach far.
+            // A datagram that was sent arrives. They count from the newest, so that a small argument is sufficient.
             2 => {
                 let Some(at) = world.sent.len().checked_sub(argument / 2 + 1) else { continue };
                 let datagram = world.sent[at].clone();
                 world.arrive(&datagram, argument as u8 & 1);
             }
-            // Damaged on its way.
+            // A datagram that was damaged on its way.
             3 => {
                 let ([at, bits, behind @ ..], Some(mut datagram)) = (rest, world.sent.last().cloned()) else {
                     continue;
@@ -132,7 +133,7 @@ fuzz_target!(|bytes: &[u8]| {
                 datagram[place] ^= bits;
                 world.arrive(&datagram, argument as u8 & 1);
             }
-            // Anything.
+            // Arbitrary bytes.
             4 => {
                 let (datagram, behind) = rest.split_at(rest.len().min(argument * 4));
                 rest = behind;

@@ -1,5 +1,5 @@
-//! Any bytes to a board that is told settings, requests in any order and with any damage among them, and any answers to the one who tells
-//! it.
+//! Sends any bytes, among them requests in any order and with any damage, to a board's provisioning service, and any
+//! answers to the client that sends settings to a board.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -15,7 +15,7 @@ use outrigger_wire::time::Instant;
 const MODES: [Mode; 5] = [Mode::Offline, Mode::Monitor, Mode::Arming, Mode::Command, Mode::Stopping];
 const ROOM: usize = 1024;
 
-/// What a board answers to `stream`, cut into pieces of these lengths, and what it kept.
+/// Returns a board's answers to `stream`, cut into pieces of these lengths, and the images that it stored.
 fn answered(stream: &[u8], mode: Mode, mut pieces: impl Iterator<Item = usize>) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
     let mut memory = [0xa5; ROOM];
     let mut board = Service::new(&mut memory);
@@ -50,7 +50,7 @@ fn answered(stream: &[u8], mode: Mode, mut pieces: impl Iterator<Item = usize>) 
     (answers, kept)
 }
 
-/// Requests, and bytes between them, of the steps in `bytes`; with every image that was announced.
+/// Returns requests and bytes between them, as the steps in `bytes` select them, and all images that were announced.
 fn stream(bytes: &[u8]) -> (Vec<u8>, Vec<Fingerprint>) {
     let (mut stream, mut announced) = (vec![], vec![]);
     let image: Vec<u8> = (0..700_u32).map(|n| (n * 7) as u8).collect();
@@ -73,7 +73,7 @@ fn stream(bytes: &[u8]) -> (Vec<u8>, Vec<Fingerprint>) {
             4 => Request::Commit(announced.last().copied().unwrap_or(whole)),
             5 => Request::Erase,
             6 => {
-                // Anything, as a frame with a good checksum.
+                // Arbitrary content, in a frame with a valid checksum.
                 let (said, behind) = rest.split_at(rest.len().min(argument % 40));
                 rest = behind;
                 frame(said, &mut stream);
@@ -97,7 +97,7 @@ fn stream(bytes: &[u8]) -> (Vec<u8>, Vec<Fingerprint>) {
     (stream, announced)
 }
 
-/// `said` with its checksum, stuffed here by hand.
+/// Appends a frame of `said` with its checksum, stuffed without the code under test.
 fn frame(said: &[u8], stream: &mut Vec<u8>) {
     stream.push(0);
     for run in [said, &crc32(said).to_le_bytes()].concat().split(|byte| *byte == 0) {
@@ -107,7 +107,7 @@ fn frame(said: &[u8], stream: &mut Vec<u8>) {
     stream.push(0);
 }
 
-/// The caller of one conversation takes these bytes for answers, and comes to its end whatever they are.
+/// Passes these bytes as answers to the client of one conversation, and checks that the conversation ends.
 fn told(bytes: &[u8], caller: &mut Caller<'_>) {
     let (mut now, mut rest) = (Instant::ZERO, bytes);
     for _ in 0..2_000 + bytes.len() {
@@ -128,8 +128,8 @@ fn told(bytes: &[u8], caller: &mut Caller<'_>) {
     panic!("no end");
 }
 
-/// Settings are refused, or written back as the same; whether they can be run is judged without an end, and no board with ports runs
-/// what it has no port for.
+/// Checks that settings are either rejected or written back unchanged. The check whether a board can run them must end,
+/// and a board with ports must not run settings that need a port it does not have.
 fn settings(content: &[u8]) {
     let length = (content.len() as u32).to_le_bytes();
     let head =
@@ -166,11 +166,11 @@ fuzz_target!(|bytes: &[u8]| {
     let cut = answered(&stream, mode, steps.iter().map(|byte| usize::from(*byte % 50)).cycle());
     assert_eq!(whole, cut);
     for kept in &whole.1 {
-        // Frames of anything may announce something by themselves.
+        // Frames with arbitrary content may announce an image, too.
         let known = announced.contains(&Fingerprint::of(kept));
         assert!(known || steps.iter().any(|step| step % 8 >= 6), "{kept:?} was not announced");
     }
-    // What is said either way is written back as the same.
+    // Content that can be read, in either direction, must be writable.
     for content in [steps, &[&[1, 7, 0], steps].concat()] {
         if let Ok((turn, request)) = Request::from_content(content)
             && let Some(frame) = request.to_frame(turn)

@@ -1,5 +1,5 @@
-//! Any bytes as a recording: memory by their number, a place in them for each error, and the same messages in any pieces and up to any
-//! cut.
+//! Reads any bytes as a recording. Checks that the used memory is proportional to their number, that the position of
+//! each error is within them, and that the messages are the same in any pieces and up to any cut.
 #![no_main]
 
 use std::convert::Infallible;
@@ -20,7 +20,7 @@ static ALLOCATOR: counting::Counting = counting::Counting;
 /// A message: topic, time and data.
 type Message = (String, u64, Vec<u8>);
 
-/// At most `piece` bytes at a time.
+/// A reader that returns at most this many bytes per call.
 struct Pieces<'a>(&'a [u8], usize);
 
 impl Read for Pieces<'_> {
@@ -30,7 +30,7 @@ impl Read for Pieces<'_> {
     }
 }
 
-/// Returns the messages, and the place of the error.
+/// Returns the messages, and the position of the error.
 fn read(bytes: &[u8], piece: usize) -> (Vec<Message>, Option<u64>) {
     let mut messages = vec![];
     let read = each_message::<Infallible>(Pieces(bytes, piece), bytes.len() as u64, &mut |topic, nanos, data| {
@@ -44,20 +44,20 @@ fn read(bytes: &[u8], piece: usize) -> (Vec<Message>, Option<u64>) {
     (messages, at)
 }
 
-// The size of the pieces, the place of a cut, and a recording.
+// The size of the pieces, the position of a cut, and a recording.
 fuzz_target!(|bytes: &[u8]| {
     let [piece, high, low, recording @ ..] = bytes else { return };
     let length = recording.len() as u64;
-    // A byte of LZ4 stands for 255 at most; the buffers of a decoder, and a vector that doubles.
+    // A byte of LZ4 represents at most 255 bytes; the rest is for the buffers of a decoder and a vector that doubles.
     let room = (128 << 10) + 1024 * recording.len();
     let (most, read_whole) = counting::greatest(|| read(recording, usize::MAX));
     assert!(most <= room, "{most} bytes at once");
     assert!(read_whole.1.is_none_or(|at| at <= length));
-    // Of a chunk that is damaged and cut, more or less may be decompressed.
+    // From a chunk that is damaged and cut, different amounts may be decompressed.
     let read_pieces = read(recording, usize::from(*piece).max(1));
     assert_eq!(read_whole.1, read_pieces.1, "the same error in any pieces");
     assert_same_beginning(&read_whole.0, &read_pieces.0);
-    // A chunk is checked only where all of it is there.
+    // A chunk is checked only if it is complete.
     let cut = usize::from(u16::from_be_bytes([*high, *low])).min(recording.len());
     assert_same_beginning(&read_whole.0, &read(&recording[..cut], usize::MAX).0);
 });

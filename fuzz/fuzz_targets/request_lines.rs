@@ -1,11 +1,13 @@
-//! Any bytes to a process that takes requests: the same in any pieces, in bounded memory; what is taken is JSON to another
-//! reader, and what is written is read back as the same.
+//! Sends any bytes to the request lines of a process. Checks that the result is the same in any pieces, that memory is
+//! bounded, that each accepted message is also JSON for another reader, and that a written message is read back
+//! unchanged.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use outrigger_remote::request::{Fault, LINE_MAX, Lines};
 
-/// What comes of a stream in pieces of this size, and whether the rest is not read.
+/// Returns the messages and errors of a stream that arrives in pieces of this size, and `true` if the connection was
+/// closed.
 fn read(stream: &[u8], piece: usize) -> (Vec<Result<String, String>>, bool) {
     let (mut lines, mut said, mut rest) = (Lines::new(), Vec::new(), stream);
     loop {
@@ -44,7 +46,8 @@ fuzz_target!(|bytes: &[u8]| {
         for key in ["do", "id", "seq", "output", "source", "how", "challenge", "what"] {
             assert_eq!(foreign.get(key), again.get(key), "{key}");
         }
-        // An escaped control character takes more bytes than the character: a message of many can be too long to be sent on.
+        // An escaped control character takes more bytes than the character, so a message with many can be too long to
+        // be sent again.
         if written.len() <= LINE_MAX {
             let again = read(format!("{written}\n").as_bytes(), usize::MAX).0;
             assert_eq!(again, [Ok(written.clone())], "read back as the same");

@@ -1,5 +1,5 @@
-//! Bytes as messages of ROS 2: whatever comes is a message or an error by name, what is a message comes back the same, and what it
-//! asks for is in range.
+//! Reads any bytes as messages of ROS 2. Checks that the result is a message or a named error, that a message is
+//! encoded and decoded without change, and that the requests in it are in range.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -22,7 +22,7 @@ use outrigger_ros2_messages::{
 };
 use outrigger_sim::ros;
 
-/// Decodes, encodes and decodes again: bytes, for numbers may be NaN.
+/// Decodes, encodes and decodes again. Compares bytes, because numbers may be NaN.
 fn comes_back<M: Message>(bytes: &[u8]) {
     if let Ok(message) = decode::<M>(bytes) {
         let once = encode(&message);
@@ -48,7 +48,8 @@ fn in_range(write: &Write) {
     }
 }
 
-/// What a script reads is the same after it has been written, but for texts that were cut within a character.
+/// Checks that a value that a script reads is unchanged after it has been written, except texts that were cut within a
+/// character.
 fn read_by_scripts(bytes: &[u8]) {
     for name in ros::message_types() {
         let Ok(value) = ros::value_of(name, bytes) else { continue };
@@ -122,7 +123,7 @@ fuzz_target!(|data: &[u8]| {
         15 => comes_back::<SendGoalRequest<SendScriptGoal>>(bytes),
         16 => {
             if let Some(Ok(program)) = decode::<SendScriptGoal>(bytes).ok().map(|goal| script::program(&goal)) {
-                // What is sent is a program, and waited for within bounds.
+                // A program that is sent must be valid, and the time to wait for it limited.
                 assert!(ScriptFile::new(program.text.as_bytes()).is_ok());
                 assert!(program.start_within.is_none_or(|seconds| seconds > 0.0 && seconds <= 3600.0));
             }

@@ -1,5 +1,5 @@
-//! Any bytes from a sensor: core and foreign codecs find the same readings, every byte is accounted for, and what is
-//! read is written back.
+//! Reads any bytes as sensor readings. Checks that this project's codec and an independent one find the same readings,
+//! that every byte is counted, and that readings are written back unchanged.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -14,7 +14,7 @@ fn a_datagram(bytes: &[u8]) {
             assert_eq!(reading.to_frame(&mut [0xa5; FRAME_MAX]), foreign.frame());
         }
         (Err(_), None) => {}
-        // A board refuses what only a wider machine counts with.
+        // A board rejects a count that fits only a wider integer.
         (Err(_), Some(foreign)) => assert_ne!(foreign.datagram(), bytes),
         (Ok(reading), None) => panic!("postcard refuses {reading:?}"),
     }
@@ -43,7 +43,7 @@ fn a_stream(form: Form, bytes: &[u8]) {
     }
     assert_eq!(expected.next(), None);
     let accounted = of_readings + decoder.figures().garbage as usize + decoder.waiting() + ends;
-    // Lines that carry nothing are neither readings nor garbage.
+    // Blank lines and comments are neither readings nor garbage.
     assert!(if form == Form::Frames { accounted == bytes.len() } else { accounted <= bytes.len() });
 }
 

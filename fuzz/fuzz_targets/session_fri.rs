@@ -1,7 +1,7 @@
-//! The FRI engine beside a simulated KRC, under any sequence of events: what it may never do, it never does.
+//! Runs the FRI engine with a simulated KRC under any sequence of events, and checks its safety properties.
 //!
-//! Two bytes are one event: what, and how much. The KRC, the clock and the network behave between them. A case begins when
-//! a request would be granted.
+//! Two bytes are one event: its kind and its amount. Between events the KRC, the clock and the network behave normally.
+//! A case begins in a state in which a request would be granted.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -15,7 +15,7 @@ use outrigger_tests::noise::Noise;
 use outrigger_wire::fri::KrlIndex;
 use outrigger_wire::time::Instant;
 
-/// Faults that two bytes choose from; each lasts as many milliseconds as the second byte says.
+/// The faults that two bytes select; each lasts as many milliseconds as the second byte states.
 const FAULTS: [FaultKind; 14] = [
     FaultKind::Drop(0.2),
     FaultKind::Burst(0.2),
@@ -33,7 +33,7 @@ const FAULTS: [FaultKind; 14] = [
     FaultKind::NotANumber,
 ];
 
-/// How long a case lives from its beginning: what would follow is left out.
+/// The duration of a case from its beginning; later events are skipped.
 const LIFE: std::time::Duration = std::time::Duration::from_millis(2_500);
 
 fn event(rig: &mut Rig<Swing>, what: u8, much: u8) {
@@ -47,7 +47,7 @@ fn event(rig: &mut Rig<Swing>, what: u8, much: u8) {
         12 => rig.input(Input::Tick),
         13 => {
             if let (Some(at), value) = (KrlIndex::new(much % 16), f32::from(much)) {
-                // The program's own variables are the application's, but not those of the handshake.
+                // Variables of the program belong to the application, except those of the handshake.
                 rig.session.krl_mut().set_real(at, value);
             }
         }
@@ -66,7 +66,7 @@ fn event(rig: &mut Rig<Swing>, what: u8, much: u8) {
                 None => {}
             }
         }
-        // Datagrams of somebody who knows the address.
+        // Datagrams of a sender that knows the address.
         15 => {
             let bytes = Noise::seeded(much.into()).bytes(usize::from(much) * 6);
             let now = Instant::from_micros(rig.krc.now().as_micros());
@@ -82,7 +82,8 @@ fn event(rig: &mut Rig<Swing>, what: u8, much: u8) {
     }
 }
 
-/// A variable of the KRL program, or none that can be set: there are 16 of each kind, and the first are the handshake's.
+/// Returns a write of a KRL variable; some cannot be set, because each type has 16 variables and the first ones belong
+/// to the handshake.
 fn variable(much: u8) -> Write {
     let value = match much / 32 % 4 {
         0 => VariableValue::Bool(much & 1 == 1),
@@ -93,7 +94,7 @@ fn variable(much: u8) -> Write {
     Write::Variable { index: much % 20, value }
 }
 
-// The rig checks each command: the newest measurement is answered, once, with numbers.
+// The rig checks each command: it answers the newest measurement, once, with finite numbers.
 fuzz_target!(|bytes: &[u8]| {
     let mut pairs = bytes.chunks_exact(2).take(48);
     let Some([first, seed]) = pairs.next() else { return };
@@ -117,7 +118,7 @@ fuzz_target!(|bytes: &[u8]| {
         event(&mut rig, *what, *much);
     }
     assert!(rig.longest_step <= 1.0, "a step of {} of the longest", rig.longest_step);
-    // A frame that is mirrored beside an offset is for the KRC to refuse: what it expects is not known.
+    // A mirrored frame next to an offset may be rejected by the KRC, because its expectation is not known.
     let wrong = |reason: &Reason| matches!(reason, Reason::FlagsChanged | Reason::FlagsNotUsable | Reason::Limit);
     assert!(!rig.krc.fallbacks().iter().any(|(_, reason)| wrong(reason)), "{:?}", rig.krc.fallbacks());
 });

@@ -1,7 +1,8 @@
-//! The engine beside a scripted controller, under any sequence of events: what it may never do, it never does.
+//! Runs the engine with a scripted controller under any sequence of events, and checks its safety properties.
 //!
-//! Two bytes are one event: what, and how much. The controller, the clock and the network behave between them. A case
-//! begins where a healthy session stands ready to be commanded: each variant gets there once, before the first case.
+//! Two bytes are one event: its kind and its amount. Between events the controller, the clock and the network behave
+//! normally. A case begins in a healthy session that is ready to be commanded. Each variant reaches this state once,
+//! before the first case.
 #![no_main]
 
 #[path = "../../core/examples/peer/mod.rs"]
@@ -25,17 +26,17 @@ use outrigger_wire::sensor::{Sample, SampleValue, SourceId};
 use outrigger_wire::time::{Duration, Instant};
 use peer::Peer;
 
-/// Highest joint speed [rad/s].
+/// The highest joint speed [rad/s].
 const LIMIT: f32 = 0.5;
-/// Cycles of one wait at most.
+/// The greatest number of cycles in one wait.
 const MOST: u32 = 300;
-/// Cycles of one case: what follows them is left out.
+/// The number of cycles in one case; later events are skipped.
 const CYCLES: u32 = 800;
-/// Cycles after which it is enough of a state of things that may last for ever.
+/// The number of cycles after which a state that may last forever ends a wait.
 const LASTS: u32 = 40;
-/// Without a packet for so long, nothing is commanded: the default.
+/// The time without a packet after which the engine stops commanding: the default.
 const STALE_AFTER: Duration = Duration::from_millis(40);
-/// Room for a snapshot [B].
+/// The memory for a snapshot [B].
 const ROOM: usize = 8192;
 const SENSOR: SourceId = SourceId(1);
 const SOFTWARE: [SoftwareVersion; 4] =
@@ -43,13 +44,13 @@ const SOFTWARE: [SoftwareVersion; 4] =
 
 type Engine<'m> = UrEngine<'m, JointServo<6>>;
 
-/// A session that stands, and everything around it.
+/// A session that is ready to be commanded, and its environment.
 struct Settled {
     engine: Snapshot<'static, 6, UrOptions, JointServo<6>>,
     around: Around,
 }
 
-/// One for each software; the second half has states by RTDE, where the software has it.
+/// The sessions for each software. The second half gets its states by RTDE, if the software has it.
 static SETTLED: LazyLock<[[Settled; SOFTWARE.len()]; 2]> =
     LazyLock::new(|| [false, true].map(|rtde| SOFTWARE.map(|software| Settled::new(software, rtde))));
 
@@ -58,39 +59,39 @@ struct World<'m> {
     around: Around,
 }
 
-/// What the engine speaks with, and what is known of it.
+/// The environment of the engine, and the facts that the checks need.
 #[derive(Clone)]
 struct Around {
     peer: Peer,
     now: Instant,
-    /// Connections that are asked for are refused.
+    /// `true` if requested connections are rejected.
     refusing: bool,
-    /// Nothing of what the controller sends arrives.
+    /// `true` if no data from the controller arrives.
     stalled: bool,
     reading: f32,
     taken: u32,
     mode: Mode,
-    /// Safety mode in the newest packet that has arrived, and when it was first shown.
+    /// The safety mode in the newest packet that has arrived, and the time of its first packet.
     shown_safety: u8,
     shown_since: Instant,
-    /// Noise was among what arrived: a stream that is cut anew may have swallowed packets.
+    /// `true` if noise has arrived: the search for the next packet may have dropped packets.
     noisy: bool,
-    /// The controller has dropped all text since arming began.
+    /// `true` if the controller has dropped all text since arming began.
     deaf: bool,
-    /// Somebody else has started a program.
+    /// `true` if another client has started a program.
     foreign: bool,
-    /// An operator asked since the last time commanding ended.
+    /// `true` if an operator has sent a request since commanding last ended.
     requested: bool,
-    /// Cycles that have passed.
+    /// The number of cycles that have passed.
     cycles: u32,
 }
 
 impl Settled {
     fn new(software: SoftwareVersion, rtde: bool) -> Self {
         let mut config = UrConfig::default();
-        // Short waits: what is looked for lies between them.
+        // Short waits, so that all deadlines are within a case.
         config.mode.good_cycles = Some(20);
-        // Half of these have states by 30003 alone.
+        // Half of these sessions get their states only by 30003.
         config.mode.pendant.stop = PendantStop::Overridden;
         config.mode.arming_timeout = Some(Duration::from_secs(1));
         config.link.rise_time = Some(Duration::from_millis(20));
@@ -131,7 +132,7 @@ impl Settled {
     }
 }
 
-/// Memory of an engine, with a link of RTDE where there is to be one.
+/// Calls `run` with memory for an engine, with an RTDE link if `rtde` is `true`.
 fn with_memory<T>(rtde: bool, run: impl FnOnce(Memory<'_>) -> T) -> T {
     let (mut primary, mut realtime) = (vec![0; 2048], vec![0; 8192]);
     let mut room: RtdeMemory = RtdeMemory::new();
@@ -144,7 +145,7 @@ fn other_law() -> JointServo<6> {
 }
 
 impl World<'_> {
-    /// Hands over one input and drains, holding the contract of a port.
+    /// Passes one input to the engine and drains its output, as a port must.
     fn input(&mut self, input: Input) {
         if matches!(input, Input::Request(_) | Input::Resume(_)) {
             self.around.requested = true;
@@ -214,7 +215,7 @@ impl World<'_> {
                 assert_eq!(self.engine.latch(), None, "nothing begins before an acknowledge");
                 assert!(!self.shows_stop(), "nothing begins in a stop");
             }
-            // Somebody else's program that begins in this very time cannot be told from ours.
+            // A foreign program that begins at this very time cannot be distinguished from Outrigger's.
             Mode::Command => {
                 assert!(!self.around.deaf || self.around.foreign, "a controller that drops text never grants")
             }
@@ -223,13 +224,13 @@ impl World<'_> {
         self.around.mode = transition.to;
     }
 
-    /// One cycle of the controller, and of a sensor that is read as often.
+    /// Runs one cycle of the controller, and of a sensor with the same rate.
     fn cycle(&mut self) {
         self.around.now = self.around.now + Duration::from_micros(self.around.peer.period());
         self.around.peer.cycle();
         self.around.taken += 1;
         self.around.cycles += 1;
-        // A sensor whose last digit never moves is taken for stuck.
+        // A sensor whose last digit never changes is considered frozen.
         let reading = self.around.reading + if self.around.taken % 2 == 0 { 0.001 } else { 0.0 };
         let value = SampleValue::new(&[reading; 6]).expect("six channels");
         self.input(Input::Sample(Sample { source: SENSOR, value, seq: self.around.taken, taken_at: self.around.now }));
@@ -237,14 +238,14 @@ impl World<'_> {
             self.receive();
         }
         self.deadlines();
-        // A state that shows a stop has been judged by now: nothing is commanded any more.
+        // A state that shows a stop has been evaluated by now, so commanding must have ended.
         assert!(
             !(self.shows_stop() && matches!(self.around.mode, Mode::Arming | Mode::Command)),
             "commanding in a stop"
         );
     }
 
-    /// Cycles until what may be waited for has come: commanding for a while, or waiting for somebody's word.
+    /// Runs cycles until a state is reached that may last: commanding, or waiting for an operator.
     fn wait(&mut self) {
         let stands = |world: &Self| (world.around.mode, world.engine.latch(), world.engine.unmet(world.around.now));
         let (mut before, mut since) = (stands(self), 0);
@@ -263,8 +264,9 @@ impl World<'_> {
         }
     }
 
-    /// The scripted controller shows a stop from 3.0 on; where noise may have swallowed the packets that showed it first, it has
-    /// done so for as long as the engine commands without any.
+    /// Returns whether the controller reports a stop, which the scripted one does from 3.0 on. If noise may have
+    /// dropped the first packets with the stop, it counts only after the time for which the engine commands without
+    /// packets.
     fn shows_stop(&self) -> bool {
         let cb3 = self.engine.peer().identity().is_some_and(|i| i.software.major >= 3);
         let swallowed = if self.around.noisy { STALE_AFTER } else { Duration::ZERO };
@@ -300,7 +302,7 @@ impl World<'_> {
         self.drain();
     }
 
-    /// The engine is woken when it asked to be.
+    /// Wakes the engine at its deadlines.
     fn deadlines(&mut self) {
         for round in 0.. {
             assert!(round < 64, "a deadline that never moves on");
@@ -348,7 +350,7 @@ impl World<'_> {
                 self.bytes(link, &Noise::seeded(much.into()).bytes(usize::from(much)));
             }
             22 => {
-                // This device itself stands still.
+                // This device is not scheduled for this time.
                 self.around.now = self.around.now + Duration::from_millis(u64::from(much) * 10);
                 self.deadlines();
             }
@@ -359,7 +361,7 @@ impl World<'_> {
     }
 }
 
-/// Whether a text sets outputs, and moves nothing.
+/// Returns whether a text sets outputs and causes no motion.
 fn is_setting(text: &[u8]) -> bool {
     let moves = [&b"speed"[..], b"stopj", b"servoj"]
         .into_iter()
@@ -367,7 +369,7 @@ fn is_setting(text: &[u8]) -> bool {
     (text.starts_with(b"sec ") || text.starts_with(b"set speed ")) && !moves
 }
 
-/// Something to set, or nothing that can be set.
+/// Returns a setting, which may be one that cannot be set.
 fn write(much: u8) -> Write {
     let (index, high) = (much % 16, much >= 64);
     match much / 16 {
@@ -376,7 +378,7 @@ fn write(much: u8) -> Write {
         2 => Write::SpeedSlider(f32::from(index) / 12.0),
         3 => Write::Gravity([0.0, f32::from(index), 9.82]),
         4 => Write::Tcp(Pose { position: [0.0, 0.0, f32::from(index)], rotation: [f32::from(index); 3] }),
-        // No arm of Universal Robots' has such a one.
+        // No arm of Universal Robots has such a variable.
         5 => Write::Variable { index, value: VariableValue::Bool(high) },
         6 => Write::TargetPayload {
             mass: f32::from(index),
@@ -388,7 +390,7 @@ fn write(much: u8) -> Write {
     }
 }
 
-/// A text that moves the arm goes out in `Command` alone, within the limits.
+/// Checks that a text that moves the arm is sent only in `Command`, and within the limits.
 fn check_text(bytes: &[u8], mode: Mode) {
     let text = std::str::from_utf8(bytes).expect("ASCII");
     assert!(text.ends_with('\n'));
@@ -411,7 +413,7 @@ fuzz_target!(
     },
     |case: &[u8]| {
         let Some((&first, events)) = case.split_first() else { return };
-        // Half of the cases have states by RTDE, where the software has it.
+        // Half of the cases get their states by RTDE, if the software has it.
         let rtde = first & 0x80 != 0;
         let settled = &SETTLED[usize::from(rtde)][usize::from(first) % SOFTWARE.len()];
         with_memory(rtde, |memory| {

@@ -1,8 +1,8 @@
-//! The client of RTDE on its own, beside a service that answers, deviates or sends anything, at any time.
+//! Runs the RTDE client with a service that answers, deviates or sends arbitrary bytes at any time.
 //!
-//! Two bytes are one event: what, and how much; bytes that are sent follow it. What holds: counts add up, memory is
-//! never left, what is asked is whole packages, every wait ends, nothing comes of a connection that has failed, and a
-//! stream cut in two ways tells the same.
+//! Two bytes are one event: its kind and its amount; some are followed by bytes to send. Checks that counts add up,
+//! that memory bounds hold, that requests are whole packages, that every wait ends, that a failed connection causes no
+//! events, and that a stream cut in two ways results in the same events.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -21,10 +21,10 @@ use outrigger_wire::time::{Duration, Instant};
 
 /// The number of the output recipe.
 const OUTPUTS: u8 = 7;
-/// Memory to receive into and to transmit from [B]: not enough for everything that can be sent or asked.
+/// The memory for reception and transmission [B]; not enough for everything that can be sent or requested.
 const RECEIVE: usize = 256;
 const TRANSMIT: [usize; 2] = [192, 1024];
-/// What is read every cycle: with a clock and a mirror, with a counter alone, with neither.
+/// The requested outputs: with a clock and a mirrored register, with only a counter, with neither.
 const READ: [&str; 3] =
     ["timestamp,actual_q,output_int_register_25", "control_step,output_int_register_25", "robot_mode,actual_q"];
 const OPTIONAL: &str = "payload,no_such_variable";
@@ -32,7 +32,7 @@ const LETTERS: &[u8] = b"VvMUOISP?";
 const SOFTWARE: [SoftwareVersion; 3] =
     [SoftwareVersion::new(3, 4), SoftwareVersion::new(5, 15), SoftwareVersion::new(10, 12)];
 
-/// How the service deviates, a bit each.
+/// The deviations of the service, one bit each.
 #[derive(Clone, Copy)]
 struct Habits(u8);
 
@@ -54,14 +54,14 @@ impl Habits {
     }
 }
 
-/// What came of it, in order: events, packages that were sent, and counts after each event.
+/// The record of a case, in order: events, sent packages, and counts after each event.
 #[derive(Default, PartialEq)]
 struct Transcript {
     log: Vec<String>,
     since_opened: Tally,
 }
 
-/// Events of one connection by their kind.
+/// The events of one connection by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Tally {
     data: u64,
@@ -95,12 +95,12 @@ struct World<'n, 'm> {
     client: Client<'n, 'm>,
     commands: RegisterCommands,
     told: Transcript,
-    /// Asked, and not answered yet.
+    /// The requests that are not answered yet.
     asked: Vec<Vec<u8>>,
     habits: Habits,
     software: SoftwareVersion,
     now: Instant,
-    /// Reads give at most this many bytes.
+    /// The greatest number of bytes per read.
     cut: usize,
     transmit: usize,
     received: u64,
@@ -122,7 +122,7 @@ impl World<'_, '_> {
         }
     }
 
-    /// Takes every event.
+    /// Takes all events of the client.
     fn hear(&mut self) {
         let Self { client, told, commands, now, .. } = self;
         while let Some(event) = client.poll_event() {
@@ -141,7 +141,7 @@ impl World<'_, '_> {
         self.hear();
     }
 
-    /// Takes what is to be sent: whole packages, each of them a request.
+    /// Takes the bytes to be sent, and checks that they are whole packages, each of them a request.
     fn transmit(&mut self) {
         let protocol = self.client.protocol();
         let mut bytes = match self.client.poll_output() {
@@ -164,7 +164,7 @@ impl World<'_, '_> {
         assert!(self.client.poll_output().is_none(), "all of it at once");
     }
 
-    /// Answers the oldest question, as this service does; whether there was one.
+    /// Answers the oldest request as this service does; returns `false` if there was none.
     fn answer(&mut self) -> bool {
         if self.asked.is_empty() {
             return false;
@@ -221,7 +221,8 @@ impl World<'_, '_> {
         self.receive(&bytes[..size]);
     }
 
-    /// Data of a cycle: what shows the time goes on by a period, the mirror shows `mirror`, all else is noise.
+    /// Sends the data of a cycle: the variables that show the time advance by a period, the mirrored register has the
+    /// value `mirror`, and all others are noise.
     fn publish(&mut self, recipe: u8, mirror: u8) {
         self.step += 1;
         let mut values = Noise::seeded(self.step).bytes(self.client.outputs().size().unwrap_or(9));
@@ -245,7 +246,7 @@ impl World<'_, '_> {
         self.handle(Input::Tick);
     }
 
-    /// Time passes; the client is woken when it asked to be.
+    /// Advances the time, and wakes the client at its deadlines.
     fn wait(&mut self, span: Duration) {
         let end = self.now + span;
         for round in 0.. {
@@ -260,7 +261,7 @@ impl World<'_, '_> {
 
     fn event(&mut self, what: u8, much: u8, bytes: &mut &[u8]) {
         match what % 24 {
-            // Everything is answered, and then data flows.
+            // All requests are answered, then data is sent.
             0..=2 => {
                 for _ in 0..64 {
                     self.transmit();
@@ -312,7 +313,7 @@ impl World<'_, '_> {
                 self.told.log.push(format!("{result:?}"));
             }
             22 => self.habits = Habits(much),
-            // A clock of the controller that jumps.
+            // A jump of the controller's clock.
             _ => self.step = self.step.wrapping_add(u64::from(much) << (much % 32)),
         }
         self.check();
@@ -328,7 +329,7 @@ impl World<'_, '_> {
         assert!(self.client.poll_timeout() == Some(Instant::ZERO), "the first question waits to be written");
     }
 
-    /// What is counted is what was told.
+    /// Checks that the client's counts match its events.
     fn check(&mut self) {
         let RtdeCounts { stream, data, texts, unexpected, unknown_recipes } = *self.client.counts();
         let tally = self.told.since_opened;
@@ -340,7 +341,7 @@ impl World<'_, '_> {
         assert!(told <= stream.messages, "{told} of {}", stream.messages);
         assert!(self.client.dropped_bytes() <= self.received, "dropped what never came");
         if tally.failed > 0 {
-            // The request to close, where it was not taken yet.
+            // The request to close, if it was not taken yet.
             self.transmit();
         }
         if tally.failed > 0 || !self.open {
@@ -360,7 +361,7 @@ fn take<'b>(bytes: &mut &'b [u8], count: usize) -> &'b [u8] {
     taken
 }
 
-/// The whole case, read in pieces of at most `cut`.
+/// Runs the whole case, with reads of at most `cut` bytes.
 fn run(first: u8, mut events: &[u8], cut: usize) -> Vec<String> {
     let registers = Registers::UPPER.names();
     let recipes = ["standard_digital_output_mask,standard_digital_output", registers.inputs(), "no_such_input"];
@@ -399,7 +400,8 @@ fn run(first: u8, mut events: &[u8], cut: usize) -> Vec<String> {
     world.told.log
 }
 
-// First byte: what is read, how much memory, which software; second: the size of the pieces; then events.
+// The first byte selects the outputs, the memory and the software, the second the size of the pieces. Then follow
+// events.
 fuzz_target!(|case: &[u8]| {
     let Some((&[first, cut], events)) = case.split_first_chunk() else { return };
     let whole = run(first, events, usize::MAX);

@@ -1,4 +1,5 @@
-//! What programs on a simulated controller are sent: lines of interpreter mode, and bytes of a server they have called.
+//! Sends any bytes to programs on a simulated controller: lines of interpreter mode, and data from a server that a
+//! program has connected to.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -10,7 +11,7 @@ use outrigger_wire::robot::SoftwareVersion;
 const INTERPRETER: &[u8] =
     b"def main():\n x = 0\n def f():\n  interpreter_mode()\n end\n while True:\n  f()\n  sync()\n end\nend\n";
 
-/// Every kind of read in turn; what was read goes back.
+/// Calls every kind of read in turn and sends the results back.
 const READER: &[u8] = b"def main():\n socket_open(\"server\", 1)\n while True:\n  \
     socket_send_line(socket_read_binary_integer(2, \"socket_0\", 0.004))\n  \
     socket_send_line(socket_read_ascii_float(3, \"socket_0\", 0.004))\n  \
@@ -38,7 +39,8 @@ fn read(controller: &mut Controller, conn: Conn) -> Vec<u8> {
     }
 }
 
-/// Answers of interpreter mode to a stream in pieces of this size, a cycle between two where they are `slow`.
+/// Returns the replies of interpreter mode to a stream in pieces of this size, with a cycle between two of them if
+/// `slow`.
 fn interpret(stream: &[u8], piece: usize, slow: bool) -> Vec<u8> {
     let mut controller = controller(INTERPRETER);
     let conn = controller.connect(Port::Interpreter).expect("a connection");
@@ -54,7 +56,8 @@ fn interpret(stream: &[u8], piece: usize, slow: bool) -> Vec<u8> {
     read(&mut controller, conn)
 }
 
-/// What a program sends back to a server whose bytes come in pieces of this size, one in a cycle.
+/// Runs a program with a server whose bytes arrive in pieces of this size, one per cycle, and checks that they do not
+/// end it.
 fn serve(stream: &[u8], piece: usize) {
     let mut controller = controller(READER);
     let call = controller.poll_dial().expect("the program calls");
@@ -73,7 +76,7 @@ fn serve(stream: &[u8], piece: usize) {
     assert!(controller.program().0, "nor does its end");
 }
 
-// Which way in, size of the pieces, and a stream.
+// The kind of input, the size of the pieces, and a stream.
 fuzz_target!(|bytes: &[u8]| {
     let [way, piece, stream @ ..] = bytes else { return };
     let piece = usize::from(*piece);

@@ -7,7 +7,7 @@ use outrigger_sim::port::Port;
 use outrigger_sim::time::SimTime;
 use outrigger_wire::robot::SoftwareVersion;
 
-/// Where the requests go, and a software that has it.
+/// The services, each with a software that has it.
 const SERVICES: [(Port, u8, u8); 5] = [
     (Port::Dashboard, 1, 8),
     (Port::Dashboard, 5, 25),
@@ -15,10 +15,10 @@ const SERVICES: [(Port, u8, u8); 5] = [
     (Port::RobotApi, 10, 12),
     (Port::Rtde, 5, 15),
 ];
-/// Long enough for anything but reports.
+/// A time that is sufficient for all answers except reports.
 const LASTS: SimTime = SimTime::from_millis(200);
 
-/// What is answered to a stream that comes in pieces of this size.
+/// Returns the answer to a stream that arrives in pieces of this size, and `true` if the connection is still open.
 fn answers((port, major, minor): (Port, u8, u8), stream: &[u8], piece: usize) -> (Vec<u8>, bool) {
     let mut controller = Controller::new(Options::for_software(SoftwareVersion::new(major, minor))).expect("options");
     let conn = controller.connect(port).expect("a connection");
@@ -36,7 +36,7 @@ fn answers((port, major, minor): (Port, u8, u8), stream: &[u8], piece: usize) ->
     }
 }
 
-// Service, size of the pieces, and a stream.
+// The service, the size of the pieces, and a stream.
 fuzz_target!(|bytes: &[u8]| {
     let [service, piece, stream @ ..] = bytes else { return };
     let service = SERVICES[usize::from(*service) % SERVICES.len()];

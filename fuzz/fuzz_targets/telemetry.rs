@@ -1,4 +1,4 @@
-//! Any bytes: telemetry or refused, and what is read is written back as the same.
+//! Reads any bytes as telemetry. Checks that they are rejected, or written back unchanged.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -10,13 +10,13 @@ use outrigger_remote::telemetry::{DATAGRAM_MAX, Datagram, MAGIC};
 fn a_datagram<const N: usize, S: ControllerStatus, E: Data>(bytes: &[u8]) {
     let Ok(datagram) = Datagram::<N, S, E>::decode(bytes) else { return };
     let mut out = [0xa5; 2 * DATAGRAM_MAX];
-    // Varints may be longer than they need to be; what is written back is the shortest form.
+    // Varints may be longer than necessary; the shortest form is written back.
     let Some(length) = datagram.encode(&mut out) else {
         assert!(bytes.len() > out.len());
         return;
     };
     let again = Datagram::<N, S, E>::decode(&out[..length]).expect("what was written is read");
-    // NaN is not itself: compared by what is written.
+    // NaN differs from itself, so the written bytes are compared.
     let mut twice = [0x5a; 2 * DATAGRAM_MAX];
     let longer = again.encode(&mut twice).expect("no longer than before");
     assert_eq!(out[..length], twice[..longer]);

@@ -1,5 +1,5 @@
-//! Any text a client may send: cut anywhere it gives the same programs, and a program that compiles runs within its
-//! budget, the same way every time.
+//! Cuts any text that a client may send into programs. Checks that the programs are the same for any pieces, and that a
+//! program that compiles runs within its budget and with the same result every time.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -13,7 +13,7 @@ const BUDGET: u32 = 2_000;
 const CYCLES: usize = 20;
 const LONGEST: usize = 512;
 
-/// Answers calls by seeded chance and writes down what it was asked.
+/// Answers calls at random from a seed, and records the calls.
 struct Chance {
     noise: Noise,
     calls: Vec<String>,
@@ -47,7 +47,7 @@ fn assemble(stream: &[u8], mut pieces: impl FnMut() -> usize) -> (Vec<Assembled>
     (assembled, assembler.oversize())
 }
 
-/// Every cycle's end, and every call.
+/// Returns the result of every cycle, and all calls.
 fn run(program: Program, seed: u64) -> (Vec<Step>, Vec<String>) {
     let secondary = program.kind() == ProgramKind::Secondary;
     let mut host = Chance { noise: Noise::seeded(seed), calls: Vec::new() };
@@ -69,7 +69,7 @@ fn run(program: Program, seed: u64) -> (Vec<Step>, Vec<String>) {
     (steps, host.calls)
 }
 
-// First byte: version and cutting; then the text.
+// The first byte selects version and pieces. Then follows the text.
 fuzz_target!(|case: &[u8]| {
     let Some((&first, stream)) = case.split_first() else { return };
     let versions = [Version::new(1, 8), Version::new(3, 2), Version::new(3, 15), Version::new(5, 15)];

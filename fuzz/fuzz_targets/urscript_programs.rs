@@ -1,5 +1,5 @@
-//! Programs made from a grammar, so that most of them compile: none panics or hangs, a cycle keeps to its budget, and the
-//! same program runs the same way every time.
+//! Generates programs from a grammar, so that most of them compile. Checks that none panics or hangs, that a cycle does
+//! not exceed its budget, and that a program has the same result every time.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -9,13 +9,13 @@ use outrigger_urscript::Version;
 
 const BUDGET: u32 = 2_000;
 const CYCLES: usize = 40;
-/// Nesting of what is made.
+/// The greatest depth of nesting in generated programs.
 const DEPTH: u32 = 5;
 
 const NAMES: [&str; 6] = ["a", "b", "q", "p", "state", "handle"];
 const BINARY: [&str; 14] = ["+", "-", "*", "/", "%", "<", "<=", ">", ">=", "==", "!=", "and", "or", "xor"];
 const NUMBERS: [&str; 9] = ["0", "1", "-1", "2", "0.5", "1e9", "2147483647", "3.14159", "-0.0"];
-/// Functions with as many arguments, all of them expressions.
+/// Functions with the number of their arguments, all of which are expressions.
 const CALLS: [(&str, u32); 33] = [
     ("norm", 1),
     ("sqrt", 1),
@@ -52,7 +52,7 @@ const CALLS: [(&str, u32); 33] = [
     ("rpc_factory", 2),
 ];
 
-/// Bytes that choose; where they end, always the first choice.
+/// The bytes that select; after their end the first choice is always taken.
 struct Choices<'b>(&'b [u8]);
 
 impl Choices<'_> {
@@ -147,7 +147,7 @@ impl Choices<'_> {
     }
 }
 
-/// Answers calls by seeded chance, and counts them.
+/// Answers calls at random from a seed, and counts them.
 struct Chance {
     noise: Noise,
     calls: usize,
@@ -181,7 +181,7 @@ fn run(text: &str, version: Version, seed: u64) -> Result<Vec<Step>, String> {
     Ok(steps)
 }
 
-// First byte: version and chance; the rest chooses.
+// The first byte selects version and seed, the rest the program.
 fuzz_target!(|case: &[u8]| {
     let Some((&first, rest)) = case.split_first() else { return };
     let text = Choices(rest).program();

@@ -1,4 +1,5 @@
-//! Whatever is rendered is one complete, printable text with finite numbers in range, or nothing at all.
+//! Renders any statement. Checks that the result is one complete, printable text with finite numbers in range, or an
+//! error.
 #![no_main]
 
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
@@ -53,7 +54,7 @@ impl Statement<'_> {
         }
     }
 
-    /// Quotes a text of this statement has: what is between them cannot add one.
+    /// Returns the number of quotes in this statement; its texts cannot add one.
     fn quotes(&self) -> usize {
         match self {
             Self::TextMsg(_) => 2,
@@ -62,7 +63,7 @@ impl Statement<'_> {
         }
     }
 
-    /// Line ends of this statement: arguments cannot add one.
+    /// Returns the number of line ends in this statement; its arguments cannot add one.
     fn most_lines(&self) -> usize {
         match self {
             Self::SpeedJ { stop: Some(_), .. } => 5,
@@ -92,7 +93,7 @@ fuzz_target!(|case: Case<'_>| {
         assert!(!text.contains("nan") && !text.contains("inf") && !text.contains("--"));
     }
 
-    // A controller of this version takes it for one program, or one service line.
+    // A controller of this version reads it as one program, or one service line.
     let mut bytes = text.as_bytes();
     let mut assembler = LineAssembler::default();
     match assembler.next(&mut bytes) {
@@ -105,7 +106,7 @@ fuzz_target!(|case: Case<'_>| {
     }
     assert!(bytes.is_empty());
 
-    // The same text or an error in less room, never part of it.
+    // With a shorter buffer the result is the same text or an error, never a part of the text.
     let mut less = vec![0; usize::from(case.room) % 2048];
     match case.statement.render(version, &mut less) {
         Ok(again) => assert_eq!(&less[..again], text.as_bytes()),

@@ -1,4 +1,5 @@
-//! A template with any values is refused, or is the same text in pieces of any size, none longer than its buffer.
+//! Renders a template with any values. Checks that it is rejected, or results in the same text in pieces of any size,
+//! none longer than the buffer.
 #![no_main]
 
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
@@ -51,7 +52,8 @@ fuzz_target!(|case: Case<'_>| {
     }
     assert_eq!(at, whole.len());
 
-    // What is for people is not sent; what stands behind a place at the beginning of a line is as it is.
+    // Comments and indentation are removed. Lines that begin with a placeholder are not checked, because its value is
+    // unchanged.
     if !case.template.contains("{{") && !case.head.is_some_and(|head| head.contains("{{")) {
         for line in whole.split(|b| *b == b'\n') {
             let line = line.strip_prefix(b" ").unwrap_or(line);

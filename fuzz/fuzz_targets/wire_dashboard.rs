@@ -1,11 +1,11 @@
-//! Lines of the dashboard: any bytes, in any pieces, as answer to any request.
+//! Reads any bytes, in any pieces, as the dashboard's reply to any request.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use outrigger_wire::dashboard::{Argument, Reply, Request, RequestKind, is_greeting};
 use outrigger_wire::frame::{FrameError, LineAssembler};
 
-/// What is found in a stream that comes in pieces of these sizes, by turns.
+/// Returns the lines of a stream that arrives in pieces of these sizes in turn, and the bytes that remain.
 fn lines(memory: usize, stream: &[u8], pieces: &[usize]) -> (Vec<Result<Vec<u8>, FrameError>>, usize) {
     let mut memory = vec![0xa5; memory];
     let mut assembler = LineAssembler::new(&mut memory);
@@ -24,7 +24,7 @@ fn lines(memory: usize, stream: &[u8], pieces: &[usize]) -> (Vec<Result<Vec<u8>,
     (found, assembler.waiting())
 }
 
-// Size of the memory, size of the pieces, and a stream.
+// The size of the memory, the size of the pieces, and a stream.
 fuzz_target!(|bytes: &[u8]| {
     let [memory, piece, stream @ ..] = bytes else { return };
     let memory = usize::from(*memory).max(2);

@@ -1,4 +1,4 @@
-//! Any bytes as FRI datagrams: core and oracle agree, and what is read is written back.
+//! Reads any bytes as FRI datagrams. Checks that core and oracle agree, and that datagrams are written back unchanged.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -33,7 +33,7 @@ fn command(bytes: &[u8]) {
     }
 }
 
-// A datagram as it is; and the same bytes with a header that makes them one, so that the rest is reached.
+// Reads the bytes as they are, and again with a header that makes them a datagram, so that all of it is tested.
 fuzz_target!(|bytes: &[u8]| {
     measurement(bytes);
     command(bytes);

@@ -1,8 +1,8 @@
-//! Interpreter mode: any bytes, in any pieces, as replies to the lines of a client, and any text as its file.
+//! Reads any bytes, in any pieces, as interpreter mode's replies to a client, and any text as the client's file.
 //!
-//! The first byte is how many bytes of the rest are the file; of what follows each byte pair is an input, or how many bytes are
-//! received. What holds: a reply that is read is the line; a file is sent as it stands; every wait ends, and nothing comes of a
-//! client that is over.
+//! The first byte is the length of the file at the beginning of the rest. Behind the file each byte pair is an input,
+//! or a number of bytes that are received. Checks that a reply is read as its line, that a file is sent unchanged, that
+//! every wait ends, and that a finished client has no more events.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -11,7 +11,7 @@ use outrigger_core::client::interpreter::{Client, InterpreterConfig, Interpreter
 use outrigger_wire::interpreter::{Query, Reply, reason};
 use outrigger_wire::time::{Duration, Instant};
 
-/// Returns the bytes that the client sends and the events that it tells, where it receives at most so many bytes at once.
+/// Returns the bytes that the client sends and its events, if it receives at most `piece` bytes at once.
 fn conversation(file: StatementFile<'_>, inputs: &[u8], piece: usize) -> (Vec<u8>, Vec<String>) {
     let mut memory = [0; 96];
     let config = InterpreterConfig { unanswered: 3, clear_every: 4, ..InterpreterConfig::default() };
@@ -34,7 +34,7 @@ fn conversation(file: StatementFile<'_>, inputs: &[u8], piece: usize) -> (Vec<u8
             _ => {
                 let (received, after) = rest.split_at(usize::from(*size).min(rest.len()));
                 rest = after;
-                // Outputs are drained between two lines, as a port does that reads them one by one.
+                // Outputs are drained between two lines, as by a port that reads the lines one by one.
                 for line in received.split_inclusive(|byte| *byte == b'\n') {
                     let mut line = line;
                     while !line.is_empty() {
@@ -95,7 +95,7 @@ fuzz_target!(|bytes: &[u8]| {
     let Ok(file) = StatementFile::new(text) else { return };
     let (sent, told) = conversation(file, inputs, usize::MAX);
     assert_eq!((&sent, &told), (&conversation(file, inputs, 1).0, &conversation(file, inputs, 3).1));
-    // Every line is one of ours, or the next statement.
+    // Every line is one of the client's own, or the next statement.
     let mut statements = file.statements();
     let whole = sent.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
     for line in sent[..whole].split_inclusive(|byte| *byte == b'\n') {

@@ -1,4 +1,5 @@
-//! Any bytes as a message of 30001: every iteration ends, and sub-packages of a published size read as in the oracle.
+//! Reads any bytes as a message of 30001. Checks that every iteration ends, and that sub-packages of a published size
+//! are read as by the oracle.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -15,10 +16,10 @@ const SOFTWARE: [Option<SoftwareVersion>; 6] = [
     Some(SoftwareVersion::new(5, 15)),
 ];
 
-/// By the table of exactly this type and size, where there is one.
+/// Compares with the oracle's table for this type and size, if there is one.
 fn compare(bytes: &[u8], core: &Collector) {
     let Some(table) = oracle::tables().get(oracle::key_of(bytes).as_str()) else { return };
-    // The Euromap block is announced by a flag: a size without one and a flag that is set contradict each other.
+    // A flag announces the Euromap block. A size without the block and a flag that is set contradict each other.
     let announced = match (bytes[4], bytes.len()) {
         (3, 64) => bytes[63] == 0,
         (3, 76) => bytes[63] == 1,

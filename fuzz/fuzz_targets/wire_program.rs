@@ -1,4 +1,4 @@
-//! Any bytes as what programs on a controller say and are told: what is read is written back.
+//! Reads any bytes as messages to and from programs on a controller. Checks that they are written back unchanged.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,5 @@
-//! Any bytes as a real-time packet: core and oracle agree, and what is read is written back.
+//! Reads any bytes as a real-time packet. Checks that core and oracle agree, and that a packet is written back
+//! unchanged.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

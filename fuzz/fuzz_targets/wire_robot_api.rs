@@ -1,17 +1,18 @@
-//! Answers of the Robot API: any bytes over HTTP in any pieces, and any JSON text, beside another reader of JSON.
+//! Reads any bytes as a response of the Robot API, over HTTP in any pieces and as any JSON text. Compares with another
+//! JSON reader.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use outrigger_wire::dashboard::RequestKind;
 use outrigger_wire::robot_api::{Call, HttpError, Member, Response, Value, WITH_QUESTIONS, member};
 
-/// What was read of an answer.
+/// The results of reading a response.
 #[derive(Debug, PartialEq)]
 struct Read {
     whole: Result<bool, HttpError>,
     ended: Result<(), HttpError>,
     status: u16,
-    /// The text, where it is one, and whether it was cut.
+    /// The text, if the member is one, and `true` if it was cut.
     value: Option<Option<(Vec<u8>, bool)>>,
     excerpt: Vec<u8>,
 }
@@ -34,7 +35,7 @@ fn read(member: Member, stream: &[u8], piece: usize) -> Read {
     Read { whole, ended, status: response.status(), value, excerpt: response.excerpt().to_vec() }
 }
 
-// Which request was asked, the size of the pieces, and an answer; then the same bytes as the body of one.
+// The request, the size of the pieces, and a response; then the same bytes as the body of a response.
 fuzz_target!(|case: &[u8]| {
     let [request, piece, bytes @ ..] = case else { return };
     let (kind, key) =

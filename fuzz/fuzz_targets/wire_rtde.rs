@@ -1,4 +1,5 @@
-//! Any bytes as packages of 30004: what is read is written back, and values read as in the oracle.
+//! Reads any bytes as packages of 30004. Checks that they are written back unchanged, and that values are read as by
+//! the oracle.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -14,7 +15,7 @@ rtde_recipe! {
     struct Fixed, view FixedView: outputs { timestamp, actual_q, joint_mode, output_bit_register_64, robot_mode }
 }
 
-/// What is parsed is emitted as a package that parses to the same.
+/// Checks that a parsed reply is emitted as a package that is parsed to the same reply.
 fn replies(package: &Package<'_>, protocol: Protocol) {
     let Ok(reply) = Reply::parse(package, protocol) else { return };
     reply.visit(package, &mut Collector::default());
@@ -57,7 +58,7 @@ fn fixed(values: &[u8]) {
     compare(&names, values);
 }
 
-/// A recipe of these names, with the controller's word for each.
+/// Compares core and oracle for a recipe of these names, with the controller's type word for each.
 fn compare(recipe: &[(&str, &str)], values: &[u8]) {
     let names = recipe.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(",");
     let words = recipe.iter().map(|(_, word)| *word).collect::<Vec<_>>().join(",");
@@ -74,7 +75,7 @@ fn compare(recipe: &[(&str, &str)], values: &[u8]) {
     assert_eq!(difference(&core.seen, &cells), None, "{names}");
 }
 
-/// Names and words of the caller: as many of both as there are.
+/// Compares for a recipe from names and words; its length is that of the shorter list.
 fn any_recipe(names: &[u8], words: &[u8], values: &[u8]) {
     let text = |item| std::str::from_utf8(item).unwrap_or("?");
     let words: Vec<_> = NameList(words).iter().map(text).filter(|word| !word.is_empty()).collect();
