@@ -1,4 +1,4 @@
-//! Names what the code cannot ask for: whether the core limits its stack itself.
+//! Sets a cfg that the code cannot determine itself: whether the core checks its stack pointer in hardware.
 
 use std::env::var;
 

@@ -1,9 +1,9 @@
-//! The hardware address of a device whose network controller has none.
+//! Hardware addresses for devices whose network controller has none.
 
-/// Returns a hardware address of this device's own, made of its chip's identifier: locally administered, for one device.
+/// Returns a hardware address for this device, derived from its chip's identifier: locally administered, unicast.
 #[must_use]
 pub fn hardware_address(chip: &[u8]) -> [u8; 6] {
-    // FNV-1a: identifiers of one wafer differ in few bits, addresses must differ all the same.
+    // FNV-1a: identifiers of one wafer differ in few bits, but addresses must differ.
     let hash = chip
         .iter()
         .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));

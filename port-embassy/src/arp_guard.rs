@@ -1,9 +1,9 @@
 //! A guard of the robot's address on this network, against forged and conflicting ARP packets.
 //!
-//! The stack believes whatever it is told of that: any ARP packet to this device fills its table (smoltcp 0.13.1,
-//! `iface/interface/ipv4.rs`, `process_arp`), and what is there stays for a minute (`iface/neighbor.rs`, `ENTRY_LIFETIME`). One
-//! forged answer, or a second device with the robot's address, and everything this device sends goes elsewhere until then.
-//! Here a second claim is not believed, except where the stack itself asked.
+//! The stack accepts every ARP packet to this device and updates its table (smoltcp 0.13.1, `iface/interface/ipv4.rs`,
+//! `process_arp`); an entry is valid for a minute (`iface/neighbor.rs`, `ENTRY_LIFETIME`). After one forged reply, or a
+//! packet of a second device with the robot's address, all packets of this device go to the wrong receiver until then.
+//! The guard rejects a second claim of the address, unless the stack itself sent a request.
 //!
 //! ```
 //! use core::net::Ipv4Addr;
@@ -28,24 +28,25 @@ use embassy_net_driver::{Capabilities, Driver, HardwareAddress, LinkState, RxTok
 use crate::arp_claim::ArpClaim;
 use crate::frame_monitor::FrameMonitor;
 
-/// The owner of one address: the first that claims it, until the stack asks anew.
+/// The owner of one address: the first device that claims it, until the stack requests it again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ArpGuard {
     address: Ipv4Addr,
     holder: Option<[u8; 6]>,
-    /// The stack has asked, and nobody has answered yet.
+    /// `true` if the stack has sent a request that is not answered yet.
     asked: bool,
     refused: u32,
 }
 
 impl ArpGuard {
-    /// Creates the guard of `address`; for an unspecified one nothing is ever refused.
+    /// Creates the guard of `address`. For an unspecified address it rejects nothing.
     #[must_use]
     pub const fn new(address: Ipv4Addr) -> Self {
         Self { address, holder: None, asked: false, refused: 0 }
     }
 
-    /// Returns the one for the robot, or for the gateway to it, of a device with this address and length of its network's prefix.
+    /// Returns the guard for the robot's address, or for that of the gateway to it, on a device with this address and
+    /// prefix length.
     #[must_use]
     pub fn toward(robot: Ipv4Addr, (own, prefix): (Ipv4Addr, u8), gateway: Option<Ipv4Addr>) -> Self {
         let network = |address: Ipv4Addr| address.to_bits().checked_shr(32_u32.wrapping_sub(prefix.into()));
@@ -53,7 +54,7 @@ impl ArpGuard {
         Self::new(if near { robot } else { gateway.unwrap_or(robot) })
     }
 
-    /// Looks at a received frame and returns `true` if the stack may have it.
+    /// Examines a received frame and returns `true` if it may be passed to the stack.
     pub fn receive(&mut self, frame: &[u8]) -> bool {
         let Some(claim) = ArpClaim::of(frame).filter(|claim| self.is_about(claim.sender)) else { return true };
         if self.asked || self.holder.is_none_or(|holder| holder == claim.hardware) {
@@ -65,12 +66,13 @@ impl ArpGuard {
         false
     }
 
-    /// Looks at a frame that the stack sends. The stack asks where it has no owner, or has not heard of one for a minute.
+    /// Examines a frame that the stack sends. The stack sends a request if it knows no owner, or its entry is a minute
+    /// old.
     pub fn transmit(&mut self, frame: &[u8]) {
         self.asked |= ArpClaim::of(frame).is_some_and(|claim| claim.request && self.is_about(claim.target));
     }
 
-    /// Claims that were not believed.
+    /// Returns the number of rejected claims.
     #[must_use]
     pub const fn refused(&self) -> u32 {
         self.refused
@@ -81,7 +83,7 @@ impl ArpGuard {
     }
 }
 
-/// A network controller: all that comes in by it is heard, and some of it is not told to the stack.
+/// A network controller whose received frames are monitored, and filtered before the stack gets them.
 #[derive(Debug)]
 pub struct Guarded<D> {
     driver: D,
@@ -144,13 +146,13 @@ impl<T: RxToken> RxToken for Received<'_, T> {
                 return f(frame);
             }
             tell(&known, frame);
-            // Too short for anything: the stack drops it.
+            // Too short for any content: the stack drops it.
             f(&mut [])
         })
     }
 }
 
-/// Logs a claim once, twice, four times, …: it may be repeated for long.
+/// Logs the first, second, fourth, … rejected claim, because a claim may be repeated for a long time.
 fn tell(guard: &ArpGuard, frame: &[u8]) {
     if let Some(claim) = ArpClaim::of(frame).filter(|_| guard.refused().is_power_of_two()) {
         let [a, b, c, d] = claim.sender.octets();
@@ -170,7 +172,7 @@ fn tell(guard: &ArpGuard, frame: &[u8]) {
     }
 }
 
-/// Room for a frame to be sent.
+/// A buffer for a frame to be sent.
 pub struct Transmit<'a, T>(T, &'a Cell<ArpGuard>);
 
 impl<T: TxToken> TxToken for Transmit<'_, T> {
@@ -196,7 +198,7 @@ mod tests {
     const FIRST: [u8; 6] = [2, 0, 0, 0, 0, 1];
     const SECOND: [u8; 6] = [2, 0, 0, 0, 0, 2];
 
-    /// An ARP packet, as RFC 826 has it, behind an Ethernet header.
+    /// Returns an ARP packet according to RFC 826, behind an Ethernet header.
     fn arp(request: bool, hardware: [u8; 6], sender: Ipv4Addr, target: Ipv4Addr) -> Vec<u8> {
         let mut frame = [&[0xff; 6][..], &hardware, &ARP, &KINDS, &[0, if request { 1 } else { 2 }]].concat();
         frame.extend([&hardware[..], &sender.octets(), &[0; 6], &target.octets()].concat());

@@ -1,16 +1,16 @@
-//! The messages of operators that wait for the robot's task.
+//! The queue of operators' messages for the robot's task.
 
 use heapless::Vec;
 use outrigger_core::mode::{Contact, Epoch};
 
-/// One thing an operator asks for.
+/// A message of an operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Edge {
     Request(Epoch),
     Resume(Epoch),
     Release,
     Acknowledge,
-    /// A pin has another level.
+    /// A pin has changed its level.
     Pin(Contact, bool),
     Shutdown,
     #[cfg(feature = "programs")]
@@ -19,16 +19,16 @@ pub(crate) enum Edge {
     Resend,
 }
 
-/// Edges in the order they came. There is room for all that still mean something:
+/// Messages in the order of their arrival. There is room for all messages that still have a meaning:
 ///
-/// | comes | does to what waits |
+/// | message | effect on waiting messages |
 /// |---|---|
-/// | `Request`, `Resume` | the newer takes the place of the older |
-/// | `Release`, `Shutdown`, a stop or request pin that is low | takes back what was asked for by a message and has not begun |
-/// | `Acknowledge`, `Release`, `HandBack`, `Resend`, `Shutdown` again | is the one that waits |
-/// | a pin that is low | takes the place of what waits of this pin |
-/// | a pin that is high | waits behind its low |
-/// | anything after `Shutdown` | comes too late |
+/// | `Request`, `Resume` | the newer replaces the older |
+/// | `Release`, `Shutdown`, a stop or request pin that is low | cancels a request by message that has not begun |
+/// | `Acknowledge`, `Release`, `HandBack`, `Resend`, `Shutdown` again | is merged with the waiting one |
+/// | a pin that is low | replaces the waiting levels of this pin |
+/// | a pin that is high | waits behind its low level |
+/// | any message after `Shutdown` | is dropped |
 #[derive(Debug, Default)]
 pub(crate) struct Edges(Vec<Edge, ROOM>);
 
@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn a_release_and_a_shutdown_are_never_lost_whatever_comes_before_and_after_them() {
         let all = [REQUEST, RESUME, Release, Acknowledge];
-        // Every sequence of six of the four.
+        // Every sequence of six of the four messages.
         for number in 0..4_usize.pow(6) {
             let pushed: Vec<Edge, 8> = (0..6).map(|digit| all[number >> (2 * digit) & 3]).collect();
             let taken = waiting(&pushed);
@@ -145,7 +145,7 @@ mod tests {
         assert_eq!(waiting(&[Pin(Request, true), Pin(Request, false)]), [Pin(Request, false)]);
         assert_eq!(waiting(&[REQUEST, Pin(Stop, false), Acknowledge]), [Pin(Stop, false), Acknowledge]);
         assert_eq!(waiting(&[REQUEST, Pin(Ack, false), Pin(Ack, true)]), [REQUEST, Pin(Ack, false), Pin(Ack, true)]);
-        // Every sequence of six levels of two pins, with everything else waiting too.
+        // Every sequence of six levels of two pins, while all other messages wait too.
         for number in 0..4_usize.pow(6) {
             let mut pushed: Vec<Edge, 16> = [Acknowledge, Release, RESUME].into_iter().collect();
             let levels = (0..6).map(|digit| number >> (2 * digit) & 3);

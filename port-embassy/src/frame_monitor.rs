@@ -16,23 +16,23 @@ use core::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
 use crate::arp_claim::ArpClaim;
 
-/// The place of the type in an Ethernet frame.
+/// The offset of the type in an Ethernet frame.
 const TYPE: usize = 12;
 const CONTENT: usize = 14;
 const IPV4: [u8; 2] = [0x08, 0x00];
-/// The place of the sender's address in an IP packet's frame (RFC 791).
+/// The offset of the sender's address in the frame of an IP packet (RFC 791).
 const IP_SENDER: usize = CONTENT + 12;
 
-/// Traffic from the robot's address since the start: how far a connection that fails has got.
+/// The traffic received from the robot's address since the start. It shows how far a failing connection gets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum LinkActivity {
-    /// No frame at all has come in.
+    /// No frame has been received.
     #[default]
     Silence,
-    /// Frames of other senders only.
+    /// Only frames of other senders.
     Others,
-    /// An ARP packet: a device has that address.
+    /// An ARP packet: a device has the robot's address.
     Address,
     /// IP packets.
     Packets,
@@ -46,18 +46,18 @@ pub struct FrameMonitor {
     activity: AtomicU8,
 }
 
-/// All kinds of activity, the least first.
+/// All kinds of activity, in ascending order.
 const ALL: [LinkActivity; 4] =
     [LinkActivity::Silence, LinkActivity::Others, LinkActivity::Address, LinkActivity::Packets];
 
 impl FrameMonitor {
-    /// Creates a monitor that has received nothing. An unspecified `robot` is anybody.
+    /// Creates a monitor that has received nothing. With an unspecified `robot` every sender counts as the robot.
     #[must_use]
     pub const fn new(robot: Ipv4Addr) -> Self {
         Self { robot, frames: AtomicU32::new(0), activity: AtomicU8::new(0) }
     }
 
-    /// Frames that came in.
+    /// Returns the number of received frames; it wraps.
     #[must_use]
     pub fn frames(&self) -> u32 {
         self.frames.load(Ordering::Relaxed)
@@ -71,7 +71,7 @@ impl FrameMonitor {
 
     /// Counts and classifies a received frame.
     pub fn take(&self, frame: &[u8]) {
-        // One task takes the frames: what it reads is what it wrote.
+        // Only one task processes frames, so a load and a store are sufficient.
         self.frames.store(self.frames().wrapping_add(1), Ordering::Relaxed);
         let is_robots = |from: Ipv4Addr| self.robot.is_unspecified() || from == self.robot;
         let packet = frame.get(TYPE..CONTENT).is_some_and(|kind| kind == IPV4);
@@ -95,14 +95,14 @@ mod tests {
 
     const ROBOT: Ipv4Addr = Ipv4Addr::new(192, 168, 56, 101);
 
-    /// An Ethernet header, and what `content` has behind it.
+    /// Returns an Ethernet header followed by `content` and the sender's IP address.
     fn frame(kind: [u8; 2], content: &[u8], sender: Ipv4Addr) -> Vec<u8> {
         let mut frame = [&[0xff; 12][..], &kind, content, &sender.octets()].concat();
         frame.resize(60, 0);
         frame
     }
 
-    /// Of RFC 826: Ethernet and IPv4, an answer, and the sender's hardware address.
+    /// Returns an ARP reply (RFC 826) for Ethernet and IPv4, with the sender's hardware address.
     fn arp(sender: Ipv4Addr) -> Vec<u8> {
         frame([0x08, 0x06], &[0, 1, 8, 0, 6, 4, 0, 2, 2, 0, 0, 0, 0, 1], sender)
     }

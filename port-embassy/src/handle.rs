@@ -19,13 +19,13 @@ use outrigger_wire::sensor::Sample;
 use crate::edges::{Edge, Edges};
 use crate::trouble::Trouble;
 
-/// The memory that the robot's task shares with all others: a mailbox, and the troubles of the links.
+/// The memory that the robot's task shares with all others: a mailbox, and the causes of failed connections.
 ///
-/// Behind a critical section rather than a mutex of the caller's choice: samples come from interrupts and from other
-/// executors, and what is copied is small.
+/// It uses a critical section instead of a mutex of the caller's choice, because samples come from interrupts and other
+/// executors, and the copied data is small.
 pub struct Shared {
     cells: Mutex<CriticalSectionRawMutex, Cells>,
-    /// The epoch of the robot's machine.
+    /// The epoch of the robot's mode machine.
     epoch: AtomicU32,
     /// The waker of the robot's task.
     waker: AtomicWaker,
@@ -41,14 +41,14 @@ struct Cells {
     edges: Cell<Edges>,
     /// The outputs to set, in order.
     writes: Cell<Deque<Write, MAX_WRITES>>,
-    /// The newest of each source.
+    /// The newest sample of each source.
     samples: [Cell<Option<Sample>>; MAX_SOURCES],
-    /// The source to begin the search for a sample with, so that no source is always last.
+    /// The source with which the search for a sample begins, so that no source is always the last.
     turn: Cell<usize>,
     troubles: Cell<[Option<Trouble>; LINKS.len() + 1]>,
 }
 
-/// One thing that somebody left for the robot's task.
+/// One message for the robot's task.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Mail {
     Edge(Edge),
@@ -92,7 +92,7 @@ impl Shared {
         }
     }
 
-    /// The robot's machine is in this epoch.
+    /// Sets the epoch of the robot's mode machine.
     pub(crate) fn set_epoch(&self, epoch: Epoch) {
         self.epoch.store(epoch.number(), Ordering::Relaxed);
     }
@@ -106,7 +106,7 @@ impl Shared {
         self.waker.wake();
     }
 
-    /// The next that waits: what operators ask for goes before outputs, and those before samples.
+    /// Waits for the next message and takes it: operators' messages before outputs, and outputs before samples.
     pub(crate) async fn next(&self) -> Mail {
         poll_fn(|context| {
             self.waker.register(context.waker());
@@ -175,7 +175,7 @@ impl Cells {
     }
 }
 
-/// Speaks to the robot's task; from tasks, other executors and interrupts alike. Never waits.
+/// Sends messages to the robot's task from tasks, other executors and interrupts. Never waits.
 #[derive(Clone, Copy, Debug)]
 pub struct Handle<'d> {
     shared: &'d Shared,
@@ -186,52 +186,52 @@ impl<'d> Handle<'d> {
         Self { shared }
     }
 
-    /// Passes on a reading of a sensor, stamped with [`now`](crate::now) where it arrived. It takes the place of one from the
-    /// same source that has not been taken yet. With readings of [`MAX_SOURCES`] others waiting it is dropped: the
-    /// engine knows no more sources either.
+    /// Passes on a sensor reading with [`now`](crate::now) of its arrival as time stamp. It replaces a reading from the
+    /// same source that has not been taken yet. If readings of [`MAX_SOURCES`] other sources wait, it is dropped; the
+    /// engine does not support more sources either.
     pub fn sample(&self, sample: Sample) {
         self.shared.cells.lock(|cells| cells.put_sample(sample));
         self.shared.waker.wake();
     }
 
-    /// Sets an output of the controller, beside the motion and in the order of the calls. The observer is told what became
-    /// of it by [`Event::Output`](outrigger_core::engine::Event::Output). Beside a KRC it is always refused.
+    /// Sets an output of the controller, in parallel to the motion and in the order of the calls. The observer gets the
+    /// result by [`Event::Output`](outrigger_core::engine::Event::Output). With a KRC it is always rejected.
     ///
     /// # Errors
-    /// [`WriteRefusal::Full`] with [`MAX_WRITES`] waiting to be taken.
+    /// [`WriteRefusal::Full`] if [`MAX_WRITES`] outputs wait to be taken.
     pub fn set(&self, write: Write) -> Result<(), WriteRefusal> {
         let put = self.shared.cells.lock(|cells| cells.put_write(write));
         self.shared.waker.wake();
         put
     }
 
-    /// Returns the epoch of the robot's mode machine, which ends with every loss of authority: show it to whoever may ask to
-    /// command from afar.
+    /// Returns the epoch of the robot's mode machine, which ends with every loss of authority. Show it to all who may
+    /// request to command remotely.
     #[must_use]
     pub fn epoch(&self) -> Epoch {
         Epoch::from_number(self.shared.epoch.load(Ordering::Relaxed))
     }
 
-    /// Requests to command, for an operator who saw `epoch`; another epoch than the machine's is refused. Each call is one edge:
-    /// levels are for [`pin`](Self::pin).
+    /// Requests to command, for an operator who saw `epoch`. It is rejected if the machine is in another epoch. Each
+    /// call is one edge; use [`pin`](Self::pin) for levels.
     pub fn request(&self, epoch: Epoch) {
         self.shared.push(Edge::Request(epoch));
     }
 
-    /// Requests to command, and to go on with the motion that the last fallback suspended.
+    /// Requests to command and to continue the motion that the last fallback suspended.
     pub fn resume(&self, epoch: Epoch) {
         self.shared.push(Edge::Resume(epoch));
     }
 
-    /// Reports the level of a pin for an operator, [settled](outrigger_core::mode::Debounce); to be called once
-    /// after boot, and then for each change. What the pins mean is
-    /// [configured](outrigger_core::mode::OperatorConfig); high is a closed contact.
+    /// Reports the [debounced](outrigger_core::mode::Debounce) level of an operator's pin. Call it once after boot, and
+    /// after each change. The meaning of the pins is [configured](outrigger_core::mode::OperatorConfig); high is a
+    /// closed contact.
     pub fn pin(&self, contact: Contact, high: bool) {
         self.shared.push(Edge::Pin(contact, high));
     }
 
-    /// Returns whether a message of an operator has not been taken by the robot's task. Once it has, what came of it is
-    /// decided before the [`Observer`](crate::Observer) looks at the engine.
+    /// Returns whether an operator's message has not been taken by the robot's task yet. After it was taken, it is
+    /// decided before the next call of the [`Observer`](crate::Observer).
     #[must_use]
     pub fn is_waiting(&self) -> bool {
         self.shared.cells.lock(|cells| {
@@ -242,7 +242,7 @@ impl<'d> Handle<'d> {
         })
     }
 
-    /// Takes the operator's request back: the arm is stopped.
+    /// Withdraws the operator's request, which stops the arm.
     pub fn release(&self) {
         self.shared.push(Edge::Release);
     }
@@ -252,24 +252,25 @@ impl<'d> Handle<'d> {
         self.shared.push(Edge::Acknowledge);
     }
 
-    /// Ends our program on the controller, so that the pendant's goes on.
+    /// Ends Outrigger's program on the controller, so that the pendant's program continues.
     #[cfg(feature = "programs")]
     pub fn hand_back(&self) {
         self.shared.push(Edge::HandBack);
     }
 
-    /// Sends our program to the controller again.
+    /// Sends Outrigger's program to the controller again.
     #[cfg(feature = "programs")]
     pub fn resend(&self) {
         self.shared.push(Edge::Resend);
     }
 
-    /// Stops the arm, confirms standstill, then closes every connection: [`Runner::run`](crate::Runner::run) returns.
+    /// Stops the arm, confirms standstill, and closes every connection. [`Runner::run`](crate::Runner::run) then
+    /// returns.
     pub fn shutdown(&self) {
         self.shared.push(Edge::Shutdown);
     }
 
-    /// Returns why `link` is not connected, or was not when it was last tried; `None` while it is.
+    /// Returns the reason why `link` is not connected, or why the last attempt failed; `None` if it is connected.
     #[must_use]
     pub fn trouble(&self, link: LinkId) -> Option<Trouble> {
         self.shared.cells.lock(|cells| cells.troubles.get().get(link.index()).copied().flatten())
@@ -292,7 +293,7 @@ mod tests {
         Sample { source: SourceId(source), value, seq, taken_at: Instant::from_micros(u64::from(seq)) }
     }
 
-    /// Everything that waits: (source, number) of samples, 0 for edges.
+    /// Takes all waiting messages: (source, number) of samples, 0 for messages of operators.
     fn taken(shared: &Shared) -> heapless::Vec<(u8, u32), 8> {
         core::iter::from_fn(|| shared.take())
             .map(|input| match input {

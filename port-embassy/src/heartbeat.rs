@@ -12,13 +12,13 @@
 
 use outrigger_wire::time::{Duration, Instant};
 
-/// The delay that the loop may have. Much longer than a cycle, much shorter than a watchdog's time.
+/// The delay that the loop may have. It is far longer than a cycle, and far shorter than a watchdog's period.
 const GRACE: Duration = Duration::from_millis(200);
 
-/// The time at which the control loop has to run again.
+/// The time at which the control loop must run again.
 ///
-/// The engine names the latest time it wants to be called at. A loop that is overdue by 200 ms hangs, even where
-/// everything else on this device goes on: then the watchdog is to reset it. Commands cease with the reset, and nothing
+/// The engine states the latest time at which it must be called. A loop that is overdue by 200 ms hangs, even if all
+/// other tasks of this device continue; the watchdog must then reset the device. The reset ends commanding, and nothing
 /// moves after a boot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Heartbeat {
@@ -26,13 +26,14 @@ pub struct Heartbeat {
 }
 
 impl Heartbeat {
-    /// A loop that has not begun.
+    /// The heartbeat of a loop that has not begun.
     pub const NONE: Self = Self { due: None };
 
-    /// A loop that has gone to sleep at `now`, to be woken at `timeout` at the latest; `None`: by an input alone.
+    /// Returns the heartbeat of a loop that went to sleep at `now` and is woken at `timeout` at the latest. With `None`
+    /// it is woken only by an input.
     #[must_use]
     pub fn asleep(now: Instant, timeout: Option<Instant>) -> Self {
-        // A timeout in the past asks for a turn at once.
+        // A timeout in the past requests a turn at once.
         Self { due: timeout.map(|at| at.max(now)) }
     }
 

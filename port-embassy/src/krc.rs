@@ -1,9 +1,9 @@
-//! Beside a KRC: the Fast Research Interface, one command for each measurement, over a UDP socket.
+//! The port for a KRC: the Fast Research Interface over a UDP socket, with one command for each measurement.
 //!
-//! As with a controller of Universal Robots the caller owns all memory and the stack, [`Runner::run`] is the task of one
-//! robot, the same [`Handle`] is how the rest of the firmware speaks to it, and an [`Observer`](crate::Observer) is how it
-//! listens. The KRC speaks first and says how often; who is listened to, what is answered and when nothing is, the engine
-//! decides.
+//! As for a controller of Universal Robots, the caller owns all memory and the stack, and [`Runner::run`] is the task
+//! of one robot. The rest of the firmware sends it messages by the same [`Handle`] and receives events by an
+//! [`Observer`](crate::Observer). The KRC sends first and determines the rate. The engine decides which sender is
+//! accepted, the contents of the answer, and when none is sent.
 //!
 //! ```
 //! use outrigger_core::engine::ConfigError;
@@ -41,23 +41,25 @@ use crate::handle::{Handle, Shared};
 use crate::net::{Flow, Metadata, Stack};
 use crate::runner::Runner;
 
-/// Commands that may wait for the wire. One is the rule; behind it goes the next, where the first waits for an address.
+/// The number of commands that may wait for the wire. Normally it is one; the next one waits behind it while the first
+/// waits for a hardware address.
 const COMMANDS: usize = 2;
 
 /// The buffers of the stack's socket.
 ///
-/// `MEASUREMENTS` may wait to be read. All that wait are read at once and only the newest is answered: eight are what a
-/// driver takes off the wire in one go. As it begins with zeros, a static of it costs no flash.
+/// `MEASUREMENTS` is the number of measurements that may wait to be read. All of them are read at once and only the
+/// newest is answered; eight is the number that a driver takes off the wire in one turn. The initial content is zeros,
+/// so a static of it takes no flash.
 #[derive(Debug)]
 pub struct Buffers<const MEASUREMENTS: usize = 8> {
     receive: [[u8; MEASUREMENT_LEN]; MEASUREMENTS],
     transmit: [[u8; COMMAND_LEN]; COMMANDS],
-    /// Written when a socket is made: an empty one is not all zeros.
+    /// Written when a socket is created, because the initial content is not all zeros.
     metadata: MaybeUninit<Metadata>,
 }
 
 impl Buffers {
-    /// Creates unused buffers, as large as is recommended.
+    /// Creates unused buffers of the recommended size.
     #[must_use]
     pub const fn new() -> Self {
         Self::of_size()
@@ -65,7 +67,7 @@ impl Buffers {
 }
 
 impl<const MEASUREMENTS: usize> Buffers<MEASUREMENTS> {
-    /// Creates unused buffers of another size. Does not compile where there is room for less than two.
+    /// Creates unused buffers of another size. Does not compile with room for fewer than two measurements.
     #[must_use]
     pub const fn of_size() -> Self {
         const { assert!(MEASUREMENTS >= 2, "while one is read the next one comes") };
@@ -83,12 +85,13 @@ impl Default for Buffers {
     }
 }
 
-/// Puts `engine` beside the KRC that sends to its configured UDP port: a handle to speak to it, and its task to be run.
+/// Connects `engine` to the KRC that sends to its configured UDP port. Returns a handle for messages to the engine, and
+/// the task to be run.
 ///
-/// Takes one of the stack's sockets for as long as the runner lives.
+/// Uses one of the stack's sockets for as long as the runner lives.
 ///
 /// # Panics
-/// In the stack, where it has no socket left.
+/// In the stack, if it has no socket left.
 pub fn new<'d, 'm, L: Law<7>, const MEASUREMENTS: usize>(
     stack: Stack<'d>,
     engine: &'d mut KrcEngine<'m, L>,
@@ -100,5 +103,5 @@ pub fn new<'d, 'm, L: Law<7>, const MEASUREMENTS: usize>(
     (Handle::new(shared), Runner { net, engine, shared })
 }
 
-/// The task beside a KRC.
+/// The task for a robot with a KRC.
 pub type KrcRunner<'d, 'm, L> = Runner<'d, 'm, 7, Krc, L, Flow<'d>>;

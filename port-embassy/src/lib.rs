@@ -1,14 +1,15 @@
 #![doc = include_str!("../README.md")]
-//!
 //! [`Runner::run`] is the task of one robot, a [`Handle`] passes samples and requests of the other tasks to it, and an
-//! [`Observer`] receives its events. The loop is [`core::drive`]: nothing here makes a decision about a protocol or a motion.
+//! [`Observer`] receives its events. The loop is [`core::drive`]; this crate makes no decision about a protocol or a
+//! motion.
 //!
 //! [`core::drive`]: outrigger_core::drive
 //!
 //! # States by RTDE
 //!
-//! With the engine above states come from port 30003, by which a stop at the pendant cannot be seen. To have them from RTDE wherever the software knows it (from 3.4),
-//! in packages of a third of the size, give the engine and the sockets the memory:
+//! The engine above receives states from port 30003, which does not show a stop at the pendant. To receive them by RTDE
+//! from all software that supports it (from 3.4), in packages of a third of the size, provide memory to the engine and
+//! the sockets:
 //!
 //! ```
 //! # use outrigger_core::law::{JointServo, JointServoConfig, Reference};
@@ -27,8 +28,9 @@
 //!
 //! # Commands by a program on the controller
 //!
-//! With the feature `programs`, and `session.path` other than `text`, commands go to a program that this device sends to the
-//! controller, and that connects to it (`core/docs/protocol/outrigger-programs.md`). The sockets need room for that connection:
+//! With the feature `programs`, and `session.path` other than `text`, commands go to a program that this device sends
+//! to the controller and that connects back to it (`core/docs/protocol/outrigger-programs.md`). The sockets need room
+//! for this connection:
 //!
 //! ```
 //! use outrigger_embassy::{BuffersWithRtde, FOR_A_PROGRAM};
@@ -37,33 +39,34 @@
 //! # let _ = buffers;
 //! ```
 //!
-//! # Beside a KUKA LWR
+//! # KUKA LWR
 //!
-//! [`krc`] is the same over one UDP socket: its own `new` and `Buffers`, and everything else as here.
+//! [`krc`] is the equivalent over one UDP socket: it has its own `new` and `Buffers`, and all else is as described
+//! here.
 //!
 //! # Executors and interrupts
 //!
-//! The stack's own runner and [`Runner::run`] belong on **one** executor: [`Stack`] cannot be shared between
-//! two. Everything else may be anywhere, interrupt handlers included: a [`Handle`] is `Copy`, `Send` and `Sync`, never
-//! waits, and holds a critical section for the copy of one sample (~50 bytes) at most.
+//! The stack's own runner and [`Runner::run`] must run on **one** executor, because [`Stack`] cannot be shared between
+//! two. All else may be anywhere, interrupt handlers included: a [`Handle`] is `Copy`, `Send` and `Sync`, never waits,
+//! and holds a critical section at most for the copy of one sample (~50 bytes).
 //!
 //! # Around the stack
 //!
 //! | module | does |
 //! |---|---|
-//! | [`arp_guard`] | wraps a driver: one forged or conflicting ARP packet does not redirect what is sent to the robot |
+//! | [`arp_guard`] | wraps a driver: one forged or conflicting ARP packet does not redirect packets to the robot |
 //! | [`frame_monitor`] | counts received frames and classifies those from the robot's address |
-//! | [`link_watchdog`] | decides when a silent interface is to be restarted, and when the device |
-//! | [`heartbeat`] | tells a watchdog whether the control loop is alive |
+//! | [`link_watchdog`] | decides when to restart a silent interface, and when the device |
+//! | [`heartbeat`] | shows a watchdog whether the control loop is alive |
 //!
-//! # What the stack must be given
+//! # Requirements on the stack
 //!
-//! * Sockets: two of the stack's `StackResources` are taken, three with RTDE, four with a program, one beside a KRC.
-//! * A seed that differs after every reset: with the same ports and sequence numbers as before it, the controller
-//!   takes a new connection for a piece of the old one.
-//! * An interface that keeps as many frames as the sockets have room for: 8 KiB of them ([`Buffers`] says why).
-//! * `max_burst_size` of the driver `None`: with a number the stack advertises a window of no more packets than that.
-//! * Ticks of 1 MHz (`embassy-time`): time stamps are then what they say, in µs.
+//! * Sockets: two of the stack's `StackResources` are used, three with RTDE, four with a program, one with a KRC.
+//! * A seed that differs after every reset: with the ports and sequence numbers of the previous run, the controller
+//!   takes a new connection for a part of the old one.
+//! * An interface that stores as many frames as the sockets have room for: 8 KiB of them ([`Buffers`] states why).
+//! * `max_burst_size` of the driver `None`: with a number the stack advertises a window of at most that many packets.
+//! * Ticks of 1 MHz (`embassy-time`), so that time stamps have a resolution of 1 µs.
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
 #![cfg_attr(
@@ -81,7 +84,7 @@
     )
 )]
 
-// The critical sections of its tests.
+// Provides the critical sections of the tests.
 #[cfg(test)]
 use critical_section as _;
 

@@ -1,16 +1,18 @@
-//! Restarts of an interface that receives nothing any more, and of the whole board.
+//! Decides when to restart an interface that receives no frames, and when to restart the board.
 //!
-//! An arm that was switched off is as silent as an interface that hangs. So:
+//! A switched-off arm is as silent as an interface that hangs. Therefore:
 //!
-//! * Silence is time with a link and with the engine `Offline`: whatever else it does, frames come. Each frame and every other
-//!   mode end it; without a link it stands still, for a start of the interface takes the link away for some seconds.
-//! * After [`SILENCE`], the interface is started anew, and again after twice that time, four times, and so on, up to
-//!   [`LONGEST`] between two.
-//! * After [`GIVE_UP`] of silence the board is started anew, but only if it has heard a frame since it was started: one where
-//!   nobody is does it once, and then never again until somebody speaks. It has no memory of the boot before.
+//! * Silence is time with a link and with the engine `Offline`, because in every other mode frames arrive. Each frame
+//!   and every other mode end it. Without a link it does not count, because a start of the interface removes the link
+//!   for some seconds.
+//! * After [`SILENCE`] the interface is restarted, and again after twice that time, four times, and so on, up to
+//!   [`LONGEST`] between two restarts.
+//! * After [`GIVE_UP`] of silence the board is restarted, but only if it has received a frame since its last start. A
+//!   board on a network without other devices is thus restarted at most once, and then not until a frame arrives. It
+//!   has no memory of the previous boot.
 //!
-//! So a board restarts itself at most once in [`GIVE_UP`], and at most once for each time that it was spoken to; an interface
-//! at most once in [`SILENCE`], and where nobody is soon only once in [`LONGEST`].
+//! So a board restarts itself at most once in [`GIVE_UP`], and at most once for each period with received frames. An
+//! interface is restarted at most once in [`SILENCE`], and without other devices soon only once in [`LONGEST`].
 //!
 //! ```
 //! use outrigger_core::mode::Mode;
@@ -26,12 +28,12 @@
 use outrigger_core::mode::Mode;
 use outrigger_wire::time::{Duration, Instant};
 
-/// Silence that an interface is first started anew after. A controller that is there sends at least every 8 ms, or answers
-/// to attempts to connect within seconds.
+/// The silence after which an interface is first restarted. A controller that is present sends at least every 8 ms, or
+/// answers attempts to connect within seconds.
 pub const SILENCE: Duration = Duration::from_secs(10);
-/// The longest time from one start of the interface to the next, where silence goes on.
+/// The longest time between two restarts of the interface during silence.
 pub const LONGEST: Duration = Duration::from_secs(640);
-/// Silence that the board is started anew after.
+/// The silence after which the board is restarted.
 pub const GIVE_UP: Duration = Duration::from_secs(300);
 
 /// The part to restart.
@@ -47,21 +49,21 @@ pub enum Restart {
 /// The state of an interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InterfaceState {
-    /// A link is present.
+    /// `true` if a link is present.
     pub linked: bool,
-    /// Frames received since the boot; it may wrap.
+    /// The number of frames received since the boot; it may wrap.
     pub frames: u32,
-    /// Mode of the engine.
+    /// The mode of the engine.
     pub mode: Mode,
 }
 
-/// Watches over one interface, from the boot on.
+/// Monitors one interface from the boot on.
 #[derive(Clone, Copy, Debug)]
 pub struct LinkWatchdog {
-    /// The length of the silence, and the time when it was observed last, while it goes on.
+    /// The length of the silence, and the time of the last observation during it.
     silence: Duration,
     seen: Option<Instant>,
-    /// The silence that the next start of the interface waits for, and how much more the one after it.
+    /// The silence at which the interface is restarted next, and the additional silence before the restart after that.
     next: Duration,
     wait: Duration,
     frames: u32,
@@ -78,13 +80,13 @@ impl LinkWatchdog {
         Self { silence, seen: None, next: SILENCE, wait: SILENCE, frames: 0, heard: false, interfaces: 0 }
     }
 
-    /// Returns how often the interface was restarted since the boot.
+    /// Returns the number of restarts of the interface since the boot.
     #[must_use]
     pub const fn interface_restarts(&self) -> u32 {
         self.interfaces
     }
 
-    /// Returns the part to restart now; the caller does so at once. Call it about once a second.
+    /// Returns the part to restart; the caller must do so at once. Call it about once a second.
     pub fn handle(&mut self, now: Instant, state: InterfaceState) -> Option<Restart> {
         let InterfaceState { linked, frames, mode } = state;
         if frames != self.frames || mode != Mode::Offline {
@@ -129,14 +131,15 @@ mod tests {
 
     const MODES: [Mode; 5] = [Mode::Offline, Mode::Monitor, Mode::Arming, Mode::Command, Mode::Stopping];
 
-    /// A board with its boots: the machine is new after each, and everything it did is judged as it is done.
+    /// A simulated board with its boots. The watchdog is new after each boot, and all its decisions are checked when
+    /// they are made.
     #[derive(Clone)]
     struct Board {
         watchdog: LinkWatchdog,
         now: u64,
         frames: u32,
         heard: bool,
-        /// Silence so far, and when it was seen last.
+        /// The silence so far, and the time of its last observation.
         silence: u64,
         seen: Option<u64>,
         last_interface: Option<u64>,
@@ -175,7 +178,7 @@ mod tests {
             let silence = self.silence;
             match self.watchdog.handle(at(now), InterfaceState { linked, frames: self.frames, mode }) {
                 None => {
-                    // Whoever was heard and fell silent is not left so.
+                    // A board that has received frames must not remain silent.
                     assert!(!self.heard || !linked || silence < 300);
                 }
                 Some(what) => {
@@ -221,7 +224,7 @@ mod tests {
             }
             histories = longer;
         }
-        // Four steps reach both: a frame, silence, and twice 150 s.
+        // Four steps reach both kinds of restart: a frame, silence, and twice 150 s.
         assert!(done[0] > 1_000 && done[1] > 10, "{done:?}");
     }
 

@@ -1,8 +1,8 @@
-//! Memory of one robot, by the caller.
+//! The memory of one robot, which the caller provides.
 
 use outrigger_core::engine::ur::{Memory, TextPath};
 
-/// The memory that the engine receives into: one message of each link.
+/// The engine's receive memory: one message of each link.
 #[derive(Debug)]
 pub struct Windows {
     primary: [u8; Memory::LEAST_PRIMARY],
@@ -16,8 +16,8 @@ impl Windows {
         Self { primary: [0; Memory::LEAST_PRIMARY], realtime: [0; Memory::LEAST_REALTIME] }
     }
 
-    /// Returns the receive memory for [`UrEngine::new`](outrigger_core::engine::ur::UrEngine::new), without RTDE. To receive states by
-    /// RTDE, add [`Memory::rtde`] and give [`Buffers`] room for it.
+    /// Returns the receive memory for [`UrEngine::new`](outrigger_core::engine::ur::UrEngine::new), without RTDE. To
+    /// receive states by RTDE, add [`Memory::rtde`] and provide room for it in [`Buffers`].
     #[must_use]
     pub const fn memory(&mut self) -> Memory<'_> {
         Memory { primary: &mut self.primary, realtime: &mut self.realtime, rtde: None }
@@ -32,25 +32,26 @@ impl Default for Windows {
 
 /// The buffers of the stack's sockets.
 ///
-/// `REALTIME` bytes wait for port 30003. With four packets or more, one that is lost is sent again at once, because
-/// those that follow it ask for it; with little more than one it costs a time-out of the sender. Five, the default, are enough
-/// where the controller's TCP puts states together, too; more changed nothing (`tests/tables/smoltcp.md`).
+/// `REALTIME` is the number of bytes for port 30003. With room for four packets or more, a lost packet is retransmitted
+/// at once, because the following packets cause acknowledgements for it. With room for little more than one it is
+/// retransmitted after a timeout of the sender. Five, the default, are sufficient even if the controller's TCP combines
+/// states; more made no difference (`tests/tables/smoltcp.md`).
 ///
-/// `RTDE` bytes are for port 30004, where the engine was handed an
-/// [`RtdeMemory`](outrigger_core::engine::ur::rtde::RtdeMemory); with 0 there is no such socket. 512 of them are for what is
-/// asked, the rest for states of 432 bytes, at least four, for the same reason.
+/// `RTDE` is the number of bytes for port 30004, if the engine has an
+/// [`RtdeMemory`](outrigger_core::engine::ur::rtde::RtdeMemory); with 0 there is no such socket. 512 of them are for
+/// requests, the rest for states of 432 bytes, at least four, for the reason above.
 ///
-/// `REVERSE` bytes are for the connection that a program of ours makes to this device, where one carries the commands (feature
-/// `programs`, `session.path`); with 0 there is no such socket. [`FOR_A_PROGRAM`] are enough.
+/// `REVERSE` is the number of bytes for the connection of an Outrigger program to this device, if a program carries the
+/// commands (feature `programs`, `session.path`); with 0 there is no such socket. [`FOR_A_PROGRAM`] is sufficient.
 ///
-/// What all sockets receive into, with about 60 bytes more per packet, has to fit into the memory where the network
-/// interface keeps frames until the processor takes them: after a stall that much comes at once. Where it does not fit, the
-/// last frames are lost, nothing behind them asks for them, and the controller's time-out passes before it sends them
-/// again: 200 ms or more with a kernel like Linux', 1 s with smoltcp. A controller closes port 30004 when what it keeps for
-/// a client is full. [`with_rtde`](Self::with_rtde) fits into 10 560 bytes, those of a LAN9118.
+/// The memory in which the network interface stores frames until the processor takes them must be as large as the
+/// receive buffers of all sockets plus about 60 bytes per packet, because after a stall that much arrives at once.
+/// Otherwise the last frames are lost without later ones that would request them, and the controller retransmits only
+/// after its timeout: 200 ms or more with a kernel like Linux', 1 s with smoltcp. A controller closes port 30004 when
+/// its memory for a client is full. [`with_rtde`](Self::with_rtde) fits into 10 560 bytes, those of a LAN9118.
 #[derive(Debug)]
 pub struct Buffers<const REALTIME: usize = { 5 * PACKET }, const RTDE: usize = 0, const REVERSE: usize = 0> {
-    /// Messages are 100 ms apart and read as they come, so that the rest of one has room at once.
+    /// Messages arrive every 100 ms and are read at once, so the rest of a longer message always has room.
     primary_receive: [u8; PRIMARY],
     realtime_receive: [u8; REALTIME],
     realtime_transmit: [u8; TRANSMIT],
@@ -58,57 +59,58 @@ pub struct Buffers<const REALTIME: usize = { 5 * PACKET }, const RTDE: usize = 0
     reverse: [u8; REVERSE],
 }
 
-/// Less than a whole robot state: the engine's window, not the socket, is where one is put together.
+/// Less than a whole robot state: messages are assembled in the engine's window, not in the socket.
 const PRIMARY: usize = 1024;
 
-/// The longest packet of port 30003, and a state by RTDE with every variable.
+/// The size of the longest packet of port 30003, and of a state by RTDE with every variable \[B\].
 const PACKET: usize = 1220;
 const STATE: usize = 432;
 
-/// One command waits at most; behind it go the zero velocities and the `stopj` that end a motion. A text that found no
-/// room would cost the connection.
+/// At most one command waits; behind it are the zero velocities and the `stopj` that end a motion. A text without room
+/// would end the connection.
 const TRANSMIT: usize = 1024;
 const _: () = assert!(TRANSMIT >= 5 * TextPath::MAX_LEN);
 
-/// The set-up of the outputs, the longest that is asked.
+/// The longest request: the set-up of the outputs.
 const RTDE_TRANSMIT: usize = 512;
-/// Four states may be on their way, so that three follow one that is lost.
+/// Four states may be in transit, so that three follow a lost one.
 const RTDE_LEAST: usize = RTDE_TRANSMIT + 4 * STATE;
 
-/// Bytes of the fourth socket: what a program says, several times, and eight orders.
+/// The size of the fourth socket's buffers \[B\]: several messages of a program, and eight orders.
 pub const FOR_A_PROGRAM: usize = 512;
-/// Room for the messages of a program, and orders of 32 bytes.
+/// The sizes of the part for a program's messages, and of the whole with eight orders of 32 bytes \[B\].
 const REVERSE_RECEIVE: usize = 128;
 const REVERSE_LEAST: usize = REVERSE_RECEIVE + 8 * 32;
 
-/// Recommended with RTDE: four packets, and eight states, so that both links and the third fit into small interfaces.
+/// The recommended sizes with RTDE: four packets and eight states, so that both links and the third fit into small
+/// interfaces.
 const REALTIME_WITH_RTDE: usize = 4 * PACKET;
 const RTDE_RECOMMENDED: usize = RTDE_TRANSMIT + 8 * STATE;
-/// Headers and check sequence of a frame, in whole words; what a LAN9118 keeps.
+/// Headers and check sequence of a frame, in whole words, and the frame memory of a LAN9118 \[B\].
 const FRAME: usize = 60;
 const INTERFACE: usize = 10_560;
 const _: () = assert!(PRIMARY + 4 * PACKET + 8 * STATE + (2 + 4 + 8) * FRAME <= INTERFACE);
 
 impl Buffers {
-    /// Creates buffers of zeros, as large as is recommended without RTDE.
+    /// Creates buffers of zeros of the recommended size without RTDE.
     #[must_use]
     pub const fn new() -> Self {
         Self::of_size()
     }
 }
 
-/// [`Buffers`] without RTDE for a board that is short of memory: four packets have room.
+/// [`Buffers`] without RTDE for a board with little memory: they have room for four packets.
 ///
-/// One that is lost is sent again at once, as with more, unless the controller's TCP puts states together (Nagle's
-/// algorithm): then it costs a time-out of the controller, and commanding (`tests/tables/smoltcp.md`).
+/// A lost packet is retransmitted at once, as with more room, unless the controller's TCP combines states (Nagle's
+/// algorithm). In that case it costs a timeout of the controller, and ends commanding (`tests/tables/smoltcp.md`).
 pub type SmallBuffers = Buffers<{ 4 * PACKET }>;
 
-/// [`Buffers`] with room for RTDE, as large as is recommended.
+/// [`Buffers`] of the recommended size with room for RTDE.
 pub type BuffersWithRtde<const REVERSE: usize = 0> = Buffers<REALTIME_WITH_RTDE, RTDE_RECOMMENDED, REVERSE>;
 
 impl<const REVERSE: usize> BuffersWithRtde<REVERSE> {
-    /// Creates buffers of zeros, as large as is recommended with RTDE: 30003 has less room than without, and remains good for states
-    /// where RTDE cannot give them.
+    /// Creates buffers of zeros of the recommended size with RTDE. 30003 has less room than without, which is still
+    /// sufficient for states from software without RTDE.
     #[must_use]
     pub const fn with_rtde() -> Self {
         Self::of_size()
@@ -116,7 +118,7 @@ impl<const REVERSE: usize> BuffersWithRtde<REVERSE> {
 }
 
 impl<const REALTIME: usize, const RTDE: usize, const REVERSE: usize> Buffers<REALTIME, RTDE, REVERSE> {
-    /// Creates buffers of zeros of another size. Does not compile where RTDE is given too little.
+    /// Creates buffers of zeros of another size. Does not compile with too little room for RTDE.
     #[must_use]
     pub const fn of_size() -> Self {
         const { assert!(RTDE == 0 || RTDE >= RTDE_LEAST, "RTDE needs room for four states, or none") };
@@ -130,11 +132,11 @@ impl<const REALTIME: usize, const RTDE: usize, const REVERSE: usize> Buffers<REA
         }
     }
 
-    /// Returns the parts for each socket, to receive and to send.
+    /// Returns the receive and transmit buffers of each socket.
     pub(crate) fn split(&mut self) -> Split<'_> {
         let Self { primary_receive, realtime_receive, realtime_transmit, rtde, reverse } = self;
         Split {
-            // Nothing is ever written to it.
+            // Nothing is ever sent on it.
             primary: (primary_receive, &mut []),
             realtime: (realtime_receive, realtime_transmit),
             rtde: rtde.split_at_mut_checked(RTDE_TRANSMIT).map(|(transmit, receive)| (receive, transmit)),
@@ -143,7 +145,7 @@ impl<const REALTIME: usize, const RTDE: usize, const REVERSE: usize> Buffers<REA
     }
 }
 
-/// The buffers of each socket.
+/// The receive and transmit buffers of each socket.
 pub(crate) struct Split<'d> {
     pub(crate) primary: (&'d mut [u8], &'d mut [u8]),
     pub(crate) realtime: (&'d mut [u8], &'d mut [u8]),

@@ -1,7 +1,7 @@
-//! Sockets and clock over `embassy-net`: the one file that names the stack's types.
+//! Sockets and clock over `embassy-net`. Only this file names the stack's types.
 //!
-//! The stack's own time-out and keep-alive stay off: silence and un-acknowledged bytes are the engine's to judge, by
-//! its configuration, and it ends connections long before.
+//! The stack's own timeout and keep-alive stay off. The engine judges silence and unacknowledged bytes by its own
+//! configuration, and ends connections far earlier.
 
 use core::future::{Future, pending, poll_fn};
 use core::mem::MaybeUninit;
@@ -26,16 +26,16 @@ use crate::handle::Shared;
 use crate::memory::{Buffers, Split};
 use crate::trouble::Trouble;
 
-/// Returns the time on the clock that samples are stamped with: `embassy-time`'s, in µs since boot.
+/// Returns the time on the clock of the sample time stamps: `embassy-time`'s, in µs since boot.
 #[must_use]
 pub fn now() -> Instant {
     Instant::from_micros(embassy_time::Instant::now().as_micros())
 }
 
-/// One for each link, and for the connection that a program makes.
+/// The number of sockets: one for each link, and one for a program's connection.
 const SOCKETS: usize = LINKS.len() + 1;
 
-/// Sockets and clock beside a controller that is connected to.
+/// Sockets and clock for a controller to which this device connects.
 #[derive(Debug)]
 pub struct Connections<'d> {
     clock: EmbassyClock,
@@ -43,10 +43,10 @@ pub struct Connections<'d> {
 }
 
 impl<'d> Connections<'d> {
-    /// Takes one of the stack's sockets for each link that there are buffers for, for as long as this lives.
+    /// Uses one of the stack's sockets for each link that has buffers, for as long as this value lives.
     ///
     /// # Panics
-    /// In the stack, where it has not so many left.
+    /// In the stack, if it has too few sockets left.
     pub(crate) fn new<const REALTIME: usize, const RTDE: usize, const REVERSE: usize>(
         stack: Stack<'d>,
         robot: Ipv4Addr,
@@ -54,9 +54,9 @@ impl<'d> Connections<'d> {
         shared: &'d Shared,
     ) -> Self {
         let Split { primary, realtime, rtde, reverse } = buffers.split();
-        // A socket's place is its link's.
+        // A socket's index is that of its link.
         let rtde = rtde.or_else(|| reverse.is_some().then(Default::default));
-        // RTDE behind text: the stack sends in this order, and a command goes before an acknowledgement.
+        // RTDE is behind text, because the stack sends in this order and a command must precede an acknowledgement.
         let buffers = [Some(primary), Some(realtime), rtde, reverse];
         let mut links = Vec::new();
         for (id, (receive, transmit)) in LINKS.into_iter().chain([LinkId::REVERSE]).zip(buffers.into_iter().flatten()) {
@@ -66,7 +66,7 @@ impl<'d> Connections<'d> {
         Self { clock: EmbassyClock, links }
     }
 
-    /// One socket, for a link that the robot connects to.
+    /// Returns one socket for a link to which the robot connects.
     #[cfg(feature = "test-peer")]
     pub(crate) fn listening(
         id: LinkId,
@@ -102,13 +102,13 @@ impl Flush for Connections<'_> {
     }
 }
 
-/// Sockets whose last words have to get out.
+/// Sockets whose resets must be sent at the end.
 pub trait Flush {
-    /// Waits until every reset is on the wire, but no longer than `limit`.
+    /// Waits until every reset is sent, at most for `limit`.
     fn flush(&mut self, limit: Duration) -> impl Future<Output = ()>;
 }
 
-/// `embassy-time`'s clock.
+/// The clock of `embassy-time`.
 #[derive(Clone, Copy, Debug)]
 pub struct EmbassyClock;
 
@@ -118,11 +118,11 @@ impl drive::Clock for EmbassyClock {
     }
 
     async fn sleep_until(&self, at: Instant) {
-        // A timer is never ready when it is asked first, not even where its time has passed.
+        // A timer is never ready at its first poll, even if its time has passed.
         if at <= now() {
             return;
         }
-        // A duration is rounded up to ticks, so that nobody is woken before the time.
+        // A duration is rounded up to ticks, so that no task is woken early.
         let ticks = embassy_time::Duration::try_from_micros(at.as_micros()).map(|since_boot| since_boot.as_ticks());
         match ticks {
             Some(ticks) => Timer::at(embassy_time::Instant::from_ticks(ticks)).await,
@@ -131,7 +131,7 @@ impl drive::Clock for EmbassyClock {
     }
 }
 
-/// One connection after another to one of the controller's ports, or from it to one of ours.
+/// One connection after another to one of the controller's ports, or from the controller to one of this device's ports.
 pub struct Link<'d> {
     id: LinkId,
     stack: Stack<'d>,
@@ -152,11 +152,11 @@ impl core::fmt::Debug for Link<'_> {
 #[derive(Clone, Copy)]
 enum Opening {
     None,
-    /// The connection before may still have a reset to send.
+    /// An attempt is requested; the previous connection may still have a reset to send.
     Wanted(Endpoint),
-    /// A port of ours to be listened on.
+    /// A port of this device to listen on.
     Listen(u16),
-    /// The stack has taken it on.
+    /// The stack has begun the attempt.
     Begun,
     Failed(Trouble),
 }
@@ -170,12 +170,12 @@ impl<'d> Link<'d> {
         shared: &'d Shared,
     ) -> Self {
         let mut socket = TcpSocket::new(stack, receive, transmit);
-        // A command must not wait for the acknowledgement of the one before.
+        // A command must not wait for the acknowledgement of the previous one.
         socket.set_nagle_enabled(false);
         Self { id, stack, robot, socket, opening: Opening::None, outstanding: Outstanding::default(), shared }
     }
 
-    /// The connection before is given up; what comes now is another one.
+    /// Aborts the previous connection and begins a new attempt.
     fn begin(&mut self, opening: Opening) {
         if !matches!(self.socket.state(), State::Closed | State::TimeWait) {
             self.socket.abort();
@@ -184,7 +184,7 @@ impl<'d> Link<'d> {
         self.opening = opening;
     }
 
-    /// Waits for the end of what was begun, with the stack's turns.
+    /// Waits for the end of the attempt, as the stack makes progress.
     async fn ended(&mut self) -> Result<(), Trouble> {
         let result = match self.opening {
             Opening::Failed(trouble) => Err(trouble),
@@ -208,14 +208,14 @@ impl<'d> Link<'d> {
         result
     }
 
-    /// Asks the stack to connect, from a local port that it has not used last.
+    /// Requests a connection from the stack, with another local port than the last one.
     fn connect(&mut self, endpoint: Endpoint) -> Opening {
         let reaches = |config: StaticConfigV4| config.address.contains_addr(&self.robot) || config.gateway.is_some();
         if !self.stack.config_v4().is_some_and(reaches) {
             return Opening::Failed(Trouble::NoRoute);
         }
         let to = IpEndpoint::new(IpAddress::Ipv4(self.robot), endpoint.port);
-        // One poll begins; the socket itself knows how it goes on.
+        // One poll begins the connection; afterwards the socket's state shows its progress.
         match pin!(self.socket.connect(to)).poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Pending | Poll::Ready(Ok(())) => Opening::Begun,
             Poll::Ready(Err(_)) => Opening::Failed(Trouble::NoRoute),
@@ -231,9 +231,10 @@ impl<'d> Link<'d> {
         }
     }
 
-    /// Has what was read acknowledged now, rather than up to 10 ms later: a controller that uses Nagle's algorithm keeps
-    /// its next state until then. The stack has no setter for that delay; a keep-alive asked for and taken back is one
-    /// segment at once, or nothing where an answer goes out before the stack's turn and carries the acknowledgement.
+    /// Makes the stack acknowledge the read bytes now instead of up to 10 ms later, because a controller with Nagle's
+    /// algorithm delays its next state until then. The stack has no setter for that delay. Switching the keep-alive on
+    /// and off sends one segment at once, or none if an answer with the acknowledgement is sent before the stack's
+    /// turn.
     fn acknowledge(&mut self) {
         self.socket.set_keep_alive(Some(embassy_time::Duration::from_secs(1)));
         self.socket.set_keep_alive(None);
@@ -252,7 +253,7 @@ impl drive::Socket for Link<'_> {
 
     async fn opened(&mut self) -> bool {
         if let Opening::Wanted(endpoint) = self.opening {
-            // A socket that connects forgets the reset that it still has to send.
+            // Connecting would discard a reset that the socket still has to send.
             let _ = self.socket.flush().await;
             self.opening = self.connect(endpoint);
         }
@@ -265,9 +266,9 @@ impl drive::Socket for Link<'_> {
 
     async fn accepted(&mut self) -> Option<SocketAddr> {
         if let Opening::Listen(port) = self.opening {
-            // A socket that listens forgets the reset that it still has to send.
+            // Listening would discard a reset that the socket still has to send.
             let _ = self.socket.flush().await;
-            // One poll begins; the socket itself knows how it goes on.
+            // One poll begins to listen; afterwards the socket's state shows its progress.
             self.opening = match poll_once(self.socket.accept(port)) {
                 Poll::Ready(Err(_)) => Opening::Failed(Trouble::NoRoute),
                 Poll::Pending | Poll::Ready(Ok(())) => Opening::Begun,
@@ -283,7 +284,7 @@ impl drive::Socket for Link<'_> {
     }
 
     fn abort(&mut self) {
-        // The reason for giving up an open connection is the engine's; that there is no link only the stack knows.
+        // The engine knows the reason for closing an open connection; only the stack knows that there is no link.
         if !matches!(self.opening, Opening::None) || !self.stack.is_link_up() {
             self.note(Trouble::NoAnswer);
         }
@@ -302,7 +303,7 @@ impl ErrorType for Link<'_> {
 
 impl Read for Link<'_> {
     async fn read(&mut self, window: &mut [u8]) -> Result<usize, Error> {
-        // The stack hands bytes over when the future is polled and ready: dropping it before loses nothing.
+        // The stack returns bytes when the future is polled and ready, so dropping it before loses nothing.
         let read = self.socket.read(window).await;
         match read {
             Ok(0) => {
@@ -328,13 +329,13 @@ impl Write for Link<'_> {
     }
 }
 
-/// The stack's notes about datagrams that wait, in each direction.
+/// The stack's metadata of waiting datagrams, in each direction.
 pub(crate) type Metadata = [[PacketMetadata; DATAGRAMS]; 2];
 
-/// Datagrams that may wait in each direction, of any length.
+/// The number of datagrams of any length that may wait in each direction.
 const DATAGRAMS: usize = 16;
 
-/// Socket and clock beside a KRC.
+/// Socket and clock for a KRC.
 pub struct Flow<'d> {
     clock: EmbassyClock,
     socket: Datagrams<'d>,
@@ -347,10 +348,10 @@ impl core::fmt::Debug for Flow<'_> {
 }
 
 impl<'d> Flow<'d> {
-    /// Takes one of the stack's sockets, for as long as this lives.
+    /// Uses one of the stack's sockets, for as long as this value lives.
     ///
     /// # Panics
-    /// In the stack, where it has none left.
+    /// In the stack, if it has none left.
     pub(crate) fn new(
         stack: Stack<'d>,
         receive: &'d mut [u8],
@@ -376,12 +377,12 @@ impl Flush for Flow<'_> {
     async fn flush(&mut self, _: Duration) {}
 }
 
-/// A port for datagrams.
+/// A UDP port.
 pub struct Datagrams<'d>(UdpSocket<'d>);
 
 impl drive::Datagrams for Datagrams<'_> {
     fn listen(&mut self, port: u16) -> bool {
-        // A socket that is bound goes on.
+        // A bound socket is used again.
         self.0.is_open() || self.0.bind(port).is_ok()
     }
 
@@ -395,7 +396,7 @@ impl drive::Datagrams for Datagrams<'_> {
             .await
     }
 
-    /// Sends a datagram; one that finds no room or no way is lost, as in any network.
+    /// Sends a datagram. One without room or route is dropped, as on any network.
     fn send(&mut self, bytes: &[u8], to: SocketAddr) {
         if let SocketAddr::V4(to) = to {
             let _ = poll_once(self.0.send_to(bytes, IpEndpoint::from(to)));

@@ -12,36 +12,37 @@ use crate::handle::{Handle, Shared};
 use crate::memory::Buffers;
 use crate::net::{Connections, Flush, Stack};
 
-/// Longest time one command may take to get into the socket. It always finds room, unless the controller acknowledges
-/// nothing.
+/// The longest time to write one command into the socket. The socket always has room, unless the controller
+/// acknowledges nothing.
 const WRITE_LIMIT: Duration = Duration::from_millis(20);
-/// Longest wait, in the end, for resets to be on the wire.
+/// The longest wait at the end for resets to be sent.
 const FLUSH_LIMIT: Duration = Duration::from_millis(500);
 
-/// Listens to a robot's task: telemetry, a status lamp, a pin toggled in every cycle.
+/// Observes a robot's task, for telemetry, a status lamp, or a pin that is toggled in every cycle.
 ///
-/// Called by the loop, between a state and the next: what it does must be done in a few µs.
+/// It is called by the control loop between two states, so it must return within a few µs.
 pub trait Observer<const N: usize, P: Controller<N>, L> {
-    /// Takes an event of the engine.
+    /// Receives an event of the engine.
     fn event(&mut self, event: Event<P::Event>);
 
-    /// Looks at the engine, once after each input and all that follows from it.
+    /// Observes the engine, once after each input and all its consequences.
     fn observe(&mut self, engine: &mut Engine<'_, N, P, L>, now: Instant);
 }
 
-/// Nobody listens.
+/// No observer.
 impl<const N: usize, P: Controller<N>, L> Observer<N, P, L> for () {
     fn event(&mut self, _: Event<P::Event>) {}
     fn observe(&mut self, _: &mut Engine<'_, N, P, L>, _: Instant) {}
 }
 
-/// Puts `engine` beside the controller of Universal Robots at `robot`: a handle to speak to it, and its task to be run.
+/// Connects `engine` to the controller of Universal Robots at `robot`. Returns a handle for messages to the engine, and
+/// the task to be run.
 ///
-/// Takes two of the stack's sockets for as long as the runner lives, a third where `buffers` have room for RTDE, and a fourth
-/// where they have room for a program's connection.
+/// Uses two of the stack's sockets for as long as the runner lives, a third if `buffers` have room for RTDE, and a
+/// fourth if they have room for a program's connection.
 ///
 /// # Panics
-/// In the stack, where it has not so many left.
+/// In the stack, if it has too few sockets left.
 pub fn new<'d, 'm, L: Law<6>, const REALTIME: usize, const RTDE: usize, const REVERSE: usize>(
     stack: Stack<'d>,
     robot: Ipv4Addr,
@@ -53,7 +54,7 @@ pub fn new<'d, 'm, L: Law<6>, const REALTIME: usize, const RTDE: usize, const RE
     (Handle::new(shared), Runner { net, engine, shared })
 }
 
-/// The task beside a controller of Universal Robots.
+/// The task for a robot with a controller of Universal Robots.
 pub type UrRunner<'d, 'm, L> = Runner<'d, 'm, 6, Ur<'m>, L, Connections<'d>>;
 
 /// The task of one robot.
@@ -65,11 +66,11 @@ pub struct Runner<'d, 'm, const N: usize, P: Controller<N>, L, M> {
 }
 
 impl<const N: usize, P: Controller<N>, L: Law<N>, M: Net + Flush> Runner<'_, '_, N, P, L, M> {
-    /// Connects, or listens, goes on with it after every loss, and does what the engine decides; ends once a
-    /// [`shutdown`](crate::Handle::shutdown) has been carried out.
+    /// Connects, or listens, repeats this after every loss, and executes the engine's decisions. Returns after a
+    /// [`shutdown`](crate::Handle::shutdown) has been executed.
     ///
-    /// Dropping the future before leaves the connections open until the `Runner` is dropped, and the arm to what the
-    /// controller does without commands.
+    /// If the future is dropped earlier, the connections stay open until the `Runner` is dropped, and the arm does what
+    /// its controller does without commands.
     pub async fn run(&mut self, observer: &mut impl Observer<N, P, L>) {
         let mut desk = Desk { shared: self.shared, observer };
         drive(&mut self.net, self.engine, &mut desk, WRITE_LIMIT).await;
@@ -77,7 +78,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>, M: Net + Flush> Runner<'_, '_,
     }
 }
 
-/// The application of the loop: inputs from the mailbox, everything else to the observer.
+/// The application of the loop: takes inputs from the mailbox and passes all else to the observer.
 struct Desk<'r, O> {
     shared: &'r Shared,
     observer: &'r mut O,

@@ -1,4 +1,5 @@
-//! Beside a controller of tests, which connects to us: the loop over one socket that listens. Not part of the API.
+//! The port for a controller of tests, which connects to this device: the loop over one socket that listens. Not part
+//! of the API.
 
 use outrigger_core::engine::LinkId;
 use outrigger_core::engine::test_peer::{TestEngine, TestPeer};
@@ -8,7 +9,7 @@ use crate::handle::{Handle, Shared};
 use crate::net::{Connections, Stack};
 use crate::runner::Runner;
 
-/// The buffers of the socket: less than a long message, so that the stack takes it in pieces.
+/// The buffers of the socket. They are shorter than a long message, so that the stack receives it in pieces.
 #[derive(Debug)]
 pub struct Buffers {
     receive: [u8; 1024],
@@ -21,10 +22,10 @@ impl Default for Buffers {
     }
 }
 
-/// Returns a handle to speak to `engine`, and its task to be run. Takes one of the stack's sockets.
+/// Returns a handle for messages to `engine`, and the task to be run. Uses one of the stack's sockets.
 ///
 /// # Panics
-/// In the stack, where it has no socket left.
+/// In the stack, if it has no socket left.
 pub fn new<'d, 'm, L: Law<2>>(
     stack: Stack<'d>,
     engine: &'d mut TestEngine<'m, L>,

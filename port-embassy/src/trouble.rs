@@ -1,6 +1,7 @@
-//! Troubles of a connection, as far as the stack can tell.
+//! Causes of failed connections, as far as the stack knows them.
 
-/// The cause for which a link is not connected. The engine only needs to know that it is not; people want to know what to check.
+/// The reason why a link is not connected. The engine only needs to know that it is not connected; the reason is for
+/// people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
@@ -9,18 +10,18 @@ pub enum Trouble {
     NoLink,
     /// This device has no IP address, or no route to the robot's.
     NoRoute,
-    /// Nobody answers at the robot's address.
+    /// No device answers at the robot's address.
     NoAnswer,
-    /// The controller is there and refuses the connection.
+    /// The controller exists and rejects the connection.
     Refused,
     /// The controller closed the connection.
     Closed,
-    /// The connection broke: the controller reset it.
+    /// The connection was reset by the controller.
     Reset,
 }
 
 impl Trouble {
-    /// Returns what happened, as a clause that starts in lower case.
+    /// Returns a description, as a clause that starts in lower case.
     #[must_use]
     pub const fn text(self) -> &'static str {
         match self {
@@ -33,7 +34,7 @@ impl Trouble {
         }
     }
 
-    /// Returns what a person can do next.
+    /// Returns the next step for a person.
     #[must_use]
     pub const fn advice(self) -> &'static str {
         match self {

@@ -1,24 +1,27 @@
-//! The start and the tasks that every board has in common.
+//! The start-up and the tasks that all boards have in common.
 
-/// Declares, in the root of a board's firmware, its static memory and the tasks that differ between boards by types alone.
+/// Declares, in the root of a board's firmware, its static memory and the tasks that differ between boards only in
+/// types.
 ///
-/// A static and a task of embassy cannot be generic, therefore this is a macro; it decides nothing. The board depends on
-/// `defmt`, `embassy-executor`, `embassy-net` and `static_cell`, and its build script sets `krc`, `requests` and `dashboard`.
+/// It is a macro because a static and a task of embassy cannot be generic; it contains no decisions. The board depends
+/// on `defmt`, `embassy-executor`, `embassy-net` and `static_cell`, and its build script sets `krc`, `requests` and
+/// `dashboard`.
 ///
 /// | declared | is |
 /// |---|---|
-/// | `Settings`, `Robot`, `Shared` | those of the kind of controller that the settings name |
-/// | `BENCH_BAUD` | rate of the serial line at the bench \[Bd\] |
-/// | `choose_settings` | first: the settings in force, their image, and the flash for the bench |
-/// | `guard_link` | the driver behind the ARP guard, and the monitor of its frames |
-/// | `start_network` | the stack, with its task and that of the turns |
-/// | `make_robot` | the robot of these settings, and its name in telemetry |
-/// | `spawn_services` | telemetry, and commands to the dashboard server |
+/// | `Settings`, `Robot`, `Shared` | the types for the kind of controller that the settings name |
+/// | `BENCH_BAUD` | the rate of the serial line at the bench \[Bd\] |
+/// | `choose_settings` | the first call: returns the settings in effect, their image, and the flash for the bench |
+/// | `guard_link` | returns the driver behind the ARP guard, and the monitor of its frames |
+/// | `start_network` | starts the stack, with its task and the task that notes turns |
+/// | `make_robot` | returns the robot of these settings, and its name in telemetry |
+/// | `spawn_services` | spawns telemetry, and commands to the dashboard server |
 /// | `answer`, `serve_bench` | tasks: requests over the network, settings over the line at the bench |
 /// | `contacts`, `read_serial`, `read_analog`, `read_bus`, `read_wrench` | tasks of the inputs whose types are given |
 ///
-/// A board calls the functions in this order, and spawns `control`, `keep` and `watch_link`, its own, behind `make_robot`.
-// Lines of the debug information are those of this file: `board_budgets` finds the stack of each task by them.
+/// A board calls the functions in this order. After `make_robot` it spawns its own tasks `control`, `keep` and
+/// `watch_link`.
+// The debug information must refer to lines of this file: `board_budgets` finds the stack of each task by them.
 #[collapse_debuginfo(no)]
 #[macro_export]
 macro_rules! board {
@@ -40,23 +43,23 @@ macro_rules! board {
         #[cfg(not(krc))]
         use $crate::ur::{Memory, Robot, Settings, Shared};
 
-        /// Rate of the serial line at the bench \[Bd\].
+        /// The rate of the serial line at the bench \[Bd\].
         const BENCH_BAUD: u32 = 115_200;
-        /// The image that `build.rs` made of the board's file: it runs where the flash has nothing better.
+        /// The image that `build.rs` made of the board's file. It is used if the flash has no usable image.
         static IMAGE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/image"));
-        /// The parts of settings that this firmware can run.
+        /// The parts of settings that this firmware can execute.
         const BUILT: $crate::provision::Built = $crate::provision::Built {
             requests: cfg!(requests),
             motion: $motion,
             dashboard: cfg!(dashboard),
             ports: $ports,
         };
-        /// Sockets of the stack.
+        /// The number of the stack's sockets.
         const SOCKETS: usize = 6 + cfg!(requests) as usize + cfg!(dashboard) as usize;
-        /// The time of the last turn of the rest of the tasks.
+        /// The time of the last turn of the tasks with the lowest priority.
         static TURNS: $crate::turns::Turns = $crate::turns::Turns::new();
 
-        /// Returns the settings in force and their image.
+        /// Returns the settings in effect and their image.
         fn choose_settings(
             flash: $Flash,
             begun: &mut $crate::boot::Begun,
@@ -77,7 +80,7 @@ macro_rules! board {
             ($crate::Guarded::new(driver, guard, monitor), monitor)
         }
 
-        /// Makes the stack and spawns its task; returns the executor's number of it.
+        /// Creates the stack and spawns its task; returns the executor's number of the task.
         fn start_network(
             spawner: ::embassy_executor::Spawner,
             driver: $crate::Guarded<$Driver>,
@@ -93,8 +96,8 @@ macro_rules! board {
             (stack, network)
         }
 
-        /// Returns the robot, and the device as telemetry names it. `boot` is random, and not of the stack's seed: telemetry
-        /// can be read by anybody.
+        /// Returns the robot, and the device's name in telemetry. `boot` is a random number that is independent of the
+        /// stack's seed, because anybody can read telemetry.
         fn make_robot(
             stack: ::embassy_net::Stack<'static>,
             settings: &Settings,
@@ -108,7 +111,7 @@ macro_rules! board {
             (::defmt::unwrap!(robot), device)
         }
 
-        /// Spawns the tasks that speak over the network without a key.
+        /// Spawns the tasks that use the network without a key.
         fn spawn_services(
             spawner: ::embassy_executor::Spawner,
             settings: &Settings,
@@ -124,7 +127,7 @@ macro_rules! board {
             spawner.spawn(::defmt::unwrap!(service_commands(shared, robot, stack)));
         }
 
-        /// Spawns a task that goes before others, and returns the executor's number of it.
+        /// Spawns a task with this priority, and returns the executor's number of the task.
         fn spawn_first<S>(
             spawner: ::embassy_executor::Spawner,
             task: Result<::embassy_executor::SpawnToken<S>, ::embassy_executor::SpawnError>,
@@ -137,7 +140,7 @@ macro_rules! board {
             id
         }
 
-        /// Sets the priority of the task that runs.
+        /// Returns a function that sets the priority of the running task.
         async fn own_priority() -> impl Fn(u8) {
             let task = ::embassy_executor::Metadata::for_current_task().await;
             move |priority| task.set_priority(priority)

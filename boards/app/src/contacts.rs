@@ -1,4 +1,4 @@
-//! Contacts of an operator at a board: what each is, and levels that bounce.
+//! The operator's contacts at a board: their meanings, and debouncing.
 
 use embassy_time::{Duration, Ticker};
 use outrigger_core::client::dashboard::BrakeLine;
@@ -9,28 +9,28 @@ use outrigger_embassy::{Handle, now};
 use crate::log_event::PeerEvent;
 use crate::shared::Shared;
 
-/// The period in which contacts are read. Reading costs the same however much they bounce; interrupts of a long cable beside a
-/// welding torch would cost the control loop its time.
+/// The period in which contacts are read. The cost of reading does not depend on bouncing; interrupts from a long cable
+/// next to a welding torch would take time from the control loop.
 const PERIOD: Duration = Duration::from_millis(5);
 
-/// The contacts of a board, and whether each is closed; `None` where the board has none.
+/// The contacts of a board, each with a function that returns whether it is closed.
 ///
-/// A wire that breaks must read as open: of a stop contact that stops, of a held request contact it releases.
+/// A broken wire must read as open: an open stop contact stops the arm, and an open request contact ends the request.
 #[derive(Debug)]
 pub struct Contacts<S, A, R, B> {
-    /// Normally closed.
+    /// The stop contact, normally closed.
     pub stop: S,
-    /// Closing it acknowledges.
+    /// The acknowledge contact: closing it acknowledges.
     pub acknowledge: A,
-    /// Closing it requests.
+    /// The request contact: closing it requests to command.
     pub request: R,
-    /// Closing it asks for the arm's brakes to be released.
+    /// The brake contact: closing it requests the release of the arm's brakes.
     pub brake_release: B,
 }
 
 impl<S: FnMut() -> bool, A: FnMut() -> bool, R: FnMut() -> bool, B: FnMut() -> bool> Contacts<S, A, R, B> {
-    /// Tells `robot` how those contacts stand that are configured, once and whenever that changes, for ever; the one for the brakes,
-    /// where that is, is told to `shared`.
+    /// Reports the states of the configured contacts to `robot`, once and after each change; never returns. The brake
+    /// contact, if configured, is reported to `shared`.
     pub async fn watch<const N: usize, P: Controller<N, Event: PeerEvent>>(
         mut self,
         config: &OperatorConfig,
@@ -45,7 +45,7 @@ impl<S: FnMut() -> bool, A: FnMut() -> bool, R: FnMut() -> bool, B: FnMut() -> b
         loop {
             ticker.next().await;
             let at = now();
-            // In the order in which they count.
+            // In the order of their importance.
             if config.stop_pin
                 && let Some(closed) = stop.look((self.stop)(), at)
             {

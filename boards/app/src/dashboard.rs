@@ -1,5 +1,5 @@
-//! Commands to the controller's dashboard server that make an arm ready, for who asked with the key and for a contact at the board:
-//! a socket of its own, opened when something is asked and closed after it.
+//! Commands to the controller's dashboard server that make an arm ready, for clients with the key and for a contact at
+//! the board. The socket is opened for a command and closed after it.
 
 use core::future::pending;
 
@@ -18,10 +18,10 @@ use crate::log_event::PeerEvent;
 use crate::service_commands::{Asker, ServiceCommands};
 use crate::shared::Shared;
 
-/// Longest wait for the controller to have noticed the end of the connection.
+/// The longest wait for the controller to notice the end of the connection.
 const CLOSING: Duration = Duration::from_secs(1);
 
-/// Memory to speak with. All zeros: it costs no flash.
+/// The memory for the communication. It is all zeros and takes no flash.
 pub struct Memory {
     received: [u8; 512],
     sent: [u8; 128],
@@ -42,7 +42,8 @@ impl Default for Memory {
     }
 }
 
-/// Carries out what is asked, for ever, at the controller's dashboard server, if its kind has one. It uses a socket of `stack`.
+/// Executes commands at the controller's dashboard server, if its kind has one; never returns. Uses a socket of
+/// `stack`.
 pub async fn carry_out<const N: usize, P: Controller<N, Event: PeerEvent>>(
     shared: &Shared<N, P>,
     robot: Handle<'_>,
@@ -74,7 +75,7 @@ pub async fn carry_out<const N: usize, P: Controller<N, Event: PeerEvent>>(
     }
 }
 
-/// One command, to its end. Every wait in here ends by the command's own times.
+/// Executes one command and returns its outcome. Every wait ends by the command's own timeouts.
 async fn converse(
     command: &mut ServiceCommand<'_>,
     socket: &mut TcpSocket<'_>,
@@ -91,12 +92,12 @@ async fn converse(
                     service_commands.await_release();
                     robot.release();
                 }
-                // A line is shorter than the socket's memory: this waits for nothing.
+                // A line is shorter than the socket's memory, so this does not wait.
                 ServiceCommandOutput::Transmit(bytes) => match socket.write_all(bytes).await {
                     Ok(()) => {}
                     Err(_) => command.handle(now(), ServiceCommandInput::Closed),
                 },
-                // That is done at the end.
+                // The socket is closed at the end.
                 ServiceCommandOutput::Close => {}
             }
         }
@@ -105,7 +106,7 @@ async fn converse(
         }
         let due = command.poll_timeout();
         let input = match opens {
-            // Something may have been asked of the engine since it looked.
+            // The engine may have received a request since its last observation.
             None if service_commands.awaits_release() => match select(service_commands.looked(), until(due)).await {
                 Either::First(()) if robot.is_waiting() => continue,
                 Either::First(()) => {

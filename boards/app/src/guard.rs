@@ -1,18 +1,19 @@
-//! A stack that is used up ends in a fault, not in data that lie below it.
+//! Makes a stack overflow cause a fault instead of overwriting the data below the stack.
 //!
-//! Tasks run on the stack that the linker left, from then on by the process stack pointer; interrupts and faults get a small
-//! one of their own, so that a fault for want of stack finds some. Below the tasks' stack nothing can be written: an
-//! ARMv8-M core compares each move of the pointer with a limit; an ARMv7-M core has a region of its MPU there, which can be
-//! read only. A function that moves the pointer by more than that region at once, and writes beyond it first, is not caught by
-//! the latter: `tests/tables/board-budgets.md` has the largest frame of each image, which must be smaller.
+//! Tasks run on the stack that the linker placed, which `guard_stack` assigns to the process stack pointer. Interrupts
+//! and faults get a small stack of their own, so that a fault caused by a stack overflow can be handled. Memory below
+//! the tasks' stack cannot be written: an ARMv8-M core compares each change of the pointer with a limit; on an ARMv7-M
+//! core a region of the MPU is read-only there. The MPU does not detect a function that moves the pointer by more than
+//! that region at once and writes beyond it first: `tests/tables/board-budgets.md` has the largest frame of each image,
+//! which must be smaller.
 
 #[cfg(any(test, all(target_arch = "arm", target_os = "none")))]
 use core::ops::Range;
 
-/// Bytes at the far end of the stack that nothing may use, where the core has no limit registers.
+/// The number of bytes at the far end of the stack that must not be used, if the core has no limit registers.
 pub const GUARD: usize = if cfg!(stack_limits) { 0 } else { 16_384 };
 
-/// Returns the end of the stack, above the guard, if it reaches down to `end`. A region lies at a multiple of its size.
+/// Returns the end of the stack, above the guard, for memory that ends at `end`. A region is aligned to its size.
 #[cfg(any(test, all(target_arch = "arm", target_os = "none")))]
 const fn lowest(end: usize) -> usize {
     if GUARD == 0 { end.next_multiple_of(8) } else { end.next_multiple_of(GUARD) + GUARD }
@@ -22,11 +23,11 @@ const fn lowest(end: usize) -> usize {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Guard {
-    /// The core's own limit.
+    /// The core's stack limit.
     Limit,
     /// A region of the MPU.
     Region,
-    /// No guard: this core has neither.
+    /// No guard, because this core has neither.
     None,
 }
 
@@ -34,22 +35,22 @@ pub enum Guard {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg(any(test, all(target_arch = "arm", target_os = "none")))]
 struct FaultStatus {
-    /// The cause (CFSR).
+    /// The cause of the fault (CFSR).
     why: u32,
-    /// The address that was not to be accessed (MMFAR), where `why` says that it is known.
+    /// The address of the rejected access (MMFAR), if `why` marks it as valid.
     address: u32,
 }
 
 #[cfg(any(test, all(target_arch = "arm", target_os = "none")))]
 impl FaultStatus {
-    /// The frame of an exception found no room (MSTKERR, MLSPERR).
+    /// The stack had no room for an exception frame (MSTKERR, MLSPERR).
     const NO_FRAME: u32 = 1 << 4 | 1 << 5;
-    /// An access to data was refused, and its address is known (DACCVIOL, MMARVALID).
+    /// A data access was rejected, and its address is valid (DACCVIOL, MMARVALID).
     const ACCESS: u32 = 1 << 1 | 1 << 7;
-    /// The stack's pointer below its limit (STKOF, ARMv8-M alone).
+    /// The stack pointer was below its limit (STKOF, only ARMv8-M).
     const BELOW_LIMIT: u32 = 1 << 20;
 
-    /// Returns `true` for a fault for want of stack, where `guarded` cannot be written.
+    /// Returns `true` if the fault is a stack overflow; `guarded` is the range that cannot be written.
     fn is_stack_overflow(self, guarded: &Range<usize>) -> bool {
         let Self { why, address } = self;
         why & (Self::NO_FRAME | Self::BELOW_LIMIT) != 0
@@ -66,13 +67,13 @@ mod core_registers {
 
     use super::{FaultStatus, Guard, lowest};
 
-    /// Bytes of the stack for interrupts and faults: a message of a fault is formatted on it.
+    /// The size of the stack for interrupts and faults \[B\]: a fault's message is formatted on it.
     const HANDLERS: usize = 4_096;
 
     #[repr(C, align(8))]
     struct Handlers(UnsafeCell<[u8; HANDLERS]>);
 
-    // SAFETY: no Rust code uses it: it is the core's, once.
+    // SAFETY: no Rust code accesses it; only the core does, through one pointer.
     unsafe impl Sync for Handlers {}
 
     static STACK: Handlers = Handlers(UnsafeCell::new([0; HANDLERS]));
@@ -86,11 +87,11 @@ mod core_registers {
         lowest((&raw const _stack_end).addr())
     }
 
-    /// Guards the stack. To be called once, first in `main`, before any interrupt is enabled.
+    /// Activates the guard of the stack. Must be called once, first in `main`, before any interrupt is enabled.
     pub fn guard_stack() -> Guard {
         let top = STACK.0.get().addr() + HANDLERS;
-        // SAFETY: the pointer in use keeps its value and only changes its name, in thread mode; the other one gets memory
-        // that nothing else uses, and no interrupt is enabled yet that could use it meanwhile.
+        // SAFETY: the pointer in use keeps its value and only changes its name, in thread mode. The other pointer gets
+        // memory that nothing else uses, and no interrupt that could use it meanwhile is enabled yet.
         unsafe {
             asm!(
                 "mrs {scratch}, MSP",
@@ -107,9 +108,9 @@ mod core_registers {
         limit()
     }
 
-    /// Returns `true` if the fault that is being handled is one for want of stack.
+    /// Returns `true` if the fault that is being handled is a stack overflow.
     pub fn stack_exceeded() -> bool {
-        // SAFETY: two registers that say why there is a fault; reading changes nothing.
+        // SAFETY: two registers with the cause of a fault; reading has no side effects.
         let status = unsafe {
             let system = &*cortex_m::peripheral::SCB::PTR;
             FaultStatus { why: system.cfsr.read(), address: system.mmfar.read() }
@@ -117,8 +118,8 @@ mod core_registers {
         status.is_stack_overflow(&(end() - super::GUARD..end()))
     }
 
-    /// Returns `true` if the frame of an exception at this address was written: it lies above the guard. Where there was
-    /// no room, an ARMv8-M core leaves the pointer at the limit, and an ARMv7-M core within the guard.
+    /// Returns `true` if an exception frame at this address was written completely, which is the case above the guard.
+    /// Without enough room, an ARMv8-M core leaves the pointer at the limit, and an ARMv7-M core within the guard.
     pub(crate) fn is_frame_whole(address: usize) -> bool {
         address > end()
     }
@@ -139,12 +140,12 @@ mod core_registers {
 
     #[cfg(not(stack_limits))]
     fn limit() -> Guard {
-        /// The MPU on, with all other memory as without it; off in faults.
+        /// Enables the MPU; all other memory has its default attributes, and the MPU is off in faults.
         const ON: u32 = 1 | 1 << 2;
-        /// Normal memory, without code, that can be read only.
+        /// Normal memory that is read-only and not executable.
         const READ_ONLY: u32 = 1 << 28 | 0b101 << 24 | 0b001 << 19;
         let (base, size) = (end() - super::GUARD, (super::GUARD.trailing_zeros() - 1) << 1);
-        // SAFETY: the registers are there on every such core; the region is memory that nothing writes to.
+        // SAFETY: every such core has these registers, and nothing writes to the region's memory.
         unsafe {
             let mpu = &*cortex_m::peripheral::MPU::PTR;
             if mpu._type.read() >> 8 & 0xff == 0 {

@@ -1,4 +1,4 @@
-//! Engine and memory of a robot beside a KRC.
+//! Engine and memory of a robot with a KRC.
 
 use core::mem::MaybeUninit;
 
@@ -21,8 +21,8 @@ type Engine = KrcEngine<'static, AnyLaw<7>>;
 /// The state shared between the control loop and the other tasks.
 pub type Shared = shared::Shared<7, Krc>;
 
-/// All memory of a robot, to be kept in a static: it begins as zeros, and costs no flash. The recorder has its own, which a
-/// reset leaves as it is.
+/// All memory of a robot, to be stored in a static. It is all zeros and takes no flash. The recorder has separate
+/// memory, which a reset leaves unchanged.
 pub struct Memory {
     buffers: Buffers,
     engine: MaybeUninit<Engine>,
@@ -49,14 +49,14 @@ impl Default for Memory {
     }
 }
 
-/// A robot beside a KRC.
+/// A robot with a KRC.
 pub type Robot = Ready<7, Krc, KrcRunner<'static, 'static, AnyLaw<7>>>;
 
 impl Robot {
     /// Creates the robot of these settings; `device` has the names for telemetry.
     ///
     /// # Errors
-    /// What is wrong with the settings.
+    /// [`StartError`] if the settings cannot be used.
     pub fn new(
         stack: Stack<'static>,
         settings: &Settings,
@@ -87,7 +87,7 @@ impl Robot {
         })
     }
 
-    /// Runs the control loop until a shutdown has been carried out. `cycle` changes its level with each measurement.
+    /// Runs the control loop until a shutdown has been executed. `cycle` changes its level with each measurement.
     pub async fn run(mut self, cycle: impl OutputPin) {
         let mut observer = LoopObserver::new(self.shared, self.handle, cycle);
         #[cfg(feature = "motion")]

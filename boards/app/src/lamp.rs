@@ -1,31 +1,31 @@
-//! The patterns of the status lamp, for a person beside the arm.
+//! The patterns of the status lamp, for a person next to the arm.
 //!
 //! | lamp | means |
 //! |---|---|
 //! | one flash every 2 s | no network |
 //! | two flashes every 2 s | network, no controller |
-//! | slow blinking (1 Hz) | states arrive; a request would arm, or the telemetry says why not |
-//! | fast blinking (5 Hz) | a fallback is latched: it waits for an acknowledgement |
+//! | slow blinking (1 Hz) | states arrive; a request would arm, or the telemetry states why not |
+//! | fast blinking (5 Hz) | a fallback is latched and waits for an acknowledgement |
 //! | dark once a second | arming |
 //! | on | commanding |
-//! | off, or on without end while nothing moves | this device does not run |
+//! | off, or permanently on without motion | this device is not running |
 
 use outrigger_core::mode::Mode;
 use outrigger_wire::time::Instant;
 
-/// The state that a lamp shows.
+/// The status that a lamp shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Status {
-    /// The network interface is connected.
+    /// `true` if the network interface is connected.
     pub(crate) linked: bool,
-    /// Mode of the engine.
+    /// The mode of the engine.
     pub(crate) mode: Mode,
-    /// A reason is latched.
+    /// `true` if a reason is latched.
     pub(crate) latched: bool,
 }
 
 impl Status {
-    /// Before anything is known.
+    /// The status before anything is known.
     pub(crate) const DARK: Self = Self { linked: false, mode: Mode::Offline, latched: false };
 
     /// Returns whether the lamp is lit at `now`.
@@ -35,7 +35,7 @@ impl Status {
         self.pattern() >> tenth & 1 != 0
     }
 
-    /// One bit for each tenth of 2 s, the first one lowest.
+    /// Returns the pattern: one bit for each tenth of 2 s, the first in the lowest bit.
     const fn pattern(self) -> u32 {
         match (self.mode, self.latched, self.linked) {
             (Mode::Command, _, _) => 0b1111_1111_1111_1111_1111,

@@ -1,23 +1,23 @@
 #![doc = include_str!("../README.md")]
-//!
 //! # Tasks
 //!
 //! | task | does |
 //! |---|---|
-//! | [`ur::Robot::run`] | the control loop; the one task whose timing counts |
+//! | [`ur::Robot::run`] | the control loop; the only task whose timing is critical |
 //! | [`keep`](Shared::keep) | log, lamp, watchdog |
-//! | [`watch_link`](Shared::watch_link) | an interface that hears nothing, started anew; where a board can do that |
+//! | [`watch_link`](Shared::watch_link) | restarts an interface that receives nothing, if the board can do that |
 //! | [`SerialSensor::run`], [`AnalogSensor::run`], [`BusSensor::run`], [`WrenchSensor::run`] | the sensors that the settings name |
-//! | [`telemetry::send`] | datagrams from what the control loop shares, to a listener |
-//! | [`requests::serve`] | what is asked over the network, by who has the key; only where the settings name a port |
-//! | [`dashboard::carry_out`] | commands to the controller's dashboard server that make an arm ready, for who has the key and for a contact; only where the settings name one of them |
-//! | `provision::serve` (feature `provision`) | what it is told over a serial line at the bench, and keeps in flash |
-//! | [`Contacts::watch`] | how an operator's contacts stand: stop, acknowledge, request, brake release |
+//! | [`telemetry::send`] | datagrams from the state that the control loop shares, to a listener |
+//! | [`requests::serve`] | requests over the network from clients with the key; only if the settings name a port |
+//! | [`dashboard::carry_out`] | commands to the controller's dashboard server that make an arm ready, for clients with the key and for a contact; only if the settings name one of them |
+//! | `provision::serve` (feature `provision`) | settings received over a serial line at the bench and stored in flash |
+//! | [`Contacts::watch`] | the operator's contacts: stop, acknowledge, request, brake release |
 //!
-//! A board gets them by [`board!`](crate::board!), with the names of [`ur`] or of [`krc`]; everything else is the same beside both.
+//! A board gets these tasks by [`board!`](crate::board!), with the names of [`ur`] or of [`krc`]; all else is the same
+//! for both.
 //!
-//! All of them belong on one executor, beside the stack's own runner: what they share is behind a `RefCell`, not
-//! behind a lock. The executor has priorities, and [`turns`] says whose are which.
+//! All of them must run on one executor, together with the stack's own runner, because their shared state is in a
+//! `RefCell` and not behind a lock. The executor has priorities; [`turns`] defines them.
 #![cfg_attr(not(test), no_std)]
 #![deny(unsafe_code)]
 
@@ -60,10 +60,10 @@ pub use robot::{Ready, StartError};
 pub use sensors::{AnalogSensor, BusSensor, SerialSensor, WrenchSensor};
 pub use shared::Shared;
 
-// Bounds of public functions: no board names it.
+// Bounds of public functions; boards do not name it.
 #[doc(hidden)]
 pub use log_event::PeerEvent;
-// Named by the macro `board!` alone, which is expanded in a board's own crate.
+// Used only by the macro `board!`, which is expanded in a board's own crate.
 #[doc(hidden)]
 pub use network::network;
 #[doc(hidden)]

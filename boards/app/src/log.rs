@@ -1,4 +1,4 @@
-//! `info!` and `warn!`: defmt on a board, nothing where no one collects frames (tests on a host).
+//! The macros `info!` and `warn!`: defmt on a board, no output if no one collects frames (tests on a host).
 
 macro_rules! info {
     ($format:literal $(, $argument:expr)* $(,)?) => {{

@@ -1,7 +1,7 @@
-//! The lines of a device's log: few, and always the same for the same story.
+//! The lines of a device's log: few, and identical for the same sequence of events.
 //!
-//! States come 500 times a second, and so may garbage; both are counted, not told. A line is written when something
-//! happened that a person would want to know hours later.
+//! States arrive 500 times a second, and so may garbage; both are counted, not logged. A line is written for an event
+//! that a person would want to know about hours later.
 
 use core::net::Ipv4Addr;
 
@@ -16,75 +16,75 @@ use outrigger_embassy::Trouble;
 use outrigger_remote::telemetry::LinkActivity;
 use outrigger_wire::robot::SoftwareVersion;
 
-/// One line of the log. `E` is what only this kind of controller reports.
+/// One line of the log. `E` is the type of events that only this kind of controller reports.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum LogEvent<E> {
-    /// This device has started.
+    /// The device has started.
     Booted {
-        /// Its own address.
+        /// The device's address.
         address: Ipv4Addr,
-        /// Bits of it that name the network.
+        /// The length of its network prefix \[bit\].
         prefix: u8,
-        /// The robot's.
+        /// The robot's address.
         robot: Ipv4Addr,
-        /// Name of the law.
+        /// The name of the law.
         law: &'static str,
     },
-    /// This device has started, to be beside a KRC.
+    /// The device has started and is configured for a KRC.
     BootedForKrc {
-        /// Its own address.
+        /// The device's address.
         address: Ipv4Addr,
-        /// Bits of it that name the network.
+        /// The length of its network prefix \[bit\].
         prefix: u8,
-        /// The port that measurements arrive at.
+        /// The port that receives measurements.
         port: u16,
-        /// Name of the law.
+        /// The name of the law.
         law: &'static str,
     },
-    /// The network interface is connected, or no longer.
+    /// The network interface was connected or disconnected.
     Network(bool),
     /// The traffic from the robot's address until now.
     Heard(LinkActivity),
-    /// Something about the controller, and what the network stack knows about the link that it is about.
+    /// An event of the controller, and the network stack's knowledge about the link concerned.
     Peer(E, Option<Trouble>),
-    /// The grade of the link changed.
+    /// The quality grade of the link changed.
     Grade(GradeChange),
-    /// The grade of the link is too low, for this cause: the next line says what was refused or ended.
+    /// The quality grade of the link is too low, for this cause. The next line states what was rejected or ended.
     GradeLow(GradeLow),
     /// A request was accepted.
     Arming,
-    /// Command was granted, for the how manyth time since boot.
+    /// Command was granted; the number of times since boot.
     Armed(u32),
-    /// A request or an acknowledgement was refused.
+    /// A request or an acknowledgement was rejected.
     Refused(Refusal),
-    /// Arming was given up.
+    /// Arming was aborted.
     NotArmed(Reason),
     /// Commanding ended.
     Fallback(Reason),
-    /// Commanding ended because an operator took the request back.
+    /// Commanding ended because an operator withdrew the request.
     Released,
-    /// Standstill was measured, or could not be.
+    /// Standstill was confirmed, or could not be confirmed.
     AtRest(Option<Reason>),
-    /// A person ended commanding at the robot.
+    /// A person ended commanding at the robot's pendant.
     ReleasedAtPendant(Reason),
-    /// A stop at the pendant cannot be seen, and is overridden.
+    /// A stop at the pendant cannot be detected, and is overridden.
     PendantOverridden,
-    /// States that cannot be ones of this arm, so many.
+    /// The number of states that cannot be states of this arm.
     Impossible(u32),
-    /// The robot's speed scaling holds the arm, or no longer.
+    /// The robot's speed scaling holds the arm, or no longer does.
     Held(Option<Reason>),
-    /// The outcome of a rise of the contact for the brakes.
+    /// The outcome of closing the brake contact.
     BrakeRelease(Result<Outcome, BrakeRefusal>),
-    /// Lines that found no room.
+    /// The number of lines that were dropped because the queue was full.
     Missed(u32),
 }
 
 /// An event that only one kind of controller reports, as the log shows it.
 pub trait PeerEvent: Copy {
-    /// Returns whether it is logged, and the link that it is about.
+    /// Returns whether the event is logged, and the link concerned.
     fn is_logged(&self) -> (bool, Option<LinkId>);
 
-    /// The controller's software, where this is what tells it.
+    /// Returns the controller's software if this event reports it.
     fn software(&self) -> Option<SoftwareVersion> {
         None
     }
@@ -143,7 +143,7 @@ impl PeerEvent for UrEvent {
     }
 }
 
-/// The name of a value of the KRC's; its number stands behind it in the log.
+/// Returns the name of a value of the KRC; the log shows its number behind it.
 fn named(name: Option<&'static str>) -> &'static str {
     name.unwrap_or("UNKNOWN")
 }
@@ -177,8 +177,8 @@ impl PeerEvent for KrcEvent {
 }
 
 impl<E: PeerEvent> LogEvent<E> {
-    /// Returns the line for `event`; `None` for what is only counted. `armed` is how often command was granted before,
-    /// `trouble` what the network stack knows about a link.
+    /// Returns the line for `event`; `None` for events that are only counted. `armed` is the number of times that
+    /// command was granted before, `trouble` the network stack's knowledge about a link.
     pub(crate) fn of(event: &Event<E>, armed: u32, trouble: impl Fn(LinkId) -> Option<Trouble>) -> Option<Self> {
         match *event {
             Event::Peer(event) => {
@@ -235,7 +235,7 @@ impl<E: PeerEvent> LogEvent<E> {
                 info!("grade: {} -> {} ({} {}, limit {})", from, to, cause.metric, cause.measured, cause.limit);
             }
             Self::GradeLow(GradeLow { grade, needed, fell, next }) => {
-                // It fell for this, or has not risen so far yet.
+                // The grade fell for this cause, or has not risen because of it.
                 let cause = fell.as_ref().map_or(next, |fell| &fell.cause);
                 let (metric, measured, limit) = (cause.metric, cause.measured, cause.limit);
                 info!("grade low: {}, needs {} ({} {}, limit {})", grade, needed, metric, measured, limit);

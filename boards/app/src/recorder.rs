@@ -1,29 +1,31 @@
-//! The recorder's memory, which a reset leaves as it is, and what an earlier run recorded in it.
+//! The recorder's memory, which a reset leaves unchanged, and the recording of an earlier run in it.
 //!
-//! What is found stays where it is and is sent from there, until this run arms and records over it. A mark before the entries says by
-//! which firmware and with which settings they were written; what other ones wrote is forgotten at once.
+//! A recording that is found remains in place and is sent from there until this run arms and records over it. A mark
+//! before the entries identifies the firmware and the settings that wrote them. A recording of other firmware or
+//! settings is discarded at once.
 
 use outrigger_core::engine::{Controller, Engine};
 use outrigger_core::law::Law;
 use outrigger_remote::telemetry::{Device, Pace};
 use outrigger_wire::checksum::crc32;
 
-/// Memory for the recorder, of which settings may take less \[B\].
+/// The size of the memory for the recorder \[B\]; settings may use less.
 const RECORDER: usize = 65_536;
-/// Before the entries: magic, then checksums of build and settings.
+/// The length of the mark before the entries \[B\]: magic, then checksums of build and settings.
 const MARK_LEN: usize = 12;
 const MAGIC: [u8; 4] = *b"ORK\x01";
 
 /// Memory for a recorder.
 #[derive(Debug, PartialEq, Eq)]
 enum Memory<'m> {
-    /// Memory that may hold what an earlier run of the same firmware with the same settings recorded.
+    /// Memory that may contain a recording of an earlier run with the same firmware and settings.
     Earlier(&'m mut [u8]),
-    /// Memory in which nothing is of use.
+    /// Memory without usable content.
     New(&'m mut [u8]),
 }
 
-/// Gives the engine a recorder of at most `wanted` bytes, for a `device`; `pace` is that of telemetry where somebody listens.
+/// Gives the engine a recorder of at most `wanted` bytes, for a `device`. `pace` is that of telemetry if it has a
+/// listener.
 pub(crate) fn record<'m, const N: usize, P: Controller<N>, L: Law<N>>(
     engine: Engine<'m, N, P, L>,
     wanted: Option<u32>,
@@ -38,7 +40,7 @@ pub(crate) fn record<'m, const N: usize, P: Controller<N>, L: Law<N>>(
         Memory::Earlier(memory) => engine.with_earlier_recording(memory),
         Memory::New(memory) => engine.with_recorder(memory),
     };
-    // Without a listener a recording is for nobody, and goes on.
+    // Without a listener nobody fetches the recording, so it continues.
     match hold {
         Some(hold) => engine.keeping_fallbacks(hold),
         None => engine,
@@ -52,7 +54,7 @@ fn mark(device: &Device<'_>) -> [u8; MARK_LEN] {
     mark
 }
 
-/// Returns at most `wanted` bytes of what is behind the mark, which is written.
+/// Writes the mark and returns at most `wanted` bytes of the memory behind it.
 fn divided<'m>(kept: &'m mut [u8], mark: &[u8; MARK_LEN], wanted: usize, listens: bool) -> Memory<'m> {
     let Some((place, entries)) = kept.split_first_chunk_mut() else { return Memory::New(&mut []) };
     let is_ours = place == mark;
@@ -82,7 +84,7 @@ mod kept {
     static KEPT: Place = Place(UnsafeCell::new(MaybeUninit::uninit()));
     static TAKEN: AtomicBool = AtomicBool::new(false);
 
-    /// Returns the memory with what is in it; nothing the second time.
+    /// Returns the memory with its content; an empty slice the second time.
     pub(super) fn take() -> &'static mut [u8] {
         if TAKEN.swap(true, Ordering::Relaxed) {
             return &mut [];
@@ -90,8 +92,8 @@ mod kept {
         let first = KEPT.0.get().cast::<u8>();
         for at in 0..size_of::<Kept>() {
             let byte = first.wrapping_add(at);
-            // SAFETY: within the array, which nobody else has, for it was not taken before. Volatile: whatever the memory holds is
-            // read, and written as a value, so that all of it has one.
+            // SAFETY: within the array, which has no other user, because it was not taken before. Volatile: the
+            // memory's actual content is read and written back as a value, so that every byte is initialised.
             unsafe { byte.write_volatile(byte.read_volatile()) }
         }
         // SAFETY: as above; every byte has been written.
@@ -101,7 +103,7 @@ mod kept {
 
 #[cfg(not(all(target_arch = "arm", target_os = "none")))]
 mod kept {
-    /// Returns no memory: here none outlives the program.
+    /// Returns no memory, because on this system it does not outlive the program.
     pub(super) const fn take() -> &'static mut [u8] {
         &mut []
     }
@@ -116,7 +118,7 @@ mod tests {
 
     const DEVICE: Device<'static> = Device { board: "bench", build: "1f2e3d4c", boot: 7, settings: &[1, 2, 3] };
 
-    /// What a run of this device leaves in memory for `wanted` bytes.
+    /// Returns the memory after a run of this device that recorded with `wanted` bytes.
     fn run(wanted: usize) -> Vec<u8> {
         let mut memory = vec![0x5a; MARK_LEN + 512];
         let Memory::New(entries) = divided(&mut memory, &mark(&DEVICE), wanted, true) else {

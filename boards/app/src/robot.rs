@@ -1,4 +1,4 @@
-//! A robot with its control loop, put together from settings.
+//! A robot with its control loop, created from settings.
 
 use outrigger_core::engine::{ConfigError, Controller, NoPort};
 use outrigger_core::robot::BadValue;
@@ -13,19 +13,20 @@ pub struct Ready<const N: usize, P: Controller<N> + 'static, R> {
     pub(crate) runner: R,
     pub(crate) handle: Handle<'static>,
     pub(crate) shared: &'static Shared<N, P>,
-    /// The rest of the law's motion, behind the waypoints that the engine begins with.
+    /// The rest of the law's motion, behind the waypoints with which the engine begins.
     #[cfg(feature = "motion")]
     pub(crate) motion: Stored<'static, N>,
 }
 
 impl<const N: usize, P: Controller<N>, R> Ready<N, P, R> {
-    /// Speaks to the robot.
+    /// Returns a handle to send messages to the robot's task.
     #[must_use]
     pub const fn handle(&self) -> Handle<'static> {
         self.handle
     }
 
-    /// Returns the same robot with the rest of its law's motion, behind the waypoints of the settings: fed while it runs.
+    /// Returns the same robot with the rest of its law's motion, behind the waypoints of the settings. The rest is fed
+    /// to the engine during the run.
     #[cfg(feature = "motion")]
     #[must_use]
     pub fn with_motion(self, stored: &'static [u8]) -> Self {
@@ -39,15 +40,16 @@ impl<const N: usize, P: Controller<N>, R> Ready<N, P, R> {
     }
 }
 
-/// Settings that cannot be run. Those that were compiled in were not made by the build script of this firmware then.
+/// The reason why settings cannot be used. Settings that were compiled in were then not made by the build script of
+/// this firmware.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum StartError {
-    /// The law cannot work with them.
+    /// The law rejects them.
     Law(BadValue),
-    /// The engine cannot.
+    /// The engine rejects them.
     Engine(ConfigError),
-    /// The settings of the parts around it are wrong.
+    /// The settings of the parts around the engine are invalid.
     Device(BadValue),
     /// A sensor has no port on this board.
     Port(NoPort),

@@ -1,4 +1,5 @@
-//! The sensors that settings name, at the ports a board has: one serial, some analogue, one at an I²C bus, one at an SPI port.
+//! The sensors that settings name, at a board's ports: one serial, several analog, one at an I²C bus, one at an SPI
+//! port.
 
 use embassy_time::Delay;
 use embedded_hal_async::digital::Wait;
@@ -17,7 +18,7 @@ use crate::shared::Shared;
 /// The sensor at the serial port.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SerialSensor {
-    /// Rate of the port \[Bd\]; 8 bits, no parity, 1 stop bit.
+    /// The rate of the port \[Bd\]; 8 bits, no parity, 1 stop bit.
     pub baud: u32,
     form: Form,
     scale: Scale,
@@ -25,7 +26,7 @@ pub struct SerialSensor {
 }
 
 impl SerialSensor {
-    /// Returns the first one among the sensors of the settings.
+    /// Returns the first serial sensor of the settings.
     #[must_use]
     pub fn of(mut sensors: impl Iterator<Item = (SourceId, Sensor)>) -> Option<Self> {
         sensors.find_map(|(source, sensor)| match sensor.input {
@@ -34,7 +35,7 @@ impl SerialSensor {
         })
     }
 
-    /// Reads it, for ever; what goes wrong is counted in `shared`.
+    /// Reads the sensor; never returns. Errors are counted in `shared`.
     pub async fn run<const N: usize, P: Controller<N, Event: PeerEvent>>(
         self,
         port: impl Read,
@@ -46,7 +47,7 @@ impl SerialSensor {
     }
 }
 
-/// The sensor at one of the analogue inputs.
+/// The sensor at one of the analog inputs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AnalogSensor {
     period_us: u32,
@@ -55,7 +56,7 @@ pub struct AnalogSensor {
 }
 
 impl AnalogSensor {
-    /// Returns the one at the analogue input with this number, from 1, among the sensors of the settings.
+    /// Returns the sensor at the analog input with this number, from 1, in the settings.
     #[must_use]
     pub fn of(mut sensors: impl Iterator<Item = (SourceId, Sensor)>, number: u8) -> Option<Self> {
         sensors.find_map(|(source, sensor)| match sensor.input {
@@ -66,7 +67,7 @@ impl AnalogSensor {
         })
     }
 
-    /// Converts, for ever; what goes wrong is counted in `shared`. `full` counts of the converter are `volts` at the pin.
+    /// Converts; never returns. Errors are counted in `shared`. A count of `full` is a voltage of `volts` at the pin.
     pub async fn run<const N: usize, P: Controller<N, Event: PeerEvent>>(
         self,
         adc: impl Adc,
@@ -80,7 +81,7 @@ impl AnalogSensor {
         pump(analog, robot, self.source).await
     }
 
-    /// Every count is a voltage; which of them are none of the sensor's is said by the source's range.
+    /// Every count is a voltage. The source's range determines which of them are invalid for the sensor.
     fn calibration(&self, full: u16, volts: f32) -> Calibration {
         let Scale { factor, offset } = self.scale;
         Calibration { gain: factor * volts / f32::from(full), offset, lowest: 0, highest: full.into() }
@@ -95,7 +96,7 @@ pub struct BusSensor {
 }
 
 impl BusSensor {
-    /// Returns the first one among the sensors of the settings.
+    /// Returns the first distance sensor of the settings.
     #[must_use]
     pub fn of(mut sensors: impl Iterator<Item = (SourceId, Sensor)>) -> Option<Self> {
         sensors.find_map(|(source, sensor)| match sensor.input {
@@ -104,7 +105,7 @@ impl BusSensor {
         })
     }
 
-    /// Asks it, for ever; what goes wrong is counted in `shared`.
+    /// Queries the sensor; never returns. Errors are counted in `shared`.
     pub async fn run<const N: usize, P: Controller<N, Event: PeerEvent>>(
         self,
         bus: impl I2c,
@@ -126,7 +127,7 @@ pub struct WrenchSensor {
 }
 
 impl WrenchSensor {
-    /// Returns the first one among the sensors of the settings.
+    /// Returns the first force/torque sensor of the settings.
     #[must_use]
     pub fn of(mut sensors: impl Iterator<Item = (SourceId, Sensor)>) -> Option<Self> {
         sensors.find_map(|(source, sensor)| match sensor.input {
@@ -135,7 +136,7 @@ impl WrenchSensor {
         })
     }
 
-    /// Reads it, for ever, whenever `data_ready` is low; what goes wrong is counted in `shared`.
+    /// Reads the sensor whenever `data_ready` is low; never returns. Errors are counted in `shared`.
     pub async fn run<const N: usize, P: Controller<N, Event: PeerEvent>>(
         self,
         spi: impl SpiDevice,
@@ -149,7 +150,7 @@ impl WrenchSensor {
     }
 }
 
-/// A sensor that is not where the law wants it to be, or whose unit is another.
+/// A sensor whose values are converted, for another unit or another zero point than the law needs.
 struct Scaled<S> {
     sensor: S,
     scale: Scale,

@@ -1,4 +1,5 @@
-//! The queue of one command for the controller's dashboard server, between who asks and the task that carries it out.
+//! The queue of at most one command for the controller's dashboard server, between its requesters and the task that
+//! executes it.
 
 use core::cell::Cell;
 
@@ -21,7 +22,7 @@ pub(crate) struct ServiceCommands {
     asked: Signal<NoopRawMutex, (ArmCommand, Asker)>,
     busy: Cell<bool>,
     outcome: Signal<NoopRawMutex, Outcome>,
-    /// The command waits for the control loop's release.
+    /// `true` while the command waits for the control loop's release.
     releasing: Cell<bool>,
     released: Signal<NoopRawMutex, ()>,
 }
@@ -32,7 +33,7 @@ impl ServiceCommands {
         Self { asked: Signal::new(), busy, outcome: Signal::new(), releasing, released: Signal::new() }
     }
 
-    /// Adds a command; `false` while another one is carried out.
+    /// Adds a command; returns `false` while another one is in execution.
     pub(crate) fn ask(&self, arm_command: ArmCommand, by: Asker) -> bool {
         let free = !self.busy.replace(true);
         if free {
@@ -46,7 +47,7 @@ impl ServiceCommands {
         self.outcome.wait().await
     }
 
-    /// Takes note that the control loop has handled its requests.
+    /// Records that the control loop has handled its requests.
     pub(crate) fn observe(&self, robot: Handle<'_>) {
         if self.releasing.get() && !robot.is_waiting() {
             self.released.signal(());
@@ -58,7 +59,7 @@ impl ServiceCommands {
         self.asked.wait().await
     }
 
-    /// Ends the command: the next one is accepted.
+    /// Ends the command, so that the next one is accepted.
     pub(crate) fn end(&self) {
         self.releasing.set(false);
         self.busy.set(false);

@@ -32,18 +32,18 @@ use crate::requests::inquiry::Inquiry;
 use crate::service_commands::{Asker, ServiceCommands};
 use crate::stack::Gauge;
 
-/// Lines that wait to be written. One fallback makes a handful.
+/// The number of log lines that can wait to be written. One fallback causes a handful.
 const LINES: usize = 16;
 /// The period of the lamp and of the watchdog.
 const UPKEEP: Duration = Duration::from_millis(50);
 
-/// The time after which traffic from the robot's address is taken to be all there is.
+/// The time after which the kind of traffic from the robot's address is considered final and is logged.
 const ALL_THERE_IS: outrigger_wire::time::Duration = outrigger_wire::time::Duration::from_secs(3);
 
-/// A robot's mode that is older is not known.
+/// The age beyond which a robot's mode is considered unknown.
 const MODE_IS_KNOWN_FOR: outrigger_wire::time::Duration = outrigger_wire::time::Duration::from_millis(300);
 
-/// Returns the traffic that `monitor` has classified, in the words of telemetry.
+/// Returns the traffic that `monitor` has classified, as telemetry's type.
 fn activity(monitor: &FrameMonitor) -> LinkActivity {
     match monitor.activity() {
         frame_monitor::LinkActivity::Silence => LinkActivity::Silence,
@@ -53,7 +53,7 @@ fn activity(monitor: &FrameMonitor) -> LinkActivity {
     }
 }
 
-/// The facts that a board has of itself.
+/// The facts that a board knows about itself.
 #[derive(Clone, Copy)]
 struct Origin {
     begun: &'static Begun,
@@ -61,21 +61,21 @@ struct Origin {
     monitor: &'static FrameMonitor,
 }
 
-/// Between the control loop and the rest. What the loop does here is a few stores.
+/// The state shared between the control loop and the other tasks. The loop's part is a few stores.
 pub struct Shared<const N: usize, P: Controller<N>> {
     lines: Channel<NoopRawMutex, LogEvent<P::Event>, LINES>,
     missed: Cell<u32>,
     armed: Cell<u32>,
     status: Cell<Status>,
     heartbeat: Cell<Heartbeat>,
-    /// One for each source, and one for sensors of none.
+    /// The counters of each source, and those of sensors without a source.
     counters: [Counters; MAX_SOURCES + 1],
     stack: Gauge,
     sampler: RefCell<Sampler<'static, N, P>>,
     unsent: Cell<u32>,
     network: Cell<NetworkCounts>,
     origin: Cell<Option<Origin>>,
-    /// The traffic from the robot's address, since when, and whether it was logged.
+    /// The traffic from the robot's address, the time since when it is so, and whether it was logged.
     heard: Cell<(LinkActivity, Instant, bool)>,
     interface_restarts: Cell<u32>,
     stage: Cell<Stage>,
@@ -85,15 +85,15 @@ pub struct Shared<const N: usize, P: Controller<N>> {
     dashboard: Cell<Option<IpAddress>>,
     /// The controller's software and the robot's mode, as far as they are known.
     controller: Cell<(Option<SoftwareVersion>, Option<Held<RobotMode>>)>,
-    /// The outcome of the last rise of the contact for the brakes.
+    /// The outcome of the last closing of the brake contact.
     brakes: Cell<Option<&'static str>>,
-    /// The control loop has been shut down.
+    /// Signalled when the control loop has shut down.
     ended: Signal<NoopRawMutex, ()>,
     starts_anew: Cell<bool>,
 }
 
 impl<const N: usize, P: Controller<N, Event: PeerEvent>> Shared<N, P> {
-    /// Returns the state of a board that has just started. `device` and `pace` are telemetry's.
+    /// Returns the state of a board that has just started. `device` and `pace` are those of telemetry.
     #[must_use]
     pub(crate) const fn new(device: Device<'static>, pace: Pace) -> Self {
         Self {
@@ -144,22 +144,22 @@ impl<const N: usize, P: Controller<N, Event: PeerEvent>> Shared<N, P> {
         self.origin.set(Some(Origin { begun, clock, monitor }));
     }
 
-    /// Frames that came in since the boot; none are counted where nobody hears them.
+    /// Returns the number of frames received since the boot; 0 without a monitor.
     fn frames(&self) -> u32 {
         self.origin.get().map_or(0, |origin| origin.monitor.frames())
     }
 
-    /// A datagram of telemetry could not be sent.
+    /// Counts a datagram of telemetry that could not be sent.
     pub(crate) fn count_unsent(&self) {
         self.unsent.set(self.unsent.get().saturating_add(1));
     }
 
-    /// The mode of the control loop.
+    /// Returns the mode of the control loop.
     pub(crate) const fn mode(&self) -> Mode {
         self.status.get().mode
     }
 
-    /// Has the control loop shut down, the arm brought to rest, and waits until that is done.
+    /// Makes the control loop bring the arm to rest and shut down, and waits for the end of that.
     #[cfg(feature = "provision")]
     pub(crate) async fn end(&self, robot: Handle<'_>) {
         self.starts_anew.set(true);
@@ -167,7 +167,7 @@ impl<const N: usize, P: Controller<N, Event: PeerEvent>> Shared<N, P> {
         self.ended.wait().await;
     }
 
-    /// The control loop has been shut down.
+    /// Records that the control loop has shut down.
     pub(crate) fn note_end(&self) {
         self.ended.signal(());
     }
@@ -177,7 +177,7 @@ impl<const N: usize, P: Controller<N, Event: PeerEvent>> Shared<N, P> {
         self.starts_anew.get()
     }
 
-    /// The robot's dashboard server is at this address.
+    /// Sets the address of the robot's dashboard server.
     pub(crate) fn set_dashboard(&self, robot: IpAddress) {
         self.dashboard.set(Some(robot));
     }
@@ -192,7 +192,7 @@ impl<const N: usize, P: Controller<N, Event: PeerEvent>> Shared<N, P> {
         &self.service_commands
     }
 
-    /// The contact for the arm's brakes is closed or open now, and has been for as long as contacts are to be.
+    /// Processes the debounced state of the brake contact.
     pub(crate) fn see_brake_line(&self, line: &mut BrakeLine, closed: bool, now: Instant) {
         let (software, robot_mode) = self.controller.get();
         let robot_mode = robot_mode.and_then(|held| held.fresh(now, MODE_IS_KNOWN_FOR));
@@ -205,7 +205,7 @@ impl<const N: usize, P: Controller<N, Event: PeerEvent>> Shared<N, P> {
         self.tell_of_brakes(Err(asked));
     }
 
-    /// Reports the outcome of a rise of that contact to the log and to telemetry.
+    /// Reports the outcome of closing the brake contact to the log and to telemetry.
     pub(crate) fn tell_of_brakes(&self, came: Result<Outcome, BrakeRefusal>) {
         self.brakes.set(Some(came.map_or_else(BrakeRefusal::text, Outcome::text)));
         self.note(LogEvent::BrakeRelease(came));
@@ -216,12 +216,12 @@ impl<const N: usize, P: Controller<N, Event: PeerEvent>> Shared<N, P> {
         &self.inquiry
     }
 
-    /// The next datagram of telemetry, written to `out`; its length.
+    /// Writes telemetry's next datagram to `out` and returns its length; `None` if none is due.
     pub(crate) fn next_datagram(&self, now: Instant, out: &mut [u8]) -> Option<usize> {
         self.sampler.borrow_mut().poll(now, out)
     }
 
-    /// Tells telemetry what nobody but this device sees.
+    /// Passes the facts that only this device can observe to telemetry.
     fn report(&self, robot: Handle<'_>) {
         let origin = self.origin.get();
         let mut report = PortReport {
@@ -252,7 +252,7 @@ impl<const N: usize, P: Controller<N, Event: PeerEvent>> Shared<N, P> {
         }
     }
 
-    /// Tells the log what was heard from the robot's address, where that is all for some time and there is no session.
+    /// Logs the traffic from the robot's address if it has not changed for some time and there is no session.
     fn listen(&self, now: Instant) {
         let Some(Origin { monitor, .. }) = self.origin.get() else { return };
         let (heard, (known, since, told)) = (activity(monitor), self.heard.get());
@@ -268,15 +268,15 @@ impl<const N: usize, P: Controller<N, Event: PeerEvent>> Shared<N, P> {
         }
     }
 
-    /// Something for the log.
+    /// Queues a line for the log.
     pub(crate) fn note(&self, log_event: LogEvent<P::Event>) {
         if self.lines.try_send(log_event).is_err() {
             self.missed.set(self.missed.get().saturating_add(1));
         }
     }
 
-    /// Writes the log, shows the lamp, reports what this device sees, and calls `feed` while the control loop runs; for
-    /// ever.
+    /// Writes the log, shows the lamp, reports this device's observations, and calls `feed` while the control loop
+    /// runs; never returns.
     pub async fn keep(
         &self,
         robot: Handle<'_>,
@@ -304,7 +304,7 @@ impl<const N: usize, P: Controller<N, Event: PeerEvent>> Shared<N, P> {
                 self.note(LogEvent::Network(linked));
             }
             self.status.set(Status { linked, ..status });
-            // A lamp that cannot be switched is no reason to stop.
+            // A lamp that cannot be switched does not stop the task.
             let _ = if status.lit(now) { lamp.set_high() } else { lamp.set_low() };
             match self.missed.take() {
                 0 => {}
@@ -313,8 +313,9 @@ impl<const N: usize, P: Controller<N, Event: PeerEvent>> Shared<N, P> {
         }
     }
 
-    /// Restarts the interface or the board when no frames arrive, by the rule of [`link_watchdog`](outrigger_embassy::link_watchdog); never
-    /// returns. `restart` carries it out, and does not return from restarting the board.
+    /// Restarts the interface or the board if no frames arrive, by the rule of
+    /// [`link_watchdog`](outrigger_embassy::link_watchdog); never returns. `restart` executes it, and does not return
+    /// from restarting the board.
     pub async fn watch_link(&self, mut restart: impl FnMut(Restart)) -> ! {
         let mut watchdog = LinkWatchdog::new();
         let mut ticker = Ticker::every(Duration::from_secs(1));
@@ -338,8 +339,8 @@ impl<const N: usize, P: Controller<N, Event: PeerEvent>> Shared<N, P> {
         }
     }
 
-    /// Looks every second whether the external clock has come meanwhile, and then starts anew to run by it, while nothing is commanded;
-    /// for ever. For a board that runs by the chip's own oscillator.
+    /// Checks every second whether the external clock has started meanwhile, and then restarts the board to use it, as
+    /// soon as the arm is not commanded; never returns. For a board that runs on the chip's own oscillator.
     pub async fn await_clock(&self, mut has_come: impl FnMut() -> bool, mut restart: impl FnMut()) -> ! {
         let mut ticker = Ticker::every(Duration::from_secs(1));
         loop {
@@ -352,7 +353,7 @@ impl<const N: usize, P: Controller<N, Event: PeerEvent>> Shared<N, P> {
         }
     }
 
-    /// Writes the lines that wait, and the last one: before this device ends.
+    /// Writes the queued lines and the last one, before this device ends.
     pub fn flush(&self) {
         while let Ok(line) = self.lines.try_receive() {
             line.log();
@@ -370,13 +371,13 @@ pub(crate) struct LoopObserver<'d, const N: usize, P: Controller<N>, O> {
     shared: &'d Shared<N, P>,
     handle: Handle<'d>,
     cycle: O,
-    /// The newest state that was shown on the pin.
+    /// The time of the newest state that was shown on the pin.
     shown: Option<ControllerTime>,
     high: bool,
 }
 
 impl<'d, const N: usize, P: Controller<N, Event: PeerEvent>, O: OutputPin> LoopObserver<'d, N, P, O> {
-    /// `cycle` changes its level with each control cycle.
+    /// Returns the observer; `cycle` changes its level with each control cycle.
     pub(crate) const fn new(shared: &'d Shared<N, P>, handle: Handle<'d>, cycle: O) -> Self {
         Self {
             #[cfg(feature = "motion")]
@@ -389,14 +390,14 @@ impl<'d, const N: usize, P: Controller<N, Event: PeerEvent>, O: OutputPin> LoopO
         }
     }
 
-    /// Sets the rest of the law's motion, behind the waypoints that it begins with.
+    /// Sets the rest of the law's motion, behind the waypoints with which it begins.
     #[cfg(feature = "motion")]
     pub(crate) const fn feeds(&mut self, motion: Stored<'static, N>) {
         self.motion = motion;
     }
 
-    /// As many waypoints as there is room for. All of them were judged when the firmware was built; one that is refused is not
-    /// there, and the motion ends by that name.
+    /// Feeds as many waypoints as there is room for. All of them were checked when the firmware was built. If one is
+    /// rejected nevertheless, it is missing, and the motion ends with that reason.
     #[cfg(feature = "motion")]
     fn feed<L: Law<N>>(&mut self, engine: &mut Engine<'_, N, P, L>, now: Instant) {
         while engine.motion_status().room > 0

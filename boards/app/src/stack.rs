@@ -1,19 +1,19 @@
-//! The bytes of the stack that were never used: `cortex-m-rt` paints it at boot (its feature `paint-stack`), and bytes that have been
-//! used have lost their paint.
+//! Measures the part of the stack that was never used: `cortex-m-rt` paints it at boot (its feature `paint-stack`), and
+//! used bytes have lost their paint.
 
 use core::cell::Cell;
 
-/// The paint of `cortex-m-rt`.
+/// The paint pattern of `cortex-m-rt`.
 const PAINT: u32 = 0xcccc_cccc;
-/// Words looked at in one go, some 10 µs: the whole stack would cost a control cycle its time.
+/// The number of words examined in one call, about 10 µs. The whole stack would take a control cycle's time.
 const STEP: usize = 512;
 
-/// A stack that is looked at from its far end, a piece at a time.
+/// A measurement of the stack from its far end, one piece per call.
 #[derive(Debug)]
 pub(crate) struct Gauge {
-    /// Words from the far end that have their paint, as far as this pass has come.
+    /// The number of words from the far end that still have their paint, as far as this pass has examined.
     at: Cell<usize>,
-    /// The result of the newest whole pass \[B\].
+    /// The result of the newest complete pass \[B\].
     unused: Cell<Option<u32>>,
 }
 
@@ -23,24 +23,25 @@ impl Gauge {
         Self { at: Cell::new(0), unused: Cell::new(None) }
     }
 
-    /// Looks at the next piece of this stack.
+    /// Examines the next piece of this stack.
     pub(crate) fn look(&self) {
         self.pass(STEP, memory::word);
     }
 
-    /// Looks at all of it; what was never used \[B\]. `None` where no stack is painted.
+    /// Examines all of it and returns the number of bytes that were never used; `None` if the stack is not painted.
     pub(crate) fn look_at_all(&self) -> Option<u32> {
         self.at.set(0);
         self.pass(usize::MAX, memory::word);
         self.unused.get()
     }
 
-    /// Bytes that were never used, as the newest whole pass found them.
+    /// Returns the number of bytes that were never used, as of the newest complete pass.
     pub(crate) const fn unused(&self) -> Option<u32> {
         self.unused.get()
     }
 
-    /// `word` is the content at a place counted from the far end; `None` behind the near end.
+    /// Examines at most `most` words. `word` returns the content at a position counted from the far end; `None` behind
+    /// the near end.
     fn pass(&self, most: usize, word: impl Fn(usize) -> Option<u32>) {
         let from = self.at.get();
         let painted = (from..).take(most).take_while(|at| word(*at) == Some(PAINT)).count();
@@ -48,7 +49,7 @@ impl Gauge {
         if painted == most {
             self.at.set(to);
         } else {
-            // Used from here on, or the end: the next pass begins.
+            // A used word, or the end: the next pass begins.
             self.at.set(0);
             self.unused.set(word(to).map(|_| u32::try_from(to.saturating_mul(4)).unwrap_or(u32::MAX)));
         }
@@ -63,21 +64,21 @@ mod memory {
         static _stack_start: u32;
     }
 
-    /// The word so many words from the far end; `None` behind the near end.
+    /// Returns the word at a position counted from the far end; `None` behind the near end.
     pub(super) fn word(at: usize) -> Option<u32> {
-        // What is guarded is not to be had.
+        // The guarded part is not accessible.
         let start = &raw const _stack_start;
         let end = start.with_addr(crate::guard::end());
         let place = end.wrapping_add(at);
-        // SAFETY: between these two lies the stack, aligned memory for as long as this runs; it is only read, and
-        // volatile, because whoever uses it writes to it meanwhile.
+        // SAFETY: between these two addresses is the stack, which is aligned memory for as long as this runs. It is
+        // only read, and volatile, because its users write to it meanwhile.
         (place >= end && place < start).then(|| unsafe { place.read_volatile() })
     }
 }
 
 #[cfg(not(all(target_arch = "arm", target_os = "none")))]
 mod memory {
-    /// Returns `None`: there is no painted stack here.
+    /// Returns `None`, because there is no painted stack on this system.
     pub(super) const fn word(_: usize) -> Option<u32> {
         None
     }

@@ -1,4 +1,4 @@
-//! Telemetry on its way to the listener.
+//! Sends telemetry to the listener.
 
 use core::future::poll_fn;
 use core::task::Poll;
@@ -15,11 +15,11 @@ pub use outrigger_remote::telemetry::Device;
 use crate::log_event::PeerEvent;
 use crate::shared::Shared;
 
-/// The period in which it is checked whether something is due.
+/// The period in which the task checks whether a datagram is due.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// Memory to send with: for each listener two datagrams that wait for the wire, and one that is written. All zeros: it costs no
-/// flash.
+/// The memory for transmission: for each listener two datagrams that wait for the wire, and one that is being written.
+/// It is all zeros and takes no flash.
 pub struct Outgoing {
     socket: [u8; 2 * DATAGRAM_MAX],
     also: [u8; 2 * DATAGRAM_MAX],
@@ -40,8 +40,8 @@ impl Default for Outgoing {
     }
 }
 
-/// Sends the telemetry of `shared` to `target`; never returns and receives nothing. While nobody can be reached it waits, and data that
-/// becomes old meanwhile is dropped. It never waits for a second listener.
+/// Sends the telemetry of `shared` to `target`; never returns and receives nothing. While the listener cannot be
+/// reached it waits, and data that becomes old meanwhile is dropped. It never waits for a second listener.
 pub async fn send<const N: usize, P: Controller<N, Event: PeerEvent>>(
     shared: &Shared<N, P>,
     stack: Stack<'_>,
@@ -51,10 +51,10 @@ pub async fn send<const N: usize, P: Controller<N, Event: PeerEvent>>(
     let Outgoing { socket, also, datagram } = memory;
     let (mut metadata, mut also_metadata) = ([PacketMetadata::EMPTY; 2], [PacketMetadata::EMPTY; 2]);
     let mut socket = UdpSocket::new(stack, &mut [], &mut [], &mut metadata, socket);
-    // A socket of its own: where its listener does not answer ARP, a socket keeps its datagrams, and everything behind them.
+    // A separate socket: if its listener does not answer ARP, a socket holds its datagrams and all behind them.
     let mut also =
         target.also.map(|listener| (UdpSocket::new(stack, &mut [], &mut [], &mut also_metadata, also), listener));
-    // Port 0 is one that the stack chooses; a socket without one could not be told from a datagram that was lost.
+    // For port 0 the stack chooses a port. Datagrams of an unbound socket would be lost without an error.
     let mut bound = socket.bind(0).is_ok();
     if let Some((also, _)) = &mut also {
         bound &= also.bind(0).is_ok();

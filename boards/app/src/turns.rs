@@ -1,9 +1,9 @@
-//! The order of tasks that are ready: the control loop, then the network, then the rest in their order.
+//! The order in which ready tasks run: the control loop, then the network, then the rest in their order.
 //!
-//! A task is never interrupted by another, so that what can run before the control loop is the one poll that is under way, and
-//! interrupts; before the network, that and a poll of the control loop. A network that is always ready, as under a flood, would keep the
-//! rest from its turn, contacts that stop the arm among it: where nothing of the rest has run for a while, the network takes its
-//! turn with it.
+//! A task is never interrupted by another. Before the control loop can run, only the poll that is in progress and
+//! interrupts can run; before the network, also a poll of the control loop. A network that is always ready, as under a
+//! flood, would keep the other tasks from running, among them the contacts that stop the arm. Therefore the network
+//! gets the priority of the rest if no task of the rest has run for a while.
 
 use core::future::poll_fn;
 use core::pin::pin;
@@ -11,22 +11,22 @@ use core::sync::atomic::{AtomicU32, Ordering};
 
 use embassy_time::{Duration, Instant, Ticker};
 
-/// Priority of the control loop; the executor runs the highest first.
+/// The priority of the control loop. The executor runs the highest priority first.
 pub const CONTROL: u8 = 2;
-/// Priority of the tasks that carry frames, while the rest has its turns.
+/// The priority of the tasks that process frames, as long as the other tasks get their turns.
 pub const NETWORK: u8 = 1;
-/// Priority of all others.
+/// The priority of all other tasks.
 pub const REST: u8 = 0;
 
-/// The rest looks at the time so often.
+/// The period in which the lowest-priority task notes its turn.
 const LOOK: Duration = Duration::from_millis(5);
-/// The rest waits so long for the network, ten cycles of the fastest UR controller.
+/// The time that the other tasks wait for the network at most: ten cycles of the fastest UR controller.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// The time of the rest's last turn.
+/// The time of the last turn of the tasks with the lowest priority.
 #[derive(Debug, Default)]
 pub struct Turns {
-    /// In ms of the clock, which wrap.
+    /// The time in ms of the clock, wrapping.
     last: AtomicU32,
 }
 
@@ -37,7 +37,7 @@ impl Turns {
         Self { last: AtomicU32::new(0) }
     }
 
-    /// Notes that the rest has its turn; a task of its own with priority [`REST`], for ever.
+    /// Notes the turns of the lowest priority; never returns. Run it as a separate task with priority [`REST`].
     pub async fn note(&self) -> ! {
         let mut ticker = Ticker::every(LOOK);
         loop {
@@ -46,7 +46,7 @@ impl Turns {
         }
     }
 
-    /// Runs a task of the network, whose priority `set` changes: that of its next turn.
+    /// Runs a task of the network, and sets its priority for the next turn with `set`.
     pub async fn give_way<F: Future>(&self, network: F, set: impl Fn(u8)) -> F::Output {
         let mut network = pin!(network);
         poll_fn(|context| {
@@ -68,7 +68,7 @@ impl Turns {
 }
 
 const fn millis(at: Instant) -> u32 {
-    // Differences are what counts.
+    // Only differences matter.
     at.as_millis() as u32
 }
 
@@ -93,19 +93,20 @@ mod tests {
         }
     }
 
-    /// An executor's rule, as embassy's is with priorities: the highest first, and among equals the one that has waited longest. Every
-    /// task is always ready, and a turn takes a millisecond.
+    /// Simulates an executor with priorities, as embassy's: the highest first, and among equals the one that has waited
+    /// longest. Every task is always ready, and a turn takes a millisecond.
     #[test]
     fn under_a_flood_the_rest_has_all_its_turns_in_time_and_the_control_loop_always_goes_first() {
         let turns = Turns::new();
-        // The loop, ready every 3 ms; the network, always; three tasks of the rest, always; and the one that notes.
+        // The control loop is ready every 3 ms; the network, three tasks of the rest, and the one that notes turns
+        // always.
         let (mut queue, mut network) = (vec![("network", NETWORK), ("a", REST), ("b", REST), ("notes", REST)], 0);
         let (mut last_of_a, mut longest) = (0, 0);
         for now in 0..10_000 {
             if now % 3 == 0 {
                 queue.push(("control", CONTROL));
             }
-            // The first of the highest.
+            // The first one with the highest priority.
             let highest = queue.iter().map(|(_, priority)| *priority).max().unwrap();
             let next = queue.iter().position(|(_, priority)| *priority == highest).unwrap();
             let (task, _) = queue.remove(next);

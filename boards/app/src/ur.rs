@@ -1,4 +1,4 @@
-//! Engine and memory beside a controller of Universal Robots.
+//! Engine and memory of a robot with a controller of Universal Robots.
 
 use core::mem::MaybeUninit;
 
@@ -21,14 +21,14 @@ type Engine = UrEngine<'static, AnyLaw<6>>;
 /// The state shared between the control loop and the other tasks.
 pub type Shared = shared::Shared<6, Ur<'static>>;
 
-/// The size of the connection of a program, where one may carry the commands.
+/// The size of the buffers for a program's connection, if a program may carry the commands \[B\].
 const PROGRAM: usize = if cfg!(feature = "programs") { FOR_A_PROGRAM } else { 0 };
 
-/// Groups of inputs of RTDE: a program may get its orders in one.
+/// The number of groups of RTDE inputs: a program may get its orders in one.
 const GROUPS: usize = if cfg!(feature = "programs") { 1 } else { 0 };
 
-/// All memory of a robot, to be kept in a static: it begins as zeros, and costs no flash. The recorder has its own, which a
-/// reset leaves as it is.
+/// All memory of a robot, to be stored in a static. It is all zeros and takes no flash. The recorder has separate
+/// memory, which a reset leaves unchanged.
 pub struct Memory {
     windows: Windows,
     rtde: MaybeUninit<RtdeMemory<'static, LEAST, GROUPS>>,
@@ -67,7 +67,7 @@ impl Robot {
     /// Creates the robot of these settings; `device` has the names for telemetry.
     ///
     /// # Errors
-    /// What is wrong with the settings.
+    /// [`StartError`] if the settings cannot be used.
     pub fn new(
         stack: Stack<'static>,
         settings: &Settings,
@@ -100,7 +100,7 @@ impl Robot {
         })
     }
 
-    /// Runs the control loop until a shutdown has been carried out. `cycle` changes its level with each control cycle.
+    /// Runs the control loop until a shutdown has been executed. `cycle` changes its level with each control cycle.
     pub async fn run(mut self, cycle: impl OutputPin) {
         let mut observer = LoopObserver::new(self.shared, self.handle, cycle);
         #[cfg(feature = "motion")]

@@ -1,4 +1,5 @@
-//! A configuration: every problem names a line, and the engine accepts what the reader accepts.
+//! Reads any bytes as a configuration. Checks that every problem states its line, and that the engine accepts all
+//! configurations that the reader accepts.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,5 @@
-//! A motion in a file, as a table or as JSON: what is read is finite and ends at rest, and an error names a place.
+//! Reads any bytes as a motion in a file, as a table or as JSON. Checks that an accepted motion is finite and ends at
+//! rest, and that an error states its position.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

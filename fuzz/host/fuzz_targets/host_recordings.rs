@@ -1,4 +1,5 @@
-//! A recording in MCAP as a motion, as a table, decoded and replayed: an error names the file.
+//! Reads any bytes as a recording in MCAP: as a motion, as a table, decoded and replayed. Checks that an error states
+//! the file.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

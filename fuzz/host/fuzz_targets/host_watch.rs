@@ -1,4 +1,5 @@
-//! Telemetry of a board and pieces of its recordings: nothing of it steers the terminal, and pieces are the whole.
+//! Reads any bytes as telemetry of a board and as pieces of its recordings. Checks that none of it controls the
+//! terminal, and that the pieces add up to the whole.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! A limit on memory for the targets, and what they print.
+//! A memory limit for the fuzz targets of the host program, and the handling of their output.
 
 #[path = "../../../port-linux/tests/damage/counting.rs"]
 #[allow(dead_code, reason = "the greatest request does not matter here")]
@@ -6,19 +6,20 @@ mod counting;
 
 use std::fs::File;
 
-/// The most memory that one input may need at once \[B\].
+/// The greatest amount of memory that one input may use at once \[B\].
 const MOST: usize = 64 << 20;
 
 #[global_allocator]
 static ALLOCATOR: counting::Counting = counting::Counting;
 
-/// Runs `work`, and panics where it held more memory on this thread at once than [`MOST`], beyond what was held before.
+/// Runs `work`. Panics if it uses more than [`MOST`] bytes on this thread at once, beyond those that were in use
+/// before.
 pub fn limited(work: impl FnOnce()) {
     let (most, ()) = counting::most_held(work);
     assert!(most <= MOST, "{most} bytes at once");
 }
 
-/// Discards what commands print: it is not looked at. To be called once.
+/// Discards standard output of commands, which is not checked. Call it once.
 pub fn discard_output() {
     let nowhere = File::options().write(true).open("/dev/null").expect("a device without an end");
     rustix::stdio::dup2_stdout(nowhere).expect("another standard output");

@@ -1,9 +1,10 @@
-//! TI ADS131M06: six 24-bit converters that sample at once, for the six bridges of a force/torque sensor, on SPI.
+//! TI ADS131M06: six 24-bit converters that sample simultaneously, for the six bridges of a force/torque sensor, on
+//! SPI.
 //!
-//! Frames of eight 24-bit words, most significant byte first (mode 1, up to 25 MHz): status, six channels, CRC-16 of
-//! what was before. The first word answers the command of the frame before: status where there was none. DRDY is low
-//! while there are conversions that were not read; the device keeps two, and the older comes first. Written by the data
-//! sheet (SBAS949) and tried against a model of it only.
+//! A frame is eight 24-bit words, most significant byte first (mode 1, up to 25 MHz): status, six channels, and a
+//! CRC-16 of the words before. The first word is the reply to the command of the previous frame, or the status if there
+//! was none. DRDY is low while there are unread conversions; the device stores two, and sends the older first.
+//! Implemented from the data sheet (SBAS949) and tested only with a model of the device.
 
 use embassy_futures::select::{Either, select};
 use embedded_hal_async::delay::DelayNs;
@@ -15,34 +16,34 @@ use outrigger_wire::sensor::{Reading, SampleValue};
 use super::{Arrival, Clock, Counters, Sensor};
 
 const CHANNELS: usize = 6;
-/// Bytes of one frame: status, channels, checksum, of three bytes each.
+/// The size of one frame \[B\]: status, channels and checksum, three bytes each.
 const FRAME: usize = 3 * (1 + CHANNELS + 1);
-/// No command: everything zero.
+/// The null command: all zeros.
 const NULL: [u16; 5] = [0; 5];
-/// Writes four registers from MODE on: MODE, CLOCK, GAIN1, GAIN2.
+/// Writes four registers, beginning with MODE: MODE, CLOCK, GAIN1, GAIN2.
 const WRITE_SETTINGS: u16 = 0b011 << 13 | 0x02 << 7 | 3;
-/// Answers that they were written.
+/// The reply that they were written.
 const SETTINGS_WRITTEN: u16 = 0b010 << 13 | 0x02 << 7 | 3;
-/// 24-bit words, SPI time-out, and the flag of a reset taken back.
+/// 24-bit words, SPI timeout, and the flag of a reset cleared.
 const MODE: u16 = 0x0110;
-/// Every channel on, high resolution; the rate is added.
+/// All channels on, high resolution; the rate is added.
 const CLOCK: u16 = 0x3f02;
 /// A gain of 128 on each channel.
 const GAINS: [u16; 2] = [0x7777, 0x0077];
-/// Status: it was reset, and has forgotten its settings.
+/// Status: the device was reset and has lost its settings.
 const RESET: u16 = 1 << 10;
-/// Status: every channel has a conversion that was not read.
+/// Status: every channel has an unread conversion.
 const READY: u16 = 0b11_1111;
-/// Volts of one count: 1.2 V by the gain, by 2²³.
+/// The voltage of one count \[V\]: 1.2 V divided by the gain and by 2²³.
 const VOLT: f32 = 1.2 / 128.0 / 8_388_608.0;
-/// The ends of a channel's range, for a bridge with a broken wire, or overloaded.
+/// The ends of a channel's range, which result from a broken wire or an overload.
 const RAILS: [i32; 2] = [-0x80_0000, 0x7f_ffff];
-/// Longest wait for a conversion: five of the slowest rate \[ms\].
+/// The longest wait for a conversion \[ms\]: five periods of the slowest rate.
 const WAIT_MS: u32 = 20;
-/// Pause after anything that is not a reading \[ms\].
+/// The pause after a failure \[ms\].
 const PAUSE_MS: u32 = 1;
 
-/// The oversampling that makes this rate, in its place in CLOCK.
+/// Returns the oversampling for this rate, in its position in CLOCK.
 const fn oversampling(rate: BridgeRate) -> u16 {
     let oversampling = match rate {
         BridgeRate::Hz250 => 7,
@@ -52,7 +53,7 @@ const fn oversampling(rate: BridgeRate) -> u16 {
     oversampling << 2
 }
 
-/// A six-axis force/torque sensor: Fx Fy Fz \[N\], Tx Ty Tz \[N·m\]; NaN where a channel is at its end.
+/// A six-axis force/torque sensor: Fx Fy Fz \[N\], Tx Ty Tz \[N·m\]; NaN if a channel is at an end of its range.
 ///
 /// The rates are those of a device with a clock of 8.192 MHz.
 #[derive(Debug)]
@@ -65,9 +66,9 @@ pub struct Ads131m06<'d, S, P, D> {
     clock: Clock,
     counters: &'d Counters,
     seq: u32,
-    /// The conversions before were read, too: what is read next is as new as it gets.
+    /// `true` if all earlier conversions were read, so that the next one is the newest.
     in_step: bool,
-    /// The device has its settings, as far as is known.
+    /// `true` if the device has its settings, as far as is known.
     set_up: bool,
 }
 
@@ -85,9 +86,11 @@ impl<'d, S: SpiDevice, P: Wait, D: DelayNs> Ads131m06<'d, S, P, D> {
         Self { spi, data_ready, rate, bridges, delay, clock, counters, seq: 0, in_step: false, set_up: false }
     }
 
-    /// Waits for conversions, as long as a device that is there can take, and reads them \[counts\]. `None` where there are none, whatever the cause: it is counted.
+    /// Waits for conversions, as long as a connected device can take, and reads them \[counts\]. `None` if there are
+    /// none; the failure is counted, whatever its cause.
     async fn conversions(&mut self) -> Option<[i32; CHANNELS]> {
-        // Out of step, two frames go before: they set the device up where it must be, and bring old conversions.
+        // Out of step, two additional frames come first: they write the settings if necessary, and read the old
+        // conversions.
         let last = if self.in_step { 0 } else { 2 };
         let settings = !self.in_step && !self.set_up;
         for n in 0..3 {
@@ -122,7 +125,7 @@ impl<'d, S: SpiDevice, P: Wait, D: DelayNs> Ads131m06<'d, S, P, D> {
     }
 }
 
-/// A frame to be sent: a command with its data, two bytes of each word.
+/// Returns a frame to be sent: a command with its data, two bytes of each word.
 fn frame(command: &[u16; 5]) -> [u8; FRAME] {
     let mut frame = [0; FRAME];
     for (word, value) in frame.as_chunks_mut::<3>().0.iter_mut().zip(command) {
@@ -132,7 +135,7 @@ fn frame(command: &[u16; 5]) -> [u8; FRAME] {
     frame
 }
 
-/// The answer and the conversions of a frame whose checksum is right.
+/// Returns the reply and the conversions of a frame; `None` if its checksum is wrong.
 fn checked(frame: &[u8; FRAME]) -> Option<(u16, [i32; CHANNELS])> {
     let (content, [high, low, _]) = frame.split_last_chunk::<3>()?;
     if crc16(content) != u16::from_be_bytes([*high, *low]) {
@@ -141,13 +144,13 @@ fn checked(frame: &[u8; FRAME]) -> Option<(u16, [i32; CHANNELS])> {
     let ([[answer_high, answer_low, _], channels @ ..], _) = content.as_chunks::<3>() else { return None };
     let mut counts = [0; CHANNELS];
     for (count, [high, middle, low]) in counts.iter_mut().zip(channels) {
-        // The sign comes with the upper byte.
+        // The upper byte contains the sign.
         *count = i32::from_be_bytes([*high, *middle, *low, 0]) >> 8;
     }
     Some((u16::from_be_bytes([*answer_high, *answer_low]), counts))
 }
 
-/// CRC-16 as CCITT has it: polynomial 0x1021, all bits set before.
+/// Returns the CRC-16 of CCITT: polynomial 0x1021, all bits set at the start.
 fn crc16(bytes: &[u8]) -> u16 {
     let mut crc = u16::MAX;
     for byte in bytes {
@@ -161,7 +164,7 @@ fn crc16(bytes: &[u8]) -> u16 {
 }
 
 impl<S: SpiDevice, P: Wait, D: DelayNs> Sensor for Ads131m06<'_, S, P, D> {
-    /// Readings that were not read in time, or not well, are missing in the sequence.
+    /// Readings that were missed or failed are missing in the sequence.
     #[expect(clippy::cast_precision_loss, reason = "24 bits are exact")]
     async fn next(&mut self) -> Arrival {
         loop {

@@ -1,44 +1,44 @@
-//! A sensor with a voltage or a current for its value.
+//! A sensor whose output is a voltage or a current.
 
 use embedded_hal_async::delay::DelayNs;
 use outrigger_wire::sensor::{Reading, SampleValue};
 
 use super::{Arrival, Clock, Counters, Sensor};
 
-/// An analogue-to-digital converter, one channel of it. (`embedded-hal` has no trait for one: a board wraps its own in
-/// a line or two.)
+/// One channel of an analog-to-digital converter. (`embedded-hal` has no trait for it: a board wraps its own in a line
+/// or two.)
 #[expect(async_fn_in_trait, reason = "as for `Sensor`")]
 pub trait Adc {
     /// The error of a converter.
     type Error;
 
-    /// One conversion \[counts\], negative ones included where it measures differences.
+    /// Makes one conversion \[counts\]; the result can be negative if the converter measures differences.
     ///
     /// # Errors
-    /// The converter's own.
+    /// The error of the converter.
     async fn convert(&mut self) -> Result<i32, Self::Error>;
 }
 
-/// From counts to SI units: `gain · counts + offset`, where the wire is in order.
+/// A conversion from counts to SI units: `gain · counts + offset`, if the wire is intact.
 ///
-/// Sensors leave room at both ends of their range (4…20 mA, 0.5…4.5 V) so that a broken wire or a short shows: outside
-/// `lowest…highest` the value is NaN, which the engine refuses as out of range.
+/// Sensors leave room at both ends of their range (4…20 mA, 0.5…4.5 V) so that a broken wire or a short can be
+/// detected. Outside `lowest…highest` the value is NaN, which the engine rejects as out of range.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Calibration {
     /// SI units per count.
     pub gain: f32,
-    /// Value at zero counts \[SI unit\].
+    /// The value at zero counts \[SI unit\].
     pub offset: f32,
-    /// Least counts of a wire in order.
+    /// The least count of an intact wire.
     pub lowest: i32,
-    /// Most counts of a wire in order.
+    /// The greatest count of an intact wire.
     pub highest: i32,
 }
 
 impl Calibration {
-    /// Returns the line through two points (counts, value in SI units) that were measured, for counts of `lowest…highest`. `None` where
-    /// the points lie at the same counts.
+    /// Returns the line through two measured points (counts, value in SI units), for counts of `lowest…highest`. `None`
+    /// if both points have the same counts.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "converters have at most 24 bits")]
     pub fn through(a: (i32, f32), b: (i32, f32), lowest: i32, highest: i32) -> Option<Self> {
@@ -47,7 +47,7 @@ impl Calibration {
         Some(Self { gain, offset: a.1 - gain * a.0 as f32, lowest, highest })
     }
 
-    /// Returns the value at `counts` \[SI unit\]; NaN where the wire is not in order.
+    /// Returns the value at `counts` \[SI unit\]; NaN if the wire is not intact.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "converters have at most 24 bits")]
     pub fn value(&self, counts: i32) -> f32 {
@@ -55,7 +55,7 @@ impl Calibration {
     }
 }
 
-/// A converter that is read at a rate of one's own.
+/// A converter that is read periodically, at a chosen rate.
 #[derive(Debug)]
 pub struct Analog<'d, A, D> {
     adc: A,
@@ -68,7 +68,7 @@ pub struct Analog<'d, A, D> {
 }
 
 impl<'d, A: Adc, D: DelayNs> Analog<'d, A, D> {
-    /// Creates a sensor at `adc`, read every `period_us` µs (and the time of a conversion).
+    /// Creates a sensor at `adc` that is read every `period_us` µs (plus the time of a conversion).
     pub const fn new(
         adc: A,
         calibration: Calibration,
@@ -82,7 +82,7 @@ impl<'d, A: Adc, D: DelayNs> Analog<'d, A, D> {
 }
 
 impl<A: Adc, D: DelayNs> Sensor for Analog<'_, A, D> {
-    /// A conversion that fails is missing in the sequence.
+    /// A failed conversion is missing in the sequence.
     async fn next(&mut self) -> Arrival {
         loop {
             self.delay.delay_us(self.period_us).await;
@@ -108,7 +108,7 @@ mod tests {
     use super::super::doubles::{Pause, advance_to, after, clock, next, silence};
     use super::*;
 
-    /// Takes 20 µs for each of these conversions.
+    /// A converter that takes 20 µs for each of these conversions.
     struct Script<'s>(&'s [Option<i32>]);
 
     impl Adc for Script<'_> {
@@ -122,7 +122,7 @@ mod tests {
         }
     }
 
-    /// 4…20 mA for 0…0.5 m at 150 Ω and 12 bits of 3.3 V: 745 and 3 723 counts.
+    /// 4…20 mA for 0…0.5 m, at 150 Ω and 12 bits of 3.3 V: 745 and 3 723 counts.
     fn laser() -> Calibration {
         Calibration::through((745, 0.0), (3723, 0.5), 670, 3890).unwrap()
     }

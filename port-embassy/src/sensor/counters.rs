@@ -1,10 +1,11 @@
-//! The counts of a sensor, for other tasks to read while it runs.
+//! The counts of a sensor, which other tasks can read while it runs.
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
 use outrigger_wire::sensor::Figures;
 
-/// Counters of one sensor: it writes them, anybody reads them. Each is exact; two of them may be from different moments.
+/// The counters of one sensor, which writes them; any task may read them. Each counter is exact, but two of them may be
+/// from different moments.
 #[derive(Debug, Default)]
 pub struct Counters {
     readings: AtomicU32,
@@ -17,9 +18,9 @@ pub struct Counters {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Counted {
-    /// Readings, messages that were none, and bytes that belong to no reading.
+    /// The numbers of readings, of invalid messages, and of bytes that belong to no reading.
     pub figures: Figures,
-    /// Transfers that failed: the port, the bus or the converter reported an error.
+    /// The number of transfers that failed: the port, the bus or the converter reported an error.
     pub faults: u32,
 }
 
@@ -53,7 +54,7 @@ impl Counters {
         one_more(&self.readings);
     }
 
-    /// A message of this many bytes was no reading.
+    /// Counts an invalid message of this many bytes.
     pub(super) fn refused(&self, bytes: u32) {
         one_more(&self.refused);
         self.garbage.store(self.garbage.load(Ordering::Relaxed).saturating_add(bytes), Ordering::Relaxed);
@@ -64,7 +65,7 @@ impl Counters {
     }
 }
 
-/// Loads and stores only: the one sensor writes, and the smallest cores cannot do more.
+/// Increments a counter with a load and a store, because only the sensor writes and the smallest cores have no more.
 fn one_more(counter: &AtomicU32) {
     counter.store(counter.load(Ordering::Relaxed).saturating_add(1), Ordering::Relaxed);
 }

@@ -1,4 +1,4 @@
-//! What the tests of the sensors stand on: a clock that only moves when something happens, ports and buses in memory.
+//! Test doubles for the sensors' tests: a clock that only advances on events, and ports and buses in memory.
 
 extern crate std;
 
@@ -15,31 +15,31 @@ use super::{Arrival, Sensor};
 
 std::thread_local! {
     static NOW: Cell<Instant> = const { Cell::new(Instant::ZERO) };
-    /// Whether a script has nothing more to tell.
+    /// `true` if a script has ended.
     static AT_END: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The clock of this test.
+/// Returns the time on the test's clock.
 pub(super) fn clock() -> Instant {
     NOW.get()
 }
 
-/// This many µs after the beginning.
+/// Returns the instant this many µs after the beginning.
 pub(super) fn after(micros: u64) -> Instant {
     Instant::from_micros(micros)
 }
 
-/// It is `at` at least.
+/// Advances the clock to `at`, if it is earlier.
 pub(super) fn advance_to(at: Instant) {
     NOW.set(NOW.get().max(at));
 }
 
-/// Waits by moving the clock.
+/// A delay that advances the clock.
 #[derive(Debug)]
 pub(super) struct Pause(());
 
 impl Pause {
-    /// Begins a test: its thread may have run another one before.
+    /// Begins a test; its thread may have run another one before.
     pub(super) fn at_zero() -> Self {
         NOW.set(Instant::ZERO);
         AT_END.set(false);
@@ -57,12 +57,12 @@ pub(super) fn poll<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
     future.poll(&mut Context::from_waker(Waker::noop()))
 }
 
-/// The next reading; `None` where the script of the double is at its end.
+/// Returns the next reading; `None` if the double's script has ended.
 pub(super) fn next(sensor: &mut impl Sensor) -> Option<Arrival> {
     polled(sensor).1
 }
 
-/// The next reading, and after how many polls.
+/// Returns the next reading, and the number of polls until then.
 pub(super) fn polled(sensor: &mut impl Sensor) -> (usize, Option<Arrival>) {
     let mut next = pin!(sensor.next());
     for polls in 1.. {
@@ -76,13 +76,13 @@ pub(super) fn polled(sensor: &mut impl Sensor) -> (usize, Option<Arrival>) {
     unreachable!("no script is endless")
 }
 
-/// What a script has to tell when it is at its end: nothing, ever.
+/// Waits forever, after the end of a script.
 pub(super) async fn silence<T>() -> T {
     AT_END.set(true);
     pending().await
 }
 
-/// What a serial port has to tell, and when \[µs after the beginning\].
+/// An event of a serial port, with its time \[µs after the beginning\].
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Happens<'s> {
     /// These bytes can be read.

@@ -1,8 +1,9 @@
 //! Sharp GP2Y0E02B and GP2Y0E03, an optical distance sensor for 4…50 cm, at 0x40 of an I²C bus.
 //!
-//! It measures by itself, every 40 ms at most. Registers, by its application note: 0x5e and 0x5f hold the distance, the
-//! upper eight and the lower four bits; 0x35 holds a shift n of 1 or 2. The distance in cm is those twelve bits, by 16,
-//! by 2ⁿ. Written by the documents and tried against a model of it only.
+//! It measures continuously, with a period of at most 40 ms. Registers, according to its application note: 0x5e and
+//! 0x5f contain the distance, the upper eight and the lower four bits; 0x35 contains a shift n of 1 or 2. The distance
+//! in cm is these twelve bits divided by 16 and by 2ⁿ. Implemented from the documents and tested only with a model of
+//! the sensor.
 
 use embedded_hal_async::delay::DelayNs;
 use embedded_hal_async::i2c::I2c;
@@ -13,13 +14,13 @@ use super::{Arrival, Clock, Counters, Sensor};
 const ADDRESS: u8 = 0x40;
 const SHIFT: u8 = 0x35;
 const DISTANCE: u8 = 0x5e;
-/// No sooner is there a new measurement \[ms\].
+/// The period after which there is a new measurement \[ms\].
 const PERIOD_MS: u32 = 40;
-/// The nearest distance that it measures \[m\], and the farthest below; beyond them it reports something all the same.
+/// The smallest distance of the range \[m\], and the largest below. Beyond them the sensor still reports a number.
 const NEAREST: f32 = 0.04;
 const FARTHEST: f32 = 0.5;
 
-/// The distance to what it looks at \[m\]; NaN outside its range.
+/// Measures the distance to an object \[m\]; NaN outside the sensor's range.
 ///
 /// Configure its source with a `max_age` of at least 0.15 s: a reading may be 40 ms old when it is read, and is read
 /// every 40 ms.
@@ -29,18 +30,19 @@ pub struct Gp2y0e03<'d, B, D> {
     delay: D,
     clock: Clock,
     counters: &'d Counters,
-    /// Metres of one count; `None` until the sensor has said it, and after it did not answer: it may be another then.
+    /// The distance of one count \[m\]. `None` before the sensor has reported it, and after it did not answer, because
+    /// it may have been replaced.
     step: Option<f32>,
     seq: u32,
 }
 
 impl<'d, B: I2c, D: DelayNs> Gp2y0e03<'d, B, D> {
-    /// Creates the sensor on this bus, of 400 kHz at most.
+    /// Creates the sensor on this bus, which must run at 400 kHz at most.
     pub const fn new(bus: B, delay: D, clock: Clock, counters: &'d Counters) -> Self {
         Self { bus, delay, clock, counters, step: None, seq: 0 }
     }
 
-    /// Asks for the newest distance \[m\]; `None` where the sensor does not answer, or nonsense.
+    /// Reads the newest distance \[m\]; `None` if the sensor does not answer or reports invalid data.
     async fn distance(&mut self) -> Option<f32> {
         let step = match self.step {
             Some(step) => step,
@@ -66,7 +68,7 @@ impl<'d, B: I2c, D: DelayNs> Gp2y0e03<'d, B, D> {
 }
 
 impl<B: I2c, D: DelayNs> Sensor for Gp2y0e03<'_, B, D> {
-    /// An attempt that fails is missing in the sequence.
+    /// A failed attempt is missing in the sequence.
     async fn next(&mut self) -> Arrival {
         loop {
             self.delay.delay_ms(PERIOD_MS).await;
@@ -90,7 +92,7 @@ mod tests {
     use super::super::doubles::{Pause, advance_to, after, clock, next, silence};
     use super::*;
 
-    /// A bus with one sensor: what is in its distance registers at each time it is asked, or that it is not there.
+    /// A bus with one sensor: the contents of its distance registers at each read, or that it does not answer.
     struct Bus<'s> {
         shift: u8,
         script: &'s [Option<[u8; 2]>],
@@ -135,10 +137,10 @@ mod tests {
     #[test]
     fn twelve_bits_and_a_shift_are_a_distance_stamped_after_the_transfer() {
         let counters = Counters::new();
-        // 0x640 = 1600 counts: 25 cm at a shift of 2, and the upper half of the low byte means nothing.
+        // 0x640 = 1600 counts: 25 cm at a shift of 2. The upper half of the low byte has no meaning.
         let bus = Bus { shift: 2, script: &[Some([0x64, 0xf0]), Some([0x64, 0x01])] };
         let mut sensor = Gp2y0e03::new(bus, Pause::at_zero(), clock, &counters);
-        // The first time, the shift is asked for, too.
+        // The first time, the shift is read too.
         assert_eq!(distance(&mut sensor), Some((1, 0.25, Some(40_200))));
         assert_eq!(distance(&mut sensor), Some((2, 0.25 + 0.01 / 64.0, Some(80_300))));
         let bus = Bus { shift: 1, script: &[Some([0x32, 0x00])] };
@@ -168,7 +170,7 @@ mod tests {
         assert_eq!(arrival.reading.seq, 4);
         assert!(arrival.at >= after(4 * 40_000));
         assert_eq!(counters.counted().faults, 2);
-        // What answers after all may be another sensor: a shift that none has is no distance.
+        // A sensor that answers again may be another one: with an invalid shift there is no distance.
         let bus = Bus { shift: 0x20, script: &[Some([0x64, 0]), None] };
         let mut sensor = Gp2y0e03::new(bus, Pause::at_zero(), clock, &counters);
         assert!(matches!(

@@ -1,14 +1,14 @@
-//! Sensors of a board: each is a task that waits for readings, stamps them at their arrival and hands them over.
+//! Sensors of a board. Each is a task that waits for readings, adds their time of arrival and passes them on.
 //!
 //! | sensor | readings come | over |
 //! |---|---|---|
 //! | [`Uart`] | as lines of text or as frames with a checksum | `embedded_io_async::Read` |
-//! | [`Analog`] | from a converter, at a rate of one's own | [`Adc`] |
-//! | [`Gp2y0e03`] | from a distance sensor, as an example of a bus that is asked | `embedded_hal_async::i2c::I2c` |
-//! | [`Ads131m06`] | from a six-channel bridge converter, as an example of a device that tells when it is ready | `embedded_hal_async::spi::SpiDevice` |
+//! | [`Analog`] | from a converter, at a chosen rate | [`Adc`] |
+//! | [`Gp2y0e03`] | from a distance sensor, as an example of a bus that is polled | `embedded_hal_async::i2c::I2c` |
+//! | [`Ads131m06`] | from a six-channel bridge converter, as an example of a device that signals when it is ready | `embedded_hal_async::spi::SpiDevice` |
 //!
-//! A sensor that fails does nothing about it but count and try again at its own pace: what is missing, too old, out of
-//! range or frozen is the engine's to judge, and it knows by the readings alone.
+//! A sensor only counts its failures and tries again at its own pace. The engine detects missing, old, frozen and
+//! out-of-range readings by the readings alone.
 //!
 //! ```
 //! # use embedded_hal_async::delay::DelayNs;
@@ -45,33 +45,33 @@ use outrigger_wire::time::Instant;
 
 use crate::handle::Handle;
 
-/// The clock that readings are stamped with: on a board [`now`](crate::now), as the engine's clock does.
+/// The clock for time stamps of readings: on a board [`now`](crate::now), which is also the engine's.
 pub type Clock = fn() -> Instant;
 
-/// A reading in SI units, and when it arrived.
+/// A reading in SI units, with its time of arrival.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Arrival {
     /// The reading.
     pub reading: Reading,
-    /// Right after the transfer that completed it.
+    /// The time directly after the transfer that completed the reading.
     pub at: Instant,
 }
 
-/// Something that measures.
+/// A sensor.
 #[expect(async_fn_in_trait, reason = "sensors run in tasks of their own, on the executor that made them")]
 pub trait Sensor {
-    /// Waits for the next reading. Fails never: what goes wrong is counted and tried again, at the sensor's own pace.
+    /// Waits for the next reading. Never fails: failures are counted, and the sensor tries again at its own pace.
     async fn next(&mut self) -> Arrival;
 }
 
-/// Hands every reading of `sensor` to the robot's task, as those of `source`. It never waits for that task: of several
-/// readings that it has not taken yet it will see the newest.
+/// Passes every reading of `sensor` to the robot's task, as readings of `source`. It never waits for that task, which
+/// gets only the newest of several readings that it has not taken yet.
 pub async fn pump(mut sensor: impl Sensor, robot: Handle<'_>, source: SourceId) -> ! {
     loop {
         let Arrival { reading, at } = sensor.next().await;
         robot.sample(reading.sample(source, at));
-        // A sensor that always has one more must not keep other tasks from running.
+        // A sensor that always has another reading must not prevent other tasks from running.
         yield_now().await;
     }
 }

@@ -7,7 +7,7 @@ use super::doubles::{after, poll};
 use super::*;
 use crate::handle::{Mail, Shared};
 
-/// Always has one more reading.
+/// A sensor that always has another reading.
 struct Babbling(u32);
 
 impl Sensor for Babbling {
@@ -21,7 +21,7 @@ impl Sensor for Babbling {
 fn the_newest_reading_waits_for_the_robots_task_however_fast_the_sensor_is() {
     let shared = Shared::new();
     let mut pump = pin!(pump(Babbling(0), Handle::new(&shared), SourceId(3)));
-    // Each poll returns although there is always one more.
+    // Each poll returns although there is always another reading.
     for _ in 0..1_000 {
         assert!(poll(pump.as_mut()).is_pending());
     }
@@ -30,7 +30,7 @@ fn the_newest_reading_waits_for_the_robots_task_however_fast_the_sensor_is() {
     assert!(poll(pin!(shared.next())).is_pending());
 }
 
-/// The page on sensors.
+/// Returns the text of the page on sensors.
 fn page() -> String {
     std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/inputs.md")).expect("the page")
 }
@@ -55,7 +55,7 @@ fn the_times_on_the_wire_are_those_of_the_longest_frames() {
     let [one, six] = [1, 6].map(longest);
     assert!(page.contains(&format!("| at | a distance, {one} B at most | six values, {six} B at most |")));
     for (shown, baud) in [("115 200", 115_200.0), ("921 600", 921_600.0)] {
-        // Ten bits a byte.
+        // Ten bits per byte.
         let [one, six] = [one, six].map(|bytes| bytes as f64 * 10.0 * 1e3 / baud);
         assert!(page.contains(&format!("| {shown} Bd | {one:.1} ms | {six:.1} ms, at most ")), "{one} {six}");
     }

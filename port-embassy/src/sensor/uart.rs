@@ -7,16 +7,17 @@ use outrigger_wire::sensor::{Decoder, Form, Reading, Scale};
 
 use super::{Arrival, Clock, Counters, Sensor};
 
-/// Bytes taken in at once \[B\]: what is behind the newest whole reading waits for the rest of it anyway.
+/// The number of bytes read at once. It is small, because bytes behind the newest complete reading must wait in any
+/// case.
 const CHUNK: usize = 64;
-/// Pause after an error of the port \[ms\]: a line that is held low reports one as often as it is asked.
+/// The pause after an error of the port \[ms\]: a line that is held low reports an error at each read.
 const PAUSE_MS: u32 = 1;
 
-/// Lines or frames from a serial port.
+/// Reads lines or frames from a serial port.
 ///
-/// The port's own buffer must hold what arrives while other tasks run; what it loses is an error of the port, and then
-/// the message in progress is given up. Only the newest reading of each read is handed on: earlier ones are older than
-/// their arrival would say.
+/// The port's own buffer must hold the bytes that arrive while other tasks run. Lost bytes are an error of the port,
+/// and the current message is then discarded. Only the newest reading of each read is passed on, because earlier ones
+/// are older than their time of arrival.
 #[derive(Debug)]
 pub struct Uart<'d, R, D> {
     port: R,
@@ -28,14 +29,14 @@ pub struct Uart<'d, R, D> {
 }
 
 impl<'d, R: Read, D: DelayNs> Uart<'d, R, D> {
-    /// Creates a sensor that sends `form` to `port`, in units that `scale` makes SI units.
+    /// Creates a sensor that sends `form` to `port`, in units that `scale` converts to SI units.
     pub const fn new(port: R, form: Form, scale: Scale, delay: D, clock: Clock, counters: &'d Counters) -> Self {
         Self { port, decoder: Decoder::new(form), scale, delay, clock, counters }
     }
 }
 
 impl<R: Read, D: DelayNs> Uart<'_, R, D> {
-    /// Takes in what the port has brought, if it has: the newest reading among it.
+    /// Processes the bytes of a read, or its failure, and returns the newest reading among them.
     fn take(&mut self, arrived: Option<&[u8]>) -> Option<Reading> {
         let newest = match arrived {
             Some(bytes) => self.decoder.newest(bytes, |_, _| {}),
@@ -51,13 +52,13 @@ impl<R: Read, D: DelayNs> Uart<'_, R, D> {
 }
 
 impl<R: Read, D: DelayNs> Sensor for Uart<'_, R, D> {
-    /// Dropping the future loses nothing that the port has not lost.
+    /// Dropping the future loses no bytes beyond those that the port has lost.
     async fn next(&mut self) -> Arrival {
         let mut bytes = [0; CHUNK];
         loop {
             let read = self.port.read(&mut bytes).await;
             let at = (self.clock)();
-            // No byte at all is a port that has ended.
+            // A read of zero bytes means that the port has ended.
             let arrived = read.ok().and_then(|count| bytes.get(..count)).filter(|arrived| !arrived.is_empty());
             let failed = arrived.is_none();
             if let Some(reading) = self.take(arrived) {
@@ -66,7 +67,7 @@ impl<R: Read, D: DelayNs> Sensor for Uart<'_, R, D> {
             if failed {
                 self.delay.delay_ms(PAUSE_MS).await;
             } else {
-                // A sensor that babbles must not keep other tasks from running.
+                // A sensor that sends continuously must not prevent other tasks from running.
                 yield_now().await;
             }
         }

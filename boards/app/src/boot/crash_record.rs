@@ -1,18 +1,19 @@
-//! Memory that is kept over a reset: the number of starts, the stage of the last one, and what ended it.
+//! A record in memory that a reset preserves: the number of starts, the stage of the last run, and the cause of its
+//! end.
 
 use heapless::String;
 use outrigger_remote::telemetry::{Place, Stage};
 
-/// Words that are kept, and the last of them for [`settle`].
+/// The number of words in the record. The last one is only for [`settle`].
 #[cfg(any(test, all(target_arch = "arm", target_os = "none")))]
 pub(super) const WORDS: usize = SPARE + 1;
-/// Bytes of a panic's place that are kept: the last of its path.
+/// The number of bytes stored of a panic's file name: the last part of its path.
 pub(super) const PLACE: usize = TEXT_WORDS * 4;
 
-/// The mark of a record of this firmware; changed with the layout.
+/// The mark of a valid record. It changes with the layout.
 const MAGIC: u32 = 0x4f52_4b02;
 
-// Places of the words; behind the text stands the checksum.
+// The positions of the words. Behind the text follows the checksum.
 const MARK: usize = 0;
 const STARTS: usize = 1;
 const STAGE: usize = 2;
@@ -22,7 +23,7 @@ const SECOND: usize = 5;
 const TEXT: usize = 6;
 const TEXT_WORDS: usize = 12;
 const CHECK: usize = TEXT + TEXT_WORDS;
-/// In another double word than everything before it.
+/// In a different double word than all words before it.
 const SPARE: usize = (CHECK / 2 + 1) * 2;
 
 const PANIC: u32 = 1;
@@ -30,26 +31,26 @@ const FAULT: u32 = 2;
 const OVERFLOW: u32 = 3;
 const OVERFLOW_SOMEWHERE: u32 = 4;
 
-/// Memory that a reset leaves as it is, and power fills with anything. It begins at a multiple of eight bytes.
+/// Memory that a reset leaves unchanged, and that has arbitrary content after power-up. It is aligned to eight bytes.
 pub(super) trait Words {
-    /// The word at `at`, below [`WORDS`].
+    /// Returns the word at `at`, which is below [`WORDS`].
     fn read(&self, at: usize) -> u32;
-    /// Writes it.
+    /// Writes the word at `at`.
     fn write(&self, at: usize, word: u32);
 }
 
-/// The end of a run.
+/// The cause of a run's end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum End {
-    /// A panic there.
+    /// A panic, with its place in the source.
     Panic { file: String<PLACE>, line: u32 },
     /// A fault of the processor.
     Fault(Place),
-    /// The stack was used up; where, if that is known.
+    /// A stack overflow; with its place if that is known.
     StackOverflow(Option<Place>),
 }
 
-/// The record of the run before.
+/// The record of the previous run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Before {
     pub(super) starts: u32,
@@ -57,7 +58,7 @@ pub(super) struct Before {
     pub(super) end: Option<End>,
 }
 
-/// Begins a run: what is left of the one before is returned, where it is whole, and forgotten.
+/// Begins a run. Returns the previous run's record if it is valid, and clears it.
 pub(super) fn begin(words: &impl Words) -> Option<Before> {
     let before = read(words);
     words.write(MARK, MAGIC);
@@ -68,13 +69,13 @@ pub(super) fn begin(words: &impl Words) -> Option<Before> {
     before
 }
 
-/// This run has come so far.
+/// Records that this run has reached `stage`.
 pub(super) fn reached(words: &impl Words, stage: Stage) {
     words.write(STAGE, stage as u32);
     seal(words);
 }
 
-/// This run panics; a first word of its end stands.
+/// Records that this run panics, unless an end is already recorded.
 pub(super) fn panicked(words: &impl Words, file: &str, line: u32) {
     if words.read(END) != 0 {
         return;
@@ -87,7 +88,7 @@ pub(super) fn panicked(words: &impl Words, file: &str, line: u32) {
     ended(words, PANIC, line, tail.len() as u32);
 }
 
-/// The processor faults in this run; a panic is not told here.
+/// Records a fault of the processor in this run, unless an end is already recorded; `end` is not a panic.
 #[cfg(any(test, all(target_arch = "arm", target_os = "none")))]
 pub(super) fn faulted(words: &impl Words, end: &End) {
     if words.read(END) != 0 {
@@ -113,19 +114,19 @@ fn seal(words: &impl Words) {
     settle(words);
 }
 
-/// Has the last write to this memory take place before a reset. RAM with error correction (STM32H7) keeps back a write of less than its
-/// word of 32 or 64 bits until another such write to another word of the same RAM, and a reset loses what is kept back (RM0433 rev. 8, 2.4;
-/// ST's AN5342, "incomplete word").
+/// Forces the last write to this memory to complete before a reset. RAM with error correction (STM32H7) holds back a
+/// write of less than its word of 32 or 64 bits until another such write to another word of the same RAM, and a reset
+/// discards a write that is held back (RM0433 rev. 8, 2.4; ST's AN5342, "incomplete word").
 pub(super) fn settle(words: &impl Words) {
     words.write(SPARE, 0);
 }
 
-/// FNV-1a over words: memory that was without power for a moment has single bits changed.
+/// Returns the FNV-1a hash of the words. A short loss of power changes single bits of memory.
 fn sum(words: &impl Words) -> u32 {
     (0..CHECK).fold(0x811c_9dc5, |sum, at| (sum ^ words.read(at)).wrapping_mul(0x0100_0193))
 }
 
-/// Returns the record, where all of it has meaning.
+/// Returns the record if all of it is valid.
 fn read(words: &impl Words) -> Option<Before> {
     if words.read(MARK) != MAGIC || words.read(CHECK) != sum(words) {
         return None;
@@ -143,7 +144,7 @@ fn read(words: &impl Words) -> Option<Before> {
     Some(Before { starts: words.read(STARTS), stage, end })
 }
 
-/// Printable ASCII of the text; anything else is a dot.
+/// Returns the text; bytes that are not printable ASCII become dots.
 fn text(words: &impl Words, length: usize) -> String<PLACE> {
     let bytes = (0..TEXT_WORDS).flat_map(|place| words.read(TEXT + place).to_le_bytes()).take(length);
     let mut text = String::new();
@@ -163,7 +164,7 @@ mod tests {
     /// Memory with error correction over double words.
     struct Memory {
         words: [Cell<u32>; WORDS],
-        /// Half a double word that is kept back: where it belongs, and what stood there before.
+        /// A write that is held back: its position, and the previous word there.
         kept_back: Cell<Option<(usize, u32)>>,
     }
 
@@ -172,7 +173,7 @@ mod tests {
             Self { words: [(); WORDS].map(|()| Cell::new(fill)), kept_back: Cell::new(None) }
         }
 
-        /// Loses what is kept back.
+        /// Discards a write that is held back.
         fn reset(&self) {
             if let Some((at, before)) = self.kept_back.take() {
                 self.words[at].set(before);
@@ -229,7 +230,7 @@ mod tests {
             begin(&memory);
             reached(&memory, stage);
             panicked(&memory, "boards/app/src/shared.rs", 42);
-            // What follows from the first end is none of its own.
+            // Faults that follow from the first end are not recorded.
             faulted(&memory, &End::StackOverflow(None));
             panicked(&memory, "x.rs", 1);
             let file = String::try_from("boards/app/src/shared.rs").unwrap();

@@ -1,5 +1,5 @@
-//! The handlers that end a run of a board: its place is kept for the next one. An attached debugger stops there with a back-trace; without one the
-//! chip is reset at once.
+//! The handlers that end a run of a board and record its place for the next run. An attached debugger stops there with
+//! a back-trace; without one the chip is reset at once.
 #![expect(unsafe_code, reason = "handlers of the processor")]
 
 use core::panic::PanicInfo;

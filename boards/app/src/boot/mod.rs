@@ -1,5 +1,5 @@
-//! The start of a device and its stages, as the lamp, the log and telemetry show them, so that none of them is dark for an unknown
-//! reason.
+//! The start of a device in stages, which the lamp, the log and telemetry show, so that a failed start can be
+//! diagnosed.
 //!
 //! ```text
 //! main:   begin(cause) ── show on the lamp ── reached(Settings) ── reached(Interface) ── reached(Tasks)
@@ -7,7 +7,7 @@
 //! panic handler: panicked(…)        hard fault: faulted(…)
 //! ```
 //!
-//! All of it is kept in memory that a reset leaves as it is.
+//! The record is stored in memory that a reset leaves unchanged.
 
 mod crash_record;
 #[cfg(all(feature = "fault-handlers", target_arch = "arm", target_os = "none"))]
@@ -21,11 +21,11 @@ use outrigger_core::mode::OperatorConfig;
 use outrigger_remote::telemetry::{Boot, CrashReport, Place};
 pub use outrigger_remote::telemetry::{ResetCause, Stage};
 
-/// The longest wait at once at the start: a watchdog can be fed in between.
+/// The longest uninterrupted wait during the start: a watchdog can be fed in between.
 pub const MOMENT: embassy_time::Duration = embassy_time::Duration::from_millis(100);
-/// A flash of the lamp at the start, and the darkness behind it, in moments.
+/// The duration of a flash of the lamp at the start, and of the darkness after it, in moments.
 const FLASH: u32 = 5;
-/// Darkness behind the last.
+/// The additional darkness after the last flash, in moments.
 const PAUSE: u32 = 10;
 
 /// The facts that are known at the start of a run.
@@ -33,65 +33,67 @@ const PAUSE: u32 = 10;
 pub struct Begun {
     cause: ResetCause,
     before: Option<Before>,
-    /// The reason for which the newest settings in flash do not run.
+    /// The reason why the newest settings in flash are not used.
     refused: Option<String<96>>,
 }
 
-/// The clock that a device runs by.
+/// The clock that a device runs on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clock {
-    /// Rate of the processor \[Hz\].
+    /// The rate of the processor \[Hz\].
     pub hertz: u32,
     /// The source of the clock.
     pub source: ClockSource,
 }
 
-/// The source of a clock. Ages of states are judged on it: an oscillator of a chip is off by up to a hundredth, a crystal by some
-/// millionths.
+/// The source of a clock. The ages of states are measured with it: a chip's internal oscillator has an error of up to
+/// one percent, a crystal of some millionths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClockSource {
-    /// As the board is made: a crystal, or another clock from outside.
+    /// The intended clock of the board: a crystal, or another external clock.
     External,
-    /// The chip's own oscillator, because the one from outside did not come.
+    /// The chip's own oscillator, because the external clock did not start.
     Internal,
 }
 
 impl ClockSource {
-    /// Returns whether ages of states can be judged by it. By the other nothing is commanded: `tests/tables/clock.md` says why.
+    /// Returns whether the clock is accurate enough to measure the ages of states. With the other clock commanding is
+    /// not allowed; `tests/tables/clock.md` has the reason.
     #[must_use]
     pub const fn may_command(self) -> bool {
         matches!(self, Self::External)
     }
 
-    /// Returns the `operator` of a device with this clock: where nothing may be commanded every request is refused, with the reason.
+    /// Returns the `operator` configuration of a device with this clock. With an inaccurate clock every request is
+    /// rejected, with the reason.
     #[must_use]
     pub const fn operator(self, operator: OperatorConfig) -> OperatorConfig {
         OperatorConfig { clock_is_inexact: !self.may_command(), ..operator }
     }
 }
 
-/// Begins a run, after a reset by `cause`; first of all, and once.
+/// Begins a run, after a reset by `cause`. Must be called first and only once.
 #[must_use]
 pub fn begin(cause: ResetCause) -> Begun {
     let before = crash_record::begin(memory::WORDS);
-    // What is found after power is by chance.
+    // After power-up the memory's content is random.
     let before = before.filter(|_| cause != ResetCause::Power);
     Begun { cause, before, refused: None }
 }
 
-/// Notes that the run has come to `stage`.
+/// Records that the run has reached `stage`.
 pub fn reached(stage: Stage) {
     crash_record::reached(memory::WORDS, stage);
 }
 
-/// Records a panic at `location`: for the panic handler.
+/// Records a panic at `location`; for the panic handler.
 pub fn panicked(location: Option<&core::panic::Location<'_>>) {
     let (file, line) = location.map_or(("?", 0), |location| (location.file(), location.line()));
     crash_record::panicked(memory::WORDS, file, line);
 }
 
-/// Records a fault at the instruction `at`, in a function that returns to `from`, by the exception's frame at the address
-/// `frame`: for the handler of hard faults.
+/// Records a fault at the instruction `at`, in a function that returns to `from`, with the exception's frame at the
+/// address `frame`; for the handler of hard faults.
 #[cfg(all(target_arch = "arm", target_os = "none"))]
 pub fn faulted(frame: usize, at: u32, from: u32) {
     let end = match (guard::stack_exceeded(), guard::is_frame_whole(frame)) {
@@ -101,7 +103,7 @@ pub fn faulted(frame: usize, at: u32, from: u32) {
     crash_record::faulted(memory::WORDS, &end);
 }
 
-/// Begins anew, with everything that was written to memory.
+/// Resets the board after all writes to the record have completed.
 #[cfg(all(target_arch = "arm", target_os = "none"))]
 pub fn reset() -> ! {
     crash_record::settle(memory::WORDS);
@@ -109,8 +111,8 @@ pub fn reset() -> ! {
 }
 
 impl Begun {
-    /// Shows on the lamp where the run before ended, if it never came to run: a flash of half a second for each stage that it came
-    /// to. `wait` waits for a [`MOMENT`].
+    /// Shows on the lamp the stage that the previous run reached, if it never reached `Running`: a flash of half a
+    /// second for each stage. `wait` waits for a [`MOMENT`].
     pub fn show(&self, mut lamp: impl FnMut(bool), mut wait: impl FnMut()) {
         let mut wait = |moments: u32| (0..moments).for_each(|_| wait());
         let flashes = self.flashes();
@@ -125,17 +127,17 @@ impl Begun {
         }
     }
 
-    /// Returns `true` if there is no record of a run before.
+    /// Returns `true` if there is no record of a previous run.
     #[must_use]
     pub const fn is_first(&self) -> bool {
         self.before.is_none()
     }
 
-    /// Reports from now on that the newest settings in flash do not run, and why.
+    /// Makes all later reports state that the newest settings in flash are not used, and why.
     #[cfg(any(test, feature = "provision"))]
     pub(crate) fn refuses_settings(&mut self, why: &str) {
         let mut text = String::new();
-        // Words of a refusal have room.
+        // The text of a refusal fits.
         let _ = text.push_str(why);
         self.refused = Some(text);
     }
@@ -145,7 +147,7 @@ impl Begun {
         stage.filter(|stage| *stage < Stage::Running).map_or(0, |stage| stage as u32 + 1)
     }
 
-    /// Returns the start as telemetry reports it, at `stage` of this run.
+    /// Returns the start in the form of telemetry, at `stage` of this run.
     #[must_use]
     pub(crate) fn report(&self, stage: Stage, clock: Clock) -> Boot<'_> {
         let crash = self.before.as_ref().and_then(|before| before.end.as_ref()).map(|end| match end {
@@ -165,7 +167,7 @@ impl Begun {
         }
     }
 
-    /// Writes it to the log.
+    /// Writes the report to the log.
     pub fn log(&self, clock: Clock) {
         let Boot { cause, starts, before, crash, .. } = self.report(Stage::Clocks, clock);
         info!("reset by {=str}; start {=u32} since power", cause.name(), starts);
@@ -200,11 +202,12 @@ mod memory {
 
     use super::crash_record;
 
-    /// Words in memory that the start-up code neither clears nor fills.
+    /// The words of the record in memory that the start-up code neither clears nor fills.
     #[repr(align(8))]
     pub(super) struct Kept(UnsafeCell<MaybeUninit<[u32; crash_record::WORDS]>>);
 
-    // SAFETY: words are read and written whole, in single volatile accesses; whoever interrupts one finds it done or not begun.
+    // SAFETY: words are read and written completely, in single volatile accesses, so an interrupt finds them before or
+    // after.
     unsafe impl Sync for Kept {}
 
     #[unsafe(link_section = ".uninit.outrigger_boot")]
@@ -220,12 +223,12 @@ mod memory {
 
     impl crash_record::Words for Kept {
         fn read(&self, at: usize) -> u32 {
-            // SAFETY: within the array and aligned; volatile, so that whatever the memory holds is what is read.
+            // SAFETY: within the array and aligned; volatile, so that the memory's actual content is read.
             unsafe { self.place(at).read_volatile() }
         }
 
         fn write(&self, at: usize, word: u32) {
-            // SAFETY: as in `read`; nobody holds a reference to it.
+            // SAFETY: as in `read`; no reference to it exists.
             unsafe { self.place(at).write_volatile(word) }
         }
     }
@@ -235,7 +238,7 @@ mod memory {
 mod memory {
     use super::crash_record;
 
-    /// A record where memory does not outlive the program: none.
+    /// An empty record, for systems whose memory does not outlive the program.
     pub(super) struct Nothing;
 
     pub(super) const WORDS: &Nothing = &Nothing;

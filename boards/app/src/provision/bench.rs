@@ -1,4 +1,4 @@
-//! The settings that a start chooses, and the parts that serve the bench afterwards.
+//! The choice of settings at a start, and the parts that serve the bench afterwards.
 
 use embedded_storage::nor_flash::NorFlash;
 use outrigger_core::engine::SettingsError;
@@ -10,7 +10,7 @@ use super::store::Store;
 use super::{Memory, Serving};
 use crate::boot::Begun;
 
-/// The flash and the memory of a board that was started, for the task at the bench.
+/// The flash and the memory of a board that has started, for the task at the bench.
 pub struct Bench<S, F> {
     selection: Selection<S>,
     incoming: &'static mut [u8],
@@ -18,10 +18,11 @@ pub struct Bench<S, F> {
 }
 
 impl<S: StoredSettings, F: NorFlash> Bench<S, F> {
-    /// Returns the settings in force and their image, and has `begun` report a refusal of the newest copy.
+    /// Returns the settings in effect and their image, and reports to `begun` if the newest copy is rejected.
     ///
     /// # Errors
-    /// The image that was compiled in cannot be run either: it was not made by the build script of this firmware.
+    /// [`SettingsError`] if the image that was compiled in cannot be used either: it was not made by the build script
+    /// of this firmware.
     pub fn choose(
         flash: F,
         memory: &'static mut Memory,

@@ -1,8 +1,10 @@
-//! The settings of a board, written over a serial line at the bench and kept in flash: `core/docs/protocol/outrigger-provision.md`.
+//! The settings of a board, written over a serial line at the bench and stored in flash:
+//! `core/docs/protocol/outrigger-provision.md`.
 //!
-//! What was compiled in stays the default. An image that this firmware cannot run is refused before anything is written; the two
-//! copies in flash are such that one is whole whenever the power goes. Erasing flash may hold the core for seconds: it is done
-//! only once the control loop was shut down, which a board that commands refuses, and the board starts anew after it.
+//! The image that was compiled in remains the default. An image that this firmware cannot use is rejected before
+//! anything is written. Of the two copies in flash one is complete whenever the power fails. Erasing flash may stop the
+//! core for seconds. It is therefore done only after the control loop was shut down, which a commanding board rejects,
+//! and the board restarts after it.
 
 mod bench;
 mod selection;
@@ -22,17 +24,17 @@ pub use self::bench::Bench;
 pub use self::selection::Built;
 pub(crate) use self::selection::stored_settings;
 use self::selection::{Selection, Unfit, judged};
-// A bound of public types: no board names it.
+// A bound of public types; boards do not name it.
 #[doc(hidden)]
 pub use self::selection::StoredSettings;
 use self::store::{NotTaken, Store};
 use crate::log_event::PeerEvent;
 use crate::shared::Shared;
 
-/// Most bytes of an image: settings, a key, and a motion of some eighty waypoints.
+/// The longest image \[B\]: settings, a key, and a motion of about eighty waypoints.
 pub const IMAGE_MAX: usize = 8192;
 
-/// Memory for the image in force and for the incoming one. All zeros: it costs no flash.
+/// The memory for the image in effect and for the incoming one. It is all zeros and takes no flash.
 pub struct Memory {
     in_force: [u8; IMAGE_MAX],
     incoming: [u8; IMAGE_MAX],
@@ -45,7 +47,7 @@ impl Memory {
         Self { in_force: [0; IMAGE_MAX], incoming: [0; IMAGE_MAX] }
     }
 
-    /// Returns the part for the image in force and the part for the incoming one.
+    /// Returns the part for the image in effect and the part for the incoming one.
     const fn split(&'static mut self) -> (&'static mut [u8], &'static mut [u8]) {
         (&mut self.in_force, &mut self.incoming)
     }
@@ -57,34 +59,35 @@ impl Default for Memory {
     }
 }
 
-/// A serial line and a flash, by which a board is provisioned.
+/// The provisioning of a board over a serial line, with its flash.
 pub struct Serving<S, P, F> {
-    /// The image that runs.
+    /// The image in effect, and where it came from.
     selection: Selection<S>,
-    /// The room for the next image.
+    /// The memory for the next image.
     incoming: &'static mut [u8],
-    /// Name, build and start, as telemetry names them.
+    /// The name of the board in telemetry.
     board: &'static str,
     /// The build of the firmware.
     build: &'static str,
-    /// Random, one number from one start to the next.
+    /// A random number that differs at each start.
     boot: u32,
     /// The serial line.
     port: P,
-    /// The copies.
+    /// The copies in flash.
     store: Store<F>,
-    /// Has the watchdog wait for as long as writing takes.
+    /// Extends the watchdog's period by the time that writing takes.
     patience: fn(),
-    /// Starts the board anew.
+    /// Restarts the board.
     reset: fn(),
 }
 
-/// The time that the last answer takes to leave the port, at any rate that is of use.
+/// The time that the last answer needs to leave the port, at any useful rate.
 const LAST_WORD: Duration = Duration::from_millis(100);
 
 impl<S: StoredSettings, P: Read + Write, F: NorFlash> Serving<S, P, F> {
-    /// Answers at the serial line, for ever. One request at a time is judged, in the control loop's time: one image is read and
-    /// checked as at a start, which takes a few ten thousand instructions, and only while nothing is commanded.
+    /// Answers at the serial line; never returns. One request at a time is checked, which takes time from the control
+    /// loop: an image is read and checked as at a start, which takes some ten thousand instructions, and only while the
+    /// arm is not commanded.
     pub async fn serve<const N: usize, Q: Controller<N, Event: PeerEvent>>(
         self,
         robot: Handle<'_>,
@@ -95,7 +98,7 @@ impl<S: StoredSettings, P: Read + Write, F: NorFlash> Serving<S, P, F> {
         let (incoming, _) = incoming.split_at_mut(room);
         let mut service = Service::new(incoming);
         loop {
-            // Bytes that were lost are asked for again.
+            // Lost bytes are requested again.
             let count = port.read(service.receive_window()).await.unwrap_or(0);
             if count == 0 {
                 Timer::after_millis(1).await;
@@ -138,7 +141,7 @@ impl<S: StoredSettings, P: Read + Write, F: NorFlash> Serving<S, P, F> {
                 let _ = port.write_all(&answer).await;
                 let Some(granted) = granted else { continue };
                 let _ = port.flush().await;
-                // Meanwhile somebody may have had the arm commanded.
+                // Commanding may have started meanwhile.
                 if let Err(why) = admits(shared.mode()) {
                     service.refuse(why, "");
                     if let Some(answer) = service.poll_output() {

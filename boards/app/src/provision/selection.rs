@@ -1,4 +1,4 @@
-//! The check of an image, and the choice of the one that runs.
+//! The check of an image, and the choice of the image to use.
 
 use core::fmt::Write as _;
 use core::marker::PhantomData;
@@ -11,22 +11,22 @@ use outrigger_remote::provision::{Copy, Fingerprint, Image, Origin, Refusal};
 use super::store::{Header, Store};
 use crate::robot::StartError;
 
-/// Words of what is wrong with an image.
+/// A description of an image's error.
 pub(super) type Text = String<96>;
 
-/// The reason for which an image is not run.
+/// The reason why an image is not used.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Unfit {
     /// The reason.
     pub(super) why: Refusal,
-    /// The details, where the reason does not have all of them.
+    /// The details, if the reason does not contain all of them.
     pub(super) text: Text,
 }
 
 impl From<Refusal> for Unfit {
     fn from(why: Refusal) -> Self {
         let mut text = Text::new();
-        // All of it has room.
+        // The text fits.
         let _ = match why {
             Refusal::OtherFormat { found, expected } => {
                 write!(text, "they are of format {found}, and this firmware reads format {expected}")
@@ -40,7 +40,7 @@ impl From<Refusal> for Unfit {
     }
 }
 
-/// The parts that a firmware was built with, beside its kind of controller.
+/// The parts that a firmware was built with, in addition to its kind of controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Built {
     /// Requests over the network.
@@ -49,33 +49,33 @@ pub struct Built {
     pub motion: bool,
     /// Commands to the controller's dashboard server.
     pub dashboard: bool,
-    /// The ports that sensors can be wired to.
+    /// The ports that sensors can be connected to.
     pub ports: Ports,
 }
 
-/// The settings of a board beside one kind of controller.
+/// The settings of a board for one kind of controller.
 pub trait StoredSettings: Sized {
-    /// The letter of this kind.
+    /// The letter of the kind.
     const KIND: u8;
 
     /// Decodes the settings in `bytes`.
     ///
     /// # Errors
-    /// What is wrong with the bytes.
+    /// [`SettingsError`] if the bytes are not valid settings.
     fn decode(bytes: &[u8]) -> Result<Self, SettingsError>;
 
-    /// Checks that a board with these ports can be started with them: what its engine, its law or its network stack would refuse, and a
-    /// sensor that would be waited for without end.
+    /// Checks that a board with these ports can be started with the settings: that its engine, its law and its network
+    /// stack accept them, and that the board has a port for each sensor.
     ///
     /// # Errors
-    /// The first thing that cannot be.
+    /// The first problem.
     fn check(&self, ports: &Ports) -> Result<(), StartError>;
 
-    /// Returns whether they need a firmware that sends commands to a dashboard server by itself.
+    /// Returns whether the settings need a firmware that sends commands to a dashboard server by itself.
     fn needs_dashboard(&self) -> bool;
 }
 
-/// The settings of one kind of controller are told.
+/// Implements [`StoredSettings`] for the settings of one kind of controller.
 macro_rules! stored_settings {
     ($settings:ty) => {
         impl crate::provision::StoredSettings for $settings {
@@ -101,10 +101,10 @@ macro_rules! stored_settings {
 }
 pub(crate) use stored_settings;
 
-/// Returns the settings of the image in `bytes` if a firmware that was `built` so can run all of it.
+/// Returns the settings of the image in `bytes` if a firmware with these parts can use all of it.
 ///
 /// # Errors
-/// The first thing that it cannot.
+/// The first part of the image that the firmware cannot use.
 pub(super) fn judged<S: StoredSettings>(bytes: &[u8], built: Built) -> Result<(S, Image<'_>), Unfit> {
     let image = Image::from_bytes(bytes).ok_or(Refusal::NoImage)?;
     let settings = S::decode(image.settings).map_err(|error| match error {
@@ -123,31 +123,31 @@ pub(super) fn judged<S: StoredSettings>(bytes: &[u8], built: Built) -> Result<(S
     }
     if settings.needs_dashboard() && !built.dashboard {
         let mut text = Text::new();
-        // It has room.
+        // The text fits.
         let _ = text.write_str("device.expert.brake_release_pin: this firmware was built without");
         return Err(Unfit { why: Refusal::Unfit, text });
     }
     settings.check(&built.ports).map_err(|error| {
         let mut text = Text::new();
-        // What has no room is cut off.
+        // A text that is too long is cut off.
         let _ = write!(text, "{error}");
         Unfit { why: Refusal::Unfit, text }
     })?;
     Ok((settings, image))
 }
 
-/// The settings that a board runs, and their origin.
+/// The settings in effect, and their origin.
 #[derive(Clone, Debug)]
 pub(super) struct InForce<S> {
-    /// Its settings.
+    /// The settings.
     pub(super) settings: S,
-    /// All of it.
+    /// The whole image.
     pub(super) image: Image<'static>,
     /// The origin of the image.
     pub(super) selection: Selection<S>,
 }
 
-/// The origin of the image in force, and the place of the next one.
+/// The origin of the image in effect, and the copy for the next image.
 #[derive(Clone, Debug)]
 pub(super) struct Selection<S> {
     pub(super) fingerprint: Fingerprint,
@@ -156,7 +156,7 @@ pub(super) struct Selection<S> {
     pub(super) why: Text,
     is_last_refused: bool,
     pub(super) built: Built,
-    /// The copy that is written next, and its number.
+    /// The copy that is written next, and its sequence number.
     pub(super) next: (u8, u32),
     settings: PhantomData<fn() -> S>,
 }
@@ -165,7 +165,7 @@ impl<S> Selection<S> {
     /// The format of settings that this firmware reads.
     pub(super) const FORMAT: u8 = SETTINGS_FORMAT;
 
-    /// Returns why the newest settings in flash do not run; `None` if they run, or there are none.
+    /// Returns the reason why the newest settings in flash are not used; `None` if they are used, or there are none.
     #[must_use]
     pub(super) fn refused(&self) -> Option<&str> {
         self.is_last_refused.then_some(self.why.as_str())
@@ -173,11 +173,12 @@ impl<S> Selection<S> {
 }
 
 impl<S: StoredSettings> InForce<S> {
-    /// Chooses the newest copy that can be run, in `memory`; where there is none, what was `compiled_in`. Of what is not run the log
-    /// says why.
+    /// Chooses the newest copy that can be used and loads it to `memory`; uses the `compiled_in` image if there is
+    /// none. Logs the reason for each image that is not used.
     ///
     /// # Errors
-    /// What was compiled in cannot be run either: it was not made by the build script of this firmware.
+    /// [`SettingsError`] if the image that was compiled in cannot be used either: it was not made by the build script
+    /// of this firmware.
     pub(super) fn choose<F: NorFlash>(
         store: &mut Store<F>,
         memory: &'static mut [u8],
@@ -220,12 +221,12 @@ impl<S: StoredSettings> InForce<S> {
             [first, second] => first.map(|first| (0, first)).or(second.map(|second| (1, second))),
         };
         let sequence = newest.map_or(1, |(_, header): (u8, Header)| header.sequence.wrapping_add(1));
-        // What people ask for is why that is not run which they told last.
+        // The interesting reason is that of the image that was written last.
         let last = newest.map(|(copy, _)| usize::from(copy)).filter(|copy| copies[*copy] == Copy::Refused);
         let [first, second] = &whys;
         let why = last.map_or(if first.is_empty() { second } else { first }, |copy| &whys[copy]).clone();
         let is_last_refused = last.is_some();
-        // Never over what is in force; else over what is no copy, or the older one.
+        // Never overwrites the copy in effect; otherwise overwrites an invalid copy, or the older one.
         let spare = best.or(newest).map_or(0, |(copy, _)| copy ^ 1);
         let next = (spare, sequence);
         if let Some((copy, header)) = best

@@ -1,22 +1,24 @@
-//! Two copies of an image in flash. Whatever is cut off while one is written, the other one is whole.
+//! Stores two copies of an image in flash. If writing one copy is interrupted, the other one is complete.
 //!
-//! The flash is used as two halves. Each has a header in its first page and the image behind it. What is not in force is erased;
-//! then the image is written, read back, and at last its header, as one write of 32 bytes: before that the copy is none. Every
-//! unit is written once between two erasures, as flash with error correction wants it. Layout:
-//! `core/docs/protocol/outrigger-provision.md` 7.
+//! The flash is used as two halves. Each has a header in its first page and the image behind it. To store an image, the
+//! copy that is not in effect is erased; then the image is written and read back, and at last its header is written in
+//! one write of 32 bytes. Before that the copy is invalid. Every unit is written once between two erasures, as flash
+//! with error correction requires. Layout: `core/docs/protocol/outrigger-provision.md` 7.
 
 use embedded_storage::nor_flash::NorFlash;
 use outrigger_remote::provision::{Copy, Fingerprint};
 use outrigger_wire::checksum::crc32;
 
-/// The first bytes of a header; the digit is the version of this layout.
+/// The first bytes of a header. The digit is the version of this layout.
 const MAGIC: [u8; 4] = *b"ORS1";
-/// Magic, number, length and checksum of the image, checksum of all that; the rest is not written.
+/// The length of the header \[B\]: magic, number, length and checksum of the image, checksum of all these; the rest is
+/// unused.
 const HEADER_LEN: usize = 32;
-/// The header has a page of its own: the next one is written while it is whole.
+/// The size of the header's page \[B\]. The header has a separate page, so that the next page is written while it is
+/// complete.
 const PAGE: usize = 256;
 
-/// Two copies in a flash of their own, whose capacity is twice a whole number of erasable units.
+/// Two copies in a separate flash, whose capacity is twice a whole number of erasable units.
 #[derive(Debug)]
 pub(super) struct Store<F> {
     pub(super) flash: F,
@@ -25,9 +27,9 @@ pub(super) struct Store<F> {
 /// The header of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Header {
-    /// Counts up with each copy that is written, wrapping.
+    /// A sequence number that increases with each copy that is written, wrapping.
     pub(super) sequence: u32,
-    /// The fingerprint of its image.
+    /// The fingerprint of the image.
     pub(super) image: Fingerprint,
 }
 
@@ -45,7 +47,7 @@ impl<F: NorFlash> Store<F> {
         Self { flash }
     }
 
-    /// Returns the length of the longest image that there is room for \[B\].
+    /// Returns the length of the longest image that fits \[B\].
     pub(super) fn room(&self) -> usize {
         self.half().saturating_sub(PAGE)
     }
@@ -63,7 +65,8 @@ impl<F: NorFlash> Store<F> {
     /// Reads a copy to the beginning of `memory`.
     ///
     /// # Errors
-    /// How it is instead of whole. What the flash cannot read is damaged: a unit that was cut off can be like that.
+    /// The state of a copy that is not complete. A copy that the flash cannot read is damaged; this can result from an
+    /// interrupted write.
     pub(super) fn load(&mut self, copy: u8, memory: &mut [u8]) -> Result<Header, Copy> {
         let begin = self.begin(copy);
         let mut bytes = [0; HEADER_LEN];
@@ -78,10 +81,11 @@ impl<F: NorFlash> Store<F> {
         if crc32(image) == header.image.crc { Ok(header) } else { Err(Copy::Damaged) }
     }
 
-    /// Writes `image` as this copy, in place of what it was.
+    /// Writes `image` as this copy and replaces its previous content.
     ///
     /// # Errors
-    /// Where the flash refused it, or holds something else than was written. The other copy is as it was.
+    /// [`NotTaken`] with the address at which the flash rejected the write, or has different content afterwards. The
+    /// other copy is unchanged.
     pub(super) fn keep(&mut self, copy: u8, sequence: u32, image: &[u8]) -> Result<(), NotTaken> {
         let begin = self.begin(copy);
         if image.len() > self.room() {
@@ -96,10 +100,10 @@ impl<F: NorFlash> Store<F> {
         self.write(begin, &Header { sequence, image: Fingerprint::of(image) }.to_bytes())
     }
 
-    /// Erases both copies, the one in force last: until it is gone it stays in force.
+    /// Erases both copies, and the one in effect last, so that it remains in effect until it is erased.
     ///
     /// # Errors
-    /// Where the flash refused it.
+    /// [`NotTaken`] with the address at which the flash rejected it.
     pub(super) fn erase(&mut self, last: u8) -> Result<(), NotTaken> {
         self.clear(last ^ 1)?;
         self.clear(last)
@@ -110,7 +114,7 @@ impl<F: NorFlash> Store<F> {
         self.flash.erase(begin, begin + number(self.half())).map_err(|_| NotTaken(begin))
     }
 
-    /// Writes at most a page, filled up to whole units, and reads it back.
+    /// Writes at most a page, padded to whole units, and reads it back.
     fn write(&mut self, at: u32, bytes: &[u8]) -> Result<(), NotTaken> {
         let mut page = [0xff; PAGE];
         page[..bytes.len()].copy_from_slice(bytes);
@@ -145,7 +149,7 @@ impl Header {
         good.then_some(Self { sequence, image: Fingerprint { length, crc } })
     }
 
-    /// Returns `true` if it was written after `other`.
+    /// Returns `true` if this copy was written after `other`.
     pub(super) const fn is_newer_than(&self, other: &Self) -> bool {
         self.sequence.wrapping_sub(other.sequence).cast_signed() > 0
     }

@@ -1,4 +1,4 @@
-//! Power that goes at every byte, in flash of every kind that boards have.
+//! Tests with power failures at every byte, in all kinds of flash that boards have.
 
 use embedded_storage::nor_flash::{ErrorType, NorFlash, NorFlashErrorKind, ReadNorFlash};
 use outrigger_core::engine::{NoPort, PortKind, Ports, SettingsError};
@@ -12,21 +12,22 @@ const CAPACITY: usize = 2048;
 const PORTS: Ports = Ports { serial: 1, analog: 0, i2c: 0, spi: 0 };
 const BUILT: Built = Built { requests: false, motion: true, dashboard: false, ports: PORTS };
 
-/// Flash that is written in units of `WRITE` bytes and erased in pieces of `ERASE`.
+/// A flash that is written in units of `WRITE` bytes and erased in units of `ERASE` bytes.
 struct Nor<const WRITE: usize, const ERASE: usize> {
     bytes: Vec<u8>,
-    /// A unit that was cut off, or written twice, cannot be read, as where there is error correction.
+    /// `true` if a unit whose write was interrupted, or that was written twice, cannot be read, as with error
+    /// correction.
     corrects: bool,
     written: Vec<u8>,
-    /// Bytes that are still written or erased before the power goes.
+    /// The number of bytes that can still be written or erased before the power fails.
     power: usize,
-    /// How many were.
+    /// The number of bytes that were written or erased.
     used: usize,
-    /// It has gone.
+    /// `true` after the power has failed.
     dead: bool,
 }
 
-/// What becomes of each unit.
+/// The state of a written unit: complete, or unreadable.
 const WHOLE: u8 = 1;
 const SPOILT: u8 = 2;
 
@@ -44,7 +45,7 @@ impl<const WRITE: usize, const ERASE: usize> Nor<WRITE, ERASE> {
         has
     }
 
-    /// The same flash after the power has come back.
+    /// Returns the flash after the power was restored.
     fn again(self) -> Self {
         Self { power: usize::MAX, used: 0, dead: false, ..self }
     }
@@ -82,7 +83,7 @@ impl<const WRITE: usize, const ERASE: usize> NorFlash for Nor<WRITE, ERASE> {
         for at in from..to {
             let unit = at / WRITE;
             if !self.spend() {
-                // What was being erased is neither this nor that.
+                // The content of a unit whose erasure was interrupted is undefined.
                 self.bytes[at] |= 0x5a;
                 if at % WRITE != 0 {
                     self.written[unit] = SPOILT;
@@ -119,7 +120,7 @@ impl<const WRITE: usize, const ERASE: usize> NorFlash for Nor<WRITE, ERASE> {
 
 const NO_BUS: NoPort = NoPort { source: 1, kind: PortKind::I2c, number: 1, has: 0 };
 
-/// Settings of which nothing is known but whether they can be run.
+/// Settings about which the tests only know whether they can be used.
 #[derive(Clone, Debug, PartialEq)]
 struct Any(Vec<u8>);
 
@@ -151,12 +152,12 @@ fn leaked(bytes: Vec<u8>) -> &'static mut [u8] {
     Box::leak(bytes.into_boxed_slice())
 }
 
-/// What a board runs that has this flash.
+/// Returns the settings that a board with this flash uses.
 fn started<F: NorFlash>(store: &mut Store<F>) -> InForce<Any> {
     InForce::choose(store, leaked(vec![0; CAPACITY]), leaked(image(b"compiled in")), BUILT).expect("an image")
 }
 
-/// As a board does: the next copy, over what is not in force.
+/// Writes the next copy over the one that is not in effect, as a board does.
 fn told<F: NorFlash>(store: &mut Store<F>, settings: &[u8]) -> Result<(), NotTaken> {
     let (copy, sequence) = started(store).selection.next;
     store.keep(copy, sequence, &image(settings))
@@ -165,8 +166,8 @@ fn told<F: NorFlash>(store: &mut Store<F>, settings: &[u8]) -> Result<(), NotTak
 const FIRST: &[u8] = &[0x11; 300];
 const SECOND: &[u8] = &[0x22; 420];
 
-/// `act` is cut off at every byte; what is in force afterwards is what was before or what `act` leaves, and the latter only at
-/// its end. Then the board is told once more, which helps.
+/// Interrupts `act` at every byte. Checks that afterwards the image in effect is the one before or the one that `act`
+/// leaves, the latter only towards its end. Then writes another image, which must succeed.
 fn cut_everywhere<const WRITE: usize, const ERASE: usize>(
     corrects: bool,
     before: &[&[u8]],
@@ -245,7 +246,7 @@ fn the_newest_copy_is_in_force_across_the_end_of_its_numbers() {
 fn a_copy_that_this_firmware_cannot_run_falls_back_to_the_other_and_then_to_what_was_compiled_in() {
     let mut store = Store::new(Nor::<32, 1024>::new(true));
     told(&mut store, b"old").expect("power");
-    // Written by another firmware: one that could run it.
+    // Written by another firmware, which can use it.
     store.keep(1, 2, &image(b"other")).expect("power");
     let found = started(&mut store);
     let selection = &found.selection;
@@ -255,7 +256,7 @@ fn a_copy_that_this_firmware_cannot_run_falls_back_to_the_other_and_then_to_what
     let found = started(&mut store);
     let selection = &found.selection;
     assert_eq!((&found.settings.0[..], selection.origin), (&b"compiled in"[..], Origin::CompiledIn));
-    // The older one makes room.
+    // The older one is overwritten.
     assert_eq!((selection.copies, selection.next), ([Copy::Refused; 2], (1, 4)));
 }
 
@@ -332,7 +333,7 @@ fn what_was_told_last_and_is_not_run_is_known_with_why() {
         (Origin::Flash { copy: 0, sequence: 1 }, [Copy::InForce, Copy::Refused],)
     );
     assert_eq!(selection.refused(), Some("source[1].input: found I2C bus 1, and this board has none"));
-    // What is told afterwards goes over it.
+    // An image that is written afterwards overwrites it.
     told(&mut store, b"other").expect("kept");
     let selection = started(&mut store).selection;
     assert_eq!(selection.refused(), Some("they are damaged, or of another version than this firmware"));

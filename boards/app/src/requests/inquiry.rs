@@ -1,4 +1,5 @@
-//! Between the control loop and the task that answers requests. Where nothing was asked the loop does a comparison here.
+//! The interface between the control loop and the task that answers requests. Without a pending request it costs the
+//! loop one comparison.
 
 use core::cell::Cell;
 
@@ -14,19 +15,19 @@ use outrigger_embassy::Handle;
 use outrigger_remote::request::keyed::Reply;
 use outrigger_wire::time::Instant;
 
-/// News of outputs that wait to be looked at: few are set by requests at once.
+/// The number of output events that can wait to be processed. It is small because requests set few outputs at once.
 const NEWS: usize = 8;
 
 /// The requests that wait for the control loop, and its decisions.
 pub(crate) struct Inquiry {
-    /// Something was asked that is not answered yet.
+    /// `true` if a request has not been answered yet.
     wanted: Cell<bool>,
-    /// As of the last look.
+    /// The mode and latched reason at the last observation.
     seen: Cell<(Mode, Option<Reason>)>,
     standing: Cell<Reply>,
     refused: Cell<Option<Refusal>>,
     news: Channel<NoopRawMutex, (Write, WriteNews), NEWS>,
-    /// The engine has had everything that was asked.
+    /// Signalled when the engine has received all requests.
     observed: Signal<NoopRawMutex, ()>,
 }
 
@@ -52,7 +53,7 @@ impl Inquiry {
         self.standing.get()
     }
 
-    /// Takes the newest refusal.
+    /// Takes the newest rejection.
     pub(super) fn refused(&self) -> Option<Refusal> {
         self.refused.take()
     }
@@ -61,7 +62,7 @@ impl Inquiry {
         self.news.try_receive().ok()
     }
 
-    /// Until the engine has had everything that was asked.
+    /// Waits until the engine has received all requests.
     pub(super) async fn observed(&self) {
         self.observed.wait().await;
     }
@@ -70,7 +71,7 @@ impl Inquiry {
         match event {
             Event::Refused(refusal) if refusal.by == By::Message => self.refused.set(Some(*refusal)),
             Event::Output { write, news } if self.wanted.get() => {
-                // Of what has no room here its sender hears nothing, as of what was lost on the network.
+                // If there is no room, the sender gets no answer, as if the datagram was lost on the network.
                 let _ = self.news.try_send((*write, *news));
             }
             _ => {}

@@ -1,7 +1,8 @@
-//! Requests over the network, from who has the key: `core/docs/protocol/outrigger-requests.md`.
+//! Requests over the network, from clients with the key: `core/docs/protocol/outrigger-requests.md`.
 //!
-//! Nothing is opened without a key. The task that answers shares the executor with the control loop and never holds it for
-//! longer than one datagram takes to judge; what is dropped makes it wait, so that a flood costs a bounded share of the time.
+//! No port is opened without a key. The task that answers shares the executor with the control loop and never occupies
+//! it for longer than the check of one datagram takes. After a dropped datagram it waits, so that a flood uses a
+//! limited share of the time.
 
 pub(crate) mod inquiry;
 mod output;
@@ -22,7 +23,7 @@ use crate::shared::Shared;
 /// The wait after a datagram that was dropped.
 const AFTER_DROPPED: Duration = Duration::from_millis(2);
 
-/// The port and the key, as the build script compiles them in: the file `requests` beside the settings.
+/// The port and the key, as the build script compiles them in: the file `requests` next to the settings.
 #[derive(Clone, Debug)]
 pub struct Port {
     number: u16,
@@ -30,7 +31,7 @@ pub struct Port {
 }
 
 impl Port {
-    /// Reads port and key; `None` where no port is to be opened.
+    /// Reads port and key; `None` if no port is to be opened.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Option<Self> {
         let (number, key) = bytes.split_first_chunk()?;
@@ -39,7 +40,7 @@ impl Port {
     }
 }
 
-/// Memory to receive and to send with. All zeros: it costs no flash.
+/// The memory for reception and transmission. It is all zeros and takes no flash.
 pub struct Memory {
     received: [u8; 4 * DATAGRAM_MAX],
     sent: [u8; 2 * ANSWER_LEN],
@@ -59,8 +60,9 @@ impl Default for Memory {
     }
 }
 
-/// Answers who has the key of `port`, for ever; what is asked of the controller's dashboard server is
-/// [another task's](crate::dashboard::carry_out). `seed` is 32 bytes of random numbers, others at each boot. It uses a socket of `stack`.
+/// Answers clients that have the key of `port`; never returns. Commands to the controller's dashboard server are
+/// executed by [another task](crate::dashboard::carry_out). `seed` is 32 bytes of random numbers, different at each
+/// boot. Uses a socket of `stack`.
 pub async fn serve<const N: usize, P: Controller<N, Event: PeerEvent>>(
     shared: &Shared<N, P>,
     robot: Handle<'_>,
@@ -84,7 +86,7 @@ pub async fn serve<const N: usize, P: Controller<N, Event: PeerEvent>>(
                 None => core::future::pending().await,
             }
         };
-        // What the loop decided goes before what is asked next: it is of what was asked before.
+        // Decisions of the loop are processed before new requests, because they belong to earlier ones.
         let decided = select(shared.inquiry().observed(), shared.service_commands().outcome());
         match select3(decided, timer, socket.recv_from(service.receive_window())).await {
             Either3::First(Either::First(())) => server.decide(now()),
@@ -102,12 +104,12 @@ pub async fn serve<const N: usize, P: Controller<N, Event: PeerEvent>>(
                 }
                 server.take(&mut service, now());
             }
-            // Longer than any that is one: the stack has dropped it.
+            // Longer than any valid datagram: the stack has dropped it.
             Either3::Third(Err(_)) => Timer::after(AFTER_DROPPED).await,
         }
         loop {
             while let Some((to, bytes)) = service.poll_output() {
-                // Where it cannot be sent it is as one that was lost.
+                // A datagram that cannot be sent is treated like one that was lost.
                 let _ = socket.send_to(bytes, to).await;
             }
             if !server.answer_next(&mut service, now()) {

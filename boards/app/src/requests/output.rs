@@ -1,4 +1,4 @@
-//! The outputs that the request `set` can set, as `outrigger io` writes them.
+//! The outputs that the request `set` can set, in the notation of `outrigger io`.
 
 use outrigger_core::command::outputs::{
     DigitalOutput, ToolVoltage, VARIABLES, VariableValue, Write, WriteNews, WriteRefusal,
@@ -7,7 +7,8 @@ use outrigger_remote::request::keyed::News;
 use outrigger_remote::request::number;
 use outrigger_wire::robot::Pose;
 
-/// `None` for what is none, and for what a host's `set` has besides: analogue outputs and the speed slider.
+/// Reads an output; `None` for invalid text, and for the outputs that only a host's `set` has: analog outputs and the
+/// speed slider.
 pub(super) fn parsed(text: &str) -> Option<Write> {
     let Some((name, value)) = text.split_once('=') else {
         return (text == "zero-force-torque").then_some(Write::ZeroForceTorqueSensor);
@@ -50,12 +51,12 @@ pub(super) fn parsed(text: &str) -> Option<Write> {
     })
 }
 
-/// Numbered from 1.
+/// Returns a write of a variable; `index` counts from 1.
 fn variable(index: u8, value: VariableValue) -> Option<Write> {
     (index > 0).then_some(Write::Variable { index, value })
 }
 
-/// Reads so many numbers with commas between them.
+/// Reads exactly `N` numbers with commas between them.
 fn numbers<const N: usize>(text: &str) -> Option<[f32; N]> {
     let (mut numbers, mut parts) = ([0.0; N], text.split(','));
     for one in &mut numbers {
@@ -64,7 +65,7 @@ fn numbers<const N: usize>(text: &str) -> Option<[f32; N]> {
     parts.next().is_none().then_some(numbers)
 }
 
-/// Returns the fate of an output; `None` while that is open.
+/// Returns the result of setting an output; `None` while that is undecided.
 pub(super) const fn news(of: WriteNews) -> Option<News> {
     Some(match of {
         WriteNews::Sent | WriteNews::Overwritten => return None,

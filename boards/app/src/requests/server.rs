@@ -1,4 +1,4 @@
-//! The requests to the robot's task, and their answers.
+//! Passes requests to the robot's task, and collects the answers.
 
 use heapless::Vec;
 use outrigger_core::client::dashboard::{ArmCommand, Outcome};
@@ -14,32 +14,34 @@ use super::inquiry::Inquiry;
 use super::output;
 use crate::service_commands::{Asker, ServiceCommands};
 
-/// Longest wait for the control loop; it comes back much sooner.
+/// The longest wait for the control loop, which normally takes far less.
 const DECIDED_IN: Duration = Duration::from_millis(200);
-/// Longest wait where the control loop is asked for nothing: without a controller it comes back seldom, and nothing changes meanwhile.
+/// The longest wait if nothing was requested of the control loop. Without a controller it runs rarely, and nothing
+/// changes meanwhile.
 const LOOKED_IN: Duration = Duration::from_millis(50);
-/// Longest wait for what became of an output: more than the engine's own.
+/// The longest wait for the result of setting an output; longer than the engine's own.
 const NEWS_IN: Duration = Duration::from_secs(10);
-/// Longest wait for the dashboard server: more than a connection, its greeting and the answer may take.
+/// The longest wait for the dashboard server; longer than a connection, its greeting and the answer may take.
 const READY_IN: Duration = Duration::from_secs(20);
-/// More than sessions can have open, of which only the newest of each is answered.
+/// The number of pending answers. It is more than sessions can have open, because only the newest request of each is
+/// answered.
 const PENDING_MAX: usize = 8;
 
-/// The event that an answer waits for.
+/// The event that a pending answer waits for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Waits {
-    /// The next look at the engine, which has had a release or an acknowledgement by then.
+    /// The next observation of the engine, which has then processed a release or an acknowledgement.
     Look,
-    /// In this epoch, and whether the arm was commanded already.
+    /// The decision on a request in this epoch; `true` if the arm was already commanded.
     Request(Epoch, bool),
-    /// A request that its sender has withdrawn meanwhile, likewise.
+    /// The decision on a request that its sender has withdrawn meanwhile, with the same fields.
     Withdrawn(Epoch, bool),
     Acknowledge,
-    /// A word for the program on the controller.
+    /// The decision on a command for the program on the controller.
     #[cfg(feature = "programs")]
     Program(Word),
     Output(Write),
-    /// A command to the dashboard server.
+    /// The result of a command to the dashboard server.
     Dashboard,
 }
 
@@ -50,7 +52,7 @@ struct PendingReply {
     until: Instant,
 }
 
-/// The answers that are pending.
+/// The pending answers.
 pub(super) struct RequestServer<'d> {
     robot: Handle<'d>,
     inquiry: &'d Inquiry,
@@ -58,7 +60,7 @@ pub(super) struct RequestServer<'d> {
     /// The request that armed the arm.
     armed: Armed<Ticket>,
     pending: Vec<PendingReply, PENDING_MAX>,
-    /// Decided, and to be told one after the other: a service sends one datagram at a time.
+    /// The verdicts that are to be sent, one after the other: a service sends one datagram at a time.
     decided: Vec<(Ticket, Verdict), PENDING_MAX>,
 }
 
@@ -67,12 +69,12 @@ impl<'d> RequestServer<'d> {
         Self { robot, inquiry, service_commands, armed: Armed::new(), pending: Vec::new(), decided: Vec::new() }
     }
 
-    /// Looks at what came in.
+    /// Processes a received request.
     pub(super) fn take<A: Copy + PartialEq>(&mut self, service: &mut Service<A>, now: Instant) {
         let robot = self.robot;
         let Some(Asked { ticket, ask }) = service.poll_request(robot.epoch()) else { return };
         if self.pending.is_empty() {
-            // Of what nobody waits for any more.
+            // Results of requests that nobody waits for any more.
             while self.inquiry.news().is_some() {}
             self.inquiry.refused();
         }
@@ -129,7 +131,7 @@ impl<'d> RequestServer<'d> {
             Ok(Ask::HandBack(_) | Ask::Resend(_)) => {
                 return self.decided(ticket, Verdict::Refused(Some(Reason::NoSuchProgram)));
             }
-            // What a hand, a force or a motion moves is asked for beside a host.
+            // Hand guiding, force mode and motions can only be requested from a host.
             Ok(
                 Ask::Freedrive { .. }
                 | Ask::Force { .. }
@@ -141,7 +143,7 @@ impl<'d> RequestServer<'d> {
             ) => {
                 return self.decided(ticket, Verdict::Refused(Some(Reason::NoSuchProgram)));
             }
-            // No source of a board takes readings from the network.
+            // No sensor source of a board accepts readings from the network.
             Ok(Ask::Sample { .. }) => return self.decided(ticket, Verdict::BadValue),
         };
         if self.pending.is_full() {
@@ -152,12 +154,12 @@ impl<'d> RequestServer<'d> {
         self.inquiry.want(true);
     }
 
-    /// Returns whether the arm is commanded, as of the last look.
+    /// Returns whether the arm is commanded, as of the last observation.
     const fn is_commanded(&self) -> bool {
         matches!(self.inquiry.standing().mode, Mode::Arming | Mode::Command)
     }
 
-    /// Takes a request back: at once where it has armed the arm, and where it is still open once that is decided.
+    /// Withdraws a request: at once if it has armed the arm; if it is still open, after its decision.
     fn withdraw(&mut self, what: Ticket) {
         for pending in self.pending.iter_mut().filter(|pending| pending.ticket == what) {
             if let Waits::Request(epoch, commanded) = pending.waits {
@@ -176,7 +178,7 @@ impl<'d> RequestServer<'d> {
         let _ = self.decided.push((ticket, verdict));
     }
 
-    /// The engine has had everything that was asked.
+    /// Processes the decisions after the engine has received all requests.
     pub(super) fn decide(&mut self, now: Instant) {
         let standing = self.inquiry.standing();
         let refused = self.inquiry.refused();
@@ -221,18 +223,18 @@ impl<'d> RequestServer<'d> {
         self.give_up(now);
     }
 
-    /// The command to the dashboard server is over.
+    /// Completes the command to the dashboard server.
     pub(super) fn complete_dashboard(&mut self, outcome: Outcome) {
         self.settle(|pending| (pending.waits == Waits::Dashboard).then_some(Verdict::Dashboard(outcome)));
         self.inquiry.want(!self.pending.is_empty());
     }
 
-    /// Answers what has waited for too long.
+    /// Answers the requests that have waited for too long.
     pub(super) fn give_up(&mut self, now: Instant) {
         let undecided =
             |pending: &PendingReply| now >= pending.until && matches!(pending.waits, Waits::Withdrawn(_, false));
         if !self.is_commanded() && self.pending.iter().any(undecided) {
-            // It may still wait to be taken: a release takes it back, and stops nobody.
+            // The request may still wait to be processed: a release withdraws it and stops nothing else.
             self.robot.release();
         }
         self.settle(|pending| {
@@ -253,13 +255,13 @@ impl<'d> RequestServer<'d> {
         let Self { pending, decided, .. } = self;
         pending.retain(|pending| {
             let Some(verdict) = verdict(pending) else { return true };
-            // As much room as is pending.
+            // Has the same capacity as the pending answers.
             let _ = decided.push((pending.ticket, verdict));
             false
         });
     }
 
-    /// The next answer, where there is one.
+    /// Sends the next answer; returns `false` if there is none.
     pub(super) fn answer_next<A: Copy + PartialEq>(&mut self, service: &mut Service<A>, now: Instant) -> bool {
         if self.decided.is_empty() {
             return false;
@@ -269,7 +271,7 @@ impl<'d> RequestServer<'d> {
         true
     }
 
-    /// Returns the latest time to [give up](Self::give_up) something.
+    /// Returns the earliest time at which [`give_up`](Self::give_up) must be called.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         self.pending.iter().map(|pending| pending.until).min()
     }

@@ -9,7 +9,7 @@ use outrigger_wire::sensor::SourceId;
 use super::super::doubles::{Pause, advance_to, after, clock, next, silence};
 use super::*;
 
-/// What the device does at each conversion.
+/// The device's behaviour at one conversion.
 #[derive(Clone, Copy)]
 enum Step {
     Converts([i32; CHANNELS]),
@@ -17,22 +17,22 @@ enum Step {
     IsHeardBadly([i32; CHANNELS]),
     /// The bus reports an error.
     Fails,
-    /// The power was gone for a moment.
+    /// The power was interrupted for a moment.
     Resets,
 }
 
-/// A device as its data sheet has it: settings, a flag of a reset, two conversions kept.
+/// A simulated device according to its data sheet: settings, a reset flag, and two stored conversions.
 struct Device<'s> {
     script: &'s [Step],
     registers: [u16; 4],
     kept: heapless::Vec<[i32; CHANNELS], 2>,
-    /// What the next frame begins with; `None` is the status.
+    /// The first word of the next frame; `None` is the status.
     answer: Option<u16>,
     written: usize,
 }
 
 impl<'s> Device<'s> {
-    /// Just powered up, with two conversions that nobody has read.
+    /// Returns a device after power-up, with two unread conversions.
     fn new(script: &'s [Step]) -> Self {
         let mut device = Self { script, registers: [0; 4], kept: heapless::Vec::new(), answer: None, written: 0 };
         device.reset();
@@ -56,7 +56,7 @@ impl SpiDevice for Device<'_> {
         assert_eq!((received.len(), sent.len()), (FRAME, FRAME));
         let mut hurt = 0;
         if self.kept.is_empty() {
-            // The time of a conversion.
+            // The duration of a conversion.
             advance_to(after(clock().as_micros() + 2_000));
             let Some((first, rest)) = self.script.split_first() else { return silence().await };
             self.script = rest;
@@ -96,7 +96,7 @@ impl SpiDevice for Device<'_> {
     }
 }
 
-/// A DRDY that is low whenever it is looked at: the device above converts when it is asked.
+/// A DRDY line that is always low; the device above converts when the line is read.
 struct Low;
 
 impl digital::ErrorType for Low {
@@ -121,7 +121,7 @@ impl Wait for Low {
     }
 }
 
-/// One newton or newton metre per count of its channel, without load at ten counts.
+/// One newton or newton metre per count of the channel, with ten counts without load.
 fn bridges() -> Bridges {
     let mut matrix = [[0.0; CHANNELS]; CHANNELS];
     for (axis, row) in matrix.iter_mut().enumerate() {
@@ -154,7 +154,7 @@ fn a_device_that_was_just_powered_up_is_set_up_before_it_is_believed() {
     let load = [10, 20, -30, 1_010, -99_990, 100_000];
     let script = [Step::Converts(load)];
     let mut sensor = sensor(&script, &counters);
-    // The two conversions that it kept are of before.
+    // The two stored conversions are from before the settings.
     assert_eq!(wrench(&mut sensor), Some((1, [0, 10, -40, 1_000, -100_000, 99_990])));
     // High resolution, oversampling of 8 192 for 500/s, a gain of 128.
     assert_eq!((sensor.spi.registers, sensor.spi.written), ([0x0110, 0x3f1a, 0x7777, 0x0077], 1));
@@ -165,7 +165,7 @@ fn good(n: i32) -> Step {
     Step::Converts([n; CHANNELS])
 }
 
-/// Sequence number and first axis of every reading.
+/// Returns sequence number and first axis of every reading.
 fn all(sensor: &mut impl Sensor) -> heapless::Vec<(u32, i32), 8> {
     core::iter::from_fn(|| wrench(sensor)).map(|(seq, [first, ..])| (seq, first)).collect()
 }
@@ -176,7 +176,7 @@ fn a_hurt_frame_and_a_failed_transfer_are_counted_and_missing_in_the_sequence() 
     let hurt = Step::IsHeardBadly([12; CHANNELS]);
     let script = [good(11), hurt, good(13), good(14), good(15), Step::Fails, good(17), good(18), good(19), good(20)];
     let mut sensor = sensor(&script, &counters);
-    // After what went wrong two conversions are passed over: they may be old.
+    // After a failure two conversions are skipped, because they may be old.
     assert_eq!(all(&mut sensor), [(1, 1), (3, 5), (5, 9), (6, 10)]);
     let counted = counters.counted();
     assert_eq!((counted.figures.refused, counted.figures.garbage, counted.faults), (1, 24, 1));
@@ -188,7 +188,7 @@ fn a_device_that_lost_its_power_is_set_up_again() {
     let counters = Counters::new();
     let script = [good(11), good(12), Step::Resets, good(14), good(15), good(16), good(17)];
     let mut sensor = sensor(&script, &counters);
-    // Neither what it kept from before, nor what it converted without its settings.
+    // Neither the conversions stored before, nor those made without the settings.
     let seen = all(&mut sensor);
     assert_eq!(seen.iter().map(|(_, first)| *first).collect::<heapless::Vec<_, 8>>(), [1, 2, 5, 6, 7]);
     assert_eq!((sensor.spi.written, sensor.spi.registers[2]), (2, 0x7777));
@@ -198,11 +198,11 @@ fn a_device_that_lost_its_power_is_set_up_again() {
 fn a_channel_at_its_end_has_no_value() {
     let counters = Counters::new();
     let script = [Step::Converts([11, 12, 0x7f_ffff, 14, -0x80_0000, 16])];
-    // The matrix spreads it to every axis.
+    // The matrix spreads NaN to every axis.
     assert_eq!(wrench(&mut sensor(&script, &counters)), Some((1, [i32::MIN; CHANNELS])));
 }
 
-/// A DRDY that stays high so many times as it is waited for, and is low afterwards.
+/// A DRDY line that is high for this number of waits, and low afterwards.
 struct High(u32);
 
 impl digital::ErrorType for High {
@@ -238,12 +238,12 @@ fn a_device_that_never_converts_is_waited_for_no_longer_than_it_says_and_its_sou
     let (device, pause) = (Device::new(&script), Pause::at_zero());
     let mut sensor = Ads131m06::new(device, High(10), BridgeRate::Hz500, bridges(), pause, clock, &counters);
     let first = next(&mut sensor).unwrap();
-    // Ten waits of 20 ms, and a pause of 1 ms behind each: then it is believed as one that was just powered up.
+    // Ten waits of 20 ms with a pause of 1 ms after each; then the device is treated as just powered up.
     assert_eq!((first.reading.seq, counters.counted().faults), (11, 10));
     assert!(first.at >= after(10 * 21_000) && first.at < after(10 * 21_000 + 10_000), "{:?}", first.at);
     monitor.observe(first.reading.sample(SourceId(0), first.at), clock());
     assert!(monitor.fresh(clock()).is_ok());
-    // It stops.
+    // The device stops.
     sensor.data_ready.0 = 6;
     let again = next(&mut sensor).unwrap();
     assert_eq!(counters.counted().faults, 16);

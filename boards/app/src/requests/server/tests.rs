@@ -61,7 +61,7 @@ impl Driver for NoNetwork {
     }
 }
 
-/// A client with the key, in a session with a board whose control loop the test plays.
+/// A client with the key, in a session with a board whose control loop is simulated by the test.
 struct Rig {
     robot: Handle<'static>,
     inquiry: &'static Inquiry,
@@ -104,7 +104,7 @@ impl Rig {
         self.caller.poll_event()
     }
 
-    /// Asks, and returns the verdict where there is one at once.
+    /// Sends a request, and returns the verdict if there is one at once.
     fn ask(&mut self, ask: Ask<'_>) -> Option<Verdict> {
         self.caller.ask(self.now, EPOCH, Message { id: None, challenge: None, ask }).expect("room");
         self.send();
@@ -112,14 +112,14 @@ impl Rig {
         self.verdict()
     }
 
-    /// Asks with a fresh challenge, for which it asks for the status first.
+    /// Sends a request with a fresh challenge, which it gets by a status request.
     fn ask_freshly(&mut self, ask: Ask<'_>) -> Option<Verdict> {
         assert_eq!(self.ask(Ask::Status), None);
         assert_eq!(self.decided(), Some(Verdict::Done));
         self.ask(ask)
     }
 
-    /// Plays the control loop that has had everything that was asked, and returns the verdict on the newest request.
+    /// Simulates the control loop having received all requests, and returns the verdict on the newest request.
     fn decided(&mut self) -> Option<Verdict> {
         self.server.decide(self.now);
         self.verdict()
@@ -140,7 +140,7 @@ impl Rig {
         self.inquiry.event::<()>(&Event::Refused(Refusal { word, by, reason }));
     }
 
-    /// Asserts that nothing waits, neither here nor for the control loop.
+    /// Asserts that no request waits, neither here nor for the control loop.
     fn assert_nothing_waits(&self) {
         assert!(self.server.pending.is_empty() && self.server.poll_timeout().is_none());
         assert!(!self.robot.is_waiting());
@@ -204,7 +204,7 @@ fn a_request_is_answered_by_its_own_refusal_and_by_no_other() {
     assert!(rig.robot.is_waiting());
     rig.refused(Word::Request, Channel::Message, Reason::GradeLow);
     assert_eq!(rig.decided(), Some(Verdict::Refused(Some(Reason::GradeLow))));
-    // Of a contact, of another word, and of a time when nobody waited.
+    // Rejections of a contact, of another kind of request, and from a time without a pending request.
     assert_eq!(rig.ask_freshly(Ask::Resume(EPOCH)), None);
     rig.refused(Word::Request, Channel::Pin, Reason::GradeLow);
     assert_eq!(rig.decided(), Some(Verdict::Ending), "it is not commanded");
