@@ -1,5 +1,5 @@
-//! Compiles the settings in, and names the linker's scripts. The memory map is the HAL's: 2 MiB of flash, 512 KiB of
-//! AXI SRAM.
+//! Compiles the settings in, and passes the linker scripts. The memory map is that of the HAL: 2 MiB of flash, 512 KiB
+//! of AXI SRAM.
 
 use std::env::var_os;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Puts the linker's scripts where it finds them, and compiles the settings in.
+//! Copies the linker scripts to the linker's search path, and compiles the settings in.
 
 use std::env::var_os;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ mod ports;
 
 fn main() -> io::Result<()> {
     let out = PathBuf::from(var_os("OUT_DIR").unwrap_or_default());
-    // The linker looks in this folder first: no file here may have the name that is asked for.
+    // The linker searches this folder first: no file here may have the requested name.
     let memory = if var_os("CARGO_FEATURE_AN505").is_some() { "memory-an505.x" } else { "memory-an386.x" };
     for (script, name) in [(memory, "memory.x"), ("device.x", "device.x")] {
         fs::copy(script, out.join(name))?;

@@ -1,4 +1,4 @@
-//! Compiles the settings in, and puts the memory map where the linker finds it.
+//! Compiles the settings in, and copies the memory map to the linker's search path.
 
 use std::env::var_os;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! The whole interface beside the model, polled as `embassy-net` polls it: start, link, floods, faults and their ends.
+//! Tests of the whole interface with the model, polled as `embassy-net` does: start, link, floods, faults and recovery.
 
 mod model;
 
@@ -13,7 +13,7 @@ use outrigger_eqos::registers as r;
 use outrigger_eqos::{Cause, Fault, Interface, LinkMode, News};
 
 const FAST: LinkMode = LinkMode { fast: true, full_duplex: true };
-/// Frames that are taken before other tasks have their turn.
+/// The greatest number of frames taken before other tasks get their turn.
 const BURST: usize = 8;
 
 struct Rig {
@@ -22,10 +22,10 @@ struct Rig {
     woken: Arc<Woken>,
     waker: Waker,
     received: Vec<Vec<u8>>,
-    /// Frames to be sent, and those that were.
+    /// The frames to be sent, and the number of frames that were sent.
     to_send: Vec<Vec<u8>>,
     sent: u32,
-    /// Most accesses of one call.
+    /// The greatest number of register accesses in one call.
     dearest: Cell<u64>,
     up: bool,
 }
@@ -65,7 +65,8 @@ impl Rig {
         value
     }
 
-    /// One poll of the network's task: what is received, as long as there is some; what is to be sent; the link.
+    /// Polls once as the network's task does: takes received frames, sends waiting ones, reads the link. Returns the
+    /// number of received frames.
     fn poll(&mut self) -> usize {
         self.woken.0.store(false, Ordering::Relaxed);
         let waker = self.waker.clone();
@@ -95,7 +96,8 @@ impl Rig {
         taken
     }
 
-    /// The task is polled when it was woken, or wanted to be, for so long \[µs\]; most frames that one poll took.
+    /// Runs for a time \[µs\], and polls when the task is woken or due. Returns the greatest number of frames in one
+    /// poll.
     fn run(&mut self, time: u64) -> usize {
         let end = self.port.machine.borrow().now + time;
         let mut most = 0;
@@ -238,7 +240,7 @@ fn a_flood_leaves_others_their_turn_and_costs_a_bounded_number_of_accesses() {
     rig.dearest.set(0);
     let mut came = 0;
     for _ in 0..500 {
-        // As much as there is place for: near line rate there is always a frame.
+        // As many frames as fit: near line rate there is always a frame.
         for _ in 0..20 {
             rig.machine(|machine| machine.arrive_frame(frame(came)));
             came += 1;
@@ -297,7 +299,7 @@ fn after_a_bus_error_it_starts_anew_within_a_second_and_no_more_often() {
     assert_eq!(rig.machine(|machine| numbers(&machine.sent)), of(0..6));
     let counters = rig.port.shared.counters();
     assert_eq!((counters.restarts, counters.bus_errors, counters.timeouts, counters.link_losses), (6, 6, 0, 0));
-    // A bus that never works again: still no more than once a second.
+    // A bus that never works again: still at most one start per second.
     rig.machine(|machine| machine.resets.clear());
     for _ in 0..1_000 {
         rig.machine(|machine| {
@@ -336,12 +338,12 @@ fn transmission_that_stands_for_two_seconds_with_a_link_is_started_anew() {
     assert_eq!(rig.news()[..1], [News::Restarted(Cause::TransmissionStuck)]);
     rig.machine(|machine| machine.jammed = false);
     rig.run(2_000_000);
-    // Three were lost with the restart, and are counted.
+    // Three frames were lost with the restart, and are counted.
     assert_eq!(rig.machine(|machine| numbers(&machine.sent)), of(3..5));
     assert_eq!(rig.port.shared.counters().unsent, 3);
 }
 
-/// Everything at once, by seeds: arrivals, floods, sending, pauses, deaf tails, lost links.
+/// Mixes arrivals, floods, sending, pauses, missed tail writes and lost links at random from seeds.
 #[test]
 fn by_seed_what_comes_is_passed_on_once_whole_and_in_order() {
     let (mut passed, mut lost, mut asleep) = (0, 0, 0);

@@ -1,4 +1,4 @@
-//! Our offsets and bits against the vendor's description, as `stm32-metapac` has it.
+//! Compares this driver's offsets and bits with the vendor's description in `stm32-metapac`.
 
 use outrigger_eqos::registers as r;
 use stm32_metapac::ETH;

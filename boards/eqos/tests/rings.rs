@@ -1,5 +1,5 @@
-//! Both rings beside the model of the DMA: every interleaving of short stories, seeded ones of long stories, and what the
-//! released HAL's order of writes and tail pointers come to in the same model.
+//! Tests of both rings with the model of the DMA: every interleaving of short scenarios, random ones of long scenarios,
+//! and the effect of the released HAL's order of writes and tail pointers in the same model.
 
 mod model;
 
@@ -48,7 +48,7 @@ impl Rings {
         f(&mut self.port.machine.borrow_mut())
     }
 
-    /// Everything that waits is carried out; what is received meanwhile.
+    /// Runs until nothing is waiting, and returns the frames received meanwhile.
     fn settle(&mut self) -> Vec<Vec<u8>> {
         let mut received = Vec::new();
         loop {
@@ -69,7 +69,8 @@ fn of(range: std::ops::Range<u32>) -> Vec<Option<u32>> {
     range.map(Some).collect()
 }
 
-/// Runs `story` once for every way in which it can go with so many interventions of the model; how often.
+/// Runs `story` once for every possible run with at most this number of events of the model; returns the number of
+/// runs.
 fn every(interventions: usize, mut story: impl FnMut(Every)) -> u64 {
     let all = Every::new(interventions);
     let mut runs = 0;
@@ -82,7 +83,7 @@ fn every(interventions: usize, mut story: impl FnMut(Every)) -> u64 {
     }
 }
 
-/// Chooses only from when it is armed on.
+/// Makes decisions only after it was armed.
 struct Late(Every, Rc<RefCell<bool>>);
 
 impl Choose for Late {
@@ -91,7 +92,7 @@ impl Choose for Late {
     }
 }
 
-/// A ring of `n` on both sides, whose interleavings are enumerated from `arm` on.
+/// Returns a ring of `n` on both sides, whose interleavings are enumerated after arming.
 fn late(every: Every, tail: Tail, n: usize) -> (Rings, Rc<RefCell<bool>>) {
     let armed = Rc::new(RefCell::new(false));
     (Rings::start(Late(every, armed.clone()), tail, n, n), armed)
@@ -106,7 +107,8 @@ fn in_every_interleaving_a_full_ring_is_given_back_whole_and_goes_on() {
                 rings.machine(|machine| machine.arrive_frame(frame(at)));
             }
             rings.machine(Machine::settle);
-            // Full, and the DMA suspended. The first makes it look again, at the place that is given back next.
+            // The ring is full and the DMA suspended. The first return makes it look again, at the descriptor that is
+            // returned next.
             let mut received: Vec<_> = rings.receive().into_iter().collect();
             for _ in 0..steps {
                 rings.machine(|machine| machine.step(Side::Rx));
@@ -131,7 +133,7 @@ fn in_every_interleaving_frames_are_sent_whole_and_in_order() {
     for tail in [Tail::Strict, Tail::Ignored] {
         let runs = every(3, |choices| {
             let (mut rings, armed) = late(choices, tail, 3);
-            // Once around, so that buffers and descriptors have something old in them.
+            // Once around the ring, so that buffers and descriptors have old content.
             for at in 0..3 {
                 assert!(rings.send(at));
                 rings.machine(Machine::settle);
@@ -164,7 +166,7 @@ fn a_full_ring_of_transmission_refuses_and_goes_on_when_the_wire_does() {
     }
 }
 
-/// Long stories by a seed, with floods and pauses; what was received, sent, lost.
+/// Runs long scenarios from a seed, with floods and pauses, and counts received, sent and lost frames.
 #[test]
 fn by_seed_nothing_is_lost_while_there_are_buffers_and_what_comes_is_what_went() {
     let (mut lost, mut passed) = (0, 0);
@@ -181,7 +183,7 @@ fn by_seed_nothing_is_lost_while_there_are_buffers_and_what_comes_is_what_went()
                         let before = rings.machine(|machine| machine.missed.len());
                         rings.machine(|machine| machine.arrive_frame(frame(came)));
                         came += 1;
-                        // A frame is lost only where every descriptor that the DMA may have is filled.
+                        // A frame is lost only if every descriptor that the DMA may own is filled.
                         let (missed, words) = rings.machine(|machine| (machine.missed.len(), machine.rx.words.clone()));
                         if missed > before {
                             let filled = words.iter().filter(|words| words[3] & r::OWN == 0).count();
@@ -232,13 +234,14 @@ fn a_frame_that_is_damaged_or_in_pieces_is_counted_and_its_place_given_back() {
     assert_eq!(numbers(&rings.settle()), [Some(3)]);
 }
 
-/// What came of a story with the released HAL's rings.
+/// The results of a scenario with the released HAL's rings.
 #[derive(Default, Debug)]
 struct Released0_6 {
     runs: u64,
-    /// The DMA took tags of a VLAN for an address, the bus refused it, and reception stood for good.
+    /// The number of runs in which the DMA took VLAN tags for an address, the bus rejected it, and reception stopped
+    /// permanently.
     wedged: u64,
-    /// Bytes that were sent and had never been handed over, or were received and never sent to us.
+    /// The number of runs with bytes that were sent but never written by the core, or received but never on the wire.
     corrupt: u64,
 }
 
@@ -279,7 +282,8 @@ fn released(seed: u64, outcome: &mut Released0_6) {
     outcome.corrupt += u64::from(corrupt);
 }
 
-/// The model can tell: with the order of writes and the tail pointers of embassy-stm32 0.6.0 it shows both faults.
+/// Checks that the model detects faults: with the order of writes and the tail pointers of embassy-stm32 0.6.0 it shows
+/// both.
 #[test]
 fn the_released_hal_wedges_and_sends_what_was_not_written_yet_in_this_model() {
     let mut outcome = Released0_6::default();
@@ -291,10 +295,10 @@ fn the_released_hal_wedges_and_sends_what_was_not_written_yet_in_this_model() {
     assert!(outcome.corrupt > 100, "{outcome:?}");
 }
 
-/// Each of the two by itself, in the smallest story: only the tail, or only the missing barrier, is changed.
+/// Each of the two faults alone, in the smallest scenario: only the tail, or only the missing barrier, is changed.
 #[test]
 fn a_tail_outside_of_the_ring_wedges_it_even_with_every_barrier() {
-    /// Ours, except that the tail is an address of the stack.
+    /// This driver's bus, except that the tail is an address of the stack.
     struct Elsewhere(Port);
     impl Bus for Elsewhere {
         fn read(&self, register: usize) -> u32 {
@@ -334,7 +338,7 @@ fn a_tail_outside_of_the_ring_wedges_it_even_with_every_barrier() {
             length.map(|length| rx.take(&bus, length, |bytes| bytes.len()));
             *armed.borrow_mut() = false;
         };
-        // The first gives the DMA cause to look again; the second descriptor it looks at while it is given back.
+        // The first return makes the DMA look again; it reads the second descriptor while that is being returned.
         take(false);
         for _ in 0..4 {
             assert!(port.machine.borrow_mut().step(Side::Rx));
@@ -349,7 +353,7 @@ fn a_tail_outside_of_the_ring_wedges_it_even_with_every_barrier() {
 
 #[test]
 fn own_before_what_it_stands_for_sends_old_bytes_even_with_good_tails() {
-    /// Ours, without the barriers before OWN.
+    /// This driver's bus, without the barriers before OWN.
     struct Unordered(Port);
     impl Bus for Unordered {
         fn read(&self, register: usize) -> u32 {
@@ -371,7 +375,7 @@ fn own_before_what_it_stands_for_sends_old_bytes_even_with_good_tails() {
     let mut corrupt = 0;
     for seed in 0..2_000 {
         let mut machine = Machine::new(Seeded(seed), 3, 2);
-        // Where the tail does not hold it back, the DMA reads the descriptor that is being written.
+        // If the tail does not hold it back, the DMA reads the descriptor that is being written.
         machine.tail = Tail::Ignored;
         let port = Port::new(machine);
         let bus = Unordered(port.clone());
@@ -379,7 +383,7 @@ fn own_before_what_it_stands_for_sends_old_bytes_even_with_good_tails() {
         tx.start(&bus);
         port.write(r::DMACTXCR, r::DMACTXCR_ST);
         let mut went = 0;
-        // A stop of the DMA ends the story, too.
+        // A stop of the DMA also ends the scenario.
         for _ in 0..400 {
             if went < 12 && tx.has_room(&bus) {
                 let bytes = frame(went);

@@ -1,7 +1,8 @@
 //! The Ethernet controller of the chip, for `outrigger-eqos`: its registers, clocks, pins and interrupt.
 //!
-//! The HAL's own driver is not used. Release 0.6.0 writes an address of the stack as tail pointer, and OWN without a barrier
-//! after what it stands for (`embassy-stm32-0.6.0/src/eth/v2/descriptors.rs:109-124`, `:173-175`, `:244-248`).
+//! The HAL's own driver is not used. Release 0.6.0 writes an address of the stack as tail pointer, and writes OWN
+//! without a barrier after the other words (`embassy-stm32-0.6.0/src/eth/v2/descriptors.rs:109-124`, `:173-175`,
+//! `:244-248`).
 
 use core::task::Waker;
 
@@ -15,15 +16,16 @@ use embassy_stm32::peripherals::{ETH, ETH_SMA};
 use outrigger_app::NetworkCounts;
 use outrigger_eqos::{Bus, Counters, Interface, RingMemory, Shared};
 
-/// What interrupt and driver know of the interface.
+/// The state that the interrupt handler and the driver share.
 pub(crate) static SHARED: Shared = Shared::new();
 
-/// Rate of the controller's bus [MHz]: half of the core's, see `chip::config`.
+/// The rate of the controller's bus [MHz]: half of the core's, see `chip::config`.
 const MEGAHERTZ: u32 = 200;
 
 pub(crate) type Mac = Interface<'static, Controller, &'static mut RingMemory<8>, &'static mut RingMemory<16>>;
 
-/// The rings' memory. The DMA reaches it: all data lies in AXI SRAM. The data cache is off, so both see the same bytes.
+/// The rings' memory. All data is in AXI SRAM, which the DMA can access. The data cache is off, so both see the same
+/// bytes.
 pub(crate) struct Rings {
     transmit: RingMemory<8>,
     receive: RingMemory<16>,
@@ -35,13 +37,13 @@ impl Rings {
     }
 }
 
-/// What telemetry tells of the interface.
+/// Returns the counts of the interface for telemetry.
 pub(crate) fn counts() -> NetworkCounts {
     let Counters { bad, unsent, link_losses, timeouts, bus_errors, restarts, .. } = SHARED.counters();
     NetworkCounts { bad, unsent, link_losses, timeouts, bus_errors, restarts }
 }
 
-/// What the interrupt does.
+/// The interrupt handler.
 pub(crate) struct Handler;
 
 impl typelevel::Handler<typelevel::ETH> for Handler {
@@ -50,12 +52,12 @@ impl typelevel::Handler<typelevel::ETH> for Handler {
     }
 }
 
-/// The controller of this chip.
+/// The Ethernet controller of this chip.
 pub(crate) struct Controller(());
 
 impl Controller {
     fn register(at: usize) -> *mut u32 {
-        // Its registers end at 0x1174; each is a word.
+        // The registers end at 0x1174; each is a word.
         debug_assert!(at < 0x1200 && at.is_multiple_of(4));
         pac::ETH.as_ptr().wrapping_byte_add(at).cast()
     }
@@ -68,7 +70,7 @@ impl Bus for Controller {
     }
 
     fn write(&self, register: usize, value: u32) {
-        // SAFETY: as in `read`. What the DMA is told to write to is the rings' memory, which the driver has for itself.
+        // SAFETY: as in `read`. The DMA only writes to the rings' memory, which only the driver uses.
         unsafe { Self::register(register).write_volatile(value) }
     }
 
@@ -87,10 +89,10 @@ impl Bus for Controller {
                 clocks.set_ethtxen(true);
                 clocks.set_ethrxen(true);
             });
-            // The controller samples how its transceiver is wired when its reset ends.
+            // The controller samples the kind of its transceiver's interface at the end of its reset.
             pac::RCC.ahb1rstr().modify(|resets| resets.set_ethrst(true));
             pac::SYSCFG.pmcr().modify(|mode| mode.set_eth_sel_phy(EthSelPhy::RMII));
-            // Read back: a write to another bus may still be on its way (ST's HAL does the same before its reset).
+            // Read back: a write to another bus may still be in progress (ST's HAL does the same before its reset).
             let _ = pac::SYSCFG.pmcr().read();
             pac::RCC.ahb1rstr().modify(|resets| resets.set_ethrst(false));
             let _ = pac::RCC.ahb1rstr().read();
@@ -106,7 +108,7 @@ impl Bus for Controller {
     }
 }
 
-/// The transceiver's two interfaces, wired: what is received and sent, and its own registers.
+/// Connects the pins of the transceiver's two interfaces: received and transmitted data, and its registers.
 #[expect(clippy::too_many_arguments, reason = "one for each pin, and a type that says which")]
 pub(crate) fn wire(
     ref_clk: Peri<'static, impl RefClkPin<ETH>>,
@@ -133,11 +135,11 @@ pub(crate) fn wire(
 fn alternate(function: u8, pin: Peri<'static, impl Pin>) {
     let mut pin = Flex::new(pin);
     pin.set_as_af_unchecked(function, AfType::output(OutputType::PushPull, Speed::VeryHigh));
-    // It stays so: dropped, it would be disconnected.
+    // The connection must remain: dropping the pin would remove it.
     core::mem::forget(pin);
 }
 
-/// The interface, not started: its first poll begins with that.
+/// Returns the interface. It is not started; its first poll starts it.
 pub(crate) fn interface(
     _controller: Peri<'static, ETH>,
     _management: Peri<'static, ETH_SMA>,
@@ -146,7 +148,7 @@ pub(crate) fn interface(
 ) -> Mac {
     let Rings { transmit, receive } = rings;
     interrupt::ETH.unpend();
-    // SAFETY: the handler is bound in `main.rs`, and what it shares with the driver is made for that.
+    // SAFETY: the handler is bound in `main.rs`, and the state that it shares with the driver is made for that.
     unsafe { interrupt::ETH.enable() };
     Interface::new(Controller(()), &SHARED, address, MEGAHERTZ, transmit, receive)
 }

@@ -1,4 +1,4 @@
-//! Where settings are kept: the last two sectors of the flash, in the bank that no code runs from.
+//! The flash for settings: the last two sectors, in the bank from which no code runs.
 
 use core::arch::asm;
 use core::sync::atomic::{Ordering, compiler_fence};
@@ -11,14 +11,14 @@ use embedded_storage::nor_flash::{
 };
 
 const SECTOR: u32 = 128 << 10;
-/// From the beginning of the flash; `settings.x` keeps the firmware out of it.
+/// The offset of the sectors from the beginning of the flash \[B\]; `settings.x` excludes them from the firmware.
 const BEGIN: u32 = (2 << 20) - 2 * SECTOR;
-/// Bank 2.
+/// The index of bank 2.
 const BANK: usize = 1;
-/// Handlers of priority -1 are to ignore bus faults of loads (CCR).
+/// Makes handlers of priority -1 ignore bus faults of loads (CCR).
 const IGNORE_BUS_FAULTS: u32 = 1 << 8;
 
-/// Two sectors.
+/// The two sectors.
 pub(crate) struct Sectors {
     flash: Flash<'static, Blocking>,
 }
@@ -36,9 +36,9 @@ impl ErrorType for Sectors {
 impl ReadNorFlash for Sectors {
     const READ_SIZE: usize = 1;
 
-    /// A word of 32 bytes that was cut off while it was written has more wrong bits than can be corrected. The chip notes that,
-    /// and may answer the load with a bus fault, which would end the firmware at every start: it is ignored, and the note is
-    /// looked at.
+    /// Reads bytes. A word of 32 bytes whose write was interrupted has more wrong bits than can be corrected. The chip
+    /// sets a flag, and may answer the load with a bus fault, which would end the firmware at every start. The fault is
+    /// ignored, and the flag is checked.
     fn read(&mut self, offset: u32, bytes: &mut [u8]) -> Result<(), NorFlashErrorKind> {
         check_read(self, offset, bytes.len())?;
         let bank = pac::FLASH.bank(BANK);
@@ -73,12 +73,13 @@ const fn kind(_: Error) -> NorFlashErrorKind {
     NorFlashErrorKind::Other
 }
 
-/// Reads at the priority of a hard fault, with bus faults ignored: nothing else runs meanwhile.
+/// Reads at the priority of a hard fault, with bus faults ignored; nothing else runs meanwhile.
 fn ignoring_bus_faults<T>(read: impl FnOnce() -> T) -> T {
-    // SAFETY: one bit of a register that nothing else here writes; it is put back below, and nothing runs in between.
+    // SAFETY: one bit of a register that no other code here writes; it is restored below, and nothing runs in between.
     let control = unsafe { &(*SCB::PTR).ccr };
     let before = control.read();
-    // SAFETY: sets FAULTMASK, which is cleared below; loads that fault give any value, and the note of the flash tells.
+    // SAFETY: sets FAULTMASK, which is cleared below. Faulting loads return any value, and the flag of the flash shows
+    // them.
     unsafe {
         asm!("cpsid f", "dsb", "isb");
         control.write(before | IGNORE_BUS_FAULTS);
@@ -87,7 +88,7 @@ fn ignoring_bus_faults<T>(read: impl FnOnce() -> T) -> T {
     compiler_fence(Ordering::SeqCst);
     let read = read();
     compiler_fence(Ordering::SeqCst);
-    // SAFETY: as it was before.
+    // SAFETY: restores the previous state.
     unsafe {
         asm!("dsb");
         control.write(before);

@@ -1,4 +1,4 @@
-//! The analogue inputs: 0 … 3.3 V in 65 536 steps, the mean of 16 conversions.
+//! The analog inputs: 0 … 3.3 V in 65 536 steps, the mean of 16 conversions.
 
 use core::cell::RefCell;
 use core::convert::Infallible;
@@ -7,10 +7,10 @@ use embassy_stm32::adc::{self, AnyAdcChannel, SampleTime};
 use embassy_stm32::peripherals::ADC1;
 use outrigger_app::Adc;
 
-/// The one converter of all inputs.
+/// The one converter for all inputs.
 pub(crate) type Converter = adc::Adc<'static, ADC1>;
 
-/// One pin at the converter.
+/// One pin of the converter.
 pub(crate) struct Level3V3 {
     pub(crate) adc: &'static RefCell<Converter>,
     pub(crate) pin: AnyAdcChannel<'static, ADC1>,
@@ -19,7 +19,7 @@ pub(crate) struct Level3V3 {
 impl Adc for Level3V3 {
     type Error = Infallible;
 
-    /// Waits 40 to 80 µs for the converter, in place: nobody else has it meanwhile.
+    /// Waits 40 to 80 µs for the converter without yielding; no other task uses it meanwhile.
     async fn convert(&mut self) -> Result<i32, Infallible> {
         Ok(self.adc.borrow_mut().blocking_read(&mut self.pin, SampleTime::CYCLES64_5).into())
     }

@@ -1,4 +1,4 @@
-//! Firmware of the Nucleo-H743ZI: its pins and clocks. What runs on them is `outrigger-app`.
+//! Firmware of the Nucleo-H743ZI: its pins and clocks. `outrigger-app` contains the tasks.
 #![no_std]
 #![no_main]
 
@@ -42,14 +42,14 @@ use flash::Sectors;
 use level::{Converter, Level3V3};
 use ports::PORTS;
 
-/// Of the I²C bus.
+/// The rate of the I²C bus.
 const BUS_RATE: Hertz = Hertz(100_000);
-/// Of the force/torque sensor's bus: 24 bytes take 0.1 ms, and its wires may be a hand long.
+/// The rate of the force/torque sensor's bus: 24 bytes take 0.1 ms, and its wires may have the length of a hand.
 const SENSOR_BUS_RATE: Hertz = Hertz(2_000_000);
 
 type SensorBus = ExclusiveDevice<Spi<'static, Async, spi::mode::Master>, Output<'static>, Delay>;
 
-/// Time without food after which the watchdog resets the chip \[µs\].
+/// The period after which an unfed watchdog resets the chip \[µs\].
 const PATIENCE: u32 = 1_000_000;
 
 outrigger_app::board! {
@@ -158,9 +158,9 @@ async fn main(spawner: Spawner) {
     if let Some(sensor) = serial {
         let mut config = usart::Config::default();
         config.baudrate = sensor.baud;
-        // A reading is stamped when its last byte arrives, not one idle character later.
+        // A reading gets its time stamp when its last byte arrives, not one idle character later.
         config.eager_reads = Some(1);
-        // A line that nobody drives is quiet.
+        // Keeps an unconnected line quiet.
         config.rx_pull = Pull::Up;
         static RECEIVED: ConstStaticCell<[u8; 256]> = ConstStaticCell::new([0; 256]);
         static SENT: ConstStaticCell<[u8; 1]> = ConstStaticCell::new([0]);
@@ -219,7 +219,7 @@ async fn keep(
     shared.keep(robot, stack, &mut lamp, feed).await
 }
 
-/// What hears nothing any more is started anew.
+/// Restarts the interface or the board if no frames are received.
 #[embassy_executor::task]
 async fn watch_link(shared: &'static Shared) -> ! {
     let restart = |what| match what {
@@ -229,7 +229,7 @@ async fn watch_link(shared: &'static Shared) -> ! {
     shared.watch_link(restart).await
 }
 
-/// The clock from outside may come later.
+/// Waits for an external clock that starts late.
 #[embassy_executor::task]
 async fn await_clock(shared: &'static Shared) -> ! {
     shared.await_clock(chip::is_clock_there, || boot::reset()).await

@@ -1,7 +1,7 @@
-//! Time: the CMSDK dual timer as a 64-bit clock and its alarm, behind `embassy-time`.
+//! Time: the CMSDK dual timer as a 64-bit clock with an alarm, behind `embassy-time`.
 //!
-//! Timer 1 counts down at 25 MHz without end and wraps every 171.8 s (an505: 20 MHz, 214.7 s), which its interrupt counts. Timer 2 runs once
-//! per alarm. Both are one interrupt.
+//! Timer 1 counts down at 25 MHz without end and wraps every 171.8 s (an505: 20 MHz, 214.7 s); its interrupt counts the
+//! wraps. Timer 2 runs once per alarm. Both use one interrupt.
 
 use core::cell::{Cell, RefCell};
 use core::task::Waker;
@@ -16,21 +16,21 @@ use crate::machine;
 use crate::mmio::Registers;
 
 const TICKS_PER_MICROSECOND: u32 = machine::THIS.megahertz;
-/// What the processor runs by, as the machine says; QEMU runs as fast as it can.
+/// The processor's nominal clock, as the machine states it; QEMU runs as fast as it can.
 pub(crate) const RATE: Rate = Rate { hertz: TICKS_PER_MICROSECOND * 1_000_000, source: ClockSource::External };
-/// Whole microseconds of a round of timer 1, and the ticks that are left over of it.
+/// The whole microseconds of a round of timer 1, and the remaining ticks.
 const ROUND: u64 = (1 << 32) / TICKS_PER_MICROSECOND as u64;
 const LEFT_OVER: u32 = ((1_u64 << 32) % TICKS_PER_MICROSECOND as u64) as u32;
-/// No alarm is farther away; the queue is asked again then. Fits the timer: 2.5·10⁹ ticks at most.
+/// The longest time of an alarm \[µs\]; the queue is polled again then. It fits the timer: 2.5·10⁹ ticks at most.
 const LONGEST_ALARM: u64 = 100_000_000;
 
-// Timer 1; timer 2 is the same 0x20 further on.
+// Timer 1; timer 2 has the same registers at an offset of 0x20.
 const CLOCK_LOAD: usize = 0x00;
 const CLOCK_VALUE: usize = 0x04;
 const CLOCK_CONTROL: usize = 0x08;
 const CLOCK_CLEAR: usize = 0x0c;
 const CLOCK_RAISED: usize = 0x10;
-/// What is loaded at the next wrap, without disturbing the count.
+/// The value that is loaded at the next wrap; writing it does not disturb the count.
 const CLOCK_RELOAD: usize = 0x18;
 const ALARM_LOAD: usize = 0x20;
 const ALARM_CONTROL: usize = 0x28;
@@ -47,7 +47,7 @@ const ENABLE: u32 = 1 << 7;
 const TIMER: Registers<0x1000> = unsafe { Registers::new(machine::THIS.timer) };
 
 struct Clock {
-    /// How often timer 1 has wrapped: the upper word of the time.
+    /// The number of wraps of timer 1: the upper word of the time.
     wraps: Mutex<Cell<u32>>,
     queue: Mutex<RefCell<Queue>>,
 }
@@ -57,8 +57,9 @@ embassy_time_driver::time_driver_impl!(static CLOCK: Clock = Clock {
     queue: Mutex::new(RefCell::new(Queue::new())),
 });
 
-/// Starts the clock `until_wrap` before timer 1 wraps for the first time, `None` for as long as that can be. With a short
-/// time, the clock begins where it would be after a whole round less that: a wrap can be seen without waiting for it.
+/// Starts the clock `until_wrap` before the first wrap of timer 1, or as long before it as possible if `None`. With a
+/// short time, the clock begins at the time of a whole round minus that time, so that a wrap can be tested without
+/// waiting for it.
 pub(crate) fn start(until_wrap: Option<embassy_time::Duration>) {
     let ticks = until_wrap.and_then(|time| u32::try_from(time.as_micros()).ok()?.checked_mul(TICKS_PER_MICROSECOND));
     TIMER.write::<CLOCK_CONTROL>(PERIODIC | WIDE | INTERRUPT);
@@ -69,7 +70,8 @@ pub(crate) fn start(until_wrap: Option<embassy_time::Duration>) {
     interrupts::enable(Interrupt::DualTimer);
 }
 
-/// (`wraps`·2³² + `ticks`) / [`TICKS_PER_MICROSECOND`], without a 64-bit division: this is asked several times per control cycle.
+/// Returns (`wraps`·2³² + `ticks`) / [`TICKS_PER_MICROSECOND`] without a 64-bit division, because it is called several
+/// times per control cycle.
 const fn microseconds(wraps: u32, ticks: u32) -> u64 {
     // Wraps stay below 2²⁷ for 700 years, so that 21 of each (of 25 MHz; 16 of 20 MHz) do not overflow.
     let rest = wraps * LEFT_OVER;
@@ -78,7 +80,7 @@ const fn microseconds(wraps: u32, ticks: u32) -> u64 {
     wraps as u64 * ROUND + small as u64 + (ticks / TICKS_PER_MICROSECOND) as u64
 }
 
-// What is written above, at both ends of the wraps and of the ticks, and among them.
+// Checks the function above at both ends of the ranges of wraps and ticks, and in between.
 const _: () = {
     const MOST: u32 = 1 << 27;
     assert!(LEFT_OVER as u64 * MOST as u64 <= u32::MAX as u64);
@@ -104,7 +106,7 @@ impl Clock {
         if TIMER.read::<CLOCK_RAISED>() == 0 {
             return microseconds(wraps, !value);
         }
-        // It has wrapped, and the interrupt waits until this section ends. The count may stand at zero for a tick yet.
+        // The timer has wrapped, and the interrupt waits until this section ends. The count may remain zero for a tick.
         loop {
             let value = TIMER.read::<CLOCK_VALUE>();
             if value != 0 {
@@ -113,7 +115,7 @@ impl Clock {
         }
     }
 
-    /// Wakes what is due and arms the alarm for what is next.
+    /// Wakes the tasks that are due and arms the alarm for the next one.
     fn serve(&self, section: CriticalSection<'_>) {
         let mut queue = self.queue.borrow(section).borrow_mut();
         loop {
@@ -124,7 +126,8 @@ impl Clock {
             if next == u64::MAX {
                 return;
             }
-            // What has become due meanwhile is found by the next turn; a count of zero would never ring.
+            // The next iteration finds tasks that became due meanwhile; an alarm with a count of zero would never
+            // occur.
             let Some(wait) = next.checked_sub(self.now_in(section)).filter(|wait| *wait > 0) else { continue };
             TIMER.write::<ALARM_LOAD>(wait.min(LONGEST_ALARM) as u32 * TICKS_PER_MICROSECOND);
             TIMER.write::<ALARM_CONTROL>(ONE_SHOT | WIDE | INTERRUPT | ENABLE);
@@ -148,12 +151,12 @@ impl Driver for Clock {
     }
 }
 
-/// The interrupt of both timers.
+/// The interrupt handler of both timers.
 #[unsafe(no_mangle)]
 extern "C" fn DUAL_TIMER() {
     critical_section::with(|section| {
         if TIMER.read::<CLOCK_RAISED>() != 0 {
-            // At zero the count is not wrapped yet, and would be taken for the end of the next round.
+            // At zero the count has not wrapped yet, and would be taken for the end of the next round.
             while TIMER.read::<CLOCK_VALUE>() == 0 {}
             TIMER.write::<CLOCK_CLEAR>(0);
             let wraps = CLOCK.wraps.borrow(section);

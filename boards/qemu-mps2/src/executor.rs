@@ -1,5 +1,5 @@
-//! The executor's idle loop. The ready-made one waits with WFE, which QEMU does not wait at: the guest would burn a
-//! whole core of the host. WFI waits on both, and wakes for an interrupt that is pending although masked.
+//! The executor's idle loop. The standard one waits with WFE, at which QEMU does not wait: the guest would use a whole
+//! core of the host. WFI waits on both, and wakes for a pending interrupt even if it is masked.
 
 use core::sync::atomic::{AtomicBool, Ordering};
 
@@ -9,19 +9,19 @@ use static_cell::StaticCell;
 
 static WORK: AtomicBool = AtomicBool::new(false);
 
-/// Called by the executor where a task has become ready.
+/// Called by the executor when a task has become ready.
 #[unsafe(no_mangle)]
 fn __pender(_context: *mut ()) {
     WORK.store(true, Ordering::Release);
 }
 
-/// Runs what `start` spawns, for ever.
+/// Runs the tasks that `start` spawns; never returns.
 pub(crate) fn run(start: impl FnOnce(Spawner)) -> ! {
     static EXECUTOR: StaticCell<Executor> = StaticCell::new();
     let executor = EXECUTOR.init(Executor::new(core::ptr::null_mut()));
     start(executor.spawner());
     loop {
-        // SAFETY: initialised above, and polled from here only; the pender does not poll.
+        // SAFETY: initialised above, and polled only from here; the pender does not poll.
         unsafe { executor.poll() };
         cortex_m::interrupt::free(|_| {
             if !WORK.swap(false, Ordering::AcqRel) {

@@ -1,6 +1,6 @@
-//! A NOR flash, as far as settings need one. The machine has none: this is the part of its memory that nothing is loaded to,
-//! and that a reset of the machine therefore leaves as it is. It behaves like the real ones: an erasure sets a sector's
-//! bits, a write only clears bits and is in whole units, and the power can go in the middle of either.
+//! A simulated NOR flash for settings. The machine has none, so it is a part of memory to which nothing is loaded, and
+//! which a reset of the machine therefore leaves unchanged. It behaves like a real flash: an erasure sets a sector's
+//! bits, a write only clears bits and is in whole units, and the power can fail in the middle of either.
 
 use embedded_storage::nor_flash::{
     ErrorType, NorFlash, NorFlashErrorKind, ReadNorFlash, check_erase, check_read, check_write,
@@ -11,32 +11,32 @@ use crate::{machine, watchdog};
 
 /// The machine's PSRAM.
 const BASE: usize = machine::THIS.kept;
-/// Where the cells begin; before them is what this model knows from one reset to the next.
+/// The address of the cells. Before them is the state that this model preserves over a reset.
 const CELLS: usize = BASE + 0x1000;
-/// Two copies of the longest image, each with a page for its header, in whole sectors.
+/// The capacity: two copies of the longest image, each with a page for its header, in whole sectors.
 const CAPACITY: usize = 6 * SECTOR;
 const SECTOR: usize = 4096;
 /// As on an STM32H7.
 const UNIT: usize = 32;
 
-/// Says that this was switched on before: at first the machine's memory is zeros, and a flash comes erased.
+/// A mark that the machine was switched on before. Initially its memory is zeros, but a new flash is erased.
 const KNOWN: u32 = u32::from_le_bytes(*b"NOR1");
 
-/// What lasts from one reset to the next.
+/// The state that is preserved over a reset.
 #[repr(C)]
 struct Past {
     known: u32,
-    /// Operations since QEMU was started.
+    /// The number of operations since QEMU was started.
     operations: u32,
-    /// Operations since the last reset.
+    /// The number of operations since the last reset.
     recent: u32,
-    /// The power went at the end of that.
+    /// 1 if the power failed at the end of that run, otherwise 0.
     was_cut: u32,
-    /// With [`Cut::Each`]: in which operation after a reset it goes next.
+    /// With [`Cut::Each`]: the operation after a reset in which the power fails next.
     next: u32,
 }
 
-/// The flash; there is one.
+/// The flash; there is only one.
 pub(crate) struct Nor {
     past: &'static mut Past,
     cells: &'static mut [u8],
@@ -44,10 +44,10 @@ pub(crate) struct Nor {
 }
 
 impl Nor {
-    /// The flash, as it was left. To be called once.
+    /// Returns the flash with its previous content. Call it once.
     pub(crate) fn connect(cut: Option<Cut>) -> Self {
-        // SAFETY: RAM of the machine, aligned, any bits of which are values of these types; the linker knows nothing of it, and
-        // this is the one place that makes references to it, once.
+        // SAFETY: RAM of the machine, aligned, any bits of which are values of these types. The linker does not use it,
+        // and this is the only place that makes references to it, once.
         let (past, cells) =
             unsafe { (&mut *(BASE as *mut Past), core::slice::from_raw_parts_mut(CELLS as *mut u8, CAPACITY)) };
         if past.known != KNOWN {
@@ -60,7 +60,7 @@ impl Nor {
         Self { past, cells, cut }
     }
 
-    /// Does something to `cells`, or to the first half of them before the power goes.
+    /// Applies an operation to `cells`, or only to the first half of them if the power fails.
     fn operate(&mut self, from: usize, length: usize, each: impl Fn(&mut u8, usize)) {
         let past = &mut *self.past;
         past.operations += 1;

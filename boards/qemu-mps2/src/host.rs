@@ -1,4 +1,4 @@
-//! What the firmware asks of QEMU's host, by semihosting: its options, a seed, and to end.
+//! The semihosting calls to QEMU's host: options, a seed, and the end of the run.
 //!
 //! Standard output belongs to the log's frames; plain text goes to standard error.
 
@@ -9,29 +9,30 @@ use outrigger_app::boot::{self, Begun};
 use semihosting::io::Write as _;
 use semihosting::sys::arm_compat::{sys_elapsed, sys_get_cmdline_uninit, sys_time};
 
-/// What QEMU's `-semihosting-config …,arg=KEY=VALUE` can ask for.
+/// The options in QEMU's `-semihosting-config …,arg=KEY=VALUE`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Options {
-    /// `seconds=N`: shut down after this time, and end QEMU with success once the arm is at rest.
+    /// `seconds=N`: shuts down after this time, and ends QEMU with success once the arm is at rest.
     pub(crate) run_for: Option<Duration>,
-    /// `wrap=N`: the clock starts N seconds before it wraps for the first time.
+    /// `wrap=N`: the clock starts N seconds before its first wrap.
     pub(crate) until_wrap: Option<Duration>,
-    /// `fault=panic`, `fault=memory` or `fault=stack`: fail right after boot, to see that failures end QEMU. `fault=panic-once` and
-    /// `fault=stack-once`: the same in the first run alone, and start anew as a board on a desk does. `fault=hang`: hang a second and a half after the first start, to see what the
-    /// watchdog does.
+    /// `fault=panic`, `fault=memory` or `fault=stack`: fails right after boot, to test that failures end QEMU.
+    /// `fault=panic-once` and `fault=stack-once`: fails only in the first run, and restarts as a real board does.
+    /// `fault=hang`: hangs one and a half seconds after the first start, to test the watchdog.
     pub(crate) fault: Option<Fault>,
-    /// `order=1`: the log tells which tasks run before the control loop and the network, and for how long.
+    /// `order=1`: logs which tasks run before the control loop and the network, and for how long.
     pub(crate) order: bool,
-    /// `cut=N` or `cut=each`: the power goes in the middle of the flash's how manyth operation.
+    /// `cut=N` or `cut=each`: the power fails in the middle of this operation of the flash.
     pub(crate) cut: Option<Cut>,
 }
 
-/// When the power goes. An operation of the flash is a unit that is written, or a sector that is erased.
+/// The time of a power failure. An operation of the flash writes a unit or erases a sector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cut {
-    /// Once, in this one since QEMU was started, from 1.
+    /// Once, in this operation since QEMU was started, counted from 1.
     At(u32),
-    /// In the first after a start that has any; in the second after the next start; and so on, until one start was not cut.
+    /// In the first operation after the first start that has operations, in the second after the next start, and so on,
+    /// until one start was not interrupted.
     Each,
 }
 
@@ -47,7 +48,7 @@ pub(crate) enum Fault {
 }
 
 impl Options {
-    /// Those of this run.
+    /// Returns the options of this run.
     pub(crate) fn read() -> Self {
         let mut buffer = [MaybeUninit::uninit(); 256];
         let text = sys_get_cmdline_uninit(&mut buffer).ok().and_then(|bytes| core::str::from_utf8(bytes).ok());
@@ -74,7 +75,7 @@ impl Options {
     }
 }
 
-/// Fails as asked for, unless it is later.
+/// Causes the requested failure, unless it is a later one.
 pub(crate) fn cause(fault: Option<Fault>, begun: &Begun) {
     match fault {
         None | Some(Fault::Hang) => {}
@@ -82,7 +83,7 @@ pub(crate) fn cause(fault: Option<Fault>, begun: &Begun) {
         Some(Fault::PanicOnce) => panic!("as asked for"),
         Some(Fault::Panic) => panic!("as asked for"),
         Some(Fault::Memory) => {
-            // SAFETY: no address of this machine; the bus fault is what is wanted, and ends the run.
+            // SAFETY: no address of this machine; the bus fault is intended, and ends the run.
             unsafe { (0xffff_fff0 as *const u32).read_volatile() };
         }
         Some(Fault::Stack | Fault::StackOnce) => {
@@ -98,19 +99,20 @@ fn descend(depth: u32) -> u32 {
     if core::hint::black_box(true) { descend(depth + 1).wrapping_add(frame[depth as usize % 128]) } else { depth }
 }
 
-/// A number that differs from boot to boot: the host's time of day, and how long it has run QEMU \[ns\]. With the same
-/// one, every boot would use the TCP ports and sequence numbers of the one before, which the robot still remembers.
+/// Returns a number that differs from boot to boot: from the host's time of day, and the running time of QEMU \[ns\].
+/// With equal seeds, every boot would use the TCP ports and sequence numbers of the previous one, which the robot still
+/// remembers.
 pub(crate) fn seed() -> u64 {
     let day = sys_time().unwrap_or_default() as u64;
     let nanoseconds = sys_elapsed().unwrap_or_default();
-    // Neighbours are to differ in every bit (the finaliser of SplitMix64).
+    // Similar numbers must differ in every bit (the finaliser of SplitMix64).
     let mixed = (day << 32 ^ nanoseconds).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
     mixed ^ mixed >> 31
 }
 
-/// Random numbers of the host.
+/// Returns random numbers of the host.
 #[cfg(requests)]
 pub(crate) fn random() -> [u8; 32] {
     use semihosting::io::Read as _;
@@ -151,7 +153,7 @@ unsafe fn HardFault(frame: &cortex_m_rt::ExceptionFrame) -> ! {
     if Options::read().fault == Some(Fault::StackOnce) {
         boot::reset()
     }
-    // Where there was no room for it, the frame says nothing.
+    // Without room for it, the frame is not valid.
     if outrigger_app::stack_exceeded() {
         fail(format_args!("stack overflow"))
     }

@@ -1,11 +1,11 @@
-//! The machine's interrupts, of which there is no device description crate: numbers, vector table, priorities.
+//! The machine's interrupts: numbers, vector table, priorities. No device description crate exists for it.
 
 use cortex_m::interrupt::InterruptNumber;
 use cortex_m::peripheral::NVIC;
 
 use crate::machine;
 
-/// External interrupts of the MPS2 machines that something here uses.
+/// The external interrupts of the MPS2 machines that are used here.
 #[derive(Clone, Copy)]
 #[repr(u16)]
 pub(crate) enum Interrupt {
@@ -15,14 +15,14 @@ pub(crate) enum Interrupt {
     Ethernet = machine::THIS.mac_interrupt,
 }
 
-// SAFETY: the discriminants are the numbers of this machine's interrupt lines and stay what they are.
+// SAFETY: the discriminants are the numbers of this machine's interrupt lines and never change.
 unsafe impl InterruptNumber for Interrupt {
     fn number(self) -> u16 {
         self as u16
     }
 }
 
-/// Lets `interrupt` reach its handler. What the handler shares is behind critical sections and stands before this.
+/// Enables `interrupt`. The data that its handler shares is protected by critical sections and initialised before.
 pub(crate) fn enable(interrupt: Interrupt) {
     // SAFETY: no code relies on an interrupt being masked for exclusion.
     unsafe { NVIC::unmask(interrupt) };

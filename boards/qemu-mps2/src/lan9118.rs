@@ -1,7 +1,7 @@
 //! The LAN9118 Ethernet controller (on the board its LAN9220), as a driver of `embassy-net`.
 //!
-//! Frames go between the controller's FIFOs and the stack through one buffer each way. The interrupt only says that
-//! there is something: it masks itself, and is unmasked where `receive` has found the FIFO empty.
+//! Frames are copied between the controller's FIFOs and the stack through one buffer in each direction. The interrupt
+//! only signals waiting frames: it masks itself, and is unmasked when `receive` has found the FIFO empty.
 
 use core::sync::atomic::{AtomicU32, Ordering};
 use core::task::Context;
@@ -13,7 +13,7 @@ use crate::interrupts::{self, Interrupt};
 use crate::machine;
 use crate::mmio::Registers;
 
-// SAFETY: the network controller of the chosen machine; it has FIFOs of its own and reaches no memory.
+// SAFETY: the network controller of the chosen machine; it has its own FIFOs and does not access memory.
 const MAC: Registers<0x100> = unsafe { Registers::new(machine::THIS.mac) };
 
 const RX_DATA: usize = 0x00;
@@ -35,15 +35,15 @@ const CSR_DATA: usize = 0xa8;
 
 /// Received frames are waiting.
 const RX_LEVEL: u32 = 1 << 3;
-/// Enabled, active high, push-pull: anything else keeps QEMU's line asserted.
+/// Enabled, active high, push-pull: any other setting keeps QEMU's line asserted.
 const IRQ_LINE: u32 = 0x111;
 const RX_DUMP: u32 = 1 << 15;
 const TX_ON: u32 = 1 << 1;
 const SOFT_RESET: u32 = 1;
-/// 5 KiB for transmission, and the bit that silicon wants set.
+/// 5 KiB for transmission, and the bit that real chips require to be set.
 const FIFO_SPLIT: u32 = 0x0015_0000;
 
-/// Registers behind the command register.
+/// The registers behind the command register.
 const MAC_CONTROL: u32 = 1;
 const ADDRESS_HIGH: u32 = 2;
 const ADDRESS_LOW: u32 = 3;
@@ -52,56 +52,56 @@ const TX_ENABLE: u32 = 1 << 3;
 const RX_ENABLE: u32 = 1 << 2;
 const CSR_BUSY: u32 = 1 << 31;
 
-/// An Ethernet frame without its check sequence: header and 1 500 bytes.
+/// The length of the longest frame without its check sequence \[B\]: header and 1 500 bytes.
 const MAX_FRAME: usize = 1_514;
 const MIN_FRAME: usize = 14;
 const CHECK_SEQUENCE: usize = 4;
-/// Rounded up to words.
+/// The length of a buffer \[B\]: the longest frame rounded up to words.
 const BUFFER: usize = 1_516;
-/// Frames taken before other tasks have their turn: a flood must not starve the control loop.
+/// The number of frames taken before other tasks get their turn, so that a flood does not starve the control loop.
 const BURST: u8 = 8;
 
 static WAKER: AtomicWaker = AtomicWaker::new();
 static BAD_FRAMES: AtomicU32 = AtomicU32::new(0);
 
-/// Frames that were received and could not be used since boot: too short, too long, damaged, or thrown away with the
-/// FIFO because what it said of them did not fit together.
+/// Returns the number of frames that were received and could not be used since boot: too short, too long, damaged, or
+/// dropped with the FIFO because its state was inconsistent.
 pub(crate) fn bad_frames() -> u32 {
     BAD_FRAMES.load(Ordering::Relaxed)
 }
 
-/// Only `receive` counts.
+/// Counts a bad frame. Only `receive` calls it.
 fn count_bad_frame() {
     BAD_FRAMES.store(bad_frames().saturating_add(1), Ordering::Relaxed);
 }
 
-/// There is no controller where the machine should have one.
+/// The machine has no such controller at its address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, defmt::Format)]
 pub(crate) struct Missing;
 
-/// The controller. There is one.
+/// The controller; there is only one.
 pub(crate) struct Lan9118 {
     address: [u8; 6],
     received: Buffer,
     transmitted: Buffer,
-    /// Frames taken since the FIFO was last left alone.
+    /// The number of frames taken since the FIFO was last found empty or the turn was given up.
     burst: u8,
 }
 
-/// One frame, a whole number of words.
+/// One frame; a whole number of words.
 #[repr(align(4))]
 struct Buffer([u8; BUFFER]);
 
 impl Lan9118 {
-    /// Not started yet; to be kept in a static.
+    /// Returns a controller that is not started; to be stored in a static.
     pub(crate) const fn new() -> Self {
         Self { address: [0; 6], received: Buffer([0; BUFFER]), transmitted: Buffer([0; BUFFER]), burst: 0 }
     }
 
-    /// Resets the controller and starts it under this hardware address.
+    /// Resets the controller and starts it with this hardware address.
     ///
     /// # Errors
-    /// Something else answers at its place.
+    /// [`Missing`] if another device answers at its address.
     pub(crate) fn start(&mut self, address: [u8; 6]) -> Result<(), Missing> {
         self.address = address;
         MAC.write::<HARDWARE_CONFIG>(SOFT_RESET);
@@ -112,7 +112,7 @@ impl Lan9118 {
         MAC.write::<HARDWARE_CONFIG>(FIFO_SPLIT);
         MAC.write::<INTERRUPT_ENABLE>(0);
         MAC.write::<INTERRUPT_STATUS>(u32::MAX);
-        // The interrupt comes with the first frame that waits.
+        // The interrupt occurs with the first waiting frame.
         MAC.write::<FIFO_LEVELS>(0x4800_0000);
         MAC.write::<RX_CONFIG>(0);
         let [a, b, c, d, e, f] = address;
@@ -126,7 +126,7 @@ impl Lan9118 {
         Ok(())
     }
 
-    /// Takes one frame into the buffer: its length, `None` where no good one waits.
+    /// Reads one frame into the buffer and returns its length \[B\]; `None` if no good frame waits.
     fn take(&mut self) -> Option<usize> {
         while MAC.read::<RX_USED>() >> 16 & 0xff != 0 {
             let status = MAC.read::<RX_STATUS>();
@@ -159,7 +159,7 @@ impl Lan9118 {
     }
 }
 
-/// Empties both receive FIFOs; the receiver has to stand meanwhile.
+/// Empties both receive FIFOs; the receiver must be stopped meanwhile.
 fn dump() {
     write_csr(MAC_CONTROL, FULL_DUPLEX | TX_ENABLE);
     MAC.write::<RX_CONFIG>(RX_DUMP);
@@ -189,7 +189,7 @@ impl Driver for Lan9118 {
             None => {
                 WAKER.register(context.waker());
                 MAC.write::<INTERRUPT_STATUS>(RX_LEVEL);
-                // A frame that came before the bit was cleared raises it no more: look again.
+                // A frame that arrived before the bit was cleared does not raise the interrupt again: read again.
                 let Some(length) = self.take() else {
                     self.burst = 0;
                     MAC.write::<INTERRUPT_ENABLE>(RX_LEVEL);
@@ -212,7 +212,7 @@ impl Driver for Lan9118 {
     }
 
     fn capabilities(&self) -> Capabilities {
-        // No burst size: the stack would announce a window of that many packets, and states come in pairs.
+        // No burst size: the stack would advertise a window of that many packets, and states arrive in pairs.
         let mut capabilities = Capabilities::default();
         capabilities.max_transmission_unit = MAX_FRAME;
         capabilities
@@ -232,13 +232,13 @@ impl RxToken for Received<'_> {
     }
 }
 
-/// Room for a frame to be sent.
+/// A buffer for a frame to be sent.
 pub(crate) struct Transmit<'a>(&'a mut Buffer);
 
 impl TxToken for Transmit<'_> {
     fn consume<R, F: FnOnce(&mut [u8]) -> R>(self, len: usize, f: F) -> R {
         let Self(Buffer(buffer)) = self;
-        // The stack asks for no more than the capabilities grant.
+        // The stack requests at most the length in the capabilities.
         let result = f(&mut buffer[..len]);
         const FIRST_AND_LAST: u32 = 0b11 << 12;
         MAC.write::<TX_DATA>(FIRST_AND_LAST | len as u32);
@@ -246,7 +246,7 @@ impl TxToken for Transmit<'_> {
         for word in buffer[..len.next_multiple_of(4)].as_chunks().0 {
             MAC.write::<TX_DATA>(u32::from_le_bytes(*word));
         }
-        // Statuses of earlier frames; left alone, they would fill their FIFO.
+        // The statuses of earlier frames would otherwise fill their FIFO.
         while MAC.read::<TX_USED>() >> 16 & 0xff != 0 {
             MAC.read::<TX_STATUS>();
         }
@@ -254,7 +254,7 @@ impl TxToken for Transmit<'_> {
     }
 }
 
-/// Frames wait: the stack takes them.
+/// Wakes the stack because frames wait.
 #[unsafe(no_mangle)]
 extern "C" fn ETHERNET() {
     MAC.write::<INTERRUPT_ENABLE>(0);

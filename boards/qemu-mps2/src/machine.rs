@@ -1,13 +1,13 @@
-//! Where each machine has its devices, which interrupts are theirs, and how fast its clock runs.
+//! The addresses, interrupts and clock rates of the devices on each machine.
 //!
-//! They are the same devices on all of them. Sources: QEMU's `hw/arm/mps2.c`, `hw/arm/mps2-tz.c` and `hw/arm/armsse.c`, 7.2.
+//! All machines have the same devices. Sources: QEMU's `hw/arm/mps2.c`, `hw/arm/mps2-tz.c` and `hw/arm/armsse.c`, 7.2.
 
 /// One machine.
 #[derive(Clone, Copy)]
 pub(crate) struct Machine {
-    /// What telemetry calls this board.
+    /// The name of this board in telemetry.
     pub(crate) board: &'static str,
-    /// Ticks per microsecond of the clock that timers, watchdog and serial ports count.
+    /// The rate of the clock of timers, watchdog and serial ports \[MHz\].
     pub(crate) megahertz: u32,
     /// The dual timer.
     pub(crate) timer: usize,
@@ -15,12 +15,12 @@ pub(crate) struct Machine {
     /// The first serial port; its interrupt is that of received bytes.
     pub(crate) uart: usize,
     pub(crate) uart_interrupt: u16,
-    /// The second one, at the bench.
+    /// The second serial port, at the bench.
     pub(crate) bench: usize,
     pub(crate) bench_interrupt: u16,
-    /// The third one, which stands for a contact.
+    /// The third serial port, which represents a contact.
     pub(crate) contact: usize,
-    /// Memory that nothing is loaded to, and that a reset therefore leaves as it is.
+    /// Memory to which nothing is loaded, and which a reset therefore leaves unchanged.
     pub(crate) kept: usize,
     /// The network controller.
     pub(crate) mac: usize,
@@ -29,11 +29,11 @@ pub(crate) struct Machine {
     pub(crate) watchdog: usize,
     /// The input/output block of the FPGA.
     pub(crate) fpga: usize,
-    /// External interrupts in its vector table.
+    /// The number of external interrupts in the vector table.
     pub(crate) interrupts: usize,
 }
 
-/// Cortex-M4F.
+/// The machine with a Cortex-M4F.
 const AN386: Machine = Machine {
     board: "qemu-mps2 an386",
     megahertz: 25,
@@ -52,11 +52,11 @@ const AN386: Machine = Machine {
     interrupts: 32,
 };
 
-/// Cortex-M7: its network controller stands elsewhere.
+/// The machine with a Cortex-M7; its network controller has another address.
 const AN500: Machine = Machine { board: "qemu-mps2 an500", mac: 0xa000_0000, kept: 0x6000_0000, ..AN386 };
 
-/// Cortex-M33 with TrustZone. Everything here is secure code, and the devices are taken by their secure addresses: as the
-/// machine starts, nothing is given to the other world, and nothing has to be set up.
+/// The machine with a Cortex-M33 with TrustZone. All code here is secure, and the devices are used by their secure
+/// addresses, because at the machine's start everything is secure and needs no setup.
 const AN505: Machine = Machine {
     board: "qemu-mps2 an505",
     megahertz: 20,
@@ -75,7 +75,7 @@ const AN505: Machine = Machine {
     interrupts: 124,
 };
 
-/// The one that this program is for.
+/// The machine for which this program was compiled.
 pub(crate) const THIS: Machine = match (cfg!(feature = "an500"), cfg!(feature = "an505")) {
     (false, false) => AN386,
     (true, false) => AN500,

@@ -120,7 +120,7 @@ async fn keep(shared: &'static Shared, robot: Handle<'static>, stack: Stack<'sta
     shared.keep(robot, stack, &mut Lamp::<0>, feed).await
 }
 
-/// The one contact that this board has: an operator's others are at the robot.
+/// The only contact of this board; an operator's other contacts are at the robot.
 #[embassy_executor::task]
 async fn contact(operator: OperatorConfig, robot: Handle<'static>, shared: &'static Shared) -> ! {
     let operator = OperatorConfig { stop_pin: false, acknowledge_pin: false, request_pin: false, ..operator };
@@ -129,17 +129,17 @@ async fn contact(operator: OperatorConfig, robot: Handle<'static>, shared: &'sta
     Contacts { stop: none, acknowledge: none, request: none, brake_release }.watch(&operator, true, robot, shared).await
 }
 
-/// Keeps every other task from its turn, as asked for.
+/// Prevents all other tasks from running, if the host requests it.
 #[embassy_executor::task]
 async fn hang() {
     Timer::after_millis(1_500).await;
     loop {
-        // The processor sleeps meanwhile: QEMU must not keep the host from its turn, too.
+        // The processor sleeps meanwhile, so that QEMU does not load the host.
         cortex_m::asm::wfi();
     }
 }
 
-/// Ends the run in good order, where the host asked for it.
+/// Ends the run orderly, if the host requests it.
 #[embassy_executor::task]
 async fn end(robot: Handle<'static>, after: Duration) {
     Timer::after(after).await;

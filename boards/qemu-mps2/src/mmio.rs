@@ -7,11 +7,12 @@ pub(crate) struct Registers<const SIZE: usize> {
 }
 
 impl<const SIZE: usize> Registers<SIZE> {
-    /// The registers from `base` on.
+    /// Returns the registers from `base` on.
     ///
     /// # Safety
-    /// All of `base..base + SIZE` is one device of the machine, readable and writable in words at any time, and nothing
-    /// written to it makes it touch memory: no access through this value can break what the compiler relies on.
+    /// All of `base..base + SIZE` must be one device of the machine, readable and writable in words at any time.
+    /// Writing to it must not make it access memory: no access through this value can violate the compiler's
+    /// assumptions.
     pub(crate) const unsafe fn new(base: usize) -> Self {
         assert!(base.is_multiple_of(4));
         Self { base }
@@ -19,13 +20,14 @@ impl<const SIZE: usize> Registers<SIZE> {
 
     /// Reads the register at `OFFSET`.
     pub(crate) fn read<const OFFSET: usize>(self) -> u32 {
-        // SAFETY: within the device and aligned, see `address`; `new` was promised that reading is harmless.
+        // SAFETY: within the device and aligned, see `address`; the caller of `new` guarantees that reading is
+        // harmless.
         unsafe { self.address::<OFFSET>().read_volatile() }
     }
 
     /// Writes the register at `OFFSET`.
     pub(crate) fn write<const OFFSET: usize>(self, value: u32) {
-        // SAFETY: as in `read`, of writing.
+        // SAFETY: as in `read`, for writing.
         unsafe { self.address::<OFFSET>().write_volatile(value) }
     }
 

@@ -1,17 +1,17 @@
-//! A trace of what runs before the control loop and the network when they are ready: written to the log where the host asks
-//! for it by `order=1`.
+//! A trace of the tasks that run before the control loop and the network although these are ready. It is written to the
+//! log if the host requests it by `order=1`.
 
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use embassy_time::Instant;
 
-/// A task that goes before others.
+/// A task with a high priority.
 struct Watched {
-    /// The executor's number of it; 0 for none yet.
+    /// The executor's number of the task; 0 before it is known.
     task: AtomicU32,
-    /// The state of being ready, and not begun.
+    /// `true` if the task is ready and has not begun.
     waits: AtomicBool,
-    /// Polls of others that have begun meanwhile.
+    /// The number of polls of other tasks that have begun meanwhile.
     others: AtomicU32,
     most: AtomicU32,
 }
@@ -32,14 +32,14 @@ impl Watched {
         }
     }
 
-    /// Another task begins.
+    /// Records that another task begins.
     fn passed(&self) {
         if self.waits.load(Ordering::Relaxed) {
             self.others.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    /// Notes that it begins; returns the polls that began before it, where they are more than ever.
+    /// Records that the task begins; returns the number of polls that began before it, if it is a new maximum.
     fn begins(&self) -> Option<u32> {
         self.waits.store(false, Ordering::Relaxed);
         let others = self.others.swap(0, Ordering::Relaxed);
@@ -54,7 +54,7 @@ impl Watched {
 static ASKED: AtomicBool = AtomicBool::new(false);
 static CONTROL: Watched = Watched::new();
 static NETWORK: Watched = Watched::new();
-/// The time at which the poll that is under way began, in the clock's lower 32 bits \[µs\].
+/// The time at which the current poll began, in the clock's lower 32 bits \[µs\].
 static BEGAN: AtomicU32 = AtomicU32::new(0);
 static LONGEST: AtomicU32 = AtomicU32::new(0);
 

@@ -1,4 +1,4 @@
-//! Pins of the FPGA's input/output block: the board's two user lamps.
+//! The pins of the FPGA's input/output block: the board's two user lamps.
 
 use core::convert::Infallible;
 
@@ -9,14 +9,14 @@ use crate::mmio::Registers;
 
 const LAMPS: usize = 0x00;
 
-// SAFETY: the input/output block of the MPS2 machines' FPGA; it switches lamps and counts, and reaches no memory.
+// SAFETY: the input/output block of the MPS2 machines' FPGA; it switches lamps and counts, and does not access memory.
 const FPGA: Registers<0x1000> = unsafe { Registers::new(machine::THIS.fpga) };
 
 /// User lamp 0 or 1, as an output.
 pub(crate) struct Lamp<const N: u8>;
 
 impl<const N: u8> Lamp<N> {
-    /// Both lamps share a register, and are switched from tasks of one executor only.
+    /// Switches the lamp. Both lamps share a register, and are switched only from tasks of one executor.
     pub(crate) fn switch(on: bool) {
         const { assert!(N < 2, "the board has two") };
         let others = FPGA.read::<LAMPS>() & !(1 << N);

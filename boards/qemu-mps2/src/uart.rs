@@ -1,4 +1,4 @@
-//! UART0 to UART2 (CMSDK APB UART): a sensor's bytes, what the board is told at the bench, and a contact.
+//! UART0 to UART2 (CMSDK APB UART): a sensor's bytes, the line at the bench, and a contact.
 
 use core::sync::atomic::{AtomicBool, Ordering};
 
@@ -26,25 +26,25 @@ const RX_INTERRUPT: u32 = 1 << 3;
 const RX_RAISED: u32 = 1 << 1;
 
 const CLOCK_HZ: u32 = machine::THIS.megahertz * 1_000_000;
-/// The device counts from this divider on.
+/// The smallest divider with which the device works.
 const LEAST_DIVIDER: u32 = 16;
-/// Several frames of a six-axis sensor, or two of what a board is told.
+/// The size of the receive buffer \[B\]: several frames of a six-axis sensor, or two frames at the bench.
 const RING: usize = 512;
-/// Between two looks at a transmitter that has no room.
+/// The time between two polls of a transmitter that is full.
 const LOOK_US: u64 = 50;
 
-/// One port, with what has come.
+/// One port, with its received bytes.
 struct Port {
     registers: Registers<0x1000>,
     interrupt: Interrupt,
     received: Pipe<CriticalSectionRawMutex, RING>,
-    /// Bytes were lost since the last read: nobody had read those before them.
+    /// `true` if bytes were lost since the last read because the buffer was full.
     overrun: AtomicBool,
 }
 
-// SAFETY: the first UART of the MPS2 machines; it moves bytes through its registers and reaches no memory.
+// SAFETY: the first UART of the MPS2 machines; it moves bytes through its registers and does not access memory.
 static UART0: Port = Port::new(unsafe { Registers::new(machine::THIS.uart) }, Interrupt::Uart0Rx);
-// SAFETY: the second one, likewise.
+// SAFETY: the second UART, as above.
 static UART1: Port = Port::new(unsafe { Registers::new(machine::THIS.bench) }, Interrupt::Uart1Rx);
 
 impl Port {
@@ -61,7 +61,7 @@ impl Port {
         Uart(self)
     }
 
-    /// A byte has come.
+    /// Processes a received byte.
     fn take(&self) {
         let registers = self.registers;
         registers.write::<INTERRUPTS>(RX_RAISED);
@@ -79,38 +79,39 @@ impl Port {
     }
 }
 
-/// A port that runs; there is one of each.
+/// A running port; there is only one of each.
 pub(crate) struct Uart(&'static Port);
 
 impl Uart {
-    /// The sensor's, which is only listened to.
+    /// Starts the sensor's port, which only receives.
     pub(crate) fn of_sensor(baud: u32) -> Self {
         UART0.start(baud, RX_ENABLE)
     }
 
-    /// The one at the bench.
+    /// Starts the port at the bench.
     pub(crate) fn at_bench(baud: u32) -> Self {
         UART1.start(baud, RX_ENABLE | TX_ENABLE)
     }
 }
 
-// SAFETY: the third one, likewise.
+// SAFETY: the third UART, as above.
 const UART2: Registers<0x1000> = unsafe { Registers::new(machine::THIS.contact) };
 
-/// A contact, for want of a pin that QEMU's host could drive: the byte `1` at the third port closes it, any other opens it.
+/// A contact, because QEMU's host cannot drive a pin: the byte `1` at the third port closes it, any other byte opens
+/// it.
 pub(crate) struct Contact {
     closed: bool,
 }
 
 impl Contact {
-    /// Open.
+    /// Returns the contact, open.
     pub(crate) fn connect() -> Self {
         UART2.write::<DIVIDER>(LEAST_DIVIDER);
         UART2.write::<CONTROL>(RX_ENABLE);
         Self { closed: false }
     }
 
-    /// As the host told last.
+    /// Returns the state that the host sent last.
     pub(crate) fn is_closed(&mut self) -> bool {
         while UART2.read::<STATE>() & RX_FULL != 0 {
             self.closed = UART2.read::<DATA>() == u32::from(b'1');
@@ -119,7 +120,7 @@ impl Contact {
     }
 }
 
-/// Bytes were lost, because nobody had read those before them.
+/// The error for bytes that were lost because the buffer was full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Overrun;
 
@@ -145,7 +146,7 @@ impl Read for Uart {
     async fn read(&mut self, buf: &mut [u8]) -> Result<usize, Overrun> {
         let Port { received, overrun, .. } = self.0;
         if overrun.swap(false, Ordering::Relaxed) {
-            // What is left in the ring is before the gap, and behind it begins another message.
+            // The bytes left in the buffer are from before the gap, and another message begins behind it.
             received.clear();
             return Err(Overrun);
         }

@@ -1,6 +1,6 @@
-//! The CMSDK watchdog: unfed for its time it interrupts, unfed once more it resets the machine.
+//! The CMSDK watchdog: it interrupts if it is not fed for its period, and resets the machine after a second period.
 //!
-//! The machine has no register that says why it starts. The interrupt leaves a note in memory that nobody clears.
+//! The machine has no register with the cause of its start. The interrupt leaves a note in memory that nothing clears.
 
 use core::mem::MaybeUninit;
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -22,31 +22,31 @@ const UNLOCK: u32 = 0x1acc_e551;
 
 /// Half of the time after which a hanging device is reset: 0.5 s.
 const TICKS: u32 = machine::THIS.megahertz * 500_000;
-/// An interrupt that comes so late, 50 ms, was not late because of the firmware: nothing masks it.
+/// An interrupt that is later than this, 50 ms, was not delayed by the firmware, because nothing masks it.
 const LATE: u32 = TICKS / 10;
 
-// SAFETY: the watchdog of the MPS2 machines; it counts, interrupts and resets, and reaches no memory.
+// SAFETY: the watchdog of the MPS2 machines; it counts, interrupts and resets, and does not access memory.
 const WATCHDOG: Registers<0x1000> = unsafe { Registers::new(machine::THIS.watchdog) };
 
-/// What the boot before left: one of the words below, and anything at all after power.
+/// The note of the previous boot: one of the words below, and any value after power-up.
 #[unsafe(link_section = ".uninit.watchdog")]
 static NOTE: MaybeUninit<AtomicU32> = MaybeUninit::uninit();
 
-/// The machine has begun, and its watchdog is not started; or its reset was asked for.
+/// The machine has started without its watchdog, or was reset by request.
 const BOOTED: u32 = 0x7e1d_b007;
-/// The watchdog was started, and nothing has happened since.
+/// The watchdog was started, and it has not expired since.
 const STARTED: u32 = 0x7e1d_f00d;
-/// It was not fed for half its time.
+/// The watchdog was not fed for half its time.
 const UNFED: u32 = 0x7e1d_dead;
-/// The same, and the interrupt itself came late.
+/// The watchdog was not fed for half its time, and the interrupt itself was late.
 const STOOD: u32 = 0x7e1d_57a9;
 
 fn note() -> &'static AtomicU32 {
-    // SAFETY: any bits are a number, and the memory is written by nothing but this atomic.
+    // SAFETY: any bits are a number, and the memory is written only through this atomic.
     unsafe { NOTE.assume_init_ref() }
 }
 
-/// Why the machine starts; the note is taken away. What it says of QEMU goes to the log.
+/// Returns the cause of the machine's start, and clears the note. A stall of QEMU is logged.
 pub(crate) fn reset_cause() -> ResetCause {
     match note().swap(BOOTED, Ordering::Relaxed) {
         UNFED => ResetCause::Watchdog,
@@ -55,7 +55,7 @@ pub(crate) fn reset_cause() -> ResetCause {
             ResetCause::Watchdog
         }
         STARTED => {
-            // Both its times were over before the processor ran again, or somebody asked for it.
+            // Both periods were over before the processor ran again, or a reset was requested from outside.
             defmt::info!("QEMU itself stood still for a second, or its monitor reset the machine");
             ResetCause::Unknown
         }
@@ -64,24 +64,24 @@ pub(crate) fn reset_cause() -> ResetCause {
     }
 }
 
-/// Starts it; from now on it wants to be fed.
+/// Starts the watchdog, which must be fed from now on.
 pub(crate) fn start() {
     note().store(STARTED, Ordering::Relaxed);
     start_with(TICKS);
 }
 
-/// Lets it wait 20 s: what follows feeds it no more, and ends with a reset.
+/// Extends the period to 20 s. The watchdog is not fed any more, and a reset follows.
 pub(crate) fn be_patient() {
     start_with(20 * TICKS);
 }
 
-/// Resets the machine: somebody asked for it.
+/// Resets the machine by request.
 pub(crate) fn reset() -> ! {
     note().store(BOOTED, Ordering::Relaxed);
     boot::reset()
 }
 
-/// Resets the machine as power that goes and comes does.
+/// Resets the machine like a power cycle.
 pub(crate) fn lose_power() -> ! {
     note().store(0, Ordering::Relaxed);
     boot::reset()
@@ -94,15 +94,15 @@ fn start_with(ticks: u32) {
     WATCHDOG.write::<LOCK>(0);
 }
 
-/// Begins its time anew.
+/// Restarts the watchdog's period.
 pub(crate) fn feed() {
     WATCHDOG.write::<LOCK>(UNLOCK);
     WATCHDOG.write::<CLEAR>(0);
     WATCHDOG.write::<LOCK>(0);
 }
 
-/// Half the time is over. Nothing is repaired here: the second half ends with the reset. The counter began anew when it
-/// expired, and tells how long ago that is.
+/// Handles the end of the first half of the time. It repairs nothing: the second half ends with the reset. The counter
+/// was restarted when it expired, and shows how long ago that was.
 #[cortex_m_rt::exception]
 unsafe fn NonMaskableInt() {
     let late = TICKS.saturating_sub(WATCHDOG.read::<VALUE>());

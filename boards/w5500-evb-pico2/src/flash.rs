@@ -1,16 +1,16 @@
-//! Where settings are kept: the end of the flash, which `memory.x` keeps the firmware out of.
+//! The flash for settings: its end, which `memory.x` excludes from the firmware.
 
 use embassy_rp::flash::{Blocking, ERASE_SIZE, Error, Flash};
 use embassy_rp::peripherals::FLASH;
 use embedded_storage::nor_flash::{ErrorType, NorFlash, ReadNorFlash};
 
-/// Of the board \[B\].
+/// The size of the board's flash \[B\].
 pub(crate) const SIZE: usize = 2 << 20;
-/// Two copies of the longest image, each with a page for its header, in whole sectors.
+/// The capacity: two copies of the longest image, each with a page for its header, in whole sectors.
 const CAPACITY: usize = 6 * ERASE_SIZE;
 const BEGIN: u32 = (SIZE - CAPACITY) as u32;
 
-/// The last sectors. While they are written no code runs from flash, and none but this at all.
+/// The last sectors. While they are written, no code runs from flash, and no other code at all.
 pub(crate) struct Sectors {
     flash: Flash<'static, FLASH, Blocking, SIZE>,
 }
@@ -21,7 +21,7 @@ impl Sectors {
     }
 }
 
-/// Where it begins in the chip; what reaches beyond the end the HAL refuses.
+/// Returns an offset's position in the chip. The HAL rejects positions beyond the end.
 const fn place(offset: u32) -> u32 {
     BEGIN.saturating_add(offset)
 }
@@ -43,7 +43,7 @@ impl ReadNorFlash for Sectors {
 }
 
 impl NorFlash for Sectors {
-    /// Whole pages are programmed: a page has what was written at once, and nothing is written twice.
+    /// Whole pages are programmed: a page has the content of one write, and no byte is written twice.
     const WRITE_SIZE: usize = 256;
     const ERASE_SIZE: usize = ERASE_SIZE;
 

@@ -1,14 +1,14 @@
-//! The analogue inputs: 0 … 3.3 V in 4 096 steps.
+//! The analog inputs: 0 … 3.3 V in 4 096 steps.
 
 use core::cell::RefCell;
 
 use embassy_rp::adc::{self, Blocking};
 use outrigger_app::Adc;
 
-/// The one converter of all inputs.
+/// The one converter for all inputs.
 pub(crate) type Converter = adc::Adc<'static, Blocking>;
 
-/// One pin at the converter.
+/// One pin of the converter.
 pub(crate) struct Level3V3 {
     pub(crate) adc: &'static RefCell<Converter>,
     pub(crate) pin: adc::Channel<'static>,
@@ -17,7 +17,7 @@ pub(crate) struct Level3V3 {
 impl Adc for Level3V3 {
     type Error = adc::Error;
 
-    /// Waits 2 µs for the converter, in place: nobody else has it meanwhile.
+    /// Waits 2 µs for the converter without yielding; no other task uses it meanwhile.
     async fn convert(&mut self) -> Result<i32, adc::Error> {
         self.adc.borrow_mut().blocking_read(&mut self.pin).map(i32::from)
     }

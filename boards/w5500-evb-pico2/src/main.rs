@@ -1,4 +1,4 @@
-//! Firmware of the W5500-EVB-Pico2: its pins and clocks. What runs on them is `outrigger-app`.
+//! Firmware of the W5500-EVB-Pico2: its pins and clocks. `outrigger-app` contains the tasks.
 #![no_std]
 #![no_main]
 
@@ -39,13 +39,14 @@ use flash::Sectors;
 use level::{Converter, Level3V3};
 use ports::PORTS;
 
-/// Time without food after which the watchdog resets the chip.
+/// The period after which an unfed watchdog resets the chip.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Of the W5500's bus \[Hz\], at most: its data sheet promises 33.3 MHz. The divider makes 25 MHz of 150 MHz.
+/// The greatest rate of the W5500's bus \[Hz\]: its data sheet guarantees 33.3 MHz. The divider makes 25 MHz from 150
+/// MHz.
 const BUS_RATE: u32 = 33_000_000;
 
-/// Of the force/torque sensor's bus \[Hz\]: 24 bytes take 0.1 ms, and its wires may be a hand long.
+/// The rate of the force/torque sensor's bus \[Hz\]: 24 bytes take 0.1 ms, and its wires may have the length of a hand.
 const SENSOR_BUS_RATE: u32 = 2_000_000;
 
 type Bus = ExclusiveDevice<Spi<'static, SPI0, Async>, Output<'static>, Delay>;
@@ -115,7 +116,7 @@ async fn main(spawner: Spawner) {
     defmt::info!("starting the network interface");
     let chip = otp::get_chipid().unwrap_or_default().to_le_bytes();
     let mac = settings.device.mac.unwrap_or_else(|| hardware_address(&chip));
-    // Until the chip answers, and its cable is in, the stack has no link; what is wrong meanwhile is in the log.
+    // Until the chip answers and its cable is connected, the stack has no link; the log shows the errors meanwhile.
     let (device, mac, chip) = outrigger_w5500::new(mac, STATE.take(), bus, interrupt, reset);
     spawn_first(spawner, frames(mac), turns::NETWORK);
     let (device, monitor) = guard_link(device, &settings);
@@ -138,7 +139,7 @@ async fn main(spawner: Spawner) {
     static HEARD: ConstStaticCell<[u8; 512]> = ConstStaticCell::new([0; 512]);
     static SAID: ConstStaticCell<[u8; 256]> = ConstStaticCell::new([0; 256]);
     let port = BufferedUart::new(p.UART1, p.PIN_8, p.PIN_9, Irqs, SAID.take(), HEARD.take(), config);
-    // A line that nobody drives is quiet.
+    // Keeps an unconnected line quiet.
     pac::PADS_BANK0.gpio(9).modify(|pad| pad.set_pue(true));
     let serving = bench.serving(device, port, be_patient, || boot::reset());
     spawner.spawn(defmt::unwrap!(serve_bench(serving, handle, shared)));
@@ -161,7 +162,7 @@ async fn main(spawner: Spawner) {
         config.baudrate = sensor.baud;
         static RECEIVED: ConstStaticCell<[u8; 256]> = ConstStaticCell::new([0; 256]);
         let port = BufferedUartRx::new(p.UART0, Irqs, p.PIN_1, RECEIVED.take(), config);
-        // A line that nobody drives is quiet.
+        // Keeps an unconnected line quiet.
         pac::PADS_BANK0.gpio(1).modify(|pad| pad.set_pue(true));
         spawner.spawn(defmt::unwrap!(read_serial(sensor, port, handle, shared)));
     }
@@ -176,7 +177,7 @@ async fn main(spawner: Spawner) {
         }
     }
     if let Some(sensor) = BusSensor::of(settings.sensors()) {
-        // 100 kHz, as the default is.
+        // 100 kHz, which is the default.
         let bus = I2c::new_async(p.I2C1, p.PIN_7, p.PIN_6, Irqs, i2c::Config::default());
         spawner.spawn(defmt::unwrap!(read_bus(sensor, bus, handle, shared)));
     }
@@ -191,8 +192,8 @@ async fn main(spawner: Spawner) {
     }
 }
 
-/// Lets the watchdog wait for 16 s, the most that it can: erasing six sectors takes up to 3 s. Ends with the reset that
-/// follows.
+/// Extends the watchdog's period to 16 s, the maximum, because erasing six sectors takes up to 3 s. The following reset
+/// ends this.
 fn be_patient() {
     pac::WATCHDOG.load().write(|load| load.set_load(0xff_ffff));
 }
@@ -207,7 +208,7 @@ async fn control(robot: Robot, cycle: Output<'static>) {
     robot.run(cycle).await;
 }
 
-/// What telemetry tells of the chip.
+/// Returns the counts of the chip for telemetry.
 fn network_counts(chip: &Counts) -> NetworkCounts {
     NetworkCounts {
         bad: chip.oversized.saturating_add(chip.lengths),
@@ -215,7 +216,7 @@ fn network_counts(chip: &Counts) -> NetworkCounts {
         link_losses: chip.link_lost,
         timeouts: chip.timeouts(),
         bus_errors: chip.bus.saturating_add(chip.forgotten),
-        // The first is its start.
+        // The first one is its start.
         restarts: chip.resets.saturating_sub(1),
     }
 }
@@ -236,7 +237,7 @@ async fn keep(
     shared.keep(robot, stack, &mut lamp, feed).await
 }
 
-/// Logs what the cache of the flash serves.
+/// Logs the hit rate of the flash cache.
 #[embassy_executor::task]
 async fn tell_of_cache() -> ! {
     let mut ticker = Ticker::every(Duration::from_secs(10));
@@ -251,7 +252,7 @@ async fn tell_of_cache() -> ! {
     }
 }
 
-/// What hears nothing any more is started anew.
+/// Restarts the interface or the board if no frames are received.
 #[embassy_executor::task]
 async fn watch_link(shared: &'static Shared, chip: Watch<'static>) -> ! {
     let restart = |what| match what {

@@ -1,4 +1,4 @@
-//! What sensors can be wired to; the build script refuses settings with any other port, and so does the firmware.
+//! The ports for sensors. The build script and the firmware reject settings with any other port.
 
 use crate::Ports;
 

@@ -1,4 +1,4 @@
-//! Two modelled boards at the ends of a cable, in virtual time. Nothing of it is on a board.
+//! Two modelled boards at the ends of a cable, in virtual time. No part of this file runs on a board.
 
 use std::time::Duration;
 
@@ -65,7 +65,7 @@ pub(crate) fn run(boards: &mut [Board; 2], done: impl Fn() -> bool) -> Duration 
     panic!("not done after {PATIENCE:?}");
 }
 
-/// Lets happen what can happen at this moment.
+/// Runs everything that can happen at this moment.
 fn settle(boards: &mut [Board; 2]) {
     for _ in 0..BUSY {
         let busy = boards.iter_mut().fold(false, |busy, board| board.advance() | busy);

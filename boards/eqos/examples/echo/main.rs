@@ -1,7 +1,8 @@
-//! A TCP server over the driver that returns what it receives, and a client that asks it: two programs of two boards.
+//! A TCP server over the driver that returns the bytes it receives, and a client that sends to it: two programs of two
+//! boards.
 //!
-//! On a board, [`Controller`] and the memory of the rings differ (`boards/nucleo-h743zi/src/ethernet.rs`), tasks are those of an
-//! executor, and nothing else changes. Here both controllers are models, joined by a cable, in virtual time:
+//! On a board, only [`Controller`] and the memory of the rings differ (`boards/nucleo-h743zi/src/ethernet.rs`), and an
+//! executor runs the tasks. Here both controllers are models, joined by a cable, in virtual time:
 //!
 //! ```sh
 //! cargo run -p outrigger-eqos --example echo
@@ -11,7 +12,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::task::Waker;
 
-// The critical sections of a process.
+// Provides the critical sections of a process.
 use critical_section as _;
 use embassy_net::tcp::TcpSocket;
 use embassy_net::{Config, Ipv4Address, Ipv4Cidr, Runner, Stack, StackResources, StaticConfigV4};
@@ -64,7 +65,7 @@ impl Bus for Controller {
     }
 }
 
-/// The interface as `embassy-net` has it. On a board the rings are `&'static mut RingMemory<4>` and `RingMemory<8>`.
+/// The interface type for `embassy-net`. On a board the rings are `&'static mut RingMemory<4>` and `RingMemory<8>`.
 type Mac = Interface<'static, Controller, ModelCells, ModelCells>;
 
 /// The stack on a controller, and its task.

@@ -1,15 +1,15 @@
-//! Who decides between what may happen.
+//! Decisions of the model between the events that are possible at a moment.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// Decides what happens where several things may.
+/// Decides between the events that are possible.
 pub(crate) trait Choose {
-    /// One of `0..of`; 0 is "nothing".
+    /// Returns a number in `0..of`; 0 is "no event".
     fn choose(&mut self, of: usize) -> usize;
 }
 
-/// By a seed (SplitMix64).
+/// Decides at random from a seed (SplitMix64).
 pub(crate) struct Seeded(pub(crate) u64);
 
 impl Choose for Seeded {
@@ -22,10 +22,10 @@ impl Choose for Seeded {
     }
 }
 
-/// All ways in which a run can go with at most so many interventions: everywhere else the choice is "nothing".
+/// Enumerates all runs with at most a given number of events; all other decisions are "no event".
 #[derive(Clone)]
 pub(crate) struct Every {
-    /// What was chosen, of how many.
+    /// The decisions of the current run: the choice, and the number of possibilities.
     made: Rc<RefCell<Vec<(usize, usize)>>>,
     at: Rc<RefCell<usize>>,
     interventions: usize,
@@ -36,7 +36,7 @@ impl Every {
         Self { made: Rc::default(), at: Rc::default(), interventions }
     }
 
-    /// The next run; `false` when there is none.
+    /// Starts the next run; returns `false` if there is none.
     pub(crate) fn next(&self) -> bool {
         *self.at.borrow_mut() = 0;
         let mut made = self.made.borrow_mut();

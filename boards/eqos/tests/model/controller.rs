@@ -1,4 +1,4 @@
-//! Registers, the reset, and the transceiver.
+//! The registers, the reset, and the transceiver of the model.
 
 use outrigger_eqos::registers as r;
 
@@ -36,7 +36,7 @@ impl Machine {
     }
 
     pub(super) fn write(&mut self, register: usize, value: u32) {
-        // A register is written after what is before the last barrier, and does not wait for anything else.
+        // A register write waits only for stores before the last barrier.
         self.drain(false);
         match register {
             r::DMACSR => self.status &= !value,

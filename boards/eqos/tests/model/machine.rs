@@ -1,4 +1,4 @@
-//! The two processes of the DMA, their memory, and what the core has stored and has not arrived.
+//! The two processes of the DMA, their memory, and the core's stores that have not arrived yet.
 
 use std::collections::VecDeque;
 
@@ -6,12 +6,12 @@ use outrigger_eqos::{BUFFER, registers as r};
 
 use super::Choose;
 
-/// How the tail pointer is understood.
+/// The meaning of the tail pointer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Tail {
-    /// As documented; the first word of a descriptor is read in a step of its own.
+    /// As documented. The first word of a descriptor is read in a separate step.
     Strict,
-    /// Only as a call to look again: the DMA goes by OWN alone, and reads a descriptor at once.
+    /// Writing it only makes the DMA look again. The DMA considers only OWN, and reads a descriptor at once.
     Ignored,
 }
 
@@ -30,19 +30,19 @@ pub(crate) enum Side {
 pub(crate) enum State {
     Stopped,
     Suspended,
-    /// The next descriptor is read.
+    /// The next descriptor will be read.
     Fetch,
     /// Its first words were read.
     Fetched {
         first: u32,
         third: u32,
     },
-    /// It is the DMA's, the payload is next.
+    /// The DMA owns the descriptor; the payload is next.
     Mine {
         buffer: u32,
         length: usize,
     },
-    /// The payload is there, the descriptor is to be given back.
+    /// The payload was transferred; the descriptor will be returned.
     Close {
         length: usize,
     },
@@ -65,7 +65,8 @@ pub(super) struct Store {
 pub(crate) struct Ring {
     pub(crate) words: Vec<[u32; 4]>,
     pub(crate) buffers: Vec<Vec<u8>>,
-    /// What the core may still read of a buffer that the DMA has written since the core's last barrier.
+    /// The content of a buffer that the core may still read, although the DMA has written it since the core's last
+    /// barrier.
     pub(super) stale: Vec<Option<Vec<u8>>>,
     pub(crate) state: State,
     pub(crate) current: usize,
@@ -90,17 +91,17 @@ impl Ring {
 pub(crate) struct Machine {
     pub(crate) choose: Box<dyn Choose>,
     pub(crate) tail: Tail,
-    /// A tail that is written to a process while it suspends may go by unseen.
+    /// `true` if a process may miss a write of its tail pointer while it suspends.
     pub(crate) deaf: bool,
     pub(crate) rx: Ring,
     pub(crate) tx: Ring,
     pub(super) stores: Vec<Store>,
     pub(super) epoch: u64,
-    /// Frames on their way in, and those that found no buffer.
+    /// The frames on their way in, and those that were lost for want of a buffer.
     pub(crate) wire: VecDeque<Vec<u8>>,
     pub(crate) missed: Vec<Vec<u8>>,
     pub(crate) sent: Vec<Vec<u8>>,
-    /// The transmitter's clock stands.
+    /// `true` if the transmitter's clock is stopped.
     pub(crate) jammed: bool,
     pub(crate) status: u32,
     pub(super) enabled: u32,
@@ -176,13 +177,14 @@ impl Machine {
         (if side == Side::Rx { RX_BUFFERS } else { TX_BUFFERS }) + (BUFFER * index) as u32
     }
 
-    /// Which buffer an address is of.
+    /// Returns the index of the buffer with this address.
     fn buffer_at(&self, side: Side, address: u32) -> Option<usize> {
         let count = if side == Side::Rx { self.rx.buffers.len() } else { self.tx.buffers.len() };
         (0..count).find(|index| Self::buffer(side, *index) == address)
     }
 
-    /// One store of the core arrives: the oldest to its place, of those that no barrier keeps behind others.
+    /// Lets one of the core's oldest stores arrive that no barrier orders behind another; returns `false` if there is
+    /// none.
     pub(super) fn drain_one(&mut self) -> bool {
         let Some(epoch) = self.stores.iter().map(|s| s.epoch).min() else { return false };
         let mut free: Vec<usize> = Vec::new();
@@ -208,7 +210,7 @@ impl Machine {
         }
     }
 
-    /// What is before the last barrier arrives; with `all`, everything.
+    /// Lets all stores before the last barrier arrive; with `all`, all stores.
     pub(super) fn drain(&mut self, all: bool) {
         while let Some(at) = self.stores.iter().position(|s| all || s.epoch < self.epoch) {
             self.arrive(at);
@@ -241,14 +243,14 @@ impl Machine {
         }
     }
 
-    /// A frame arrives. Where no buffer is the DMA's, it is lost, and counted.
+    /// Receives a frame. If the DMA owns no buffer for it, it is lost and recorded.
     pub(crate) fn arrive_frame(&mut self, frame: Vec<u8>) {
-        // The MAC's memory holds a few.
+        // The MAC's memory holds a few frames.
         while self.wire.len() >= 4 && self.step(Side::Rx) {}
         if self.wire.len() >= 4 { self.missed.push(frame) } else { self.wire.push_back(frame) }
     }
 
-    /// One step of a process; `false` if it waits for something.
+    /// Runs one step of a process; returns `false` if it waits.
     pub(crate) fn step(&mut self, side: Side) -> bool {
         let (tail, strict) = (self.ring(side).tail, self.tail == Tail::Strict);
         let current = self.ring(side).current;
@@ -290,7 +292,7 @@ impl Machine {
         };
         let length = if side == Side::Rx {
             let frame = self.wire.pop_front().expect("one waits");
-            // What the core has read at its last barrier it may go on reading until the next one.
+            // The core may continue to read the content as of its last barrier until the next one.
             if self.rx.stale[index].is_none() {
                 self.rx.stale[index] = Some(self.rx.buffers[index].clone());
             }
@@ -311,7 +313,7 @@ impl Machine {
         ring.current = (index + 1) % ring.words.len();
         ring.state = State::Fetch;
         if side == Side::Rx {
-            // Tags of a VLAN, in the place of the address.
+            // VLAN tags, in the place of the address.
             ring.words[index] = [0x0001_8100, 0, 0, r::FD | r::LD | length as u32];
             self.raise(r::RI);
         } else {
@@ -322,13 +324,13 @@ impl Machine {
         }
     }
 
-    /// The bus refuses an access.
+    /// Makes the bus reject an access of a process.
     pub(crate) fn fail(&mut self, side: Side) {
         self.ring(side).state = State::Stopped;
         self.raise(r::FBE);
     }
 
-    /// Something may happen between two accesses of the core.
+    /// Lets events happen between two accesses of the core.
     pub(super) fn turn(&mut self) {
         self.accesses += 1;
         loop {
@@ -341,7 +343,7 @@ impl Machine {
         }
     }
 
-    /// Everything that can happen without the core happens.
+    /// Runs the DMA until it needs the core.
     pub(crate) fn settle(&mut self) {
         self.drain(true);
         loop {

@@ -1,4 +1,4 @@
-//! The model as the driver has it.
+//! The model as the driver's bus and memory.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -21,7 +21,7 @@ impl Wake for Woken {
     }
 }
 
-/// The controller as the driver has it, with an interrupt that comes between any two accesses.
+/// The controller as the driver's bus, with an interrupt that may occur between any two accesses.
 #[derive(Clone)]
 pub(crate) struct Port {
     pub(crate) machine: Rc<RefCell<Machine>>,

@@ -1,9 +1,9 @@
-//! Both rings as embassy-stm32 0.6.0 drives them (`src/eth/v2/descriptors.rs`): the same words in the same order, and the
-//! barriers and tail pointers that it has.
+//! Both rings as embassy-stm32 0.6.0 drives them (`src/eth/v2/descriptors.rs`): the same words in the same order, and
+//! its barriers and tail pointers.
 
 use outrigger_eqos::{Bus, Cells, registers as r};
 
-/// Some address of the stack: that of a variable is written as the tail.
+/// An address on the stack: the HAL writes the address of a variable as the tail.
 const STACK: u32 = 0x2407_f000;
 
 pub(crate) struct Rings<T, R> {
@@ -43,7 +43,7 @@ impl<T: Cells, R: Cells> Rings<T, R> {
         if word & r::OWN != 0 {
             return None;
         }
-        // `RxToken::consume` asks for the frame again, and with that has the barrier that `receive` lacks.
+        // `RxToken::consume` requests the frame again, and thus has the barrier that `receive` lacks.
         bus.order();
         let result = self.rx.with(self.rx_next, |buffer| f(&mut buffer[..(word & r::LENGTH) as usize]));
         Self::set_ready(&self.rx, self.rx_next);

@@ -1,7 +1,8 @@
-//! A TCP server over the driver that returns what it receives, and a client that asks it: two programs of two boards.
+//! A TCP server over the driver that returns the bytes it receives, and a client that sends to it: two programs of two
+//! boards.
 //!
-//! On a board, [`network`] gets its SPI bus and pins, tasks are those of an executor, and nothing else changes. Here both chips
-//! are models, joined by a cable, in virtual time:
+//! On a board, [`network`] gets its SPI bus and pins, and an executor runs the tasks; all else is the same. Here both
+//! chips are models, joined by a cable, in virtual time:
 //!
 //! ```sh
 //! cargo run -p outrigger-w5500 --example echo
@@ -10,7 +11,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-// The critical sections of a process.
+// Provides the critical sections of a process.
 use critical_section as _;
 use embassy_net::tcp::TcpSocket;
 use embassy_net::{Config, Ipv4Address, Ipv4Cidr, Stack, StackResources, StaticConfigV4};
@@ -29,7 +30,7 @@ const SERVER: Ipv4Address = Ipv4Address::new(192, 0, 2, 1);
 const CLIENT: Ipv4Address = Ipv4Address::new(192, 0, 2, 2);
 const PORT: u16 = 7;
 
-/// The stack on a chip, the handle on its driver, and the tasks of both.
+/// Returns the stack on a chip, the handle on its driver, and the tasks of both.
 fn network(
     spi: impl SpiDevice + 'static,
     interrupt: impl Wait + 'static,

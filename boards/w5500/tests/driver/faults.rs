@@ -1,4 +1,4 @@
-//! A chip, a bus or a cable that fails: every wait ends, what is wrong is counted, and what can be mended is.
+//! Tests with a failing chip, bus or cable: every wait ends, errors are counted, and the driver recovers where it can.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ pub(crate) const MS: Duration = Duration::from_millis(1);
 pub(crate) const S: Duration = Duration::from_secs(1);
 pub(crate) const OTHERS: [u8; 6] = [0xff; 6];
 
-/// A frame each way passes.
+/// Checks that a frame passes in each direction.
 pub(crate) fn works(station: &mut Station) {
     let (received, left) = (station.received.len(), station.left.len());
     station.pins.deliver(frame(OWN, 100, 1));
@@ -23,7 +23,7 @@ pub(crate) fn works(station: &mut Station) {
     assert_eq!(station.left[left..].iter().map(|(_, frame)| frame).collect::<Vec<_>>(), [&frame(OTHERS, 100, 2)]);
 }
 
-/// There is a link again before so long.
+/// Checks that there is a link again within this time.
 pub(crate) fn comes_back(station: &mut Station, within: Duration) {
     let end = station.now() + within;
     assert!(station.run_until(end, Station::link), "{} {:?}", station.now(), station.counts());
@@ -34,7 +34,7 @@ fn a_chip_that_never_answers_is_asked_less_and_less_often_and_found_when_it_does
     let mut station = Station::without_link(0);
     station.pins.chip().faults.absent = true;
     for _ in 0..600 {
-        // What the stack sends meanwhile goes nowhere, and never stands in its way.
+        // Frames that the stack sends meanwhile are dropped, and the stack never has to wait.
         assert!(station.send(&frame(OTHERS, 60, 1)));
         station.run_for(200 * MS);
     }
@@ -75,7 +75,7 @@ fn a_chip_that_forgets_itself_is_set_up_again_whatever_it_was_doing() {
 #[test]
 fn one_register_that_changed_is_named() {
     let mut station = Station::new(0);
-    // Somebody else on the bus writes a hardware address.
+    // Another device on the bus writes a hardware address.
     let mut chip = station.pins.chip();
     let at = 1_000_000_000;
     chip.select(at);
@@ -92,7 +92,7 @@ fn one_register_that_changed_is_named() {
 
 #[test]
 fn one_access_that_was_read_wrongly_resets_nothing_and_loses_no_link() {
-    // Longer than from one look at the settings to the next.
+    // Longer than the time between two checks of the settings.
     for number in 0..140 {
         let mut station = Station::new(0x1234);
         station.pins.garble((0..number).map(|_| false).chain([true]));
@@ -125,7 +125,7 @@ fn a_number_of_bytes_that_cannot_be_does_not_bring_anything_up() {
     station.run_for(5 * MS);
     assert_eq!(station.counts().last, Some(Trouble::Length { frame: 0, waiting: 0x4001 }));
     works(&mut station);
-    // One that never stands still.
+    // A number that changes with every reading.
     station.run_for(200 * MS);
     station.pins.chip().faults.received.extend((0..80).map(|number| if number % 2 == 0 { 0x0100 } else { 0x0200 }));
     station.run_for(5 * MS);
@@ -198,7 +198,7 @@ fn while_a_frame_cannot_be_sent_frames_are_received_and_after_100_ms_it_is_given
     assert_eq!(station.counts().reopened, 1);
     station.pins.chip().faults.mute = false;
     station.run_for(20 * MS);
-    // The one in the chip is gone, those of the stack are not.
+    // The frame in the chip is lost, those of the stack are not.
     assert_eq!(station.left.len(), 4);
     works(&mut station);
 }
@@ -213,10 +213,10 @@ fn a_link_that_is_lost_is_seen_while_a_frame_waits_and_nothing_old_goes_out_when
         for number in 0..waiting {
             assert!(station.send(&frame(OTHERS, 500, number)));
         }
-        // Two: the first is in the chip, the second waits for it.
+        // Two frames: the first is in the chip, the second waits for it.
         let within = if waiting >= 2 { 13 * MS } else { 102 * MS };
         assert!(station.run_until(pulled + within, |station| !station.link()), "{waiting} {:?}", station.counts());
-        // The stack does not know, and goes on.
+        // The stack does not know, and continues to send.
         for number in 0..40 {
             assert!(station.send(&frame(OTHERS, 500, 100 + number)), "{:?}", station.counts());
             station.run_for(MS);
@@ -277,7 +277,7 @@ fn a_shorted_interrupt_takes_no_more_than_a_few_looks_in_a_millisecond() {
 #[test]
 fn an_error_of_the_bus_at_any_access_is_counted_and_mended() {
     for number in 0..140 {
-        // From the start on, over the first frames each way.
+        // From the start on, over the first frames in each direction.
         let mut station = Station::without_link(11);
         station.pins.fail((0..number).map(|_| false).chain([true]));
         let end = station.now() + 3 * S;
@@ -293,7 +293,7 @@ fn an_error_of_the_bus_at_any_access_is_counted_and_mended() {
     }
 }
 
-/// Whatever fails in whatever order: afterwards it works, and nothing that was received had not arrived.
+/// Checks that after any sequence of faults the interface works, and that no frame was received that had not arrived.
 #[test]
 fn after_any_story_of_faults_the_interface_works() {
     for seed in 0..60 {

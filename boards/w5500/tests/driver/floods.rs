@@ -1,4 +1,4 @@
-//! More arrives than can be taken, and commands go out all the same.
+//! Tests with more arriving frames than can be taken: commands are still sent.
 
 use std::time::Duration;
 
@@ -6,17 +6,18 @@ use outrigger_emulated::{Rng, SimTime};
 
 use crate::station::{OWN, Station, frame};
 
-/// ns of the wire that a frame takes.
+/// Returns the time of a frame on the wire \[ns\].
 pub(crate) fn wire(length: usize) -> u64 {
     (length as u64 + 24) * 80
 }
 
-/// Frames without a gap, of lengths that `length` draws, for `span`.
+/// Delivers frames without a gap for `span`, with lengths from `length`; returns their number.
 pub(crate) fn flood(station: &mut Station, span: Duration, length: impl FnMut() -> usize) -> usize {
     paced(station, span, 0, length)
 }
 
-/// The same with this time from one to the next \[ns\], where the wire does not take longer.
+/// Delivers frames for `span` with a period of `pace` \[ns\], or of their time on the wire if that is longer; returns
+/// their number.
 pub(crate) fn paced(station: &mut Station, span: Duration, pace: u64, mut length: impl FnMut() -> usize) -> usize {
     let (mut at, mut number) = (station.nanos(), 0);
     let end = at + span.as_nanos() as u64;
@@ -29,7 +30,7 @@ pub(crate) fn paced(station: &mut Station, span: Duration, pace: u64, mut length
     number
 }
 
-/// When each command was given, and how long it took to have left the chip.
+/// Returns the time at which each command was sent by the stack, and the time until it had left the chip.
 pub(crate) fn commands(
     station: &mut Station,
     end: SimTime,
@@ -54,8 +55,9 @@ pub(crate) fn commands(
     took
 }
 
-/// A received frame's transfer, by this bus: seven operations at most beside its bytes, and the number of received bytes a few
-/// times; a command's likewise; and its time on the wire.
+/// Returns the bound of a command's delay on this bus: the transfer of one received frame, which takes at most seven
+/// operations besides its bytes and some readings of the number of received bytes; the command's transfer; and its time
+/// on the wire.
 fn bound(longest: usize, command: usize) -> Duration {
     let operation = 4_000 + 320 * 9;
     let received = 24 * operation + longest as u64 * 320;
@@ -77,7 +79,7 @@ fn under_a_flood_a_command_waits_for_one_received_frame_at_most() {
         let most = took.iter().map(|(_, took)| *took).max().unwrap_or_default();
         assert_eq!(took.len(), 153, "{seed}: {:?}", station.counts());
         assert!(most <= bound(longest, 150), "{seed}: {most:?} of {:?}", bound(longest, 150));
-        // What was received is some of what was sent, in order and whole.
+        // The received frames are some of the sent ones, in order and complete.
         station.run_for(Duration::from_millis(30));
         let seen = station.pins.chip().seen();
         assert_eq!(seen.taken + seen.dropped, arrived as u64);
@@ -87,7 +89,7 @@ fn under_a_flood_a_command_waits_for_one_received_frame_at_most() {
     }
 }
 
-/// Bursts that fit, at random, with commands at random: nothing is lost, nothing changes, nothing waits long.
+/// Checks random bursts that fit, with random commands: no frame is lost, changed or long delayed.
 #[test]
 fn bursts_are_received_whole_among_commands() {
     for seed in 0..20 {
@@ -122,7 +124,7 @@ fn bursts_are_received_whole_among_commands() {
     }
 }
 
-/// The stack sends as much as it can: what is received is taken in between.
+/// Checks that frames are received while the stack sends as much as it can.
 #[test]
 fn a_flood_of_our_own_does_not_keep_frames_from_being_received() {
     let mut station = Station::new(9);

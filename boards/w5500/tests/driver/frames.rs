@@ -1,10 +1,10 @@
-//! Frames in both directions are what they were.
+//! Tests that frames are unchanged in both directions.
 
 use std::time::Duration;
 
 use crate::station::{OWN, Station, frame};
 
-/// Lengths that there are, each once, in an order in which neighbours differ much.
+/// Returns all possible lengths, each once, in an order in which neighbours differ much.
 fn lengths() -> impl Iterator<Item = usize> {
     (0..1_455).map(|number| 60 + number * 467 % 1_455)
 }
@@ -39,12 +39,13 @@ fn frames_of_every_length_are_sent_as_they_were_given() {
     assert_eq!((seen.overlapping_sends, seen.odd_sends, seen.early_commands, seen.odd_accesses), (0, 0, 0, 0));
 }
 
-/// The pointers begin so that a frame each way ends at, before and behind the end of the buffer, and of 16 bits.
+/// Chooses the initial pointers so that a frame in each direction ends at, before and behind the end of the buffer, and
+/// of 16 bits.
 #[test]
 fn a_frame_wraps_at_every_place_of_the_buffer_and_of_its_pointer() {
     for end in [0x4000_u32, 0x8000, 0x1_0000] {
         for (length, before) in [60_usize, 61, 777, 1_514].into_iter().flat_map(|length| {
-            // Two bytes precede a received frame; each place within them, around them, and a sample of those further on.
+            // Two bytes precede a received frame: each position within and around them, and a sample of later ones.
             let step = if length > 100 { 97 } else { 1 };
             (0..8)
                 .chain((8..length + 4).step_by(step))
@@ -91,7 +92,7 @@ fn a_chip_with_nothing_to_say_hands_nothing_up_and_is_looked_at_once_a_milliseco
     assert_eq!((station.received.len(), station.polls - polls), (0, 0));
     let looks = after.looks - before.looks;
     assert!((900..=1_000).contains(&looks), "{looks} looks");
-    // One access for each, and the settings ten times.
+    // One access for each poll, and the settings ten times.
     let accesses = after.accesses - before.accesses;
     assert!(accesses <= looks + 10 * 7, "{accesses} accesses");
 }

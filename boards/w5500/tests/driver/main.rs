@@ -1,6 +1,6 @@
-//! The driver on a modelled chip, in virtual time.
+//! Tests of the driver on a modelled chip, in virtual time.
 
-// The critical sections of everything that runs here.
+// Provides the critical sections of the tests.
 use critical_section as _;
 
 mod faults;

@@ -1,4 +1,4 @@
-//! The driver that this one replaces, `embassy-net-wiznet` 0.3, on the same chip: what is mended, in figures.
+//! Compares with `embassy-net-wiznet` 0.3, which this driver replaces, on the same chip: the improvements, in figures.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -14,7 +14,8 @@ use outrigger_emulated::w5500::{Chip, Interrupt, Pins, Rate, Timing};
 use crate::floods::paced;
 use crate::station::{OWN, Station, frame};
 
-/// The board's way around frames that pile up there: an interrupt every millisecond, whatever the line says.
+/// The board's earlier workaround for frames that accumulated: an interrupt every millisecond, whatever the state of
+/// the line.
 struct Attention {
     line: Interrupt,
     look_at: Instant,
@@ -48,14 +49,14 @@ impl Wait for Attention {
     }
 }
 
-/// As the board had it until now.
+/// Returns a station with the earlier driver and workaround.
 fn released() -> Station {
     clock::begin();
     let pins = Pins::new(Chip::new(Timing::default(), 0), Rate::default());
     let state = leak(embassy_net_wiznet::State::<8, 8>::new());
     let line = Attention { line: pins.interrupt(), look_at: Instant::MIN };
     let (spi, reset) = (pins.spi(), pins.reset());
-    // Its device comes out of the same future that resets the chip.
+    // The device is a result of the future that resets the chip.
     let made = leak(std::cell::RefCell::new(None));
     let give = &*made;
     let mut start = vec![Task::new(async move {
@@ -79,7 +80,7 @@ fn released() -> Station {
     station
 }
 
-/// Frames handed up in a second without any, empty all of them.
+/// Returns the number of frames passed to the stack in a second without traffic; all of them are empty.
 fn empty_frames(station: &mut Station) -> usize {
     let before = station.received.len();
     station.run_for(Duration::from_secs(1));
@@ -87,8 +88,8 @@ fn empty_frames(station: &mut Station) -> usize {
     station.received.len() - before
 }
 
-/// How long commands take to have left while a frame of this length arrives every `pace` µs: the longest, and how many of 150
-/// left within 2 ms.
+/// Returns the longest time until commands have left while a frame of this length arrives every `pace` µs, and how many
+/// of 150 commands left within 2 ms.
 fn under_a_flood(station: &mut Station, length: usize, pace: u64) -> (Duration, usize) {
     paced(station, Duration::from_millis(310), pace * 1_000, || length);
     let end = station.now() + Duration::from_millis(300);
@@ -99,7 +100,7 @@ fn under_a_flood(station: &mut Station, length: usize, pace: u64) -> (Duration, 
         took.push(asked);
         station.run_until(asked + Duration::from_millis(2), |_| false);
     }
-    // Each leaves by its turn.
+    // Commands leave in order.
     let took = took.iter().zip(&station.left).map(|(asked, (left, _))| left.since(*asked));
     let took: Vec<Duration> = took.collect();
     let in_time = took.iter().filter(|took| **took <= Duration::from_millis(2)).count();
@@ -108,7 +109,7 @@ fn under_a_flood(station: &mut Station, length: usize, pace: u64) -> (Duration, 
 
 #[test]
 fn what_the_released_driver_does_on_this_chip_and_what_this_one_does() {
-    // One after the other: a thread has one clock.
+    // One after the other, because a thread has one clock.
     let empty = (empty_frames(&mut released()), empty_frames(&mut Station::new(0)));
     println!("empty frames handed up in a quiet second: released {}, here {}", empty.0, empty.1);
     assert!(empty.0 >= 900, "the model shows no longer what was mended: {}", empty.0);
@@ -123,7 +124,8 @@ fn what_the_released_driver_does_on_this_chip_and_what_this_one_does() {
         assert_eq!(ours.1, 150, "{length} B every {pace} us");
         assert!(theirs.0 > ours.0, "{length} B every {pace} us: the model shows no longer what was mended");
     }
-    // The link is lost while more is sent than the chip holds: is anything received after that, once it is back?
+    // The link is lost while more is sent than the chip can store. Checks whether frames are received after it is
+    // restored.
     let lost = |station: &mut Station| {
         station.pins.plug(false);
         for number in 0..400 {

@@ -1,4 +1,4 @@
-//! TCP of `embassy-net`, over the driver, the chip and a cable, with a peer that has another stack.
+//! Tests of `embassy-net`'s TCP over the driver, the chip and a cable, with a peer that has another stack.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -25,7 +25,8 @@ const BOARD: Ipv4Addr = Ipv4Addr::new(10, 0, 2, 15);
 const PEER: Ipv4Addr = Ipv4Addr::new(10, 0, 2, 2);
 const PORT: u16 = 30_003;
 
-/// The length of the messages that the peer sends one after the other \[B\], the board's answer to each, and their period.
+/// The length of the messages that the peer sends one after the other \[B\], the board's answer to each, and their
+/// period.
 const MESSAGE: usize = 1_116;
 const ANSWER: &[u8] = b"forty-six bytes, as short as most answers are\n";
 const PERIOD: Duration = Duration::from_millis(2);
@@ -114,7 +115,7 @@ impl Peer {
         let socket = self.sockets.get_mut::<tcp::Socket<'_>>(self.socket);
         if !socket.is_open() {
             socket.listen(PORT).expect("a port");
-            // An answer that was begun.
+            // Drops an answer that had begun.
             self.arrived.truncate(self.answers.len() * ANSWER.len());
         }
         if now >= self.next_message {
@@ -272,15 +273,15 @@ fn every_message_at_500_hz_is_answered_over_tcp_before_the_next() {
     assert!(peer.messages - program.messages.get() <= 1, "{} of {}", program.messages.get(), peer.messages);
     assert!(program.messages.get() as usize - peer.answers.len() <= 1);
     assert!(peer.arrived.chunks_exact(ANSWER.len()).all(|answer| answer == ANSWER));
-    // From the answer on the board to its last byte at the peer.
+    // The time from the answer on the board to its last byte at the peer.
     let slowest =
         program.answered.borrow().iter().zip(&peer.answers).map(|(asked, arrived)| arrived.since(*asked)).max();
     assert!(slowest < Some(Duration::from_micros(250)), "{slowest:?}");
     assert_eq!((network.watch.counts().last, network.pins.chip().seen().dropped), (None, 0));
 }
 
-/// Broadcasts arrive as fast as the board can take them: every message is answered as before, later by the transfer of one of
-/// them.
+/// Broadcasts arrive as fast as the board can take them: every message is still answered, at most later by the transfer
+/// of one of them.
 #[test]
 fn messages_are_answered_while_others_flood_the_network() {
     let mut network = Network::new();
@@ -300,7 +301,8 @@ fn messages_are_answered_while_others_flood_the_network() {
     assert_eq!(network.watch.counts().last, None);
 }
 
-/// Broadcasts arrive as fast as the wire can carry them: most are lost, messages too, and TCP times out; afterwards all is as before.
+/// Broadcasts arrive as fast as the wire can carry them: most are lost, also messages, and TCP times out. Afterwards
+/// everything works as before.
 #[test]
 fn after_a_flood_that_nobody_could_take_the_program_goes_on() {
     let mut network = Network::new();
@@ -314,7 +316,7 @@ fn after_a_flood_that_nobody_could_take_the_program_goes_on() {
     assert_eq!((network.program.wrong.get(), network.watch.counts().last), (0, None));
 }
 
-/// 300 bytes each, without a gap.
+/// Delivers frames of 300 bytes without a gap for `span`.
 fn flood(network: &mut Network, span: Duration) {
     let mut nanos = network.now.as_micros() * 1_000;
     let end = nanos + span.as_nanos() as u64;

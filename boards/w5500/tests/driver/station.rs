@@ -1,4 +1,4 @@
-//! A board with a chip, a driver, and in place of a stack a test that takes frames and gives some.
+//! A board with a chip and a driver, and a test instead of a stack that receives and sends frames.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,12 +22,12 @@ pub(crate) struct Station {
     watch: Option<Watch<'static>>,
     woken: Arc<Flag>,
     now: SimTime,
-    /// Whether the stack takes what is received.
+    /// `true` if the stack takes received frames.
     pub(crate) takes: bool,
-    /// What it took, and when; what left the chip, and when.
+    /// The frames that the stack took, and those that left the chip, with their times.
     pub(crate) received: Vec<(SimTime, Vec<u8>)>,
     pub(crate) left: Vec<(SimTime, Vec<u8>)>,
-    /// Polls of the stack.
+    /// The number of polls of the stack.
     pub(crate) polls: u64,
 }
 
@@ -39,7 +39,7 @@ impl Wake for Flag {
     }
 }
 
-/// A frame of so many bytes to this address; what it holds is of this seed.
+/// Returns a frame of this length to this address, with content from this seed.
 pub(crate) fn frame(to: [u8; 6], length: usize, seed: u32) -> Vec<u8> {
     let mut state = seed.wrapping_mul(0x9e37_79b9) | 1;
     let content = std::iter::repeat_with(|| {
@@ -50,14 +50,14 @@ pub(crate) fn frame(to: [u8; 6], length: usize, seed: u32) -> Vec<u8> {
 }
 
 impl Station {
-    /// With the driver of this crate, a chip whose pointers begin at `origin`, and the link up.
+    /// Returns a station with the driver of this crate, a chip whose pointers begin at `origin`, and the link up.
     pub(crate) fn new(origin: u16) -> Self {
         let mut station = Self::without_link(origin);
         assert!(station.run_until(SimTime::from_secs(1), Self::link), "{:?}", station.counts());
         station
     }
 
-    /// The same at time zero.
+    /// Returns a station with the driver of this crate at time zero, before the link is up.
     pub(crate) fn without_link(origin: u16) -> Self {
         let pins = Pins::new(Chip::new(Timing::default(), origin), Rate::default());
         let state = leak(State::<8, 8>::new());
@@ -69,7 +69,7 @@ impl Station {
         Self { watch: Some(watch), ..Self::at(SimTime::ZERO, pins, device, task) }
     }
 
-    /// With any driver, which has got so far.
+    /// Returns a station with any driver, at this time.
     pub(crate) fn at(now: SimTime, pins: Pins, device: Device<'static>, task: Task) -> Self {
         Self {
             pins,
@@ -97,31 +97,31 @@ impl Station {
         self.watch.map(Watch::counts).unwrap_or_default()
     }
 
-    /// The chip is to be started anew.
+    /// Requests a restart of the chip.
     pub(crate) fn restart(&self) {
         self.watch.expect("a driver of this crate").restart();
     }
 
-    /// Whether the driver says that there is a link.
+    /// Returns whether the driver reports a link.
     pub(crate) fn link(&mut self) -> bool {
         let waker = Waker::from(Arc::clone(&self.woken));
         self.device.link_state(&mut Context::from_waker(&waker)) == LinkState::Up
     }
 
-    /// The stack sends a frame, unless what it has is full.
+    /// Sends a frame from the stack; returns `false` if the driver's memory is full.
     pub(crate) fn send(&mut self, frame: &[u8]) -> bool {
         let waker = Waker::from(Arc::clone(&self.woken));
         let token = self.device.transmit(&mut Context::from_waker(&waker));
         token.map(|token| token.consume(frame.len(), |room| room.copy_from_slice(frame))).is_some()
     }
 
-    /// Lives on for so long.
+    /// Runs for this time.
     pub(crate) fn run_for(&mut self, span: Duration) {
         let end = self.now + span;
         self.run_until(end, |_| false);
     }
 
-    /// Lives on until `done`, which is asked after every event; says whether it was before `end`.
+    /// Runs until `done`, which is called after every event, or until `end`; returns `false` if `end` came first.
     pub(crate) fn run_until(&mut self, end: SimTime, mut done: impl FnMut(&mut Self) -> bool) -> bool {
         loop {
             self.settle();
