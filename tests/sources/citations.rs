@@ -1,5 +1,6 @@
-//! Citations: what the code says of a page, `core/docs/NAME.md` with sections, is there. `core/docs/protocol/README.md`
-//! describes the form. And the tests that `SECURITY.md` and `port-linux/docs/sources.md` name are there.
+//! Tests that the citations in the code are valid: each page `core/docs/NAME.md` and its sections exist.
+//! `core/docs/protocol/README.md` describes the form. Also tests that the tests named in `SECURITY.md` and
+//! `port-linux/docs/sources.md` exist.
 //!
 //! A section is a numbered heading (`## 4.2 …`, `## A10. …`), or item n of the numbered list in it (`A10.2`).
 
@@ -9,22 +10,22 @@ use std::path::Path;
 
 use outrigger_require::workspace;
 
-/// The folder that pages are cited from: the root of the repository.
+/// The folder with the pages that are cited, from the root of the repository.
 const PAGES: &str = "core/docs/";
 const PROTOCOLS: &str = "core/docs/protocol/";
 const READ: &[&str] = &["rs", "md", "tsv", "toml", "py", "sh"];
 
-/// Pages of `core/docs` by their path from the root, with their sections in order.
+/// The pages of `core/docs` by their path from the root, with their sections in order.
 type Pages = BTreeMap<String, Vec<String>>;
 
-/// One citation, or what looks like an old form of one.
+/// A citation, or text that looks like an old form of one.
 #[derive(Debug, PartialEq, Eq)]
 enum Found {
     Page { path: String, sections: Vec<String> },
     Old(String),
 }
 
-/// Every file that may cite, by its path from the root.
+/// Collects all files that may cite, by their paths from the root.
 fn files(folder: &Path, root: &Path, into: &mut Vec<(String, String)>) {
     for entry in fs::read_dir(folder).expect("a readable folder") {
         let path = entry.expect("an entry").path();
@@ -40,7 +41,7 @@ fn files(folder: &Path, root: &Path, into: &mut Vec<(String, String)>) {
     }
 }
 
-/// A section's number at the start of `text`: `4`, `4.3.1`, `A10.2`.
+/// Returns the section number at the start of `text`: `4`, `4.3.1`, `A10.2`.
 fn section(text: &str) -> Option<&str> {
     let letter = usize::from(text.starts_with(['A', 'B', 'C']));
     let digits = text[letter..].find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len() - letter);
@@ -48,7 +49,7 @@ fn section(text: &str) -> Option<&str> {
     number[letter..].starts_with(|c: char| c.is_ascii_digit()).then_some(number)
 }
 
-/// The sections of a page. Items of a list count only where they are cited.
+/// Returns the sections of a page. Items of a list are sections only if they are cited.
 fn sections(page: &str) -> Vec<String> {
     let (mut all, mut fenced) = (Vec::new(), false);
     for line in page.lines() {
@@ -60,7 +61,7 @@ fn sections(page: &str) -> Vec<String> {
     all
 }
 
-/// Whether section `number` of `page` has an item, as in `A10.2`: a line `2. …`, or in a run of text ` 2. …`.
+/// Returns whether section `number` of `page` has an item, as in `A10.2`: a line `2. …`.
 fn has_item(page: &str, number: &str) -> bool {
     let Some((parent, item)) = number.rsplit_once('.') else { return false };
     let own = |line: &&str| line.starts_with('#') && section(line.trim_start_matches('#').trim_start()) == Some(parent);
@@ -68,7 +69,7 @@ fn has_item(page: &str, number: &str) -> bool {
     lines.take_while(|line| !line.starts_with('#')).any(|line| line.starts_with(&format!("{item}. ")))
 }
 
-/// `6–8` are 6, 7 and 8; `4.1–4.4` and `A1–A8` are read in the same way.
+/// Returns the sections of a range: `6–8` are 6, 7 and 8. `4.1–4.4` and `A1–A8` are read in the same way.
 fn range(from: &str, to: &str) -> Vec<String> {
     let number = |text: &str| {
         let at = text.rfind(|c: char| !c.is_ascii_digit()).map_or(0, |at| at + 1);
@@ -79,7 +80,7 @@ fn range(from: &str, to: &str) -> Vec<String> {
     (first..=last).map(|n| format!("{before}{n}")).collect()
 }
 
-/// The sections listed at the start of `text`: `4`, `6–8`, `A10, A15`.
+/// Returns the sections listed at the start of `text`: `4`, `6–8`, `A10, A15`.
 fn listed(mut text: &str) -> Vec<String> {
     let mut all = Vec::new();
     while let Some(number) = section(text) {
@@ -98,7 +99,7 @@ fn listed(mut text: &str) -> Vec<String> {
     all
 }
 
-/// What a line cites. `names` are the pages' names, without `.md`.
+/// Returns the citations in a line. `names` are the names of the pages, without `.md`.
 fn cited(line: &str, names: &[&str]) -> Vec<Found> {
     let in_a_name = |c: char| c.is_ascii_alphanumeric() || "-_/.".contains(c);
     let mut found = Vec::new();
@@ -164,7 +165,7 @@ fn check(files: &[(String, String)]) -> (Vec<String>, BTreeSet<(String, String)>
                     _ => {}
                 }
             }
-            // What a page says of its own sections, and of another page's: `ur-rtde.md`, §5.1.
+            // References of a page to its own sections, and to another page's: `ur-rtde.md`, §5.1.
             for (at, _) in line.match_indices('§').filter(|_| file.starts_with(PAGES)) {
                 let other = line[..at].strip_suffix("`, ").and_then(|before| before.rsplit('`').next());
                 let page = other.map_or_else(|| file.clone(), |name| format!("{PROTOCOLS}{name}"));
@@ -179,7 +180,8 @@ fn check(files: &[(String, String)]) -> (Vec<String>, BTreeSet<(String, String)>
     (wrong, all)
 }
 
-/// Sections of the protocols that nothing cites, neither by their own number nor by that of one around or inside them.
+/// Returns the sections of the protocols that are not cited, neither by their own number nor by that of a surrounding
+/// or inner section.
 fn uncited(pages: &Pages, cited: &BTreeSet<(String, String)>) -> Vec<String> {
     let inside = |a: &str, b: &str| a.strip_prefix(b).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
     let mut all = Vec::new();
@@ -232,8 +234,9 @@ fn a_broken_citation_and_an_old_form_are_found_with_their_place() {
     assert_eq!(uncited(&pages, &one), ["core/docs/protocol/ur-x.md 2"]);
 }
 
-/// Returns what is wrong with the tables of the page at `path`, whose last column names the tests of each row, and how many rows each table has. A test
-/// is a path of modules and a function, or the name in a suite that makes its list of tests itself; `none: …` says why there is none.
+/// Returns the faults in the tables of the page at `path`, and the number of rows of each table. The last column must
+/// name the tests of each row. A test is a path of modules and a function, or the name in a suite that creates its own
+/// list of tests. `none: …` states why there is no test.
 fn untested(path: &str, page: &str, files: &[(String, String)]) -> (Vec<String>, Vec<usize>) {
     let exists = |test: &str| {
         let (modules, name) = test.rsplit_once("::").expect("a path");

@@ -1,12 +1,13 @@
-//! No verdict of a plain `cargo test` depends on how busy the machine is: a test that sleeps, reads the wall clock or runs a
-//! controller behind the kernel's sockets is ignored with a reason, or is in a suite of `tests/system`.
+//! Tests that the result of a plain `cargo test` does not depend on the load of the machine: a test that sleeps, reads
+//! the wall clock or runs a controller behind the kernel's sockets is ignored with a reason, or is in a suite of
+//! `tests/system`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use outrigger_require::workspace;
 
-/// Folders with tests that a plain run executes.
+/// The folders with tests that a plain run executes.
 const PLAIN: &[&str] = &[
     "boards/app",
     "boards/eqos",
@@ -31,7 +32,7 @@ const PLAIN: &[&str] = &[
     "urscript",
 ];
 
-/// Words of a test whose verdict may depend on time that really passes; each of the words of one entry must be there.
+/// The words in a test whose result may depend on real time; all words of one entry must occur.
 const REAL_TIME: &[&[&str]] = &[
     &["thread::sleep("],
     &["tokio::time::"],
@@ -40,7 +41,7 @@ const REAL_TIME: &[&[&str]] = &[
     &["Server::bind", ".spawn()"],
 ];
 
-/// Rust files below `folder`.
+/// Collects the Rust files below `folder`.
 fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display())) {
         let path = entry.expect("an entry").path();
@@ -52,7 +53,8 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Names of the tests in `text` that run in real time and are not ignored. A test ends with the first brace in its own column.
+/// Returns the names of the tests in `text` that run in real time and are not ignored. A test ends with the first brace
+/// in its own column.
 fn in_real_time(text: &str) -> Vec<&str> {
     let bodies = text.split("#[test]\n").skip(1).map(|rest| {
         let column = rest.find(|c: char| c != ' ').unwrap_or_default();
@@ -96,7 +98,7 @@ fn no_two_runs_of_the_tests_share_a_file() {
     );
 }
 
-/// Lines of `text` that make a path below a temporary directory without the number of this process.
+/// Returns the lines of `text` that form a path below a temporary directory without the number of this process.
 fn shared_files(text: &str) -> Vec<&str> {
     let makes = |line: &&str| {
         (line.contains("CARGO_TARGET_TMPDIR") || line.contains("temp_dir()")) && !line.contains("process::id()")

@@ -1,11 +1,11 @@
-//! Every public module of the libraries shows how it is used, by an example that is compiled and run.
+//! Tests that the documentation of every public module of the libraries has an example that is compiled and run.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use outrigger_require::workspace;
 
-/// The roots of the libraries whose modules are looked at.
+/// The roots of the libraries whose modules are checked.
 const ROOTS: &[&str] = &[
     "boards/eqos/src/lib.rs",
     "boards/w5500/src/lib.rs",
@@ -17,13 +17,13 @@ const ROOTS: &[&str] = &[
     "urscript/interpreter/src/lib.rs",
 ];
 
-/// The line of a crate whose front page is its README.
+/// The first line of a crate whose front page is its README.
 const README: &str = "#![doc = include_str!(\"../README.md\")]\n";
 
-/// Lines of code in an example at most, those that are hidden aside.
+/// The greatest number of visible lines in an example.
 const LINES: usize = 24;
 
-/// Public modules declared in `text`, those hidden from the documentation aside.
+/// Returns the public modules declared in `text`, except those hidden from the documentation.
 fn public_modules(text: &str) -> Vec<&str> {
     let (mut modules, mut hidden) = (Vec::new(), false);
     for line in text.lines() {
@@ -35,7 +35,7 @@ fn public_modules(text: &str) -> Vec<&str> {
     modules
 }
 
-/// The examples in the documentation of a module, as visible lines: those that are compiled and run.
+/// Returns the visible lines of the examples in a module's documentation that are compiled and run.
 fn examples(text: &str) -> Vec<Vec<&str>> {
     let mut all: Vec<Vec<&str>> = Vec::new();
     let mut inside: Option<bool> = None;
@@ -60,7 +60,7 @@ fn examples(text: &str) -> Vec<Vec<&str>> {
     all
 }
 
-/// Looks at the module in `file` and all public ones below it.
+/// Checks the module in `file` and all public modules below it.
 fn walk(file: &Path, wrong: &mut Vec<String>, seen: &mut usize) {
     let mut text = fs::read_to_string(file).expect("a readable file");
     if let Some(rest) = text.strip_prefix(README) {
@@ -108,7 +108,7 @@ fn what_is_not_compiled_or_not_public_does_not_count() {
     assert_eq!(examples(text), [["use x;"]]);
 }
 
-/// Two packages build these examples, and whoever prints one builds it elsewhere.
+/// Two packages build these examples, and a reader who prints one builds it in another folder.
 #[test]
 fn no_example_depends_on_the_folder_of_the_package_that_builds_it() {
     let folder = workspace().join("port-linux/cli/examples");

@@ -1,4 +1,4 @@
-//! Modules import only from lower floors, as ARCHITECTURE.md draws them, and each other in no circle.
+//! Tests that modules import only from lower floors, as in ARCHITECTURE.md, and that there are no import cycles.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -8,10 +8,10 @@ use outrigger_require::workspace;
 
 use super::reading::{code, is_module, names_below, sources};
 
-/// Floors by number, with the modules on each.
+/// The floors by number, with the modules on each.
 type Floors = &'static [(u8, &'static [&'static str])];
 
-/// Modules of the core by floor. A module imports only from floors below its own.
+/// The modules of the core by floor. A module imports only from floors below its own.
 const FLOORS: Floors = &[
     (6, &["drive"]),
     (5, &["engine"]),
@@ -21,7 +21,7 @@ const FLOORS: Floors = &[
     (1, &["robot", "packed"]),
 ];
 
-/// Modules of `outrigger-wire` by floor, held in the same way.
+/// The modules of `outrigger-wire` by floor, with the same rule.
 const WIRE_FLOORS: Floors = &[
     (8, &["frame", "robot_api", "player"]),
     (7, &["dashboard", "interpreter", "program"]),
@@ -33,7 +33,7 @@ const WIRE_FLOORS: Floors = &[
     (1, &["error", "math", "bytes", "checksum", "decimal", "stuffing"]),
 ];
 
-/// Modules inside `engine` by floor, held in the same way; `Engine` itself stands in its `mod.rs`.
+/// The modules inside `engine` by floor, with the same rule; `Engine` itself is in its `mod.rs`.
 const ENGINE_FLOORS: Floors = &[
     (8, &["snapshot"]),
     (7, &["replay"]),
@@ -45,8 +45,8 @@ const ENGINE_FLOORS: Floors = &[
     (1, &["coast", "event", "io", "keep"]),
 ];
 
-/// Modules of `outrigger-remote`, none of which imports another, and what is inside each from the lowest floor to the highest; `mod`
-/// is the module's own types.
+/// The modules of `outrigger-remote`, none of which imports another, with the floors inside each from the lowest to the
+/// highest; `mod` contains the module's own types.
 const REMOTE_FLOORS: &[(&str, Floors)] = &[
     ("provision", &[(1, &["image", "wire"]), (2, &["intake"]), (3, &["mod"]), (4, &["caller", "service"])]),
     (
@@ -64,11 +64,12 @@ const REMOTE_FLOORS: &[(&str, Floors)] = &[
     ("telemetry", &[(1, &["message"]), (2, &["mod"]), (3, &["sampler"])]),
 ];
 
-/// The modules that decide about motion see no bytes of a protocol: of `outrigger-wire` they import [`NO_PROTOCOL`] alone.
+/// The modules that decide about motion and use no bytes of a protocol: of `outrigger-wire` they import only
+/// [`NO_PROTOCOL`].
 const KNOWS_NO_WIRE: &[&str] = &["link", "mode", "command", "law", "trajectory", "kinematics", "recorder"];
 const NO_PROTOCOL: &[&str] = &["math", "robot", "sensor", "time"];
 
-/// Modules of `outrigger`, the library for hosts, by floor.
+/// The modules of `outrigger`, the library for hosts, by floor.
 const HOST_FLOORS: Floors = &[
     (8, &["robot"]),
     (7, &["run"]),
@@ -89,7 +90,7 @@ fn floor_in(floors: &[(u8, &[&str])], module: &str) -> u8 {
     found.unwrap_or_else(|| panic!("module `{module}` of the core has no floor: add it to the table")).0
 }
 
-/// Modules of its own crate that a file names, written from the root or by climbing to it.
+/// Returns the modules of its own crate that a file names, from the root or by `super::`.
 fn imports(path: &Path, text: &str) -> BTreeSet<String> {
     let mut depth = path.components().count();
     if path.ends_with("mod.rs") {
@@ -97,7 +98,7 @@ fn imports(path: &Path, text: &str) -> BTreeSet<String> {
     }
     let code = code(text);
     let climb = "super::".repeat(depth);
-    // `super::` climbs from inside the file's own module; one more belongs to a module within the file.
+    // `super::` starts inside the file's own module; one more belongs to a module within the file.
     names_below(&code, "crate::").into_iter().chain(names_below(&code, &climb)).filter(|n| is_module(n)).collect()
 }
 
@@ -136,7 +137,7 @@ fn modules_of_the_messages_import_only_from_lower_floors() {
         if module == "lib" || path.iter().any(|part| part == "tests.rs") {
             continue;
         }
-        // What a macro names is imported where it is used.
+        // Names in a macro are imported where it is used.
         let text = text.replace("$crate::", "");
         let floor = |module: &str| floor_in(WIRE_FLOORS, module);
         for imported in imports(&path, &text).into_iter().filter(|name| *name != module) {
@@ -156,7 +157,7 @@ fn modules_of_the_library_for_hosts_import_only_from_lower_floors() {
         if module == "lib" || path.iter().any(|part| part == "tests" || part == "tests.rs") {
             continue;
         }
-        // What a macro names is imported where it is used.
+        // Names in a macro are imported where it is used.
         let text = text.replace("$crate::", "");
         for imported in imports(&path, &text).into_iter().filter(|name| *name != module) {
             if floor_in(HOST_FLOORS, &imported) >= floor_in(HOST_FLOORS, &module) {
@@ -182,7 +183,7 @@ fn modules_of_the_engine_import_only_from_lower_floors() {
             _ => BTreeSet::new(),
         };
         for imported in names_below(&code, "crate::engine::").into_iter().chain(around) {
-            // A type is named from where it is re-exported: the engine's own file.
+            // A type is imported from the file that re-exports it: the engine's own.
             let imported = if imported.starts_with(char::is_lowercase) { imported } else { "mod".to_owned() };
             let climbs = imported != module && floor_in(ENGINE_FLOORS, &imported) >= floor_in(ENGINE_FLOORS, &module);
             if climbs {
@@ -193,8 +194,8 @@ fn modules_of_the_engine_import_only_from_lower_floors() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Modules that a file below `folder` of `outrigger-remote` names there, by climbing to it or from the root; a type is named from the
-/// module's own file.
+/// Returns the modules that a file below `folder` of `outrigger-remote` names there, by `super::` or from the root. A
+/// type belongs to the module's own file.
 fn named_in(folder: &str, path: &Path, text: &str) -> BTreeSet<String> {
     let code = code(text);
     let climb = "super::".repeat(path.components().count());
@@ -256,7 +257,7 @@ fn the_floors_on_the_page_of_the_protocols_for_remote_clients_are_the_ones_held_
     assert_eq!(documented, held);
 }
 
-/// Returns the part of `imported`, modules with what each imports, that is in a circle or between two.
+/// Returns the part of `imported`, modules with the imports of each, that is in a cycle or between two cycles.
 fn circle(mut imported: BTreeMap<String, BTreeSet<String>>) -> BTreeMap<String, BTreeSet<String>> {
     loop {
         let modules: BTreeSet<String> = imported.keys().cloned().collect();
@@ -276,7 +277,7 @@ fn modules_of_the_port_for_linux_and_of_its_command_import_each_other_in_no_circ
     for root in ["port-linux/src", "port-linux/cli/src", "port-linux/ros/src"] {
         let mut imported: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for (path, text) in sources(&workspace().join(root)) {
-            // What is at the root is above all of them.
+            // The root may use all modules.
             if path != Path::new("lib.rs") && !path.iter().any(|part| part == "tests.rs") {
                 imported.entry(module_of(&path)).or_default().extend(imports(&path, &text));
             }
@@ -286,7 +287,7 @@ fn modules_of_the_port_for_linux_and_of_its_command_import_each_other_in_no_circ
     }
 }
 
-/// Libraries whose files are looked at folder by folder.
+/// The libraries whose files are checked folder by folder.
 const FOLDERS: &[&str] = &[
     "boards/app/src",
     "core/remote/src",

@@ -1,11 +1,11 @@
-//! Links between pages lead to files of the repository.
+//! Tests that links between pages point to files of the repository.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use outrigger_require::workspace;
 
-/// Folders that are not part of the repository.
+/// The folders that are not part of the repository.
 const FOREIGN: &[&str] = &["target", ".git"];
 
 /// Returns every page below `folder`.
@@ -26,7 +26,8 @@ fn pages(folder: &Path) -> Vec<PathBuf> {
     pages
 }
 
-/// Returns the files that a page links to, as they are written: neither other sites nor items of Rust, and without a place inside the file.
+/// Returns the files to which a page links, as they are written: without other sites and items of Rust, and without the
+/// place inside the file.
 fn linked(page: &str) -> impl Iterator<Item = &str> {
     let links = page.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(link, _)| link);
     let files =

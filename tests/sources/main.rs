@@ -1,4 +1,4 @@
-//! Tests that read sources and pages and run nothing of them.
+//! Tests that read sources and pages and execute no part of them.
 
 mod citations;
 mod clocks;

@@ -1,4 +1,4 @@
-//! Places where a maker of controllers may be named.
+//! Tests that vendors of controllers are named only in certain places.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use outrigger_require::workspace;
 
 use super::reading::{code, sources};
 
-/// The files in which a maker is chosen: by arguments, a configuration, what a board sends, or by name in a program.
+/// The files in which a vendor is chosen: by arguments, a configuration, the data of a board, or by name in a program.
 const CHOOSING: &[&str] = &[
     "port-linux/src/robot/beside.rs",
     "port-linux/src/run/chosen.rs",
@@ -18,16 +18,16 @@ const CHOOSING: &[&str] = &[
     "boards/app/src/board.rs",
 ];
 
-/// A maker of controllers, by what the code calls its types and modules, and the places that may.
+/// A vendor of controllers, the names of its types and modules in the code, and the places that may name it.
 struct Maker {
     name: &'static str,
     types: &'static [&'static str],
     modules: &'static [&'static str],
-    /// Folders and files, by what they need the name for.
+    /// The folders and files, by their reason for naming the vendor.
     places: &'static [(&'static str, &'static [&'static str])],
 }
 
-/// The makers; all other code is written once for all. Add an entry for another one.
+/// The vendors. All other code is common to all of them. Add an entry for another vendor.
 const MAKERS: &[Maker] = &[
     Maker {
         name: "KRC",
@@ -104,7 +104,7 @@ const MAKERS: &[Maker] = &[
     },
 ];
 
-/// The folders in which makers are looked for.
+/// The folders that are searched for vendor names.
 const NAMING: &[&str] = &[
     "core/src",
     "core/wire/src",
@@ -117,7 +117,7 @@ const NAMING: &[&str] = &[
     "boards/eqos/src",
 ];
 
-/// The folders of [`NAMING`], and of every board: those in `boards` that say what they are compiled for.
+/// Returns the folders of [`NAMING`], and those of every board: the folders in `boards` with a compiler target.
 fn naming() -> Vec<PathBuf> {
     let entries = fs::read_dir(workspace().join("boards")).expect("boards").flatten();
     let boards: Vec<PathBuf> = entries
@@ -129,7 +129,7 @@ fn naming() -> Vec<PathBuf> {
 }
 
 impl Maker {
-    /// Returns `true` if `code` names one of its types, or something in one of its modules.
+    /// Returns `true` if `code` names one of the vendor's types, or an item of one of its modules.
     fn is_named_in(&self, code: &str) -> bool {
         let inside_of_a_name = |c: char| c.is_alphanumeric() || c == '_';
         let is_type = |word: &str| {
@@ -143,8 +143,8 @@ impl Maker {
         code.split(|c| !inside_of_a_name(c)).any(is_type) || modules.any(|module| self.modules.contains(&module))
     }
 
-    /// Returns the faults of `files`, which are all that there are: those that name it outside of its places, and places that
-    /// none of them needs.
+    /// Returns the faults of `files`, which must be all files: those that name the vendor outside of its places, and
+    /// places that none of them needs.
     fn misplaced(&self, files: &[(PathBuf, String)]) -> Vec<String> {
         let naming: Vec<&Path> =
             files.iter().filter(|(_, code)| self.is_named_in(code)).map(|(path, _)| path.as_path()).collect();

@@ -1,4 +1,5 @@
-//! Packages depend on each other as ARCHITECTURE.md draws, and what judges shares no decision with what it judges.
+//! Tests that packages depend on each other as in ARCHITECTURE.md, and that tests' judges share no decision with the
+//! code they judge.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -8,7 +9,7 @@ use outrigger_require::workspace;
 
 use super::reading::{code, is_module, names_below, sources};
 
-/// Packages of this workspace that each may depend on, outside its tests.
+/// The packages of this workspace that each package may depend on, outside its tests.
 const PACKAGES: &[(&str, &str, &[&str])] = &[
     ("urscript", "outrigger-urscript", &[]),
     ("urscript/interpreter", "outrigger-interpreter", &["outrigger-urscript"]),
@@ -51,8 +52,8 @@ const PACKAGES: &[(&str, &str, &[&str])] = &[
     ),
 ];
 
-/// The modules of `outrigger-wire` that the simulator may use to say what a controller says. Framing, mathematics and readings of
-/// sensors are its own.
+/// The modules of `outrigger-wire` that the simulator may use to write a controller's messages. Its framing,
+/// mathematics and sensor readings are its own.
 const SIMULATOR_MAY_USE: &[&str] = &[
     "dashboard",
     "external_control",
@@ -69,15 +70,15 @@ const SIMULATOR_MAY_USE: &[&str] = &[
     "time",
 ];
 
-/// Drivers of network controllers, for any board: their tests and examples need no package of ours but this one.
+/// The drivers of network controllers, for any board: their tests and examples need only this package of ours.
 const DRIVERS: &[&str] = &["boards/eqos", "boards/w5500"];
 
 const DRIVERS_ARE_TESTED_WITH: &[&str] = &["outrigger-emulated"];
 
-/// Foreign crates that the core, and `outrigger-wire`, cannot be built without.
+/// The foreign crates that the core and `outrigger-wire` cannot be built without.
 const CORE_NEEDS: &[&str] = &["heapless", "zerocopy"];
 
-/// Foreign crates that `outrigger-remote` cannot be built without.
+/// The foreign crates that `outrigger-remote` cannot be built without.
 const REMOTE_NEEDS: &[&str] = &["heapless", "hmac", "sha2", "zerocopy"];
 
 #[test]
@@ -90,7 +91,7 @@ fn the_simulator_shares_no_decision_with_the_core() {
     }
 }
 
-/// The oracle sees the core's fields, which it is compared with, and takes no table and no codec of it.
+/// The oracle uses the core's fields, with which it is compared, but none of its tables and codecs.
 #[test]
 fn the_oracle_uses_the_fields_of_the_messages_alone() {
     let mut seen = BTreeSet::new();
@@ -102,13 +103,14 @@ fn the_oracle_uses_the_fields_of_the_messages_alone() {
     assert_eq!(Vec::from_iter(seen), ["fields"]);
 }
 
-/// Modules of the core that the judge of an emulated board may use: it reads what the board reports, and shares no decision with it.
+/// The modules of the core that the judge of an emulated board may use: it reads the board's reports, and shares no
+/// decision with it.
 const EMULATED_MAY_USE: &[&str] = &["command", "engine", "law", "mode", "robot"];
 
-/// Modules of `outrigger-remote` that it may use.
+/// The modules of `outrigger-remote` that the judge may use.
 const EMULATED_MAY_USE_OF_REMOTE: &[&str] = &["telemetry"];
 
-/// The modules of `outrigger-wire` that a board computes with: what judges it may not use them.
+/// The modules of `outrigger-wire` with which a board computes; the judge of the board may not use them.
 const EMULATED_MAY_NOT_USE: &[&str] = &["bytes", "checksum", "decimal", "math", "stuffing"];
 
 #[test]
@@ -135,12 +137,12 @@ fn a_board_is_judged_without_the_code_it_runs() {
     }
 }
 
-/// Names under `[dependencies]` of a manifest, with whether each is optional.
+/// Returns the names under `[dependencies]` of a manifest, and whether each is optional.
 fn dependencies(folder: &str) -> BTreeMap<String, bool> {
     dependencies_in("dependencies", folder)
 }
 
-/// The names in a section of a manifest, with whether each is optional.
+/// Returns the names in a section of a manifest, and whether each is optional.
 fn dependencies_in(section: &str, folder: &str) -> BTreeMap<String, bool> {
     let manifest = fs::read_to_string(workspace().join(folder).join("Cargo.toml")).expect("a manifest");
     let section = manifest.split(&format!("\n[{section}]\n")).nth(1).unwrap_or_default();
@@ -181,7 +183,7 @@ fn drivers_of_network_controllers_are_tested_without_a_robot() {
 
 #[test]
 fn one_file_of_the_microcontroller_port_names_types_of_the_network_stack() {
-    // The trait of a driver, `embassy_net_driver`, is versioned apart from the stack, and names none of its types.
+    // The trait of a driver, `embassy_net_driver`, is versioned separately from the stack, and names none of its types.
     let names = |text: &str| {
         let code = code(text).replace("embassy_net_driver", "");
         ["embassy_net", "smoltcp"].iter().any(|stack| code.contains(stack))

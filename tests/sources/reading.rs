@@ -1,10 +1,10 @@
-//! Source files as text: their code, and the names in it.
+//! Reads source files as text: their code, and the names in it.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Every Rust file below `folder` with its path from there.
+/// Returns all Rust files below `folder`, with their paths from there.
 pub(crate) fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
     let mut files = Vec::new();
     let mut folders = vec![folder.to_path_buf()];
@@ -23,7 +23,7 @@ pub(crate) fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
     files
 }
 
-/// The code of a file without comments, and without the test module at its end.
+/// Returns the code of a file without comments, and without the test module at its end.
 pub(crate) fn code(text: &str) -> String {
     let tests = ["#[cfg(test)]\nmod tests {", "#[cfg(all(test"].iter().filter_map(|begin| text.find(begin));
     let end = tests.min().unwrap_or(text.len());
@@ -31,7 +31,7 @@ pub(crate) fn code(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// First names after each `root` in `code`: `b` of `a::b::c`, and each of `a::{b, c::d}`.
+/// Returns the first names after each `root` in `code`: `b` of `a::b::c`, and each of `a::{b, c::d}`.
 pub(crate) fn names_below(code: &str, root: &str) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for (at, _) in code.match_indices(root) {
@@ -66,14 +66,14 @@ pub(crate) fn names_below(code: &str, root: &str) -> BTreeSet<String> {
 
 fn first_name(text: &str) -> Option<String> {
     let end = text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
-    // A macro stands at the root wherever it is written.
+    // A macro is at the root wherever it is written.
     (end > 0 && !text[end..].starts_with('!')).then(|| text[..end].to_owned())
 }
 
-/// The names at a root that are no modules and no types: macros, and the peer of the core's tests.
+/// The names at a root that are neither modules nor types: macros, and the controller of the core's tests.
 const NO_MODULES: &[&str] = &["eprint_lossy", "eprintln_lossy", "peer", "rtde_recipe", "say"];
 
-/// Types re-exported at the root start with a capital.
+/// Returns whether a name is a module. Types that are re-exported at the root start with a capital.
 pub(crate) fn is_module(name: &str) -> bool {
     !NO_MODULES.contains(&name)
         && name.starts_with(|c: char| c.is_ascii_lowercase())

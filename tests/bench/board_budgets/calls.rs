@@ -1,11 +1,11 @@
-//! What the instructions of an image say: the deepest stack, and who can panic.
+//! Analyses the instructions of an image: the deepest stack, and the functions that can panic.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 
 use crate::image::{inlined, llvm, outside_the_library, without_hash};
 
-/// Functions of an image by their address.
+/// The functions of an image by their address.
 pub(crate) struct Calls {
     functions: BTreeMap<u64, Function>,
 }
@@ -13,18 +13,18 @@ pub(crate) struct Calls {
 #[derive(Default)]
 struct Function {
     name: String,
-    /// What it puts on the stack itself, all branches together \[B\].
+    /// The bytes that the function itself puts on the stack, of all branches together.
     frame: u64,
-    /// Address of each call, and what is called.
+    /// The address of each call, and that of the called function.
     calls: Vec<(u64, u64)>,
-    /// Calls through a pointer: what is called is not known.
+    /// The number of calls through a pointer, whose target is not known.
     blind: usize,
 }
 
 /// The deepest chain of calls.
 pub(crate) struct Deepest {
     pub(crate) bytes: u64,
-    /// Where it begins.
+    /// The function with which the chain begins.
     pub(crate) from: String,
 }
 
@@ -47,15 +47,16 @@ impl Calls {
         Self { functions }
     }
 
-    /// The deepest chain of direct calls.
+    /// Returns the deepest chain of direct calls.
     pub(crate) fn deepest(&self) -> Option<Deepest> {
         let mut known = HashMap::new();
         let all = self.functions.iter().map(|(at, function)| (self.depth(*at, &mut known), &function.name));
         all.max_by_key(|(bytes, _)| *bytes).map(|(bytes, name)| Deepest { bytes, from: name.clone() })
     }
 
-    /// The largest frame of one function that runs after the boot \[B\]: what a guard below the stack has to be larger than.
-    /// What boots a board, its `main`, runs once and from the near end of the stack, which is larger by far.
+    /// Returns the largest frame of one function that runs after the boot \[B\]; a guard below the stack must be larger
+    /// than it. The functions that boot a board and its `main` are excluded: they run once and from the near end of the
+    /// stack, which is far larger.
     pub(crate) fn largest_frame(&self, elf: &Path) -> (u64, &str) {
         let boots = |function: &&Function| {
             ["main", "outrigger_qemu_mps2::start", "outrigger_qemu_mps2::executor::run"].contains(&&*function.name)
@@ -66,7 +67,7 @@ impl Calls {
         others.map(|function| (function.frame, &*function.name)).max().unwrap_or_default()
     }
 
-    /// Each task that a firmware polls, by the name that its source gives it, with the deepest chain below its poll \[B\].
+    /// Returns each task that a firmware polls, by its name in the source, with the deepest chain below its poll \[B\].
     pub(crate) fn tasks(&self, elf: &Path) -> BTreeMap<String, u64> {
         let mut known = HashMap::new();
         let mut tasks = BTreeMap::new();
@@ -79,7 +80,7 @@ impl Calls {
         tasks
     }
 
-    /// The task that this function is the poll of.
+    /// Returns the task whose poll this function is; `None` if it is no poll.
     fn task(&self, function: &Function, elf: &Path) -> Option<String> {
         if !function.name.contains("TaskStorage") || !function.name.ends_with("::poll") {
             return None;
@@ -89,7 +90,7 @@ impl Calls {
         Some(places.filter_map(|place| task_at(&place)).next().unwrap_or_else(|| "(not known)".into()))
     }
 
-    /// Calls through pointers, which no chain follows.
+    /// Returns the number of calls through pointers, which no chain follows.
     pub(crate) fn blind(&self) -> usize {
         self.functions.values().map(|function| function.blind).sum()
     }
@@ -98,7 +99,7 @@ impl Calls {
         if let Some(depth) = known.get(&at) {
             return *depth;
         }
-        // A call back into the chain adds nothing: how often is not to be seen here.
+        // A recursive call adds nothing, because the depth of recursion cannot be determined here.
         known.insert(at, 0);
         let Some(function) = self.functions.get(&at) else { return 0 };
         let below = function.calls.iter().map(|(_, to)| self.depth(*to, known)).max().unwrap_or(0);
@@ -106,7 +107,7 @@ impl Calls {
         function.frame + below
     }
 
-    /// The source files that call a panic: of each call the innermost that is not the standard library's.
+    /// Returns the source files that call a panic: for each call the innermost file outside of the standard library.
     pub(crate) fn panics(&self, elf: &Path) -> BTreeSet<String> {
         let is_panic = |name: &str| {
             ["core::panicking::", "core::option::", "core::result::", "core::slice::index::", "core::str::slice_error"]
@@ -131,7 +132,7 @@ impl Calls {
     }
 }
 
-/// The task of a board's `main.rs`, or of those that all boards have, that a line of it is in.
+/// Returns the task in a board's `main.rs`, or in the file with the common tasks, that contains a line.
 fn task_at(place: &str) -> Option<String> {
     let (file, line) = place.rsplit_once(':')?;
     let line: usize = line.split_whitespace().next()?.parse().ok()?;
@@ -144,7 +145,7 @@ fn task_at(place: &str) -> Option<String> {
         function.split('(').next().map(str::to_owned)
     };
     let above: Vec<&str> = source.lines().take(line).collect();
-    // What a macro makes stands at its own line, above the function.
+    // Code that a macro generates has the line of the macro call, which is above the function.
     above.iter().rev().find_map(|line| name(line)).or_else(|| source.lines().find_map(name))
 }
 
@@ -163,7 +164,7 @@ impl Function {
             _ if operation.starts_with('b') => {
                 let target = operands.split_whitespace().next().and_then(|word| word.strip_prefix("0x"));
                 let target = target.and_then(|digits| u64::from_str_radix(digits, 16).ok());
-                // A jump out of the function is a call that does not come back; one within it shows as `<name+0x…>`.
+                // A jump out of the function is a call that does not return; one within it appears as `<name+0x…>`.
                 if let Some(target) = target.filter(|to| *to != start && !operands.contains("+0x")) {
                     self.calls.push((at, target));
                 }
@@ -173,7 +174,7 @@ impl Function {
     }
 }
 
-/// Registers in a list such as `{r4, r5, lr}`, ranges included.
+/// Returns the number of registers in a list such as `{r4, r5, lr}`, ranges included.
 fn registers(list: &str) -> u64 {
     let number = |register: &str| register.trim_start_matches(['r', 'd', 's']).parse::<u64>().ok();
     list.trim_matches(['{', '}'])
@@ -185,14 +186,14 @@ fn registers(list: &str) -> u64 {
         .sum()
 }
 
-/// The number after the last `#`, without its sign.
+/// Returns the number after the last `#`, without its sign.
 fn immediate(operands: &str) -> u64 {
     let digits = operands.rsplit('#').next().unwrap_or_default().trim_start_matches('-');
     let digits = digits.split([' ', ',']).next().unwrap_or_default();
     digits.strip_prefix("0x").map_or_else(|| digits.parse(), |hex| u64::from_str_radix(hex, 16)).unwrap_or(0)
 }
 
-/// A file from its crate on, without the line: lines move.
+/// Returns a file's path from its crate on, without the line, because lines change.
 fn place(at: &str) -> String {
     let (file, line) = at.rsplit_once(':').unwrap_or((at, ""));
     if line.starts_with('?') || line.starts_with('0') {

@@ -1,4 +1,4 @@
-//! What a linked image holds: bytes of code by crate, and the statics.
+//! Analyses the content of a linked image: bytes of code by crate, and the statics.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -8,23 +8,24 @@ use std::process::{Command, Stdio};
 /// An image and its sizes \[B\].
 #[derive(Clone)]
 pub(crate) struct Image {
-    /// Everything that is kept in flash, and in RAM without the stack.
+    /// The sizes of all content of flash, and of all content of RAM without the stack.
     pub(crate) flash: u64,
     pub(crate) ram: u64,
-    /// Constants, which carry no trace of their crate.
+    /// The size of constants, whose crate cannot be determined.
     pub(crate) constants: u64,
-    /// Code by the group of its crate.
+    /// The size of code by the group of its crate.
     pub(crate) code: BTreeMap<&'static str, u64>,
-    /// Code of the core by its module: `engine/ur`, `link`.
+    /// The size of the core's code by module: `engine/ur`, `link`.
     pub(crate) modules: BTreeMap<String, u64>,
-    /// Statics by size, largest first.
+    /// The statics by size, largest first.
     pub(crate) statics: Vec<(u64, String)>,
 }
 
-/// The parts of port-embassy that only a board's application uses: no engine needs them, and the flash budgets are without them.
+/// The parts of port-embassy that only a board's application uses. No engine needs them, so the flash budgets exclude
+/// them.
 const LINK_GUARD: &str = "port-embassy: guard of the link";
 
-/// Groups of crates, in the order of the table's rows.
+/// The groups of crates, in the order of the table's rows.
 pub(crate) const GROUPS: [&str; 11] = [
     "core",
     "urscript",
@@ -41,7 +42,7 @@ pub(crate) const GROUPS: [&str; 11] = [
 
 impl Image {
     /// # Panics
-    /// Where a tool cannot read the image.
+    /// If a tool cannot read the image.
     pub(crate) fn read(elf: &Path) -> Self {
         let sections: BTreeMap<String, u64> = llvm("llvm-size", &["-A", "-d"], elf)
             .lines()
@@ -70,7 +71,7 @@ impl Image {
         let mut code: BTreeMap<&'static str, u64> = GROUPS.iter().map(|group| (*group, 0)).collect();
         let mut modules = BTreeMap::new();
         for frames in inlined(elf, &instructions) {
-            // The function that somebody wrote here, in whatever it was inlined.
+            // The innermost function outside of the standard library, whatever it was inlined into.
             let file = outside_the_library(&frames).unwrap_or_default();
             *code.entry(group_of(file)).or_default() += 2;
             if let Some(module) = module_of(file) {
@@ -81,13 +82,13 @@ impl Image {
         Self { flash, ram, constants, code, modules, statics }
     }
 
-    /// What `groups` have of code and constants, all constants taken for theirs: an upper bound.
+    /// Returns the code size of `groups` \[B\].
     pub(crate) fn code_of(&self, groups: &[&str]) -> u64 {
         groups.iter().map(|group| self.code[group]).sum()
     }
 }
 
-/// Source file and line of each address: the innermost inlined function first.
+/// Returns source file and line of each address, the innermost inlined function first.
 pub(crate) fn inlined(elf: &Path, addresses: &[u64]) -> Vec<Vec<String>> {
     let mut child = Command::new("addr2line")
         .args(["-a", "-i", "-e"])
@@ -112,7 +113,7 @@ pub(crate) fn inlined(elf: &Path, addresses: &[u64]) -> Vec<Vec<String>> {
     all
 }
 
-/// The innermost file that is not the standard library's, or its own where there is no other.
+/// Returns the innermost file outside of the standard library; if there is none, the outermost file.
 pub(crate) fn outside_the_library(frames: &[String]) -> Option<&str> {
     let outside = frames.iter().find(|file| !file.contains("/library/") && !file.contains("??"));
     outside.or(frames.last()).map(String::as_str)
@@ -142,7 +143,7 @@ fn group_of(file: &str) -> &'static str {
         return own.iter().find(|(mark, _)| file.contains(mark)).map_or("core library", |(_, group)| *group);
     };
     match foreign.rsplit_once('-').map_or(foreign, |(name, _)| name) {
-        // What the core is made with.
+        // The dependencies of the core.
         "zerocopy" | "heapless" | "embedded-io-async" => "core",
         "postcard" | "serde" | "serde_core" | "cobs" => "serialisation",
         "smoltcp" | "managed" | "embassy-net" | "embassy-net-driver" | "embassy-net-driver-channel" | "byteorder" => {
@@ -156,7 +157,8 @@ fn group_of(file: &str) -> &'static str {
     }
 }
 
-/// The module of the core that a file is of, as the folder it is in or its own name; of the engine what is below it.
+/// Returns the core's module that a file belongs to: the name of its folder or of the file itself; inside the engine
+/// the name of the next level.
 fn module_of(file: &str) -> Option<String> {
     let (of, path) = ["/core/src/", "/core/remote/src/", "/core/wire/src/"]
         .into_iter()
@@ -171,10 +173,10 @@ fn module_of(file: &str) -> Option<String> {
     }
 }
 
-/// What a tool of the component `llvm-tools` prints of an image.
+/// Returns the output of a tool of the component `llvm-tools` for an image.
 ///
 /// # Panics
-/// Where the component is not installed.
+/// If the component is not installed.
 pub(crate) fn llvm(name: &str, arguments: &[&str], elf: &Path) -> String {
     let rustc = |argument: &str| run(Command::new("rustc").args(argument.split(' ')));
     let version = rustc("-vV");
@@ -183,10 +185,10 @@ pub(crate) fn llvm(name: &str, arguments: &[&str], elf: &Path) -> String {
     run(Command::new(folder.join(name)).args(arguments).arg(elf))
 }
 
-/// What a command prints.
+/// Returns the output of a command.
 ///
 /// # Panics
-/// Where it fails, with what it said.
+/// If it fails, with its output.
 pub(crate) fn run(command: &mut Command) -> String {
     let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
     let said = String::from_utf8_lossy(&output.stdout).into_owned();

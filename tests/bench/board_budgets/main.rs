@@ -1,8 +1,9 @@
-//! What a microcontroller pays, held against the budgets: flash, RAM, stack, instructions, panics.
+//! Measures the costs on microcontrollers and compares them with the budgets: flash, RAM, stack, instructions, panics.
 //!
-//! `cargo run --release -p outrigger-bench --bin board_budgets` builds every board and compares what it measures with the
-//! committed table; `OUTRIGGER_BLESS=1` writes it anew. `.ci/run budgets` is the same. With the argument `parts` it does so with what
-//! each part costs beside the lean engine, which takes eight more builds: `.ci/run parts`, every night.
+//! `cargo run --release -p outrigger-bench --bin board_budgets` builds every board and compares the measured costs with
+//! the committed table; `OUTRIGGER_BLESS=1` writes the table anew. `.ci/run budgets` does the same. With the argument
+//! `parts` it does so for the costs of each part in addition to the lean engine, which takes eight more builds:
+//! `.ci/run parts`, every night.
 
 mod calls;
 mod image;
@@ -24,19 +25,19 @@ use outrigger_core::link::{Histograms, LinkMonitor};
 use outrigger_core::mode::{Evidence, Following, ModeMachine, Operator};
 use outrigger_embassy::{Buffers, BuffersWithRtde, SmallBuffers, Windows};
 
-/// Flash of what is ours and of the routines that the compiler adds for it, and RAM of one session with its socket buffers \[B\]:
-/// lean, with one law, states from port 30003 and no feature of the core.
+/// The budgets of the lean configuration \[B\]: flash of our code and of the compiler's routines for it, and RAM of one
+/// session with its socket buffers. Lean means one law, states from port 30003 and no feature of the core.
 const LEAN_FLASH: u64 = 68 * 1024 + 512;
 const LEAN_SESSION: u64 = 20 * 1024;
-/// Flash and RAM of everything, with the parts that `board-parts.md` lists. 30003 has room for five packets there, so
-/// that one which is lost costs no time-out, whatever the controller's TCP does. Programs on the controller take 42 kB of
-/// flash, their texts and the end of a move that is asked for among it, and 4.7 kB of RAM; a motion that is quintic and fed takes
-/// another kilobyte of flash, and so do the drivers of two sensors each, and axes of the tool by sensors. A pause of such a program
-/// that holds its motion takes 3.3 kB more.
+/// The budgets of flash and RAM with all parts that `board-parts.md` lists. 30003 has room for five packets there, so
+/// that a lost packet causes no timeout, whatever the controller's TCP does. Programs on the controller take 42 kB of
+/// flash, including their texts and the requested end of a move, and 4.7 kB of RAM. A motion that is quintic and fed
+/// takes another kilobyte of flash, and so do the drivers of two sensors each, and tool axes controlled by sensors. A
+/// pause of such a program that holds its motion takes 3.3 kB more.
 const FLASH: u64 = 154 * 1024;
 const SESSION: u64 = 29 * 1024;
 const RTDE_SESSION: u64 = 34 * 1024;
-/// What can be left out, as features of the probe.
+/// The parts that can be left out, as features of the probe.
 const PARTS: [(&str, &str); 7] = [
     ("feature `texts` of the core: errors in a configuration and messages of the controller", "outrigger-core/texts"),
     ("feature `outputs`", "outrigger-core/outputs"),
@@ -46,23 +47,23 @@ const PARTS: [(&str, &str); 7] = [
     ("feature `rtde`, and states from there: `Memory::rtde`", "rtde"),
     ("feature `programs`: commands by a program on the controller, four of them", "programs"),
 ];
-/// What writes settings, checkpoints and telemetry down, and reads settings, in any image \[B\].
+/// The budget of the code that writes settings, checkpoints and telemetry, and reads settings, in any image \[B\].
 const SERIALISATION: u64 = 34 * 1024;
-/// The groups in the flash budget: our crates, and the routines of the compiler and of the core library that they call. What a
-/// board adds is not.
+/// The groups in the flash budget: our crates, and the routines of the compiler and of the core library that they call.
+/// Code that a board adds is excluded.
 const OURS: [&str; 4] = ["core", "urscript", "port-embassy", "core library"];
-/// Names the file that a board's firmware is built with, in place of its own.
+/// The variable with the file with which a board's firmware is built, instead of its own.
 const SETTINGS: &str = "OUTRIGGER_BOARD_CONFIG";
-/// The board whose firmware beside a KRC is measured: the other session, on one board for all.
+/// The board whose firmware for a KRC is measured: one board represents all.
 const BESIDE_KRC: &str = "qemu-mps2";
-/// The images that are shown module by module, and the smallest module that is shown \[B\].
+/// The images that are listed by module, and the smallest module that is listed \[B\].
 const IN_MODULES: [&str; 4] = ["engine, smallest", "engine, lean", "qemu-mps2", "qemu-mps2, KRC"];
 const LEAST_MODULE: u64 = 256;
-/// A panic that stands where it is called from: the peripheral access crate's assertion of an interrupt line's number, sunk out of
-/// several places (its message and its place, which are in the image, name `exti_h7.rs`). What the driver itself does is seen on
-/// the other board that has it.
+/// A panic that is reported in the file of its caller: the peripheral access crate's assertion of an interrupt line's
+/// number, merged from several places (its message and its place in the image name `exti_h7.rs`). The panics of the
+/// driver itself are found on the other board that has it.
 const ELSEWHERE: (&str, &str) = ("nucleo-h743zi", "port-embassy/src/sensor/ads131m06.rs");
-/// So many of the lines that differ are shown.
+/// The greatest number of differing lines that are shown.
 const DIFFERENCES: usize = 40;
 
 fn root() -> PathBuf {
@@ -74,21 +75,21 @@ fn build(folder: &Path, arguments: &[&str]) -> PathBuf {
     program(cargo(folder).args(["build", "--locked"]).args(arguments))
 }
 
-/// What this command of Cargo builds.
+/// Returns the program that this command of Cargo builds.
 fn program(command: &mut Command) -> PathBuf {
     let said = run(command.arg("--message-format=json-render-diagnostics"));
     let executable = said.lines().filter_map(|line| line.split_once("\"executable\":\"")).next_back();
     executable.and_then(|(_, rest)| rest.split('"').next()).expect("a program").into()
 }
 
-/// Cargo in another workspace, which has its own settings.
+/// Returns a command of Cargo for another workspace, which has its own settings.
 fn cargo(folder: &Path) -> Command {
     let mut command = Command::new("cargo");
     command.current_dir(folder).env_remove("CARGO_TARGET_DIR").env_remove("RUSTFLAGS").env_remove(SETTINGS);
     command
 }
 
-/// Names of the boards, and their programs.
+/// Returns the names of the boards, and their programs.
 fn boards() -> Vec<(String, PathBuf)> {
     let folder = root().join("boards");
     let entries = std::fs::read_dir(&folder).expect("boards").flatten();
@@ -99,7 +100,7 @@ fn boards() -> Vec<(String, PathBuf)> {
     names.sort();
     let built = |name: String| (name.clone(), build(&folder.join(name), &["--release"]));
     let mut all: Vec<(String, PathBuf)> = names.into_iter().map(built).collect();
-    // Both forms of a firmware are built to one place.
+    // Both forms of a firmware are built to the same path.
     if let Some((_, elf)) = all.iter_mut().find(|(name, _)| name == BESIDE_KRC) {
         let kept = elf.with_extension("ur");
         std::fs::copy(&*elf, &kept).expect("room for a copy");
@@ -111,13 +112,14 @@ fn boards() -> Vec<(String, PathBuf)> {
     all
 }
 
-/// The engine alone with everything, for speed and for size.
+/// Builds the engine alone with all features, for speed and for size.
 fn engine(profile: &str, arguments: &[&str]) -> PathBuf {
     let common = ["--profile", profile, "--target", "thumbv7em-none-eabihf"];
     build(&root().join("tests/thumb/probe"), &[&common, arguments].concat())
 }
 
-/// The smallest engine with these features of the probe, kept where the next build leaves it.
+/// Builds the smallest engine with these features of the probe, and copies it to a path that the next build does not
+/// overwrite.
 fn lean(features: &str) -> PathBuf {
     let elf = engine("smallest", &["--no-default-features", "--features", &format!("engine_only,{features}")]);
     let kept = elf.with_extension("lean");
@@ -125,12 +127,12 @@ fn lean(features: &str) -> PathBuf {
     kept
 }
 
-/// The static of this name, in the probe.
+/// Returns the size of the probe's static of this name.
 fn static_of(image: &Image, name: &str) -> u64 {
     image.statics.iter().find(|(_, symbol)| symbol.ends_with(name)).map_or(0, |(size, _)| *size)
 }
 
-/// Lines of `.ci/run instructions`: name, count, and the budget where there is one.
+/// Returns the lines of `.ci/run instructions`: name, count, and the budget if there is one.
 fn instructions() -> Vec<(String, u64, Option<u64>)> {
     let said = |(program, features)| {
         let folder = root().join("tests/thumb/instructions");
@@ -146,7 +148,7 @@ fn instructions() -> Vec<(String, u64, Option<u64>)> {
     programs.map(said).iter().flat_map(|said| said.lines()).filter_map(read).collect()
 }
 
-/// The table, and what is beyond its budget.
+/// The table, and the entries that exceed their budgets.
 struct Report {
     text: String,
     over: Vec<String>,
@@ -178,12 +180,12 @@ impl Report {
     }
 }
 
-/// The bytes of ours in an image.
+/// Returns the bytes of our code and of the constants in an image.
 fn flash(image: &Image) -> u64 {
     image.code_of(&OURS) + image.constants
 }
 
-/// Measures each part beside the lean engine.
+/// Measures each part in addition to the lean engine.
 fn parts() -> Report {
     let least = Image::read(&lean(""));
     let mut report = Report { text: PARTS_TEXT.into(), over: Vec::new() };
@@ -197,7 +199,7 @@ fn parts() -> Report {
 }
 
 fn report() -> Report {
-    // Before the engine with everything, which is built to the same place.
+    // Before the engine with all features, which is built to the same path.
     let least = ("engine, lean".to_owned(), lean(""));
     let images: Vec<(String, PathBuf, Image)> = ["release", "small", "smallest"]
         .map(|profile| (format!("engine, {profile}"), engine(profile, &["--features", "engine_only"])))
@@ -219,7 +221,8 @@ fn report() -> Report {
     let named =
         |wanted: &str| images.iter().find(|(name, ..)| name == wanted).map(|(.., image)| image).expect("an engine");
     let (small, least) = (named("engine, smallest"), named("engine, lean"));
-    // The port is in no engine: with everything it is as the largest board has it, lean as the one with a serial sensor alone.
+    // No engine contains the port. With all features it is that of the largest board, lean that of the board with only
+    // a serial sensor.
     let port = images.iter().map(|(.., image)| image.code["port-embassy"]).max().unwrap_or(0);
     let lean_port = named("qemu-mps2").code["port-embassy"];
     report.budget(
@@ -309,7 +312,7 @@ fn report() -> Report {
         let deepest = calls.deepest().expect("functions");
         let (largest, of) = calls.largest_frame(elf);
         report.line(&[name, &deepest.bytes, &format!("`{}`", deepest.from), &largest, &calls.blind()]);
-        // The region below a board's stack catches what moves the pointer by less than itself.
+        // The region below a board's stack detects pointer changes smaller than itself.
         if !name.starts_with("engine") && largest >= GUARD {
             report.over.push(format!("{name}: {of} has a frame of {largest} B, and the guard has {GUARD} B"));
         }
@@ -329,7 +332,7 @@ fn report() -> Report {
             let ours = ["core/src/", "core/remote/src/", "core/wire/src/", "urscript/src/", "port-embassy/src/"]
                 .iter()
                 .any(|start| file.starts_with(start));
-            // At opt-level z, which the lean engine has too, some checks stay.
+            // At opt-level z, which the lean engine also has, some checks remain.
             let for_size = name.contains("small") || name.contains("lean");
             if ours && !for_size && (name.as_str(), file.as_str()) != ELSEWHERE {
                 report.over.push(format!("{name}: a panic is reachable in {file}"));
@@ -340,8 +343,8 @@ fn report() -> Report {
     report
 }
 
-/// What a session with everything keeps, as this machine lays it out: none has a pointer, and lengths of lists are wider
-/// here by some bytes.
+/// Returns the memory of a session with all features, with this machine's layout. No part has a pointer, and lengths of
+/// lists are wider here by some bytes.
 fn memory() -> [(&'static str, usize); 16] {
     let sockets = size_of::<Buffers<0>>();
     [
@@ -387,7 +390,7 @@ fn main() -> ExitCode {
         let differ = table::differences(&std::fs::read_to_string(&table).unwrap_or_default(), &report.text);
         if !differ.is_empty() {
             eprintln!("tests/tables/{name} is not what is measured; OUTRIGGER_BLESS=1 writes it anew");
-            // Where a line came or went the rest is moved, and says no more.
+            // After an inserted or removed line all others are shifted and differ, too.
             differ.iter().take(DIFFERENCES).for_each(|line| eprintln!("{line}"));
             good = false;
         }
@@ -455,7 +458,7 @@ top.
 
 ";
 
-/// What lies below the stack of a board, as on the boards whose core has no limit registers.
+/// The size of the guard below the stack of a board whose core has no limit registers.
 const GUARD: u64 = outrigger_app::GUARD as u64;
 
 const TASKS: &str = "

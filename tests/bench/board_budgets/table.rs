@@ -1,13 +1,14 @@
 //! The comparison of a measured table with the committed one.
 
-/// A number may exceed the committed one by a part in a hundred, or by so many bytes: in folders of other names the compiler
-/// inlines other functions (a task's stack differed by 104 B).
+/// The tolerance by which a number may exceed the committed one: one percent, or this number of bytes. In folders with
+/// other names the compiler inlines other functions (a task's stack differed by 104 B).
 const SLACK: u64 = 100;
 const SLACK_BYTES: u64 = 256;
-/// A number may fall below the committed one by a part in twenty: a smaller cost is not a fault of the change that brings it.
+/// The tolerance by which a number may fall below the committed one: five percent. A smaller cost is no fault of the
+/// change that causes it.
 const GAIN: u64 = 20;
 
-/// The lines in which two tables differ, in numbers by more than [`SLACK`] allows upwards and [`GAIN`] downwards.
+/// Returns the lines in which two tables differ; numbers differ if they exceed [`SLACK`] upwards or [`GAIN`] downwards.
 pub(crate) fn differences(committed: &str, measured: &str) -> Vec<String> {
     let near = |a: &str, b: &str| match (a.parse::<u64>(), b.parse::<u64>()) {
         (Ok(committed), Ok(measured)) => {

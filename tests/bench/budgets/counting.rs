@@ -1,16 +1,16 @@
-//! An allocator that counts.
+//! An allocator that counts requests.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-/// Passes everything to the system and counts the requests of each thread.
+/// Passes all calls to the system's allocator and counts the requests of each thread.
 pub(crate) struct Counting;
 
 thread_local! {
     static REQUESTS: Cell<u64> = const { Cell::new(0) };
 }
 
-/// How many times `work` asked for memory.
+/// Returns the number of memory requests in `work`.
 pub(crate) fn requests(work: impl FnOnce()) -> u64 {
     let before = REQUESTS.get();
     work();
@@ -21,7 +21,7 @@ pub(crate) fn requests(work: impl FnOnce()) -> u64 {
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         REQUESTS.set(REQUESTS.get() + 1);
-        // SAFETY: the caller's promises are the system allocator's.
+        // SAFETY: the caller's guarantees are those that the system's allocator requires.
         unsafe { System.alloc(layout) }
     }
 

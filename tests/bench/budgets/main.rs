@@ -1,4 +1,4 @@
-//! Prints what the budgeted operations cost on this machine.
+//! Prints the costs of the budgeted operations on this machine.
 //!
 //! `cargo run --release -p outrigger-bench --bin budgets`
 
@@ -14,7 +14,7 @@ static ALLOCATOR: counting::Counting = counting::Counting;
 
 const BATCH: u32 = 1000;
 const BATCHES: usize = 301;
-/// Cycles of an engine that are timed: 3 s of a motion of 4 s.
+/// The number of engine cycles that are timed: 3 s of a motion of 4 s.
 const CYCLES: usize = 1500;
 
 fn main() {
@@ -56,7 +56,7 @@ fn print(name: &str, mut nanoseconds: Vec<f64>, budget: u32, allocations: u64) {
     println!("{name:<58} {median:>5.0} ns {fastest:>5.0} ns {budget:>5} ns {allocations:>7}");
 }
 
-/// Nanoseconds of one run, and of asking the clock (some 25).
+/// Returns the time of one run \[ns\], including that of reading the clock (about 25).
 #[expect(clippy::disallowed_methods, reason = "this program measures time")]
 fn once(run: impl FnOnce()) -> f64 {
     let start = Instant::now();
@@ -64,7 +64,7 @@ fn once(run: impl FnOnce()) -> f64 {
     start.elapsed().as_nanos() as f64
 }
 
-/// Nanoseconds of one run, over a batch.
+/// Returns the time of one run \[ns\], averaged over a batch.
 #[expect(clippy::disallowed_methods, reason = "this program measures time")]
 fn batch(run: &mut dyn FnMut()) -> f64 {
     let start = Instant::now();

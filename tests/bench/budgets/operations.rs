@@ -1,4 +1,4 @@
-//! The operations whose cost is budgeted: what a control cycle does, one entry per row of the README's table.
+//! The operations whose cost is budgeted: the parts of a control cycle, one entry per row of the README's table.
 
 use std::hint::black_box;
 
@@ -19,15 +19,15 @@ use outrigger_wire::time::{Duration, Instant};
 
 /// One budgeted operation.
 pub(crate) struct Operation {
-    /// What is done.
+    /// The description of the operation.
     pub(crate) name: &'static str,
-    /// Budget on x86-64 \[ns\].
+    /// The budget on x86-64 \[ns\].
     pub(crate) budget: u32,
-    /// Does it once, with everything it needs prepared beforehand.
+    /// Executes the operation once; all preparations have been made.
     pub(crate) run: Box<dyn FnMut()>,
 }
 
-/// Every operation, prepared.
+/// Returns all operations, prepared.
 pub(crate) fn all() -> Vec<Operation> {
     vec![
         realtime_packet(),
@@ -54,7 +54,7 @@ fn realtime_packet() -> Operation {
 }
 
 rtde_recipe! {
-    /// What a driver of a larger system subscribes to.
+    /// The variables to which a driver of a larger system subscribes.
     struct Driver, view DriverView: outputs {
         timestamp, actual_q, actual_qd, actual_current, actual_TCP_pose, actual_TCP_force, tcp_offset, payload,
         payload_cog, speed_scaling, target_speed_fraction, runtime_state, robot_mode, safety_mode, robot_status_bits,
@@ -76,7 +76,7 @@ fn rtde_package() -> Operation {
     })
 }
 
-/// Every field of a sub-package in host order.
+/// Converts every field of a sub-package to host order.
 macro_rules! to_host_order {
     ($package:expr, $($variant:ident)+) => {
         match $package {
@@ -137,7 +137,7 @@ fn fri_command() -> Operation {
     })
 }
 
-/// The KRC's own setpoint given back, which is what an answer costs without a law.
+/// Returns the KRC's own setpoint as the command: the cost of an answer without a law.
 fn fri_answer() -> Operation {
     struct Still;
     impl Checkpoint for Still {}

@@ -1,5 +1,5 @@
-//! Counts of what the control thread does for a cycle: calls of the kernel, from a trace; instructions of its own, by
-//! Valgrind. Time goes on with the states alone (`lockstep.c`), so that they do not depend on the machine's load.
+//! Counts the work of the control thread per cycle: system calls, from a trace, and its own instructions, by Valgrind.
+//! Time advances only with the states (`lockstep.c`), so that the counts do not depend on the machine's load.
 
 use std::collections::BTreeMap;
 use std::process::Child;
@@ -10,24 +10,24 @@ use crate::Verdict;
 use crate::peer::Peer;
 use crate::subject::{Programs, Subject};
 
-/// Calls of the kernel in a cycle.
+/// The budget of system calls per cycle.
 const CALLS: f64 = 4.0;
-/// Of them, sleeps.
+/// The budget of sleeps among them.
 const SLEEPS: f64 = 1.1;
-/// Further ones with listeners: a lock that two threads want at once is a call now and then.
+/// The budget of further calls with listeners: a contended lock causes a call now and then.
 const FURTHER_CALLS: f64 = 0.05;
-/// What was counted: instructions in a cycle of the engine's thread with a trivial application, and of `run`'s with and
-/// without listeners. They may grow by so much before somebody has to look.
+/// The counted instructions: per cycle of the engine's thread with a trivial application, and of `run`'s thread with
+/// and without listeners. They may grow by this factor before a check is necessary.
 const COUNTED: [(Subject, f64); 4] =
     [(Subject::Ours, 11_230.0), (Subject::Run, 13_990.0), (Subject::View, 16_230.0), (Subject::Json, 15_870.0)];
 const GROWTH: f64 = 1.05;
-/// As much more were those to be that listeners cost; what it is, is told.
+/// The goal for the ratio of instructions with listeners to those without; the actual ratio is printed.
 const BESIDE: f64 = 1.01;
-/// Cycles that count, and those before them: as in `lockstep.c`.
+/// The numbers of cycles that count and of those before them, as in `lockstep.c`.
 const CYCLES: u32 = 500;
 const BEFORE: u32 = 250;
 
-/// Counts all of it.
+/// Counts everything.
 pub(crate) fn count(programs: &Programs, verdict: &mut Verdict) {
     let mut calls = BTreeMap::new();
     for subject in [Subject::Ours, Subject::Run, Subject::View, Subject::Json, Subject::Page] {
@@ -87,7 +87,7 @@ pub(crate) fn count(programs: &Programs, verdict: &mut Verdict) {
     }
 }
 
-/// What a node of ROS 2 and its readers cost that thread.
+/// Counts the cost of a ROS 2 node and its readers in that thread.
 pub(crate) fn count_ros(programs: &Programs, verdict: &mut Verdict) {
     let [run, ros] = [Subject::Run, Subject::Ros].map(|subject| {
         let calls = traced(programs, subject).map(|calls| calls.each.values().sum::<f64>());
@@ -106,10 +106,10 @@ pub(crate) fn count_ros(programs: &Programs, verdict: &mut Verdict) {
     }
 }
 
-/// System calls of a cycle, by name.
+/// The system calls of a cycle, by name.
 struct Calls {
     each: BTreeMap<String, f64>,
-    /// From waking up to the text, the waiting and the writing included.
+    /// The calls from waking up to sending the text, including those of waiting and writing.
     before: BTreeMap<String, f64>,
 }
 
@@ -119,10 +119,10 @@ fn listed(calls: &BTreeMap<String, f64>) -> String {
     calls.into_iter().map(|(name, count)| format!("{name} {count:.3}")).collect::<Vec<_>>().join(", ")
 }
 
-/// System calls of the first thread between two commands.
+/// Returns the system calls of the first thread between two commands.
 fn traced(programs: &Programs, subject: Subject) -> Result<Calls, String> {
     let file = programs.folder().join("trace");
-    // The program is the child, and the tracer beside it: it goes when the program does.
+    // The program is the child, and the tracer runs in parallel; it ends with the program.
     let tracer = ["strace", "-D", "-f", "-qq", "-s", "8", "-o", file.to_str().expect("text")].map(str::to_owned);
     let mut peer = Peer::new();
     let mut child = programs.start(subject, &peer, &tracer);
@@ -130,7 +130,7 @@ fn traced(programs: &Programs, subject: Subject) -> Result<Calls, String> {
     let _ = child.kill();
     let _ = child.wait();
     sent?;
-    // What the tracer still has to write.
+    // Time for the tracer to write the rest.
     std::thread::sleep(std::time::Duration::from_millis(500));
     let trace = std::fs::read_to_string(&file).map_err(|error| format!("no trace (is strace there?): {error}"))?;
     let thread = trace.split_once(' ').map(|(thread, _)| thread).ok_or("an empty trace")?;
@@ -156,14 +156,14 @@ fn traced(programs: &Programs, subject: Subject) -> Result<Calls, String> {
     Ok(Calls { each, before })
 }
 
-/// User instructions of the first thread in a cycle.
+/// Returns the user instructions of the first thread per cycle.
 fn instructions_of(programs: &Programs, subject: Subject) -> Result<f64, String> {
     let counted = executed(programs, subject, &["lockstep_begins", "lockstep_ends"])?;
     let all = counted.iter().find(|(at, _)| at == "lockstep_ends").ok_or("not counted")?.1;
     Ok(all as f64 / f64::from(CYCLES))
 }
 
-/// Of them, those from the last sleep to the writing of the text: the median.
+/// Returns the median of the instructions from the last sleep to the writing of the text.
 fn before_the_text(programs: &Programs, subject: Subject) -> Result<f64, String> {
     let counted = executed(programs, subject, &["lockstep_sleeps", "lockstep_writes"])?;
     let mut counts: Vec<_> =
@@ -172,7 +172,8 @@ fn before_the_text(programs: &Programs, subject: Subject) -> Result<f64, String>
     counts.get(counts.len() / 2).map(|count| *count as f64).ok_or_else(|| "not counted".into())
 }
 
-/// What the first thread executed between two of the `marks` of `lockstep.c`, each with the one that it ends at.
+/// Returns the instructions that the first thread executed between two of the `marks` of `lockstep.c`, each with the
+/// mark at which it ends.
 fn executed(programs: &Programs, subject: Subject, marks: &[&str]) -> Result<Vec<(String, u64)>, String> {
     let folder = programs.folder().join("callgrind");
     let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
@@ -199,7 +200,8 @@ fn executed(programs: &Programs, subject: Subject, marks: &[&str]) -> Result<Vec
     if counts.is_empty() { Err("no count (is Valgrind there?)".into()) } else { Ok(counts) }
 }
 
-/// Asks twice, so that what counts can say so, and nothing waits for a controller that is gone.
+/// Sends two signals, so that the counters can write their results and the program does not wait for a controller that
+/// is gone.
 fn end(child: &mut Child) {
     for _ in 0..50 {
         let _ = kill_process(Pid::from_child(child), Signal::TERM);

@@ -1,9 +1,9 @@
-//! Host turnaround: from a state's leaving the controller to the command's arrival there, against a bare C loop; and what
-//! listeners cost the thread that answers.
+//! Measures the host turnaround, from the time a state leaves the controller to the time the command arrives there, and
+//! compares it with a bare C loop. Also measures the cost of listeners for the answering thread.
 //!
-//! That is the way through the kernel twice and the waking up, with our own part between them: from the end of reading a
-//! state to the end of writing its command, which `demo` and `run` tell and `port-linux/cli/examples/turnaround-trace.sh`
-//! compares with a trace of the system calls.
+//! The time includes two ways through the kernel, the wake-up, and our own part: from the end of reading a state to the
+//! end of writing its command. `demo` and `run` report this part, and `port-linux/cli/examples/turnaround-trace.sh`
+//! compares it with a trace of the system calls.
 //!
 //! ```sh
 //! cargo build --release -p outrigger-cli
@@ -11,14 +11,14 @@
 //! cargo run --release -p outrigger-bench --bin turnaround -- --counts
 //! ```
 //!
-//! With `--ros2` before the rest, and the program built with the feature `ros2`: what a node of ROS 2 beside it and twenty readers
-//! cost, of either.
+//! With `--ros2` before the other arguments, and the program built with the feature `ros2`: measures the cost of a ROS
+//! 2 node and twenty readers, for either kind of measurement.
 //!
-//! Short blocks of the programs alternate within one run, each a process of its own beside the same load, so that
-//! whatever else the machine does meets all of them; what is compared is all answers of all blocks of each. Counts need
-//! `strace` and Valgrind, and are the same whatever else the machine does: there the controller sends its next state when the
-//! answer has come, and the program's clock goes on with the states (`lockstep.c`). It exits with 1 where a budget is missed.
-//! Needs a C compiler.
+//! Short blocks of the programs alternate within one run, each as a separate process with the same load, so that other
+//! work of the machine affects all of them. All answers of all blocks of each are compared. Counts need `strace` and
+//! Valgrind, and do not depend on other work of the machine: the controller sends its next state after the answer has
+//! arrived, and the program's clock advances with the states (`lockstep.c`). The exit code is 1 if a budget is
+//! exceeded. Needs a C compiler.
 
 mod counts;
 mod ours;
@@ -34,15 +34,15 @@ use self::peer::{Block, Peer};
 use self::pooled::{Pooled, between_kinds, ratio_of_pairs};
 use self::subject::{Programs, Subject};
 
-/// Attempts at one block: on a busy machine the load itself is held up at times, and the arm then stopped.
+/// The number of attempts at one block: on a busy machine the load itself is delayed at times, and the arm stopped.
 const ATTEMPTS: usize = 5;
-/// Of `SCHED_FIFO`, where that is allowed.
+/// The priority of `SCHED_FIFO`, if that is permitted.
 const PRIORITY: u8 = 20;
-/// Of all answers, to those of the bare loop.
+/// The budget of the ratio of our answer times to those of the bare loop.
 const RATIO_BUDGET: f64 = 1.1;
-/// The median of a loop that is awake, to that of the bare one, which sleeps.
+/// The budget of the ratio of the median of a loop that stays awake to that of the bare loop, which sleeps.
 const BUSY_BUDGET: f64 = 0.6;
-/// Percentage points.
+/// The budget by which the share of answered cycles may be below that of the bare loop \[percentage points\].
 const ANSWERED_BUDGET: f64 = 0.1;
 
 fn main() -> ExitCode {
@@ -83,7 +83,7 @@ fn main() -> ExitCode {
     if verdict.missed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
-/// What was held, and what was not.
+/// The budgets that were met and exceeded.
 #[derive(Default)]
 struct Verdict {
     missed: bool,
@@ -98,7 +98,7 @@ impl Verdict {
 
 fn compare(programs: &Programs, rounds: u32, cycles: u32, verdict: &mut Verdict) {
     let busy = || std::fs::read_to_string("/proc/loadavg").unwrap_or_default().trim().to_owned();
-    // All programs inherit it. Where it is not allowed, other work on the machine pushes load and programs aside.
+    // All programs inherit it. Without it, other work of the machine interrupts load and programs.
     let scheduling = match set_fifo(PRIORITY) {
         Ok(()) => "SCHED_FIFO for load and programs".into(),
         Err(error) => format!("time-sharing scheduler (SCHED_FIFO refused: {error})"),
@@ -140,7 +140,7 @@ fn compare(programs: &Programs, rounds: u32, cycles: u32, verdict: &mut Verdict)
     beside(programs, [Subject::View, Subject::Json], rounds, cycles, verdict);
 }
 
-/// What those who listen cost an answer, against what two equal programs differ by.
+/// Compares the cost of listeners per answer with the difference between two equal programs.
 fn beside<const N: usize>(
     programs: &Programs,
     listened: [Subject; N],
@@ -163,13 +163,13 @@ fn beside<const N: usize>(
     }
 }
 
-/// All blocks of some subjects, which take turns.
+/// Measures all blocks of some subjects, which take turns.
 fn measured(programs: &Programs, subjects: &[Subject], rounds: u32, cycles: u32) -> Option<Vec<Pooled>> {
     let mut pooled: Vec<Pooled> = subjects.iter().map(|_| Pooled::default()).collect();
     let mut repeated = 0;
     println!("p50/p99 µs {}", subjects.iter().map(|subject| format!("{:>12}", subject.name())).collect::<String>());
     for round in 0..rounds as usize {
-        // Who goes first alternates as well.
+        // The order alternates as well.
         for turn in 0..subjects.len() {
             let index = (round + turn) % subjects.len();
             pooled[index].blocks.push(one(programs, subjects[index], cycles, &mut repeated)?);
@@ -184,7 +184,7 @@ fn measured(programs: &Programs, subjects: &[Subject], rounds: u32, cycles: u32)
     Some(pooled)
 }
 
-/// One block, repeated where it could not be measured; `None`, and why, where that goes on.
+/// Measures one block, and repeats it if it failed. Returns `None`, and prints the reason, if it fails repeatedly.
 fn one(programs: &Programs, subject: Subject, cycles: u32, repeated: &mut u32) -> Option<Block> {
     for _ in 0..ATTEMPTS {
         let mut peer = Peer::new();

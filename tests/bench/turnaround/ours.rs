@@ -1,4 +1,4 @@
-//! The co-controller as `outrigger run` has it: its engine and its sockets, following a motion of the joints.
+//! The co-controller as in `outrigger run`, with its engine and its sockets, following a joint motion.
 
 use outrigger_core::engine::Engine;
 use outrigger_core::engine::ur::{Ur, UrEvent};
@@ -18,7 +18,7 @@ use outrigger_core::trajectory::{MAX_WAYPOINTS, Setpoint, Trajectory, Waypoint};
 use outrigger_wire::robot::{JointPositions, JointVelocities};
 use outrigger_wire::time::{Duration, Instant};
 
-/// Between two turning points: slow enough for any block to end in mid-motion.
+/// The time between two turning points \[ms\]; slow enough for any block to end in motion.
 const STROKE_MILLIS: u64 = 4_000;
 
 type Law = JointServo<6>;
@@ -31,7 +31,7 @@ pub(crate) fn run(port_base: u16, busy_poll_micros: Option<u32>) {
     let law = JointServo::new(Reference::Relative(to_and_fro()), JointServoConfig::default());
     let mut operator = Operator { inputs: None, commanded: false };
     let mut config = UrConfig::default();
-    // Some of these controllers have states by 30003 alone.
+    // Some of these controllers send states only by 30003.
     config.mode.pendant.stop = PendantStop::Overridden;
     let session = beside_ur(config, law, &mut net, &mut operator, 0);
     block_on(session).expect("a reactor").expect("a configuration");
@@ -47,7 +47,7 @@ fn to_and_fro() -> Trajectory<6> {
     Trajectory::through(&waypoints).expect("a motion")
 }
 
-/// Requests once, as soon as nothing is against it; ends where a session has ended.
+/// Requests once, as soon as no precondition is unmet; ends when a session has ended.
 struct Operator {
     inputs: Option<Input>,
     commanded: bool,

@@ -1,4 +1,4 @@
-//! The load: a simulated controller whose packets leave on absolute deadlines, and whose clock reads the answers.
+//! The load: a simulated controller that sends packets at absolute deadlines, and measures the arrival of the answers.
 
 #![expect(clippy::disallowed_methods, reason = "this program measures time")]
 
@@ -12,29 +12,29 @@ use outrigger_sim::time::SimTime;
 use outrigger_wire::robot::SoftwareVersion;
 
 const PERIOD: Duration = Duration::from_millis(2);
-/// A packet that left later than this after its deadline says nothing: the load itself was held up.
+/// The greatest delay of a valid packet after its deadline; with more, the load itself was delayed.
 const PUNCTUAL: Duration = Duration::from_micros(200);
-/// Longest wait for the first moving command.
+/// The longest wait for the first moving command \[cycles\].
 const PATIENCE: u32 = 5_000;
-/// Cycles in motion before anything counts.
+/// The number of cycles in motion before the measurement begins.
 const WARM_UP: u32 = 250;
-/// Cycles after an unanswered one in which an answer may be that of an earlier state.
+/// The number of cycles after an unanswered one in which an answer may belong to an earlier state.
 const CATCH_UP: u32 = 3;
-/// Longest wait for an answer where time stands still meanwhile; and so long nothing comes that is still on its way.
+/// The longest wait for an answer while time stands still, and the time of silence after which no data is in transit.
 const STEP: Duration = Duration::from_secs(20);
 const QUIET: Duration = Duration::from_millis(300);
 
-/// What one block gives.
+/// The results of one block.
 pub(crate) struct Block {
-    /// From a packet's leaving to its answer's arrival \[µs\], sorted.
+    /// The times from a packet's departure to its answer's arrival \[µs\], sorted.
     pub(crate) micros: Vec<f64>,
-    /// Cycles that count.
+    /// The number of measured cycles.
     pub(crate) cycles: u32,
-    /// Of them, answered before the next packet left.
+    /// The number of them that were answered before the next packet left.
     pub(crate) answered: u32,
-    /// Wake-ups of the whole process in all cycles of the block.
+    /// The number of wake-ups of the whole process per cycle of the block.
     pub(crate) wakes_per_cycle: f64,
-    /// Threads of the process.
+    /// The number of threads of the process.
     pub(crate) threads: usize,
 }
 
@@ -45,13 +45,13 @@ impl Block {
     }
 }
 
-/// A connection and the simulated one that it carries.
+/// A connection and the simulated connection that it carries.
 struct Client {
     stream: TcpStream,
     conn: Conn,
 }
 
-/// The controller with the two ports that a co-controller asks for.
+/// The controller with the two ports that a co-controller uses.
 pub(crate) struct Peer {
     controller: Controller,
     listeners: [(Port, TcpListener); 2],
@@ -89,7 +89,7 @@ impl Peer {
     /// Serves the process until `cycles` of commanded motion are measured.
     ///
     /// # Errors
-    /// It never commanded, or stopped.
+    /// The process never commanded, or stopped.
     pub(crate) fn measure(&mut self, process: u32, cycles: u32) -> Result<Block, &'static str> {
         let mut block = Block { micros: vec![], cycles: 0, answered: 0, wakes_per_cycle: 0.0, threads: 0 };
         let start = Instant::now();
@@ -143,14 +143,14 @@ impl Peer {
         Err("no command came")
     }
 
-    /// Serves the process until it has answered `cycles` states, each before the next one leaves, however long it takes. Until the
-    /// arm moves, no state leaves before the process has dealt with the one before and waits.
+    /// Serves the process until it has answered `cycles` states, each before the next one is sent, however long it
+    /// takes. Until the arm moves, a state is sent only after the process has handled the previous one and waits.
     ///
     /// # Errors
-    /// It never commanded, or stopped.
+    /// The process never commanded, or stopped.
     pub(crate) fn lockstep(&mut self, process: u32, cycles: u32) -> Result<(), &'static str> {
         let (mut answered, mut moved) = (None, false);
-        // A node of ROS 2 takes long to begin under Valgrind.
+        // A ROS 2 node takes a long time to start under Valgrind.
         for cycle in 1..10 * PATIENCE + cycles {
             self.accept();
             self.controller.advance_to(SimTime::ZERO + PERIOD * cycle);
@@ -160,7 +160,7 @@ impl Peer {
                 std::thread::sleep(PERIOD);
                 continue;
             }
-            // Most states of arming have no answer, until a program is shown to run.
+            // Most states during arming have no answer, until a program is reported to run.
             let patience = if moved {
                 STEP
             } else {
@@ -177,7 +177,7 @@ impl Peer {
                     return Ok(());
                 }
             } else {
-                // The first one. From here on nothing is on its way when a state leaves.
+                // The first answer. From here on no data is in transit when a state is sent.
                 while self.answer(Instant::now() + QUIET, false)?.is_some() {}
                 answered = Some(0);
             }
@@ -204,12 +204,12 @@ impl Peer {
         let mut buffer = [0; 8192];
         for client in &mut self.primary {
             let n = self.controller.read(client.conn, &mut buffer);
-            // One that went away is no concern of this measurement.
+            // A client that has disconnected does not matter for this measurement.
             let _ = client.stream.write_all(&buffer[..n]);
         }
     }
 
-    /// Sends the cycle's packet, if there is somebody to send it to.
+    /// Sends the cycle's packet; returns `false` if no client is connected.
     fn send(&mut self) -> Result<bool, &'static str> {
         let mut packet = [0; 4096];
         let Some(client) = &mut self.realtime else { return Ok(false) };
@@ -218,10 +218,11 @@ impl Peer {
         Ok(n > 0)
     }
 
-    /// Waits until the process has read all states and waits for more, so that a slow one does not fall behind the robot.
+    /// Waits until the process has read all states and waits for more, so that a slow process does not fall behind the
+    /// robot.
     ///
     /// # Errors
-    /// It was not idle within [`STEP`].
+    /// The process was not idle within [`STEP`].
     fn wait_until_idle(&self, process: u32) -> Result<(), &'static str> {
         let Some(client) = &self.realtime else { return Ok(()) };
         let ports = [client.stream.peer_addr(), client.stream.local_addr()].map(|address| address.map(|at| at.port()));
@@ -236,7 +237,8 @@ impl Peer {
         Ok(())
     }
 
-    /// When the answer was there. What counts is waited for `awake`, so that only one side's waking up is measured.
+    /// Waits for an answer and returns the time of its arrival. For measured answers it waits `awake`, without
+    /// sleeping, so that only the process's wake-up is measured.
     fn answer(&mut self, until: Instant, awake: bool) -> Result<Option<Instant>, &'static str> {
         let mut text = [0; 4096];
         let Some(client) = &mut self.realtime else { return Ok(None) };
@@ -264,8 +266,8 @@ impl Peer {
     }
 }
 
-/// Returns how many bytes the kernel holds for the connection from port `local` to port `remote` of this machine, if there is
-/// one: `rx_queue` of `/proc/net/tcp`.
+/// Returns the number of bytes in the kernel for the connection from port `local` to port `remote` of this machine, if
+/// it exists: `rx_queue` of `/proc/net/tcp`.
 fn unread(local: u16, remote: u16) -> Option<u32> {
     let table = std::fs::read_to_string("/proc/net/tcp").ok()?;
     table.lines().find_map(|line| {
@@ -278,14 +280,14 @@ fn unread(local: u16, remote: u16) -> Option<u32> {
     })
 }
 
-/// Returns whether the first thread of `process` waits in `ppoll`. It does not once it is about to run, and the kernel says so in
-/// `/proc/PID/syscall`.
+/// Returns whether the first thread of `process` waits in `ppoll`, according to `/proc/PID/syscall`. `false` as soon as
+/// it is about to run.
 fn waits(process: u32) -> bool {
     let call = std::fs::read_to_string(format!("/proc/{process}/syscall")).unwrap_or_default();
     call.split(' ').next().and_then(|number| number.parse().ok()) == Some(libc::SYS_ppoll)
 }
 
-/// How often the threads of `process` went to sleep by themselves, and how many there are.
+/// Returns the number of voluntary sleeps of all threads of `process`, and the number of threads.
 fn wakes(process: u32) -> (u64, usize) {
     let tasks = std::fs::read_dir(format!("/proc/{process}/task")).expect("the process runs");
     let counts: Vec<u64> = tasks

@@ -1,4 +1,4 @@
-//! Whole distributions: every answer of all blocks of a subject together.
+//! Whole distributions: the answers of all blocks of a subject together.
 
 use crate::peer::Block;
 
@@ -9,7 +9,7 @@ pub(crate) struct Pooled {
 }
 
 impl Pooled {
-    /// \[µs\]
+    /// Returns a quantile of the answer times \[µs\].
     pub(crate) fn quantile(&self, share: f64) -> f64 {
         let mut all: Vec<f64> = self.blocks.iter().flat_map(|block| block.micros.iter().copied()).collect();
         all.sort_by(f64::total_cmp);
@@ -31,8 +31,8 @@ impl Pooled {
     }
 }
 
-/// Between the two kinds of blocks that a virtual machine has: where the medians of blocks are furthest apart, of those
-/// splits that leave a tenth on each side.
+/// Returns the boundary between the two kinds of blocks that occur on a virtual machine: the point where the medians of
+/// blocks are furthest apart, among the splits that leave a tenth on each side.
 pub(crate) fn between_kinds(of: &[&Pooled]) -> f64 {
     let mut medians: Vec<f64> =
         of.iter().flat_map(|pooled| pooled.blocks.iter().map(|block| block.quantile(0.5))).collect();
@@ -43,7 +43,7 @@ pub(crate) fn between_kinds(of: &[&Pooled]) -> f64 {
     widest.map_or(f64::INFINITY, |pair| (pair[0] * pair[1]).sqrt())
 }
 
-/// The share-quantile of the ratios of two subjects' blocks, pair by pair.
+/// Returns the share-quantile of the ratios of two subjects' blocks, pair by pair.
 pub(crate) fn ratio_of_pairs(over: &Pooled, under: &Pooled, of: f64, share: f64) -> f64 {
     let pairs = over.blocks.iter().zip(&under.blocks);
     let mut ratios: Vec<f64> = pairs.map(|(over, under)| over.quantile(of) / under.quantile(of)).collect();

@@ -1,4 +1,4 @@
-//! The programs that are measured, each started as a process of its own.
+//! The programs that are measured, each started as a separate process.
 
 use std::env::current_exe;
 use std::fs::File;
@@ -17,34 +17,34 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use crate::peer::Peer;
 
-/// Readers of `[serve]`.
+/// The number of readers of `[serve]`.
 const READERS: usize = 2;
-/// Readers of ROS 2, and where.
+/// The number of ROS 2 readers, and their domain.
 const ROS_READERS: &str = "20";
 const ROS_DOMAIN: &str = "78";
-/// From so long before a state a loop is awake that is to busy-poll \[µs\].
+/// The time before a state from which a busy-polling loop is awake \[µs\].
 const AWAKE: u32 = 300;
 
-/// What is measured.
+/// A measured program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Subject {
-    /// `bare.c`.
+    /// The C loop `bare.c`.
     Bare,
-    /// The same, which waits for several descriptors and a time.
+    /// The C loop, waiting for several descriptors and a time.
     Poll,
     /// The engine with a trivial application.
     Ours,
-    /// The same, awake before each state.
+    /// The engine with a trivial application, awake before each state.
     Busy,
-    /// `outrigger run`, and nobody listens.
+    /// `outrigger run` without listeners.
     Run,
-    /// The same once more: what two equal blocks differ by.
+    /// `outrigger run` without listeners again, to show the difference between two equal blocks.
     RunAgain,
-    /// The same with a full-screen view, a recording and two readers.
+    /// `outrigger run` with a full-screen view, a recording and two readers.
     View,
-    /// The same with `--json`, a recording and two readers.
+    /// `outrigger run` with `--json`, a recording and two readers.
     Json,
-    /// The same with nothing but the live page, and a browser that reads it.
+    /// `outrigger run` with only the live page and a browser that reads it.
     Page,
     /// `outrigger ros2` with the same configuration, and readers of its joint states.
     Ros,
@@ -66,7 +66,7 @@ impl Subject {
         }
     }
 
-    /// Who listens to it.
+    /// Returns a description of the listeners.
     pub(crate) const fn listens(self) -> &'static str {
         match self {
             Self::View => "a view, a recording and two readers",
@@ -82,21 +82,21 @@ impl Subject {
     }
 }
 
-/// Where the programs are.
+/// The paths of the programs.
 pub(crate) struct Programs {
     pub(crate) bare: PathBuf,
-    /// Time for counting: `lockstep.c`.
+    /// The library that controls time for counting: `lockstep.c`.
     lockstep: PathBuf,
     outrigger: PathBuf,
     folder: PathBuf,
     processors: CpuSet,
-    /// Readers of what a node of ROS 2 tells.
+    /// The readers of a ROS 2 node's messages.
     ros_readers: Option<Child>,
 }
 
 impl Programs {
     /// # Errors
-    /// What is missing, and how to get it.
+    /// A description of the missing program, and how to get it.
     pub(crate) fn find() -> Result<Self, String> {
         let us = current_exe().map_err(|error| error.to_string())?;
         let [bare, lockstep] = ["turnaround_bare", "turnaround_lockstep.so"].map(|name| us.with_file_name(name));
@@ -111,10 +111,10 @@ impl Programs {
         Ok(Self { bare, lockstep, outrigger, folder, processors, ros_readers: None })
     }
 
-    /// Readers of what a node of ROS 2 tells, from now on; they meet each node that is started.
+    /// Starts ROS 2 readers, which discover each node that is started afterwards.
     ///
     /// # Errors
-    /// What is missing, and how to get it.
+    /// A description of the missing program, and how to get it.
     pub(crate) fn listen_by_ros(&mut self) -> Result<(), String> {
         let help =
             Command::new(&self.outrigger).args(["ros2", "--help"]).stdout(Stdio::null()).stderr(Stdio::null()).status();
@@ -134,8 +134,8 @@ impl Programs {
         &self.folder
     }
 
-    /// `subject` opposite `peer`, under the command `tracer` and in its own time where one is given: the program on the last
-    /// processor, the load on the others; neither is to push the other aside.
+    /// Starts `subject` with `peer` as its controller, under the command `tracer` and with its own time if one is
+    /// given. The program runs on the last processor and the load on the others, so that neither interrupts the other.
     pub(crate) fn start(&self, subject: Subject, peer: &Peer, tracer: &[String]) -> Child {
         let last = (0..CpuSet::MAX_CPU).rev().find(|cpu| self.processors.is_set(*cpu)).expect("a processor");
         let (mut alone, mut others) = (CpuSet::new(), self.processors);
@@ -210,7 +210,7 @@ impl Programs {
         child
     }
 
-    /// A motion to and fro, and where readers are served.
+    /// Writes a configuration with a motion to and fro; returns its path, and the port for readers.
     fn configuration(&self, port: &str, listened_to: bool) -> (PathBuf, Option<u16>) {
         let mut text = format!(
             "[robot]\naddress = \"127.0.0.1:{port}\"\n[session]\nexpert.pendant_stop = \"overridden\"\n[run]\nrequest = \"start\"\n[law]\nkind = \"joint-servo\"\n\
@@ -260,7 +260,7 @@ impl Drop for Programs {
     }
 }
 
-/// A terminal that somebody looks at.
+/// Opens a terminal.
 fn terminal() -> OwnedFd {
     let screen = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
     grantpt(&screen).expect("ours");
@@ -283,12 +283,12 @@ fn free_port() -> u16 {
     free.expect("a free port").port()
 }
 
-/// What a browser asks for at the page on `port`.
+/// Returns a browser's request to the page on `port`.
 fn stream(port: u16) -> String {
     format!("GET /stream HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n")
 }
 
-/// One reader who has `asked`, until the program is gone.
+/// Runs one reader that sends `asked`, until the program is gone.
 fn listen(port: u16, asked: &str) {
     for _ in 0..500 {
         if let Ok(mut stream) = TcpStream::connect((Ipv4Addr::LOCALHOST, port))

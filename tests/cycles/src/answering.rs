@@ -1,4 +1,4 @@
-//! The whole engine beside a KRC in `Command`, given one measurement after the other: what a cycle costs from the bytes
+//! The whole engine for a KRC in `Command`, given one measurement after the other: the cost of a cycle from the bytes
 //! of a measurement to the bytes of its command. Shared by the emulated board and the host's table of budgets.
 
 use core::f64::consts::FRAC_PI_2;
@@ -25,12 +25,12 @@ use crate::limit::Limits;
 const PERIOD: Duration = Duration::from_millis(1);
 const KRC: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(192, 168, 0, 20)), DEFAULT_PORT);
 const SENSOR: SourceId = SourceId(1);
-/// What the sensor reads, and should read \[m\].
+/// The sensor's reading, which is also the wanted one \[m\].
 const DISTANCE: f32 = 0.12;
-/// Shoulder, elbow and wrist well bent, the tool pointing down.
+/// Joint positions with shoulder, elbow and wrist well bent and the tool pointing down \[rad\].
 const BENT: [f32; 7] = [0.0, 0.4, 0.0, -1.4, 0.0, 1.3, 0.0];
 
-/// An engine and the KRC it answers. The arm is ideal: it is where it was commanded to be one cycle ago.
+/// An engine and its KRC. The arm is ideal: it is at the position that was commanded one cycle ago.
 pub struct Answering {
     session: KrcEngine<'static, AnyLaw<7>>,
     arm: KinematicChain<7>,
@@ -43,7 +43,7 @@ pub struct Answering {
 }
 
 impl Answering {
-    /// An engine with `law`, in `Command` and moving the arm.
+    /// Returns an engine with `law`, in `Command` and moving the arm.
     fn commanding(law: LawConfig<7>, control: Control) -> Self {
         let mut config = KrcConfig { peer: KrcOptions { control, ..KrcOptions::default() }, ..KrcConfig::default() };
         config.sources[0] = Some(SourceConfig::new(SENSOR, 1, 0.0, 1.0));
@@ -90,7 +90,7 @@ impl Answering {
         answering
     }
 
-    /// The KRC's next cycle, and the sensor's next reading; not counted.
+    /// Prepares the KRC's next cycle, and the sensor's next reading; not counted.
     pub fn prepare(&mut self) {
         self.obey();
         self.now = self.now + PERIOD;
@@ -117,14 +117,14 @@ impl Answering {
         measured.emit(&mut self.measurement).expect("room");
     }
 
-    /// Makes the bytes of a command from the bytes of a measurement, as `port-embassy` does it, and the account: this is what is
-    /// counted.
+    /// Makes the bytes of a command from the bytes of a measurement, as `port-embassy` does, and the accounting. This
+    /// is the counted part.
     pub fn answer(&mut self) {
         self.decide();
         self.account();
     }
 
-    /// The first part of [`answer`](Self::answer): until the bytes of the command are there.
+    /// The first part of [`answer`](Self::answer): until the bytes of the command are ready.
     #[inline(never)]
     pub fn decide(&mut self) {
         if let Some(window) = self.session.receive_window(LinkId::FRI).get_mut(..MEASUREMENT_LEN) {
@@ -140,7 +140,7 @@ impl Answering {
         }
     }
 
-    /// The second part: everything that the bytes need not wait for.
+    /// The second part of [`answer`](Self::answer): all work for which the bytes need not wait.
     #[inline(never)]
     pub fn account(&mut self) {
         let _ = self.session.written(self.now);
@@ -148,12 +148,12 @@ impl Answering {
         while self.session.poll_event().is_some() {}
     }
 
-    /// Whether the last measurement was answered with a command that the arm follows.
+    /// Returns whether the last measurement was answered with a command that the arm follows.
     pub fn is_commanding(&self) -> bool {
         self.session.mode() == Mode::Command && self.answered
     }
 
-    /// The KRC takes the last command.
+    /// Makes the KRC execute the last command.
     fn obey(&mut self) {
         let Some(command) = Command::new_checked(&self.command).ok().filter(|_| self.answered) else { return };
         let measured = &mut self.measured;
@@ -167,7 +167,7 @@ impl Answering {
     }
 }
 
-/// The published lengths of an LWR 4+.
+/// Returns the kinematic chain of an LWR 4+ with its published lengths.
 fn lwr() -> KinematicChain<7> {
     let turns = [1.0, -1.0, -1.0, 1.0, 1.0, -1.0, 0.0].map(|quarters| quarters * FRAC_PI_2);
     let lengths = [0.3105, 0.0, 0.4, 0.0, 0.39, 0.0, 0.078];
@@ -175,7 +175,7 @@ fn lwr() -> KinematicChain<7> {
     KinematicChain::new(parameters, &Pose { position: [0.0; 3], rotation: [0.0; 3] })
 }
 
-/// Every joint through a waypoint and back.
+/// Returns the configuration of a motion of every joint through a waypoint and back.
 fn servo() -> LawConfig<7> {
     let waypoint = |q, v, millis| Waypoint {
         setpoint: Setpoint {

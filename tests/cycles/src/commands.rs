@@ -1,4 +1,4 @@
-//! Laws at work, and a fingerprint of what they command: the same on the emulated board and, in
+//! Laws in operation, and a fingerprint of their commands: the same on the emulated board and, in
 //! `tests/simulated/same_bits.rs`, on the host.
 
 use outrigger_core::command::Samples;
@@ -13,24 +13,24 @@ use outrigger_wire::time::{Duration, Instant};
 
 /// A control cycle of an e-Series arm.
 pub const CYCLE: Duration = Duration::from_millis(2);
-/// Elbow and wrist well bent, the tool pointing down.
+/// Joint positions with elbow and wrist well bent and the tool pointing down \[rad\].
 pub const BENT: [f32; 6] = [0.2, -1.3, 1.6, -1.87, -1.57, 0.4];
 const SENSOR: SourceId = SourceId(1);
-/// What the sensor should read \[m\].
+/// The wanted reading of the sensor \[m\].
 pub const DISTANCE: f32 = 0.12;
 
-/// A UR5e with a tool.
+/// Returns the kinematic chain of a UR5e with a tool.
 pub fn chain() -> KinematicChain<6> {
     let tool = Pose { position: [0.0, 0.01, 0.15], rotation: [0.0, 0.1, 0.0] };
     KinematicChain::new(DhParameters::of(RobotModel::Ur5e), &tool)
 }
 
-/// A UR5e at rest there \[rad\].
+/// Returns the state of a UR5e at rest at `positions` \[rad\].
 pub fn state(positions: [f32; 6]) -> State<6> {
     State { positions: JointPositions(positions), speed_scaling: Some(1.0), ..State::default() }
 }
 
-/// A reading of the sensor \[m\].
+/// Returns a reading of the sensor \[m\].
 pub fn reading(distance: f32) -> [Sample; 1] {
     let value = SampleValue::scalar(distance);
     [Sample { source: SENSOR, value, seq: 0, taken_at: Instant::ZERO }]
@@ -42,12 +42,12 @@ fn armed(config: LawConfig<6>) -> AnyLaw<6> {
     law
 }
 
-/// Keeps a distance to what the sensor sees, while it travels.
+/// Returns a law that keeps a distance by the sensor, while it travels.
 pub fn standoff() -> AnyLaw<6> {
     armed(LawConfig::Standoff(StandoffConfig { travel: [0.01, 0.0], ..StandoffConfig::new(SENSOR, DISTANCE) }))
 }
 
-/// Two axes of the tool by the sensor: along z, and about x.
+/// Returns a law that controls two tool axes by the sensor: along z, and about x.
 pub fn axes() -> AnyLaw<6> {
     let mut config = ToolAxesConfig::default();
     let [_, _, z, rx, ..] = &mut config.axes;
@@ -56,7 +56,7 @@ pub fn axes() -> AnyLaw<6> {
     armed(LawConfig::ToolAxes(config))
 }
 
-/// Half a turn of the base and back through a waypoint, as fast as the demo.
+/// Returns a law that moves the base by half a turn and back through a waypoint, as fast as the demo.
 pub fn servo() -> AnyLaw<6> {
     let waypoint = |q, v, millis| Waypoint {
         setpoint: Setpoint {
@@ -72,11 +72,11 @@ pub fn servo() -> AnyLaw<6> {
     armed(LawConfig::JointServo { reference: Reference::Relative(trajectory), config: JointServoConfig::default() })
 }
 
-/// What [`fingerprints`] gives on every machine.
+/// The result of [`fingerprints`] on every machine.
 pub const FINGERPRINTS: [u64; 2] = [0x569a_c1f1_937f_8fbe, 0xcf8d_4532_d567_fc22];
 
-/// Of distance and joints, and of two axes of the tool: a hash of the bits of everything that laws command in some hundred cycles
-/// with an ideal arm.
+/// Returns two fingerprints, of the distance and joint laws, and of two tool axes. A fingerprint is a hash of the bits
+/// of all commands of the laws in some hundred cycles with an ideal arm.
 pub fn fingerprints() -> [u64; 2] {
     [hash([standoff(), servo()]), hash([axes()])]
 }

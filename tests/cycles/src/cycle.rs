@@ -1,4 +1,4 @@
-//! The whole engine in `Command`, fed one real-time packet after the other: what a cycle costs from the bytes of a
+//! The whole engine in `Command`, given one real-time packet after the other: the cost of a cycle from the bytes of a
 //! state to the bytes of a command. Shared by the emulated board and the host's table of budgets.
 
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -19,19 +19,19 @@ use outrigger_wire::time::Instant;
 use crate::commands::{BENT, CYCLE, DISTANCE, servo, standoff};
 use crate::limit::Limits;
 
-/// Bytes of a packet of software 5.15.
+/// The size of a packet of software 5.15 \[B\].
 const PACKET: usize = 1220;
 const OURS: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 168, 0, 1));
 const CONTROLLER: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 168, 0, 10));
 const SENSOR: SourceId = SourceId(1);
 
-/// An engine and the controller it commands. The arm is ideal: it has the commanded speed in the next cycle.
+/// An engine and its controller. The arm is ideal: it has the commanded speed in the next cycle.
 pub struct Cycle<'m> {
     engine: UrEngine<'m, AnyLaw<6>>,
     now: Instant,
     state: Repr,
     packet: [u8; PACKET],
-    /// What went out last, and by which link: a text, or an order to a program.
+    /// The last output and its link: a text, or an order to a program.
     sent: [u8; SpeedJ::MAX_LEN],
     sent_len: usize,
     sent_by: LinkId,
@@ -39,22 +39,22 @@ pub struct Cycle<'m> {
     program: Option<Program>,
 }
 
-/// A program of ours on the controller: what it has read of its own text, and what it says next.
+/// An Outrigger program on the controller: the part of its own text that it has read, and its next message.
 struct Program {
     kind: Kind,
-    /// Numbers that the text sends, of which the last one is the token.
+    /// The count of the numbers that the text sends; the last one is the token.
     said: u8,
-    /// What was read of the line under way.
+    /// The part of the current line that was read.
     line: [u8; 64],
     line_len: usize,
     token: Option<i32>,
-    /// It has connected, and greeted.
+    /// `true` after it has connected and sent its greeting.
     greeted: bool,
     mirrors: Option<Report>,
 }
 
 impl Program {
-    /// Reads its own text.
+    /// Reads the program's own text.
     fn read(&mut self, text: &[u8]) {
         for byte in text {
             if *byte != b'\n' {
@@ -68,7 +68,7 @@ impl Program {
             let number = line.strip_prefix("socket_send_int(").and_then(|rest| rest.split(',').next());
             if let Some(number) = number.and_then(|number| number.parse().ok()) {
                 self.said += 1;
-                // Magic, version and kind go before.
+                // The token follows magic, version and kind.
                 self.token = self.token.or((self.said == 4).then_some(number));
             }
             self.line_len = 0;
@@ -77,12 +77,12 @@ impl Program {
 }
 
 impl<'m> Cycle<'m> {
-    /// An engine with `law`, in `Command` and moving the arm.
+    /// Returns an engine with `law`, in `Command` and moving the arm.
     pub fn commanding(law: AnyLaw<6>, primary: &'m mut [u8], realtime: &'m mut [u8]) -> Self {
         Self::commanding_by(CommandPath::Text, law, primary, realtime)
     }
 
-    /// The same by another path.
+    /// Returns an engine with `law`, in `Command` and moving the arm, that sends commands by `path`.
     pub fn commanding_by(path: CommandPath, law: AnyLaw<6>, primary: &'m mut [u8], realtime: &'m mut [u8]) -> Self {
         let mut config = UrConfig::default();
         config.limits.velocity.0 = [3.0; 6];
@@ -90,7 +90,7 @@ impl<'m> Cycle<'m> {
         config.limits.braking.0 = [10.0; 6];
         config.peer.text.own_stop = 10.0;
         config.peer.path = path;
-        // Its states come by 30003 alone.
+        // Its states are sent only by 30003.
         config.mode.pendant.stop = PendantStop::Overridden;
         config.sources[0] = Some(SourceConfig::new(SENSOR, 1, 0.0, 1.0));
         let engine = UrEngine::new(config, law, Memory { primary, realtime, rtde: None }).expect("a configuration");
@@ -183,7 +183,7 @@ impl<'m> Cycle<'m> {
         self.engine.handle(self.now, Input::Tick);
     }
 
-    /// The controller's next cycle, read into the receive memory, and the sensor's next reading; not counted.
+    /// Prepares the controller's next cycle, in the receive memory, and the sensor's next reading; not counted.
     pub fn prepare(&mut self) {
         self.obey();
         self.now = self.now + CYCLE;
@@ -206,13 +206,14 @@ impl<'m> Cycle<'m> {
         }
     }
 
-    /// Makes the bytes of a command from the bytes of a state, as `core::drive` does it, and the account: this is what is counted.
+    /// Makes the bytes of a command from the bytes of a state, as `core::drive` does, and the accounting. This is the
+    /// counted part.
     pub fn answer(&mut self) {
         self.decide();
         self.account();
     }
 
-    /// The first part of [`answer`](Self::answer): until the bytes of the command are there.
+    /// The first part of [`answer`](Self::answer): until the bytes of the command are ready.
     #[inline(never)]
     pub fn decide(&mut self) {
         if self.program.as_mut().is_some_and(|program| program.mirrors.take().is_some()) {
@@ -223,7 +224,7 @@ impl<'m> Cycle<'m> {
         self.take_output();
     }
 
-    /// The second part: everything that the bytes need not wait for.
+    /// The second part of [`answer`](Self::answer): all work for which the bytes need not wait.
     #[inline(never)]
     pub fn account(&mut self) {
         let _ = self.engine.written(self.now);
@@ -231,7 +232,7 @@ impl<'m> Cycle<'m> {
         while self.engine.poll_event().is_some() {}
     }
 
-    /// Takes the next output. Returns `true` where there was one.
+    /// Takes the next output; returns `false` if there is none.
     #[inline(always)]
     fn take_output(&mut self) -> bool {
         let Some(output) = self.engine.poll_output() else { return false };
@@ -248,12 +249,12 @@ impl<'m> Cycle<'m> {
         true
     }
 
-    /// Whether the last state was answered with a command.
+    /// Returns whether the last state was answered with a command.
     pub fn is_commanding(&self) -> bool {
         self.engine.mode() == Mode::Command && self.sent_len > 0
     }
 
-    /// The controller does what it was told.
+    /// Makes the controller execute its commands.
     fn obey(&mut self) {
         if self.program.is_some() {
             self.converse();
@@ -269,7 +270,7 @@ impl<'m> Cycle<'m> {
         self.state.qd_target = self.state.qd_actual;
     }
 
-    /// The program connects once it has its text, and takes one order in each cycle.
+    /// Makes the program connect after it has received its text, and take one order in each cycle.
     fn converse(&mut self) {
         let Some(program) = &mut self.program else { return };
         if let Some(token) = program.token
@@ -314,7 +315,7 @@ pub fn each(mut count: impl FnMut(&str, Limits, &mut Cycle<'_>)) {
     }
 }
 
-/// The paths whose cycles are counted beside text, by what an order of theirs is.
+/// The paths whose cycles are counted in addition to text, named by the kind of order.
 #[cfg(feature = "programs")]
 const PROGRAMS: [(&str, Limits, CommandPath); 3] = [
     ("state to an order by reverse socket, speedj", Limits::counted(12_716, 13_870), CommandPath::ReverseSpeedJ),
@@ -322,7 +323,7 @@ const PROGRAMS: [(&str, Limits, CommandPath); 3] = [
     ("state to an order by reverse socket, buffered", Limits::counted(14_707, 15_860), CommandPath::Buffered),
 ];
 
-/// The same for each path by a program on the controller, with joint servo.
+/// Calls `count` with the name, the limits and an engine with joint servo for each path by a program on the controller.
 #[cfg(feature = "programs")]
 pub fn each_program(mut count: impl FnMut(&str, Limits, &mut Cycle<'_>)) {
     for (name, limits, path) in PROGRAMS {

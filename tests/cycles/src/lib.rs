@@ -1,7 +1,8 @@
 //! Control cycles that are measured: engines in `Command` and laws, the same on a host and on a board.
 //!
-//! [`commands`] are laws alone, whose bits a host and a board compare. [`cycle`] is a whole engine beside a UR controller,
-//! [`answering`] one beside a KRC: each is made ready, answers one state or measurement, and says whether it still commands.
+//! [`commands`] has laws alone, whose bits a host and a board compare. [`cycle`] has a whole engine for a UR
+//! controller, [`answering`] one for a KRC. Each is prepared, answers one state or measurement, and reports whether it
+//! still commands.
 #![no_std]
 
 pub mod answering;

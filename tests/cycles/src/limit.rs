@@ -1,14 +1,14 @@
-/// A count of instructions, and what it may become.
+/// A count of instructions, and the limits of its growth.
 pub struct Limit {
-    /// What it should be, where that was ever said.
+    /// The budget, if one was ever specified.
     pub budget: Option<u32>,
-    /// What it must not exceed: more is growth that nobody decided on.
+    /// The greatest permitted count; more is unintended growth.
     pub ceiling: u32,
 }
 
 impl Limit {
-    /// Nothing may grow by more than a twentieth over the `counted`, which is set anew with each change on purpose, nor
-    /// beyond its budget.
+    /// Returns the limit for a count. It is 5 % above `counted`, which is updated with each intended change, and at
+    /// most the budget.
     pub const fn counted(counted: u32, budget: Option<u32>) -> Self {
         let grown = counted + counted / 20;
         let ceiling = match budget {
@@ -21,19 +21,19 @@ impl Limit {
 
 /// The limits of a cycle's two parts.
 pub struct Limits {
-    /// From the bytes of a state until the bytes of its answer are there.
+    /// The limit from the bytes of a state until the bytes of its answer are ready.
     pub decided: Limit,
-    /// With the account.
+    /// The limit of the whole cycle, including the accounting.
     pub all: Limit,
 }
 
 impl Limits {
-    /// Returns the limits by what was counted, until the bytes are there and in all.
+    /// Returns the limits for two counts: until the bytes are ready, and in all.
     pub const fn counted(decided: u32, all: u32) -> Self {
         Self { decided: Limit::counted(decided, None), all: Limit::counted(all, None) }
     }
 
-    /// Returns the same with a budget for all of it.
+    /// Returns the limits with a budget for the whole cycle.
     #[must_use]
     pub const fn within(self, budget: u32) -> Self {
         let Limit { ceiling, .. } = self.all;

@@ -1,34 +1,34 @@
-//! The generic codec: rows in, cells out. It knows the types of the tables' head and no field of any robot.
+//! The generic codec, from rows to cells. It knows the types at the head of the tables, and no field of any robot.
 
 use super::{Row, Table};
 
 /// A decoded scalar or text.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// Any integer or flag.
+    /// An integer or flag.
     Integer(i128),
-    /// The bits of a 32-bit float, so that NaN compares.
+    /// The bits of a 32-bit float, so that NaN can be compared.
     F32(u32),
     /// The bits of a 64-bit float.
     F64(u64),
-    /// Text as it was sent.
+    /// The text as it was sent.
     Text(Vec<u8>),
 }
 
-/// A value with its place and its name in the specification; elements of arrays follow each other.
+/// A value with its position and its name in the specification. The elements of an array are consecutive cells.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cell {
-    /// First byte, from the start of the message or sub-package.
+    /// The offset of its first byte, from the start of the message or sub-package.
     pub at: usize,
-    /// Just past its last byte.
+    /// The offset behind its last byte.
     pub end: usize,
-    /// Name as the specification writes it.
+    /// The name in the specification.
     pub name: String,
-    /// What it holds.
+    /// The value.
     pub value: Value,
 }
 
-/// Bytes ended inside the row with this name, or it holds a type number no table has.
+/// The error for bytes that end inside the row with this name, or contain a type number that no table has.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Malformed(pub String);
 
@@ -39,7 +39,7 @@ pub fn decode(table: &Table, values: Option<&Table>, bytes: &[u8]) -> Result<Vec
     Ok(reader.cells)
 }
 
-/// Reads a real-time packet: every field that ends within `bytes`.
+/// Reads a real-time packet: all fields that end within `bytes`.
 pub fn decode_realtime(table: &Table, bytes: &[u8]) -> Vec<Cell> {
     let mut reader = Reader { bytes, at: 0, cells: Vec::new(), values: None };
     for row in &table.rows {

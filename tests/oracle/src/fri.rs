@@ -1,11 +1,11 @@
-//! An independent reader and writer of FRI datagrams: rows in, cells out, and back.
+//! An independent reader and writer of FRI datagrams, from rows to cells and back.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use super::{Cell, Malformed, Table, Value, read};
 
-/// `measurement` and `command`, as the specification lays them out.
+/// Returns the tables `measurement` and `command` with the layouts of the specification.
 pub fn tables() -> &'static BTreeMap<&'static str, Table> {
     static TABLES: LazyLock<BTreeMap<&'static str, Table>> = LazyLock::new(|| read(include_str!("../fri.tsv")));
     &TABLES
@@ -34,7 +34,7 @@ pub fn decode(name: &str, bytes: &[u8]) -> Result<Vec<Cell>, Malformed> {
     if at == bytes.len() { Ok(cells) } else { Err(Malformed("length".into())) }
 }
 
-/// The datagram of these cells.
+/// Returns the datagram of these cells.
 pub fn encode(cells: &[Cell]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for cell in cells {

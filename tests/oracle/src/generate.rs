@@ -1,12 +1,13 @@
-//! Messages made from the tables and seeded noise: what a controller could send, and with luck never did.
+//! Generates messages from the tables and seeded noise: messages that a controller could send, though probably never
+//! did.
 
 use super::{Row, Table, tables};
 use crate::noise::Noise;
 
-/// Depth of lists within lists that is generated.
+/// The greatest depth of nested lists that is generated.
 const DEPTH: usize = 3;
 
-/// A message of the table with this key (`20/6 3`, `25/1`), whole and with its size in front.
+/// Returns a complete message of the table with this key (`20/6 3`, `25/1`), with its size in front.
 pub fn message(key: &str, values: Option<&Table>, noise: &mut Noise) -> Vec<u8> {
     let mut writer = Writer { bytes: Vec::new(), integers: Vec::new(), values, noise };
     writer.rows(&tables()[key].rows);
@@ -19,7 +20,7 @@ pub fn message(key: &str, values: Option<&Table>, noise: &mut Noise) -> Vec<u8> 
     sized(bytes)
 }
 
-/// The same bytes with the size in front corrected.
+/// Returns the bytes with the size in front corrected.
 pub fn sized(mut bytes: Vec<u8>) -> Vec<u8> {
     let size = i32::try_from(bytes.len()).expect("a small message");
     bytes[..4].copy_from_slice(&size.to_be_bytes());
@@ -28,7 +29,7 @@ pub fn sized(mut bytes: Vec<u8>) -> Vec<u8> {
 
 struct Writer<'a> {
     bytes: Vec<u8>,
-    /// Integers written so far, by name.
+    /// The integers written so far, by name.
     integers: Vec<(String, i64)>,
     values: Option<&'a Table>,
     noise: &'a mut Noise,
@@ -56,7 +57,8 @@ impl Writer<'_> {
     fn row(&mut self, row: &Row, wanted: Option<i64>) {
         match (row.name.as_str(), wanted) {
             ("newline", _) => self.bytes.push(b'\n'),
-            // Told from a date by its size and from a later form by its first byte: core/docs/protocol/ur-client-interfaces.md 4.3.1.
+            // Distinguished from a date by its size and from a later form by its first byte:
+            // core/docs/protocol/ur-client-interfaces.md 4.3.1.
             ("buildNumber", _) => self.bytes.extend([0, 0, 1, 2]),
             ("buildDate", _) => self.bytes.extend(b"03-05-2019, 06:39:00"),
             ("scriptLineNumber", _) => self.bytes.extend([0, 0, 0, 7]),

@@ -1,4 +1,5 @@
-//! An independent reader of controller traffic: the specification's tables as data, and a codec that knows nothing else.
+//! An independent reader of controller traffic: the specification's tables as data, and a codec without other
+//! knowledge.
 //!
 //! It shares no code and no table with the core, so a mistake in one of them shows as a difference.
 
@@ -18,14 +19,14 @@ use std::sync::LazyLock;
 pub use codec::{Cell, Malformed, Value, decode, decode_realtime};
 pub use seen::{Collector, Kind, Seen, common_name, difference};
 
-/// Rows of one message or sub-package.
+/// The rows of one message or sub-package.
 #[derive(Debug)]
 pub struct Table {
-    /// Total size where it is fixed \[B\].
+    /// The total size if it is fixed \[B\].
     pub bytes: Option<usize>,
-    /// Software that sends it.
+    /// The software that sends it.
     pub software: String,
-    /// Its fields in order.
+    /// The fields in order.
     pub rows: Vec<Row>,
 }
 
@@ -39,7 +40,7 @@ pub struct Row {
     condition: Option<(String, i64)>,
 }
 
-/// The specification's tables by key.
+/// Returns the specification's tables by key.
 pub fn tables() -> &'static BTreeMap<&'static str, Table> {
     static TABLES: LazyLock<BTreeMap<&'static str, Table>> = LazyLock::new(|| read(include_str!("../tables.tsv")));
     &TABLES
@@ -65,12 +66,12 @@ fn read(text: &'static str) -> BTreeMap<&'static str, Table> {
     tables
 }
 
-/// The messages of a primary or secondary stream, each with its 4-byte size in front.
+/// Splits a primary or secondary stream into its messages, each with its 4-byte size in front.
 pub fn messages(stream: &[u8]) -> Result<Vec<&[u8]>, Malformed> {
     sized(stream, 5)
 }
 
-/// The sub-packages of a robot-state message.
+/// Splits a robot-state message into its sub-packages.
 pub fn sub_packages(message: &[u8]) -> Result<Vec<&[u8]>, Malformed> {
     sized(message.get(5..).ok_or(Malformed("header".into()))?, 5)
 }
@@ -87,7 +88,7 @@ fn sized(mut bytes: &[u8], least: usize) -> Result<Vec<&[u8]>, Malformed> {
     Ok(parts)
 }
 
-/// The key of the table that describes a sub-package of exactly this type and size, `3/75` for example.
+/// Returns the key of the table for a sub-package of this type and size, for example `3/75`.
 pub fn key_of(sub_package: &[u8]) -> String {
     format!("{}/{}", sub_package[4], sub_package.len())
 }

@@ -1,4 +1,4 @@
-//! What a stream of sensor readings says, by other people's codecs: `postcard`, `cobs`, `crc`, and the numbers of the
+//! Reads a stream of sensor readings with third-party codecs: `postcard`, `cobs`, `crc`, and the numbers of the
 //! standard library. The rules are those of `port-linux/docs/sensors.md`.
 
 use crc::{CRC_32_ISO_HDLC, Crc};
@@ -6,42 +6,43 @@ use serde::{Deserialize, Serialize};
 
 const CRC: Crc<u32> = Crc::<u32>::new(&CRC_32_ISO_HDLC);
 
-/// The longest line and the longest frame without its zero \[B\].
+/// The lengths of the longest line and of the longest frame without its zero \[B\].
 const LONGEST: [usize; 2] = [256, 35];
 
 /// One reading, as `postcard` writes and reads it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Reading {
-    /// Sequence number.
+    /// The sequence number.
     pub seq: u32,
     /// One to six numbers.
     pub values: heapless::Vec<f32, 6>,
 }
 
 impl Reading {
-    /// The same bits: NaN is a measurement too.
+    /// Returns whether the reading has the same bits. Compares bits because NaN is a possible measurement.
     #[must_use]
     pub fn same(&self, seq: u32, values: &[f32]) -> bool {
         self.seq == seq && self.values.iter().map(|v| v.to_bits()).eq(values.iter().map(|v| v.to_bits()))
     }
 
-    /// The same number, and values no farther apart than neighbours: text may be rounded either way.
+    /// Returns whether the sequence number is the same and the values differ at most by one unit in the last place,
+    /// because numbers in text may be rounded in either direction.
     #[must_use]
     pub fn close(&self, seq: u32, values: &[f32]) -> bool {
         let near = |(a, b): (&f32, &f32)| a.is_nan() && b.is_nan() || a.to_bits().abs_diff(b.to_bits()) <= 1;
         self.seq == seq && self.values.len() == values.len() && self.values.iter().zip(values).all(near)
     }
 
-    /// The datagram.
+    /// Returns the datagram.
     ///
     /// # Panics
-    /// Never: there is room for any reading.
+    /// Never, because there is room for any reading.
     #[must_use]
     pub fn datagram(&self) -> Vec<u8> {
         postcard::to_slice(self, &mut [0; 64]).expect("room").to_vec()
     }
 
-    /// The frame with its zero.
+    /// Returns the frame with its zero.
     #[must_use]
     pub fn frame(&self) -> Vec<u8> {
         let mut content = self.datagram();
@@ -54,14 +55,14 @@ impl Reading {
     }
 }
 
-/// The reading of a datagram.
+/// Returns the reading of a datagram.
 #[must_use]
 pub fn datagram(bytes: &[u8]) -> Option<Reading> {
     let (reading, rest) = postcard::take_from_bytes::<Reading>(bytes).ok()?;
     (rest.is_empty() && !reading.values.is_empty()).then_some(reading)
 }
 
-/// The reading of a frame without its zero.
+/// Returns the reading of a frame without its zero.
 #[must_use]
 pub fn frame(bytes: &[u8]) -> Option<Reading> {
     let mut content = vec![0; bytes.len() + 1];
@@ -71,18 +72,18 @@ pub fn frame(bytes: &[u8]) -> Option<Reading> {
     datagram(bytes)
 }
 
-/// What a message says.
+/// The content of a message.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Content {
     /// A reading.
     Reading(Reading),
-    /// It carries nothing.
+    /// No content: blank, or a comment.
     Nothing,
-    /// It is no reading.
+    /// An invalid message.
     Wrong,
 }
 
-/// What a line says, without its end.
+/// Returns the content of a line without its end.
 #[must_use]
 pub fn line(bytes: &[u8], next: u32) -> Content {
     let bytes = bytes.trim_ascii();
@@ -100,7 +101,7 @@ fn numbers(bytes: &[u8], next: u32) -> Option<Reading> {
     let mut words = text.split([' ', '\t', ',', ';']).filter(|word| !word.is_empty()).peekable();
     let mut reading = Reading { seq: next, ..Reading::default() };
     if let Some(digits) = words.next_if(|word| word.starts_with("seq=")).and_then(|word| word.strip_prefix("seq=")) {
-        // The standard library takes a sign, too.
+        // The standard library also accepts a sign.
         reading.seq = digits.parse().ok().filter(|_| !digits.starts_with('+'))?;
     }
     for word in words {
@@ -109,8 +110,8 @@ fn numbers(bytes: &[u8], next: u32) -> Option<Reading> {
     (!reading.values.is_empty()).then_some(reading)
 }
 
-/// What a stream says, in order: readings, and `None` for each message that is none. The beginning up to the first
-/// delimiter and the unfinished end say nothing.
+/// Returns the content of a stream in order: readings, and `None` for each invalid message. The beginning up to the
+/// first delimiter and the unfinished end are ignored.
 #[must_use]
 pub fn stream(is_frames: bool, bytes: &[u8]) -> Vec<Option<Reading>> {
     let ends = |byte: &u8| if is_frames { *byte == 0 } else { matches!(byte, b'\n' | b'\r') };

@@ -1,29 +1,29 @@
-//! RTDE by the oracle: variables and packages of the specification as data, and values by the generic codec.
+//! RTDE in the oracle: variables and packages of the specification as data, and values by the generic codec.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use super::{Cell, Malformed, Row, Table, decode, read};
 
-/// One variable, register by register.
+/// One variable; each register is a separate one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variable {
-    /// Its name.
+    /// The variable's name.
     pub name: String,
-    /// Whether clients write it.
+    /// `true` if clients write it.
     pub input: bool,
-    /// Whether controllers send it.
+    /// `true` if controllers send it.
     pub output: bool,
-    /// Its type word.
+    /// The word for its type.
     pub word: &'static str,
-    /// Its unit.
+    /// The unit.
     pub unit: &'static str,
-    /// The first software, as the table has it.
+    /// The first software, as in the table.
     pub since: &'static str,
 }
 
 impl Variable {
-    /// Whether software `major.minor.bugfix` has it; none where the specification does not confirm it.
+    /// Returns whether software `major.minor.bugfix` has it; `None` if the specification does not confirm it.
     pub fn in_software(&self, software: (u8, u8, u32)) -> Option<bool> {
         if software < (3, 4, 0) {
             return Some(false);
@@ -42,7 +42,7 @@ impl Variable {
     }
 }
 
-/// Every variable, in the order of the specification.
+/// Returns all variables, in the order of the specification.
 pub fn variables() -> &'static [Variable] {
     static VARIABLES: LazyLock<Vec<Variable>> = LazyLock::new(|| {
         let lines = include_str!("../rtde_variables.tsv").lines().filter(|line| !line.starts_with('#'));
@@ -51,7 +51,7 @@ pub fn variables() -> &'static [Variable] {
     &VARIABLES
 }
 
-/// The variables of one line.
+/// Returns the variables of one line.
 fn registers(line: &'static str) -> Vec<Variable> {
     let columns: Vec<&'static str> = line.split('\t').collect();
     let [direction, name, first, last, word, unit, since] = columns[..] else { panic!("seven columns: {line}") };
@@ -68,23 +68,23 @@ fn registers(line: &'static str) -> Vec<Variable> {
     (first..=last).map(|number| variable(format!("{name}{number}"))).collect()
 }
 
-/// Tables of packages by `request` or `reply`, letter and version; `types` gives the type words.
+/// Returns the tables of packages by `request` or `reply`, letter and version; `types` has the type words.
 fn packages() -> &'static BTreeMap<&'static str, Table> {
     static PACKAGES: LazyLock<BTreeMap<&'static str, Table>> =
         LazyLock::new(|| read(include_str!("../rtde_packages.tsv")));
     &PACKAGES
 }
 
-/// Reads one package of `side` (`request` or `reply`) on a connection of this protocol version.
+/// Reads one package of `side` (`request` or `reply`) on a connection with this protocol version.
 pub fn decode_package(side: &str, version: u8, bytes: &[u8]) -> Result<Vec<Cell>, Malformed> {
     let letter = char::from(*bytes.get(2).ok_or(Malformed("header".into()))?);
-    // A form without a version of its own is that of version 1.
+    // A form without a version is that of version 1.
     let form = |version: u8| packages().get(format!("{side} {letter} {version}").as_str());
     let table = form(version).or_else(|| form(1)).ok_or(Malformed(format!("letter {letter}")))?;
     decode(table, None, bytes)
 }
 
-/// Reads the values of a recipe: names with their type words.
+/// Reads the values of a recipe, given as names with their type words.
 pub fn decode_values(recipe: &[(&str, &str)], bytes: &[u8]) -> Result<Vec<Cell>, Malformed> {
     let row = |(name, word): &(&str, &str)| {
         let of_type = packages()["types"].rows.iter().find(|row| row.name == *word).ok_or(Malformed((*word).into()))?;

@@ -1,4 +1,4 @@
-//! What the core's field visitor shows, in the shape of the oracle's cells, and the comparison of the two.
+//! Converts the fields that the core's field visitor shows to the form of the oracle's cells, and compares the two.
 
 use std::collections::BTreeMap;
 
@@ -6,40 +6,40 @@ use outrigger_wire::fields::{FieldVisitor, Group, Value as Shown};
 
 use super::{Cell, Value};
 
-/// One scalar or text the core showed, under the path of its groups.
+/// One scalar or text that the core showed, with the path of its groups.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Seen {
-    /// Names of the groups and of the field, as the core writes them.
+    /// The names of the groups and of the field, as the core writes them.
     pub path: Vec<String>,
-    /// What it holds.
+    /// The value.
     pub value: Value,
-    /// What the core read it as, beyond its value.
+    /// The kind of value that the core showed.
     pub kind: Kind,
 }
 
 impl Seen {
-    /// Name of the field; an element of a list has that of the list.
+    /// Returns the name of the field; an element of a list has the list's name.
     pub fn name(&self) -> &str {
         self.path.iter().rfind(|name| !name.is_empty()).map_or("", String::as_str)
     }
 }
 
-/// How a value in the core may differ from the bytes it stands for.
+/// A permitted difference between the core's value and the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Not at all.
+    /// No difference.
     Plain,
-    /// A bit mask, which may travel as a double.
+    /// A bit mask, which may be sent as a double.
     Mask,
-    /// A truth value: every number but 0 is true.
+    /// A truth value: every number except 0 is true.
     Flag,
 }
 
-/// Collects what the core shows; elements of arrays follow each other, as in the oracle.
+/// Collects the fields that the core shows. The elements of an array are consecutive, as in the oracle.
 #[derive(Debug, Default)]
 pub struct Collector {
     groups: Vec<String>,
-    /// Everything shown so far.
+    /// The fields shown so far.
     pub seen: Vec<Seen>,
 }
 
@@ -80,8 +80,8 @@ impl FieldVisitor for Collector {
     }
 }
 
-/// Where the core and the oracle differ, as a sentence. Fields of the same name are compared in wire order: what the
-/// specification repeats for each joint the core shows as one array.
+/// Returns the first difference between the core and the oracle, as a sentence. Fields of the same name are compared in
+/// wire order, because the core shows fields that the specification repeats for each joint as one array.
 pub fn difference(core: &[Seen], oracle: &[Cell]) -> Option<String> {
     let mut ours = BTreeMap::<String, Vec<&Seen>>::new();
     for seen in core {
@@ -106,8 +106,8 @@ pub fn difference(core: &[Seen], oracle: &[Cell]) -> Option<String> {
     None
 }
 
-/// Letters and digits alone, in lower case, without the number that tells elements apart: what the specification's
-/// `robotVoltage48V`, `q target` and `analogInput1` have in common with the core's names.
+/// Returns the letters and digits of a name, in lower case, without the number that distinguishes elements. This is the
+/// common part of the specification's `robotVoltage48V`, `q target` and `analogInput1` and of the core's names.
 pub fn common_name(name: &str) -> String {
     let plain: String = name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
     plain.trim_end_matches(|c: char| c.is_ascii_digit()).to_owned()
@@ -119,7 +119,7 @@ fn same_value(seen: &Seen, value: &Value) -> bool {
         (Kind::Mask, Value::F64(raw)) => {
             let number = f64::from_bits(*raw);
             let mask = if *raw >> 52 == 0 { *raw } else { number.round() as u64 };
-            // No mask is that large: what is made of such a number is nobody's business.
+            // No mask is that large, so the conversion of such a number does not matter.
             number >= f64::powi(2.0, 52) || seen.value == Value::Integer(mask.into())
         }
         (Kind::Flag, Value::Integer(number)) => seen.value == Value::Integer((*number != 0).into()),

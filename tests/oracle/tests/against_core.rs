@@ -1,10 +1,10 @@
-//! The core and the oracle read the same bytes, and what the core writes the oracle reads.
+//! Tests that the core and the oracle read the same from the same bytes, and that the oracle reads the core's output.
 
 use outrigger_oracle::noise::Noise;
 use outrigger_oracle::{self as oracle, Cell, Collector, difference};
 use outrigger_wire::realtime;
 
-/// Every length a real-time packet may have.
+/// Returns every possible length of a real-time packet.
 fn realtime_sizes() -> impl Iterator<Item = usize> {
     (756..=812).chain(1044..=2048)
 }
@@ -44,7 +44,7 @@ fn a_real_time_packet_the_core_writes_is_read_by_the_oracle() {
         let repr = realtime::Packet::new_checked(&original).expect("a packet").to_repr();
         let mut written = vec![0xa5; size];
         assert_eq!(repr.emit(size, &mut written), Ok(size));
-        // Masks may be written another way than they came, and read back as the same mask.
+        // Masks may be written in another form than they were read, but as the same mask.
         let found = difference(&by_the_core(&original).seen, &by_the_oracle(&written));
         assert_eq!(found, None, "{size} bytes");
     }

@@ -1,4 +1,4 @@
-//! The dashboard's requests and replies in the core and in the tables of the specification.
+//! Compares the dashboard's requests and replies in the core with the tables of the specification.
 
 use outrigger_oracle::noise::Noise;
 use outrigger_wire::dashboard::{
@@ -22,7 +22,7 @@ fn kind(words: &str) -> RequestKind {
     RequestKind::ALL.iter().copied().find(|kind| kind.words() == words).unwrap_or_else(|| panic!("no '{words}'"))
 }
 
-/// Every request with what the table gives it as argument.
+/// Returns a request of this kind with the table's argument.
 fn request(kind: RequestKind, argument: &'static str) -> Request<'static> {
     let text = || Argument::new(argument).expect("an argument");
     match kind {
@@ -69,7 +69,7 @@ fn request(kind: RequestKind, argument: &'static str) -> Request<'static> {
     }
 }
 
-/// A reply in the words of the table.
+/// Returns a reply in the words of the table.
 fn meaning(reply: &Reply<'_>) -> String {
     match reply {
         Reply::Done(added) => format!("done {added}").trim_end().to_owned(),
@@ -168,7 +168,7 @@ fn any_bytes_are_some_answer_to_any_request_and_keep_their_text() {
     let mut noise = Noise::seeded(29_999);
     let lines: Vec<_> = replies().map(|[_, line, _]| line.as_bytes()).collect();
     for _ in 0..20_000 {
-        // A known line, cut, with some bytes of it changed.
+        // A known line, cut, with some of its bytes changed.
         let mut line = lines[noise.below(lines.len())].to_vec();
         line.truncate(noise.below(line.len() + 1));
         for _ in 0..noise.below(4) {

@@ -1,4 +1,4 @@
-//! FRI datagrams: core and oracle read the same from the same bytes, and what one writes the other reads.
+//! Tests with FRI datagrams: core and oracle read the same from the same bytes, and each reads the other's output.
 
 use outrigger_oracle::noise::Noise;
 use outrigger_oracle::{Cell, Collector, Value, difference, fri};
@@ -8,7 +8,7 @@ use outrigger_wire::fri::{Command, Measurement};
 
 const ROUNDS: u64 = 500;
 
-/// Noise with the size and the number that make it this datagram.
+/// Returns noise with the size and the number of this datagram.
 fn datagram(name: &str, size: u16, id: u16, seed: u64) -> Vec<u8> {
     let mut bytes = Noise::seeded(seed).bytes(size.into());
     bytes[4..6].copy_from_slice(&size.to_le_bytes());
@@ -21,7 +21,7 @@ fn measurements() -> impl Iterator<Item = Vec<u8>> {
     (0..ROUNDS).map(|seed| datagram("measurement", 916, 0x2006, seed))
 }
 
-/// Commands whose numbers are finite: others are not written.
+/// Returns commands with finite numbers; others cannot be written.
 fn commands() -> impl Iterator<Item = Vec<u8>> {
     (0..ROUNDS).map(|seed| {
         let mut cells = fri::decode("command", &datagram("command", 376, 0x1005, seed)).expect("whole");
@@ -84,7 +84,7 @@ fn any_command_reads_the_same_and_is_written_to_the_same_bytes() {
     }
 }
 
-/// The getters are made from the same table as the visitor, except for what they give by axis.
+/// Tests the values by axis separately, because the getters are otherwise made from the same table as the visitor.
 #[test]
 fn values_by_axis_are_the_ones_the_specification_numbers() {
     let bits = |cells: &[Cell], name: &str| -> Vec<u32> {
@@ -108,7 +108,7 @@ fn values_by_axis_are_the_ones_the_specification_numbers() {
     }
 }
 
-/// What the simulated KRC sends is, by the oracle alone, what its arm does.
+/// The oracle alone reads from a simulated KRC's measurement what its arm does.
 #[test]
 fn a_simulated_measurement_says_where_the_arm_is() {
     let options = Options { first_counter: 65_535, ..Options::default() };
@@ -137,14 +137,14 @@ fn a_simulated_measurement_says_where_the_arm_is() {
         near("msrJntPos", &truth.q, 1e-6);
         near("cmdJntPos", &truth.setpoint, 1e-6);
         near("desiredMsrSampleTime", &[0.001], 1e-9);
-        // Fz is the third, and nothing turns.
+        // Fz is the third number, and no torque acts.
         near("estExtTcpFT", &[0.0, 0.0, -30.0, 0.0, 0.0, 0.0], 0.1);
-        // Jacobian and force give the external torques: rows x, y, z, rz, ry, rx of seven.
+        // Jacobian and force result in the external torques: rows x, y, z, rz, ry, rx of seven.
         let (jacobian, torques) = (singles("jacobian"), singles("estExtJntTrq"));
         for joint in 0..7 {
             assert!((torques[joint] + 30.0 * jacobian[2 * 7 + joint]).abs() < 0.1, "joint {joint}");
         }
-        // The first joint turns about z: its column says so in the fourth row.
+        // The first joint turns about z, as the fourth row of its column shows.
         assert!((jacobian[3 * 7] - 1.0).abs() < 1e-6);
     }
 }

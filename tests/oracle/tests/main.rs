@@ -1,4 +1,4 @@
-//! The core beside the oracle: the same bytes, read twice.
+//! Compares the core with the oracle: both read the same bytes.
 
 mod against_core;
 mod dashboard_against_core;

@@ -1,4 +1,4 @@
-//! The core and the oracle read the same sub-packages and messages of ports 30001 and 30002.
+//! Tests that the core and the oracle read the same from sub-packages and messages of ports 30001 and 30002.
 
 use outrigger_oracle::generate::{message, sized};
 use outrigger_oracle::noise::Noise;
@@ -7,7 +7,7 @@ use outrigger_wire::WireError;
 use outrigger_wire::primary::{Message, SubPackage, SubPackageRepr};
 use outrigger_wire::robot::SoftwareVersion;
 
-/// Every sub-package with a table, as type and size.
+/// Returns every sub-package with a table, as type and size.
 fn sub_packages() -> impl Iterator<Item = (&'static str, u8, usize)> {
     oracle::tables().iter().filter_map(|(key, table)| {
         let (package_type, size) = key.split_once('/')?;
@@ -15,7 +15,7 @@ fn sub_packages() -> impl Iterator<Item = (&'static str, u8, usize)> {
     })
 }
 
-/// Noise in the shape of a sub-package: the header, and the flag that says whether the Euromap block is there.
+/// Returns noise in the form of a sub-package: with the header, and the flag for the Euromap block.
 fn sub_package(package_type: u8, size: usize, noise: &mut Noise) -> Vec<u8> {
     let mut bytes = u32::try_from(size).expect("a size").to_be_bytes().to_vec();
     bytes.push(package_type);
@@ -52,7 +52,7 @@ fn every_sub_package_reads_the_same_in_every_size() {
     assert_eq!(tables, 35);
 }
 
-/// Every form of a message, and a software that sends it; for typed values also their numbering.
+/// All forms of messages, each with a software that sends it, and for typed values also with their numbering.
 const MESSAGES: &[(&str, u8, u8, Option<&str>)] = &[
     ("20/0", 5, 15, None),
     ("20/1", 3, 2, None),
@@ -90,7 +90,7 @@ fn message_by_the_core(bytes: &[u8], software: SoftwareVersion) -> Result<Collec
     Ok(collector)
 }
 
-/// As the core names them: one list of all names, one of all values; the end of a line is no field there.
+/// Renames cells as the core does: one list of all names, one of all values. The end of a line is no field in the core.
 fn lists(key: &str, cells: Vec<Cell>) -> Vec<Cell> {
     let fixed = if key == "25/1" || key == "25/0" { 5 } else { usize::MAX };
     let renamed = cells.into_iter().enumerate().map(|(i, mut cell)| {
@@ -121,7 +121,7 @@ fn every_message_reads_the_same_in_every_form() {
 fn a_message_cut_short_is_refused_by_both_or_by_none() {
     let mut noise = Noise::seeded(3);
     let mut refused = 0;
-    // Two forms of the version message are told apart by what stands in the place of the build number.
+    // The field in the place of the build number distinguishes the two forms of the version message.
     for &(key, major, minor, numbering) in MESSAGES.iter().filter(|m| m.0 != "20/3") {
         let software = SoftwareVersion::new(major, minor);
         let values = numbering.map(|n| &oracle::tables()[n]);
@@ -138,7 +138,7 @@ fn a_message_cut_short_is_refused_by_both_or_by_none() {
     assert!(refused > 500, "most cuts hurt: {refused}");
 }
 
-/// Writes what was read, in the size it had.
+/// Writes a sub-package again in its size after reading it.
 fn written_again(bytes: &[u8]) -> Vec<u8> {
     macro_rules! write_each {
         ($package:expr, $($variant:ident)+) => {
@@ -172,7 +172,8 @@ fn a_sub_package_the_core_writes_is_read_by_the_oracle() {
     }
 }
 
-/// The newest layout of each sub-package, and the fewest bytes it can grow by without looking like an older one.
+/// The newest layout of each sub-package, and the least number of additional bytes with which it does not look like an
+/// older one.
 const NEWEST: &[(&str, usize)] = &[
     ("0/47", 1),
     ("1/251", 1),
@@ -191,7 +192,7 @@ const NEWEST: &[(&str, usize)] = &[
     ("13/7", 1),
 ];
 
-/// Controllers append fields between releases: what is known is read as before.
+/// Controllers append fields between releases; the known fields are read as before.
 #[test]
 fn bytes_after_the_last_known_field_change_nothing_but_the_size() {
     let mut noise = Noise::seeded(5);

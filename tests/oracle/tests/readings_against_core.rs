@@ -1,4 +1,4 @@
-//! Readings of sensors: the core's decoder and other people's codecs find the same in the same bytes.
+//! Tests that the core's decoder and third-party codecs find the same sensor readings in the same bytes.
 
 use outrigger_oracle::readings as oracle;
 use outrigger_wire::sensor::{DATAGRAM_MAX, Decoder, FRAME_MAX, Figures, Form, LINE_MAX, Reading, SampleValue};
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 fn any_reading() -> impl Strategy<Value = Reading> + Clone {
     let seq = prop_oneof![any::<u32>(), 0..300_u32];
-    // All bits: NaN with any payload, infinities, and many zeros, which the stuffing takes out.
+    // All bits: NaN with any payload, infinities, and many zeros, which the stuffing removes.
     let number = prop_oneof![any::<u32>().prop_map(f32::from_bits), Just(0.0), Just(1.0), -1e3..1e3_f32];
     (seq, vec(number, 1..=6))
         .prop_map(|(seq, numbers)| Reading { seq, value: SampleValue::new(&numbers).expect("one to six numbers") })
@@ -18,7 +18,7 @@ fn foreign(reading: &Reading) -> oracle::Reading {
     oracle::Reading { seq: reading.seq, values }
 }
 
-/// Parts of a stream that may or may not be readings.
+/// Generates parts of a stream, which may or may not be readings.
 fn any_part(form: Form) -> impl Strategy<Value = Vec<u8>> {
     let whole = any_reading().prop_map(move |reading| match form {
         Form::Frames => reading.to_frame(&mut [0; FRAME_MAX]).to_vec(),
@@ -46,7 +46,7 @@ fn any_stream() -> impl Strategy<Value = (Form, Vec<u8>)> {
         .prop_flat_map(|form| (Just(form), vec(any_part(form), 0..12).prop_map(|parts| parts.concat())))
 }
 
-/// What the decoder finds: readings, and `None` for what it refuses.
+/// Returns the decoder's results: readings, and `None` for rejected messages.
 fn found(form: Form, bytes: &[u8]) -> (Vec<Option<Reading>>, Figures) {
     let mut decoder = Decoder::new(form);
     let found = bytes.iter().filter_map(|byte| decoder.push(*byte).map(Result::ok)).collect();
@@ -71,7 +71,7 @@ proptest! {
         match (Reading::from_datagram(&bytes), oracle::datagram(&bytes)) {
             (Ok(core), Some(foreign)) => prop_assert!(foreign.same(core.seq, core.value.as_slice())),
             (Ok(core), None) => prop_assert!(false, "postcard refuses {:?}", core),
-            // It takes a number of values in more bytes than that has on a board.
+            // The codec accepts a count of values in more bytes than a board does.
             (Err(why), Some(foreign)) => prop_assert_ne!(foreign.datagram(), bytes, "{}", why),
             (Err(_), None) => {}
         }
@@ -97,7 +97,8 @@ proptest! {
         prop_assert!(figures.garbage as usize <= bytes.len());
     }
 
-    /// Cut everywhere in two, and in pieces of every length: the newest reading at the end of each is that of the whole.
+    /// Cuts a stream at every position, and into pieces of every length; the last reading must be that of the whole
+    /// stream.
     #[test]
     fn any_stream_says_the_same_however_it_is_cut((form, bytes) in any_stream()) {
         let (whole, figures) = found(form, &bytes);

@@ -1,4 +1,4 @@
-//! RTDE in the core and in the oracle: the same variables, the same packages, the same values.
+//! Compares RTDE in the core with the oracle: variables, packages and values.
 
 use outrigger_oracle::noise::Noise;
 use outrigger_oracle::rtde::{decode_package, decode_values, variables};
@@ -43,7 +43,7 @@ fn the_registry_is_the_table_of_the_specification() {
     }
 }
 
-/// A recipe of some variables: names, and their type words.
+/// Returns a recipe of some variables: names, and their type words.
 fn some_recipe(direction: Direction, noise: &mut Noise) -> Vec<(&'static str, &'static str)> {
     let all: Vec<_> =
         variables().iter().filter(|v| if direction == Direction::Input { v.input } else { v.output }).collect();
@@ -72,7 +72,7 @@ fn any_values_of_any_recipe_read_the_same() {
         assert_eq!(difference(&core.seen, &cells), None, "{names}");
         assert_eq!(cells.last().map(|cell| cell.end), Some(values.len()));
 
-        // And written again they are the same bytes, flags aside: every number but 0 is true.
+        // Written again, they are the same bytes, except flags, where every number except 0 is true.
         let read: Vec<_> = data.iter().map(|(_, value)| value.expect("a value")).collect();
         let mut written = vec![0xa5; values.len() + 4];
         assert_eq!(recipe.emit_data(7, &read, &mut written), Ok(values.len() + 4));
@@ -124,13 +124,13 @@ fn text(most: usize, noise: &mut Noise) -> Vec<u8> {
     noise.bytes(count)
 }
 
-/// A list as names and types have it: no item empty.
+/// Returns a list in the form of names and types, without an empty item.
 fn list(noise: &mut Noise) -> Vec<u8> {
     let words = ["DOUBLE", "NOT_FOUND", "IN_USE", "VECTOR6D", "timestamp", "x"];
     joined((0..noise.below(9)).map(|_| words[noise.below(words.len())])).into_bytes()
 }
 
-/// What the core shows of a reply, its list in one piece as on the wire.
+/// Returns the fields that the core shows of a reply, with its list in one piece as on the wire.
 fn shown(reply: &Reply<'_>, package: &Package<'_>) -> Vec<outrigger_oracle::Seen> {
     let mut collector = Collector::default();
     reply.visit(package, &mut collector);

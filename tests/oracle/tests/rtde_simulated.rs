@@ -1,5 +1,5 @@
-//! Every variable of the specification, on every software: the simulated controller has what the table says, with the
-//! type the table says, and its values are the simulation's.
+//! Tests every variable of the specification on every software: the simulated controller has it if the table says so,
+//! with the table's type, and its values are the simulation's.
 
 use outrigger_oracle::rtde::{Variable, decode_package, decode_values, variables};
 use outrigger_oracle::{Cell, Collector, Value, difference};
@@ -28,7 +28,7 @@ const SOFTWARE: [(u8, u8, u32); 16] = [
     (5, 25, 0),
 ];
 
-/// One list of names is at most 2048 bytes.
+/// The number of names in one request, because a list of names has at most 2048 bytes.
 const NAMES_AT_ONCE: usize = 40;
 
 fn controller((major, minor, bugfix): (u8, u8, u32), unconfirmed: bool) -> Controller {
@@ -51,7 +51,7 @@ fn read(controller: &mut Controller, conn: Conn) -> Vec<Vec<u8>> {
     packages
 }
 
-/// What is answered to a request, as the oracle reads it.
+/// Returns the answer to a request, as the oracle reads it.
 fn ask(controller: &mut Controller, conn: Conn, request: &[u8]) -> Vec<Cell> {
     assert_eq!(controller.write(conn, request), request.len());
     let answers = read(controller, conn);
@@ -98,7 +98,7 @@ fn each_software_has_the_variables_of_the_table_with_their_types() {
                             Some(true) => variable.word,
                             Some(false) => "NOT_FOUND",
                             None if !unconfirmed => "NOT_FOUND",
-                            // By the options' choice, which the table cannot know.
+                            // Depends on the simulator's options, which the table does not know.
                             None if word == "NOT_FOUND" => "NOT_FOUND",
                             None => variable.word,
                         };
@@ -173,7 +173,7 @@ fn core_and_oracle_read_the_same_live_values_and_they_are_the_simulations() {
             .write(text, b"def p():\n set_digital_out(3, True)\n speedj([0.3,-0.2,0.1,0.4,-0.5,0.6],1.4,5)\nend\n");
         let mut seen = 0;
         for _ in 0..400 {
-            // Between two cycles: the state that goes out next.
+            // Between two cycles: this is the state that is sent next.
             let next = controller.next_event();
             let (arm, clock) = (controller.truth().clone(), controller.clock());
             controller.advance_to(next);

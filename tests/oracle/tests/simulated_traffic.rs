@@ -1,5 +1,5 @@
-//! What the simulated controller sends, read by the oracle, is what the simulation is: neither the simulator's use of
-//! the core nor the core itself takes part in the reading.
+//! Tests that the oracle reads the state of the simulation from the simulated controller's data. Neither the
+//! simulator's use of the core nor the core itself is involved in the reading.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use outrigger_sim::controller::{Conn, Controller, Options};
 use outrigger_sim::port::Port;
 use outrigger_wire::robot::SoftwareVersion;
 
-/// Every generation of packet: software, size in bytes, period in milliseconds (client interfaces, 2.1 and 2.6).
+/// All generations of the packet: software, size in bytes, period in milliseconds (client interfaces, 2.1 and 2.6).
 const GENERATIONS: &[(u8, u8, usize, u64)] = &[
     (1, 6, 756, 8),
     (1, 7, 764, 8),
@@ -40,7 +40,7 @@ fn read(controller: &mut Controller, conn: Conn) -> Vec<u8> {
     bytes
 }
 
-/// The doubles of the field with this name.
+/// Returns the doubles of the field with this name.
 fn numbers(cells: &[Cell], name: &str) -> Vec<f64> {
     let named = cells.iter().filter(|c| c.name == name);
     named
@@ -61,8 +61,8 @@ fn every_real_time_packet_shows_the_arm_as_it_is() {
 
         let mut moved = false;
         let mut clock = None;
-        // A cycle first tells what the one before led to, and the packet is under way for a while: what it must show is
-        // kept until it is here.
+        // A cycle first sends the result of the previous one, and the packet is in transit for a while. Its expected
+        // content is stored until it arrives.
         let mut lived = VecDeque::new();
         let mut seen = 0;
         while seen < 40 {
@@ -112,7 +112,7 @@ fn every_real_time_packet_shows_the_arm_as_it_is() {
     }
 }
 
-/// Bytes of the first and of the periodic state message, where they were observed on a controller or add up from the
+/// The sizes of the first and of the periodic state message \[B\], observed on a controller or calculated from the
 /// documented sizes (client interfaces, 3.1).
 const STATE_SIZES: &[(u8, u8, Option<usize>, usize)] = &[
     (1, 5, None, 465),
@@ -129,7 +129,7 @@ const STATE_SIZES: &[(u8, u8, Option<usize>, usize)] = &[
     (5, 25, None, 723),
 ];
 
-/// Orders of sub-packages that were recorded (client interfaces, 3.1).
+/// The recorded orders of sub-packages (client interfaces, 3.1).
 const RECORDED_ORDERS: &[(u8, u8, &[u8])] = &[
     (1, 5, &[0, 1, 4, 5, 3, 2]),
     (1, 7, &[0, 1, 4, 3, 2, 7, 8]),
@@ -137,14 +137,15 @@ const RECORDED_ORDERS: &[(u8, u8, &[u8])] = &[
     (5, 8, &[0, 1, 4, 9, 3, 2, 7, 8, 10, 11, 12]),
 ];
 
-/// Every message of a fresh connection to 30001 in the first `millis` ms, with the arm of its cycle.
+/// Returns all messages of a fresh connection to 30001 in the first `millis` ms, with the arm's state in the same
+/// cycle.
 fn primary_messages(controller: &mut Controller, millis: u64) -> Vec<(Vec<u8>, Arm)> {
     let conn = controller.connect(Port::Primary).expect("a port that is open");
     let mut messages = Vec::new();
     let mut stream = Vec::new();
     let start = controller.now();
     while controller.now().since(start) < Duration::from_millis(millis) {
-        // At rest, so that it does not matter how long a message was under way.
+        // At rest, so that the time of a message in transit does not matter.
         let arm = controller.truth().clone();
         controller.advance_to(controller.next_event());
         stream.extend(read(controller, conn));

@@ -1,4 +1,4 @@
-//! The oracle's own data: whole tables, and the sizes the specification gives them.
+//! Tests of the oracle's own data: complete tables, and the sizes of the specification.
 
 use outrigger_oracle::{self as oracle, Value};
 
@@ -6,7 +6,7 @@ use outrigger_oracle::{self as oracle, Value};
 fn every_fixed_table_fills_its_bytes_without_a_gap() {
     for (key, table) in oracle::tables() {
         let Some(bytes) = table.bytes else { continue };
-        // A gap makes the codec panic; a wrong total leaves bytes over or runs short.
+        // A gap makes the codec panic; a wrong total leaves bytes or has too few.
         let cells = oracle::decode(table, None, &vec![0; bytes]).unwrap_or_else(|m| panic!("{key}: {m:?}"));
         let last = cells.last().expect("a row");
         assert_eq!(last.end, bytes, "{key}");
@@ -37,7 +37,7 @@ fn a_real_time_packet_of_each_published_size_ends_on_a_field() {
     }
 }
 
-/// The worked example of the vendor, in the numbering of 3.3 to 5.8: BOOL true, STRING "aaaa".
+/// Reads the vendor's worked example, in the numbering of 3.3 to 5.8: BOOL true, STRING "aaaa".
 #[test]
 fn typed_values_follow_the_vendors_worked_example() {
     let tables = oracle::tables();

@@ -6,7 +6,7 @@ use libtest_mimic::{Arguments, Completion, Failed, Trial};
 
 use super::Need;
 
-/// A test named as a sentence about behaviour. It runs if every need is met; it fails by panicking.
+/// Returns a test whose name is a sentence about behaviour. It runs if every need is met, and fails by panicking.
 pub fn test(name: &str, needs: &'static [Need], body: impl FnOnce() + Send + 'static) -> Trial {
     Trial::ignorable_test(name, move || {
         for need in needs {

@@ -1,14 +1,14 @@
-//! Tests that need more than a plain machine ask for it here.
+//! The requirements of tests that need more than a plain machine.
 //!
-//! What is missing makes such a test *ignored, with the reason shown*. `OUTRIGGER_REQUIRE` turns that into a failure:
-//! `all`, or names of [`Need`]s separated by commas. It is for targets with `harness = false`, run by `main`.
+//! If a requirement is missing, the test is *ignored, and the reason is shown*. `OUTRIGGER_REQUIRE` turns that into a
+//! failure: `all`, or names of [`Need`]s separated by commas. It is for targets with `harness = false`, run by `main`.
 
 pub mod committed;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Something a plain machine may lack.
+/// A requirement that a plain machine may lack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
     /// Recorded traffic: `OUTRIGGER_CAPTURES`, else `../shared/captures` beside the repository.
@@ -17,9 +17,9 @@ pub enum Need {
     Nightly,
     /// `qemu-system-arm`.
     Qemu,
-    /// The compiler's targets of the Cortex-M4F and the Cortex-M33.
+    /// The compiler's targets for Cortex-M4F and Cortex-M33.
     Thumb,
-    /// The right to change network interfaces and scheduling.
+    /// The permission to change network interfaces and scheduling.
     Root,
     /// Python with the clients that `.ci/setup` installs, see [`python`].
     Python,
@@ -27,16 +27,16 @@ pub enum Need {
     Chromium,
     /// A C++ compiler, and Debian's Fast DDS for it.
     FastDds,
-    /// UR's own RTDE client, which no registry has, see [`vendor_client`]; `all` does not include it.
+    /// UR's own RTDE client, which is in no registry, see [`vendor_client`]; not part of `all`.
     VendorClient,
-    /// The examples of UR's client library, built, see [`client_library`]; `all` does not include it.
+    /// The compiled examples of UR's client library, see [`client_library`]; not part of `all`.
     ClientLibrary,
-    /// A reader of FRI's measurements that nobody here wrote, see [`fri_client`]; `all` does not include it.
+    /// A third-party reader of FRI measurements, see [`fri_client`]; not part of `all`.
     FriClient,
 }
 
 impl Need {
-    /// The name used in `OUTRIGGER_REQUIRE`.
+    /// Returns the name used in `OUTRIGGER_REQUIRE`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -54,7 +54,7 @@ impl Need {
         }
     }
 
-    /// Why this machine does not have it, if it does not.
+    /// Returns the reason why the requirement is missing on this machine; `None` if it is met.
     #[must_use]
     pub fn missing(self) -> Option<String> {
         match self {
@@ -76,7 +76,7 @@ impl Need {
                 lacking.map(|target| format!("needs the compiler's target: rustup target add {target}"))
             }
             Self::Root => {
-                // A container's root may lack it: tried out, in a namespace that ends with the trial.
+                // The root of a container may lack it: tested in a namespace that ends with the test.
                 without("unshare", &["--net", "ip", "tuntap", "add", "dev", "tap0", "mode", "tap"])
                     .map(|reason| format!("needs root: {reason}; on Debian, apt-get install iproute2"))
             }
@@ -135,25 +135,26 @@ impl Need {
 /// The targets of emulated boards.
 const THUMB: [&str; 2] = ["thumbv7em-none-eabihf", "thumbv8m.main-none-eabihf"];
 
-/// The nightly that fuzzing is pinned to; `.ci/versions` holds the same name.
+/// The nightly toolchain to which fuzzing is pinned; `.ci/versions` has the same name.
 pub const NIGHTLY: &str = "nightly-2026-05-20";
 
-/// The clients that nobody here wrote; `.ci/versions` holds the same name.
+/// The third-party clients; `.ci/versions` has the same name.
 const CLIENTS: &str = "urx-0.11.0+ur_rtde-1.6.5+mcap-1.6.0+cyclonedds-11.0.1+rosbags-0.11.9";
 
-/// The root of the workspace.
+/// Returns the root of the workspace.
 #[must_use]
 pub fn workspace() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
 
-/// The folder of recorded traffic, whether or not it exists.
+/// Returns the folder of recorded traffic, whether or not it exists.
 #[must_use]
 pub fn captures() -> PathBuf {
     std::env::var_os("OUTRIGGER_CAPTURES").map_or_else(|| workspace().join("../shared/captures"), PathBuf::from)
 }
 
-/// Python with the packages of `.ci/setup`: `OUTRIGGER_PYTHON`, else the environment that it makes in the user's cache.
+/// Returns Python with the packages of `.ci/setup`: `OUTRIGGER_PYTHON`, otherwise the environment that it creates in
+/// the user's cache.
 #[must_use]
 pub fn python() -> PathBuf {
     if let Some(python) = std::env::var_os("OUTRIGGER_PYTHON") {
@@ -164,19 +165,19 @@ pub fn python() -> PathBuf {
     cache.join("outrigger/python").join(CLIENTS).join("bin/python")
 }
 
-/// A program in Python that reads FRI's measurements and answers none: `OUTRIGGER_FRI_CLIENT`.
+/// Returns a Python program that reads FRI measurements and answers none: `OUTRIGGER_FRI_CLIENT`.
 #[must_use]
 pub fn fri_client() -> Option<PathBuf> {
     std::env::var_os("OUTRIGGER_FRI_CLIENT").map(PathBuf::from)
 }
 
-/// A copy of UR's own RTDE client: `OUTRIGGER_VENDOR_CLIENT`.
+/// Returns a copy of UR's own RTDE client: `OUTRIGGER_VENDOR_CLIENT`.
 #[must_use]
 pub fn vendor_client() -> Option<PathBuf> {
     std::env::var_os("OUTRIGGER_VENDOR_CLIENT").map(PathBuf::from)
 }
 
-/// A copy of UR's client library with what was built of it in `build`: `OUTRIGGER_CLIENT_LIBRARY`.
+/// Returns a copy of UR's client library, compiled in its folder `build`: `OUTRIGGER_CLIENT_LIBRARY`.
 #[must_use]
 pub fn client_library() -> Option<PathBuf> {
     std::env::var_os("OUTRIGGER_CLIENT_LIBRARY").map(PathBuf::from)

@@ -1,4 +1,4 @@
-//! Puts the memory layout where the linker looks.
+//! Adds the memory layout to the linker's search path.
 
 fn main() {
     println!("cargo::rustc-link-search={}", env!("CARGO_MANIFEST_DIR"));

@@ -1,6 +1,6 @@
-//! Counts instructions, and says whether they keep to their limits. The numbers are exact to one instruction and the
-//! same in every run: QEMU is told how much virtual time an instruction takes. They say nothing of cycles, caches or
-//! flash wait states.
+//! Counts instructions, and compares them with their limits. The numbers are exact to one instruction and the same in
+//! every run, because QEMU is configured with a fixed virtual time per instruction. They do not represent cycles,
+//! caches or flash wait states.
 
 use core::ptr::{read_volatile, write_volatile};
 
@@ -11,22 +11,22 @@ use cortex_m_semihosting::hprintln;
 
 use outrigger_cycles::{Limit, Limits};
 
-/// The machine's timer 0 counts down at 25 MHz.
+/// Timer 0 of the machine, which counts down at 25 MHz.
 mod timer {
     pub const CONTROL: *mut u32 = 0x4000_0000 as *mut u32;
     pub const VALUE: *mut u32 = 0x4000_0004 as *mut u32;
     pub const RELOAD: *mut u32 = 0x4000_0008 as *mut u32;
-    /// ns per tick, and per instruction.
+    /// The time of a tick, and of an instruction \[ns\].
     pub const TICK: u32 = 40;
     pub const INSTRUCTION: u32 = 64;
 }
 
-/// Cycles of an engine that are counted; the dearest is reported.
+/// The number of engine cycles that are counted; the greatest count is reported.
 const CYCLES: usize = 50;
 
-/// Starts the timer; before anything is counted.
+/// Starts the timer. Call it before anything is counted.
 pub fn start() {
-    // SAFETY: registers of the machine's timer, used by nobody else.
+    // SAFETY: registers of the machine's timer, which no other code uses.
     unsafe {
         write_volatile(timer::RELOAD, u32::MAX);
         write_volatile(timer::VALUE, u32::MAX);
@@ -34,7 +34,7 @@ pub fn start() {
     }
 }
 
-/// Instructions of `step`, and of calling it.
+/// Returns the ticks of `step`, including its call.
 #[inline(never)]
 fn ticks(step: &mut dyn FnMut()) -> u32 {
     // SAFETY: `VALUE` is a readable register of this machine.
@@ -45,18 +45,18 @@ fn ticks(step: &mut dyn FnMut()) -> u32 {
     before.wrapping_sub(after)
 }
 
-/// Instructions of `step`.
+/// Returns the instructions of `step`.
 pub fn instructions(step: &mut dyn FnMut()) -> u32 {
     let nothing = ticks(&mut || {});
     ticks(step).saturating_sub(nothing) * timer::TICK / timer::INSTRUCTION
 }
 
-/// Prints a count. Returns `true` where it keeps to its limit.
+/// Prints a count; returns `true` if it is within its limit.
 pub fn report(name: &str, limit: Limit, count: u32) -> bool {
     report_part(name, "", limit, count)
 }
 
-/// Prints the count of a `part` of what has this name. Returns `true` where it keeps to its limit.
+/// Prints the count of a `part` of the operation with this name; returns `true` if it is within its limit.
 fn report_part(name: &str, part: &str, limit: Limit, count: u32) -> bool {
     let width = 88_usize.saturating_sub(name.len());
     let Limit { budget, ceiling } = limit;
@@ -74,8 +74,9 @@ fn report_part(name: &str, part: &str, limit: Limit, count: u32) -> bool {
     count <= ceiling
 }
 
-/// Counts [`CYCLES`] cycles and reports the dearest: until the bytes of the answer are there, and in all. `cycle` makes one and
-/// returns the instructions of its two parts. Returns `true` where both keep to their limits.
+/// Counts [`CYCLES`] cycles and reports the greatest counts: until the bytes of the answer are ready, and in all.
+/// `cycle` executes one cycle and returns the instructions of its two parts. Returns `true` if both are within their
+/// limits.
 pub fn cycles(name: &str, limits: Limits, mut cycle: impl FnMut() -> [u32; 2]) -> bool {
     let (mut decided, mut all) = (0, 0);
     for _ in 0..CYCLES {
@@ -92,7 +93,7 @@ pub fn exit(success: bool) -> ! {
     loop {}
 }
 
-/// A fault ends the run: the default handler would spin for ever.
+/// Ends the run after a fault, because the default handler would loop forever.
 #[exception]
 unsafe fn HardFault(_: &cortex_m_rt::ExceptionFrame) -> ! {
     hprintln!("hard fault");

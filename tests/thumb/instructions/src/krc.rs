@@ -1,5 +1,5 @@
-//! Instructions that a Cortex-M4F executes for a control cycle beside a KRC. A program of its own, as a board has one of
-//! the two engines: what both use is inlined where one alone uses it.
+//! Counts the instructions that a Cortex-M4F executes for a control cycle with a KRC. It is a separate program, because
+//! a board has only one of the two engines, and common code is inlined if only one of them uses it.
 #![no_std]
 #![no_main]
 

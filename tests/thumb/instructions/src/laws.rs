@@ -1,4 +1,4 @@
-//! Steps of the laws, counted.
+//! Steps of the laws, to be counted.
 
 use core::hint::black_box;
 

@@ -1,6 +1,7 @@
-//! Instructions that a Cortex-M4F executes for the steps of a control cycle, against their budgets.
+//! Counts the instructions that a Cortex-M4F executes for the steps of a control cycle, and compares them with their
+//! budgets.
 //!
-//! `cargo run --release` in this folder; beside a KRC, `cargo run --release --bin krc`.
+//! Run `cargo run --release` in this folder; for a KRC, `cargo run --release --bin krc`.
 #![no_std]
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! Instructions that a Cortex-M4F executes for a control cycle where a program on the controller carries the commands. A program
-//! of its own, as a board is built with these paths or without.
+//! Counts the instructions that a Cortex-M4F executes for a control cycle if a program on the controller carries the
+//! commands. It is a separate program, because a board is built either with these paths or without.
 #![no_std]
 #![no_main]
 

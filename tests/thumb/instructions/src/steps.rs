@@ -1,5 +1,5 @@
-//! The steps that are counted. Budgets of the README rank first; the others stand a little above what was counted, so
-//! that growth is noticed.
+//! The steps that are counted. Budgets of the README come first; the others are slightly above the counts, so that
+//! growth is noticed.
 
 use core::hint::black_box;
 

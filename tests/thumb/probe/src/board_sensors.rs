@@ -1,4 +1,4 @@
-//! The sensors of port-embassy, over ports and buses that may answer anything.
+//! The sensors of port-embassy, with ports and buses that may return anything.
 
 use core::future::Future;
 use core::pin::pin;
@@ -31,8 +31,8 @@ pub fn probe() {
     used(COUNTERS.counted());
 }
 
-/// One poll: up to a reading, or to where the task would let others run. What a second poll does is the same again, but
-/// for the compiler's own check that nobody polls what is finished, which executors never do.
+/// Polls once: up to a reading, or to the point where the task would yield. A second poll would do the same, except for
+/// the compiler's own check that no finished future is polled, which executors never do.
 #[inline(never)]
 fn next(sensor: impl Sensor) {
     let mut sensor = any(sensor);
@@ -45,15 +45,15 @@ fn clock() -> Instant {
     any(Instant::from_micros(9))
 }
 
-/// Unknown bytes, one by one: were the buffer itself shown to the optimiser's blind spot, it would have to believe that
-/// the future around it was changed, too.
+/// Fills a buffer with unknown bytes, one by one. If the buffer itself were passed to the opaque function, the
+/// optimiser would have to assume that the surrounding future was changed, too.
 fn fill(buffer: &mut [u8]) {
     for byte in buffer {
         *byte = any(*byte);
     }
 }
 
-/// A port, a bus, a pin, a converter, a timer: each takes what it is given, and fails or not.
+/// A port, a bus, a pin, a converter and a timer; each accepts any call, and fails or not.
 struct Anything;
 
 impl ErrorType for Anything {

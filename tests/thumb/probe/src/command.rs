@@ -1,4 +1,4 @@
-//! Judgement of sensors, and limits.
+//! The checks of sensors, and limits.
 
 use outrigger_core::command::{Limits, SourceConfig, Sources};
 use outrigger_wire::sensor::{Sample, SampleValue, SourceId};

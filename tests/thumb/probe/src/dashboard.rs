@@ -1,4 +1,4 @@
-//! The clients of dashboard and Robot API, and every sequence against any answer.
+//! The clients of dashboard and Robot API, and every sequence with any answer.
 
 use outrigger_core::client::dashboard::{
     Before, BringUp, BringUpConfig, Client, Diagnosis, Event, Input, Pendant, ProgramConfig, ProgramControl,
@@ -36,7 +36,7 @@ pub fn probe() {
     recovery(software);
 }
 
-/// From what was found to running again, where that is acknowledged.
+/// Runs a recovery from the diagnosis to a running program, if that is acknowledged.
 #[inline(never)]
 fn recovery(software: SoftwareVersion) {
     let mut diagnosis = Diagnosis::new(software);
@@ -76,7 +76,7 @@ fn run(sequence: &mut dyn Sequence) {
     }
 }
 
-/// Either service that carries requests, with any bytes.
+/// Runs either service that carries requests, with any bytes.
 #[inline(never)]
 pub(crate) fn service(service: &mut dyn Service) {
     let mut now = any(Instant::from_micros(1));

@@ -1,6 +1,6 @@
-//! The loop of every port, over sockets and a clock in memory that answer anything: its size, not a proof. An `async fn`
-//! polled after its end panics by itself, and no optimiser knows that nobody does. Any other panic in it is found by
-//! `.ci/run budgets`, in the firmware of every board.
+//! The loop of every port, with sockets and a clock in memory that return anything, to measure its size. It proves
+//! nothing, because an `async fn` panics if it is polled after its end, and no optimiser knows that this never happens.
+//! Any other panic in it is found by `.ci/run budgets`, in the firmware of every board.
 
 use core::future::{Future, pending};
 use core::pin::pin;
@@ -30,7 +30,7 @@ pub(crate) fn run<L: Law<6>>(engine: &mut UrEngine<'_, L>) {
 
 struct Net {
     clock: Clock,
-    /// Of the primary and the real-time link, and of RTDE.
+    /// The sockets of the primary and the real-time link, and of RTDE.
     sockets: [Wire; if cfg!(feature = "rtde") { 3 } else { 2 }],
 }
 
@@ -76,7 +76,7 @@ impl Read for Wire {
 impl Write for Wire {
     async fn write(&mut self, bytes: &[u8]) -> Result<usize, ErrorKind> {
         used(bytes);
-        // Nothing, or more than was offered, is a port's mistake, and panics in the trait's own `write_all`.
+        // Zero, or more than was offered, is an error of a port, and panics in the trait's own `write_all`.
         let written = any(bytes.len()).min(bytes.len());
         self.outstanding.wrote(written, any(Instant::from_micros(1)));
         if written == 0 { Err(ErrorKind::TimedOut) } else { Ok(written) }

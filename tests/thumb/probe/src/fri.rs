@@ -1,4 +1,4 @@
-//! The engine beside a KRC: every input, every output, every question.
+//! The engine for a KRC: every input, every output, every query.
 
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 

@@ -1,4 +1,4 @@
-//! Statements on their way to interpreter mode, and everything that is told of them.
+//! The client of interpreter mode, with all its events.
 
 use outrigger_core::client::interpreter::{Client, InterpreterConfig, InterpreterInput, StatementFile};
 use outrigger_wire::time::{Duration, Instant};

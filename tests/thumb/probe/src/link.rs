@@ -1,4 +1,4 @@
-//! The link monitor, on a clock and on counters.
+//! The link monitor, for clocks and for counters.
 
 use outrigger_core::link::{Counter, LinkConfig, LinkMonitor};
 use outrigger_wire::robot::ControllerTime;

@@ -1,8 +1,8 @@
-//! Proof by linking: with optimisation, no call of the core or of the URScript renderer can panic or allocate.
+//! A proof by linking: with optimisation, no call of the core or of the URScript renderer can panic or allocate.
 //!
-//! The panic handler needs a symbol that nobody defines, and there is no allocator. If any entry point called below can
-//! reach a panic, or wants the heap, this program does not link. Inputs are opaque to the optimiser, so nothing is
-//! proven about one constant only. `.ci/run probe` builds it, and shows who is to blame where it fails.
+//! The panic handler needs a symbol that is not defined, and there is no allocator. If any entry point called below can
+//! reach a panic, or needs the heap, this program does not link. Inputs are opaque to the optimiser, so that the proof
+//! does not depend on a constant. `.ci/run probe` builds it, and shows the caller if it fails.
 #![no_std]
 #![no_main]
 
@@ -26,7 +26,7 @@ mod urscript;
 
 use outrigger_wire_probe::{any, any_bytes, any_numbers, any_state, any_text, into_room, used};
 
-/// Formats `value` as a log line would be; a board with the engine alone reports errors by their numbers.
+/// Formats `value` like a log line; a board with the engine alone reports errors by their numbers.
 fn shown(value: impl core::fmt::Display) {
     if cfg!(feature = "engine_only") {
         return used(value);
@@ -34,7 +34,7 @@ fn shown(value: impl core::fmt::Display) {
     outrigger_wire_probe::shown(value);
 }
 
-/// Where a board's reset code would jump.
+/// The start of the program, to which a board's reset code would jump.
 #[unsafe(no_mangle)]
 extern "C" fn _start() -> ! {
     session::probe();
@@ -62,12 +62,12 @@ extern "C" fn _start() -> ! {
     }
 }
 
-/// What one robot's engine holds, without the memory it receives into.
+/// The memory of one robot's engine, without its receive memory.
 #[cfg(feature = "engine_only")]
 #[used]
 static mut ENGINE: [u8; session::ENGINE_SIZE] = [0; session::ENGINE_SIZE];
 
-/// What RTDE holds beside it.
+/// The additional memory for RTDE.
 #[cfg(all(feature = "engine_only", feature = "rtde"))]
 #[used]
 static mut RTDE: [u8; session::RTDE_SIZE] = [0; session::RTDE_SIZE];

@@ -1,4 +1,4 @@
-//! The mode machine, its two measurements, and the one way from its authority to approved speeds.
+//! The mode machine, its two measurements, and the only way from its authority to approved speeds.
 
 use outrigger_core::command::{Governor, Limits};
 use outrigger_core::mode::{

@@ -21,7 +21,7 @@ pub fn probe() {
 
     let config = JointServoConfig { proportional: any(20.0), ..any(JointServoConfig::default()) };
     let reference = trajectory::<6>().map_or(Reference::Hold, Reference::Relative);
-    // Which law it is, is not known to the compiler: all of them are linked.
+    // The compiler does not know which law it is, so all of them are linked.
     law(any(LawConfig::JointServo { reference: any(reference), config }), &chain, &state);
     used(trajectory::<7>());
 }

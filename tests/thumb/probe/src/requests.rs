@@ -1,4 +1,4 @@
-//! Requests with a key, as a board takes them.
+//! Requests with a key, as a board receives them.
 
 use outrigger_core::mode::Epoch;
 use outrigger_remote::request::keyed::{Key, Reply, Service};
@@ -6,7 +6,7 @@ use outrigger_wire::time::Instant;
 
 use crate::{any, any_bytes, any_text, used};
 
-/// Any datagrams, any requests in them, any answers.
+/// Processes any datagrams with any requests and any answers.
 pub fn probe() {
     used(Key::bytes_of(any_text()));
     let mut service = Service::new(Key::new(&any([0; 32])), any([0; 32]));

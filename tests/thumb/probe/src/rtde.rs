@@ -1,4 +1,4 @@
-//! The client of RTDE on its own, with commands through registers.
+//! The RTDE client alone, with commands through registers.
 
 use outrigger_core::client::rtde::{
     Client, ClientConfig, ClientMemory, Event, Input, Inputs, RegisterCommands, Registers,

@@ -1,4 +1,4 @@
-//! The whole engine beside one robot: every input, every output, every question.
+//! The whole engine for one robot: every input, every output, every query.
 
 #[cfg(feature = "programs")]
 use core::net::{IpAddr, SocketAddr};
@@ -23,13 +23,13 @@ use outrigger_wire::time::{Duration, Instant};
 
 use crate::{any, any_numbers, shown, used};
 
-/// Receive memory \[B\]: 8 KiB hold a backlog of seven packets.
+/// The sizes of the receive memory \[B\]: 8 KiB hold a backlog of seven packets.
 pub const PRIMARY: usize = 2048;
 pub const REALTIME: usize = 8192;
-/// The engine with its law \[B\].
+/// The size of the engine with its law \[B\].
 #[cfg(feature = "engine_only")]
 pub const ENGINE_SIZE: usize = size_of::<UrEngine<'_, Probed<6>>>();
-/// RTDE beside it \[B\].
+/// The size of the additional memory for RTDE \[B\].
 #[cfg(all(feature = "engine_only", feature = "rtde"))]
 pub const RTDE_SIZE: usize = size_of::<RtdeMemory<'_>>();
 

@@ -1,4 +1,4 @@
-//! A program file on its way to a controller, and everything that is told of it.
+//! The upload of a program file to a controller, with all its events.
 
 use outrigger_core::client::script::{ScriptFile, Upload, UploadConfig, UploadEvent, UploadInput};
 use outrigger_wire::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! Every statement the renderer knows.
+//! Every statement of the renderer.
 
 use outrigger_urscript::{
     AnalogDomain, Dialect, DigitalOutput, Output, Popup, ScriptText, ScriptValue, Sec, ServiceLine, ServoJ, SpeedJ,

@@ -1,7 +1,7 @@
-//! Calls every message, view and reader of `outrigger-wire` with inputs that the optimiser knows nothing about.
+//! Calls every message, view and reader of `outrigger-wire` with inputs that are opaque to the optimiser.
 //!
-//! A program that links this with a panic handler that cannot be linked proves that none of them can panic. The helpers are public
-//! for the same proof of the other crates.
+//! A program that links this with a panic handler that cannot be linked proves that none of them can panic. The helpers
+//! are public for the same proof of the other crates.
 #![no_std]
 
 mod messages;
@@ -15,12 +15,12 @@ use core::hint::black_box;
 
 pub use self::messages::any_state;
 
-/// Takes a result that the optimiser cannot leave out.
+/// Consumes a result so that the optimiser cannot remove its computation.
 pub fn used<T>(value: T) {
     let _ = black_box(value);
 }
 
-/// Returns an input that the optimiser knows nothing about.
+/// Returns an input that is opaque to the optimiser.
 pub fn any<T>(value: T) -> T {
     black_box(value)
 }
@@ -41,14 +41,14 @@ pub fn any_numbers<const N: usize>() -> [f32; N] {
     any([0.0; N])
 }
 
-/// Calls `write` with memory of unknown length, and uses what was written.
+/// Calls `write` with memory of unknown length, and consumes the result and the memory.
 pub fn into_room<T>(write: impl FnOnce(&mut [u8]) -> T) {
     let mut room = [0; 1024];
     let result = write(any::<&mut [u8]>(&mut room));
     used((result, room));
 }
 
-/// Formats `value` through `core::fmt`, as a log line would be.
+/// Formats `value` through `core::fmt`, like a log line.
 pub fn shown(value: impl core::fmt::Display) {
     struct Nowhere;
     impl Write for Nowhere {
@@ -60,7 +60,7 @@ pub fn shown(value: impl core::fmt::Display) {
     let _ = write!(Nowhere, "{value}");
 }
 
-/// Calls everything of `outrigger-wire`.
+/// Calls all functions of `outrigger-wire`.
 pub fn probe() {
     messages::probe();
     numbers::probe();

@@ -1,7 +1,7 @@
-//! Proof by linking: with optimisation, no call of `outrigger-wire` can panic or allocate.
+//! A proof by linking: with optimisation, no call of `outrigger-wire` can panic or allocate.
 //!
-//! The panic handler needs a symbol that nobody defines, and there is no allocator. `.ci/run probe` builds it, and names the caller
-//! where it does not link.
+//! The panic handler needs a symbol that is not defined, and there is no allocator. `.ci/run probe` builds it, and
+//! names the caller if it does not link.
 #![no_std]
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Bytes to values and back, and messages out of a stream.
+//! Conversions from bytes to values and back, and extraction of messages from a stream.
 
 use outrigger_wire::fields::{FieldVisitor, Group, Value};
 use outrigger_wire::frame::{Assembler, Framing};
@@ -26,7 +26,7 @@ rtde_recipe! {
     struct Inputs, view InputsView: inputs { standard_digital_output_mask, input_double_register_24 }
 }
 
-/// A visitor that takes every field, as a printer would.
+/// A visitor that consumes every field, like a printer.
 struct Fields;
 
 impl FieldVisitor for Fields {

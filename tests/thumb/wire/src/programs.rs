@@ -1,4 +1,4 @@
-//! Orders to programs on a controller, and what they answer.
+//! Orders to programs on a controller, and their reports.
 
 use outrigger_wire::external_control::Control;
 use outrigger_wire::forward::{TrajectoryPoint, TrajectoryResult};

@@ -1,4 +1,4 @@
-//! Readings of sensors: streams, datagrams, lines, and what a sensor writes.
+//! Sensor readings: streams, datagrams, lines, and the output of a sensor.
 
 use outrigger_wire::sensor::{DATAGRAM_MAX, Decoder, FRAME_MAX, Form, NotAReading, Reading, Scale, SourceId, word};
 use outrigger_wire::time::Instant;

@@ -1,4 +1,4 @@
-//! Requests to the dashboard server and to the Robot API, and their answers.
+//! Requests to the dashboard server and to the Robot API, and their replies.
 
 use outrigger_wire::dashboard::{Argument, Outcome, Reply, Request, RequestKind, is_greeting};
 use outrigger_wire::frame::LineAssembler;
