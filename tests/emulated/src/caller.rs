@@ -1,4 +1,5 @@
-//! A robot that connects to the board, and a stranger who does: the core's robot for tests behind a stack of its own.
+//! A robot that connects to the board, and a stranger that connects too: the core's test robot behind a TCP/IP stack of
+//! its own.
 
 use std::time::Duration;
 
@@ -11,12 +12,13 @@ use smoltcp::wire::{EthernetAddress, IpCidr, Ipv4Address};
 use crate::peer::device::Frames;
 use crate::peer::{PeerOptions, instant};
 
-/// Where the board is, and the port that it listens on.
+/// The address of the board and the port on which it listens.
 const BOARD: (Ipv4Address, u16) = (Ipv4Address::new(10, 0, 2, 15), 50_002);
 const STRANGER: Ipv4Address = Ipv4Address::new(10, 0, 2, 9);
 const CYCLE: Duration = Duration::from_millis(8);
 
-/// Both of them: each is a TCP stack of its own on the wire of frames.
+/// The robot and the stranger. Both connect through one TCP/IP stack, each from an address of its own, over a wire of
+/// frames.
 pub struct Caller {
     robot: Robot,
     interface: Interface,
@@ -24,11 +26,11 @@ pub struct Caller {
     sockets: SocketSet<'static>,
     link: SocketHandle,
     stranger: SocketHandle,
-    /// Whether the robot calls, again after each loss.
+    /// If `true`, the robot connects, and reconnects after each lost connection.
     pub calls: bool,
     calls_made: u16,
     next_cycle: SimTime,
-    /// What it was told, and when.
+    /// The messages that the robot received, with the time of each.
     pub told: Vec<(SimTime, Message)>,
 }
 
@@ -45,7 +47,7 @@ impl Default for Caller {
         let config = Config::new(EthernetAddress(options.mac).into());
         let mut interface = Interface::new(config, &mut frames, instant(SimTime::ZERO));
         interface.update_ip_addrs(|addresses| {
-            // There is room for two.
+            // The interface holds up to two addresses.
             for address in [options.address, STRANGER] {
                 let _ = addresses.push(IpCidr::new(address.into(), options.prefix));
             }
@@ -74,16 +76,16 @@ impl Default for Caller {
 }
 
 impl Caller {
-    /// The robot.
+    /// Returns the robot.
     #[must_use]
     pub fn robot(&self) -> &Robot {
         &self.robot
     }
 
-    /// A stranger connects.
+    /// Opens a connection from the stranger.
     ///
     /// # Panics
-    /// Where its socket is in use.
+    /// If the stranger's socket is in use.
     pub fn knock(&mut self) {
         self.calls_made += 1;
         let socket = self.sockets.get_mut::<tcp::Socket<'_>>(self.stranger);
@@ -91,18 +93,18 @@ impl Caller {
         socket.connect(self.interface.context(), BOARD, from).expect("a socket that is free");
     }
 
-    /// Whether the stranger is connected, or about to be.
+    /// Returns `true` if the stranger is connected or connecting.
     #[must_use]
     pub fn is_stranger_in(&self) -> bool {
         self.sockets.get::<tcp::Socket<'_>>(self.stranger).is_open()
     }
 
-    /// The robot's connection breaks.
+    /// Aborts the robot's connection.
     pub fn hang_up(&mut self) {
         self.sockets.get_mut::<tcp::Socket<'_>>(self.link).abort();
     }
 
-    /// A frame has arrived.
+    /// Passes a received frame to the stack.
     pub fn receive(&mut self, now: SimTime, frame: Vec<u8>) {
         self.frames.incoming.push_back(frame);
         self.poll(now);
@@ -117,7 +119,7 @@ impl Caller {
         }
     }
 
-    /// Brings robot and stack to `now`.
+    /// Advances the robot and the stack to `now`.
     pub fn advance(&mut self, now: SimTime) {
         while self.next_cycle <= now {
             self.next_cycle = self.next_cycle + CYCLE;
@@ -126,7 +128,7 @@ impl Caller {
         self.poll(now);
     }
 
-    /// A cycle of the robot: a state, where somebody hears it, else another call.
+    /// Runs one cycle of the robot: sends a state if the connection is open, otherwise connects again.
     fn cycle(&mut self) {
         let state = self.robot.cycle(outrigger_wire::time::Duration::from_millis(8));
         let socket = self.sockets.get_mut::<tcp::Socket<'_>>(self.link);
@@ -136,23 +138,23 @@ impl Caller {
             socket.connect(self.interface.context(), BOARD, from).expect("a socket that is free");
             self.robot.reconnected();
         }
-        // A state that finds no room is left out, whole.
+        // A state that does not fit into the buffer is omitted entirely.
         if socket.may_send() && socket.send_capacity() - socket.send_queue() >= state.len() {
             socket.send_slice(&state).expect("room");
         }
-        // The board has hung up.
+        // The board has closed the connection.
         if socket.state() == tcp::State::CloseWait {
             socket.abort();
         }
     }
 
-    /// The next frame to put on the wire, until there are none.
+    /// Returns the next frame to put on the wire; `None` if there is none.
     #[must_use]
     pub fn transmit(&mut self) -> Option<Vec<u8>> {
         self.frames.outgoing.pop_front()
     }
 
-    /// When something will happen by itself.
+    /// Returns the time of the next event of the stack or the robot.
     #[must_use]
     pub fn next_event(&mut self, now: SimTime) -> SimTime {
         let stack = self.interface.poll_at(instant(now), &self.sockets);

@@ -1,4 +1,4 @@
-//! The one file that reads a clock: the time a board in QEMU lives in.
+//! The clock of a board in QEMU; the only file that reads a clock.
 
 use std::time::Instant;
 
@@ -6,27 +6,27 @@ use outrigger_sim::time::SimTime;
 
 use crate::standstill::Window;
 
-/// Simulated time from the system's monotonic clock.
+/// Simulated time, taken from the system's monotonic clock.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     start: Instant,
 }
 
 impl Clock {
-    /// A clock that shows zero now.
+    /// Starts a clock that reads zero now.
     #[must_use]
     #[expect(clippy::disallowed_methods, reason = "the file that reads the clock")]
     pub fn start() -> Self {
         Self { start: Instant::now() }
     }
 
-    /// Now.
+    /// Returns the present time.
     #[must_use]
     pub fn now(&self) -> SimTime {
         SimTime::ZERO + self.start.elapsed()
     }
 
-    /// Between these times of this clock.
+    /// Returns the window between these times of this clock.
     #[must_use]
     pub fn window(&self, from: SimTime, until: SimTime) -> Window {
         let at = |time: SimTime| self.start + time.since(SimTime::ZERO);

@@ -1,4 +1,4 @@
-//! Frames that nobody asked for: floods, forgeries and garbage for a board's network stack.
+//! Unsolicited frames for a board's network stack: floods, forgeries and garbage.
 
 use outrigger_sim::rng::Rng;
 use smoltcp::phy::ChecksumCapabilities;
@@ -7,45 +7,46 @@ use smoltcp::wire::{
     IpProtocol, Ipv4Address, Ipv4Packet, Ipv4Repr, TcpControl, TcpPacket, TcpRepr, TcpSeqNumber, UdpPacket, UdpRepr,
 };
 
-/// What they are.
+/// A kind of unsolicited frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Nuisance {
-    /// Questions for the board's hardware address, each from somebody else.
+    /// ARP requests and replies with a random sender each.
     Arp,
-    /// Answers and questions of somebody who says that the robot's address is his: another one each time.
+    /// ARP requests and replies that claim the address `Target::from`, each with another hardware address.
     Claim,
-    /// Datagrams of every length to every port.
+    /// UDP datagrams with random lengths below 1,400 bytes: half of them to port 47,000, the rest to random ports.
     Udp,
-    /// TCP segments out of nowhere: to open ports and closed ones, resets and acknowledgements among them.
+    /// TCP segments from `Target::from` that belong to no connection, to open and closed ports, among them resets and
+    /// acknowledgements.
     Tcp,
-    /// Bytes without a meaning behind a plausible Ethernet header; too short and too long ones among them.
+    /// Random bytes after a plausible Ethernet header. Some frames are too short or too long.
     Noise,
 }
 
 impl Nuisance {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Self; 5] = [Self::Arp, Self::Claim, Self::Udp, Self::Tcp, Self::Noise];
 }
 
-/// Who is bothered.
+/// The receiver of the frames.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
-    /// Its hardware address.
+    /// The hardware address of the receiver.
     pub mac: [u8; 6],
-    /// Its address.
+    /// The IP address of the receiver.
     pub address: Ipv4Address,
-    /// Whom the frames pretend to come from, where that matters.
+    /// The IP address that frames claim as their source, where this matters.
     pub from: Ipv4Address,
 }
 
 impl Default for Target {
-    /// The emulated board, by the robot.
+    /// Returns the emulated board, with the robot as the claimed source.
     fn default() -> Self {
         Self { mac: [2, 0, 10, 0, 2, 15], address: Ipv4Address::new(10, 0, 2, 15), from: Ipv4Address::new(10, 0, 2, 2) }
     }
 }
 
-/// Makes frames, from a seed.
+/// A generator of frames from a seed.
 #[derive(Debug)]
 pub struct Hostile {
     target: Target,
@@ -53,13 +54,13 @@ pub struct Hostile {
 }
 
 impl Hostile {
-    /// Frames for `target`.
+    /// Returns a generator of frames for `target`.
     #[must_use]
     pub fn new(target: Target, seed: u64) -> Self {
         Self { target, rng: Rng::new(seed, 0xBAD) }
     }
 
-    /// The next frame of this kind.
+    /// Returns the next frame of this kind.
     pub fn frame(&mut self, nuisance: Nuisance) -> Vec<u8> {
         match nuisance {
             Nuisance::Arp => {
@@ -84,7 +85,7 @@ impl Hostile {
         (0..count).map(|_| self.rng.next_u64() as u8).collect()
     }
 
-    /// Somebody of this network, never the robot.
+    /// Returns random addresses in this network that are never the robot's.
     fn somebody(&mut self) -> (EthernetAddress, Ipv4Address) {
         let host = 20 + self.below(200) as u8;
         (EthernetAddress([2, 0, 0, 0, 1, host]), Ipv4Address::new(10, 0, 2, host))
@@ -110,7 +111,7 @@ impl Hostile {
         frame
     }
 
-    /// A frame with an IPv4 header and room for `length` bytes behind it, which `fill` fills.
+    /// Returns a frame with an IPv4 header and `length` bytes after it, which `fill` writes.
     fn ipv4(
         &mut self,
         from: Ipv4Address,
@@ -194,7 +195,7 @@ impl Hostile {
         let mut frame = self.ethernet(mac, ethertype, 0);
         frame.extend(self.bytes(length));
         if self.rng.unit() < 0.1 {
-            // Never nothing at all: an empty datagram is the end of QEMU's network.
+            // At least one byte remains, because an empty datagram ends QEMU's network.
             frame.truncate(1 + usize::from(self.below(13)));
         }
         frame

@@ -1,4 +1,4 @@
-//! Commands as the controller saw them, and which states they answered.
+//! The commands as the controller received them, and the states that they answered.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -9,50 +9,53 @@ use outrigger_sim::time::SimTime;
 
 use crate::peer::{Passage, Passing};
 
-/// One `speedj` that reached the controller, or one `stopj` on its own.
+/// A `speedj` that reached the controller, or a `stopj` that is not part of a program with `speedj`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Command {
-    /// When.
+    /// The time of arrival at the controller.
     pub at: SimTime,
-    /// The connection it came by.
+    /// The connection on which it arrived.
     pub client: Conn,
     /// The speeds \[rad/s\]; `None` for a stop.
     pub speeds: Option<[f64; 6]>,
-    /// When the state was sent that it answers: the newest that had been received with it.
+    /// The time at which the controller sent the state that this command answers: the newest state that the client had
+    /// received when it sent the command. `None` if that is not known.
     pub answers: Option<SimTime>,
-    /// States sent before it, since the connection or the record began: by RTDE where any come from there, else over
-    /// that connection.
+    /// The number of states sent before this command, since the connection opened or the evaluated span began. They are
+    /// the states over RTDE if any state was sent over RTDE, otherwise the states over the command's own connection.
     pub states: usize,
 }
 
 impl Command {
-    /// Whether it asks the arm to move.
+    /// Returns `true` if the command is a `speedj` with a speed other than zero.
     #[must_use]
     pub fn moves(&self) -> bool {
         self.speeds.is_some_and(|speeds| speeds != [0.0; 6])
     }
 
-    /// Time from the state it answers to this.
+    /// Returns the time from the state that the command answers to the command itself; `None` if that state is not
+    /// known.
     #[must_use]
     pub fn turnaround(&self) -> Option<Duration> {
         Some(self.at.since(self.answers?))
     }
 }
 
-/// The commands among `passages`, in order.
+/// Returns the commands among `passages`, in order.
 pub(super) fn commands(passages: &[Passage]) -> Vec<Command> {
     let is_rtde_state = |passage: &Passage| passage.port == Port::Rtde && matches!(passage.what, Passing::State(_));
     let by_rtde = passages.iter().any(is_rtde_state);
     let mut states: BTreeMap<Option<Conn>, usize> = BTreeMap::new();
     let mut commands: Vec<Command> = vec![];
-    // The first command whose acknowledgement of a state by RTDE has not come.
+    // The index of the first command without a later acknowledgement over RTDE.
     let mut open = 0;
     for Passage { at, client, port, what } in passages {
         let states = states.entry((!by_rtde).then_some(*client)).or_default();
         match what {
             Passing::State(_) if by_rtde && *port != Port::Rtde => {}
             Passing::State(_) => *states += 1,
-            // Sent behind the command, with which it can share no segment. What was on its way then is no answer's.
+            // The client sends the acknowledgement after the command. The two travel on different connections, so they
+            // share no segment. A state sent after the command arrived cannot be the one that the command answers.
             Passing::Acknowledged(sent) => {
                 for command in commands.iter_mut().skip(open) {
                     command.answers = Some(*sent).filter(|sent| *sent <= command.at);
@@ -61,7 +64,7 @@ pub(super) fn commands(passages: &[Passage]) -> Vec<Command> {
             }
             Passing::Line { text, knows } => {
                 let speeds = speeds_of(text);
-                // The stop inside a program that ends itself is a part of that command.
+                // A stop inside a program with `speedj` is part of that command.
                 if speeds.is_some() || text.starts_with("stopj(") {
                     let answers = knows.filter(|_| !by_rtde);
                     commands.push(Command { at: *at, client: *client, speeds, answers, states: *states });
@@ -73,7 +76,7 @@ pub(super) fn commands(passages: &[Passage]) -> Vec<Command> {
     commands
 }
 
-/// The speeds of a line with `speedj`.
+/// Returns the speeds of a line with `speedj`.
 fn speeds_of(line: &str) -> Option<[f64; 6]> {
     let (_, rest) = line.split_once("speedj([")?;
     let (list, _) = rest.split_once(']')?;
@@ -81,21 +84,22 @@ fn speeds_of(line: &str) -> Option<[f64; 6]> {
     numbers.try_into().ok()
 }
 
-/// How states were answered from when a board was asked to command until it no longer did.
+/// The statistics of how the board answered states, from its first command to its last.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Answers {
-    /// States sent from the first command on.
+    /// The number of states sent from the one that the first command answers up to the last command.
     pub states: usize,
-    /// Commands that came.
+    /// The number of `speedj` commands that arrived.
     pub commands: usize,
-    /// The most commands that had come beyond the states there had been to answer: must be none.
+    /// The largest excess of commands over the states sent before them; must be 0.
     pub unasked: usize,
-    /// Times from a state to its command, ascending.
+    /// The times from a state to its command, ascending.
     pub turnarounds: Vec<Duration>,
 }
 
 impl Answers {
-    /// Of the commands of one connection, all of them from before the first.
+    /// Evaluates the commands of one connection. The list must begin before the first `speedj`, so that all states are
+    /// counted.
     #[must_use]
     pub fn of(commands: &[Command]) -> Self {
         let mut turnarounds: Vec<Duration> = commands.iter().filter_map(Command::turnaround).collect();
@@ -112,13 +116,13 @@ impl Answers {
         }
     }
 
-    /// States that were not answered, because a newer one was there already.
+    /// Returns the number of states that were not answered because a newer one had already arrived.
     #[must_use]
     pub fn overtaken(&self) -> usize {
         self.states.saturating_sub(self.commands)
     }
 
-    /// The turnaround that this share of the commands did not exceed.
+    /// Returns the turnaround that `share` (0 … 1) of the commands did not exceed; zero if there are none.
     #[must_use]
     pub fn quantile(&self, share: f64) -> Duration {
         let last = self.turnarounds.len().saturating_sub(1);
@@ -126,14 +130,15 @@ impl Answers {
         self.turnarounds.get(index.min(last)).copied().unwrap_or_default()
     }
 
-    /// Share of the commands that came within this time.
+    /// Returns the share of the commands (0 … 1) that arrived within `span` after their state.
     #[must_use]
     pub fn within(&self, span: Duration) -> f64 {
         let count = self.turnarounds.partition_point(|turnaround| *turnaround <= span);
         count as f64 / self.turnarounds.len().max(1) as f64
     }
 
-    /// Counts in bins that double: the upper end of each, and how many are in it.
+    /// Returns a histogram of the turnarounds: the upper end of each bin, which doubles from 125 µs on, and the number
+    /// of commands in it.
     #[must_use]
     pub fn histogram(&self) -> Vec<(Duration, usize)> {
         let mut bins = vec![];

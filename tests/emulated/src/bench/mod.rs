@@ -1,4 +1,5 @@
-//! A bench: a board in QEMU, wires that can be hurt, the simulated controller, a sensor beside the arm, and an operator.
+//! A test bench: a board in QEMU, wires with configurable faults, the simulated controller, a sensor beside the arm and
+//! an operator.
 //!
 //! ```text
 //!   sensor ──UART──► firmware in QEMU ──frames──► wire ──► peer ──► simulated controller ──► arm
@@ -6,8 +7,8 @@
 //!      └──────────────────────────────── where the tool really is ───────────────────────────┘
 //! ```
 //!
-//! Real time, one thread: it sleeps until a frame, a line of the log or the next event of the simulation is there.
-//! Everything that passed, everything the board told, and where the arm was is kept in a [`Record`].
+//! Runs in real time on one thread, which sleeps until a frame, a line of the log or the next event of the simulation
+//! is due. A [`Record`] keeps all traffic, the board's log and telemetry, and the position of the arm.
 
 mod commands;
 mod operator;
@@ -30,28 +31,28 @@ pub use commands::{Answers, Command as Commanded};
 pub use operator::Armed;
 pub use record::{Motion, REST, Record};
 
-/// The most frames of a flood at one moment: about 1 ms of a network of 100 Mbit/s.
+/// The most frames of a flood that are sent at once: about 1 ms of traffic on a network of 100 Mbit/s.
 const BURST: u64 = 16;
 
-/// What a run is made from.
+/// The configuration of a run.
 #[derive(Debug)]
 pub struct Setup {
     /// The controller and its arm.
     pub controller: Options,
     /// The controller's end of the network.
     pub peer: PeerOptions,
-    /// What the sensor beside the arm measures, and how often it sends.
+    /// The sensor beside the arm; `None` for no sensor.
     pub sensor: Option<Sensor>,
-    /// What the distance of the tool is measured to, without any sensor.
+    /// The surface to which the distance of the tool is measured, independently of any sensor.
     pub surface: Option<Surface>,
-    /// What the firmware is told, `KEY=VALUE`.
+    /// The options for the firmware, `KEY=VALUE`.
     pub options: Vec<String>,
-    /// The board is ended after this time, whatever happens.
+    /// The longest time that the board runs; it is ended then in any case.
     pub limit: Duration,
 }
 
 impl Setup {
-    /// A controller of this kind, nothing beside its arm, two minutes.
+    /// Returns a setup with this controller, without sensor and surface, and a limit of two minutes.
     #[must_use]
     pub fn new(controller: Options) -> Self {
         Self {
@@ -65,23 +66,23 @@ impl Setup {
     }
 }
 
-/// Who is told what happens: when, and what.
+/// A callback that receives the time and the text of each event of a run.
 pub type Teller<'t> = Box<dyn FnMut(SimTime, &str) + 't>;
 
 /// A board and everything around it.
 pub struct Bench<'f> {
     board: Board<'f>,
     peer: Peer,
-    /// From the board to the controller.
+    /// The wire from the board to the controller.
     pub up: Wire,
-    /// From the controller to the board.
+    /// The wire from the controller to the board.
     pub down: Wire,
     sensor: Option<Sensor>,
     surface: Option<Surface>,
     record: Record,
     teller: Option<Teller<'f>>,
     hostile: Hostile,
-    /// The operator holds the request line.
+    /// Set while the operator holds the request line.
     holds: bool,
 }
 
@@ -95,7 +96,8 @@ impl<'f> Bench<'f> {
     /// Switches everything on.
     ///
     /// # Errors
-    /// What the system refuses, or a controller that never existed.
+    /// Returns an error if the board or its network cannot be started, or if the options describe a controller that
+    /// does not exist.
     pub fn start(firmware: &'f Firmware, setup: Setup) -> io::Result<Self> {
         let unknown = |error: OptionsError| io::Error::new(io::ErrorKind::InvalidInput, error.to_string());
         let controller = Controller::new(setup.controller).map_err(unknown)?;
@@ -116,70 +118,70 @@ impl<'f> Bench<'f> {
         })
     }
 
-    /// The present: the time since the board was switched on.
+    /// Returns the time since the board was switched on.
     #[must_use]
     pub fn now(&self) -> SimTime {
         self.board.now()
     }
 
-    /// Between these times, for what the machine did then.
+    /// Returns the window between these times, for queries of what the machine did then.
     #[must_use]
     pub fn window(&self, from: SimTime, until: SimTime) -> Window {
         self.board.window(from, until)
     }
 
-    /// The last `span` before `at`, for what the machine did then.
+    /// Returns the window of the last `span` before `at`, for queries of what the machine did then.
     #[must_use]
     pub fn window_before(&self, at: SimTime, span: Duration) -> Window {
         self.window(at, at).and_before(span)
     }
 
-    /// The controller.
+    /// Returns the controller.
     #[must_use]
     pub fn controller(&self) -> &Controller {
         self.peer.controller()
     }
 
-    /// The controller, for faults and operators.
+    /// Returns the controller for changes, for example faults and operator actions.
     pub fn controller_mut(&mut self) -> &mut Controller {
         self.peer.controller_mut()
     }
 
-    /// What happened so far.
+    /// Returns the record of the run so far.
     #[must_use]
     pub fn record(&self) -> &Record {
         &self.record
     }
 
-    /// Whether board and bench go before other programs on this machine.
+    /// Returns `true` if the board and this bench have priority over other programs on this machine.
     #[must_use]
     pub fn goes_first(&self) -> bool {
         self.board.goes_first()
     }
 
-    /// How the board ended, if it has.
+    /// Returns how the board ended; `None` while it runs.
     pub fn exit(&mut self) -> Option<Exit> {
         self.board.exit()
     }
 
-    /// The line that the board is told settings over, as `outrigger board` names it.
+    /// Returns the address of the line for settings in the notation of `outrigger board`.
     #[must_use]
     pub fn bench_line(&self) -> String {
         self.board.bench_line()
     }
 
-    /// What QEMU, or a firmware that failed, had to say.
+    /// Returns the standard error of QEMU, which includes the message of a firmware that failed.
     #[must_use]
     pub fn complaints(&self) -> &str {
         self.board.complaints()
     }
 
-    /// From now on `teller` is told what the board says and what is done to it, as it happens.
+    /// Sets the callback for what the board logs and for what is done to the board; it is called as this happens.
     pub fn tell(&mut self, teller: Teller<'f>) {
         self.teller = Some(teller);
     }
 
-    /// Says what is done, to who is told.
+    /// Passes a text about the run to the callback.
     pub fn say(&mut self, text: &str) {
         let now = self.board.now();
         if let Some(teller) = &mut self.teller {
@@ -187,31 +189,33 @@ impl<'f> Bench<'f> {
         }
     }
 
-    /// Connects the sensor, or does something worse.
+    /// Sets the state of the sensor's line: connected, disconnected or sending noise.
     pub fn plug(&mut self, plug: Plug) {
         if let Some(sensor) = &mut self.sensor {
             sensor.set(plug);
         }
     }
 
-    /// Puts a frame on the wire to the board that the controller never sent.
+    /// Puts a frame that the controller never sent on the wire to the board.
     pub fn forge(&mut self, frame: &[u8]) {
         let now = self.board.now();
         self.down.send(now, frame);
     }
 
-    /// Sends a datagram to the board at this port; what it answers is among the record's datagrams, from that port.
+    /// Sends a datagram to this port of the board. Its answers appear among the record's datagrams, with that port as
+    /// their source.
     pub fn send(&mut self, to: std::net::Ipv4Addr, port: u16, bytes: &[u8]) {
         self.peer.send(to, port, bytes);
     }
 
-    /// Lives on for `span` while frames of this kind come in, `per_second` of them.
+    /// Runs for `span` while `per_second` frames of this kind arrive at the board.
     pub fn flood(&mut self, nuisance: Nuisance, per_second: u32, span: Duration) {
         let begun = self.now();
         let mut sent = 0;
         self.run_until(span, |bench| {
             let due = u64::from(per_second) * micros(bench.now().since(begun)) / 1_000_000;
-            // What this program was late for does not come as one burst that no network could carry.
+            // Frames that were due while this program was delayed are dropped rather than sent as one burst that no
+            // network could carry.
             for _ in sent..due.min(sent + BURST) {
                 let frame = bench.hostile.frame(nuisance);
                 bench.forge(&frame);
@@ -221,22 +225,23 @@ impl<'f> Bench<'f> {
         });
     }
 
-    /// Lives on for this long while the board stands still, as on a host that does.
+    /// Stops the board for `span` while everything else runs on, as a host does that pauses the emulator.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the system's error if the emulator cannot be stopped or continued.
     pub fn stand_still(&mut self, span: Duration) -> io::Result<()> {
         self.board.hold(true)?;
         self.run_for(span);
         self.board.hold(false)
     }
 
-    /// Lives on for this long, or until the board has ended; says whether it still runs.
+    /// Runs for `span`, or until the board ends; returns `true` if the board still runs.
     pub fn run_for(&mut self, span: Duration) -> bool {
         !self.run_until(span, |_| false) && self.exit().is_none()
     }
 
-    /// Lives on until `done`, but for no longer than `limit` and not beyond the end of the board; says whether it is done.
+    /// Runs until `done` returns `true`, for at most `limit` and not beyond the end of the board; returns `true` if it
+    /// is done.
     pub fn run_until(&mut self, limit: Duration, mut done: impl FnMut(&mut Self) -> bool) -> bool {
         let end = self.board.now() + limit;
         loop {
@@ -245,7 +250,7 @@ impl<'f> Bench<'f> {
                 return true;
             }
             if self.board.now() >= end || self.exit().is_some() {
-                // What the board said last.
+                // The last output of the board is still unread.
                 self.turn();
                 return done(self);
             }
@@ -260,14 +265,14 @@ impl<'f> Bench<'f> {
         exit
     }
 
-    /// Brings everything up to the present.
+    /// Brings the board, the controller and the wires to the present.
     fn turn(&mut self) {
         while let Some(frame) = self.board.receive() {
             let now = self.board.now();
             self.up.send(now, &frame);
         }
         let now = self.board.now();
-        // Each control cycle by itself, however late this program comes to it.
+        // The record receives an entry for each control cycle, however late this program is.
         while self.peer.controller().next_event() <= now {
             let cycles = self.peer.controller().cycles();
             self.peer.advance(self.peer.controller().next_event());
@@ -295,7 +300,7 @@ impl<'f> Bench<'f> {
         self.record.passages.extend(self.peer.take_passages());
     }
 
-    /// What the peer sends goes over the wire to the board.
+    /// Moves the frames of the peer onto the wire to the board, and the arrived frames to the board.
     fn forward(&mut self, now: SimTime) {
         while let Some(frame) = self.peer.transmit() {
             self.down.send(now, &frame);

@@ -1,4 +1,4 @@
-//! An operator at the bench: presses buttons, and goes by what the board's log says.
+//! The operator of the bench: presses buttons and acts on what the board's log says.
 
 use std::time::Duration;
 
@@ -8,29 +8,29 @@ use outrigger_sim::time::SimTime;
 use super::Bench;
 use crate::qemu::Line;
 
-/// The robot's digital input that asks the board to command and is held, and the one that acknowledges: a bit each.
+/// The robot's digital inputs as bits: a held request for the board to command, and the acknowledgement.
 const REQUEST: u32 = 1 << 0;
 const ACKNOWLEDGE: u32 = 1 << 1;
-/// How long an operator presses a button.
+/// The time for which an operator presses a button.
 const PRESS: Duration = Duration::from_millis(200);
-/// How long an operator lets go of the line before it is raised again.
+/// The time for which an operator releases the request line before raising it again.
 const LET_GO: Duration = Duration::from_millis(150);
-/// By when the board says something to that.
+/// The longest time until the board answers a request in its log.
 const ANSWER: Duration = Duration::from_millis(1_000);
-/// How long an operator looks at what the board says before the next press.
+/// The time for which an operator reads the board's answer before the next press.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// A board that commands.
+/// A board that is commanding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Armed {
-    /// When it was asked to, that time.
+    /// The time of the request that succeeded.
     pub asked: SimTime,
-    /// When it said so.
+    /// The time at which the board logged that it commands.
     pub at: SimTime,
 }
 
 impl Bench<'_> {
-    /// Somebody raises the line that asks the board to command, and holds it; where it is held, it is let go first.
+    /// Raises the request line and holds it. If it was already held, releases it first.
     pub fn request(&mut self) {
         if self.holds {
             self.controller_mut().act(Action::DigitalInputs(0));
@@ -41,7 +41,7 @@ impl Bench<'_> {
         self.holds = true;
     }
 
-    /// Somebody lets go of that line, and presses the button that acknowledges.
+    /// Releases the request line and presses the acknowledge button.
     pub fn acknowledge(&mut self) {
         self.say("operator: acknowledges");
         self.holds = false;
@@ -51,7 +51,7 @@ impl Bench<'_> {
         controller.schedule(released, Action::DigitalInputs(0));
     }
 
-    /// Somebody presses the button for the arm's brakes at the board for this long, and lets go of it.
+    /// Holds the button for the arm's brakes, at the board, for `span`, then releases it.
     pub fn press_for_brakes(&mut self, span: Duration) {
         self.say("operator: asks for the brakes to be released");
         self.board.set_contact(true);
@@ -59,7 +59,8 @@ impl Bench<'_> {
         self.board.set_contact(false);
     }
 
-    /// Lives on until the log says something, from `since` on, that begins with one of `words`.
+    /// Runs until the log has a line, at or after `since`, that begins with one of `words`; `None` if none appears
+    /// within `limit`.
     pub fn hear(&mut self, since: SimTime, words: &[&str], limit: Duration) -> Option<Line> {
         let mut heard = None;
         self.run_until(limit, |bench| {
@@ -69,9 +70,9 @@ impl Bench<'_> {
         heard
     }
 
-    /// Asks the board to command, as often as it takes, as an operator does: what is refused, or not even answered
-    /// because the board was not ready to see the button, is asked for again; what is latched is acknowledged first.
-    /// `None` if it did not command within `limit`.
+    /// Requests command repeatedly, as an operator does. If a request is rejected, or not answered because the board
+    /// was not ready to see the button, it is repeated. Before each repetition, a latched state is acknowledged.
+    /// Returns `None` if the board did not command within `limit`.
     pub fn arm(&mut self, limit: Duration) -> Option<Armed> {
         let end = self.now() + limit;
         while self.now() < end && self.exit().is_none() {
@@ -85,7 +86,7 @@ impl Bench<'_> {
                 }
             }
             self.run_for(LOOK);
-            // Harmless where nothing is latched.
+            // This has no effect if nothing is latched.
             self.acknowledge();
             self.run_for(LOOK);
         }

@@ -1,4 +1,4 @@
-//! What a run left behind.
+//! The record of a run.
 
 use std::time::Duration;
 
@@ -10,35 +10,36 @@ use super::commands::{Command, commands};
 use crate::peer::{Datagram, Passage};
 use crate::qemu::Line;
 
-/// Joints slower than this are at rest \[rad/s\]: a tenth of a millimetre per second at the tool.
+/// The speed up to which a joint counts as at rest \[rad/s\]. At a distance of 1 m from the joint it is 1 mm/s.
 pub const REST: f64 = 0.001;
 
-/// The arm after one control cycle, as it really was.
+/// The actual state of the arm after one control cycle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Motion {
-    /// When.
+    /// The time of the cycle.
     pub at: SimTime,
-    /// Speed of the fastest joint \[rad/s\].
+    /// The speed of the fastest joint \[rad/s\].
     pub speed: f64,
-    /// Distance from the tool to the surface along the tool's axis \[m\].
+    /// The distance from the tool to the surface along the tool's axis \[m\]; `None` if there is no surface, or the
+    /// axis does not meet it.
     pub distance: Option<f64>,
 }
 
-/// Everything that happened, each list in the order of time.
+/// The record of a run. Each list is in chronological order.
 #[derive(Clone, Debug, Default)]
 pub struct Record {
     /// The board's log.
     pub log: Vec<Line>,
-    /// What the board sent to the telemetry port.
+    /// The datagrams that the board sent to the telemetry port.
     pub datagrams: Vec<Datagram>,
-    /// What passed the controller's connections.
+    /// The traffic of the controller's connections.
     pub passages: Vec<Passage>,
-    /// The arm, one entry per control cycle.
+    /// The motion of the arm, one entry per control cycle.
     pub motion: Vec<Motion>,
 }
 
 impl Record {
-    /// A control cycle has passed.
+    /// Adds an entry for a control cycle.
     pub(super) fn note_cycle(&mut self, controller: &Controller, surface: Option<&Surface>) {
         let arm = controller.truth();
         let tool = arm.tool();
@@ -49,21 +50,21 @@ impl Record {
         });
     }
 
-    /// The first line of the log from `since` on that begins with one of `words`.
+    /// Returns the first line of the log at or after `since` that begins with one of `words`.
     #[must_use]
     pub fn said(&self, since: SimTime, words: &[&str]) -> Option<&Line> {
         let first = self.log.partition_point(|line| line.at < since);
         self.log.iter().skip(first).find(|line| words.iter().any(|word| line.text.starts_with(word)))
     }
 
-    /// Everything the log says from `since` on.
+    /// Returns the log at and after `since` as text, one line per entry.
     #[must_use]
     pub fn story(&self, since: SimTime) -> String {
         let lines = self.log.iter().filter(|line| line.at >= since);
         lines.map(|line| format!("{:>9} {line}\n", line.at.to_string())).collect()
     }
 
-    /// The commands that reached the controller from `from` until `until`.
+    /// Returns the commands that reached the controller from `from` until `until`.
     #[must_use]
     pub fn commands(&self, from: SimTime, until: SimTime) -> Vec<Command> {
         let first = self.passages.partition_point(|passage| passage.at < from);
@@ -71,7 +72,7 @@ impl Record {
         commands(self.passages.get(first..last).unwrap_or_default())
     }
 
-    /// The arm from `from` until `until`.
+    /// Returns the motion of the arm from `from` until `until`.
     #[must_use]
     pub fn motion(&self, from: SimTime, until: SimTime) -> &[Motion] {
         let first = self.motion.partition_point(|motion| motion.at < from);
@@ -79,7 +80,8 @@ impl Record {
         self.motion.get(first..last).unwrap_or_default()
     }
 
-    /// How long after `since` the arm was at rest for good, up to `until`; `None` where it was not.
+    /// Returns the time from `since` until the arm came to rest and stayed at rest until `until`; `None` if it still
+    /// moves at the end.
     #[must_use]
     pub fn rest_after(&self, since: SimTime, until: SimTime) -> Option<Duration> {
         let motion = self.motion(since, until);
@@ -89,7 +91,8 @@ impl Record {
         }
     }
 
-    /// Root mean square and greatest of the distance's error \[m\], from `from` until `until`.
+    /// Returns the root mean square and the largest absolute value of the error of the distance \[m\], from `from`
+    /// until `until`; `None` without a measurement.
     #[must_use]
     pub fn distance_error(&self, wanted: f64, from: SimTime, until: SimTime) -> Option<(f64, f64)> {
         let errors: Vec<f64> =

@@ -1,8 +1,9 @@
-//! A closed loop: *sensor → UART → firmware in QEMU → speedj → simulated arm → sensor*, hurt twice, and judged.
+//! A closed loop: *sensor → UART → firmware in QEMU → speedj → simulated arm → sensor*. It is disturbed twice and then
+//! checked.
 //!
-//! The board holds its tool 50 mm over a workpiece that heaves and has waves. Then the link stalls, then the sensor is
-//! unplugged. Each time the board has to fall back for the right reason, bring the arm to rest in time, and stay there
-//! until an operator has acknowledged and asked again.
+//! The board holds its tool 50 mm over a workpiece that heaves and has waves. First the link stalls, then the sensor is
+//! unplugged. Each time the board must fall back for the correct reason, bring the arm to rest in time, and remain at
+//! rest until an operator has acknowledged and requested command again.
 
 mod report;
 
@@ -21,36 +22,36 @@ use crate::sensor::{Plug, Sensor, workpiece};
 use crate::tries::{Verdict, nobodys_fallback};
 pub use report::{Check, Report};
 
-/// The distance that the board holds \[m\]; `boards/standoff.toml` says the same.
+/// The distance that the board holds \[m\], as in `boards/standoff.toml`.
 pub const DISTANCE: f64 = 0.05;
-/// How far the tool begins from the workpiece \[m\].
+/// The initial distance from the tool to the workpiece \[m\].
 const START: f64 = 0.07;
-/// The sensor's pace.
+/// The period of the sensor's readings.
 const READING: Duration = Duration::from_millis(4);
-/// How long nothing crosses the wire.
+/// The duration of the link stall.
 const STALL: Duration = Duration::from_millis(300);
-/// How long every step of the story may take.
+/// The timeout of each step of the sequence.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How long the distance may take to settle.
+/// The time after which the distance must have settled.
 const SETTLING: Duration = Duration::from_secs(3);
-/// How long an operator looks at a fallback, and then again after it is acknowledged.
+/// The time for which an operator waits after a fallback, and again after acknowledging it.
 const LOOK: Duration = Duration::from_millis(700);
-/// How often a machine that stood still is given another chance.
+/// The most unplanned fallbacks after which the board is armed again.
 const ATTEMPTS: usize = 10;
-/// How much later than it happened a fallback may be in the log, and what causes it begin before.
+/// The longest delay from a fallback to its line in the log, and from the start of its cause to the fallback.
 const LOGGED: Duration = Duration::from_millis(60);
 
-/// What is done to the board's surroundings.
+/// A disturbance of the board's surroundings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trouble {
-    /// Nothing crosses the wire for a while; then everything at once.
+    /// The wire transmits nothing for a while, then delivers everything at once.
     LinkStall,
     /// The sensor's cable is pulled.
     SensorCable,
 }
 
 impl Trouble {
-    /// In words.
+    /// Returns a description of the disturbance.
     #[must_use]
     pub const fn text(self) -> &'static str {
         match self {
@@ -59,8 +60,8 @@ impl Trouble {
         }
     }
 
-    /// What commanding may end with: a stalled link is seen by the age of states, by their absence, or by bytes that
-    /// are not acknowledged, whichever limit is reached first.
+    /// Returns the reasons with which commanding may end. A stalled link is detected by the age of the states, by their
+    /// absence or by bytes that are not acknowledged, whichever limit is reached first.
     #[must_use]
     pub const fn expected(self) -> &'static [Reason] {
         match self {
@@ -69,7 +70,8 @@ impl Trouble {
         }
     }
 
-    /// By when the board has to see it: the threshold of `boards/standoff.toml` and two cycles.
+    /// Returns the time by which the board must detect the disturbance: the threshold of `boards/standoff.toml` plus
+    /// four periods of the controller.
     fn seen_within(self, period: Duration) -> Duration {
         let threshold = match self {
             Self::LinkStall => Duration::from_millis(40),
@@ -79,97 +81,98 @@ impl Trouble {
     }
 }
 
-/// One trouble and what followed.
+/// A disturbance and what followed.
 #[derive(Clone, Debug)]
 pub struct Round {
-    /// What was done.
+    /// The disturbance.
     pub trouble: Trouble,
-    /// When.
+    /// The time at which it began.
     pub at: SimTime,
-    /// Speed of the fastest joint then \[rad/s\].
+    /// The speed of the fastest joint at that time \[rad/s\].
     pub speed: f64,
-    /// What the log says of the fallback, and when.
+    /// The time and the text of the log's line about the fallback.
     pub fallback: Option<(SimTime, String)>,
-    /// From the trouble until the arm was at rest, for as long as the trouble lasted.
+    /// The time from the start of the disturbance until the arm was at rest, up to the end of the disturbance; `None`
+    /// if it did not come to rest.
     pub rest: Option<Duration>,
-    /// The end of the trouble.
+    /// The end of the disturbance.
     pub over: SimTime,
-    /// What was under way when the wire stood still arrives late. From the end of the trouble until the arm was at rest
-    /// for good.
+    /// The time from the end of the disturbance until the arm was at rest for good. Text that was on its way while the
+    /// wire stalled arrives late and may move the arm. `None` if it did not come to rest.
     pub late: Option<Duration>,
-    /// Commands that moved the arm, or would have, between rest and the next request.
+    /// The number of commands to move, and of cycles in which the arm moved, between rest and the next request.
     pub unasked: usize,
-    /// When the board commanded again.
+    /// The time at which the board commanded again.
     pub armed_again: Option<SimTime>,
 }
 
-/// What a run is made from.
+/// The parameters of a run.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// The controller's software.
+    /// The controller's software version.
     pub software: SoftwareVersion,
-    /// How long the board is on.
+    /// The time for which the board is on.
     pub span: Duration,
-    /// Where chance comes from.
+    /// The seed of random numbers.
     pub seed: u64,
 }
 
-/// What became of a run, apart from its record.
+/// The events of a run, apart from its record.
 #[derive(Clone, Debug, Default)]
 pub struct Story {
-    /// What the log says of the controller.
+    /// The time and the text of the log's line about the controller.
     pub connected: Option<(SimTime, String)>,
-    /// When the board commanded first.
+    /// The time at which the board first commanded.
     pub armed: Option<SimTime>,
-    /// When it commanded, and its distance had settled.
+    /// The spans in which the board commanded and the distance had settled.
     pub settled: Vec<(SimTime, SimTime)>,
-    /// From when it was asked to command until it no longer did.
+    /// The spans from a request to the end of commanding.
     pub commanding: Vec<(SimTime, SimTime)>,
-    /// The troubles.
+    /// The disturbances.
     pub rounds: Vec<Round>,
-    /// What it says of fallbacks that nobody caused.
+    /// The time and the log's text of each fallback that no disturbance caused.
     pub unplanned: Vec<(SimTime, String)>,
-    /// How it ended.
+    /// The way in which the board ended; `None` if it did not end.
     pub exit: Option<Exit>,
 }
 
-/// The configuration that the firmware is built with: the shipped thresholds at 125 states a second, wider ones, named in
-/// the file, at 500.
+/// Returns the path of the configuration for the firmware: the shipped thresholds for 125 states a second, wider
+/// thresholds in the file for 500 states a second.
 #[must_use]
 pub fn configuration(software: SoftwareVersion) -> PathBuf {
     let name = if software.at_least(5, 0) { "standoff-500hz.toml" } else { "standoff.toml" };
     Path::new(env!("CARGO_MANIFEST_DIR")).join("boards").join(name)
 }
 
-/// How old a state may be while commanding, by that configuration.
+/// Returns the age of a state that is too old for commanding, according to that configuration.
 #[must_use]
 pub fn stale_after(software: SoftwareVersion) -> Duration {
     Duration::from_millis(if software.at_least(5, 0) { 100 } else { 40 })
 }
 
-/// The shortest standstill of this machine that ends commanding: the other half is what a state is old when it begins, and
-/// what an emulator takes to catch up.
+/// Returns the shortest standstill of this machine that can end commanding. The other half of the limit covers the age
+/// of a state at the start of the standstill and the time that the emulator takes to catch up.
 #[must_use]
 pub fn ending_standstill(software: SoftwareVersion) -> Duration {
     stale_after(software) / 2
 }
 
-/// How long before a fallback in the log such a standstill is looked for.
+/// Returns how long before a fallback in the log such a standstill is searched for.
 #[must_use]
 pub fn looked_back(software: SoftwareVersion) -> Duration {
     stale_after(software) * 2 + LOGGED
 }
 
-/// What a fallback that nobody caused means.
+/// Judges a fallback that no disturbance caused.
 #[must_use]
 pub fn unplanned(bench: &Bench<'_>, software: SoftwareVersion, at: SimTime, said: &str) -> Verdict {
     nobodys_fallback(said, bench.window_before(at, looked_back(software)), ending_standstill(software))
 }
 
-/// What is around the board.
+/// Returns the surroundings of the board.
 ///
 /// # Panics
-/// Where there never was such a controller.
+/// If there is no controller with this software version.
 #[must_use]
 pub fn setup(plan: &Plan) -> Setup {
     let options = Options { seed: plan.seed, ..Options::for_software(plan.software) };
@@ -181,10 +184,10 @@ pub fn setup(plan: &Plan) -> Setup {
     setup
 }
 
-/// Plays the story on a board with this firmware, and tells what happens as it does.
+/// Runs the sequence on a board with this firmware; `teller` receives the events as they happen.
 ///
 /// # Errors
-/// Where there is no board to play it with.
+/// Returns an error if the board cannot be started.
 pub fn play<'f>(firmware: &'f Firmware, plan: &Plan, teller: Teller<'f>) -> io::Result<Report> {
     let mut setup = setup(plan);
     setup.options.push(format!("seconds={}", plan.span.as_secs()));
@@ -204,10 +207,10 @@ struct Player<'b, 'f> {
 }
 
 impl Player<'_, '_> {
-    /// The story, as far as it comes.
+    /// Runs the sequence as far as possible.
     fn play(&mut self, span: Duration) {
         let _ = self.scenes(span);
-        // The firmware ends by itself, with the arm at rest.
+        // The firmware ends by itself when the arm is at rest.
         let left = (SimTime::ZERO + span).since(self.bench.now());
         self.bench.run_until(left + PATIENCE, |bench| bench.exit().is_some());
     }
@@ -225,7 +228,7 @@ impl Player<'_, '_> {
         self.work(armed, at(1.0))
     }
 
-    /// Lets the board work until `end`. What falls back without a trouble is armed again.
+    /// Lets the board work until `end`. After a fallback without a disturbance, arms the board again.
     fn work(&mut self, mut armed: Armed, end: SimTime) -> Option<()> {
         loop {
             let left = end.since(self.bench.now());
@@ -268,7 +271,7 @@ impl Player<'_, '_> {
         self.bench.plug(Plug::In);
         self.bench.acknowledge();
         self.bench.run_for(LOOK);
-        // Until here nobody has asked for anything.
+        // No request for command has been made up to here.
         let now = self.bench.now();
         let record = self.bench.record();
         let round = self.story.rounds.last_mut()?;
@@ -283,8 +286,8 @@ impl Player<'_, '_> {
     }
 }
 
-/// Lives on until the board has said that the arm rests, or that it stands before it anew: text that waited in the network is
-/// dropped with the connection, and rest is measured on the next one.
+/// Runs until the board logs that the arm is at rest, or that it has reconnected without knowing the arm to be at rest.
+/// Queued text is dropped with the connection, and rest is measured on the next connection.
 pub fn rested(bench: &mut Bench<'_>, since: SimTime) -> Option<SimTime> {
     let line = bench.hear(since, &["at rest", "not known to be at rest"], PATIENCE)?;
     if !line.text.starts_with("at rest") {
@@ -293,7 +296,7 @@ pub fn rested(bench: &mut Bench<'_>, since: SimTime) -> Option<SimTime> {
     Some(bench.now())
 }
 
-/// Commands that ask for motion, and cycles in which the arm moved, from `from` until `until`.
+/// Counts the `speedj` commands, and the cycles in which the arm moved, from `from` until `until`.
 fn unasked(record: &Record, from: SimTime, until: SimTime) -> usize {
     let commands = record.commands(from, until).iter().filter(|command| command.speeds.is_some()).count();
     commands + record.motion(from, until).iter().filter(|motion| motion.speed > REST).count()

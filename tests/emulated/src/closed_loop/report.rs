@@ -1,4 +1,4 @@
-//! What a run showed, and whether that is what it must show.
+//! The report on a run, with the checks that a run must pass.
 
 use outrigger_core::engine::ur::link_name;
 use std::time::Duration;
@@ -15,38 +15,39 @@ use crate::standstill;
 use crate::telemetry::Telemetry;
 use crate::tries::Verdict;
 
-/// The root mean square of the distance's error may be this \[m\].
+/// The largest permitted root mean square of the error of the distance \[m\].
 const ERROR: f64 = 0.001;
-/// Share of the states that may be overtaken by newer ones: the emulated board shares its processor.
+/// The largest permitted share of states (0 … 1) that newer states overtake, because the emulated board shares its
+/// processor.
 const OVERTAKEN: f64 = 0.2;
-/// What a machine that emulates a board may be late by.
+/// The delay that the machine with the emulator may add.
 const HOST: Duration = Duration::from_millis(60);
-/// Deceleration of a stop \[rad/s²\], and how long the last command holds: those of `boards/standoff.toml`.
+/// The deceleration of a stop \[rad/s²\], and the time for which the last command holds, as in `boards/standoff.toml`.
 const STOP: f64 = 10.0;
 const HOLD: Duration = Duration::from_millis(40);
 
-/// One thing that must hold.
+/// A check of a run.
 #[derive(Clone, Debug)]
 pub struct Check {
-    /// Its name.
+    /// The name of the check.
     pub name: &'static str,
-    /// Whether it does.
+    /// If `true`, the check passed.
     pub passed: bool,
-    /// What was seen, and what is asked for.
+    /// The observed values and the expected ones.
     pub detail: String,
 }
 
-/// What a run showed.
+/// The result of a run.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// What must hold, in the order of the story.
+    /// The checks, in the order of the sequence.
     pub checks: Vec<Check>,
-    /// What was measured, by name.
+    /// The measured values by name.
     pub figures: Vec<(&'static str, String)>,
 }
 
 impl Report {
-    /// The checks that do not hold.
+    /// Returns the checks that did not pass.
     pub fn failed(&self) -> impl Iterator<Item = &Check> {
         self.checks.iter().filter(|check| !check.passed)
     }
@@ -129,8 +130,8 @@ fn answered(answers: &[Answers], period: Duration) -> Check {
     }
 }
 
-/// What the machine stood still for while something was measured is no fault of the board: times are allowed as much more,
-/// and a board that says it stood still is right.
+/// Checks one disturbance. A standstill of the machine during a measurement is no fault of the board: the permitted
+/// times are longer by the length of the standstill, and a board that reports a standstill of its own is right.
 fn judged(plan: &Plan, round: &Round, period: Duration, bench: &Bench<'_>) -> [Check; 4] {
     let names = match round.trouble {
         Trouble::LinkStall => ["link-stall-reason", "link-stall-rest", "link-stall-stays", "link-stall-arms-again"],
@@ -199,7 +200,7 @@ fn millis(span: Duration) -> String {
     format!("{:.0} ms", span.as_secs_f64() * 1e3)
 }
 
-/// Commanding that nobody ended goes on; but a machine that stands still may end it.
+/// Checks that commanding does not end without a disturbance, except because of a standstill of the machine.
 fn only_when_hurt(plan: &Plan, story: &Story, bench: &Bench<'_>) -> Check {
     let fails = |(at, text): &&(SimTime, String)| !unplanned(bench, plan.software, *at, text).passes(text);
     let own: Vec<&str> = story.unplanned.iter().filter(fails).map(|(_, text)| text.as_str()).collect();
@@ -215,7 +216,7 @@ fn only_when_hurt(plan: &Plan, story: &Story, bench: &Bench<'_>) -> Check {
     }
 }
 
-/// How long the arm brakes, and its drives lag behind.
+/// Returns the time for which the arm brakes and its drives follow with a lag.
 fn braking(round: &Round) -> Duration {
     let lag = Options::default().drive.lag.as_secs_f64();
     let decay = (STOP * lag / REST).max(1.0).ln() * lag;
@@ -248,7 +249,7 @@ fn told(telemetry: &Telemetry) -> Check {
     }
 }
 
-/// States come from RTDE where the software has it.
+/// Checks that the states come from RTDE if the software has RTDE.
 fn sourced(plan: &Plan, telemetry: &Telemetry) -> Check {
     let by_rtde = plan.software.at_least(3, 4);
     let wanted = if by_rtde { LinkId::RTDE } else { LinkId::REALTIME };
@@ -260,7 +261,7 @@ fn sourced(plan: &Plan, telemetry: &Telemetry) -> Check {
     }
 }
 
-/// Every recording that came whole is run again on this machine; there is one at least for each fault of the story.
+/// Runs every complete recording again on this machine; there must be at least one for each disturbance.
 fn replayed(telemetry: &Telemetry, story: &Story) -> Check {
     let runs: Vec<_> = telemetry.recordings.values().filter_map(|(_, recording)| recording.replayed()).collect();
     let texts: u32 = runs.iter().flatten().map(|replayed| replayed.texts).sum();

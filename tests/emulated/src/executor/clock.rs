@@ -1,4 +1,4 @@
-//! The time driver of `embassy-time` in tests: virtual, and each test thread's own.
+//! The time driver of `embassy-time` in tests: virtual time, separate for each test thread.
 
 use std::cell::RefCell;
 use std::task::Waker;
@@ -7,14 +7,14 @@ use embassy_time_driver::{Driver, time_driver_impl};
 use outrigger_sim::time::SimTime;
 use outrigger_wire::time::Instant;
 
-/// The board has been running for a while when the simulation begins: nothing may depend on where either begins.
+/// The uptime of the board when the simulation begins \[µs\]. It is not zero, so that no test depends on either start.
 const UPTIME: u64 = 7_000_000;
 
-/// One clock, and who waits on it.
+/// A clock and the tasks that sleep on it.
 #[derive(Default)]
 struct Clock {
     micros: u64,
-    /// The earliest time each task is to be woken at, as in an executor's own queue.
+    /// The tasks with the earliest time to wake each of them \[µs\], as in an executor's own queue.
     sleepers: Vec<(u64, Waker)>,
 }
 
@@ -39,12 +39,12 @@ impl Driver for Virtual {
     }
 }
 
-/// A new simulation begins on this thread.
+/// Begins a new simulation on this thread.
 pub fn begin() {
     CLOCK.set(Clock { micros: UPTIME, sleepers: vec![] });
 }
 
-/// It is `now`: wakes who waited for it.
+/// Sets the time to `now` and wakes the tasks that are due.
 pub fn advance(now: SimTime) {
     let due: Vec<Waker> = CLOCK.with_borrow_mut(|clock| {
         clock.micros = UPTIME + now.as_micros();
@@ -60,14 +60,14 @@ pub fn now() -> SimTime {
     SimTime::from_micros(CLOCK.with_borrow(|clock| clock.micros).saturating_sub(UPTIME))
 }
 
-/// When somebody is to be woken next.
+/// Returns the time of the next wake-up; [`SimTime::MAX`] if there is none.
 #[must_use]
 pub fn next_alarm() -> SimTime {
     let next = CLOCK.with_borrow(|clock| clock.sleepers.iter().map(|(at, _)| *at).min());
     next.map_or(SimTime::MAX, |at| SimTime::from_micros(at.saturating_sub(UPTIME)))
 }
 
-/// The board's time, on the simulation's clock.
+/// Returns a time of the board on the simulation's clock.
 #[must_use]
 pub fn sim_time(at: Instant) -> SimTime {
     SimTime::from_micros(at.as_micros().saturating_sub(UPTIME))

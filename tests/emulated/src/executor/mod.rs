@@ -1,4 +1,4 @@
-//! A board's executor, and its clock behind `embassy-time`: virtual, and each test thread's own.
+//! The executor of a board, and its clock behind `embassy-time`: virtual time, separate for each test thread.
 
 pub mod clock;
 mod task;

@@ -1,11 +1,11 @@
-//! The board's executor: tasks that are polled where something woke them.
+//! The board's executor: polls the tasks that have been woken.
 
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Wake, Waker};
 
-/// Nothing should need this many rounds without time passing.
+/// The most rounds of polling without time passing; no task should need more.
 pub const BUSY: u32 = 10_000;
 
 /// One task.
@@ -24,18 +24,18 @@ impl Wake for Flag {
 }
 
 impl Task {
-    /// Polled with the others from now on.
+    /// Creates a task that is polled with the others.
     pub fn new(future: impl Future<Output = ()> + 'static) -> Self {
         Self { future: Some(Box::pin(future)), woken: Arc::new(Flag(AtomicBool::new(true))) }
     }
 
-    /// Whether it has ended.
+    /// Returns `true` if the task has ended.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.future.is_none()
     }
 
-    /// Polls it if something has woken it; says whether it was.
+    /// Polls the task if it has been woken; returns `true` if it has.
     fn run(&mut self) -> bool {
         let Some(future) = self.future.as_mut().filter(|_| self.woken.0.swap(false, Ordering::Relaxed)) else {
             return false;
@@ -48,12 +48,12 @@ impl Task {
     }
 }
 
-/// Polls each that something has woken; says whether there was one.
+/// Polls each task that has been woken; returns `true` if there was one.
 pub fn run_all(tasks: &mut [Task]) -> bool {
     tasks.iter_mut().fold(false, |busy, task| task.run() | busy)
 }
 
-/// Memory that lives as long as a board's does. Tests end soon.
+/// Allocates memory for the life of a board. It is never freed, because tests end soon.
 pub fn leak<T>(value: T) -> &'static mut T {
     Box::leak(Box::new(value))
 }
