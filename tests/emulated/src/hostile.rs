@@ -14,7 +14,7 @@ pub enum Nuisance {
     Arp,
     /// ARP requests and replies that claim the address `Target::from`, each with another hardware address.
     Claim,
-    /// UDP datagrams with random lengths below 1,400 bytes: half of them to port 47,000, the rest to random ports.
+    /// UDP datagrams with random lengths below 1400 bytes: half of them to port 47000, the rest to random ports.
     Udp,
     /// TCP segments from `Target::from` that belong to no connection, to open and closed ports, among them resets and
     /// acknowledgements.

@@ -1,12 +1,12 @@
 //! Emulated boards opposite the simulated controller.
 //!
 //! [`peer::Peer`] is the robot's end of a network of Ethernet frames: the simulated controller behind a TCP/IP stack of
-//! its own, sans-IO and in virtual time. [`wire::Wire`] is one direction of a cable that loses, delays, doubles and
-//! reorders frames. Both serve tests in virtual time (a port's stack on the other end of the wire) and a board that
-//! runs in QEMU in real time.
+//! its own. It performs no input or output of its own and runs in virtual time. [`wire::Wire`] is one direction of a
+//! cable that loses, delays, duplicates and reorders frames. Both serve tests in virtual time, with a port's stack on
+//! the other end of the wire, and boards that run in QEMU in real time.
 //!
-//! Nothing here decides with the core's link, mode or session: what a board does is judged by what it put on the wire,
-//! by where the arm really is, and by what its telemetry says.
+//! No code here uses the core's link, mode or session to decide. The behaviour of a board is judged by the traffic on
+//! the wire, by the actual position of the arm, and by the board's telemetry.
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "qemu")]
@@ -28,7 +28,7 @@ pub mod priority;
 #[cfg(feature = "qemu")]
 pub mod qemu;
 pub use outrigger_require as require;
-// For a driver's tests, which name no other package of ours: random numbers by a seed, and virtual time.
+// For a driver's tests, which depend on no other package of ours: random numbers from a seed, and virtual time.
 pub use outrigger_sim::rng::Rng;
 pub use outrigger_sim::time::SimTime;
 pub mod sensor;

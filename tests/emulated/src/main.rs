@@ -1,4 +1,4 @@
-//! `outrigger-emulated`: a board in QEMU, for people.
+//! `outrigger-emulated`: a board in QEMU, for interactive use.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -20,37 +20,38 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Task {
-    /// Builds the firmware, closes the loop sensor → UART → firmware → arm → sensor, hurts it twice, and checks itself.
+    /// Builds the firmware, closes the loop sensor → UART → firmware → arm → sensor, disturbs it twice, and checks the
+    /// result.
     ///
-    /// The board holds its tool 50 mm over a workpiece. Then nothing crosses the wire for 300 ms, then the sensor is
-    /// unplugged; each time the arm has to come to rest, and to move again only after an acknowledgement and a new
-    /// request. Nothing but QEMU and the compiler's target is needed, and no privileges: the network is one of
-    /// Unix datagrams between QEMU and this program.
+    /// The board holds its tool 50 mm over a workpiece. First the wire transmits nothing for 300 ms, then the sensor is
+    /// unplugged. Each time the arm must come to rest, and may only move again after an acknowledgement and a new
+    /// request. Only QEMU and the compiler's target are needed, and no privileges: the network consists of Unix
+    /// datagrams between QEMU and this program.
     ///
-    /// While a processor of this machine stands still, no board can be on time: that is measured, and what a check
-    /// allows for because of it is printed.
+    /// No board can be on time while a processor of this machine stands still. This is measured, and the allowance that
+    /// a check makes for it is printed.
     ///
-    /// Exit codes: 0 all checks hold, 1 no firmware or no QEMU, 4 a check does not hold (it is named).
+    /// Exit codes: 0 all checks pass, 1 no firmware or no QEMU, 4 a check does not pass (it is named).
     Standoff {
         /// The emulated machine.
         #[arg(long, value_enum, default_value = "an386")]
         machine: Processor,
-        /// How long the board is on [s].
+        /// The time for which the board is on [s].
         #[arg(long, default_value_t = 40, value_parser = clap::value_parser!(u64).range(24..=3600))]
         seconds: u64,
         /// The controller's software, for example 3.15 (125 states a second) or 5.15 (500).
         #[arg(long, default_value = "5.15", value_parser = software)]
         software: SoftwareVersion,
-        /// This program instead of one that is built.
+        /// A program to run instead of building one.
         #[arg(long, value_name = "FILE")]
         elf: Option<PathBuf>,
-        /// Where chance comes from.
+        /// The seed of random numbers.
         #[arg(long, default_value_t = 1)]
         seed: u64,
     },
     /// Runs a program with its log on standard output: the runner of `cargo run` in boards/qemu-mps2.
     ///
-    /// The network is QEMU's own: the board finds this host at 10.0.2.2, `outrigger sim ur` and `outrigger watch` there.
+    /// Uses QEMU's own network: the board finds this host at 10.0.2.2, with `outrigger sim ur` and `outrigger watch`.
     /// Ends with the board's own exit status.
     Board {
         /// The program.
@@ -59,16 +60,16 @@ enum Task {
         /// The emulated machine.
         #[arg(long, value_enum, default_value = "an386")]
         machine: Processor,
-        /// What its serial line is connected to, as QEMU names it: unix:PATH,server=on,wait=off
+        /// The device at the board's serial line, in QEMU's notation: unix:PATH,server=on,wait=off
         #[arg(long, env = "OUTRIGGER_UART", value_name = "DEVICE")]
         uart: Option<String>,
-        /// What its line at the bench is connected to, likewise; `outrigger board` is at the other end.
+        /// The device at the line for settings, in the same notation; `outrigger board` is at the other end.
         #[arg(long, env = "OUTRIGGER_BENCH", value_name = "DEVICE")]
         bench: Option<String>,
-        /// What the program is told.
+        /// The options for the program.
         #[arg(value_name = "KEY=VALUE")]
         options: Vec<String>,
-        /// More words for QEMU.
+        /// Further arguments for QEMU.
         #[arg(last = true, value_name = "QEMU OPTION")]
         qemu: Vec<String>,
     },
@@ -157,7 +158,7 @@ fn board(command: &Command) -> ExitCode {
     }
 }
 
-/// Shows the log until the board ends.
+/// Prints the log until the board ends.
 fn run(command: &Command) -> Result<Exit, String> {
     let firmware = Firmware::open(command.machine, &command.elf).map_err(|error| error.to_string())?;
     let mut process = Process::start(command).map_err(|error| error.to_string())?;

@@ -1,4 +1,5 @@
-//! A network of a run's own on this machine: a namespace with a tap or a tun interface, on which the kernel's TCP answers.
+//! An isolated network on this machine: a network namespace with a tap or tun interface, on which the kernel's TCP
+//! stack answers.
 
 use std::fs::File;
 use std::io;
@@ -10,46 +11,46 @@ use rustix::process::{PidfdFlags, PidfdGetfdFlags, getpid, pidfd_getfd, pidfd_op
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use smoltcp::phy::{Medium, TunTapInterface};
 
-/// Their names: every namespace has its own.
+/// The names of the interfaces. Every namespace has its own.
 const TAP: &str = "tap0";
 const TUN: &str = "tun0";
 
-/// A network namespace; it is removed, with its interface, when this is dropped. What runs in it is to be ended before.
+/// A network namespace. It is removed with its interface when this is dropped; programs in it must be ended before.
 #[derive(Debug)]
 pub struct Namespace {
     name: String,
 }
 
 impl Namespace {
-    /// Makes one whose end of the tap has this address, with prefix. This takes root and the program `ip`.
+    /// Creates a namespace whose end of a tap has this address with prefix. Requires root and the program `ip`.
     ///
     /// # Errors
-    /// What `ip` says.
+    /// Returns the error of `ip`.
     pub fn new(address: &str) -> io::Result<Self> {
         Self::with(TAP, "tap", address)
     }
 
-    /// Makes one with a tun instead, and this program's end of it: each read takes a packet that the kernel sends to an
-    /// address of that network other than its own, each write gives it one. Reading does not wait.
+    /// Creates a namespace with a tun, and this program's end of it. Each read returns a packet that the kernel sends
+    /// to another address of that network; each write passes a packet to the kernel. Reading does not block.
     ///
     /// # Errors
-    /// What `ip` or the system says.
+    /// Returns the error of `ip` or of the system.
     pub fn of_packets(address: &str) -> io::Result<(Self, File)> {
         let namespace = Self::with(TUN, "tun", address)?;
         let tun = namespace.inside(|| {
             let opened = TunTapInterface::new(TUN, Medium::Ip)?;
-            // It lends no descriptor that can be waited for: another one of the same.
+            // The interface provides no descriptor that can be polled: a second descriptor of the same file is opened.
             let this = pidfd_open(getpid(), PidfdFlags::empty())?;
             Ok(pidfd_getfd(this, opened.as_raw_fd(), PidfdGetfdFlags::empty())?.into())
         })?;
         Ok((namespace, tun))
     }
 
-    /// Makes two, as two computers with two cables between them: the first has the addresses 10.77.1.1 and 10.77.2.1 on Ethernet
-    /// interfaces (veth), the second 10.77.1.2 and 10.77.2.2.
+    /// Creates two namespaces as two computers with two cables between them: the first has the addresses 10.77.1.1 and
+    /// 10.77.2.1 on Ethernet interfaces (veth), the second 10.77.1.2 and 10.77.2.2.
     ///
     /// # Errors
-    /// What `ip` says.
+    /// Returns the error of `ip`.
     pub fn two_computers() -> io::Result<[Self; 2]> {
         let computers = [Self::empty()?, Self::empty()?];
         for cable in ["1", "2"] {
@@ -73,36 +74,37 @@ impl Namespace {
         Ok(namespace)
     }
 
-    /// One with the loopback interface alone.
+    /// Creates a namespace with only the loopback interface.
     fn empty() -> io::Result<Self> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let name = format!("outrigger-{}-{}", process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
         ip(&["netns", "add", &name])?;
-        // From here on there is something to remove.
+        // From here on the namespace is removed on drop.
         let namespace = Self { name };
         ip(&["-n", &namespace.name, "link", "set", "lo", "up"])?;
         Ok(namespace)
     }
 
-    /// The tap that QEMU is to be connected to, if it is called [within](Self::within).
+    /// Returns the tap for QEMU, if QEMU is started [within](Self::within) the namespace.
     #[must_use]
     pub fn tap(&self) -> String {
         TAP.into()
     }
 
-    /// What a program is called by to run in it.
+    /// Returns the command prefix that runs a program in the namespace.
     #[must_use]
     pub fn within(&self) -> Vec<String> {
         ["ip", "netns", "exec", &self.name].map(String::from).into()
     }
 
-    /// What `make` returns, made inside: a socket stays in the namespace that it was made in.
+    /// Returns what `make` returns when it runs inside the namespace; a socket remains in the namespace in which it was
+    /// made.
     ///
     /// # Errors
-    /// What the system says, or `make`.
+    /// Returns the error of the system or of `make`.
     pub fn inside<T: Send>(&self, make: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
         let namespace = File::open(format!("/run/netns/{}", self.name))?;
-        // A thread of its own, for a thread that has moved does not come back.
+        // Runs in a separate thread, because a thread that has moved into a namespace does not return.
         let moved = || {
             move_into_link_name_space(namespace.as_fd(), Some(LinkNameSpaceType::Network))?;
             make()
@@ -113,7 +115,7 @@ impl Namespace {
 
 impl Drop for Namespace {
     fn drop(&mut self) {
-        // What cannot be removed is named, and left to whoever runs this.
+        // A namespace that cannot be removed is named, and remains for the user to remove.
         if let Err(error) = ip(&["netns", "delete", &self.name]) {
             eprintln!("{error}");
         }

@@ -1,35 +1,36 @@
-//! Going before other programs: an emulated processor has no other way to keep time on a busy machine.
+//! The real-time priority of an emulated processor, which has no other way to keep time on a busy machine.
 
 use std::process::{Command, Stdio};
 
 use rustix::thread::gettid;
 
-/// Above everything that computes, below what the kernel needs.
+/// A priority above all computing programs, below what the kernel needs.
 const PRIORITY: &str = "20";
-/// Above that.
+/// A priority above that of other emulated processors.
 const ABOVE: &str = "30";
 
-/// The calling thread, and every process it starts, goes before others until this is dropped; where that is granted.
+/// While this exists, the calling thread and every process it starts have priority over other programs, if that is
+/// granted.
 #[derive(Debug)]
 pub struct Priority {
     granted: bool,
 }
 
 impl Priority {
-    /// Asks for it, in turns with others who have: a board that hangs without end must not keep from its processor what would
-    /// end it. This takes root, or a limit for real-time priorities, and the program `chrt`.
+    /// Requests priority, shared in turns with other holders, because a board that hangs must not keep the processor
+    /// from what would end it. Requires root, or a limit for real-time priorities, and the program `chrt`.
     #[must_use]
     pub fn ask() -> Self {
         Self { granted: chrt("--rr", PRIORITY) }
     }
 
-    /// Asks to go before those who have asked as well, for what hardly computes.
+    /// Requests priority even over those holders, for threads that hardly compute.
     #[must_use]
     pub fn above() -> Self {
         Self { granted: chrt("--fifo", ABOVE) }
     }
 
-    /// Whether it was granted.
+    /// Returns `true` if the priority was granted.
     #[must_use]
     pub fn is_granted(&self) -> bool {
         self.granted
@@ -44,7 +45,7 @@ impl Drop for Priority {
     }
 }
 
-/// Sets policy and priority of this thread. A program does it, for no library does without unsafe code.
+/// Sets the policy and priority of this thread with a program, because no library does so without unsafe code.
 fn chrt(policy: &str, priority: &str) -> bool {
     let thread = gettid().as_raw_nonzero().to_string();
     let mut chrt = Command::new("chrt");

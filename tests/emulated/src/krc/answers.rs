@@ -1,4 +1,4 @@
-//! What passed between KRC and board: measurements, and the commands that answer them.
+//! The traffic between KRC and board: measurements, and the commands that answer them.
 
 use std::time::Duration;
 
@@ -7,44 +7,44 @@ use outrigger_sim::time::SimTime;
 /// A measurement that the KRC has sent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sent {
-    /// When.
+    /// The time at which the KRC sent it.
     pub at: SimTime,
-    /// Its counter.
+    /// The counter of the measurement.
     pub counter: u16,
-    /// Whether it says that the KRC follows commands.
+    /// If `true`, the measurement says that the KRC follows commands.
     pub leads: bool,
-    /// Period of the KRC \[s\].
+    /// The period of the KRC \[s\].
     pub period: f32,
 }
 
 /// A command that has reached the KRC.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Answer {
-    /// When.
+    /// The time of arrival at the KRC.
     pub at: SimTime,
-    /// Its counter.
+    /// The counter of the command.
     pub counter: u16,
     /// The counter of the measurement that it answers.
     pub reflects: u16,
-    /// Where the joints are to be \[rad\].
+    /// The commanded positions of the joints \[rad\].
     pub positions: [f32; 7],
 }
 
-/// Everything of a run of less than 65 536 measurements, whose counters are in order.
+/// The traffic of a run with fewer than 65536 measurements, whose counters are in order.
 #[derive(Clone, Debug, Default)]
 pub struct Answers {
-    /// Measurements, in order.
+    /// The measurements, in order.
     pub measurements: Vec<Sent>,
-    /// Commands, in order.
+    /// The commands, in order.
     pub commands: Vec<Answer>,
 }
 
-/// The longest of commanded steps.
+/// The longest of the commanded steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Steps {
-    /// Commands that were looked at.
+    /// The number of commands that were examined.
     pub looked_at: usize,
-    /// The longest step, as a share of the highest speed times the time since the command before.
+    /// The longest step, as a share of the highest speed multiplied by the time since the previous command.
     pub longest: f64,
 }
 
@@ -57,14 +57,15 @@ impl Answers {
         self.commands.push(command);
     }
 
-    /// The measurement that this command answers; `None` where no such one was sent.
+    /// Returns the measurement that this command answers; `None` if no such measurement was sent.
     #[must_use]
     pub fn answered_by(&self, command: &Answer) -> Option<&Sent> {
         let first = self.measurements.first()?.counter;
         self.measurements.get(usize::from(command.reflects.wrapping_sub(first)))
     }
 
-    /// Commands that answer what was answered before, or a measurement older than one answered before, or none at all.
+    /// Counts the commands that answer a measurement that was already answered, an older measurement than one already
+    /// answered, a measurement sent later than the command, or none.
     #[must_use]
     pub fn unasked(&self) -> usize {
         let mut newest = None;
@@ -77,7 +78,7 @@ impl Answers {
         self.commands.iter().filter(answers_a_newer).count()
     }
 
-    /// From `from` until `until`: measurements sent, and how many of them were answered.
+    /// Counts the measurements sent from `from` until `until`, and how many of them were answered.
     #[must_use]
     pub fn between(&self, from: SimTime, until: SimTime) -> (usize, usize) {
         let within = |at: SimTime| (from..until).contains(&at);
@@ -86,7 +87,7 @@ impl Answers {
         (sent, answered.filter(|sent| within(sent.at)).count())
     }
 
-    /// Times from a measurement to its command, ascending.
+    /// Returns the times from a measurement to its command, ascending.
     #[must_use]
     pub fn turnarounds(&self) -> Vec<Duration> {
         let mut all: Vec<_> =
@@ -95,8 +96,8 @@ impl Answers {
         all
     }
 
-    /// The steps of the joints between each command that the KRC follows and the one before it, for an arm that may do
-    /// `speed` \[rad/s\].
+    /// Returns the joint steps between each command that the KRC follows and the command before it, for an arm that may
+    /// move at `speed` \[rad/s\].
     #[must_use]
     pub fn steps(&self, speed: f64) -> Steps {
         let mut steps = Steps::default();
@@ -106,7 +107,7 @@ impl Answers {
             let cycles = command.reflects.wrapping_sub(before.reflects);
             let longest = speed * f64::from(sent.period) * f64::from(cycles);
             for (to, from) in command.positions.iter().zip(before.positions) {
-                // Positions travel as singles: one unit in the last place of each.
+                // Positions are transmitted in single precision: one unit in the last place of each is tolerated.
                 let step = (f64::from(*to) - f64::from(from)).abs() - 4e-7;
                 steps.longest = steps.longest.max(step / longest);
             }
@@ -124,7 +125,8 @@ mod tests {
         SimTime::from_micros(micros)
     }
 
-    /// Measurements every 2 ms from counter 65 534 on, and commands: (which measurement, when, first joint).
+    /// Returns measurements every 2 ms from counter 65534 on, and commands: the number of the measurement, the time
+    /// \[µs\] and the position of the first joint.
     fn answers(commands: &[(u16, u64, f32)]) -> Answers {
         let first = 65_534_u16;
         let mut answers = Answers::default();

@@ -1,4 +1,5 @@
-//! A board in QEMU beside a simulated KRC: wires that can be hurt, and an operator at the KRC's inputs. In real time.
+//! A test bench for a board in QEMU beside a simulated KRC: wires with configurable faults, and an operator at the
+//! KRC's inputs. Runs in real time.
 
 use std::io;
 use std::time::Duration;
@@ -12,14 +13,15 @@ use crate::qemu::{Board, Exit, Firmware, Line};
 use crate::standstill::Window;
 use crate::wire::Wire;
 
-/// The KRC's digital inputs that its KRL program hands on: one asks the board to command, the other acknowledges.
+/// The KRC's digital inputs that its KRL program forwards: the request for the board to command, and the
+/// acknowledgement.
 const REQUEST: u8 = 1 << 0;
 const ACKNOWLEDGE: u8 = 1 << 1;
-/// How long an operator presses a button.
+/// The time for which an operator presses a button.
 const PRESS: Duration = Duration::from_millis(200);
-/// How long an operator lets go of the line before it is raised again.
+/// The time for which an operator releases the request line before raising it again.
 const LET_GO: Duration = Duration::from_millis(150);
-/// How long an operator looks at what the board says before the next press.
+/// The time for which an operator reads the board's answer before the next press.
 const LOOK: Duration = Duration::from_millis(500);
 
 /// A board and everything around it.
@@ -27,24 +29,25 @@ const LOOK: Duration = Duration::from_millis(500);
 pub struct KrcBench<'f> {
     board: Board<'f>,
     peer: KrcPeer,
-    /// From the board to the KRC.
+    /// The wire from the board to the KRC.
     pub up: Wire,
-    /// From the KRC to the board.
+    /// The wire from the KRC to the board.
     pub down: Wire,
     /// The board's log.
     pub log: Vec<Line>,
-    /// What it sent to the telemetry port.
+    /// The datagrams that the board sent to the telemetry port.
     pub datagrams: Vec<Datagram>,
     released: SimTime,
-    /// The operator holds the request line.
+    /// Set while the operator holds the request line.
     holds: bool,
 }
 
 impl<'f> KrcBench<'f> {
-    /// Switches everything on; the firmware is told `words`, and the board is ended after `limit`, whatever happens.
+    /// Switches everything on. The firmware receives the options `words`; the board is ended after `limit` in any case.
     ///
     /// # Errors
-    /// What the system refuses, or a KRC that never existed.
+    /// Returns an error if the board or its network cannot be started, or if the options describe a KRC that does not
+    /// exist.
     pub fn start(firmware: &'f Firmware, options: Options, words: Vec<String>, limit: Duration) -> io::Result<Self> {
         let unknown = |error: OptionsError| io::Error::new(io::ErrorKind::InvalidInput, error.to_string());
         let seed = options.seed;
@@ -62,55 +65,55 @@ impl<'f> KrcBench<'f> {
         })
     }
 
-    /// The present: the time since the board was switched on.
+    /// Returns the time since the board was switched on.
     #[must_use]
     pub fn now(&self) -> SimTime {
         self.board.now()
     }
 
-    /// Between these times, for what the machine did then.
+    /// Returns the window between these times, for queries of what the machine did then.
     #[must_use]
     pub fn window(&self, from: SimTime, until: SimTime) -> Window {
         self.board.window(from, until)
     }
 
-    /// The last `span` before `at`, for what the machine did then.
+    /// Returns the window of the last `span` before `at`, for queries of what the machine did then.
     #[must_use]
     pub fn window_before(&self, at: SimTime, span: Duration) -> Window {
         self.window(at, at).and_before(span)
     }
 
-    /// The KRC.
+    /// Returns the KRC.
     #[must_use]
     pub fn krc(&self) -> &Krc {
         self.peer.krc()
     }
 
-    /// What passed between KRC and board.
+    /// Returns the traffic between KRC and board.
     #[must_use]
     pub fn answers(&self) -> &Answers {
         self.peer.answers()
     }
 
-    /// How the board ended, if it has.
+    /// Returns how the board ended; `None` while it runs.
     pub fn exit(&mut self) -> Option<Exit> {
         self.board.exit()
     }
 
-    /// What QEMU, or a firmware that failed, had to say.
+    /// Returns the standard error of QEMU, which includes the message of a firmware that failed.
     #[must_use]
     pub fn complaints(&self) -> &str {
         self.board.complaints()
     }
 
-    /// The first line of the log from `since` on that begins with one of `words`.
+    /// Returns the first line of the log at or after `since` that begins with one of `words`.
     #[must_use]
     pub fn said(&self, since: SimTime, words: &[&str]) -> Option<&Line> {
         let first = self.log.partition_point(|line| line.at < since);
         self.log.iter().skip(first).find(|line| words.iter().any(|word| line.text.starts_with(word)))
     }
 
-    /// Everything the log says from `since` on, and what became of KRC and board.
+    /// Returns the log at and after `since` as text, followed by the state of the KRC and the board's standard error.
     #[must_use]
     pub fn story(&self, since: SimTime) -> String {
         let lines = self.log.iter().filter(|line| line.at >= since);
@@ -119,7 +122,7 @@ impl<'f> KrcBench<'f> {
         format!("{said}{:?} {:?} {:?} {fallbacks:?}\n{}", krc.state(), krc.quality(), krc.counts(), self.complaints())
     }
 
-    /// Somebody raises the line that asks the board to command, and holds it; where it is held, it is let go first.
+    /// Raises the request line and holds it. If it was already held, releases it first.
     pub fn request(&mut self) {
         if self.holds {
             self.peer.krc_mut().set_inputs(0);
@@ -129,14 +132,15 @@ impl<'f> KrcBench<'f> {
         self.holds = true;
     }
 
-    /// Somebody lets go of that line, and presses the button that acknowledges.
+    /// Releases the request line and presses the acknowledge button.
     pub fn acknowledge(&mut self) {
         self.holds = false;
         self.peer.krc_mut().set_inputs(ACKNOWLEDGE);
         self.released = self.now() + PRESS;
     }
 
-    /// Lives on until the log says something, from `since` on, that begins with one of `words`.
+    /// Runs until the log has a line, at or after `since`, that begins with one of `words`; `None` if none appears
+    /// within `limit`.
     pub fn hear(&mut self, since: SimTime, words: &[&str], limit: Duration) -> Option<Line> {
         let mut heard = None;
         self.run_until(limit, |bench| {
@@ -146,8 +150,8 @@ impl<'f> KrcBench<'f> {
         heard
     }
 
-    /// Asks the board to command, as often as it takes: what is latched is acknowledged, what is refused is asked for
-    /// again. When it was asked for, that time; `None` if it did not command within `limit`.
+    /// Requests command repeatedly: acknowledges what is latched and repeats a rejected request. Returns the time of
+    /// the request that succeeded; `None` if the board did not command within `limit`.
     pub fn arm(&mut self, limit: Duration) -> Option<SimTime> {
         let end = self.now() + limit;
         while self.now() < end && self.exit().is_none() {
@@ -167,12 +171,13 @@ impl<'f> KrcBench<'f> {
         None
     }
 
-    /// Lives on for this long, or until the board has ended; says whether it still runs.
+    /// Runs for `span`, or until the board ends; returns `true` if the board still runs.
     pub fn run_for(&mut self, span: Duration) -> bool {
         !self.run_until(span, |_| false) && self.exit().is_none()
     }
 
-    /// Lives on until `done`, but for no longer than `limit` and not beyond the end of the board; says whether it is done.
+    /// Runs until `done` returns `true`, for at most `limit` and not beyond the end of the board; returns `true` if it
+    /// is done.
     pub fn run_until(&mut self, limit: Duration, mut done: impl FnMut(&mut Self) -> bool) -> bool {
         let end = self.now() + limit;
         loop {
@@ -188,7 +193,8 @@ impl<'f> KrcBench<'f> {
         }
     }
 
-    /// Brings everything up to the present: what the board has sent, before the KRC lives on.
+    /// Brings the board, the wires and the KRC to the present. The board's frames are moved onto the wire before the
+    /// KRC advances.
     fn turn(&mut self) {
         while let Some(frame) = self.board.receive() {
             let now = self.board.now();

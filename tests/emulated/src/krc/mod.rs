@@ -1,4 +1,5 @@
-//! A simulated KRC at its end of a network of frames: sans-IO for tests in virtual time, and beside a board in QEMU.
+//! A simulated KRC at its end of a network of frames. It performs no input or output of its own and serves tests in
+//! virtual time as well as a board in QEMU.
 
 mod answers;
 #[cfg(feature = "qemu")]

@@ -1,6 +1,6 @@
-//! The KRC's end of a network of frames: the simulated KRC behind UDP ports of a stack of its own.
+//! The KRC's end of a network of frames: the simulated KRC behind UDP ports of a network stack of its own.
 //!
-//! Sans-IO, as the peer for controllers of Universal Robots is.
+//! Like the peer for controllers of Universal Robots, it performs no input or output of its own.
 
 use outrigger_sim::krc::{Krc, Sender};
 use outrigger_sim::time::SimTime;
@@ -13,12 +13,12 @@ use super::answers::{Answer, Answers, Sent};
 use crate::peer::device::Frames;
 use crate::peer::{Datagram, PeerOptions, instant};
 
-/// Where the emulated board is.
+/// The address of the emulated board.
 const BOARD: Ipv4Address = Ipv4Address::new(10, 0, 2, 15);
-/// Who sends what the KRC's fault `second-sender` is about.
+/// The sender of the datagrams in the KRC's fault `second-sender`.
 const STRANGER: (Ipv4Address, u16) = (Ipv4Address::new(10, 0, 2, 9), 40_000);
 
-/// A simulated KRC behind a stack of its own, with who else sends to the board.
+/// A simulated KRC behind a network stack of its own, and the second sender that also sends to the board.
 pub struct KrcPeer {
     krc: Krc,
     interface: Interface,
@@ -38,7 +38,8 @@ impl std::fmt::Debug for KrcPeer {
 }
 
 impl KrcPeer {
-    /// At the addresses of [`PeerOptions`]; it sends to the board's port of FRI, from the same one.
+    /// Creates a peer at the addresses of [`PeerOptions`]. It sends to the board's FRI port, from a port of the same
+    /// number.
     ///
     /// # Panics
     /// Never: the ports are not 0.
@@ -50,7 +51,8 @@ impl KrcPeer {
         config.random_seed = options.seed;
         let mut interface = Interface::new(config, &mut frames, instant(krc.now()));
         interface.update_ip_addrs(|addresses| {
-            // There is room for two; the first is what a socket sends from that says nothing.
+            // The interface holds up to two addresses. A socket without a source address of its own sends from the
+            // first.
             for address in [options.address, STRANGER.0] {
                 let _ = addresses.push(IpCidr::new(address.into(), options.prefix));
             }
@@ -77,30 +79,30 @@ impl KrcPeer {
         }
     }
 
-    /// The KRC: its truth, and what it counts.
+    /// Returns the KRC, with its actual state and its counts.
     #[must_use]
     pub fn krc(&self) -> &Krc {
         &self.krc
     }
 
-    /// The KRC, for operators and faults.
+    /// Returns the KRC for changes, for example operator actions and faults.
     pub fn krc_mut(&mut self) -> &mut Krc {
         &mut self.krc
     }
 
-    /// What passed between KRC and board.
+    /// Returns the traffic between KRC and board.
     #[must_use]
     pub fn answers(&self) -> &Answers {
         &self.answers
     }
 
-    /// The datagrams that arrived at the telemetry port since the last call, in order.
+    /// Takes the datagrams that arrived at the telemetry port since the last call, in order.
     pub fn take_datagrams(&mut self) -> Vec<Datagram> {
         std::mem::take(&mut self.datagrams)
     }
 
-    /// A frame has arrived. A command in it that waited while this program was held up is taken as arrived just before
-    /// the KRC's next cycle: a KRC is not held up.
+    /// Passes a received frame to the stack. If this program was delayed, the command in the frame is processed as if
+    /// it had arrived just before the KRC's next cycle, because the KRC is not delayed.
     pub fn receive(&mut self, now: SimTime, frame: Vec<u8>) {
         self.frames.incoming.push_back(frame);
         self.poll(now);
@@ -128,7 +130,7 @@ impl KrcPeer {
         }
     }
 
-    /// Brings KRC and stack to `now`, one measurement after the other.
+    /// Advances the KRC and the stack to `now`, one measurement after the other.
     pub fn advance(&mut self, now: SimTime) {
         while self.krc.next_event() <= now {
             self.krc.advance_to(self.krc.next_event());
@@ -139,16 +141,16 @@ impl KrcPeer {
         self.poll(now);
     }
 
-    /// The next frame to put on the wire, until there are none.
+    /// Returns the next frame to put on the wire; `None` if there is none.
     #[must_use]
     pub fn transmit(&mut self) -> Option<Vec<u8>> {
         self.frames.outgoing.pop_front()
     }
 
-    /// When something will happen by itself, and [`advance`](Self::advance) is to be called at the latest.
+    /// Returns the time of the next event; [`advance`](Self::advance) must be called by then.
     #[must_use]
     pub fn next_event(&self) -> SimTime {
-        // The stack waits for nothing but addresses, and the KRC sends long before it asks again.
+        // The stack waits only for addresses, and the KRC sends long before the stack asks for one again.
         self.krc.next_event()
     }
 
@@ -169,7 +171,7 @@ impl KrcPeer {
                 Sender::Stranger => (self.stranger, Some(STRANGER.0.into())),
             };
             let socket = self.sockets.get_mut::<udp::Socket<'_>>(socket);
-            // What finds no room is lost, as on any network.
+            // A datagram that does not fit is lost, as on any network.
             let _ = socket.send_slice(&transmit.bytes, udp::UdpMetadata { local_address, ..to });
         }
     }

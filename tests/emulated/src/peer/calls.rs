@@ -1,4 +1,4 @@
-//! Connections that the controller makes: a socket of the stack for each.
+//! The connections that the controller opens: a socket of the stack for each.
 
 use std::net::Ipv4Addr;
 
@@ -9,20 +9,20 @@ use smoltcp::socket::tcp::{Socket, SocketBuffer, State};
 
 use super::PeerOptions;
 
-/// Local ports of calls: the range that hosts use.
+/// The local ports for outgoing connections: the range that hosts use.
 const LOCAL: std::ops::RangeInclusive<u16> = 49_152..=u16::MAX;
-/// Bytes given to the other end in one go.
+/// The number of bytes passed to the other end at once.
 const CHUNK: usize = 4096;
 
-/// A call, or the connection that came of it.
+/// A connection attempt, or the connection that resulted.
 struct Call {
     socket: SocketHandle,
-    /// `None` once the controller has no more to do with it.
+    /// `None` once the controller no longer needs it.
     conn: Option<Conn>,
     answered: bool,
 }
 
-/// Every call of the controller.
+/// All outgoing connections of the controller.
 pub(super) struct Calls {
     options: PeerOptions,
     calls: Vec<Call>,
@@ -34,7 +34,7 @@ impl Calls {
         Self { options, calls: vec![], next_port: *LOCAL.start() }
     }
 
-    /// Calls, moves bytes both ways and closes; says whether the stack has something to do because of it.
+    /// Opens connections, moves bytes in both directions and closes; returns `true` if this leaves work for the stack.
     pub(super) fn serve(
         &mut self,
         sockets: &mut SocketSet<'static>,
@@ -62,14 +62,14 @@ impl Calls {
         busy
     }
 
-    /// Every connection ends with a reset; what was on its way is lost.
+    /// Resets every connection; bytes in transit are lost.
     pub(super) fn reset(&mut self, sockets: &mut SocketSet<'static>) {
         for call in &self.calls {
             sockets.get_mut::<Socket<'_>>(call.socket).abort();
         }
     }
 
-    /// Every connection is gone without a word.
+    /// Removes every connection without notifying the other end.
     pub(super) fn forget(&mut self, sockets: &mut SocketSet<'static>, controller: &mut Controller) {
         for call in self.calls.drain(..) {
             call.conn.into_iter().for_each(|conn| controller.reset(conn));
@@ -77,7 +77,7 @@ impl Calls {
         }
     }
 
-    /// There is no resolver: addresses alone can be called.
+    /// Opens a connection; `None` if the host is not an IP address, because there is no resolver.
     fn begin(&mut self, dial: &Dial, sockets: &mut SocketSet<'static>, interface: &mut Interface) -> Option<Call> {
         let address: Ipv4Addr = dial.host.parse().ok()?;
         let PeerOptions { receive_buffer, send_buffer, nagle, .. } = self.options;
@@ -97,7 +97,7 @@ impl Call {
         if !self.answered {
             match socket.state() {
                 State::SynSent if controller.is_open(conn) => return false,
-                // Nobody waits for it any more.
+                // No code waits for this connection any more.
                 State::SynSent => socket.abort(),
                 State::Closed => controller.dialled(conn, Err(Refused)),
                 _ => {
@@ -127,7 +127,7 @@ impl Call {
     }
 }
 
-/// What the controller has no room for stays in the socket, whose window closes.
+/// Passes received bytes to the controller. Bytes for which it has no room remain in the socket, whose window closes.
 fn receive(conn: Conn, socket: &mut Socket<'static>, controller: &mut Controller) -> bool {
     let mut moved = false;
     while socket.can_recv() {

@@ -1,4 +1,4 @@
-//! TCP clients of the controller's ports: a socket of the stack for each, and the controller's name for it.
+//! The TCP clients of the controller's ports: a socket of the stack for each, and the controller's name for it.
 
 use outrigger_sim::controller::{Conn, Controller};
 use outrigger_sim::port::Port;
@@ -9,16 +9,16 @@ use smoltcp::time::Duration;
 use super::PeerOptions;
 use super::passages::Ledger;
 
-/// Sockets of one port that wait for a client: so many can knock at the same moment.
+/// The number of sockets of one port that wait for a client, so that as many can connect at the same moment.
 const WAITING: usize = 2;
-/// Bytes given to a client in one go; the controller gives at most one message at a time.
+/// The number of bytes passed to a client at once; the controller passes at most one message at a time.
 const CHUNK: usize = 4096;
 
-/// A connection that stands, or did.
+/// A connection that is open or was open.
 struct Client {
     port: Port,
     socket: SocketHandle,
-    /// `None` once the controller has no more to do with it.
+    /// `None` once the controller no longer needs it.
     conn: Option<Conn>,
 }
 
@@ -34,7 +34,7 @@ impl Clients {
         Self { ledger: Ledger::new(options.keep_passages), options, waiting: vec![], clients: vec![] }
     }
 
-    /// Moves bytes both ways, accepts and closes; says whether the stack has something to do because of it.
+    /// Moves bytes in both directions, accepts and closes; returns `true` if this leaves work for the stack.
     pub(super) fn serve(&mut self, sockets: &mut SocketSet<'static>, controller: &mut Controller) -> bool {
         let mut busy = self.accept(sockets, controller);
         for client in &mut self.clients {
@@ -52,14 +52,14 @@ impl Clients {
         busy
     }
 
-    /// Every connection that stands ends with a reset; what was on its way is lost.
+    /// Resets every open connection; bytes in transit are lost.
     pub(super) fn reset(&mut self, sockets: &mut SocketSet<'static>) {
         for client in &self.clients {
             sockets.get_mut::<Socket<'_>>(client.socket).abort();
         }
     }
 
-    /// Every connection is gone without a word.
+    /// Removes every connection without notifying the other end.
     pub(super) fn forget(&mut self, sockets: &mut SocketSet<'static>, controller: &mut Controller) {
         for client in self.clients.drain(..) {
             client.conn.into_iter().for_each(|conn| controller.reset(conn));
@@ -67,7 +67,7 @@ impl Clients {
         }
     }
 
-    /// Who knocked becomes a client of the controller, or is turned away.
+    /// Turns connected sockets into clients of the controller, or resets them if the controller rejects the connection.
     fn accept(&mut self, sockets: &mut SocketSet<'static>, controller: &mut Controller) -> bool {
         let mut busy = false;
         self.waiting.retain(|(port, handle)| {
@@ -87,8 +87,8 @@ impl Clients {
         busy
     }
 
-    /// As many sockets wait as the port has room for; none where the controller refuses, so that the stack answers with
-    /// a reset as a host does that has no such port.
+    /// Keeps as many sockets listening as the port has room for; none if the controller does not listen on the port, so
+    /// that the stack answers with a reset as a host without that port does.
     fn listen(&mut self, sockets: &mut SocketSet<'static>, controller: &Controller) {
         for port in Port::ALL {
             let open = controller.listens(port);
@@ -140,7 +140,7 @@ impl Client {
             return received || sent;
         }
         if reset {
-            // What had arrived was taken above; what is on its way either way is lost.
+            // Bytes that had arrived were taken above; bytes in transit in either direction are lost.
             controller.reset(conn);
         } else {
             controller.disconnect(conn);
@@ -151,7 +151,8 @@ impl Client {
         true
     }
 
-    /// What the client sent goes to the controller; what it has no room for stays in the socket, whose window closes.
+    /// Passes received bytes to the controller. Bytes for which it has no room remain in the socket, whose window
+    /// closes.
     fn receive(
         &self,
         conn: Conn,
@@ -160,7 +161,7 @@ impl Client {
         ledger: &mut Ledger,
     ) -> bool {
         let mut moved = false;
-        // What came with these bytes has been taken into account by the stack.
+        // The stack has already processed the acknowledgement that arrived with these bytes.
         ledger.acknowledged(controller.now(), conn, self.port, socket.send_queue());
         while socket.can_recv() {
             let take = |bytes: &mut [u8]| {
@@ -176,7 +177,7 @@ impl Client {
         moved
     }
 
-    /// What the controller has for the client goes to the socket, as far as there is room.
+    /// Passes the controller's bytes to the client's socket, as far as there is room.
     fn send(&self, conn: Conn, socket: &mut Socket<'static>, controller: &mut Controller, ledger: &mut Ledger) -> bool {
         let mut buffer = [0; CHUNK];
         let mut moved = false;

@@ -1,14 +1,14 @@
-//! Frames of the stack, in memory.
+//! The frames of the stack, in memory.
 
 use std::collections::VecDeque;
 
 use smoltcp::phy::{Device, DeviceCapabilities, Medium, RxToken, TxToken};
 use smoltcp::time::Instant;
 
-/// The largest frame, with its Ethernet header.
+/// The size of the largest frame, including its Ethernet header.
 const LARGEST: usize = 1514;
 
-/// Frames that wait to be taken by the stack, and by the wire.
+/// Frames that wait for the stack, and frames that wait for the wire.
 #[derive(Debug, Default)]
 pub(crate) struct Frames {
     pub(crate) incoming: VecDeque<Vec<u8>>,
@@ -36,7 +36,7 @@ impl Device for Frames {
     }
 }
 
-/// A frame the stack is about to read.
+/// A frame that the stack is about to read.
 pub(crate) struct Incoming(Vec<u8>);
 
 impl RxToken for Incoming {
@@ -45,7 +45,7 @@ impl RxToken for Incoming {
     }
 }
 
-/// Room for a frame the stack is about to write.
+/// The space for a frame that the stack is about to write.
 pub(crate) struct Outgoing<'a>(&'a mut VecDeque<Vec<u8>>);
 
 impl TxToken for Outgoing<'_> {

@@ -1,8 +1,8 @@
 //! The robot's end of a network of frames: the simulated controller behind a TCP/IP stack of its own.
 //!
-//! Sans-IO. Whoever owns the wire gives frames to [`Peer::receive`], takes frames from [`Peer::transmit`] until there
-//! are none, and is back at [`Peer::next_event`] with [`Peer::advance`]. The controller's clock and the stack's are the
-//! caller's time.
+//! Performs no input or output of its own. The owner of the wire passes frames to [`Peer::receive`], takes frames from
+//! [`Peer::transmit`] until there are none, and calls [`Peer::advance`] at [`Peer::next_event`]. The controller's clock
+//! and the stack's are the caller's time.
 
 mod calls;
 mod clients;
@@ -24,18 +24,19 @@ use device::Frames;
 pub use options::PeerOptions;
 pub use passages::{Passage, Passing};
 
-/// A datagram somebody sent to the peer's telemetry port.
+/// A datagram that was sent to the peer's telemetry port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Datagram {
-    /// When it arrived.
+    /// The time of arrival.
     pub at: SimTime,
-    /// Who sent it.
+    /// The address and the port of the sender.
     pub from: (Ipv4Address, u16),
-    /// What it holds.
+    /// The bytes of the datagram.
     pub bytes: Vec<u8>,
 }
 
-/// Datagrams the telemetry socket keeps between two calls, and the bytes they may have together.
+/// The number of datagrams that the telemetry socket keeps between two calls, and the bytes that they may occupy
+/// together.
 const DATAGRAMS: (usize, usize) = (64, 64 * 1024);
 
 /// The simulated controller at the end of a wire.
@@ -57,10 +58,10 @@ impl std::fmt::Debug for Peer {
 }
 
 impl Peer {
-    /// The controller's ports are open at time zero, and datagrams to the telemetry port are collected.
+    /// Creates a peer. The controller's ports are open at time zero, and datagrams to the telemetry port are collected.
     ///
     /// # Panics
-    /// Where `options` name telemetry port 0.
+    /// If `options` name telemetry port 0.
     #[must_use]
     pub fn new(controller: Controller, options: PeerOptions) -> Self {
         let mut frames = Frames::default();
@@ -68,7 +69,7 @@ impl Peer {
         config.random_seed = options.seed;
         let mut interface = Interface::new(config, &mut frames, instant(controller.now()));
         interface.update_ip_addrs(|addresses| {
-            // There is room for two, and it is the first.
+            // The interface holds up to two addresses, and this is the first.
             let _ = addresses.push(IpCidr::new(options.address.into(), options.prefix));
         });
         let mut sockets = SocketSet::new(vec![]);
@@ -90,13 +91,14 @@ impl Peer {
         peer
     }
 
-    /// The controller: its truth, and what it was told.
+    /// Returns the controller, with its actual state and the commands that it received.
     #[must_use]
     pub fn controller(&self) -> &Controller {
         &self.controller
     }
 
-    /// The controller, for operators and faults. What this brings about shows at the next call of [`Peer::advance`].
+    /// Returns the controller for changes, for example operator actions and faults. Their effects appear at the next
+    /// call of [`Peer::advance`].
     pub fn controller_mut(&mut self) -> &mut Controller {
         &mut self.controller
     }
@@ -106,37 +108,37 @@ impl Peer {
         self.controller.act(Action::DigitalInputs(bits));
     }
 
-    /// The controller restarts: connections are closed, and refused until it is back, after `away`, with its clock at
+    /// Restarts the controller: connections are closed, and refused until it is back, after `away`, with its clock at
     /// zero and without power. Its network interface stays up.
     pub fn restart(&mut self, away: Duration) {
         self.controller.act(Action::Restart(away));
     }
 
-    /// The stack resets every connection, as it does where its host has closed in a hurry.
+    /// Resets every connection of the stack, as a host does that closes in a hurry.
     pub fn reset_clients(&mut self) {
         self.clients.reset(&mut self.sockets);
         self.calls.reset(&mut self.sockets);
     }
 
-    /// The stack begins anew and knows nothing of any connection: what still comes for one is answered with a reset.
+    /// Restarts the stack, which then knows no connection: segments that arrive for one are answered with a reset.
     pub fn forget_connections(&mut self) {
         self.clients.forget(&mut self.sockets, &mut self.controller);
         self.calls.forget(&mut self.sockets, &mut self.controller);
     }
 
-    /// A frame has arrived.
+    /// Passes a received frame to the peer.
     pub fn receive(&mut self, now: SimTime, frame: &[u8]) {
         self.frames.incoming.push_back(frame.to_vec());
         self.advance(now);
     }
 
-    /// The next frame to put on the wire, until there are none.
+    /// Returns the next frame to put on the wire; `None` if there is none.
     #[must_use]
     pub fn transmit(&mut self) -> Option<Vec<u8>> {
         self.frames.outgoing.pop_front()
     }
 
-    /// Brings controller and stack to `now`.
+    /// Advances the controller and the stack to `now`.
     pub fn advance(&mut self, now: SimTime) {
         self.controller.advance_to(now);
         loop {
@@ -150,29 +152,29 @@ impl Peer {
         self.collect(now);
     }
 
-    /// When something will happen by itself, and [`Peer::advance`] is to be called at the latest.
+    /// Returns the time of the next event; [`Peer::advance`] must be called by then.
     #[must_use]
     pub fn next_event(&mut self) -> SimTime {
         let stack = self.interface.poll_at(instant(self.controller.now()), &self.sockets);
-        // A deadline of the stack that has passed means: at once.
+        // A deadline of the stack that has passed means that it is due at once.
         let stack =
             stack.map_or(SimTime::MAX, |at| SimTime::from_micros(u64::try_from(at.total_micros()).unwrap_or(0)));
         stack.min(self.controller.next_event())
     }
 
-    /// The datagrams that arrived at the telemetry port since the last call, in order.
+    /// Takes the datagrams that arrived at the telemetry port since the last call, in order.
     pub fn take_datagrams(&mut self) -> Vec<Datagram> {
         std::mem::take(&mut self.datagrams)
     }
 
-    /// Sends a datagram to the board's `port`, from the telemetry port: what is answered is collected as telemetry is.
+    /// Sends a datagram to the board's `port` from the telemetry port; the answer is collected as telemetry is.
     pub fn send(&mut self, to: std::net::Ipv4Addr, port: u16, bytes: &[u8]) {
         let socket = self.sockets.get_mut::<udp::Socket<'_>>(self.telemetry);
-        // Without room it is as one that was lost.
+        // A datagram without room is lost.
         let _ = socket.send_slice(bytes, (smoltcp::wire::IpAddress::from(to), port));
     }
 
-    /// What passed the controller's connections since the last call, in order, if the options ask for it.
+    /// Takes the traffic of the controller's connections since the last call, in order, if the options request it.
     pub fn take_passages(&mut self) -> Vec<Passage> {
         self.clients.ledger.take()
     }
@@ -186,7 +188,7 @@ impl Peer {
     }
 }
 
-/// Time as the stack counts it.
+/// Returns the stack's representation of a time.
 pub(crate) fn instant(at: SimTime) -> Instant {
     Instant::from_micros(i64::try_from(at.as_micros()).unwrap_or(i64::MAX))
 }

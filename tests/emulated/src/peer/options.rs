@@ -1,4 +1,4 @@
-//! What a peer is made from.
+//! The options of a peer.
 
 use std::net::Ipv4Addr;
 use std::time::Duration;
@@ -6,27 +6,27 @@ use std::time::Duration;
 /// The robot's end of the network. The default is what the emulated board expects opposite it.
 #[derive(Clone, Debug)]
 pub struct PeerOptions {
-    /// Its address; default 10.0.2.2.
+    /// The IP address of the peer; default 10.0.2.2.
     pub address: Ipv4Addr,
-    /// Length of the network's prefix; default 24.
+    /// The length of the network's prefix; default 24.
     pub prefix: u8,
-    /// Its Ethernet address; default 52:55:0a:00:02:02.
+    /// The Ethernet address of the peer; default 52:55:0a:00:02:02.
     pub mac: [u8; 6],
-    /// The UDP port where datagrams are collected; default 47000.
+    /// The UDP port on which datagrams are collected; default 47000.
     pub telemetry_port: u16,
-    /// How long an acknowledgement waits for data to travel with; `None`, the default, waits for nothing.
+    /// The longest time that an acknowledgement waits for data to accompany; `None`, the default, sends it at once.
     pub ack_delay: Option<Duration>,
-    /// Whether small segments wait until what went before is acknowledged, as old controllers make them; default no.
+    /// If `true`, small segments wait until earlier ones are acknowledged, as in old controllers; default `false`.
     pub nagle: bool,
-    /// Bytes of a client's text that wait to be taken by the controller; default 8 KiB.
+    /// The number of received bytes that can wait for the controller on a connection; default 8 KiB.
     pub receive_buffer: usize,
-    /// Bytes that wait for a client's acknowledgement; default 64 KiB.
+    /// The number of sent bytes that can wait for a client's acknowledgement; default 64 KiB.
     pub send_buffer: usize,
-    /// Clients of one port at the same time; more are refused. Default 8.
+    /// The number of clients of one port at the same time; more are rejected. Default 8.
     pub clients_per_port: usize,
-    /// Whether [`Peer::take_passages`](super::Peer::take_passages) has something to give; default no.
+    /// If `true`, [`Peer::take_passages`](super::Peer::take_passages) returns the traffic; default `false`.
     pub keep_passages: bool,
-    /// Where initial sequence numbers come from; default 1.
+    /// The seed of initial sequence numbers; default 1.
     pub seed: u64,
 }
 

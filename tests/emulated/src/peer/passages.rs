@@ -1,4 +1,4 @@
-//! What passed between the controller and its clients, with times: what a board did is judged by this.
+//! The traffic between the controller and its clients, with times. The behaviour of a board is judged by it.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -6,63 +6,65 @@ use outrigger_sim::controller::Conn;
 use outrigger_sim::port::Port;
 use outrigger_sim::time::SimTime;
 
-/// One thing that passed one connection.
+/// An event on one connection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Passage {
-    /// When, at the controller's end.
+    /// The time at the controller's end.
     pub at: SimTime,
     /// The connection.
     pub client: Conn,
     /// Its port.
     pub port: Port,
-    /// What.
+    /// The event.
     pub what: Passing,
 }
 
-/// What passed.
+/// An event on a connection.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Passing {
-    /// The connection stands.
+    /// The connection was established.
     Opened,
-    /// A packet of port 30003 or 30013, or data of 30004 (protocol version 2, time first), was handed to the stack; its
-    /// controller time \[s\].
+    /// A packet of port 30003 or 30013, or data of 30004 (protocol version 2, time first), was passed to the stack. The
+    /// value is its controller time \[s\].
     State(f64),
-    /// The client has acknowledged data of 30004, up to what was sent then.
+    /// The client has acknowledged data of port 30004, up to the data sent at this time.
     Acknowledged(SimTime),
-    /// A line of text came from the client.
+    /// A line of text arrived from the client.
     Line {
-        /// It, without its end.
+        /// The text of the line, without its line end.
         text: String,
-        /// When the newest state was sent that the client had received as it sent this; `None` where it had received
-        /// none, or gets none here.
+        /// The time at which the newest state was sent that the client had received when it sent this line; `None` if
+        /// it had received none, or if this connection carries no states.
         knows: Option<SimTime>,
     },
-    /// The connection is over, whoever ended it.
+    /// The connection ended, from either side.
     Closed,
 }
 
-/// Length and controller time at the beginning of a real-time packet; length, kind, recipe and time of data of 30004.
+/// The size of a head \[B\]. For real-time packets it is the length and the controller time; for data of port 30004 it
+/// is length, kind, recipe and time.
 const HEAD: usize = 12;
-/// Length and kind of a package of 30004, and the kind of data.
+/// The size of the length and the kind of a package of port 30004 \[B\], and the kind of data.
 const PACKAGE: usize = 3;
 const DATA: u8 = b'U';
 
-/// Where the bytes of one connection stand.
+/// The progress of the byte streams of one connection.
 #[derive(Debug, Default)]
 struct Streams {
-    /// The beginning of the packet that is passing, and how much of it is still to come.
+    /// The head of the present packet, and the number of bytes of it that are still to come.
     head: Vec<u8>,
     rest: usize,
     line: Vec<u8>,
-    /// Bytes handed to the stack.
+    /// The number of bytes passed to the stack.
     written: usize,
-    /// States that are not known to have been received: the bytes up to their end, and when they were sent.
+    /// The states that are not known to have been received: the number of bytes up to their end, and the time they were
+    /// sent.
     unknown: VecDeque<(usize, SimTime)>,
-    /// When the newest was sent that is.
+    /// The time at which the newest state was sent that is known to have been received.
     known: Option<SimTime>,
 }
 
-/// Keeps passages, if it is to.
+/// A record of passages; it stays empty unless the options request it.
 #[derive(Debug)]
 pub(super) struct Ledger {
     keeps: bool,
@@ -88,7 +90,7 @@ impl Ledger {
         self.note(at, client, port, Passing::Closed);
     }
 
-    /// Bytes go from the controller to a client.
+    /// Tracks bytes that go from the controller to a client.
     pub(super) fn down(&mut self, at: SimTime, client: Conn, port: Port, mut bytes: &[u8]) {
         if !self.keeps || !(port.sends_realtime() || port == Port::Rtde) {
             return;
@@ -111,7 +113,7 @@ impl Ledger {
             }
             let head = std::mem::take(&mut streams.head);
             let (length, time) = head_of(port, &head);
-            // What is shorter than its own head is not followed: nothing behind it can be trusted.
+            // A packet shorter than its own head is not followed, because nothing after it can be trusted.
             streams.rest = length.checked_sub(head.len()).unwrap_or(usize::MAX);
             let begins = streams.written - bytes.len() - head.len();
             if let Some(time) = time {
@@ -121,7 +123,7 @@ impl Ledger {
         }
     }
 
-    /// A client has acknowledged all but `unacknowledged` bytes of what it was sent.
+    /// Records that a client has acknowledged all but `unacknowledged` bytes of what it was sent.
     pub(super) fn acknowledged(&mut self, at: SimTime, client: Conn, port: Port, unacknowledged: usize) {
         let Some(streams) = self.streams.get_mut(&client) else { return };
         let received = streams.written.saturating_sub(unacknowledged);
@@ -135,9 +137,9 @@ impl Ledger {
         }
     }
 
-    /// Bytes come from a client.
+    /// Tracks bytes that come from a client.
     pub(super) fn up(&mut self, at: SimTime, client: Conn, port: Port, bytes: &[u8]) {
-        // What 30004 is asked is no text.
+        // The bytes sent to port 30004 are not text.
         if !self.keeps || port == Port::Rtde {
             return;
         }
@@ -161,7 +163,7 @@ impl Ledger {
     }
 }
 
-/// Bytes that tell what a message is, as far as is known from its first ones.
+/// Returns the number of bytes that determine what a message is, as far as its first bytes show.
 fn head_size(port: Port, first: &[u8]) -> usize {
     match (port, first.first_chunk()) {
         (Port::Rtde, Some([high, low, DATA])) if usize::from(u16::from_be_bytes([*high, *low])) >= HEAD => HEAD,
@@ -170,7 +172,7 @@ fn head_size(port: Port, first: &[u8]) -> usize {
     }
 }
 
-/// Length of a message \[B\] by its head, and its controller time \[s\] where it has one.
+/// Returns the length of a message \[B\] by its head, and its controller time \[s\] if it has one.
 fn head_of(port: Port, head: &[u8]) -> (usize, Option<f64>) {
     let length = match (port, head) {
         (Port::Rtde, [high, low, ..]) => u16::from_be_bytes([*high, *low]).into(),

@@ -1,4 +1,4 @@
-//! The peer opposite a host of its own kind, over a wire, in virtual time.
+//! Tests of the peer opposite a host of its own kind, over a wire, in virtual time.
 
 use outrigger_sim::controller::Options;
 use outrigger_sim::port::Port;
@@ -9,7 +9,7 @@ use crate::wire::{Conditions, Loss, Wire};
 
 const HOST: Ipv4Address = Ipv4Address::new(10, 0, 2, 15);
 
-/// A host with sockets, the wire both ways, and the peer.
+/// A host with sockets, the wires in both directions, and the peer.
 struct Net {
     now: SimTime,
     peer: Peer,
@@ -69,7 +69,7 @@ impl Net {
         all
     }
 
-    /// Lives on, event by event.
+    /// Runs event by event.
     fn run_until(&mut self, end: SimTime) {
         let mut idle = 0;
         while self.now < end {
@@ -106,7 +106,7 @@ impl Net {
     }
 }
 
-/// Controller times of whole 30003 packets.
+/// Returns the controller times of whole packets of port 30003.
 fn times(bytes: &[u8]) -> Vec<f64> {
     bytes.chunks_exact(1220).map(|packet| f64::from_be_bytes(packet[4..12].try_into().unwrap())).collect()
 }
@@ -250,7 +250,7 @@ fn passages_tell_every_state_and_every_line_in_order() {
     let passages = net.peer.take_passages();
     let (first, last) = (passages.first().unwrap(), passages.last().unwrap());
     assert_eq!((&first.what, &last.what), (&Passing::Opened, &Passing::Closed));
-    // The answer to a state whose acknowledgement came with it: 300 µs each way.
+    // The answer to a state whose acknowledgement came with it: 300 µs in each direction.
     let Some(knows) = passages.iter().find_map(|p| if let Passing::Line { knows, .. } = p.what { knows } else { None })
     else {
         panic!("no line, or no state known to it")
