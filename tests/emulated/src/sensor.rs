@@ -1,4 +1,4 @@
-//! A sensor beside the arm, with a serial line: what it sends, and what can be wrong with it.
+//! A sensor beside the arm with a serial line: the readings that it sends, and its faults.
 
 use std::time::Duration;
 
@@ -8,10 +8,10 @@ use outrigger_sim::time::SimTime;
 use outrigger_sim::world::{DistanceSensor, Surface, Wave};
 use outrigger_wire::sensor::{FRAME_MAX, Reading, SampleValue};
 
-/// Measures: the values of one reading, none where the sensor sees nothing.
+/// A function that returns the values of one reading; `None` if the sensor has no reading.
 pub type Measure = Box<dyn FnMut(&Controller) -> Option<Vec<f32>>>;
 
-/// How it writes a reading.
+/// The format of a reading on the line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Form {
     /// A line of text: `seq=N VALUE …`.
@@ -21,22 +21,22 @@ pub enum Form {
     Frame,
 }
 
-/// What becomes of the sensor's line.
+/// The state of the sensor's line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Plug {
-    /// It is connected.
+    /// The sensor is connected.
     #[default]
     In,
-    /// It is not.
+    /// The sensor is disconnected.
     Out,
-    /// It sends noise, as much as the line takes.
+    /// The sensor sends noise, as much as the line can carry.
     Babbling,
 }
 
-/// Bytes of noise at a time: about what the line carries between two readings at 115 200 Bd.
+/// The number of bytes of noise at a time: about what the line carries between two readings at 115 200 Bd.
 const NOISE: u64 = 64;
 
-/// A sensor that sends its readings, one to six values each.
+/// A sensor that sends readings with one to six values each.
 pub struct Sensor {
     measure: Measure,
     form: Form,
@@ -54,7 +54,7 @@ impl std::fmt::Debug for Sensor {
 }
 
 impl Sensor {
-    /// One that is read every `period`.
+    /// Creates a sensor that is read every `period`.
     #[must_use]
     pub fn new(period: Duration, measure: Measure) -> Self {
         Self {
@@ -68,7 +68,7 @@ impl Sensor {
         }
     }
 
-    /// One that measures the distance to `surface`, along the tool's axis \[m\].
+    /// Creates a sensor that measures the distance to `surface` along the tool's axis \[m\].
     #[must_use]
     pub fn of_distance(surface: Surface, period: Duration, seed: u64) -> Self {
         let mut device = DistanceSensor::new(seed);
@@ -79,29 +79,30 @@ impl Sensor {
         Self::new(period, Box::new(read))
     }
 
-    /// The same, writing this form.
+    /// Returns the sensor with this format of its readings.
     #[must_use]
     pub fn writing(self, form: Form) -> Self {
         Self { form, ..self }
     }
 
-    /// Connects it, or does something worse.
+    /// Sets the state of the sensor's line.
     pub fn set(&mut self, plug: Plug) {
         self.plug = plug;
     }
 
-    /// When it sends again.
+    /// Returns the time of the next reading.
     #[must_use]
     pub fn next_event(&self) -> SimTime {
         self.next
     }
 
-    /// What it puts on its line at `now`, if anything.
+    /// Returns the bytes that the sensor puts on its line at `now`; `None` before the next reading is due, while the
+    /// line is disconnected, and if there is no reading.
     pub fn send(&mut self, now: SimTime, controller: &Controller) -> Option<Vec<u8>> {
         if now < self.next {
             return None;
         }
-        // A sensor that was held up does not make up for what it missed.
+        // A delayed sensor does not make up for missed readings.
         self.next = (self.next + self.period).max(now);
         self.seq = self.seq.wrapping_add(1);
         match self.plug {
@@ -124,7 +125,7 @@ impl Sensor {
     }
 }
 
-/// Something to hold a distance to: `distance` \[m\] under the tool of `controller`, uneven, heaving as a whole.
+/// Returns a workpiece at `distance` \[m\] under the tool of `controller`: uneven, and heaving as a whole.
 #[must_use]
 pub fn workpiece(controller: &Controller, distance: f64) -> Surface {
     let tool = controller.truth().tool();

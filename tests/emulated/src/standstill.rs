@@ -1,5 +1,5 @@
-//! When this machine ran nothing that was due, and for how long: a virtual one may stand still for many milliseconds,
-//! whoever goes first on it.
+//! The times at which this machine ran nothing that was due. A virtual machine may pause for many milliseconds,
+//! regardless of priority.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -10,38 +10,39 @@ use rustix::thread::{CpuSet, Pid, sched_getaffinity, sched_setaffinity};
 use crate::clock::Clock;
 use crate::priority::Priority;
 
-/// How often each processor is looked at.
+/// The interval at which each processor is checked.
 const GLANCE: Duration = Duration::from_millis(2);
-/// A processor that ran nothing for longer takes a board off its pace: a state is due every 1–10 ms.
+/// A delay above which a processor disturbs a board's timing: a state is due every 1–10 ms.
 pub const TELLING: Duration = Duration::from_millis(5);
-/// So many are kept.
+/// The number of standstills that are kept.
 const KEPT: usize = 4_096;
 
 /// A span of time in which something was measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// Its begin.
+    /// The beginning of the span.
     pub from: Instant,
-    /// Its end.
+    /// The end of the span.
     pub until: Instant,
 }
 
 impl Window {
-    /// The same, and so much before it.
+    /// Returns the window extended by `span` into the past.
     #[must_use]
     pub fn and_before(self, span: Duration) -> Self {
         Self { from: self.from.checked_sub(span).unwrap_or(self.from), until: self.until }
     }
 }
 
-/// Standstills longer than [`TELLING`], of all processors.
+/// The standstills of all processors that were longer than [`TELLING`].
 #[derive(Clone, Debug, Default)]
 pub struct Standstills {
     list: VecDeque<Window>,
 }
 
 impl Standstills {
-    /// A processor ran nothing in this span. One that is not [`TELLING`] is not kept; of too many the oldest are not.
+    /// Adds a span in which a processor ran nothing. A span no longer than [`TELLING`] is not added; if there are too
+    /// many, the oldest is dropped.
     pub fn note(&mut self, span: Window) {
         if span.until.saturating_duration_since(span.from) > TELLING {
             if self.list.len() == KEPT {
@@ -51,7 +52,7 @@ impl Standstills {
         }
     }
 
-    /// The parts of them that lie within `window`, by their begin.
+    /// Returns the parts of the standstills that lie within `window`, by their beginning.
     fn within(&self, window: Window) -> Vec<Window> {
         let part = |span: &Window| Window { from: span.from.max(window.from), until: span.until.min(window.until) };
         let mut parts: Vec<Window> = self.list.iter().map(part).filter(|part| part.from < part.until).collect();
@@ -59,14 +60,14 @@ impl Standstills {
         parts
     }
 
-    /// The longest within `window`, as far as it lies there.
+    /// Returns the length of the longest standstill within `window`, counting only the part inside it.
     #[must_use]
     pub fn longest(&self, window: Window) -> Duration {
         let spans = self.within(window).into_iter().map(|part| part.until - part.from);
         spans.max().unwrap_or_default()
     }
 
-    /// How much of `window` at least one processor stood still.
+    /// Returns the time within `window` in which at least one processor stood still.
     #[must_use]
     pub fn total(&self, window: Window) -> Duration {
         let (mut total, mut counted) = (Duration::ZERO, window.from);
@@ -78,11 +79,11 @@ impl Standstills {
     }
 }
 
-/// One thread on each processor, from the first call on: it asks to be woken before everything else, and notes by how much
-/// it was woken too late. So long nothing else ran there either, where that priority is granted.
+/// Starts one thread per processor, at the first call only. Each thread requests to be woken before all other programs
+/// and records how late it was woken. Where that priority is granted, no other program ran during this delay either.
 ///
 /// # Panics
-/// Where the system has no threads.
+/// If the system cannot start threads.
 pub fn watch() {
     static WATCHED: OnceLock<()> = OnceLock::new();
     WATCHED.get_or_init(|| {
@@ -96,7 +97,7 @@ pub fn watch() {
 
 static SEEN: Mutex<Standstills> = Mutex::new(Standstills { list: VecDeque::new() });
 
-/// What was seen since [`watch`] was called first. A standstill is known a moment after it is over.
+/// Returns the standstills since the first call of [`watch`]. A standstill appears a moment after it ended.
 #[must_use]
 pub fn seen() -> Standstills {
     SEEN.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -105,7 +106,7 @@ pub fn seen() -> Standstills {
 fn look_at(processor: usize) {
     let mut one = CpuSet::new();
     one.set(processor);
-    // Where it is not granted, the processor that the thread happens to run on is looked at.
+    // If the processor cannot be selected, the processor on which the thread happens to run is checked.
     let _ = sched_setaffinity(None::<Pid>, &one);
     let _priority = Priority::above();
     let clock = Clock::start();
@@ -119,16 +120,17 @@ fn look_at(processor: usize) {
     }
 }
 
-/// The glances at one processor. Two in a row that come late are one standstill: of the time between them nothing is known but
-/// that the processor ran this thread for a moment.
+/// The checks of one processor. Two consecutive late checks count as one standstill: about the time between them only
+/// this is known, that the processor ran this thread for a moment.
 #[derive(Debug, Default)]
 struct Glances {
-    /// Since when each came late.
+    /// The time since which every check was late.
     late_since: Option<Instant>,
 }
 
 impl Glances {
-    /// One that was `late` so long: the standstill that it shows, from its first glance on.
+    /// Evaluates a check that was delayed for the window `late`. Returns the standstill that it shows, from the first
+    /// late check on; `None` if the delay was too short.
     fn woken(&mut self, late: Window) -> Option<Window> {
         if late.until - late.from <= TELLING {
             self.late_since = None;

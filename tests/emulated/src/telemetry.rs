@@ -1,4 +1,4 @@
-//! What a board told by telemetry, read with the core's decoder, and its recordings run again on this machine.
+//! The telemetry of a board, decoded with the core's decoder, and its recordings, run again on this machine.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,43 +18,45 @@ use outrigger_wire::sensor::Figures;
 
 use crate::peer::Datagram;
 
-/// At least what any board receives into.
+/// A receive window that is at least as large as that of any board \[B\].
 const WINDOW: usize = 64 * 1024;
 
-/// Everything of a run.
+/// All telemetry of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Telemetry {
-    /// Datagrams that say something.
+    /// The number of datagrams that could be decoded.
     pub datagrams: usize,
-    /// Those that could not be read.
+    /// The number of datagrams that could not be decoded.
     pub unreadable: usize,
-    /// Those that are missing by their numbers.
+    /// The number of datagrams missing according to their sequence numbers.
     pub missing: u32,
-    /// Starts of the board that it tells of.
+    /// The number of starts of the board in the telemetry.
     pub boots: usize,
-    /// Who speaks.
+    /// The board and its build.
     pub board: String,
-    /// The modes it was in.
+    /// The modes that the board was in.
     pub modes: BTreeSet<&'static str>,
-    /// The newest count of what sensors sent.
+    /// The newest counts of the sensors' readings.
     pub sensors: Figures,
-    /// Where states came from, each as often as a session began with it.
+    /// The links that states came from, once per session.
     pub states: Vec<LinkId>,
-    /// Links that were given up before anything came of them, and the session went on without.
+    /// The links without which a session continued, because they were given up before it.
     pub without: BTreeSet<&'static str>,
-    /// The newest counts of each connection's messages.
+    /// The newest counts of the messages of each connection.
     pub streams: [StreamCounts; LINKS.len()],
-    /// How a session beside a KRC stood last.
+    /// The newest status of a session beside a KRC.
     pub krc: Option<Status<KrcStatus>>,
-    /// How its arm moved last.
+    /// The newest motion of the KRC's arm.
     pub krc_motion: Option<Motion<7>>,
-    /// How it came to run, each start once: cause, starts since power, how far the run before came, and where that one panicked, or `stack overflow`.
+    /// The starts: cause, starts since power-on, the stage that the previous run reached, and the place of its panic,
+    /// or `stack overflow`. Consecutive identical starts count once.
     pub starts: Vec<(ResetCause, u32, Option<Stage>, Option<String>)>,
-    /// What was heard from the robot's address, at last.
+    /// The newest report of what was received from the robot's address.
     pub activity: LinkActivity,
-    /// Fallbacks by their number: why, and the recording as far as it came.
+    /// The fallbacks by number: the reason, and the recording as far as it arrived.
     pub recordings: BTreeMap<u32, (Reason, Recording)>,
-    /// What a run left that ended in a reset, by the number of the start after it, of those that were heard.
+    /// The recordings of runs that ended in a reset, by the number of the following start, counted from the starts in
+    /// the telemetry.
     pub left: BTreeMap<usize, Recording>,
 }
 
@@ -73,30 +75,31 @@ impl Recording {
         }
     }
 
-    /// All of it, if every piece came.
+    /// Returns the complete recording; `None` if a piece is missing.
     #[must_use]
     pub fn whole(&self) -> Option<Vec<u8>> {
         self.bytes.iter().copied().collect::<Option<Vec<u8>>>().filter(|bytes| !bytes.is_empty())
     }
 
-    /// Runs the engine again through it: the same inputs must give the same transitions and the same bytes.
+    /// Runs the engine again on the recording: the same inputs must produce the same transitions and the same bytes.
+    /// Returns `None` if pieces are missing.
     ///
     /// # Errors
-    /// The first difference. `None` where pieces are missing.
+    /// Returns the first difference.
     #[must_use]
     pub fn replayed(&self) -> Option<Result<Replayed, ReplayError>> {
         let dump = self.whole()?;
         let (mut primary, mut realtime) = (vec![0; WINDOW], vec![0; WINDOW]);
         let mut rtde = Box::<RtdeMemory<'_, WINDOW, 1>>::default();
         let memory = Memory { primary: &mut primary, realtime: &mut realtime, rtde: Some(&mut *rtde) };
-        // Which law it was is in the recording.
+        // The recording names the law that was used.
         let law = AnyLaw::JointServo(JointServo::<6>::new(Reference::Hold, JointServoConfig::default()));
         Some(replay::<6, Ur<'_>, _>(&dump, law, memory))
     }
 }
 
 impl Telemetry {
-    /// Of everything that arrived.
+    /// Evaluates everything that arrived.
     #[must_use]
     pub fn of(datagrams: &[Datagram]) -> Self {
         let mut telemetry = Self::default();

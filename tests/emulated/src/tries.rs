@@ -1,10 +1,10 @@
-//! Tests in real time, on a machine that may stand still meanwhile.
+//! Tests in real time on a machine that may stand still meanwhile.
 //!
-//! A measurement names the window it was made in, and only a standstill inside that window says anything about it. For what
-//! a time is measured of, the standstill is allowed for ([`within`]); a fallback that one was long enough to cause is
-//! excused ([`falls_back_for`]). Only what a standstill keeps from beginning at all ([`late`]) is tried again. What the arm
-//! did, and why, never is. Each second try and each excuse is printed, and is a line of the file that `OUTRIGGER_TRIES`
-//! names.
+//! A measurement names its window, and only a standstill inside that window affects it. For a measured time, the length
+//! of the standstill is allowed in addition ([`within`]). A fallback that a standstill was long enough to cause is
+//! excused ([`falls_back_for`]). Only what a standstill prevents from beginning at all ([`late`]) is tried again. The
+//! motion of the arm and the reason for it are never excused. Each second try and each excuse is printed, and added as
+//! a line to the file that `OUTRIGGER_TRIES` names.
 
 use std::cell::RefCell;
 use std::fmt::{self, Display, Formatter};
@@ -20,17 +20,19 @@ use outrigger_core::robot::Reason;
 use crate::priority::Priority;
 use crate::standstill::{self, TELLING, Window};
 
-/// So often a test is tried.
+/// The number of tries of a test.
 const ATTEMPTS: u32 = 3;
-/// So many tests of a program are tried at once: each waits most of its time, and wants to be woken when it is due.
+/// The number of tests of a program that are tried at once: each waits most of its time, and needs to be woken when it
+/// is due.
 const AT_ONCE: usize = 3;
-/// What a machine that stood still before a window is still behind with in it.
+/// The time by which a window is extended into the past, because a machine that stood still before a window is still
+/// behind in it.
 const BEFORE: Duration = Duration::from_millis(20);
-/// The file that tries and excuses are counted in.
+/// The environment variable with the path of the file that receives tries and excuses.
 const FILE: &str = "OUTRIGGER_TRIES";
 
-/// Reasons of a fallback that a machine which stands still gives to a device on it: all of them say that something came
-/// too late, and nothing else.
+/// The reasons of a fallback that a machine which stands still can cause in a device on it. All of them mean that
+/// something arrived too late.
 pub const LATENESS: [Reason; 7] = [
     Reason::LocalStall,
     Reason::StateStale,
@@ -41,44 +43,45 @@ pub const LATENESS: [Reason; 7] = [
     Reason::MoveUnseen,
 ];
 
-/// Whether a program that says `said` names one of [`LATENESS`], as programs do: in brackets.
+/// Returns `true` if the text of a program, `said`, names one of [`LATENESS`] in brackets, as programs do.
 #[must_use]
 pub fn names_lateness(said: &str) -> bool {
     LATENESS.iter().any(|reason| said.contains(&format!("({})", reason.name())))
 }
 
-/// Thrown by [`late`].
+/// The payload of the unwinding by [`late`].
 struct Late {
     window: Window,
     told: String,
 }
 
-/// This holds, unless something came too late in `window`.
+/// Checks that a condition holds; if it does not, reports that something arrived too late in `window`.
 pub fn in_time(window: Window, holds: bool, told: impl FnOnce() -> String) {
     if !holds {
         late(window, told());
     }
 }
 
-/// Something that is no motion came too late in `window`, or not at all: tried again where the machine stood still there.
+/// Reports that something other than a motion arrived too late in `window`, or not at all. The test is tried again if
+/// the machine stood still there.
 pub fn late(window: Window, told: String) -> ! {
-    // Not a panic, which would be reported before it is known whether it counts.
+    // A panic would be reported before it is known whether it counts, so this unwinds without one.
     resume_unwind(Box::new(Late { window, told }))
 }
 
-/// What the machine's standstill means for a measurement.
+/// The effect of a standstill of the machine on a measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It is as it should be, whatever the machine did.
+    /// The measurement is as it must be.
     Holds,
-    /// It is not, and the machine stood still for so long.
+    /// The measurement is not as it must be, and the machine stood still for this time, which excuses it.
     Excused(Duration),
-    /// It is not.
+    /// The measurement is not as it must be.
     Fails,
 }
 
 impl Verdict {
-    /// Of a time that may be `bound`, on a machine that stood still for `stood` meanwhile.
+    /// Judges a time that may be up to `bound`, on a machine that stood still for `stood` in total meanwhile.
     #[must_use]
     pub fn of_time(took: Duration, bound: Duration, stood: Duration) -> Self {
         if took <= bound {
@@ -90,11 +93,12 @@ impl Verdict {
         }
     }
 
-    /// Of a fallback that says `said`: one of `expected`; or one of `excused`, on a machine that stood still for `stood` at a
-    /// stretch where `least` is enough to cause it.
+    /// Judges a fallback with the text `said`. It holds for a reason in `expected`. It is excused for a reason in
+    /// `excused` if the machine stood still for `stood` at a stretch and `stood` is at least `least`, the duration that
+    /// can cause it.
     #[must_use]
     pub fn of_reason(said: &str, expected: &[Reason], excused: &[Reason], stood: Duration, least: Duration) -> Self {
-        // As the log of a board names them, and as other programs do: alone, or in brackets.
+        // The log of a board names the reason alone, other programs in brackets.
         let mut words = said.split(|c: char| !c.is_ascii_alphanumeric());
         let named = words.find_map(|word| Reason::ALL.iter().find(|reason| reason.name() == word));
         match named {
@@ -104,7 +108,7 @@ impl Verdict {
         }
     }
 
-    /// Whether it need not fail; what is excused is printed and counted.
+    /// Returns `true` unless the measurement fails; an excuse is printed and counted.
     #[must_use]
     pub fn passes(self, what: &str) -> bool {
         if let Self::Excused(stood) = self {
@@ -114,10 +118,10 @@ impl Verdict {
     }
 }
 
-/// `took` is within `bound`, and what the machine stood still for in `window`.
+/// Checks that `took` is within `bound`, extended by the total standstill of the machine in `window`.
 ///
 /// # Panics
-/// Where it is not.
+/// If it is longer.
 pub fn within(what: &str, took: Duration, bound: Duration, window: Window, story: impl FnOnce() -> String) {
     let stood = standstill::seen().total(window);
     let told = format!("{what}: {took:?} (bound {bound:?})");
@@ -128,11 +132,11 @@ pub fn within(what: &str, took: Duration, bound: Duration, window: Window, story
     );
 }
 
-/// A fallback that says `said` names one of `expected`, or `LocalStall` where the machine stood still in `window` for `least`
-/// at a stretch.
+/// Checks that a fallback with the text `said` names one of `expected`, or `LocalStall` if the machine stood still for
+/// `least` at a stretch in `window`.
 ///
 /// # Panics
-/// Where it does not.
+/// If it names neither.
 pub fn falls_back_for(
     said: &str,
     expected: &[Reason],
@@ -149,8 +153,8 @@ pub fn falls_back_for(
     );
 }
 
-/// What a fallback that nobody caused means: excused where it is one of [`LATENESS`] and the machine stood still in `window`
-/// for `least` at a stretch.
+/// Judges a fallback that the test did not cause: excused if it is one of [`LATENESS`] and the machine stood still for
+/// `least` at a stretch in `window`.
 #[must_use]
 pub fn nobodys_fallback(said: &str, window: Window, least: Duration) -> Verdict {
     let stood = standstill::seen().longest(window);
@@ -161,7 +165,7 @@ pub fn nobodys_fallback(said: &str, window: Window, least: Duration) -> Verdict 
     verdict
 }
 
-/// A second try, or an excuse.
+/// A second try or an excuse.
 struct Note {
     again: bool,
     test: String,
@@ -192,20 +196,20 @@ impl Note {
 }
 
 thread_local! {
-    /// The test that this thread runs.
+    /// The name of the test that this thread runs.
     static NAME: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// From now on this thread runs the test `name`: so its excuses are told.
+/// Names the test that this thread runs, so that its excuses are attributed to it, and starts to measure standstills.
 pub fn runs(name: &str) {
     standstill::watch();
     NAME.set(name.into());
 }
 
-/// Runs the body of a test in real time, beside few others.
+/// Runs the body of a test in real time, together with at most two other tests of this program.
 ///
 /// # Panics
-/// Where the body does; where it came too late although no processor stood still then, or each time.
+/// If the body panics. If the body arrives too late without a standstill of a processor, or in each try.
 pub fn attempt(name: &str, body: impl Fn() + RefUnwindSafe) {
     let _seat = Seat::wait_for();
     runs(name);
@@ -216,7 +220,7 @@ pub fn attempt(name: &str, body: impl Fn() + RefUnwindSafe) {
     );
 }
 
-/// A place among those that run at once; free again when it is dropped.
+/// A place among the tests that run at once; it is released when dropped.
 struct Seat;
 
 static TAKEN: Mutex<usize> = Mutex::new(0);
@@ -238,17 +242,17 @@ impl Drop for Seat {
     }
 }
 
-/// The same for a test of the built-in harness. What it starts goes before other programs, where that is granted: then nothing
-/// but the machine itself keeps it waiting.
+/// Runs a test of the built-in harness like [`attempt`]. If granted, programs that it starts have priority over others:
+/// then only the machine itself can delay it.
 ///
 /// # Panics
-/// As [`attempt`].
+/// If [`attempt`] panics.
 pub fn attempt_first(body: fn()) {
     let _priority = Priority::ask();
     attempt(std::thread::current().name().unwrap_or_default(), body);
 }
 
-/// Tries until it says nothing of lateness.
+/// Repeats the body until it does not report lateness.
 fn judge(
     mut each: impl FnMut() -> std::thread::Result<()>,
     stood: impl Fn(Window) -> Duration,
@@ -280,8 +284,8 @@ mod tests {
         clock.window(SimTime::from_micros(from * 1_000), SimTime::from_micros(until * 1_000))
     }
 
-    /// How often it is tried, whether it passes at last, and the second tries that are told of, on a machine that stood still
-    /// from 100 ms to 112 ms.
+    /// Returns the number of tries, whether the last one passes, and the number of second tries that were reported, on
+    /// a machine that stood still from 100 ms to 112 ms.
     fn tried(body: impl Fn(Clock, u32)) -> (u32, bool, usize) {
         let clock = Clock::start();
         let mut standstills = Standstills::default();

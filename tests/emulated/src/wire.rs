@@ -1,65 +1,65 @@
-//! One direction of a network of Ethernet frames, with faults: seeded, in virtual time.
+//! One direction of a network of Ethernet frames with faults, from a seed and in virtual time.
 
 use std::time::Duration;
 
 use outrigger_sim::rng::Rng;
 use outrigger_sim::time::SimTime;
 
-/// How frames are lost.
+/// The way in which frames are lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Loss {
-    /// None is.
+    /// No loss.
     #[default]
     None,
-    /// Each by itself, this share of them (0 … 1).
+    /// An independent loss of this share of the frames (0 … 1).
     Share(f64),
-    /// In bursts: within one, every frame is lost.
+    /// A loss in bursts: within one, every frame is lost.
     Bursts {
-        /// Probability that a frame begins a burst.
+        /// The probability that a frame begins a burst.
         begin: f64,
-        /// Probability that a burst ends with a frame: a burst is 1/`end` frames long on average.
+        /// The probability that a burst ends with a frame: a burst is 1/`end` frames long on average.
         end: f64,
     },
 }
 
-/// What happens to the frames that are sent from now on. The default is a perfect wire.
+/// The conditions for frames that are sent from now on. The default is a perfect wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Conditions {
-    /// Constant delay.
+    /// The constant delay.
     pub delay: Duration,
-    /// Added at random, 0 up to this; frames stay in order.
+    /// An additional random delay of at most this; frames stay in order.
     pub jitter: Duration,
-    /// Frames that never arrive.
+    /// The loss of frames.
     pub loss: Loss,
-    /// Share of the frames that arrive twice (0 … 1).
+    /// The share of frames that arrive twice (0 … 1).
     pub duplicate: f64,
-    /// Share of the frames that are held back, and for how long: later ones overtake them.
+    /// The share of frames that are held back, and the time; later frames overtake them.
     pub reorder: Option<(f64, Duration)>,
-    /// Share of the frames that arrive with one bit flipped.
+    /// The share of frames that arrive with one bit flipped.
     pub corrupt: f64,
 }
 
-/// What a window of trouble does to the frames sent in it.
+/// The effect of a disturbance on the frames sent in its window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Trouble {
-    /// They arrive at its end, all at once.
+    /// Frames arrive at the end of the window, all at once.
     Hold,
-    /// They are lost.
+    /// Frames are lost.
     Lose,
 }
 
-/// Frames counted by what happened to them.
+/// Counts of frames by what happened to them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Given to the wire.
+    /// Frames given to the wire.
     pub sent: u64,
-    /// Lost.
+    /// Frames that were lost.
     pub lost: u64,
-    /// Delivered a second time.
+    /// Frames delivered a second time.
     pub duplicated: u64,
-    /// Held back so that later ones could overtake.
+    /// Frames held back so that later ones could overtake.
     pub reordered: u64,
-    /// Delivered with a flipped bit.
+    /// Frames delivered with a flipped bit.
     pub corrupted: u64,
 }
 
@@ -70,7 +70,7 @@ pub struct Wire {
     rng: Rng,
     windows: Vec<(SimTime, SimTime, Trouble)>,
     in_burst: bool,
-    /// Arrival, number, frame; unordered.
+    /// The frames in transit with arrival time and number, unordered.
     on_the_way: Vec<(SimTime, u64, Vec<u8>)>,
     last_arrival: SimTime,
     number: u64,
@@ -78,7 +78,7 @@ pub struct Wire {
 }
 
 impl Wire {
-    /// A perfect wire; `seed` decides what chance decides under other conditions.
+    /// Creates a perfect wire; `seed` determines all random decisions under other conditions.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self {
@@ -93,35 +93,35 @@ impl Wire {
         }
     }
 
-    /// The same under these conditions.
+    /// Creates a wire under these conditions.
     #[must_use]
     pub fn under(seed: u64, conditions: Conditions) -> Self {
         Self { conditions, ..Self::new(seed) }
     }
 
-    /// Holds for frames sent from now on.
+    /// Sets the conditions for frames sent from now on.
     pub fn set(&mut self, conditions: Conditions) {
         self.conditions = conditions;
         self.in_burst = false;
     }
 
-    /// Frames sent from `from` until `until` arrive at `until`, all at once.
+    /// Delays frames sent from `from` until `until` so that they all arrive at `until`.
     pub fn stall(&mut self, from: SimTime, until: SimTime) {
         self.windows.push((from, until, Trouble::Hold));
     }
 
-    /// Frames sent from `from` until `until` are lost: the cable is out.
+    /// Drops frames sent from `from` until `until`, as if the cable were unplugged.
     pub fn cut(&mut self, from: SimTime, until: SimTime) {
         self.windows.push((from, until, Trouble::Lose));
     }
 
-    /// What has happened to frames so far.
+    /// Returns the counts of frames so far.
     #[must_use]
     pub fn counts(&self) -> Counts {
         self.counts
     }
 
-    /// A frame goes onto the wire.
+    /// Puts a frame on the wire.
     pub fn send(&mut self, now: SimTime, frame: &[u8]) {
         self.counts.sent += 1;
         let trouble = self.windows.iter().find(|(from, until, _)| (*from..*until).contains(&now)).copied();
@@ -153,14 +153,14 @@ impl Wire {
         self.put(arrives, bytes);
     }
 
-    /// The next frame that has arrived by `now`.
+    /// Returns the next frame that has arrived by `now`.
     pub fn receive(&mut self, now: SimTime) -> Option<Vec<u8>> {
         let (index, (arrives, ..)) =
             self.on_the_way.iter().enumerate().min_by_key(|(_, (arrives, number, _))| (*arrives, *number))?;
         (*arrives <= now).then(|| self.on_the_way.swap_remove(index).2)
     }
 
-    /// When the next frame arrives; never where none is under way.
+    /// Returns the time at which the next frame arrives; [`SimTime::MAX`] if none is in transit.
     #[must_use]
     pub fn next_event(&self) -> SimTime {
         self.on_the_way.iter().map(|(arrives, ..)| *arrives).min().unwrap_or(SimTime::MAX)
@@ -188,7 +188,8 @@ impl Wire {
         Duration::from_micros(if most == 0 { 0 } else { self.rng.up_to(most) })
     }
 
-    /// Draws only where there is something to decide, so that one condition does not change what another one does.
+    /// Returns `true` with probability `share`. Uses a random number only if `share` is positive, so that one condition
+    /// does not change the results of another.
     fn happens(&mut self, share: f64) -> bool {
         share > 0.0 && self.rng.unit() < share
     }
@@ -210,7 +211,7 @@ mod tests {
         SimTime::from_millis(millis)
     }
 
-    /// Sends frames 0, 1, … one per ms and says when each arrives: (ms, frame).
+    /// Sends frames 0, 1, … one per ms and returns when each arrives, as (ms, frame).
     fn arrivals(wire: &mut Wire, count: u8) -> Vec<(u64, u8)> {
         let mut seen = vec![];
         for millis in 0..1000 {

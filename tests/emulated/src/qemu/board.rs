@@ -1,4 +1,4 @@
-//! A board that runs: QEMU with its network, its serial line and its log, in real time.
+//! A running board: QEMU with its network, its serial lines and its log, in real time.
 
 use std::io;
 use std::num::NonZeroU64;
@@ -13,12 +13,12 @@ use crate::clock::Clock;
 use crate::priority::Priority;
 use crate::standstill::{self, Window};
 
-/// How long it is waited at most before everything is looked at again.
+/// The longest sleep before all inputs are checked again.
 const GLANCE: Duration = Duration::from_millis(20);
-/// How soon QEMU is given frames again that it had no room for.
+/// The time until frames are offered to QEMU again after it had no room for them.
 const RETRY: Duration = Duration::from_micros(300);
 
-/// A board that runs. Its clock starts with it.
+/// A running board. Its clock starts with it.
 #[derive(Debug)]
 pub struct Board<'f> {
     clock: Clock,
@@ -28,15 +28,15 @@ pub struct Board<'f> {
     log: Log<'f>,
     process: Process,
     priority: Priority,
-    /// Removed last.
+    /// The folder of the sockets; it is dropped last.
     folder: Folder,
 }
 
 impl<'f> Board<'f> {
-    /// Switches it on; the firmware is told `options`, and the board is ended after `limit`, whatever happens.
+    /// Switches the board on. The firmware receives `options`; the board is ended after `limit` in any case.
     ///
     /// # Errors
-    /// What the system refuses.
+    /// Returns the system's error if the board or its network cannot be started.
     pub fn start(firmware: &'f Firmware, options: Vec<String>, limit: Duration) -> io::Result<Self> {
         standstill::watch();
         let folder = Folder::new()?;
@@ -51,7 +51,7 @@ impl<'f> Board<'f> {
             limit: Some(limit),
             ..Command::new(firmware.machine(), firmware.elf())
         };
-        // Wake up when asked to, not up to 50 µs later; and before others, QEMU as well, where that is granted.
+        // Wakes up when asked to, not up to 50 µs later. If granted, this program and QEMU have priority over others.
         let _ = set_current_timer_slack(NonZeroU64::new(1));
         let priority = Priority::ask();
         let process = Process::start(&command)?;
@@ -59,82 +59,82 @@ impl<'f> Board<'f> {
         Ok(Self { clock: Clock::start(), network, serial, contact, log, process, priority, folder })
     }
 
-    /// The present: the time since it was switched on.
+    /// Returns the time since the board was switched on.
     #[must_use]
     pub fn now(&self) -> SimTime {
         self.clock.now()
     }
 
-    /// Between these times, for what the machine did then.
+    /// Returns the window between these times, for queries of what the machine did then.
     #[must_use]
     pub fn window(&self, from: SimTime, until: SimTime) -> Window {
         self.clock.window(from, until)
     }
 
-    /// Whether board and program go before other programs on this machine.
+    /// Returns `true` if the board and this program have priority over other programs on this machine.
     #[must_use]
     pub fn goes_first(&self) -> bool {
         self.priority.is_granted()
     }
 
-    /// How it ended, if it has.
+    /// Returns how the board ended; `None` while it runs.
     pub fn exit(&mut self) -> Option<Exit> {
         self.process.exit()
     }
 
-    /// Keeps it from running while the rest of the world goes on; and lets it go on.
+    /// Stops the board while the rest of the world runs on, or continues it.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the system's error if the signal cannot be sent.
     pub fn hold(&self, still: bool) -> io::Result<()> {
         self.process.hold(still)
     }
 
-    /// Ends it.
+    /// Ends the board.
     pub fn end(&mut self) -> Exit {
         self.process.end()
     }
 
-    /// What QEMU, or a firmware that failed, had to say.
+    /// Returns the standard error of QEMU, which includes the message of a firmware that failed.
     #[must_use]
     pub fn complaints(&self) -> &str {
         self.process.complaints()
     }
 
-    /// The line that it is told settings over, as `outrigger board` names it.
+    /// Returns the address of the line for settings in the notation of `outrigger board`.
     #[must_use]
     pub fn bench_line(&self) -> String {
         bench_line(&self.folder)
     }
 
-    /// The next frame that it has sent.
+    /// Returns the next frame that the board has sent; `None` if there is none.
     pub fn receive(&mut self) -> Option<Vec<u8>> {
         self.network.receive()
     }
 
-    /// A frame arrives at it.
+    /// Passes a frame to the board.
     pub fn send(&mut self, frame: Vec<u8>) {
         self.network.send(frame);
     }
 
-    /// Bytes arrive at its serial port.
+    /// Passes bytes to the board's serial port.
     pub fn send_serial(&mut self, bytes: &[u8]) {
         self.serial.send(bytes);
     }
 
-    /// The contact for the arm's brakes closes, or opens.
+    /// Closes or opens the contact for the arm's brakes.
     pub fn set_contact(&mut self, closed: bool) {
         self.contact.send(if closed { b"1" } else { b"0" });
     }
 
-    /// What it has logged since the last call.
+    /// Passes each line that the board has logged since the last call to `each`.
     pub fn log(&mut self, each: impl FnMut(Line)) {
         let now = self.clock.now();
         let output = self.process.output();
         self.log.receive(now, &output, each);
     }
 
-    /// Sleeps until it does something, but not beyond `next`.
+    /// Sleeps until the board does something, but not beyond `next`.
     pub fn wait(&mut self, next: SimTime) {
         let retry = if self.network.flush() { self.clock.now() + RETRY } else { SimTime::MAX };
         let now = self.clock.now();
@@ -144,7 +144,7 @@ impl<'f> Board<'f> {
             tv_nsec: i64::from(left.subsec_nanos()),
         };
         let mut fds = [PollFd::new(&self.network, PollFlags::IN), PollFd::new(&self.process, PollFlags::IN)];
-        // Interrupted or not, the next turn looks at everything.
+        // Whether or not the wait was interrupted, the next turn checks everything.
         let _ = poll(&mut fds, Some(&timeout));
     }
 }

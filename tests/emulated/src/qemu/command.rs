@@ -1,4 +1,4 @@
-//! How QEMU is called.
+//! The command line of QEMU.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -15,22 +15,22 @@ pub enum Machine {
     An386,
     /// `mps2-an500`: Cortex-M7.
     An500,
-    /// `mps2-an505`: Cortex-M33 with TrustZone, all of it secure.
+    /// `mps2-an505`: Cortex-M33 with TrustZone, entirely in the secure state.
     An505,
 }
 
 impl Machine {
-    /// Each with the word the command line uses for it.
+    /// Each machine with its name on the command line.
     pub const NAMED: [(Self, &'static str); 3] =
         [(Self::An386, "an386"), (Self::An500, "an500"), (Self::An505, "an505")];
 
-    /// The machine of this name.
+    /// Returns the machine with this name; `None` if there is none.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::NAMED.into_iter().find(|(_, known)| *known == name).map(|(machine, _)| machine)
     }
 
-    /// The word the command line uses for it.
+    /// Returns the name of the machine on the command line.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -40,7 +40,7 @@ impl Machine {
         }
     }
 
-    /// Its processor.
+    /// Returns the machine's processor.
     #[must_use]
     pub const fn processor(self) -> &'static str {
         match self {
@@ -50,7 +50,7 @@ impl Machine {
         }
     }
 
-    /// The compiler's target for it.
+    /// Returns the compiler's target for the machine.
     #[must_use]
     pub const fn target(self) -> &'static str {
         match self {
@@ -60,60 +60,61 @@ impl Machine {
     }
 }
 
-/// What the board's network controller is connected to.
+/// The connection of the board's network controller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Network {
-    /// Unix datagram sockets, one datagram per frame: QEMU's own, and the other end's.
+    /// A pair of Unix datagram sockets, one datagram per frame: QEMU's own, and the other end's.
     Datagrams {
-        /// Where QEMU receives.
+        /// The path on which QEMU receives.
         board: PathBuf,
-        /// Where QEMU sends to; bound before QEMU starts.
+        /// The path to which QEMU sends; it must be bound before QEMU starts.
         peer: PathBuf,
     },
-    /// This tap interface.
+    /// The tap interface with this name.
     Tap(String),
-    /// QEMU's own address translation: the host is 10.0.2.2, no privileges, no timing to rely on.
+    /// The address translation of QEMU: the host is 10.0.2.2. It needs no privileges, and its timing is not reliable.
     User,
 }
 
-/// What one of the board's serial lines is connected to.
+/// The connection of one of the board's serial lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Serial {
     /// A Unix stream socket that listens before QEMU starts.
     Socket(PathBuf),
-    /// A character device as QEMU names it, for example `unix:PATH,server=on,wait=off`.
+    /// A character device in QEMU's notation, for example `unix:PATH,server=on,wait=off`.
     Device(String),
-    /// Nothing.
+    /// No connection.
     Nothing,
 }
 
-/// One call of QEMU.
+/// A call of QEMU.
 #[derive(Clone, Debug)]
 pub struct Command {
     /// The machine.
     pub machine: Machine,
     /// The firmware.
     pub elf: PathBuf,
-    /// Its network.
+    /// The connection of the network.
     pub network: Network,
-    /// Its serial line.
+    /// The connection of the serial line.
     pub serial: Serial,
-    /// The line that it is told settings over at the bench.
+    /// The connection of the line for settings at the bench.
     pub bench: Serial,
-    /// The line that stands for the contact for the arm's brakes: `1` closes it, any other byte opens it.
+    /// The connection of the line that stands for the contact of the arm's brakes: `1` closes it, any other byte opens
+    /// it.
     pub contact: Serial,
-    /// What the firmware is told, `KEY=VALUE`.
+    /// The options for the firmware, `KEY=VALUE`.
     pub options: Vec<String>,
-    /// More words for QEMU.
+    /// Further arguments for QEMU.
     pub more: Vec<String>,
-    /// QEMU is ended after this time at the latest, whatever becomes of this program.
+    /// The longest time that QEMU runs; it is ended then, even if this program no longer runs.
     pub limit: Option<Duration>,
-    /// What QEMU is called by, for example `ip netns exec NAME`.
+    /// The command prefix for QEMU, for example `ip netns exec NAME`.
     pub within: Vec<String>,
 }
 
 impl Command {
-    /// This firmware on this machine, connected to nothing but the host's address translation.
+    /// Creates a call with this firmware on this machine, connected only to the host's address translation.
     #[must_use]
     pub fn new(machine: Machine, elf: &Path) -> Self {
         Self {
@@ -130,7 +131,7 @@ impl Command {
         }
     }
 
-    /// The words of the call, the program first.
+    /// Returns the words of the call, starting with the program.
     #[must_use]
     pub fn words(&self) -> Vec<OsString> {
         let mut words: Vec<OsString> = self.within.iter().map(OsString::from).collect();
@@ -155,7 +156,7 @@ impl Command {
         });
         put("-net".into());
         put("nic,netdev=net,model=lan9118".into());
-        // QEMU counts its serial lines in the order in which they are named.
+        // QEMU numbers its serial lines in the order in which they are named.
         for (name, serial) in [("uart0", &self.serial), ("uart1", &self.bench), ("uart2", &self.contact)] {
             match serial {
                 Serial::Socket(path) => {

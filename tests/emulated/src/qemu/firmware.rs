@@ -9,15 +9,15 @@ use defmt_decoder::Table;
 use super::command::PROGRAM;
 use super::{Folder, Machine};
 
-/// Its package, and the name of its program.
+/// The name of the firmware's package and program.
 const PACKAGE: &str = "outrigger-qemu-mps2";
-/// Where the build finds the configuration that is compiled in.
+/// The environment variable with the path of the configuration that the build compiles in.
 const CONFIGURATION: &str = "OUTRIGGER_BOARD_CONFIG";
 
-/// For the processor of `mps2-an500`.
+/// The rustc flags for the processor of `mps2-an500`.
 const M7: &str = r#"target.thumbv7em-none-eabihf.rustflags=["-Ctarget-cpu=cortex-m7"]"#;
 
-/// Something that has to be installed.
+/// A missing prerequisite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Missing {
     /// QEMU for Arm.
@@ -35,7 +35,7 @@ impl std::fmt::Display for Missing {
     }
 }
 
-/// What this machine lacks to build and run the firmware for that one.
+/// Returns the missing prerequisites for building and running the firmware for `machine`.
 #[must_use]
 pub fn missing(machine: Machine) -> Vec<Missing> {
     let wanted = machine.target();
@@ -49,16 +49,16 @@ pub fn missing(machine: Machine) -> Vec<Missing> {
         .collect()
 }
 
-/// Why there is no firmware.
+/// The reason why there is no firmware.
 #[derive(Debug)]
 pub enum Unbuilt {
-    /// These have to be installed.
+    /// The prerequisites that are missing.
     Missing(Vec<Missing>),
-    /// The compiler said this.
+    /// The output of the failed build.
     Cargo(String),
-    /// The system said this.
+    /// The error of the system, with the path concerned.
     Io(PathBuf, std::io::Error),
-    /// The program holds no tables for its log, or none that can be read.
+    /// The program has no tables for its log, or tables that cannot be read.
     NoLog(String),
 }
 
@@ -84,18 +84,18 @@ pub struct Firmware {
     machine: Machine,
     elf: PathBuf,
     table: Table,
-    /// Holds the program where a later build does not replace it.
+    /// The folder with a copy of the program, so that a later build does not replace it.
     _folder: Option<Folder>,
 }
 
 impl Firmware {
-    /// Builds it with `configuration` compiled in, the board's own where there is none. The compiler's progress goes to
-    /// standard error if it is to be `loud`.
+    /// Builds the firmware with `configuration` compiled in, or the board's own configuration if it is `None`. The
+    /// compiler's progress goes to standard error if `loud` is `true`.
     ///
     /// # Errors
-    /// [`Unbuilt`].
+    /// Returns an [`Unbuilt`] if a prerequisite is missing, the build fails or its result cannot be read.
     pub fn build(machine: Machine, configuration: Option<&Path>, loud: bool) -> Result<Self, Unbuilt> {
-        // One build at a time for each machine: the program has one place there, whatever it was built with.
+        // Only one build per machine at a time, because a machine has only one place for the program.
         static BUILDING: [Mutex<()>; Machine::NAMED.len()] = [const { Mutex::new(()) }; Machine::NAMED.len()];
         let _building = BUILDING[machine as usize].lock().unwrap_or_else(PoisonError::into_inner);
         let lacking = missing(machine);
@@ -110,7 +110,8 @@ impl Firmware {
             .args(["build", "--release", "--locked", "--target", machine.target()])
             .stdin(Stdio::null());
         if machine != Machine::An386 {
-            // A folder of its own: what is built for another processor is built anew, and at the same time.
+            // Each machine other than the default has a folder of its own, so that their builds do not replace each
+            // other.
             target.push(machine.name());
             cargo.args(["--features", machine.name()]);
         }
@@ -138,10 +139,10 @@ impl Firmware {
         Ok(Self { _folder: Some(folder), ..Self::open(machine, &elf)? })
     }
 
-    /// Takes a program that has been built.
+    /// Opens a program that has already been built.
     ///
     /// # Errors
-    /// [`Unbuilt::Io`], [`Unbuilt::NoLog`].
+    /// [`Unbuilt::Io`] if it cannot be read, [`Unbuilt::NoLog`] if it has no readable tables for its log.
     pub fn open(machine: Machine, elf: &Path) -> Result<Self, Unbuilt> {
         let bytes = std::fs::read(elf).map_err(|error| Unbuilt::Io(elf.to_owned(), error))?;
         let table = Table::parse(&bytes)
@@ -150,26 +151,26 @@ impl Firmware {
         Ok(Self { machine, elf: elf.to_owned(), table, _folder: None })
     }
 
-    /// What it is for.
+    /// Returns the machine that the program is built for.
     #[must_use]
     pub fn machine(&self) -> Machine {
         self.machine
     }
 
-    /// The program.
+    /// Returns the path of the program.
     #[must_use]
     pub fn elf(&self) -> &Path {
         &self.elf
     }
 
-    /// The tables of its log.
+    /// Returns the tables of the program's log.
     #[must_use]
     pub fn table(&self) -> &Table {
         &self.table
     }
 }
 
-/// The folder of the emulated board.
+/// Returns the folder of the emulated board.
 fn board() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../boards/qemu-mps2")
 }

@@ -1,19 +1,19 @@
-//! A folder of a run's own, for its sockets.
+//! A folder for the sockets of one run.
 
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A new folder; it is removed with everything in it when this is dropped.
+/// A new folder. It is removed with its contents when this is dropped.
 #[derive(Debug)]
 pub struct Folder(PathBuf);
 
 impl Folder {
-    /// Makes one where temporary files belong.
+    /// Creates a folder below the directory for temporary files.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the system's error if no folder can be created.
     pub fn new() -> io::Result<Self> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         loop {
@@ -27,13 +27,13 @@ impl Folder {
         }
     }
 
-    /// The path of something in it.
+    /// Returns the path of a file in the folder.
     #[must_use]
     pub fn file(&self, name: &str) -> PathBuf {
         self.0.join(name)
     }
 
-    /// Itself.
+    /// Returns the path of the folder.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.0
@@ -42,7 +42,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // What cannot be removed is left to whoever cleans up temporary files.
+        // A folder that cannot be removed remains for the cleanup of temporary files.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }

@@ -1,18 +1,18 @@
-//! The board's log: frames of `defmt` on QEMU's standard output, made readable with the firmware's own tables.
+//! The board's log: frames of `defmt` on QEMU's standard output, decoded with the firmware's own tables.
 
 use defmt_decoder::{DecodeError, StreamDecoder, Table};
 use outrigger_sim::time::SimTime;
 
-/// One line of the log.
+/// A line of the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// When it arrived.
+    /// The time of arrival.
     pub at: SimTime,
     /// The board's own time, as it prints it.
     pub uptime: String,
-    /// `trace` … `error`; empty for plain prints.
+    /// The level, `trace` … `error`; empty for plain prints.
     pub level: &'static str,
-    /// What it says.
+    /// The text of the line.
     pub text: String,
 }
 
@@ -22,7 +22,7 @@ impl std::fmt::Display for Line {
     }
 }
 
-/// Decodes the log as it comes.
+/// A decoder for the log.
 pub struct Log<'t> {
     decoder: Box<dyn StreamDecoder + Send + Sync + 't>,
     unreadable: u64,
@@ -35,13 +35,13 @@ impl std::fmt::Debug for Log<'_> {
 }
 
 impl<'t> Log<'t> {
-    /// For firmware with these tables.
+    /// Creates a decoder for firmware with these tables.
     #[must_use]
     pub fn new(table: &'t Table) -> Self {
         Self { decoder: table.new_stream_decoder(), unreadable: 0 }
     }
 
-    /// Bytes have come; `each` gets the lines they complete, in order.
+    /// Decodes received bytes; `each` receives the lines that are complete, in order.
     pub fn receive(&mut self, at: SimTime, bytes: &[u8], mut each: impl FnMut(Line)) {
         self.decoder.received(bytes);
         loop {
@@ -58,7 +58,7 @@ impl<'t> Log<'t> {
         }
     }
 
-    /// Frames that could not be decoded.
+    /// Returns the number of frames that could not be decoded.
     #[must_use]
     pub fn unreadable(&self) -> u64 {
         self.unreadable

@@ -1,4 +1,4 @@
-//! A board in QEMU: its firmware, its network, its serial line, its log and how it ends.
+//! A board in QEMU: its firmware, its network, its serial lines, its log and the way it ends.
 
 mod board;
 mod command;

@@ -1,4 +1,4 @@
-//! The board's network over Unix datagram sockets: one datagram is one Ethernet frame, and nobody needs privileges.
+//! The board's network over Unix datagram sockets: one datagram is one Ethernet frame. This needs no privileges.
 
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
@@ -9,12 +9,12 @@ use std::path::PathBuf;
 use super::Folder;
 use super::command;
 
-/// A little more than the largest frame.
+/// The size of a receive buffer \[B\], a little more than the largest frame.
 const FRAME: usize = 2048;
-/// Frames that wait while QEMU's queue is full; more are lost, as in a switch.
+/// The number of frames that wait while QEMU's queue is full; further frames are lost, as in a switch.
 const WAITING: usize = 256;
 
-/// The host's end.
+/// The host's end of the network.
 #[derive(Debug)]
 pub struct Network {
     socket: UnixDatagram,
@@ -28,7 +28,7 @@ impl Network {
     /// Opens the host's end in `folder`, before QEMU starts.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the system's error if the socket cannot be opened.
     pub fn open(folder: &Folder) -> io::Result<Self> {
         let (board, peer) = (folder.file("board.net"), folder.file("peer.net"));
         let socket = UnixDatagram::bind(&peer)?;
@@ -36,13 +36,13 @@ impl Network {
         Ok(Self { socket, board, peer, waiting: VecDeque::new(), lost: 0 })
     }
 
-    /// What QEMU is to be connected to.
+    /// Returns the connection that QEMU must use.
     #[must_use]
     pub fn mode(&self) -> command::Network {
         command::Network::Datagrams { board: self.board.clone(), peer: self.peer.clone() }
     }
 
-    /// The next frame from the board.
+    /// Returns the next frame from the board; `None` if there is none.
     pub fn receive(&self) -> Option<Vec<u8>> {
         let mut frame = vec![0; FRAME];
         let length = self.socket.recv(&mut frame).ok()?;
@@ -50,7 +50,7 @@ impl Network {
         Some(frame)
     }
 
-    /// A frame to the board.
+    /// Sends a frame to the board.
     pub fn send(&mut self, frame: Vec<u8>) {
         if self.waiting.len() < WAITING {
             self.waiting.push_back(frame);
@@ -60,14 +60,14 @@ impl Network {
         self.flush();
     }
 
-    /// Sends what waits, as far as QEMU takes it; says whether anything is left.
+    /// Sends the waiting frames as far as QEMU accepts them; returns `true` if any are left.
     pub fn flush(&mut self) -> bool {
         while let Some(frame) = self.waiting.front() {
             match self.socket.send_to(frame, &self.board) {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return true,
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
                 Ok(_) => {}
-                // There is no board yet, or none any more: a cable that nobody is connected to.
+                // There is no board yet, or none any more: the cable has no device on it.
                 Err(_) => self.lost += 1,
             }
             self.waiting.pop_front();
@@ -75,7 +75,7 @@ impl Network {
         false
     }
 
-    /// Frames to the board that were lost between this program and QEMU.
+    /// Returns the number of frames to the board that were lost between this program and QEMU.
     #[must_use]
     pub fn lost(&self) -> u64 {
         self.lost

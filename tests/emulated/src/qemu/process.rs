@@ -1,4 +1,4 @@
-//! QEMU's process: started, listened to, and always ended.
+//! The QEMU process: it is started, its output is read, and it is always ended.
 
 use std::io::{self, ErrorKind, Read};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -11,22 +11,22 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use super::command::{Command, PROGRAM};
 
-/// How a board ended.
+/// The way in which a board ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
     /// The firmware ended with success.
     Success,
     /// The firmware, or QEMU, ended with this status.
     Failure(i32),
-    /// The limit of time was reached.
+    /// The time limit was reached.
     TimedOut,
-    /// Somebody ended it.
+    /// The board was ended from here.
     Killed,
 }
 
-/// What `timeout` ends with when the time is over.
+/// The exit status of `timeout` when the time is over.
 const TIMED_OUT: i32 = 124;
-/// How long QEMU may take to end once it is asked to.
+/// The longest time that QEMU may take to end after it is asked to.
 const GRACE: Duration = Duration::from_secs(3);
 
 /// A running QEMU. It is ended when this is dropped.
@@ -36,15 +36,15 @@ pub struct Process {
     stdout: ChildStdout,
     stderr: ChildStderr,
     exit: Option<Exit>,
-    /// What QEMU, or a failing firmware, had to say.
+    /// The output of QEMU's standard error, which includes the message of a failed firmware.
     complaints: String,
 }
 
 impl Process {
-    /// Starts it.
+    /// Starts QEMU.
     ///
     /// # Errors
-    /// Where QEMU cannot be started, with what to do.
+    /// Returns the system's error, with a hint, if QEMU cannot be started.
     pub fn start(command: &Command) -> io::Result<Self> {
         let words = command.words();
         let (program, arguments) = words.split_first().ok_or(ErrorKind::InvalidInput)?;
@@ -63,32 +63,32 @@ impl Process {
         Ok(Self { child, stdout, stderr, exit: None, complaints: String::new() })
     }
 
-    /// What has come on its standard output.
+    /// Returns the bytes that arrived on standard output since the last call.
     pub fn output(&mut self) -> Vec<u8> {
         self.complaints.push_str(&String::from_utf8_lossy(&drain(&mut self.stderr)));
         drain(&mut self.stdout)
     }
 
-    /// What has come on its standard error so far.
+    /// Returns the text that arrived on standard error so far.
     #[must_use]
     pub fn complaints(&self) -> &str {
         &self.complaints
     }
 
-    /// Waits until there is output, or it has ended.
+    /// Waits until there is output, or the process has ended.
     pub fn wait(&self) {
-        // Interrupted or not, whoever waits looks.
+        // Whether or not the wait was interrupted, the caller checks afterwards.
         let _ = poll(&mut [PollFd::new(&self.stdout, PollFlags::IN)], None);
     }
 
-    /// Keeps QEMU from running, as a host does that stands still; and lets it go on.
+    /// Stops QEMU, as a host does that pauses it, or continues it.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the system's error if a signal cannot be sent.
     pub fn hold(&self, still: bool) -> io::Result<()> {
         let signal = if still { Signal::STOP } else { Signal::CONT };
         let child = self.child.id();
-        // What limits its time is its parent.
+        // If `timeout` limits QEMU's time, it is the parent of QEMU.
         let below = std::fs::read_to_string(format!("/proc/{child}/task/{child}/children"))?;
         let pids = below.split_ascii_whitespace().filter_map(|pid| Pid::from_raw(pid.parse().ok()?));
         let own = i32::try_from(child).ok().and_then(Pid::from_raw);
@@ -98,7 +98,7 @@ impl Process {
         Ok(())
     }
 
-    /// How it ended, if it has.
+    /// Returns how QEMU ended; `None` while it runs.
     pub fn exit(&mut self) -> Option<Exit> {
         if self.exit.is_none() {
             self.exit = self.child.try_wait().ok().flatten().map(exit_of);
@@ -106,13 +106,14 @@ impl Process {
         self.exit
     }
 
-    /// Ends it, and waits until it has.
+    /// Ends QEMU and waits until it has ended.
     pub fn end(&mut self) -> Exit {
         if let Some(exit) = self.exit() {
             return exit;
         }
         if let Some(pid) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
-            // Asked, not killed: what limits QEMU's time passes this on, and would leave QEMU behind otherwise.
+            // A request to end instead of a kill: `timeout` passes it on to QEMU, and would leave QEMU behind if it
+            // were killed.
             let _ = kill_process(pid, Signal::TERM);
         }
         for _ in 0..GRACE.as_millis() {
@@ -130,7 +131,7 @@ impl Process {
 }
 
 impl AsFd for Process {
-    /// Readable where there is output.
+    /// Readable when there is output.
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.stdout.as_fd()
     }

@@ -13,16 +13,16 @@ pub struct Serial {
     listener: UnixListener,
     path: PathBuf,
     stream: Option<UnixStream>,
-    /// The rest of what the line took only a part of: half a message would be a fault of this harness.
+    /// The unsent rest of a message that the line took in part: a half message would be a fault of this test setup.
     rest: Vec<u8>,
     refused: u64,
 }
 
 impl Serial {
-    /// Listens in `folder` by this name, before QEMU starts.
+    /// Listens in `folder` under this name, before QEMU starts.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the system's error if the socket cannot be opened.
     pub fn open(folder: &Folder, name: &str) -> io::Result<Self> {
         let path = folder.file(name);
         let listener = UnixListener::bind(&path)?;
@@ -30,13 +30,13 @@ impl Serial {
         Ok(Self { listener, path, stream: None, rest: vec![], refused: 0 })
     }
 
-    /// What QEMU is to be connected to.
+    /// Returns the connection that QEMU must use.
     #[must_use]
     pub fn mode(&self) -> command::Serial {
         command::Serial::Socket(self.path.clone())
     }
 
-    /// Sends one message; the line carries it whole or, where the board does not keep up, not at all.
+    /// Sends a message. The line transmits it entirely or, if the board does not keep up, not at all.
     pub fn send(&mut self, message: &[u8]) {
         if self.stream.is_none()
             && let Ok((stream, _)) = self.listener.accept()
@@ -63,7 +63,7 @@ impl Serial {
         }
     }
 
-    /// Messages that were not sent because the board did not keep up.
+    /// Returns the number of messages that were not sent because the board did not keep up.
     #[must_use]
     pub fn refused(&self) -> u64 {
         self.refused

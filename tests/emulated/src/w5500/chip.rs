@@ -1,14 +1,14 @@
-//! The chip: what it does with the bytes of its bus, and with frames.
+//! The chip: its reaction to the bytes of its bus, and to frames.
 
 use std::collections::VecDeque;
 
-/// A frame's length on the wire beyond its bytes: preamble, check sequence, gap.
+/// The length of a frame on the wire beyond its bytes \[B\]: preamble, check sequence, gap.
 const AROUND: u64 = 8 + 4 + 12;
-/// ns that a byte takes at 100 Mbit/s.
+/// The time of a byte at 100 Mbit/s \[ns\].
 const WIRE_BYTE: u64 = 80;
 const SHORTEST: u64 = 60;
 
-/// All that there is of buffers, for each direction.
+/// The memory for buffers in each direction \[B\].
 const MEMORY: usize = 16 * 1024;
 
 const COMMON: u8 = 0;
@@ -25,82 +25,83 @@ const MACRAW: u8 = 0x42;
 const RECV_BIT: u8 = 0x04;
 const SENDOK_BIT: u8 = 0x10;
 
-/// How long things take \[ns\].
+/// The durations of the chip's actions \[ns\].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timing {
-    /// From a command's byte until the chip has taken it.
+    /// The time from a command's byte until the chip has taken it.
     pub command: u64,
-    /// From there until an opened socket is open.
+    /// The time from there until an opened socket is open.
     pub opening: u64,
-    /// From the end of a reset by its line until it answers.
+    /// The time from the end of a reset by its line until the chip answers.
     pub awake: u64,
-    /// From there, or from plugging in, until there is a link.
+    /// The time from there, or from plugging the cable in, until there is a link.
     pub negotiation: u64,
 }
 
 impl Default for Timing {
-    /// Nobody's measurements: a quick command, what drivers quote of the data sheet, a quick switch.
+    /// Returns assumed durations, none of them measured: a fast command, the reset time that drivers quote from the
+    /// data sheet, a fast switch.
     fn default() -> Self {
         Self { command: 2_000, opening: 150_000, awake: 1_000_000, negotiation: 50_000_000 }
     }
 }
 
-/// What goes wrong.
+/// The faults of the chip.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Faults {
-    /// It has no power: it drives no line and hears nothing.
+    /// The chip has no power: it drives no line and receives nothing.
     pub absent: bool,
-    /// Commands are never taken.
+    /// The chip takes no commands.
     pub deaf: bool,
-    /// What is to be sent stays.
+    /// The chip sends no frames.
     pub mute: bool,
-    /// Whatever arrives is lost, until its reset by line or power; it says nothing of that.
+    /// All arriving frames are lost until a reset by line or power, without any indication.
     pub wedged: bool,
-    /// Its answers do not come through: every byte of them reads so.
+    /// The answers of the chip do not arrive: every byte of them reads as this value.
     pub stuck: Option<u8>,
-    /// It sends, and does not say so by its bit.
+    /// The chip sends but does not set its SENDOK bit.
     pub sends_in_silence: bool,
-    /// The two bytes before each of the next frames that arrive.
+    /// The length fields of the next frames that arrive.
     pub lengths: VecDeque<u16>,
-    /// What the next readings of the number of received bytes give.
+    /// The next values of the register with the number of received bytes; each is used up when its low byte is read.
     pub received: VecDeque<u16>,
 }
 
-/// What a driver did that nobody knows the chip's answer to, and what became of frames.
+/// The actions of a driver to which the chip's reaction is unknown, and the number of frames by what happened to them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Seen {
-    /// Frames that found no room.
+    /// Frames that did not fit into the buffer.
     pub dropped: u64,
-    /// Frames that were for others.
+    /// Frames to other hardware addresses.
     pub filtered: u64,
     /// Frames taken into the buffer.
     pub taken: u64,
-    /// SEND while the one before was not done.
+    /// SEND while the previous one was not done.
     pub overlapping_sends: u64,
-    /// SEND without a byte, or with more than a frame has.
+    /// SEND with a length outside 14 to 1514 bytes.
     pub odd_sends: u64,
-    /// A command while the one before was not taken.
+    /// A command before the previous one was taken.
     pub early_commands: u64,
-    /// Accesses to registers that are not known here, and writes to those that cannot be written.
+    /// Accesses to unknown registers, and writes to read-only registers.
     pub odd_accesses: u64,
 }
 
-/// What stands between two pointers goes out as one frame.
+/// The bytes between two pointers that go out as one frame.
 #[derive(Debug)]
 struct Sending {
     from: u16,
     to: u16,
 }
 
-/// The chip. Times are ns on its caller's clock, and never go back.
+/// The chip. Times are in ns on its caller's clock and never go back.
 #[derive(Debug)]
 pub struct Chip {
     timing: Timing,
-    /// What goes wrong from now on.
+    /// The faults from now on.
     pub faults: Faults,
     seen: Seen,
     now: u64,
-    /// Pointers begin here where the socket is opened.
+    /// The value of the pointers when a socket is opened.
     origin: u16,
     common: [u8; 0x40],
     sockets: [[u8; 0x30]; 8],
@@ -113,7 +114,7 @@ pub struct Chip {
     tx_read: u16,
     tx_write: u16,
     rx_read: u16,
-    /// As written; it counts from the next RECV on.
+    /// The read pointer as written; it takes effect at the next RECV.
     rx_read_written: u16,
     rx_write: u16,
     to_send: VecDeque<Sending>,
@@ -124,12 +125,12 @@ pub struct Chip {
     link_at: u64,
     held: bool,
     awake_at: u64,
-    /// Bytes of the present access so far, its address and control byte.
+    /// The number of bytes in the present access, its address and its control byte.
     access: (u64, u16, u8),
 }
 
 impl Chip {
-    /// With power since long ago, and a cable. Its socket's pointers begin at `origin`.
+    /// Creates a chip that has been powered for a long time and has a cable. The socket's pointers begin at `origin`.
     #[must_use]
     pub fn new(timing: Timing, origin: u16) -> Self {
         let mut chip = Self {
@@ -165,7 +166,7 @@ impl Chip {
         chip
     }
 
-    /// Every register as after a reset.
+    /// Sets every register as after a reset.
     fn clear(&mut self) {
         self.common = [0; 0x40];
         self.common[0x19..0x1c].copy_from_slice(&[0x07, 0xd0, 0x08]);
@@ -186,20 +187,20 @@ impl Chip {
         self.on_wire = None;
     }
 
-    /// What was seen of its driver and of frames so far.
+    /// Returns the counts of the driver's actions and of frames so far.
     #[must_use]
     pub fn seen(&self) -> Seen {
         self.seen
     }
 
-    /// Whether it pulls its interrupt line.
+    /// Returns `true` if the chip pulls its interrupt line low.
     #[must_use]
     pub fn interrupts(&self) -> bool {
         let socket = self.interrupts & self.sockets[0][0x2c] != 0;
         self.answers() && socket && self.common[0x18] & 1 != 0
     }
 
-    /// Whether there is a link.
+    /// Returns `true` if there is a link.
     #[must_use]
     pub fn has_link(&self) -> bool {
         self.answers() && self.plugged && self.now >= self.link_at
@@ -209,7 +210,7 @@ impl Chip {
         !self.faults.absent && !self.held && self.now >= self.awake_at
     }
 
-    /// Its power fails for a moment: it begins anew, with its defaults.
+    /// Interrupts the power for a moment, after which the chip starts with its default settings.
     pub fn brown_out(&mut self) {
         self.clear();
         self.faults.wedged = false;
@@ -217,7 +218,7 @@ impl Chip {
         self.link_at = self.awake_at + self.timing.negotiation;
     }
 
-    /// The line that resets it.
+    /// Holds the reset line low, or releases it.
     pub fn hold_reset(&mut self, at: u64, held: bool) {
         self.advance(at);
         if held {
@@ -239,18 +240,18 @@ impl Chip {
         self.plugged = plugged;
     }
 
-    /// The last bit of a frame arrives at this time.
+    /// Schedules the arrival of a frame, whose last bit arrives at this time.
     pub fn arrive(&mut self, at: u64, frame: Vec<u8>) {
         let place = self.arriving.partition_point(|(other, _)| *other <= at);
         self.arriving.insert(place, (at, frame));
     }
 
-    /// The next frame that has left, and when its last bit did.
+    /// Takes the next frame that has left the chip, and the time at which its last bit left.
     pub fn leave(&mut self) -> Option<(u64, Vec<u8>)> {
         self.leaving.pop_front()
     }
 
-    /// When something happens by itself.
+    /// Returns the time of the next event; `None` if none is pending.
     #[must_use]
     pub fn next_event(&self) -> Option<u64> {
         let begins = [self.awake_at, self.link_at].into_iter().filter(|at| *at > self.now);
@@ -260,7 +261,7 @@ impl Chip {
         begins.chain(self.opening).chain(taken).chain(arrives).chain(sent).min()
     }
 
-    /// Everything that happens up to this time does.
+    /// Processes all events up to this time.
     pub fn advance(&mut self, to: u64) {
         while let Some(at) = self.next_event().filter(|at| *at <= to) {
             self.now = self.now.max(at);
@@ -283,7 +284,7 @@ impl Chip {
         self.begin_to_send();
     }
 
-    /// A frame has arrived.
+    /// Takes a frame that has arrived.
     fn take(&mut self, frame: &[u8]) {
         if !self.has_link() || self.state != MACRAW || self.faults.wedged {
             return;
@@ -362,7 +363,8 @@ impl Chip {
         self.rx_write.wrapping_sub(self.rx_read)
     }
 
-    /// A power of two; none where none is set.
+    /// Returns the size of the receive buffer \[B\]: the register's value in KiB, rounded up to a power of two, at most
+    /// 16; 1 KiB if the register is 0.
     fn receive_size(&self) -> usize {
         usize::from(self.sockets[0][0x1e].min(16)).next_power_of_two() * 1024
     }
@@ -371,13 +373,13 @@ impl Chip {
         usize::from(self.sockets[0][0x1f].min(16)).next_power_of_two() * 1024
     }
 
-    /// Its select line falls.
+    /// Selects the chip.
     pub fn select(&mut self, at: u64) {
         self.advance(at);
         self.access = (0, 0, 0);
     }
 
-    /// A byte passes the bus each way, at this time.
+    /// Exchanges a byte with the chip at this time.
     pub fn exchange(&mut self, at: u64, byte: u8) -> u8 {
         self.advance(at);
         let answer = self.answer_to(byte);
@@ -457,7 +459,7 @@ impl Chip {
         }
     }
 
-    /// The end of what the chip was told to send.
+    /// Returns the pointer after the last byte that the chip has been commanded to send.
     fn tx_write_sent(&self) -> u16 {
         let last = self.to_send.back().or(self.on_wire.as_ref().map(|(_, sending)| sending));
         last.map_or(self.tx_read, |sending| sending.to)

@@ -17,26 +17,26 @@ use super::chip::Chip;
 
 const MICRO: u64 = 1_000;
 
-/// What the bus and its processor take \[ns\].
+/// The durations of operations on the bus and of its processor \[ns\].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rate {
-    /// A byte.
+    /// The duration of one byte.
     pub byte: u64,
-    /// Whatever precedes each operation: its transfer is set up, its end is noticed, the task runs.
+    /// The time before each operation: its transfer is set up, its end is noticed, the task runs.
     pub operation: u64,
 }
 
 impl Default for Rate {
-    /// 25 MHz; the rest is a guess for a Cortex-M33 at 150 MHz.
+    /// Returns the rate at 25 MHz; the rest is a guess for a Cortex-M33 at 150 MHz.
     fn default() -> Self {
         Self { byte: 320, operation: 4_000 }
     }
 }
 
-/// The interrupt line.
+/// The state of the interrupt line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Line {
-    /// As the chip says.
+    /// Follows the chip.
     #[default]
     Works,
     /// Never low.
@@ -59,7 +59,7 @@ struct Shared {
     chip: Chip,
     rate: Rate,
     line: Line,
-    /// Whether each of the next accesses fails, and whether what is read by it has every bit inverted.
+    /// For each of the next accesses: `true` if it fails, and `true` if every bit that it reads is inverted.
     errors: VecDeque<bool>,
     garbled: VecDeque<bool>,
     now: u64,
@@ -67,7 +67,7 @@ struct Shared {
     free_at: u64,
     accessed: bool,
     sleepers: Vec<(u64, Waker)>,
-    /// Who waits for the interrupt line, whose last level and changes these are.
+    /// The wakers of tasks that wait for the interrupt line, and the line's last level and counts of changes.
     watchers: Vec<Waker>,
     low: bool,
     falls: u64,
@@ -83,7 +83,7 @@ impl Shared {
         }
     }
 
-    /// The line may have changed: whoever waits for that looks.
+    /// Wakes the tasks that wait for the interrupt line if the line has changed.
     fn look(&mut self) {
         let low = self.is_low();
         if low != self.low {
@@ -94,12 +94,12 @@ impl Shared {
     }
 }
 
-/// The chip, its pins, and who holds them.
+/// The chip and its pins, shared by their holders.
 #[derive(Clone)]
 pub struct Pins(Rc<RefCell<Shared>>);
 
 impl Pins {
-    /// Of this chip, on a bus of this rate.
+    /// Creates the pins of this chip, on a bus with this rate.
     #[must_use]
     pub fn new(chip: Chip, rate: Rate) -> Self {
         Self(Rc::new(RefCell::new(Shared {
@@ -119,46 +119,46 @@ impl Pins {
         })))
     }
 
-    /// The bus, with the select line.
+    /// Returns the bus, with the select line.
     #[must_use]
     pub fn spi(&self) -> Spi {
         Spi(self.clone())
     }
 
-    /// The interrupt line.
+    /// Returns the interrupt line.
     #[must_use]
     pub fn interrupt(&self) -> Interrupt {
         Interrupt(self.clone())
     }
 
-    /// The reset line.
+    /// Returns the reset line.
     #[must_use]
     pub fn reset(&self) -> Reset {
         Reset(self.clone())
     }
 
-    /// The chip.
+    /// Returns the chip.
     #[must_use]
     pub fn chip(&self) -> RefMut<'_, Chip> {
         RefMut::map(self.0.borrow_mut(), |shared| &mut shared.chip)
     }
 
-    /// From now on the interrupt line is so.
+    /// Sets the state of the interrupt line.
     pub fn set_line(&self, line: Line) {
         self.0.borrow_mut().line = line;
     }
 
-    /// The next accesses fail where this says so, and no others.
+    /// Sets for each of the next accesses whether it fails.
     pub fn fail(&self, errors: impl IntoIterator<Item = bool>) {
         self.0.borrow_mut().errors = errors.into_iter().collect();
     }
 
-    /// What is read by the next accesses has every bit inverted where this says so, and by no others.
+    /// Sets for each of the next accesses whether every bit that it reads is inverted.
     pub fn garble(&self, garbled: impl IntoIterator<Item = bool>) {
         self.0.borrow_mut().garbled = garbled.into_iter().collect();
     }
 
-    /// A frame arrives now.
+    /// Delivers a frame to the chip now.
     pub fn deliver(&self, frame: Vec<u8>) {
         let mut shared = self.0.borrow_mut();
         let now = shared.now;
@@ -172,19 +172,20 @@ impl Pins {
         shared.chip.plug(now, plugged);
     }
 
-    /// The next frame that has left the chip, and when: during an access that shows at its end only.
+    /// Takes the next frame that has left the chip, and the time at which it left. During an access, frames appear only
+    /// at its end.
     #[must_use]
     pub fn take(&self) -> Option<(SimTime, Vec<u8>)> {
         let (at, frame) = self.0.borrow_mut().chip.leave()?;
         Some((SimTime::from_micros(at.div_ceil(MICRO)), frame))
     }
 
-    /// It is `now`: whoever waits for something that has happened is woken.
+    /// Sets the time to `now` and wakes the tasks for which something happened.
     pub fn advance(&self, now: SimTime) {
         let mut shared = self.0.borrow_mut();
         shared.now = now.as_micros() * MICRO;
         let now = shared.now;
-        // During an access the chip is as far as its last byte.
+        // During an access, the chip's time is that of the last byte.
         if !shared.accessed {
             shared.chip.advance(now);
         }
@@ -192,7 +193,7 @@ impl Pins {
         shared.sleepers.extract_if(.., |(at, _)| *at <= now).for_each(|(_, waker)| waker.wake());
     }
 
-    /// When something happens, at the latest.
+    /// Returns the time of the next event, by which [`Pins::advance`] must be called.
     #[must_use]
     pub fn next_event(&self) -> SimTime {
         let shared = self.0.borrow();
@@ -213,7 +214,7 @@ impl Pins {
         .await;
     }
 
-    /// Until `done` is so of the interrupt line.
+    /// Waits until `done` returns `true` for the state of the interrupt line.
     async fn line(&self, done: impl Fn(&Shared) -> bool) {
         poll_fn(|context| {
             let mut shared = self.0.borrow_mut();
@@ -231,14 +232,14 @@ impl Pins {
 /// The bus to the chip.
 pub struct Spi(Pins);
 
-/// An access ends, also where nobody waits for its end any more.
+/// An access, which ends even if its task is dropped.
 struct Access<'a>(&'a Pins);
 
 impl<'a> Access<'a> {
     fn begin(pins: &'a Pins) -> (Self, u64) {
         let mut shared = pins.0.borrow_mut();
         shared.accessed = true;
-        // One that follows at once is not put off to the next whole µs.
+        // An access that follows at once is not delayed to the next whole µs.
         let at = if shared.now - shared.free_at.min(shared.now) < MICRO { shared.free_at } else { shared.now };
         shared.chip.select(at);
         (Self(pins), at)
