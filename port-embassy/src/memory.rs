@@ -136,7 +136,7 @@ impl<const REALTIME: usize, const RTDE: usize, const REVERSE: usize> Buffers<REA
     pub(crate) fn split(&mut self) -> Split<'_> {
         let Self { primary_receive, realtime_receive, realtime_transmit, rtde, reverse } = self;
         Split {
-            // Nothing is ever sent on it.
+            // The driver sends nothing on the primary connection, so its transmit buffer is empty.
             primary: (primary_receive, &mut []),
             realtime: (realtime_receive, realtime_transmit),
             rtde: rtde.split_at_mut_checked(RTDE_TRANSMIT).map(|(transmit, receive)| (receive, transmit)),

@@ -98,7 +98,7 @@ impl Lan9118 {
         Self { address: [0; 6], received: Buffer([0; BUFFER]), transmitted: Buffer([0; BUFFER]), burst: 0 }
     }
 
-    /// Resets the controller and starts it with this hardware address.
+    /// Resets the Ethernet controller and starts it with this hardware address.
     ///
     /// # Errors
     /// [`Missing`] if another device answers at its address.

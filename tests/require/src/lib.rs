@@ -153,8 +153,8 @@ pub fn captures() -> PathBuf {
     std::env::var_os("OUTRIGGER_CAPTURES").map_or_else(|| workspace().join("../shared/captures"), PathBuf::from)
 }
 
-/// Returns Python with the packages of `.ci/setup`: `OUTRIGGER_PYTHON`, otherwise the environment that it creates in
-/// the user's cache.
+/// Returns the path of a Python interpreter with the packages of `.ci/setup`: `OUTRIGGER_PYTHON`, otherwise that of the
+/// environment which `.ci/setup` creates in the user's cache.
 #[must_use]
 pub fn python() -> PathBuf {
     if let Some(python) = std::env::var_os("OUTRIGGER_PYTHON") {

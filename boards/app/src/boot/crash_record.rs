@@ -164,7 +164,7 @@ mod tests {
     /// Memory with error correction over double words.
     struct Memory {
         words: [Cell<u32>; WORDS],
-        /// A write that is held back: its position, and the previous word there.
+        /// The last write, which a reset may still undo: its position, and the previous word there.
         kept_back: Cell<Option<(usize, u32)>>,
     }
 
@@ -173,7 +173,7 @@ mod tests {
             Self { words: [(); WORDS].map(|()| Cell::new(fill)), kept_back: Cell::new(None) }
         }
 
-        /// Discards a write that is held back.
+        /// Simulates a reset, which undoes the last write.
         fn reset(&self) {
             if let Some((at, before)) = self.kept_back.take() {
                 self.words[at].set(before);

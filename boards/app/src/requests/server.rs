@@ -19,7 +19,7 @@ const DECIDED_IN: Duration = Duration::from_millis(200);
 /// The longest wait if nothing was requested of the control loop. Without a controller it runs rarely, and nothing
 /// changes meanwhile.
 const LOOKED_IN: Duration = Duration::from_millis(50);
-/// The longest wait for the result of setting an output; longer than the engine's own.
+/// The longest wait for the result of setting an output; longer than the engine's own timeout.
 const NEWS_IN: Duration = Duration::from_secs(10);
 /// The longest wait for the dashboard server; longer than a connection, its greeting and the answer may take.
 const READY_IN: Duration = Duration::from_secs(20);
@@ -52,7 +52,7 @@ struct PendingReply {
     until: Instant,
 }
 
-/// The pending answers.
+/// The server of requests, with the answers that are still pending.
 pub(super) struct RequestServer<'d> {
     robot: Handle<'d>,
     inquiry: &'d Inquiry,
@@ -159,7 +159,8 @@ impl<'d> RequestServer<'d> {
         matches!(self.inquiry.standing().mode, Mode::Arming | Mode::Command)
     }
 
-    /// Withdraws a request: at once if it has armed the arm; if it is still open, after its decision.
+    /// Withdraws a request. If it has armed the arm, releases the arm at once. If it is undecided, the withdrawal takes
+    /// effect with the decision.
     fn withdraw(&mut self, what: Ticket) {
         for pending in self.pending.iter_mut().filter(|pending| pending.ticket == what) {
             if let Waits::Request(epoch, commanded) = pending.waits {

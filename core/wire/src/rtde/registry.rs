@@ -39,7 +39,7 @@ pub enum Since {
     },
     /// Since a release that is not confirmed by two sources.
     Unconfirmed {
-        /// The e-Series release that one source or an estimate states.
+        /// The first e-Series release according to one source or an estimate.
         reported: Option<SoftwareVersion>,
     },
 }

@@ -36,7 +36,7 @@ impl SampleValue {
         Self { channels: [value, 0.0, 0.0, 0.0, 0.0, 0.0], len: 1 }
     }
 
-    /// Returns the numbers.
+    /// Returns the values of the sample, one per channel.
     #[must_use]
     pub fn as_slice(&self) -> &[f32] {
         self.channels.get(..usize::from(self.len)).unwrap_or(&[])
