@@ -1,5 +1,5 @@
-//! Messages to the operator: `textmsg` and `popup`. Their texts are the only text of a statement that the caller chooses
-//! freely. A text that could end its string is rejected, never modified.
+//! Messages to the operator: `textmsg` and `popup`. Their texts are the only text of a statement that the caller
+//! chooses freely. A text that could end its string is rejected, never modified.
 
 use super::error::{Argument, RenderError};
 use super::line::Line;

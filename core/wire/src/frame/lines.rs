@@ -55,8 +55,8 @@ impl<'m> LineAssembler<'m> {
         self.end.saturating_sub(self.start)
     }
 
-    /// Returns the next line without its end, or `FrameError::Oversize` with the length of a skipped line; `None` if more
-    /// bytes are needed.
+    /// Returns the next line without its end, or `FrameError::Oversize` with the length of a skipped line; `None` if
+    /// more bytes are needed.
     pub fn next_line(&mut self) -> Option<Result<&[u8], FrameError>> {
         let live = self.memory.get(self.start..self.end).unwrap_or_default();
         let Some(length) = live.iter().position(|byte| *byte == b'\n') else {
