@@ -1,8 +1,8 @@
-//! The goals and commands that the node accepts now.
+//! The rules for which goals and commands the node accepts at present.
 //!
-//! [`Standing::accepts`] is the only place that decides it for the kinds of [`Command`]: the list of controllers shows one as active where
-//! it accepts, and goals, streams and calls are rejected where it rejects. What is wrong with a single goal is judged later, and so is
-//! whether the arm is busy with another one.
+//! [`Standing::accepts`] is the only place that decides this for each kind of [`Command`]. The list of controllers
+//! shows a controller as active exactly if its commands are accepted, and goals, streams and calls are rejected by
+//! the same rule. Faults of a single goal are judged later, and so is whether the arm is busy with another goal.
 
 use std::fmt;
 
@@ -11,19 +11,19 @@ use outrigger_core::mode::Mode;
 use outrigger_core::robot::{Reason, ReasonSet};
 use outrigger_wire::robot::SoftwareVersion;
 
-/// The rejection of a node that commands nothing.
+/// The rejection text of a node that does not command the arm.
 pub const ONLY_LOOKS: &str = "this node commands nothing: say command = true in [ros.expert] of a configuration, and run `outrigger ros2` with it";
 
 /// A kind of goal or command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command {
-    /// A trajectory for the law or the controller.
+    /// A trajectory for the law or the controller to follow.
     Follow,
     /// A trajectory for a program on the controller alone.
     PassThrough,
     /// A trajectory that ends at a contact of the tool.
     FollowUntilContact,
-    /// The wait for a contact of the tool.
+    /// A wait for a contact of the tool.
     DetectContact,
     /// A stream of joint speeds.
     Speeds,
@@ -31,16 +31,16 @@ pub enum Command {
     Positions,
     /// A stream of joint torques.
     Torques,
-    /// A force mode.
+    /// A force mode, in which the arm exerts a force.
     Force,
-    /// Motion by hand.
+    /// Freedrive, in which a person moves the arm by hand.
     Freedrive,
-    /// The direction of gravity.
+    /// A new direction of gravity.
     Gravity,
 }
 
 impl Command {
-    /// All of them.
+    /// Every kind of command.
     pub const ALL: [Self; 10] = [
         Self::Follow,
         Self::PassThrough,
@@ -55,79 +55,80 @@ impl Command {
     ];
 }
 
-/// The facts about a session that decide what is accepted. The default is that of a node that only looks.
+/// The facts about a session that decide whether a command is accepted. The default is that of a node that does not
+/// command.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Standing {
-    /// The run that commands; `None` for a node that only looks.
+    /// The run that commands the arm; `None` for a node that does not command.
     pub run: Option<Run>,
-    /// The controller's software, once it is known.
+    /// The version of the controller's software; `None` until it is known.
     pub software: Option<SoftwareVersion>,
 }
 
 /// The state of a run that commands.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Run {
-    /// A goal while nothing is commanded is a request as well.
+    /// A goal that arrives while the arm is not commanded also counts as a request to command it.
     pub goals_request: bool,
-    /// The mode.
+    /// The mode of the session.
     pub mode: Mode,
-    /// The first reason since the last acknowledge.
+    /// The first reason for a fallback since the last acknowledge; `None` if nothing is latched.
     pub latch: Option<Reason>,
-    /// The reasons for which a request would be refused.
+    /// The unmet preconditions, for which a request would be refused.
     pub unmet: ReasonSet,
-    /// The side that makes motions.
+    /// The side that generates motions.
     pub by: Makes,
 }
 
-/// The side that makes the motions of a run.
+/// The side that generates the motions of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Makes {
     /// A program on the controller.
     Controller,
-    /// The law, with what it refuses of trajectories and streams whatever they are.
+    /// The law, with the kinds of trajectories and streams that it always refuses.
     Law {
-        /// Set where it follows trajectories.
+        /// `true` if the law follows trajectories.
         follows: bool,
-        /// The reason for which it refuses every speed.
+        /// The reason why the law refuses every stream of speeds; `None` if it accepts them.
         speeds: Option<ForwardError>,
-        /// The reason for which it refuses every position.
+        /// The reason why the law refuses every stream of positions; `None` if it accepts them.
         positions: Option<ForwardError>,
-        /// The reason for which every torque is refused.
+        /// The reason why every stream of torques is refused; `None` if they are accepted.
         torques: Option<ForwardError>,
     },
 }
 
-/// The reason for which a command is rejected, whatever it says.
+/// The reason why a command is rejected, regardless of its content.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Rejection {
-    /// The node only looks.
+    /// The node does not command.
     OnlyLooks,
-    /// A trajectory can be passed through by a program on the controller alone.
+    /// Only a program on the controller can execute a trajectory that is passed through.
     PassesThrough,
-    /// The controller makes motions by itself, so that no law follows a stream.
+    /// The controller generates motions by itself, so no law follows a stream.
     ByController,
-    /// A program on the controller is needed for it.
+    /// The command needs a program on the controller.
     NeedsProgram(Command),
-    /// The law follows no joints.
+    /// The law does not follow joint targets.
     NoJointLaw,
-    /// The law, or the path, refuses every such stream.
+    /// The law, or the path to the controller, refuses every such stream.
     Law(ForwardError),
     /// The controller's software does not report contacts.
     NoContacts(SoftwareVersion),
     /// The arm is not commanded.
     NotCommanding,
-    /// An earlier fallback has not been acknowledged.
+    /// A fallback has not been acknowledged.
     Latched(Reason),
-    /// A request would be refused, for one reason at least.
+    /// A request would be refused for these unmet preconditions.
     Unmet(ReasonSet),
-    /// The arm is commanded, and it has to be at rest without that.
+    /// The arm is commanded, but must be at rest and not commanded for this.
     Commanding,
     /// No session with the controller.
     NotConnected,
 }
 
 impl Rejection {
-    /// The name in logs.
+    /// Returns the name used in logs.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -147,7 +148,7 @@ impl Rejection {
 }
 
 impl Rejection {
-    /// Returns the text with the name behind it, as logs and results have it.
+    /// Returns the text with the name in parentheses after it, as logs and results contain it.
     #[must_use]
     pub fn with_name(self) -> String {
         format!("{self} ({})", self.name())
@@ -194,16 +195,17 @@ impl fmt::Display for Rejection {
     }
 }
 
-/// Returns whether this software reports contacts of the tool (`core/docs/protocol/ur-external-control.md`, `tool_contact`).
+/// Returns `true` if this software reports contacts of the tool (`core/docs/protocol/ur-external-control.md`,
+/// `tool_contact`).
 fn reports_contacts(software: SoftwareVersion) -> bool {
     if software.major < 5 { software.at_least(3, 14) } else { software.at_least(5, 4) }
 }
 
 impl Standing {
-    /// Checks that a command of this kind is accepted now.
+    /// Checks that a command of this kind is accepted at present.
     ///
     /// # Errors
-    /// The reason for which none is: first what another configuration would change, then what a call would.
+    /// The reason for the rejection. Reasons that need another configuration precede those that a call can clear.
     pub fn accepts(&self, command: Command) -> Result<(), Rejection> {
         let run = self.run.ok_or(Rejection::OnlyLooks)?;
         self.can_make(command, run.by)?;

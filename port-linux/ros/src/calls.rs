@@ -1,6 +1,7 @@
-//! Services of Surface D: what a call asks for, and how it is answered (`core/docs/protocol/ros2-surface.md` 2).
+//! The services of Surface D: reads calls and makes the responses (`core/docs/protocol/ros2-surface.md` 2).
 //!
-//! Nothing is done here. A call becomes a [`Deed`], or is refused with its reason; whoever does it says what came of it.
+//! Nothing is executed here. A call is turned into a [`Deed`] or refused with a reason; the caller executes the deed
+//! and passes its outcome to [`answer`].
 
 use std::borrow::Cow;
 
@@ -24,45 +25,45 @@ use outrigger_ros2_messages::{
     SoftwareVersionResponse, Span, Time, Trigger, TriggerResponse, Twist,
 };
 
-/// What a call asks for.
+/// The operation that a call requests.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Deed {
-    /// An output, or something else that is set.
+    /// Set an output or another value on the controller.
     Set(Write),
-    /// To be commanded.
+    /// Start commanding.
     Request,
-    /// To be commanded no more.
+    /// Stop commanding.
     Release,
-    /// To send our program to the controller.
+    /// Send our program to the controller.
     Resend,
-    /// To end our program on the controller, so that the pendant's program around it continues.
+    /// End our program on the controller, so that the pendant's program around it continues.
     HandBack,
-    /// To clear what is latched.
+    /// Acknowledge the latched fault.
     Acknowledge,
-    /// A force, along and around some axes.
+    /// Start a force mode along and around some axes.
     Force(ForceMode),
-    /// The force, or the hand, is over.
+    /// End the force mode or freedrive.
     Stiffen,
-    /// Which software the controller has.
+    /// Report the version of the controller's software.
     Version,
-    /// Where the motion under way will be.
+    /// Report the target of the current motion at this time.
     Query(Time),
 }
 
-/// Why nothing is done.
+/// The reason why a call is refused.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Refused {
-    /// These are no such bytes.
+    /// The bytes are not a message of the expected type.
     #[error(transparent)]
     Bytes(#[from] CdrError),
-    /// A value is none of those that are possible.
+    /// A field has a value that is not allowed.
     #[error("{name}: expected {expected}, found {found}")]
     Value {
-        /// Of the field.
+        /// The name of the field.
         name: &'static str,
-        /// What there may be.
+        /// The values that are allowed.
         expected: Cow<'static, str>,
-        /// What there is.
+        /// The value that was found.
         found: String,
     },
 }
@@ -72,7 +73,7 @@ pub(crate) fn wrong<T>(name: &'static str, expected: &'static str, found: impl T
 }
 
 offers! {
-    /// Every service of the surface but those of the dashboard.
+    /// Every service of the surface except those of the dashboard.
     OFFERS {
         SET_IO: "io_and_status_controller/set_io", SetIO,
             "fun 1: digital output, pin 0 to 17; 3: analog output, pin 0 or 1, state 0 to 1; 4: tool voltage 0, 12 or 24";
@@ -100,7 +101,7 @@ offers! {
         QUERY: "scaled_joint_trajectory_controller/query_state", QueryTrajectoryState,
             "where the motion under way is wanted now";
     }
-    /// Services of the drivers of 2015, by the names that they had.
+    /// The services of the drivers of 2015, by their names at that time.
     LEGACY_OFFERS {
         LEGACY_SET_IO: "ur_driver/set_io", SetIO,
             "as io_and_status_controller/set_io, and fun 2: flag, pin 0 to 31, which nothing shows";
@@ -111,17 +112,17 @@ offers! {
     }
 }
 
-/// Turns a hand's motion on and off, and renews it.
+/// The topic that switches freedrive on and off and renews it.
 pub static FREEDRIVE: &Heard = &Heard {
     name: "freedrive_mode_controller/enable_freedrive_mode",
     message: <Flag as Message>::TYPE,
     does: "true: a hand moves the arm, for `ros.expert.freedrive_timeout` (1 s) after each; false: it holds again; while commanding",
 };
 
-/// Returns what a call of `offer` asks for, by the layouts of `distro`, in coordinates of `frames`.
+/// Reads a call of `offer`, in the message layouts of `distro`, and converts poses and vectors by `frames`.
 ///
 /// # Errors
-/// Why it is not done.
+/// [`Refused`] with the reason why the call is not executed.
 pub fn deed(offer: &'static Offer, bytes: &[u8], distro: Distro, frames: Frames<'_>) -> Result<Deed, Refused> {
     let is = |other: &'static Offer| std::ptr::eq(offer, other);
     if is(&SET_IO) || is(&LEGACY_SET_IO) {
@@ -160,7 +161,7 @@ pub fn deed(offer: &'static Offer, bytes: &[u8], distro: Distro, frames: Frames<
     found.map_or_else(|| wrong("service", "one that is offered", offer.name), Ok)
 }
 
-/// The answer to a call of `offer`: whether it was done, and in words why not.
+/// Returns the response to a call of `offer`: whether it succeeded, and the reason as text if not.
 #[must_use]
 pub fn answer(offer: &'static Offer, success: bool, text: &str) -> Vec<u8> {
     let is = |other: &'static Offer| std::ptr::eq(offer, other);
@@ -187,13 +188,13 @@ pub fn answer(offer: &'static Offer, success: bool, text: &str) -> Vec<u8> {
     }
 }
 
-/// The answer to [`Deed::Version`].
+/// Returns the response to [`Deed::Version`].
 #[must_use]
 pub fn version([major, minor, bugfix, build]: [u32; 4]) -> Vec<u8> {
     encode(&SoftwareVersionResponse { major, minor, bugfix, build })
 }
 
-/// Which output has this number: 0–7 standard, 8–15 configurable, 16 and 17 at the tool.
+/// Returns the digital output with this number: 0–7 standard, 8–15 configurable, 16 and 17 at the tool.
 fn digital(pin: i8) -> Option<DigitalOutput> {
     Some(match u8::try_from(pin).ok()? {
         pin @ 0..=7 => DigitalOutput::Standard(pin),
@@ -203,10 +204,11 @@ fn digital(pin: i8) -> Option<DigitalOutput> {
     })
 }
 
-/// Flags beyond this one are not there.
+/// The number of the last flag; there are none beyond it.
 const LAST_FLAG: u8 = 31;
 
-/// An output; a flag only where `flags` are known, as the driver of 2015 did and today's does not.
+/// Reads a request to set an output. Flags are accepted only if `flags` is `true`, because the driver of 2015 had
+/// them and today's driver has not.
 fn set_io(request: &SetIORequest, flags: bool) -> Result<Write, Refused> {
     let SetIORequest { fun, pin, state } = *request;
     match fun {
@@ -250,19 +252,19 @@ fn set_analog(request: &SetAnalogOutputRequest) -> Result<Write, Refused> {
     analog(i8::try_from(data.pin).unwrap_or(i8::MAX), Some(domain), data.state)
 }
 
-/// What a payload weighs, where there is one \[kg\].
+/// The range of a payload's mass, if there is a payload \[kg\].
 const MASSES: std::ops::RangeInclusive<f64> = 1e-6..=1000.0;
 /// The largest moment and product of inertia of a payload that is written to a controller \[kg·m²\].
 const INERTIA: f32 = 50.0;
 /// The longest transition time of a payload that is written to a controller.
 const TRANSITION: Duration = Duration::from_secs(5);
-/// Bytes of the oldest layout, behind the encapsulation.
+/// The length of the oldest layout without the encapsulation \[bytes\].
 const SHORT: usize = 32;
 
-/// Checks that a payload is within the bounds of the configuration \[kg\], as the driver of 2015 did by its parameters.
+/// Checks that a payload is within the configured bounds \[kg\], as the driver of 2015 did with its parameters.
 ///
 /// # Errors
-/// The bounds, and the mass.
+/// [`Refused`] with the bounds and the mass.
 pub fn within(deed: Deed, min: f32, max: f32) -> Result<Deed, Refused> {
     match deed {
         Deed::Set(Write::Payload { mass, .. } | Write::TargetPayload { mass, .. }) if !(min..=max).contains(&mass) => {
@@ -273,7 +275,7 @@ pub fn within(deed: Deed, min: f32, max: f32) -> Result<Deed, Refused> {
     }
 }
 
-/// Three layouts have one name; the oldest is told by its length.
+/// Reads a payload. Three layouts have the same name; the oldest is recognized by its length.
 fn set_payload(bytes: &[u8], distro: Distro) -> Result<Write, Refused> {
     let (mass, center, inertia, time) = if bytes.len() <= 4 + SHORT {
         let SetPayloadShort { mass, center_of_gravity } = decode(bytes)?;
@@ -324,14 +326,14 @@ fn set_payload(bytes: &[u8], distro: Distro) -> Result<Write, Refused> {
     Ok(Write::TargetPayload { mass, center_of_gravity: center, inertia, transition_time })
 }
 
-/// Returns how long a payload takes to be in force, where that is within the range of the function.
+/// Returns the time until a payload is in force; `None` if it exceeds the range of the controller's function.
 fn transition(Span { sec, nanosec }: Span) -> Option<Duration> {
     let micros = u64::try_from(sec).ok()?.checked_mul(1_000_000)?.checked_add(u64::from(nanosec) / 1_000)?;
     let time = Duration::from_micros(micros);
     (time <= TRANSITION).then_some(time)
 }
 
-/// Gravity itself \[m/s²\], whatever length the vector has.
+/// The magnitude of gravity that is written \[m/s²\]; the length of the vector in the call is ignored.
 const GRAVITY_OF_EARTH: f64 = 9.82;
 
 fn gravity(request: &SetGravityRequest, frames: Frames<'_>) -> Result<Write, Refused> {

@@ -1,11 +1,13 @@
-//! Goals that wait for the tool to touch something (`core/docs/protocol/ros2-surface.md` 3): how they stand, and how they end.
+//! The states and outcomes of goals that wait for the tool to touch something (`core/docs/protocol/ros2-surface.md`
+//! 3).
 //!
-//! Somebody watches for contacts, on this goal's behalf alone; that is switched off before the goal's end is told.
+//! The run watches for contacts on behalf of such a goal. The watch is switched off before the goal's end is
+//! reported.
 
 use outrigger_ros2_messages::endpoint::Task;
 use outrigger_ros2_messages::{Action, Status, ToolContact};
 
-/// Where a contact is waited for without a motion of its own.
+/// The action that waits for a contact and makes no motion of its own.
 pub static DETECT: Task = Task {
     name: "tool_contact_controller/detect_tool_contact",
     action: ToolContact::TYPE,
@@ -13,32 +15,32 @@ pub static DETECT: Task = Task {
            session.path = \"player\", from CB 3.14 and e-Series 5.4 on",
 };
 
-/// How things stand, as far as a goal is concerned.
+/// The state of the session, as far as it matters to a goal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen {
     /// The arm is commanded.
     pub commands: bool,
-    /// A contact would end a motion.
+    /// The run watches for contacts: a contact would end a motion.
     pub watched: bool,
-    /// How many have, since whenever.
+    /// The number of contacts counted so far; the counter wraps, and its start is arbitrary.
     pub contacts: u32,
 }
 
-/// How a goal ends.
+/// The way in which a goal ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
     /// The tool touched something: succeeded.
     Touched,
-    /// It was cancelled.
+    /// The client cancelled the goal.
     Cancelled,
     /// Commanding ended before anything was touched: aborted.
     NotCommanding,
-    /// Somebody else switched it off: aborted.
+    /// Another client switched the watch off: aborted.
     NotWatched,
 }
 
 impl Ended {
-    /// As the goal's status.
+    /// Returns the goal's final status.
     #[must_use]
     pub const fn status(self) -> Status {
         match self {
@@ -50,7 +52,7 @@ impl Ended {
 }
 
 impl Ended {
-    /// Why it was aborted, where it was.
+    /// Returns the reason why the goal was aborted; `None` for any other end.
     #[must_use]
     pub const fn why(self) -> Option<&'static str> {
         match self {
@@ -61,49 +63,50 @@ impl Ended {
     }
 }
 
-/// What is to be done for a goal.
+/// The next step for a goal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// Nothing: it waits.
+    /// Wait; nothing is due.
     Wait,
-    /// Contacts are not to be watched for any more; once, or again where that was not taken.
+    /// Switch the watch for contacts off. Returned again if an earlier attempt had no effect.
     SwitchOff,
-    /// It has ended.
+    /// End the goal in this way.
     End(Ended),
 }
 
-/// One goal that waits.
+/// A goal that waits for a contact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Watch {
-    /// Contacts before it.
+    /// The number of contacts counted before the goal began.
     began: u32,
     touched: bool,
     cancelled: bool,
-    /// Somebody was seen to watch: what was granted shows a little later.
+    /// The watch has been reported as on. A granted request is reported with a delay.
     shown: bool,
-    /// It was to be switched off.
+    /// The watch was requested to be switched off.
     switched: bool,
 }
 
-/// Whether there was a contact after the first `began` ones.
+/// Returns `true` if a contact was counted after the first `began` ones. Both counters wrap.
 #[must_use]
 pub const fn touched(began: u32, contacts: u32) -> bool {
     matches!(contacts.wrapping_sub(began), 1..=0x7fff_ffff)
 }
 
 impl Watch {
-    /// One that begins after so many contacts.
+    /// Creates a goal that begins after this many counted contacts.
     #[must_use]
     pub const fn new(contacts: u32) -> Self {
         Self { began: contacts, touched: false, cancelled: false, shown: false, switched: false }
     }
 
-    /// Somebody cancels it.
+    /// Records that the client cancels the goal.
     pub const fn cancel(&mut self) {
         self.cancelled = true;
     }
 
-    /// Takes how things stand. What was touched was touched, whatever else happens.
+    /// Takes the newest state of the session and returns the next step. A contact that was seen decides the outcome,
+    /// whatever else happens.
     #[must_use]
     pub const fn look(&mut self, seen: Seen) -> Next {
         self.touched |= touched(self.began, seen.contacts);
@@ -123,12 +126,13 @@ impl Watch {
     }
 }
 
-/// How a motion that ends by a contact has ended, and whether one did it: the motion's own end was `how`, the tool has `touched`
-/// something meanwhile, and the arm is commanded still or not.
+/// Returns the status of a motion that ends at a contact, and whether a contact ended it. `how` is the motion's own
+/// end, `touched` says whether the tool touched something meanwhile, and `commands` whether the arm is still
+/// commanded.
 #[must_use]
 pub const fn until(how: Status, touched: bool, commands: bool) -> (Status, bool) {
     match how {
-        // What ends it for another reason is told by that reason.
+        // A motion that ended for another reason is reported with that reason.
         Status::Succeeded | Status::Aborted if touched && commands => (Status::Succeeded, true),
         how => (how, touched && commands),
     }
@@ -140,8 +144,9 @@ mod tests {
 
     use super::*;
 
-    /// Every order of contacts, cancels, switches and losses, with whoever switches obeying or not: a goal ends once, by the first thing
-    /// that speaks for it, and with nobody watching any more on its behalf while the arm is commanded.
+    /// Explores every order of contacts, cancels, switches and losses, with a run that obeys a switch and one that
+    /// does not. A goal ends once, by the first event that decides it, and no watch remains on its behalf while the
+    /// arm is commanded.
     #[test]
     fn a_goal_ends_by_what_happened_and_leaves_nobody_watching() {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -149,7 +154,7 @@ mod tests {
             watch: Watch,
             seen: (bool, bool, u32),
             cancelled: bool,
-            /// That somebody watches was shown, and it was to be switched off.
+            /// The watch has been seen as on; `switched` below: it was requested to be switched off.
             shown: bool,
             switched: bool,
         }

@@ -1,7 +1,8 @@
-//! What a controller of trajectories tells of itself while it is active (`core/docs/protocol/ros2-surface.md` 1 and 5.2).
+//! The state that a trajectory controller publishes while it is active (`core/docs/protocol/ros2-surface.md` 1 and
+//! 5.2).
 //!
-//! It is told of one state of the robot, so that its parts belong together: `reference` and `output` are the joints' targets as the
-//! robot's controller has them in that state, `feedback` is where they are.
+//! All parts are taken from one state of the robot, so that they are consistent: `reference` and `output` are the
+//! joints' targets that the robot's controller reports in that state, and `feedback` is the measured positions.
 
 use crate::follow::point;
 use crate::readings::{Readings, Variable};
@@ -9,7 +10,8 @@ use outrigger_ros2_messages::cdr::encode;
 use outrigger_ros2_messages::endpoint::Distro;
 use outrigger_ros2_messages::{ControllerState, ControllerStateHumble, Header};
 
-/// The message of one state, with the scaling (0 … 1) in force; `None` where the robot does not tell what it is to do.
+/// Returns the message for one state, with the scaling in force (0 … 1). Returns `None` if the robot does not report
+/// its targets.
 #[must_use]
 pub(crate) fn controller_state(
     readings: &Readings,
@@ -21,7 +23,7 @@ pub(crate) fn controller_state(
     let all = |of| readings.all(of).map(<[f64]>::to_vec);
     let apart = |of: &[f64], from: &[f64]| of.iter().zip(from).map(|(a, b)| a - b).collect::<Vec<_>>();
     let (wanted, at) = (all(Variable::TargetQ)?, all(Variable::ActualQ)?);
-    // A KRC tells no velocities.
+    // A KRC reports no velocities.
     let (speed_wanted, speed) =
         (all(Variable::TargetQd).unwrap_or_default(), all(Variable::ActualQd).unwrap_or_default());
     let error = point(apart(&wanted, &at), apart(&speed_wanted, &speed), 0.0);

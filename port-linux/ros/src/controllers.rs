@@ -1,7 +1,9 @@
-//! The controllers of UR's driver, as tools ask a `controller_manager` for them (`core/docs/protocol/ros2-surface.md` 3 and 5.8).
+//! The controllers of UR's driver, as tools query them from a `controller_manager`
+//! (`core/docs/protocol/ros2-surface.md` 3 and 5.8).
 //!
-//! There is none here, and nothing is switched: a controller is active where the node accepts its goals and commands now
-//! ([`Standing::accepts`]), or where it only publishes and answers. Names are those of old releases and of new ones, side by side.
+//! This node has no controllers and switches nothing. A controller is listed as active if the node accepts its goals
+//! and commands at present ([`Standing::accepts`]), or if it only publishes and answers. Names of old and of new
+//! releases are listed side by side.
 
 use outrigger_wire::robot::{Generation, SoftwareVersion};
 
@@ -32,26 +34,26 @@ static SWITCH: Offer = Offer {
     does: "ok where all are active, or inactive, as it is asked for; refused where something would have to be switched",
 };
 
-/// What is offered.
+/// The services that answer queries about controllers.
 pub static CONTROLLER_OFFERS: &[&Offer] = &[&LIST, &TYPES, &SWITCH];
 
-/// What it has to do with joints.
+/// The relation of a controller to the joints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Joints {
     None,
-    /// It reads their states.
+    /// The controller reads the joints' states.
     Read,
-    /// It moves them, by this.
+    /// The controller moves the joints through this command interface.
     Moved(&'static str),
 }
 
 struct Controller {
     name: &'static str,
     class: &'static str,
-    /// The kind of its commands; `None` where it has none of motion, and is always active.
+    /// The kind of its commands; `None` if it has no motion commands and is always active.
     command: Option<Command>,
     joints: Joints,
-    /// Of a UR alone.
+    /// Offered for a UR only.
     ur: bool,
 }
 
@@ -59,7 +61,7 @@ const fn of(name: &'static str, class: &'static str, command: Option<Command>, j
     Controller { name, class, command, joints, ur }
 }
 
-/// In the order of the driver's configuration \[DRV ur_robot_driver/config/ur_controllers.yaml\].
+/// The controllers, in the order of the driver's configuration \[DRV ur_robot_driver/config/ur_controllers.yaml\].
 static CONTROLLERS: &[Controller] = &[
     of("joint_state_broadcaster", "joint_state_broadcaster/JointStateBroadcaster", None, Joints::Read, false),
     of("io_and_status_controller", "ur_controllers/GPIOController", None, Joints::None, true),
@@ -140,7 +142,7 @@ static CONTROLLERS: &[Controller] = &[
 ];
 
 impl Controller {
-    /// The reason for which it is inactive, if it is.
+    /// Returns the reason why the controller is inactive; `None` if it is active.
     fn rejection(&self, standing: &Standing) -> Option<Rejection> {
         standing.accepts(self.command?).err()
     }
@@ -177,10 +179,10 @@ fn of_arm(arm: &Arm) -> impl Iterator<Item = &'static Controller> {
     CONTROLLERS.iter().filter(move |controller| ur || !controller.ur)
 }
 
-/// The answer to a call of `offer`, by the layouts of `distro`.
+/// Returns the response to a call of `offer`, in the layouts of `distro`.
 ///
 /// # Errors
-/// What is wrong with the bytes of a call.
+/// [`Refused`] if the bytes are not a valid call.
 pub fn answer(
     offer: &'static Offer,
     bytes: &[u8],
@@ -215,7 +217,7 @@ pub fn answer(
     })
 }
 
-/// The answer to a switch that is not made, in words why.
+/// Returns the response to a switch request that is refused, with the reason as text.
 #[must_use]
 pub fn refused(distro: Distro, message: String) -> Vec<u8> {
     switch_answer(distro, false, message)
@@ -235,7 +237,7 @@ where
     encode(&ListControllersResponse { controller: controller.collect() })
 }
 
-/// Whether everything stands as it is asked for, and in words what does not.
+/// Checks that every controller is already in the requested state. The error names the first that is not, as text.
 fn switched(on: &[String], off: &[String], arm: &Arm, standing: &Standing) -> Result<(), String> {
     for (name, wanted) in on.iter().map(|name| (name, true)).chain(off.iter().map(|name| (name, false))) {
         let Some(controller) = of_arm(arm).find(|controller| controller.name == name) else {
@@ -312,7 +314,7 @@ mod tests {
         assert_eq!(of("joint_state_broadcaster").required_state_interfaces.len(), 18);
         let idle = listed(&ur(), Standing::default());
         assert!(idle.iter().all(|one| one.claimed_interfaces.is_empty() && one.update_rate == 0));
-        // Nothing of a UR at another arm.
+        // An arm that is not a UR lists none of a UR's controllers.
         let lwr = listed(&Arm::new(&LWR_JOINTS, &Names::default()), COMMANDS);
         assert!(lwr.iter().all(|one| !one.r#type.contains("ur_controllers/G")), "{lwr:?}");
         assert!(lwr.iter().any(|one| one.required_command_interfaces.len() == 7));
@@ -330,7 +332,7 @@ mod tests {
             for command in Command::ALL {
                 let of = CONTROLLERS.iter().filter(|controller| controller.command == Some(command));
                 let names: Vec<&str> = of.map(|controller| controller.name).collect();
-                // The node that ends a trajectory at a contact is no controller.
+                // The node that ends a trajectory at a contact is not a controller.
                 assert_eq!(names.is_empty(), command == Command::FollowUntilContact, "{command:?}");
                 for name in names {
                     let told = all(standing).iter().find(|(listed, _)| listed == name).map(|(_, active)| *active);

@@ -1,10 +1,10 @@
-//! Dashboard services of Surface D (`core/docs/protocol/ros2-surface.md` 2.1): what a call asks of the dashboard, and how it is
-//! answered.
+//! The dashboard services of Surface D (`core/docs/protocol/ros2-surface.md` 2.1): reads calls and makes the
+//! responses.
 //!
-//! Nothing is done here. [`ask`] reads a call as a [`DashboardAsk`], which is a request of
-//! [`outrigger_wire::dashboard`] wherever there is one; [`DashboardAsk::check`] says what a controller's software cannot
-//! do; whoever carries it out makes an [`Outcome`] of the reply, and [`answer`] gives the bytes of the response. A call that is
-//! refused anywhere on the way is answered with [`Outcome::failed`].
+//! Nothing is executed here. [`ask`] reads a call as a [`DashboardAsk`], which is a request of
+//! [`outrigger_wire::dashboard`] if one exists for it. [`DashboardAsk::check`] reports what a controller's software
+//! does not support. The caller executes the request and makes an [`Outcome`] of the reply, and [`answer`] returns
+//! the bytes of the response. A call that is refused at any step is answered with [`Outcome::failed`].
 
 mod outcome;
 #[cfg(test)]
@@ -34,33 +34,34 @@ use outrigger_ros2_messages::{
     UserRoleMsg,
 };
 
-/// What a call asks of a controller's dashboard.
+/// An operation that a call requests of a controller's dashboard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DashboardAsk {
-    /// Whether the dashboard answers at all.
+    /// Check that the dashboard answers.
     Connect,
-    /// A request that carries no text of the caller.
+    /// Send a request that contains no text of the caller.
     Plain(Request<'static>),
-    /// A program: its file, or on PolyScope X its name. Texts here and below are [`Argument`]s.
+    /// Load a program, given by its file or, on PolyScope X, by its name. Texts here and below are [`Argument`]s.
     Load(String),
-    /// An installation: its file.
+    /// Load an installation, given by its file.
     LoadInstallation(String),
-    /// A text on the pendant.
+    /// Show a text on the pendant.
     Popup(String),
-    /// A line in the controller's log.
+    /// Add a line to the controller's log.
     AddToLog(String),
-    /// A support file, to this folder of the controller.
+    /// Write a support file to this folder of the controller.
     GenerateSupportFile(String),
-    /// To go on with a paused program, where that is not what `play` does: PolyScope X.
+    /// Resume a paused program, if `play` does not: PolyScope X.
     Resume,
-    /// Which programs are on the controller: PolyScope X.
+    /// List the programs on the controller: PolyScope X.
     Programs,
-    /// A program between the controller and a file of this machine: PolyScope X. Never done, see [`check`](Self::check).
+    /// Transfer a program between the controller and a file of this machine: PolyScope X. Always refused, see
+    /// [`check`](Self::check).
     Transfer,
 }
 
 impl DashboardAsk {
-    /// The request of the dashboard that it is, if it is one.
+    /// Returns the dashboard request for this operation; `None` if there is none.
     #[must_use]
     pub fn request(&self) -> Option<Request<'_>> {
         let with = |text| Argument::new(text).ok();
@@ -75,7 +76,7 @@ impl DashboardAsk {
         })
     }
 
-    /// Whether anything is different on the controller afterwards: power, programs, the pendant, files.
+    /// Returns `true` if the operation changes anything on the controller: power, programs, the pendant or files.
     #[must_use]
     pub fn changes(&self) -> bool {
         let Some(request) = self.request() else { return !matches!(self, Self::Connect | Self::Programs) };
@@ -99,7 +100,7 @@ impl DashboardAsk {
         )
     }
 
-    /// Whether the answer takes minutes: reports, and files that a controller writes.
+    /// Returns `true` if the answer takes minutes: reports, and files that a controller writes.
     #[must_use]
     pub fn is_long(&self) -> bool {
         let kind = self.request().map(|request| request.kind());
@@ -109,12 +110,13 @@ impl DashboardAsk {
         )
     }
 
-    /// Whether a controller with this software can be asked; PolyScope X is known to be [`FIRST`] or [`WITH_QUESTIONS`].
+    /// Checks that a controller with this software supports the operation. A PolyScope X is known to be [`FIRST`] or
+    /// [`WITH_QUESTIONS`].
     ///
     /// [`FIRST`]: outrigger_wire::robot_api::FIRST
     ///
     /// # Errors
-    /// In words, what it does not know, and from when on it would.
+    /// A text that names what the software does not support, and the first version that does.
     pub fn check(&self, software: SoftwareVersion) -> Result<(), String> {
         let is_x = software.generation() == Generation::PolyScopeX;
         let lacks = |name: &str, hint: &str| Err(format!("software {software} does not know '{name}': {hint}"));
@@ -129,7 +131,7 @@ impl DashboardAsk {
                 lacks("programs", "PolyScope X controllers do from 10.12 on")
             }
             Self::Programs => Ok(()),
-            // Whoever can call a service would read and write files of this machine with it.
+            // Refused because anybody who can call a service could read and write files of this machine with it.
             Self::Transfer => {
                 Err("not offered: programs are moved by the controller's own pages, or by its API".into())
             }
@@ -148,7 +150,7 @@ fn has_suffix(program: &str) -> bool {
 
 type Asked = Result<DashboardAsk, Refused>;
 
-/// A service with how its calls are read and answered.
+/// A service with the functions that read its calls and make its responses.
 struct Entry {
     offer: Offer,
     ask: fn(&[u8]) -> Asked,
@@ -165,8 +167,8 @@ macro_rules! offers {
 
         static ENTRIES: &[&Entry] = &[$( &$name ),*];
 
-        /// Every service of the dashboard, and for which software: the CB series, e-Series, PolyScope X. Where another
-        /// controller is asked, `success` is false.
+        /// Every service of the dashboard, with the software that supports it: the CB series, e-Series, PolyScope X.
+        /// A call to any other controller returns `success` as false.
         pub static DASHBOARD_OFFERS: &[&Offer] = &[$( &$name.offer ),*];
     };
 }
@@ -271,16 +273,16 @@ fn entry(offer: &Offer) -> Option<&'static Entry> {
     ENTRIES.iter().copied().find(|entry| std::ptr::eq(&raw const entry.offer, offer))
 }
 
-/// What a call of `offer` asks for.
+/// Reads a call of `offer`.
 ///
 /// # Errors
-/// Why it is not asked: what is wrong with which field.
+/// [`Refused`] with the field that is wrong and the reason.
 pub fn ask(offer: &'static Offer, bytes: &[u8]) -> Asked {
     entry(offer).map_or_else(|| wrong("service", "one of the dashboard", offer.name), |entry| (entry.ask)(bytes))
 }
 
-/// The answer to a call of `offer`, one of [`DASHBOARD_OFFERS`]. A value that the response has no field for, or that does not
-/// belong there, is left out.
+/// Returns the response to a call of `offer`, one of [`DASHBOARD_OFFERS`]. A value that the response has no field
+/// for, or that does not belong there, is left out.
 #[must_use]
 pub fn answer(offer: &'static Offer, outcome: &Outcome) -> Vec<u8> {
     entry(offer).map_or_else(|| trigger(outcome), |entry| (entry.answer)(outcome))
@@ -290,7 +292,7 @@ const fn plain(request: Request<'static>) -> Asked {
     Ok(DashboardAsk::Plain(request))
 }
 
-/// A text that one line of a request can carry.
+/// Checks that one line of a request can carry the text.
 fn text(name: &'static str, text: String) -> Result<String, Refused> {
     match Argument::new(&text) {
         Ok(_) => Ok(text),
@@ -349,12 +351,14 @@ fn report(name: &'static str, word: &str) -> Asked {
     }
 }
 
-/// The path is read and not used: what is no such message is told as that, and all else is refused by the check.
+/// Reads the path and ignores it. Bytes that are not such a message are refused here; every valid call is refused by
+/// the check.
 const fn transfer(_path: &str) -> Asked {
     Ok(DashboardAsk::Transfer)
 }
 
-/// A line for the dashboard server, of the requests that are known here: what else it does would be done unread.
+/// Reads a line for the dashboard server. Only requests known to this crate are accepted, because the effect of any
+/// other is unknown.
 fn raw(query: &str) -> Asked {
     let query = query.trim();
     let rest = |kind: &RequestKind| {
@@ -383,7 +387,7 @@ fn raw(query: &str) -> Asked {
     Ok(asked)
 }
 
-/// The request of this kind, which has no argument.
+/// Returns the request of this kind, which has no argument.
 fn plain_of(kind: RequestKind) -> Asked {
     const PLAIN: [Request<'static>; 28] = [
         Request::Play,

@@ -1,6 +1,7 @@
-//! Surface D: topics as UR's driver for ROS 2 names them (`core/docs/protocol/ros2-surface.md` 1), for a controller of any age.
+//! The topics of Surface D, named as UR's driver for ROS 2 names them (`core/docs/protocol/ros2-surface.md` 1), for a
+//! controller of any age.
 //!
-//! What a controller does not tell is not published, and nothing is made up for it.
+//! A value that a controller does not report is not published; no substitute is invented.
 
 use outrigger_wire::robot::Generation;
 
@@ -56,9 +57,9 @@ topics! {
     }
 }
 
-/// Which topics of the surface are not filled by what has been told so far, for readers of this release.
+/// Returns the topics of the surface for which the readings so far lack values, for subscribers of this release.
 ///
-/// 30001 and 30002 need up to 0.2 s until all of their parts have come.
+/// On 30001 and 30002 it takes up to 0.2 s until all parts have arrived.
 #[must_use]
 pub fn absent(readings: &Readings, distro: Distro) -> Vec<&'static Topic> {
     let arm = Arm::new(&[], &outrigger_ros2_messages::endpoint::Names::default());
@@ -72,7 +73,7 @@ pub fn absent(readings: &Readings, distro: Distro) -> Vec<&'static Topic> {
     TOPICS.iter().filter(of_release).filter(missing).copied().collect()
 }
 
-/// Publishes what a robot tells.
+/// Publishes the values that a robot reports.
 #[derive(Debug)]
 pub struct Driver {
     arm: Arm,
@@ -87,7 +88,7 @@ pub struct Driver {
 }
 
 impl Driver {
-    /// Of an arm, for readers of this release.
+    /// Creates a publisher for an arm, in the layouts of this release.
     #[must_use]
     pub const fn new(arm: Arm, distro: Distro) -> Self {
         Self {
@@ -103,34 +104,35 @@ impl Driver {
         }
     }
 
-    /// Publishes by the names of 2015 as well.
+    /// Sets whether topics are also published under the names of 2015.
     #[must_use]
     pub fn with_legacy_names(mut self, legacy: bool) -> Self {
         self.legacy = legacy.then(Legacy::default);
         self
     }
 
-    /// Describes the robot with the meshes of `ur_description`.
+    /// Sets whether the robot description uses the meshes of `ur_description`.
     #[must_use]
     pub const fn with_meshes(mut self, meshes: bool) -> Self {
         self.meshes = meshes;
         self
     }
 
-    /// The arm.
+    /// Returns the arm's names.
     #[must_use]
     pub const fn arm(&self) -> &Arm {
         &self.arm
     }
 
-    /// Whether this node commands the arm.
+    /// Publishes whether this node commands the arm, if that has changed.
     pub fn commands(&mut self, commands: bool, emit: &mut dyn FnMut(&'static Topic, Vec<u8>)) {
         if self.commands.replace(commands) != Some(commands) {
             emit(&PROGRAM_RUNNING, encode(&Flag { data: commands }));
         }
     }
 
-    /// Describes the robot once its geometry is known; no joint is faster than `velocity` \[rad/s\].
+    /// Publishes the robot description once the arm's geometry is known or changes. No joint is faster than
+    /// `velocity` \[rad/s\].
     pub fn describe(&mut self, readings: &Readings, velocity: [f64; 6], emit: &mut dyn FnMut(&'static Topic, Vec<u8>)) {
         let geometry = Geometry::of(readings);
         if let Some(known) = &geometry
@@ -141,7 +143,7 @@ impl Driver {
         }
     }
 
-    /// One more state, received at `stamp`.
+    /// Publishes the topics of a new state, received at `stamp`.
     pub fn state(&mut self, readings: &Readings, stamp: Time, emit: &mut dyn FnMut(&'static Topic, Vec<u8>)) {
         let header = |frame_id: &str| Header { stamp, frame_id: frame_id.into() };
         let joints = self.joints(readings, header(""));
@@ -201,7 +203,7 @@ impl Driver {
         let all = |of| readings.all(of).unwrap_or_default().to_vec();
         let effort = match readings.all(Variable::ActualCurrent) {
             Some(current) => current.to_vec(),
-            // A KRC tells torques.
+            // A KRC reports torques.
             None => all(Variable::ActualTorque),
         };
         JointState {
@@ -228,7 +230,8 @@ fn dynamic(joints: &JointState) -> DynamicJointState {
     }
 }
 
-/// Terminals as they are numbered in every message: 0–7 standard, 8–15 configurable, 16 and 17 at the tool.
+/// The number of digital terminals, numbered in every message as 0–7 standard, 8–15 configurable, 16 and 17 at the
+/// tool.
 const TERMINALS: u8 = 18;
 
 fn io_states(readings: &Readings) -> Option<IOStates> {
@@ -261,7 +264,7 @@ fn tool_data(readings: &Readings) -> Option<ToolDataMsg> {
         analog_input_range3: (types >> 1 & 1) as i8,
         analog_input2: number(Variable::ToolAnalogInput0),
         analog_input3: number(Variable::ToolAnalogInput1),
-        // UR's driver leaves it at 0, too.
+        // UR's driver also leaves this at 0.
         tool_voltage_48v: 0.0,
         tool_output_voltage: readings.integer(Variable::ToolOutputVoltage)? as u8,
         tool_current: number(Variable::ToolOutputCurrent) as f32,
@@ -270,7 +273,8 @@ fn tool_data(readings: &Readings) -> Option<ToolDataMsg> {
     })
 }
 
-/// Where the tool is; a KRC tells it as a frame.
+/// Returns the pose of the tool in the base; a KRC reports it as a frame. Returns `None` if it is missing or not
+/// finite.
 pub(crate) fn tool_pose(readings: &Readings) -> Option<[f64; 6]> {
     let finite = |pose: &[f64; 6]| pose.iter().all(|value| value.is_finite());
     if let Some(pose) = readings.array(Variable::ActualTcpPose) {
@@ -284,7 +288,7 @@ fn wrench(readings: &Readings) -> Option<outrigger_ros2_messages::Wrench> {
     let force: [f64; 6] = readings.array(Variable::ActualTcpForce)?;
     let Some(target) = readings.array(Variable::TargetTcpPose).or_else(|| readings.array(Variable::ActualTcpPose))
     else {
-        // A KRC's is told where it acts, along the tool's axes.
+        // A KRC reports the force at the point where it acts, along the tool's axes.
         return Some(force.into());
     };
     match readings.software()?.generation() {
@@ -314,7 +318,7 @@ mod tests {
         let mut out = vec![];
         let stamp = Time { sec: 5, nanosec: 7 };
         driver.state(readings, stamp, &mut |topic, bytes| out.push((topic.name, bytes)));
-        // What is told on change is told once.
+        // A topic published on change is published once.
         driver.state(readings, stamp, &mut |topic, _| assert_ne!(topic.when, When::Change, "{}", topic.name));
         out
     }
@@ -383,7 +387,7 @@ mod tests {
         assert_eq!((pose.header.frame_id.as_str(), pose.pose.position.z), ("left_base", 0.3));
         let tf: TFMessage = of(&all, "/tf");
         assert_eq!(tf.transforms[0].child_frame_id, "left_tool0_controller");
-        // Without the tool's offset nobody knows the lever.
+        // The lever arm is unknown without the tool's offset.
         assert!(!all.iter().any(|(name, _)| name.contains("wrench")));
         readings.state(Port::Rtde, 0, |visitor| visitor.field("tcp_offset", Value::F64s(&[0.0; 6])));
         let wrench: WrenchStamped = of(&published(&readings, Distro::Jazzy), "force_torque_sensor_broadcaster/wrench");

@@ -1,14 +1,14 @@
-//! What variables of the environment say of a node (`core/docs/protocol/ros2-surface.md` 6, and the documentation of ROS 2 on
-//! `ROS_AUTOMATIC_DISCOVERY_RANGE`).
+//! Reads the environment variables that configure a node (`core/docs/protocol/ros2-surface.md` 6, and the
+//! documentation of ROS 2 on `ROS_AUTOMATIC_DISCOVERY_RANGE`).
 
 use std::net::IpAddr;
 
 use outrigger_ros2_messages::endpoint::Distro;
 
-/// Reads a variable by its name; one that is empty says nothing.
+/// A function that returns the value of a variable by name. An empty value counts as unset.
 pub(crate) type Read<'r> = &'r dyn Fn(&str) -> Option<String>;
 
-/// Why an environment is none for this node, and what to do.
+/// The reason why the environment cannot be used for this node, with a remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct EnvironmentError(String);
@@ -21,10 +21,10 @@ fn said(read: Read<'_>, name: &str) -> Option<String> {
     read(name).filter(|text| !text.is_empty())
 }
 
-/// `ROS_DOMAIN_ID`.
+/// Reads `ROS_DOMAIN_ID`. Returns `None` if it is unset.
 ///
 /// # Errors
-/// What is no number from 0 to 232.
+/// A value that is not a number from 0 to 232.
 pub(crate) fn domain(read: Read<'_>) -> Result<Option<u16>, EnvironmentError> {
     let Some(text) = said(read, "ROS_DOMAIN_ID") else { return Ok(None) };
     match text.parse() {
@@ -33,10 +33,10 @@ pub(crate) fn domain(read: Read<'_>) -> Result<Option<u16>, EnvironmentError> {
     }
 }
 
-/// `ROS_DISTRO`.
+/// Reads `ROS_DISTRO`. Returns `None` if it is unset.
 ///
 /// # Errors
-/// A release that is not known here.
+/// A release that this crate does not support.
 pub(crate) fn distro(read: Read<'_>) -> Result<Option<Distro>, EnvironmentError> {
     let Some(text) = said(read, "ROS_DISTRO") else { return Ok(None) };
     match Distro::from_name(&text) {
@@ -47,21 +47,21 @@ pub(crate) fn distro(read: Read<'_>) -> Result<Option<Distro>, EnvironmentError>
     }
 }
 
-/// How far others are looked for.
+/// The range in which other nodes are searched for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Range {
-    /// On this machine.
+    /// This machine only.
     Localhost,
-    /// Wherever multicast goes; `SYSTEM_DEFAULT`, too.
+    /// Every network that multicast reaches; also used for `SYSTEM_DEFAULT`.
     #[default]
     Subnet,
 }
 
-/// How far others are looked for, and hosts that are named: `ROS_LOCALHOST_ONLY`, which goes before the others,
-/// `ROS_AUTOMATIC_DISCOVERY_RANGE`, and `ROS_STATIC_PEERS`, addresses with `;` between.
+/// Reads the search range and the named hosts from `ROS_LOCALHOST_ONLY`, which takes precedence,
+/// `ROS_AUTOMATIC_DISCOVERY_RANGE`, and `ROS_STATIC_PEERS`, addresses separated by `;`.
 ///
 /// # Errors
-/// A range that is none, or `OFF`: a node that nobody finds is of no use.
+/// An unknown range, or `OFF`, because no other node would find this one.
 pub(crate) fn discovery(read: Read<'_>) -> Result<(Range, Vec<String>), EnvironmentError> {
     if said(read, "ROS_LOCALHOST_ONLY").is_some_and(|only| only == "1") {
         return Ok((Range::Localhost, vec![]));
@@ -85,11 +85,12 @@ pub(crate) fn discovery(read: Read<'_>) -> Result<(Range, Vec<String>), Environm
     Ok((range, peers))
 }
 
-/// Checks that a node may join by the interfaces with these addresses, and announce itself to these hosts.
+/// Checks that the node may join through the interfaces with these addresses and announce itself to these hosts.
 ///
 /// # Errors
-/// An interface of a network where only this machine is to be looked for: a node that joins there is announced there. Hosts
-/// elsewhere, which do not reach a node that joins by this machine's loopback interface alone.
+/// An error is returned for a network interface if the range is limited to this machine, because a node that joins
+/// there is announced there; and for remote hosts if the node joins through this machine's loopback interface alone,
+/// because they cannot reach it.
 pub(crate) fn admits(
     read: Read<'_>,
     range: Range,
@@ -133,7 +134,7 @@ fn is_here(peer: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// `NAME=value`, with blanks between.
+    /// Returns a reader of variables written as `NAME=value`, separated by spaces.
     fn environment(text: &str) -> impl Fn(&str) -> Option<String> {
         let said: Vec<(String, String)> =
             text.split_whitespace().filter_map(|one| one.split_once('=')).map(|(a, b)| (a.into(), b.into())).collect();
@@ -162,7 +163,7 @@ mod tests {
         }
         let peers = "ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST ROS_STATIC_PEERS=10.0.0.1;;b.local;";
         assert_eq!(of(peers), Ok((Range::Localhost, vec!["10.0.0.1".into(), "b.local".into()])));
-        // The old variable goes before the new ones.
+        // The old variable takes precedence over the new ones.
         assert_eq!(of(&format!("{peers} ROS_LOCALHOST_ONLY=1")), Ok((Range::Localhost, vec![])));
         assert_eq!(of("ROS_LOCALHOST_ONLY=0"), Ok((Range::Subnet, vec![])));
         for none in ["OFF", "off", "subnet"] {

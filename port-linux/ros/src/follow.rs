@@ -1,5 +1,5 @@
-//! Goals of `FollowJointTrajectory`, and trajectories as topics bring them: judged as UR's controllers judge them, with the joints
-//! in the order of the arm (`core/docs/protocol/ros2-surface.md` 7.2).
+//! Reads goals of `FollowJointTrajectory` and trajectories from topics. They are validated as UR's controllers do it,
+//! and their joints are put into the arm's order (`core/docs/protocol/ros2-surface.md` 7.2).
 
 use crate::acceptance::Command;
 use outrigger_ros2_messages::endpoint::Task;
@@ -11,15 +11,15 @@ use outrigger_ros2_messages::{
 /// An action that follows a trajectory.
 #[derive(Debug)]
 pub struct Follower {
-    /// Where it is offered.
+    /// The action's name, type and description.
     pub task: &'static Task,
-    /// A goal is rejected while another motion is under way.
+    /// `true` if a goal is rejected while another motion is in progress.
     pub exclusive: bool,
-    /// The kind of its goals.
+    /// The kind of command that its goals are.
     pub command: Command,
 }
 
-/// Each of them.
+/// Every action that follows a trajectory.
 pub static ACTIONS: &[Follower] = &[
     Follower {
         task: &Task {
@@ -60,7 +60,7 @@ pub static ACTIONS: &[Follower] = &[
     },
 ];
 
-/// The action by the name that the driver of 2015 had for it.
+/// The action under the name that the driver of 2015 used.
 pub static LEGACY_ACTION: Follower = Follower {
     task: &Task {
         name: "follow_joint_trajectory",
@@ -71,49 +71,49 @@ pub static LEGACY_ACTION: Follower = Follower {
     command: Command::Follow,
 };
 
-/// One point, with the joints in the order of the arm.
+/// One point of a trajectory, with the joints in the order of the arm.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
-    /// After the beginning \[s\].
+    /// The time after the start of the trajectory \[s\].
     pub at: f64,
-    /// \[rad\].
+    /// The positions \[rad\].
     pub positions: Vec<f64>,
-    /// \[rad/s\].
+    /// The velocities \[rad/s\]; `None` if the message has none.
     pub velocities: Option<Vec<f64>>,
-    /// \[rad/s²\].
+    /// The accelerations \[rad/s²\]; `None` if the message has none.
     pub accelerations: Option<Vec<f64>>,
 }
 
-/// How far a joint may be off \[rad\].
+/// The largest permitted position error of a joint \[rad\].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Tolerance {
-    /// As whoever follows it has it by itself.
+    /// The default of whatever executes the trajectory.
     Default,
-    /// Any.
+    /// No limit.
     Unlimited,
-    /// So far.
+    /// At most this error.
     Within(f64),
 }
 
-/// What is to be followed.
+/// A trajectory to follow, with its tolerances.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Wanted {
-    /// At least one, with times that increase.
+    /// The points: at least one, with increasing times.
     pub points: Vec<Point>,
-    /// On the way, by joint.
+    /// The tolerances along the path, one for each joint.
     pub path: Vec<Tolerance>,
-    /// At its end, by joint.
+    /// The tolerances at the end, one for each joint.
     pub goal: Vec<Tolerance>,
-    /// How late it may be there \[s\]; `None`: any.
+    /// The longest permitted delay at the end \[s\]; `None` for no limit.
     pub goal_time: Option<f64>,
 }
 
-/// Why a goal is not followed: the code of the result, and words.
+/// The reason why a goal is not followed, as the result's error code and as text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unfit {
-    /// The code.
+    /// The error code of the result.
     pub code: FollowError,
-    /// What is wrong, and where.
+    /// A description of the fault and its place.
     pub text: String,
 }
 
@@ -125,10 +125,10 @@ fn invalid<T>(text: String) -> Result<T, Unfit> {
     unfit(FollowError::InvalidGoal, text)
 }
 
-/// What this goal wants of an arm with these joints, at `now`.
+/// Reads a goal for an arm with these joints, received at `now`.
 ///
 /// # Errors
-/// What is wrong with it.
+/// [`Unfit`] with the fault of the goal.
 pub fn goal(goal: &FollowGoal, joints: &[String], now: Time) -> Result<Wanted, Unfit> {
     if !goal.multi_dof_trajectory.points.is_empty() {
         return invalid("multi_dof_trajectory: found points, expected none: this arm has single joints".into());
@@ -146,10 +146,10 @@ pub fn goal(goal: &FollowGoal, joints: &[String], now: Time) -> Result<Wanted, U
     })
 }
 
-/// The same of a goal that ends where the tool touches something.
+/// Reads a goal that ends when the tool touches something, for an arm with these joints, received at `now`.
 ///
 /// # Errors
-/// What is wrong with it.
+/// [`Unfit`] with the fault of the goal.
 pub fn until(goal: UntilGoal, joints: &[String], now: Time) -> Result<Wanted, Unfit> {
     let UntilGoal { trajectory, path_tolerance, goal_tolerance, goal_time_tolerance, until_type } = goal;
     if until_type != 0 {
@@ -160,10 +160,11 @@ pub fn until(goal: UntilGoal, joints: &[String], now: Time) -> Result<Wanted, Un
     self::goal(&follows, joints, now)
 }
 
-/// The points of a trajectory, for an arm with these joints, at `now`. That it ends at rest is for whoever follows it to say.
+/// Reads the points of a trajectory for an arm with these joints, received at `now`. Whether it ends at rest is
+/// checked by whatever executes it.
 ///
 /// # Errors
-/// What is wrong with it.
+/// [`Unfit`] with the fault of the trajectory.
 pub fn trajectory(trajectory: &JointTrajectory, joints: &[String], now: Time) -> Result<Vec<Point>, Unfit> {
     let order = order("joint_names", &trajectory.joint_names, joints)?;
     if trajectory.points.is_empty() {
@@ -195,7 +196,7 @@ pub fn trajectory(trajectory: &JointTrajectory, joints: &[String], now: Time) ->
     Ok(points)
 }
 
-/// Returns the place of each joint of the arm in the names of a message, which are in `field`.
+/// Returns the index of each of the arm's joints in the names of a message. `field` is the field that holds them.
 pub(crate) fn order(field: &str, names: &[String], joints: &[String]) -> Result<Vec<usize>, Unfit> {
     let wrong = |text| unfit(FollowError::InvalidJoints, text);
     if names.len() != joints.len() {
@@ -254,7 +255,7 @@ fn seconds(span: Span, name: &str) -> Result<f64, Unfit> {
     Ok(span.seconds())
 }
 
-/// By joint, in the order of the arm: 0 is the default, -1 any.
+/// Reads the tolerances, one for each joint in the order of the arm: 0 is the default, -1 no limit.
 fn tolerances(of: &[JointTolerance], joints: &[String], name: &str) -> Result<Vec<Tolerance>, Unfit> {
     if let Some(other) = of.iter().find(|tolerance| !joints.contains(&tolerance.name)) {
         return unfit(
@@ -276,7 +277,7 @@ fn tolerances(of: &[JointTolerance], joints: &[String], name: &str) -> Result<Ve
     joints.iter().map(one).collect()
 }
 
-/// The point of a message with these values; what is not known is left out.
+/// Returns a trajectory point with these values; unknown values are left empty.
 #[must_use]
 pub fn point(positions: Vec<f64>, velocities: Vec<f64>, at: f64) -> JointTrajectoryPoint {
     JointTrajectoryPoint { positions, velocities, time_from_start: Span::from_seconds(at), ..Default::default() }

@@ -1,4 +1,5 @@
-//! Speeds, positions and torques of joints by topics, as UR's driver hears them (`core/docs/protocol/ros2-surface.md` 7.4).
+//! The topics that command speeds, positions and torques of joints, as UR's driver defines them
+//! (`core/docs/protocol/ros2-surface.md` 7.4).
 
 use outrigger_core::law::Forwarded;
 use outrigger_wire::robot::{JointPositions, JointVelocities};
@@ -8,19 +9,19 @@ use outrigger_ros2_messages::cdr::{CdrError, decode};
 use outrigger_ros2_messages::endpoint::Heard;
 use outrigger_ros2_messages::{JointState, JointTrajectory, Message, Numbers};
 
-/// Speeds.
+/// The topic of joint speeds.
 pub static VELOCITY: &Heard = &Heard {
     name: "forward_velocity_controller/commands",
     message: <Numbers as Message>::TYPE,
     does: "a speed for each joint, rad/s, which holds for `ros.expert.forward_timeout`; then the arm comes to rest; while commanding",
 };
-/// Positions.
+/// The topic of joint positions.
 pub static POSITION: &Heard = &Heard {
     name: "forward_position_controller/commands",
     message: <Numbers as Message>::TYPE,
     does: "a position for each joint, rad, near to where the arm is; it stays at the last; while commanding",
 };
-/// Torques.
+/// The topic of joint torques.
 pub static EFFORT: &Heard = &Heard {
     name: "forward_effort_controller/commands",
     message: <Numbers as Message>::TYPE,
@@ -28,15 +29,15 @@ pub static EFFORT: &Heard = &Heard {
            is left within `limits.expert.torque_rise`, and the arm is braked to rest; while commanding by a path of torques. A KUKA LWR in joint impedance adds it to its \
            control law, within `limits.expert.added_rise`",
 };
-/// Speeds, by the name and the type that drivers of 2015 had for them.
+/// The topic of joint speeds under the name and the type that drivers of 2015 used.
 pub static JOINT_SPEED: &Heard = &Heard {
     name: "ur_driver/joint_speed",
     message: <JointTrajectory as Message>::TYPE,
     does: "the velocities of the first point, as forward_velocity_controller has them; nothing else of it is looked at",
 };
 
-/// Positions or speeds, as the hardware components of ros2_control that use topics publish them
-/// (`core/docs/protocol/ros2-surface.md` 12), by the name that they have for it.
+/// The topic of positions or speeds that the topic-based hardware components of ros2_control publish
+/// (`core/docs/protocol/ros2-surface.md` 12), under the name that they use.
 pub static JOINT_COMMANDS: &Heard = &Heard {
     name: "robot_joint_commands",
     message: <JointState as Message>::TYPE,
@@ -44,42 +45,42 @@ pub static JOINT_COMMANDS: &Heard = &Heard {
            forward_velocity_controller has them; for the hardware components of ros2_control that use topics",
 };
 
-/// Why a message is no command.
+/// The reason why a message is not a valid command.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum NoCommand {
-    /// These are no such bytes.
+    /// The bytes are not a message of the expected type.
     #[error(transparent)]
     Bytes(#[from] CdrError),
-    /// Not one number for each joint.
+    /// The message does not have one number for each joint.
     #[error("{field}: expected {expected} numbers, one for each joint, found {found}")]
     Count {
         /// The field of the message.
         field: &'static str,
-        /// Joints of the arm.
+        /// The number of joints of the arm.
         expected: usize,
-        /// Numbers of the message.
+        /// The number of values in the message.
         found: usize,
     },
-    /// Other joints than those of the arm.
+    /// The message names other joints than those of the arm.
     #[error("{0}")]
     Joints(String),
-    /// Torques.
+    /// The message contains torques.
     #[error("effort: found {0} numbers, expected none: torques come by forward_effort_controller/commands")]
     Effort(usize),
-    /// What a joint is to do is no number.
+    /// The value for a joint is not a finite number.
     #[error("{field}: joint {joint} is {found}, expected a number")]
     NotFinite {
         /// The field of the message.
         field: &'static str,
         /// The joint, from 1.
         joint: usize,
-        /// Of the message.
+        /// The value in the message.
         found: f64,
     },
 }
 
 impl NoCommand {
-    /// As it stands in logs.
+    /// Returns the name used in logs.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
@@ -92,19 +93,21 @@ impl NoCommand {
     }
 }
 
-/// One number for each joint, in the order of the arm. The layout of the message is not looked at, as in `forward_command_controller`.
+/// Reads one number for each joint, in the order of the arm. The layout in the message is ignored, as in
+/// `forward_command_controller`.
 ///
 /// # Errors
-/// Why it is no command.
+/// [`NoCommand`] with the fault of the message.
 pub fn command<const N: usize>(bytes: &[u8]) -> Result<[f32; N], NoCommand> {
     let Numbers { data, .. } = decode(bytes)?;
     numbers("data", data)
 }
 
-/// The same of [`JOINT_SPEED`], where the message may name the joints in any order; without names they are in that of the arm.
+/// Reads the speeds of a [`JOINT_SPEED`] message, which may name the joints in any order. Without names they are in
+/// the order of the arm.
 ///
 /// # Errors
-/// Why it is no command.
+/// [`NoCommand`] with the fault of the message.
 pub fn joint_speed<const N: usize>(bytes: &[u8], joints: &[String]) -> Result<[f32; N], NoCommand> {
     let JointTrajectory { joint_names, points, .. } = decode(bytes)?;
     let speeds = points.into_iter().next().map(|point| point.velocities).unwrap_or_default();
@@ -114,12 +117,12 @@ pub fn joint_speed<const N: usize>(bytes: &[u8], joints: &[String]) -> Result<[f
     numbers("velocities", in_order("joint_names", &joint_names, joints, &speeds)?)
 }
 
-/// Returns the positions, or without them the velocities, of a [`JOINT_COMMANDS`] message, in the order of the arm. Velocities beside
-/// positions are not used, as the law makes its own. `None`: not one of the values is a number, which is how a hardware component
-/// publishes before a controller has commanded anything.
+/// Returns the positions of a [`JOINT_COMMANDS`] message in the order of the arm, or the velocities if it has no
+/// positions. Velocities beside positions are ignored, because the law computes its own. Returns `None` if none of
+/// the values is a number, which is how a hardware component publishes before a controller has commanded anything.
 ///
 /// # Errors
-/// The fault of the message.
+/// [`NoCommand`] with the fault of the message.
 pub fn joint_commands<const N: usize>(bytes: &[u8], joints: &[String]) -> Result<Option<Forwarded<N>>, NoCommand> {
     let JointState { name, position, velocity, effort, .. } = decode(bytes)?;
     if !effort.is_empty() {
@@ -140,7 +143,7 @@ pub fn joint_commands<const N: usize>(bytes: &[u8], joints: &[String]) -> Result
     }))
 }
 
-/// Returns the values of joints that the message names, in the order of the arm.
+/// Returns the values of the joints that the message names, in the order of the arm.
 fn in_order(field: &str, names: &[String], joints: &[String], values: &[f64]) -> Result<Vec<f64>, NoCommand> {
     let order = order(field, names, joints).map_err(|unfit| NoCommand::Joints(unfit.text))?;
     Ok(order.into_iter().filter_map(|index| values.get(index).copied()).collect())
@@ -150,7 +153,7 @@ fn numbers<const N: usize>(field: &'static str, data: Vec<f64>) -> Result<[f32; 
     let values: [f64; N] =
         data.try_into().map_err(|data: Vec<f64>| NoCommand::Count { field, expected: N, found: data.len() })?;
     for (joint, found) in (1..).zip(values) {
-        // Also what is infinite as a number of 32 bits.
+        // Rejects also values that overflow to infinity in 32 bits.
         if !(found as f32).is_finite() {
             return Err(NoCommand::NotFinite { field, joint, found });
         }

@@ -1,5 +1,5 @@
-//! The coordinate frames in which a call may be given: those of the arm itself, and those that others publish by `/tf` and
-//! `/tf_static` (`core/docs/protocol/ros2-surface.md` 2).
+//! The coordinate frames in which a call may be given: those of the arm itself, and those that other nodes publish on
+//! `/tf` and `/tf_static` (`core/docs/protocol/ros2-surface.md` 2).
 
 use std::collections::BTreeMap;
 
@@ -11,54 +11,57 @@ use outrigger_wire::time::{Duration, Instant};
 
 use crate::pose::rotation_vector;
 
-/// The most frames that are kept; further ones are left out.
+/// The largest number of frames stored; further ones are ignored.
 const MOST: usize = 512;
-/// The longest name of a frame that is kept \[bytes\].
+/// The longest name of a frame that is stored \[bytes\].
 const LONGEST: usize = 256;
-/// The most frames between one and the root of its tree: a ring of frames has no root.
+/// The largest number of frames between one and the root of its tree. A limit is needed because frames that form a
+/// ring have no root.
 const DEEPEST: usize = 64;
-/// The age from which on the pose of a moving frame is not used.
+/// The age beyond which the pose of a moving frame is not used.
 pub const OLDEST: Duration = Duration::from_secs(1);
 
-/// The moving frames of others.
+/// The topic of the moving frames that other nodes publish.
 pub static MOVING: &Heard = &Heard {
     name: "/tf",
     message: <TFMessage as Message>::TYPE,
     does: "frames in which `start_force_mode` and `set_gravity` may be given; a pose older than 1 s is not used",
 };
-/// The quality of service of [`MOVING`]: publishers of every kind match it, and each frame comes again.
+/// The quality of service of [`MOVING`]. Publishers of every kind match it; lost messages do not matter because each
+/// frame is published again.
 pub const MOVING_QOS: Qos = Qos { reliable: false, latched: false, depth: 100 };
 
-/// The fixed frames of others.
+/// The topic of the fixed frames that other nodes publish.
 pub static FIXED: &Heard =
     &Heard { name: "/tf_static", message: <TFMessage as Message>::TYPE, does: "the same, of frames that do not move" };
 /// The quality of service of [`FIXED`].
 pub const FIXED_QOS: Qos = Qos { reliable: true, latched: true, depth: 100 };
 
-/// A frame in its parent.
+/// The pose of a frame in its parent.
 #[derive(Clone, Debug)]
 struct Link {
     parent: String,
     pose: Frame,
-    /// The time at which it came; `None` of a frame that does not move.
+    /// The time of arrival; `None` for a frame that does not move.
     came: Option<Instant>,
 }
 
-/// The newest transforms of others.
+/// The newest transforms received from other nodes.
 #[derive(Clone, Debug, Default)]
 pub struct Transforms {
     by_child: BTreeMap<String, Link>,
 }
 
-/// The reason for which a frame cannot be used, as "expected …".
+/// The reason why a frame cannot be used, as the text after "expected".
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unusable(pub(crate) String);
 
 impl Transforms {
-    /// Takes a message of [`MOVING`], or of [`FIXED`], that came at `now`. A transform that is none is left out.
+    /// Stores the transforms of a [`MOVING`] or [`FIXED`] message that arrived at `now`. An invalid transform is
+    /// skipped.
     ///
     /// # Errors
-    /// Bytes that are no such message.
+    /// [`CdrError`] if the bytes are not such a message.
     pub fn take(&mut self, bytes: &[u8], fixed: bool, now: Instant) -> Result<(), CdrError> {
         let TFMessage { transforms } = decode(bytes)?;
         for TransformStamped { header, child_frame_id: child, transform } in transforms {
@@ -77,14 +80,14 @@ impl Transforms {
     }
 }
 
-/// The frames that are known while a call is decided.
+/// The frames that are known while a call is processed.
 #[derive(Clone, Copy, Debug)]
 pub struct Frames<'n> {
     /// The names of the arm's own frames.
     pub names: &'n Names,
     /// The newest pose of `tool0_controller` in the base: position \[m\] and rotation vector \[rad\].
     pub tool: Option<[f64; 6]>,
-    /// The frames of others.
+    /// The frames received from other nodes.
     pub others: &'n Transforms,
     /// The time of the call.
     pub now: Instant,
@@ -94,7 +97,7 @@ impl Frames<'_> {
     /// Returns the pose of the frame `name` in the base of the arm.
     ///
     /// # Errors
-    /// What was expected instead.
+    /// [`Unusable`] with the text that describes what was expected instead.
     pub fn in_base(&self, name: &str) -> Result<Frame, Unusable> {
         let base = self.names.frame("base");
         if name.is_empty() || name == "base" || name == base {
@@ -110,7 +113,7 @@ impl Frames<'_> {
         Err(unknown())
     }
 
-    /// Returns a frame and each above it up to the root, with the pose of the first in each.
+    /// Returns the frame and every frame above it up to the root, each with the pose of the first frame in it.
     fn up(&self, name: &str) -> Result<Vec<(String, Frame)>, Unusable> {
         let mut way = vec![(name.to_owned(), IDENTITY)];
         while let Some((at, pose)) = way.last()
@@ -131,7 +134,8 @@ impl Frames<'_> {
         Ok(way)
     }
 
-    /// Returns what is known of a frame in its parent: by the arm itself, by others, or by the description of every UR.
+    /// Returns a frame's parent and its pose there, from the arm itself, from other nodes, or from the description
+    /// that all URs share.
     fn link(&self, name: &str) -> Result<Option<Link>, Unusable> {
         let base = self.names.frame("base");
         if name == self.names.frame("tool0_controller") {
@@ -171,7 +175,7 @@ mod tests {
 
     const AT: Instant = Instant::from_micros(5_000_000);
 
-    /// Returns a message with each child in its parent, turned by an angle about z \[rad\].
+    /// Returns a message with each child in its parent, rotated about z by an angle \[rad\].
     fn message(links: &[(&str, &str, [f64; 3], f64)]) -> Vec<u8> {
         let one = |(child, parent, [x, y, z], turned): &(&str, &str, [f64; 3], f64)| TransformStamped {
             header: Header { frame_id: (*parent).into(), ..Header::default() },
@@ -210,7 +214,7 @@ mod tests {
             ("table", "world", [1.0, 0.5, 0.0], 0.0),
             ("part", "table", [0.0, 0.0, 0.2], 0.0),
         ]);
-        // The base stands at (1, 0, 0) of the world, turned by three quarters.
+        // The base is at (1, 0, 0) in the world, rotated by three quarters of a turn.
         near(asked(&others, None, "part", AT), [-0.5, 0.0, 0.2], [0.0, 1.0, 0.0]);
         near(asked(&others, None, "left_base_link", AT), [0.0; 3], [-1.0, 0.0, 0.0]);
         near(asked(&others, None, "world", AT), [0.0, -1.0, 0.0], [0.0, 1.0, 0.0]);

@@ -1,4 +1,4 @@
-//! The goals of one action: which there are, how they stand, and who waits for their results.
+//! The goals of one action: their states, and the clients that wait for their results.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -6,33 +6,34 @@ use outrigger_ros2_messages::{
     CancelGoalRequest, CancelGoalResponse, GoalId, GoalInfo, GoalStatus, GoalStatusArray, Status, Time,
 };
 
-/// Results are kept so long for whoever asks late \[ns\]: as the oldest release keeps them.
+/// The time for which results are kept for late requests \[ns\], equal to that of the oldest release.
 const KEPT: u64 = 15 * 60 * 1_000_000_000;
-/// Ended goals are kept at most.
+/// The largest number of goals kept; the oldest ended ones are dropped first.
 const MOST: usize = 64;
 /// The number of rejected goals whose reason is kept.
 const REJECTED_KEPT: usize = 16;
-/// Who may wait for the result of one goal, at most.
+/// The largest number of clients that may wait for the result of one goal.
 const WAITING: usize = 16;
 
 #[derive(Debug)]
 struct Goal<R, W> {
     info: GoalInfo,
     status: Status,
-    /// Once it has ended: how, and when.
+    /// The result and the time of the end; `None` until the goal has ended.
     result: Option<(R, u64)>,
     waiting: Vec<W>,
 }
 
-/// Goals of an action whose results are `R`, with those who wait for them as `W`.
+/// The goals of an action with results of type `R`; `W` identifies a client that waits for a result.
 #[derive(Debug)]
 pub struct Goals<R, W> {
     goals: Vec<Goal<R, W>>,
-    /// The newest rejected goals with their results: the reply to a goal carries no reason, the reply to a result request does.
+    /// The newest rejected goals with their results. The reply to a goal contains no reason; the reply to a result
+    /// request does.
     rejected: VecDeque<(GoalId, R)>,
 }
 
-/// `return_code` of an answer to a cancel.
+/// The `return_code` of the response to a cancel request.
 const REJECTED: i8 = 1;
 const UNKNOWN_GOAL: i8 = 2;
 const TERMINATED: i8 = 3;
@@ -44,10 +45,10 @@ impl<R, W> Default for Goals<R, W> {
 }
 
 impl<R: Clone, W> Goals<R, W> {
-    /// A goal that is to be done from now on.
+    /// Adds a goal that is executed from now on.
     ///
     /// # Errors
-    /// In words, where there is one of this number.
+    /// A text if a goal with this identifier exists already.
     pub fn accept(&mut self, goal_id: GoalId, stamp: Time) -> Result<(), &'static str> {
         if self.find(&goal_id).is_some() {
             return Err("a goal of this number is there already");
@@ -73,21 +74,21 @@ impl<R: Clone, W> Goals<R, W> {
         self.goals.iter_mut().find(|goal| goal.info.goal_id == *goal_id)
     }
 
-    /// How a goal stands.
+    /// Returns the status of a goal; [`Status::Unknown`] if there is no such goal.
     #[must_use]
     pub fn status(&self, goal_id: &GoalId) -> Status {
         let goal = self.goals.iter().find(|goal| goal.info.goal_id == *goal_id);
         goal.map_or(Status::Unknown, |goal| goal.status)
     }
 
-    /// How each stands, for the topic of it.
+    /// Returns the status of every goal, for the status topic.
     #[must_use]
     pub fn statuses(&self) -> GoalStatusArray {
         let of = |goal: &Goal<R, W>| GoalStatus { goal_info: goal.info, status: goal.status as i8 };
         GoalStatusArray { status_list: self.goals.iter().map(of).collect() }
     }
 
-    /// Which goals a cancel means, all of which are to be ended, and the answer to it.
+    /// Returns the goals that a cancel request selects, all of which are to be ended, and the response to it.
     pub fn cancel(&mut self, request: &CancelGoalRequest) -> (BTreeSet<GoalId>, CancelGoalResponse) {
         let GoalInfo { goal_id, stamp } = request.goal_info;
         let (any, always) = (goal_id == GoalId::default(), stamp == Time::default());
@@ -115,8 +116,8 @@ impl<R: Clone, W> Goals<R, W> {
         (cancelled.goals_canceling.iter().map(|info| info.goal_id).collect(), cancelled)
     }
 
-    /// Returns a goal's result, or lets `who` wait for it. `None` if there is no such goal or too many wait. A rejected goal has its
-    /// result with the status of an unknown one.
+    /// Returns a goal's result, or registers `who` to wait for it. The result is `None` if there is no such goal or
+    /// too many clients wait. A rejected goal has its result with the status of an unknown one.
     pub fn ask(&mut self, goal_id: &GoalId, who: W) -> Result<(), (W, Option<(Status, R)>)> {
         let rejected = self.rejected.iter().find(|(id, _)| id == goal_id);
         let rejected = rejected.map(|(_, result)| (Status::Unknown, result.clone()));
@@ -131,7 +132,7 @@ impl<R: Clone, W> Goals<R, W> {
         }
     }
 
-    /// A goal has ended at `now` \[ns\]: who is to be told of it.
+    /// Ends a goal at `now` \[ns\] and returns the clients that wait for its result.
     pub fn end(&mut self, goal_id: &GoalId, status: Status, result: R, now: u64) -> Vec<W> {
         let Some(goal) = self.find(goal_id) else { return vec![] };
         if goal.result.is_some() {
@@ -141,7 +142,7 @@ impl<R: Clone, W> Goals<R, W> {
         std::mem::take(&mut goal.waiting)
     }
 
-    /// Forgets what was kept long enough; whether any was.
+    /// Drops goals that were kept long enough. Returns `true` if there were any.
     pub fn forget(&mut self, now: u64) -> bool {
         let before = self.goals.len();
         let kept = |goal: &Goal<R, W>| goal.result.as_ref().is_none_or(|(_, at)| now < at.saturating_add(KEPT));
@@ -199,7 +200,7 @@ mod tests {
         assert_eq!(goals.ask(&id(2), 'x'), Err(('x', None)));
         assert_eq!((goals.ask(&id(1), 'a'), goals.ask(&id(1), 'b')), (Ok(()), Ok(())));
         assert_eq!(goals.end(&id(1), Status::Succeeded, "there", 5), ['a', 'b']);
-        // It ends once.
+        // A goal ends once.
         assert_eq!(goals.end(&id(1), Status::Aborted, "elsewhere", 6), []);
         assert_eq!(goals.ask(&id(1), 'c'), Err(('c', Some((Status::Succeeded, "there")))));
         assert_eq!(goals.statuses().status_list[0].status, Status::Succeeded as i8);
@@ -217,7 +218,7 @@ mod tests {
         goals.reject(id(2), "elsewhere");
         assert_eq!(goals.ask(&id(2), 'b'), Err(('b', Some((Status::Unknown, "elsewhere")))));
         assert_eq!((goals.status(&id(2)), goals.statuses().status_list.len()), (Status::Unknown, 1));
-        // The same number may be sent again, and is a goal then.
+        // The same identifier may be sent again and is then a goal.
         goals.accept(id(2), at(2)).expect("it was none");
         assert_eq!(goals.ask(&id(2), 'b'), Ok(()));
         for number in 10..=200 {

@@ -1,12 +1,14 @@
-//! The steps of `hand_back_control`: a commanded arm is released, and once it is at rest our program on the controller ends, so that
-//! the pendant's program continues behind it.
+//! The steps of `hand_back_control`: a commanded arm is released, and once it is at rest our program on the
+//! controller ends, so that the pendant's program after it continues.
 //!
-//! UR's driver has its program return at once (`core/docs/protocol/ros2-surface.md` 2). Ours ends at standstill only.
+//! UR's driver lets its program return at once (`core/docs/protocol/ros2-surface.md` 2). Ours ends at standstill
+//! only.
 
 use outrigger_core::mode::{Epoch, Mode};
 use outrigger_wire::time::{Duration, Instant};
 
-/// The longest time from the call to the end of our program, or to the refusal. A stop takes 5 s at most unless configured otherwise.
+/// The longest time from the call to the end of our program, or to the refusal. A stop takes 5 s at most unless
+/// configured otherwise.
 pub const WITHIN: Duration = Duration::from_secs(10);
 
 /// The facts about a session that decide the next step.
@@ -14,52 +16,52 @@ pub const WITHIN: Duration = Duration::from_secs(10);
 pub struct Seen {
     /// The epoch of the session.
     pub epoch: Epoch,
-    /// The mode.
+    /// The mode of the session.
     pub mode: Mode,
-    /// Set where nothing says that the arm moves.
+    /// `true` if there is no sign that the arm moves.
     pub rests: bool,
 }
 
-/// The next step.
+/// The next step of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// A wait.
+    /// Wait; nothing is due.
     Wait,
     /// Release the arm.
     Release,
-    /// Hand back: what is missing is for the session to say.
+    /// Hand control back. The session reports any precondition that is not met.
     HandBack,
-    /// End without a success, for this reason.
+    /// End the call without success, for this reason.
     GiveUp(&'static str),
 }
 
-/// The reason for which a commanded arm is not handed back.
+/// The reason why a commanded arm is not handed back.
 const COMMANDED_AGAIN: &str = "the arm was released, and is commanded again by another request";
-/// The reason for which an arm that does not stop is not handed back.
+/// The reason why an arm that does not stop is not handed back.
 const NOT_STOPPED: &str = "the arm is released, and did not come to rest within 10 s";
 
-/// One call on its way.
+/// A call in progress.
 #[derive(Clone, Copy, Debug)]
 pub struct HandBack {
     until: Instant,
-    /// The epoch in which it released the arm.
+    /// The epoch in which this call released the arm.
     released: Option<Epoch>,
 }
 
 impl HandBack {
-    /// Returns a call of now.
+    /// Creates a call that starts at `now`.
     #[must_use]
     pub fn new(now: Instant) -> Self {
         Self { until: now + WITHIN, released: None }
     }
 
-    /// Returns whether it has released the arm.
+    /// Returns `true` if the call has released the arm.
     #[must_use]
     pub const fn has_released(&self) -> bool {
         self.released.is_some()
     }
 
-    /// Returns the next step, and takes it as done.
+    /// Returns the next step and records it as done.
     pub fn step(&mut self, Seen { epoch, mode, rests }: Seen, now: Instant) -> Next {
         let over = now >= self.until;
         match (mode, self.released) {
@@ -67,7 +69,7 @@ impl HandBack {
                 self.released = Some(epoch);
                 Next::Release
             }
-            // A release ends an epoch: in another one somebody else has requested.
+            // A release ends an epoch, so another epoch means that another client has requested.
             (Mode::Arming | Mode::Command, Some(released)) if released != epoch => Next::GiveUp(COMMANDED_AGAIN),
             (Mode::Arming | Mode::Command | Mode::Stopping, _) if over => Next::GiveUp(NOT_STOPPED),
             (Mode::Arming | Mode::Command | Mode::Stopping, _) => Next::Wait,
@@ -115,7 +117,7 @@ mod tests {
         let mut call = HandBack::new(begin);
         assert_eq!(call.step(seen(3, Mode::Command, false), begin), Next::Release);
         assert_eq!(call.step(seen(4, Mode::Stopping, false), end), Next::GiveUp(NOT_STOPPED));
-        // The session knows better what is missing then.
+        // The session reports what is missing in that case.
         let mut call = HandBack::new(begin);
         assert_eq!(call.step(seen(4, Mode::Monitor, false), begin), Next::Wait);
         assert_eq!(call.step(seen(4, Mode::Monitor, false), end), Next::HandBack);

@@ -1,10 +1,10 @@
-//! How the session stands, as tools for diagnostics show it, and what happens.
+//! The diagnostics and events of a session as ROS 2 messages.
 
 use outrigger_ros2_messages::cdr::encode;
 use outrigger_ros2_messages::endpoint::{Qos, Topic, When};
 use outrigger_ros2_messages::{DiagnosticArray, DiagnosticStatus, Header, KeyValue, Message, Text, Time};
 
-/// Absolute, as tools expect it.
+/// The topic of diagnostics. Its name is absolute because tools expect that.
 pub static DIAGNOSTICS: Topic = Topic {
     name: "/diagnostics",
     message: <DiagnosticArray as Message>::TYPE,
@@ -13,7 +13,7 @@ pub static DIAGNOSTICS: Topic = Topic {
     tells: "mode and grade of the link, what commanding waits for, what is latched, and the figures behind them; \
             level 0 ok, 1 warning, 2 error, 3 no session",
 };
-/// Whatever the log says.
+/// The topic of events: every log entry.
 pub static EVENTS: Topic = Topic {
     name: "outrigger/events",
     message: <Text as Message>::TYPE,
@@ -21,36 +21,36 @@ pub static EVENTS: Topic = Topic {
     when: When::Event,
     tells: "an object of JSON each: kind and text, and further words by kind",
 };
-/// What a node tells of itself.
+/// The topics on which a node reports about itself.
 pub static TOPICS: &[&Topic] = &[&DIAGNOSTICS, &EVENTS, &crate::rosout::ROSOUT];
 
-/// How bad something is.
+/// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// As it should be.
+    /// In order.
     Ok = 0,
-    /// It works, and not as well as it could.
+    /// Working with reduced quality.
     Warn = 1,
-    /// It does not work.
+    /// Not working.
     Error = 2,
-    /// Nothing is heard.
+    /// No data received.
     Stale = 3,
 }
 
-/// What is said of one thing.
+/// A finding about one part of the session.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
-    /// Of what.
+    /// The part that it is about.
     pub name: &'static str,
-    /// How bad it is.
+    /// The severity.
     pub level: Level,
-    /// In words.
+    /// The finding as text.
     pub message: String,
-    /// Figures and words behind it.
+    /// The figures and texts on which the finding is based.
     pub values: Vec<(&'static str, String)>,
 }
 
-/// The message of these findings about the robot at `robot`.
+/// Returns the message with these findings about the robot at `robot`.
 #[must_use]
 pub fn diagnostics(stamp: Time, robot: &str, findings: Vec<Finding>) -> Vec<u8> {
     let one = |finding: Finding| DiagnosticStatus {
@@ -64,7 +64,7 @@ pub fn diagnostics(stamp: Time, robot: &str, findings: Vec<Finding>) -> Vec<u8> 
     encode(&DiagnosticArray { header, status: findings.into_iter().map(one).collect() })
 }
 
-/// The message of one event.
+/// Returns the message of one event.
 #[must_use]
 pub fn event(json: String) -> Vec<u8> {
     encode(&Text { data: json })

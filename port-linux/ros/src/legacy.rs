@@ -1,6 +1,8 @@
-//! Topics of `ur_modern_driver`, the driver of 2015 to 2019, by the names that it had (`core/docs/protocol/ros2-surface.md` 13).
+//! The topics of `ur_modern_driver`, the driver of 2015 to 2019, under the names that it used
+//! (`core/docs/protocol/ros2-surface.md` 13).
 //!
-//! Types are those of ROS 2 with the same names. As everywhere, a topic whose values the controller does not send is not published.
+//! The types are those of ROS 2 with the same names. As on the other surfaces, a topic whose values the controller
+//! does not send is not published.
 
 use crate::arm::{Arm, UR_JOINTS};
 use crate::listed::topics;
@@ -13,7 +15,8 @@ use outrigger_ros2_messages::{
 use outrigger_wire::robot::ControlMode;
 
 topics! {
-    /// Every topic that is published by a name of 2015 alone; `joint_states` and `/tf` have the same name on Surface D.
+    /// Every topic that is published only under a name of 2015; `joint_states` and `/tf` have the same name on
+    /// Surface D.
     TOPICS {
         WRENCH: "wrench", WrenchStamped, Qos::SYSTEM, State,
             "force N and torque Nm at the tool's centre point, along the base's axes, as the controller has them; of a KRC along the tool's";
@@ -33,25 +36,25 @@ topics! {
     }
 }
 
-/// Links that turn by the joints, in their order.
+/// The names of the links that the joints turn, in the order of the joints.
 const LINKS: [&str; UR_JOINTS.len()] =
     ["shoulder_link", "upper_arm_link", "forearm_link", "wrist_1_link", "wrist_2_link", "wrist_3_link"];
-/// Time between two messages of what is sent ten times a second \[ns\].
+/// The interval of topics that are published ten times a second \[ns\].
 const TENTH: u64 = 100_000_000;
-/// `safety_mode` of a protective stop.
+/// The `safety_mode` of a protective stop.
 const PROTECTIVE_STOP: u8 = 3;
-/// `safety_mode` of both emergency stops.
+/// The `safety_mode` values of the two emergency stops.
 const EMERGENCY_STOPS: [u8; 2] = [6, 7];
-/// `robot_mode` of an arm that is moved by hand, and of one that can move.
+/// The `robot_mode` of an arm that is moved by hand, and below it that of an arm that can move.
 const BACKDRIVE: i8 = 6;
 const RUNNING: i8 = 7;
-/// A value that nobody knows.
+/// A value that the controller does not report.
 const UNKNOWN: i8 = -1;
 
-/// Takes a topic and its message.
+/// A callback that takes a topic and its message.
 type Emit<'e> = dyn FnMut(&'static Topic, Vec<u8>) + 'e;
 
-/// Publishes by the names of 2015.
+/// Publishes the topics of 2015.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Legacy {
     /// The time from which the next slow messages are due \[ns\].
@@ -59,7 +62,8 @@ pub(crate) struct Legacy {
 }
 
 impl Legacy {
-    /// Publishes one more state, received at `stamp`, with the message of `io_states` where there is one.
+    /// Publishes the topics of a new state, received at `stamp`. `io_states` is the message of the topic with that
+    /// name, if there is one.
     pub(crate) fn state(
         &mut self,
         readings: &Readings,
@@ -80,7 +84,7 @@ impl Legacy {
             emit(&TOOL_VELOCITY, encode(&TwistStamped { header: header(&arm.base), twist: speed.into() }));
         }
         let nanos = u64::try_from(stamp.sec).unwrap_or_default() * 1_000_000_000 + u64::from(stamp.nanosec);
-        // A clock that was set back does not silence them.
+        // The second condition keeps messages going after the clock was set back.
         if nanos < self.next && self.next - nanos <= TENTH {
             return;
         }
@@ -102,7 +106,7 @@ impl Legacy {
     }
 }
 
-/// Bit of the robot's status: whether the arm has power, and whether a program runs.
+/// Returns a bit of the robot's status; bit 0: the arm has power, bit 1: a program runs.
 fn status(readings: &Readings, bit: u32) -> Option<bool> {
     readings.bits(Variable::RobotStatusBits).map(|bits| bits >> bit & 1 == 1)
 }
@@ -128,13 +132,13 @@ fn robot_status(readings: &Readings, header: Header) -> Option<RobotStatus> {
 
 fn masterboard(readings: &Readings) -> Option<MasterboardDataMsg> {
     let number = |of| readings.number(of).unwrap_or_default();
-    // The only value of these that no other port has.
+    // The only one of these values that no other port has.
     let masterboard_temperature = readings.number(Variable::MasterBoardTemperature)? as f32;
     let [range0, range1] = readings.array(Variable::AnalogInputRange).unwrap_or_default();
     let bits = |of| readings.bits(of).and_then(|bits| u32::try_from(bits).ok());
     let types = readings.bits(Variable::AnalogIoTypes).unwrap_or_default();
     let domain = |bit: u32| (types >> bit & 1) as i8;
-    // RTDE has currents in mA.
+    // RTDE reports currents in mA.
     let analog = |of, bit: u32| match readings.is_by_rtde(of) && types >> bit & 1 == 0 {
         true => number(of) * 1e-3,
         false => number(of),
@@ -176,12 +180,12 @@ fn robot_mode(readings: &Readings) -> Option<RobotModeDataMsg> {
     })
 }
 
-/// Returns the topics that are not filled by what the controller has sent so far.
+/// Returns the topics for which the controller has not yet sent the values.
 #[must_use]
 pub fn absent(readings: &Readings) -> Vec<&'static Topic> {
     let arm = Arm::new(&[], &outrigger_ros2_messages::endpoint::Names::default());
     let mut filled = vec![];
-    // Surface D has the message of `io_states`.
+    // The message of `io_states` is made by Surface D.
     let io_states = readings.bits(Variable::DigitalInputBits).map(|_| &[][..]);
     Legacy::default().state(readings, (&arm, io_states), Time::default(), &mut |topic, _| filled.push(topic));
     let is_missing = |topic: &&'static Topic| !filled.iter().any(|known| std::ptr::eq(*known, *topic));
@@ -290,7 +294,7 @@ mod tests {
         assert_eq!(of::<RobotStatus>(&told, "ur_driver/robot_status").mode, 1, "it is taught");
         let board: MasterboardDataMsg = of(&told, "ur_driver/masterboard_state");
         assert_eq!((board.digital_input_bits, board.analog_input_range1, board.masterboard_temperature), (5, 3, 31.5));
-        // V as they are, and mA as A.
+        // Voltages stay as they are, and mA become A.
         assert_eq!((board.analog_input0, board.analog_input1, board.master_io_current), (5.0, 0.008, 0.05));
     }
 

@@ -4,7 +4,7 @@
     doc = "A robot arm as ROS 2 shows it: endpoints and messages, without the node (feature `node`)."
 )]
 #![deny(unsafe_code)]
-// They panic where the reader of the output has gone.
+// The print macros panic if the reader of the output is gone.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod acceptance;

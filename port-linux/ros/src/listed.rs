@@ -1,6 +1,7 @@
-//! Lists of topics and services: each entry is a static of its own, so that code names it without looking it up.
+//! Macros for lists of topics and services. Each entry is a static of its own, so that code can refer to it by name.
 
-/// Declares topics and the lists that they are in: `LIST { NAME: "topic", Message, quality of service, when, "what it tells"; }`.
+/// Declares topics and the lists that contain them: `LIST { NAME: "topic", Message, quality of service, when,
+/// "content"; }`.
 macro_rules! topics {
     ($( $(#[$doc:meta])* $list:ident {
         $( $name:ident: $topic:literal, $message:ty, $qos:expr, $when:ident, $tells:literal; )*
@@ -18,7 +19,7 @@ macro_rules! topics {
     )* };
 }
 
-/// Declares services and the lists that they are in: `LIST { NAME: "name", Service, "what it does"; }`.
+/// Declares services and the lists that contain them: `LIST { NAME: "name", Service, "effect"; }`.
 macro_rules! offers {
     ($( $(#[$doc:meta])* $list:ident {
         $( $name:ident: $at:literal, $service:ty, $does:literal; )*

@@ -1,12 +1,13 @@
-//! Surface N: topics as a PolyScope X controller publishes them itself (`core/docs/protocol/ros2-surface.md` 4), for a controller of
-//! any age.
+//! The topics of Surface N, which a PolyScope X controller publishes itself (`core/docs/protocol/ros2-surface.md` 4),
+//! for a controller of any age.
 //!
-//! A topic is published where its whole message is told by the controller. Headers of what has no place carry no frame, as the
-//! controller's do; the other frames are those of Surface D (UNCONFIRMED for the native surface): `base`, `tool0` for the flange,
-//! `tool0_controller` for the tool's centre point.
+//! A topic is published if the controller reports its whole message. Headers of values without a position have no
+//! frame, as on the controller. The other frames are those of Surface D (UNCONFIRMED for the native surface): `base`,
+//! `tool0` for the flange, `tool0_controller` for the tool's centre point.
 //!
-//! Names and quality of service are of S2 and of what UR published for PolyScope X 10.7 to 10.11: the page on the namespace, and
-//! samples of its SDK with the topics of inputs and outputs. None of it was compared with a controller.
+//! Names and quality of service are taken from S2 and from UR's publications for PolyScope X 10.7 to 10.11: the page
+//! on the namespace, and samples of its SDK with the topics of inputs and outputs. None of it was compared with a
+//! controller.
 
 mod readout;
 #[cfg(test)]
@@ -25,11 +26,11 @@ use outrigger_ros2_messages::{
     WrenchStamped,
 };
 
-/// Of inputs and outputs.
+/// The quality of service of input and output topics.
 const LATCHED_10: Qos = Qos { depth: 10, ..Qos::LATCHED };
 
 topics! {
-    /// Every topic but those of inputs and outputs, which are of [`GROUPED`] or of [`PORTS`].
+    /// Every topic except those of inputs and outputs, which are in [`GROUPED`] or in [`PORTS`].
     TOPICS {
         TARGET_JOINT_STATES: "target_joint_states", JointState, Qos::SYSTEM, Powered,
             "position rad, velocity rad/s, effort Nm: the target torque, without the torque of friction";
@@ -86,7 +87,7 @@ topics! {
         POWER_BUTTON_PRESSED: "power_button_pressed", BoolStamped, Qos::LATCHED, Change, "at the pendant";
         TF: "/tf", TFMessage, Qos::SYSTEM, State, "base to tool0_controller: the measured pose";
     }
-    /// Inputs and outputs as PolyScope X has them from 10.7 on.
+    /// The inputs and outputs as PolyScope X publishes them from 10.7 on.
     GROUPED {
         CONTROL_BOX_DIGITAL_IO: "control_box_digital_io", DigitalIOStateStamped, LATCHED_10, Change,
             "pins 0 to 7, standard and configurable ones; without what the controller does not tell";
@@ -96,7 +97,7 @@ topics! {
             "pins 0 and 1 as standard ones (UNCONFIRMED that they are put there)";
         TOOL_ANALOG_IO: "tool_analog_io", AnalogIOStateStamped, LATCHED_10, Change, "inputs 0 and 1, A or V";
     }
-    /// Inputs and outputs as S2 lists them, and as PolyScope X had them before 10.7.
+    /// The inputs and outputs as S2 lists them, and as PolyScope X published them before 10.7.
     PORTS {
         STANDARD_DIGITAL_INPUTS: "standard_digital_inputs", DigitalPort, LATCHED_10, Change, "pins 0 to 7";
         CONFIGURABLE_DIGITAL_INPUTS: "configurable_digital_inputs", DigitalPort, LATCHED_10, Change, "pins 0 to 7";
@@ -111,7 +112,7 @@ topics! {
         TOOL_ANALOG_INPUT_0: "tool_analog_input_0", AnalogPort, Qos::BEST_EFFORT, Change, "A or V";
         TOOL_ANALOG_INPUT_1: "tool_analog_input_1", AnalogPort, Qos::BEST_EFFORT, Change, "A or V";
     }
-    /// Topics of the surface that no port of any controller tells: they are never published.
+    /// The topics of the surface that no port of any controller provides. They are never published.
     NEVER {
         WORLD_MODEL_FRAMES: "world_model_frames", WorldModelNames, Qos::LATCHED, Change, "names of frames";
         WORLD_MODEL_WAYPOINTS: "world_model_waypoints", WorldModelNames, Qos::LATCHED, Change, "names of waypoints";
@@ -119,7 +120,8 @@ topics! {
     }
 }
 
-/// Variables of RTDE that the surface is filled from. Where a controller does not know one, what needs it is not published.
+/// The RTDE variables from which the surface is filled. A topic that needs a variable unknown to the controller is
+/// not published.
 pub const VARIABLES: &[&str] = &[
     "timestamp",
     "target_q",
@@ -175,20 +177,21 @@ pub const VARIABLES: &[&str] = &[
     "actual_momentum",
 ];
 
-/// By which topics inputs and outputs are told (UNCONFIRMED on a controller).
+/// The choice of topics for inputs and outputs (UNCONFIRMED on a controller).
 ///
-/// S2 lists one topic for each port, of a type `DigitalPort`. That type, and an `Analog` with a header, were in `urinterfaces` until
-/// UR replaced both for PolyScope X 10.7, where its SDK names the topics anew.
+/// S2 lists one topic for each port, of a type `DigitalPort`. That type, and an `Analog` with a header, were in
+/// `urinterfaces` until UR replaced both for PolyScope X 10.7; its SDK has new topic names from then on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Terminals {
-    /// [`GROUPED`]: a topic for the box and one for the tool.
+    /// The topics of [`GROUPED`]: one for the control box and one for the tool.
     #[default]
     Grouped,
-    /// [`PORTS`]: a topic for each port. `urinterfaces` of today has no `DigitalPort`, and another layout for `Analog`.
+    /// The topics of [`PORTS`]: one for each port. Today's `urinterfaces` has no `DigitalPort`, and another layout
+    /// for `Analog`.
     Ports,
 }
 
-/// Every topic that is published.
+/// Returns every topic that is published.
 pub fn topics(terminals: Terminals) -> impl Iterator<Item = &'static Topic> {
     let of_terminals = match terminals {
         Terminals::Grouped => GROUPED,
@@ -197,36 +200,39 @@ pub fn topics(terminals: Terminals) -> impl Iterator<Item = &'static Topic> {
     TOPICS.iter().chain(of_terminals).copied()
 }
 
-/// How messages of a topic travel. With `offer_reliable` those that a controller sends once are sent again where they are lost:
-/// readers that ask for no less, as RViz and MoveIt do, hear nothing else; readers that ask for less hear both.
+/// Returns the quality of service of a topic. With `offer_reliable`, messages that a controller sends only once are
+/// sent again if lost. Subscribers that require reliability, such as RViz and MoveIt, receive nothing otherwise;
+/// subscribers that do not require it receive both.
 #[must_use]
 pub const fn qos(topic: &Topic, offer_reliable: bool) -> Qos {
     Qos { reliable: topic.qos.reliable || offer_reliable, ..topic.qos }
 }
 
-/// The whole name of a topic. With `at_root` the states of joints stand outside of the namespace, as on a controller: its joints
-/// have the namespace before their names instead, so that the tools of ROS find them where they look, and tell arms apart.
+/// Returns the absolute name of a topic. With `at_root` the joint states are outside the namespace, as on a
+/// controller. Their joints have the namespace in front of their names instead, so that tools of ROS find the topic
+/// and can distinguish arms.
 #[must_use]
 pub fn whole_name(topic: &'static Topic, names: &Names, at_root: bool) -> String {
     let of_joints = std::ptr::eq(topic, &JOINT_STATES) || std::ptr::eq(topic, &TARGET_JOINT_STATES);
     if at_root && of_joints { format!("/{}", topic.name) } else { names.of(topic.name) }
 }
 
-/// How a namespace is made of a serial number (`core/docs/protocol/ros2-surface.md` 10.4).
+/// The form of a namespace made from a serial number (`core/docs/protocol/ros2-surface.md` 10.4).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Serial {
-    /// `/UR20225300015`, as UR documents it.
+    /// The form `/UR20225300015`, as UR documents it.
     #[default]
     WithUr,
-    /// `/20225300015`, as in S2's example of a container. No name in ROS 2 begins with a digit: clients refuse it.
+    /// The form `/20225300015`, as in S2's example of a container. Clients refuse it, because no name in ROS 2 begins
+    /// with a digit.
     Bare,
 }
 
-/// The names of the controller with this serial number: its namespace, and the same before joints and frames
-/// (`UR20225300015_elbow_joint`).
+/// Returns the names for the controller with this serial number: its namespace, and a prefix made of the same text
+/// for joints and frames (`UR20225300015_elbow_joint`).
 ///
 /// # Errors
-/// A serial number that gives no name of ROS.
+/// [`NameError`] if the serial number does not give a valid ROS name.
 pub fn names(serial: &str, form: Serial) -> Result<Names, NameError> {
     let number = serial.trim();
     if number.is_empty() {
@@ -239,22 +245,23 @@ pub fn names(serial: &str, form: Serial) -> Result<Names, NameError> {
     Names::new(&word, &format!("{word}_"))
 }
 
-/// What stands for the serial number in a namespace or a prefix.
+/// The placeholder for the serial number in a namespace or a prefix.
 const PLACE: &str = "{serial}";
-/// The namespace of a controller, in short.
+/// The short form of a namespace made from the serial number.
 const SERIAL: &str = "serial";
 
-/// Whether a namespace or a prefix is made of a serial number.
+/// Returns `true` if the namespace or the prefix contains the serial number.
 #[must_use]
 pub fn by_serial(namespace: &str, prefix: &str) -> bool {
     namespace == SERIAL || namespace.contains(PLACE) || prefix.contains(PLACE)
 }
 
-/// The names by a namespace and a prefix that are: `serial` as on a controller ([`Serial::WithUr`]), `{serial}` as
-/// [`Serial::Bare`], and `{serial}` within a name wherever it stands, as in `/cell/UR{serial}`.
+/// Returns the names for a namespace and a prefix that contain a serial number: `serial` for the form of a controller
+/// ([`Serial::WithUr`]), `{serial}` for [`Serial::Bare`], and `{serial}` anywhere within a name, as in
+/// `/cell/UR{serial}`.
 ///
 /// # Errors
-/// A serial number that is none, or what it makes no name of.
+/// [`NameError`] if the serial number is empty or the result is not a valid ROS name.
 pub fn names_by_serial(namespace: &str, prefix: &str, serial: &str) -> Result<Names, NameError> {
     let of_controller = match namespace {
         SERIAL => Some(names(serial, Serial::WithUr)?),
@@ -273,9 +280,9 @@ pub fn names_by_serial(namespace: &str, prefix: &str, serial: &str) -> Result<Na
     }
 }
 
-/// Which topics of the surface are not filled by what has been told so far; those of [`NEVER`] at the end.
+/// Returns the topics of the surface for which the readings so far lack values, followed by those of [`NEVER`].
 ///
-/// 30001 and 30002 need up to 0.2 s until all of their parts have come.
+/// On 30001 and 30002 it takes up to 0.2 s until all parts have arrived.
 #[must_use]
 pub fn absent(readings: &Readings, terminals: Terminals) -> Vec<&'static Topic> {
     let arm = Arm::new(&[], &Names::default());
@@ -289,37 +296,37 @@ pub fn absent(readings: &Readings, terminals: Terminals) -> Vec<&'static Topic> 
     absent
 }
 
-/// Publishes what a controller tells.
+/// Publishes the values that a controller reports.
 #[derive(Debug)]
 pub struct Native {
     arm: Arm,
     terminals: Terminals,
-    /// What was told last, of topics that are told on change.
+    /// The last message of each topic that is published on change.
     told: Vec<(&'static Topic, Vec<u8>)>,
 }
 
 impl Native {
-    /// Of an arm, whose names are below the prefix of [`names`] on a controller.
+    /// Creates a publisher for an arm. On a controller, its names have the prefix returned by [`names`].
     #[must_use]
     pub const fn new(arm: Arm, terminals: Terminals) -> Self {
         Self { arm, terminals, told: vec![] }
     }
 
-    /// The arm.
+    /// Returns the arm's names.
     #[must_use]
     pub const fn arm(&self) -> &Arm {
         &self.arm
     }
 
-    /// By which topics inputs and outputs are told.
+    /// Returns the choice of topics for inputs and outputs.
     #[must_use]
     pub const fn terminals(&self) -> Terminals {
         self.terminals
     }
 
-    /// One more state, received at `stamp`.
+    /// Publishes the topics of a new state, received at `stamp`.
     pub fn state(&mut self, readings: &Readings, stamp: Time, emit: &mut dyn FnMut(&'static Topic, Vec<u8>)) {
-        // Where nothing tells, as on CB2 before 1.7, joints are shown rather than never.
+        // If the power state is not reported, as on CB2 before 1.7, joints are published rather than never shown.
         let powered = powered(readings).unwrap_or(true);
         let told = &mut self.told;
         readout::each(&self.arm, self.terminals, readings, stamp, &mut |topic, message| {
@@ -337,7 +344,7 @@ impl Native {
     }
 }
 
-/// From idle on, the arm has power.
+/// The robot mode from which on the arm has power.
 const IDLE: i8 = 5;
 
 fn powered(readings: &Readings) -> Option<bool> {
@@ -345,7 +352,8 @@ fn powered(readings: &Readings) -> Option<bool> {
     bit.or_else(|| Some(readings.robot_mode()? >= IDLE))
 }
 
-/// Every message that is told on change begins with a stamp, which is no change.
+/// The length of the encapsulation and of the stamp at the beginning of a message, which is ignored when changes are
+/// detected.
 const STAMPED: usize = ENCAPSULATION.len() + 8;
 
 fn is_news(told: &mut Vec<(&'static Topic, Vec<u8>)>, topic: &'static Topic, bytes: &[u8]) -> bool {

@@ -1,7 +1,7 @@
-//! Services of Surface N: what a call asks for, and how it is answered (`core/docs/protocol/ros2-surface.md` 4, services).
+//! The services of Surface N: reads calls and makes the responses (`core/docs/protocol/ros2-surface.md` 4, services).
 //!
-//! Nothing is done here. A call becomes writes, which are one whole: a value that is none of those that are possible refuses all
-//! of them.
+//! Nothing is executed here. A call becomes a list of writes that belong together: one value that is not allowed
+//! refuses the whole call.
 
 use std::ops::RangeInclusive;
 
@@ -28,7 +28,7 @@ offers! {
     }
 }
 
-/// A force that somebody else measures.
+/// The topic of a force that an external sensor measures.
 pub static EXTERNAL_WRENCH: &Heard = &Heard {
     name: "external_wrench",
     message: <WrenchStamped as Message>::TYPE,
@@ -36,14 +36,14 @@ pub static EXTERNAL_WRENCH: &Heard = &Heard {
            RTDE input `external_force_torque`; its frame is not looked at; needs `ros.expert.command = true`, six values and \
            `input = \"requests\"` for that source, and `ft_rtde_input_enable` in the program on the robot",
 };
-/// The rejection where no source takes it.
+/// The rejection text if no source takes the force.
 pub const NO_SOURCE: &str =
     "no source takes it: say outputs.expert.force = \"NAME\", of a [[source]] with input = \"requests\" and values = 6";
 
 /// Returns the values of [`EXTERNAL_WRENCH`]: force, then torque.
 ///
 /// # Errors
-/// What is no such message, and what is no number.
+/// [`Refused`] if the bytes are not such a message or a value is not finite.
 pub fn external_wrench(bytes: &[u8]) -> Result<[f32; 6], Refused> {
     let WrenchStamped { wrench: Wrench { force, torque }, .. } = decode(bytes)?;
     let values = [force.x, force.y, force.z, torque.x, torque.y, torque.z].map(|value| value as f32);
@@ -54,18 +54,19 @@ pub fn external_wrench(bytes: &[u8]) -> Result<[f32; 6], Refused> {
     }
 }
 
-/// Amperes that an output for current gives at level 0 and at level 1. UR's definition allows 0.002 A, which no other interface sets.
+/// The range of a current output, for levels 0 to 1 \[A\]. UR's definition also allows 0.002 A, which no other
+/// interface can set.
 const CURRENT: RangeInclusive<f64> = 0.004..=0.02;
-/// Volts of an output for voltage.
+/// The range of a voltage output, for levels 0 to 1 \[V\].
 const VOLTAGE: RangeInclusive<f64> = 0.0..=10.0;
-/// How far beyond its range a level may be and is taken for the end of it: a request carries single precision, and what was measured
-/// at one output is asked of another.
+/// The amount by which a level may exceed its range and is then taken as the end of the range. A request carries
+/// single precision, and a value measured at one output may be requested for another.
 const SLACK: f64 = 1e-4;
 
-/// What a call of `offer` asks for: all of it, in this order.
+/// Returns the writes that a call of `offer` requests, in their order.
 ///
 /// # Errors
-/// Why nothing of it is done.
+/// [`Refused`] with the reason why nothing is written.
 pub fn writes(offer: &'static Offer, bytes: &[u8]) -> Result<Vec<Write>, Refused> {
     let is = |other: &'static Offer| std::ptr::eq(offer, other);
     if is(&SET_SPEED) {
@@ -88,7 +89,7 @@ pub fn writes(offer: &'static Offer, bytes: &[u8]) -> Result<Vec<Write>, Refused
     }
 }
 
-/// The answer to a call of `offer`. No response of the surface has room for a reason.
+/// Returns the response to a call of `offer`. No response of this surface has a field for a reason.
 #[must_use]
 pub fn answer(offer: &'static Offer, success: bool) -> Vec<u8> {
     let is = |other: &'static Offer| std::ptr::eq(offer, other);
@@ -105,7 +106,8 @@ fn wrong<T>(name: &'static str, expected: &'static str, found: impl ToString) ->
     Err(Refused::Value { name, expected: expected.into(), found: found.to_string() })
 }
 
-/// Pins up to `last`. Two levels for one pin contradict each other, or the second supersedes the first, which then fails.
+/// Checks that no pin exceeds `last` and that each occurs once. Of two levels for one pin, the second would
+/// contradict or supersede the first, which would then be reported as failed.
 fn each_once(pins: impl Iterator<Item = u8>, range: &'static str, last: u8) -> Result<(), Refused> {
     let mut seen = 0_u8;
     for (at, pin) in pins.enumerate() {

@@ -1,7 +1,8 @@
-//! Who else is in a domain, and what of it does not go together with a node of ours (`core/docs/protocol/ros2-surface.md` 6).
+//! Finds the other participants of a DDS domain and their conflicts with our node
+//! (`core/docs/protocol/ros2-surface.md` 6).
 //!
-//! What was seen and what is offered go in, findings in words come out: what is wrong, and what to do. Who has a transport fills
-//! [`Seen`].
+//! The input is the other participants and our node's endpoints; the output is findings as text, each with a fault
+//! and a remedy. The code with a transport fills [`Seen`].
 
 mod about;
 mod net;
@@ -20,71 +21,71 @@ use outrigger_ros2_messages::endpoint::{Distro, Qos};
 use outrigger_ros2_messages::type_hash;
 use outrigger_ros2_messages::{Gid, NodeEntities, ParticipantEntities, WideGid};
 
-/// First bytes of a [`Gid`]: which participant of the domain, which is one program or a part of it.
+/// The first bytes of a [`Gid`]: they identify a participant of the domain, which is one program or a part of it.
 pub(crate) type Prefix = [u8; 12];
 
-/// Which way messages go.
+/// The direction of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Side {
-    /// It reads.
+    /// The endpoint is a reader.
     Reads,
-    /// It writes.
+    /// The endpoint is a writer.
     Writes,
 }
 
 /// An endpoint of this node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Ours {
-    /// Which way.
+    /// The direction of the endpoint.
     pub(crate) side: Side,
-    /// Name on DDS: `rt/joint_states`.
+    /// The topic's name on DDS, such as `rt/joint_states`.
     pub(crate) topic: String,
-    /// Type on DDS: `sensor_msgs::msg::dds_::JointState_`.
+    /// The type's name on DDS, such as `sensor_msgs::msg::dds_::JointState_`.
     pub(crate) kind: String,
-    /// How messages travel.
+    /// The quality of service.
     pub(crate) qos: Qos,
 }
 
-/// What this node is, or is to be.
+/// The description of this node, which may not be running yet.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Offered {
-    /// Its whole name: `/cell/arm1/outrigger`.
+    /// The node's absolute name, such as `/cell/arm1/outrigger`.
     pub(crate) node: String,
-    /// Layouts that it speaks.
+    /// The release whose message layouts the node uses.
     pub(crate) distro: Distro,
-    /// Everything that it offers.
+    /// All endpoints of the node.
     pub(crate) endpoints: Vec<Ours>,
 }
 
-/// An endpoint of somebody else.
+/// An endpoint of another participant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Endpoint {
-    /// Which one.
+    /// The identifier of the endpoint.
     pub(crate) gid: Gid,
-    /// Which way.
+    /// The direction of the endpoint.
     pub(crate) side: Side,
-    /// Name on DDS.
+    /// The topic's name on DDS.
     pub(crate) topic: String,
-    /// Type on DDS.
+    /// The type's name on DDS.
     pub(crate) kind: String,
-    /// What it asks for, or offers; the depth is not told.
+    /// The quality of service that it requests or offers; its depth is not announced.
     pub(crate) qos: Qos,
-    /// `RIHS01_…`, from Iron on.
+    /// The hash of the type, `RIHS01_…`, which releases from Iron on announce.
     pub(crate) type_hash: Option<String>,
-    /// Where it is reached.
+    /// The address at which it is reached.
     pub(crate) at: Option<IpAddr>,
 }
 
-/// Somebody else.
+/// Another participant of the domain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Participant {
-    /// Which one.
+    /// The identifier of the participant.
     pub(crate) prefix: Prefix,
-    /// Who made its implementation of DDS, as registered.
+    /// The registered identifier of its DDS vendor.
     pub(crate) vendor: [u8; 2],
 }
 
-/// How a participant tells of its nodes.
+/// The width of the identifiers by which a participant describes its nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Width {
     /// 24 bytes: Humble and before.
@@ -93,24 +94,24 @@ pub(crate) enum Width {
     Narrow,
 }
 
-/// Nodes of a participant, as it tells of them in `ros_discovery_info`.
+/// The nodes of a participant, as it announces them in `ros_discovery_info`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Nodes {
-    /// Whose.
+    /// The participant that has these nodes.
     pub(crate) prefix: Prefix,
-    /// How it told.
+    /// The width of the identifiers in its announcement.
     pub(crate) width: Width,
-    /// The whole name of each, and its endpoints.
+    /// The absolute name of each node, with its endpoints.
     pub(crate) nodes: Vec<(String, Vec<Gid>)>,
 }
 
 impl Nodes {
-    /// What a message of `ros_discovery_info` tells: in either width, which the type does not say.
+    /// Reads a message of `ros_discovery_info` in either width; the type does not tell which.
     ///
     /// # Errors
-    /// Bytes that are neither.
+    /// [`CdrError`] if the bytes are a message of neither width.
     pub(crate) fn read(bytes: &[u8]) -> Result<Self, CdrError> {
-        // In the other width it has another length. What carries it may fill up four bytes.
+        // A message has another length in the other width. The transport may pad it to a multiple of four bytes.
         let is_all = |length: usize| bytes.len().checked_sub(length).is_some_and(|rest| rest < 4);
         if let Ok(told) = decode::<ParticipantEntities<Gid>>(bytes)
             && is_all(encode(&told).len())
@@ -138,42 +139,42 @@ impl Nodes {
     }
 }
 
-/// Everybody else in the domain.
+/// The other participants of the domain, with their endpoints and nodes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Seen {
-    /// Each once.
+    /// Each participant once.
     pub(crate) participants: Vec<Participant>,
-    /// Of all of them.
+    /// The endpoints of all participants.
     pub(crate) endpoints: Vec<Endpoint>,
-    /// Of those that are of ROS.
+    /// The nodes of those participants that belong to ROS.
     pub(crate) nodes: Vec<Nodes>,
 }
 
-/// What a finding is about.
+/// The subject of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum About {
-    /// Two nodes with one name.
+    /// Two nodes have the same name.
     SameName,
-    /// Somebody else publishes or serves what this node does.
+    /// Another node publishes or serves the same as this node.
     SecondProvider,
-    /// Quality of service: messages that are never delivered.
+    /// The qualities of service do not match, so messages are never delivered.
     Qos,
-    /// One name, and two types or two layouts of one.
+    /// One name is used with two types, or with two layouts of one type.
     Type,
-    /// Another release of ROS 2.
+    /// Another node uses another release of ROS 2.
     Distro,
-    /// Whether anybody can be found.
+    /// Discovery may not work.
     Discovery,
 }
 
-/// One thing that was found.
+/// A finding with its remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Finding {
-    /// What it is about.
+    /// The subject.
     pub(crate) about: About,
-    /// Whether it is to be put right; else it is worth knowing.
+    /// `true` for a fault that is to be fixed; `false` for a note.
     pub(crate) fix: bool,
-    /// What, who, and what to do.
+    /// The fault, the node that causes it, and the remedy.
     pub(crate) text: String,
 }
 
@@ -187,11 +188,11 @@ impl Finding {
     }
 }
 
-/// What many nodes publish, each its own part.
+/// The topics that many nodes publish, each its own part.
 const SHARED: &[&str] =
     &["rt/tf", "rt/tf_static", "rt/rosout", "rt/diagnostics", "rt/parameter_events", "ros_discovery_info"];
 
-/// What does not go together, in the order of [`About`].
+/// Returns the conflicts between this node and the others, in the order of [`About`].
 #[must_use]
 pub(crate) fn findings(offered: &Offered, seen: &Seen) -> Vec<Finding> {
     let mut found = providers(offered, seen);
@@ -202,7 +203,8 @@ pub(crate) fn findings(offered: &Offered, seen: &Seen) -> Vec<Finding> {
     found
 }
 
-/// Nodes of the same name, and others that publish or serve the same: what a node that runs says of its neighbours, too.
+/// Returns the nodes of the same name, and others that publish or serve the same. A running node reports these about
+/// its neighbours as well.
 #[must_use]
 pub(crate) fn providers(offered: &Offered, seen: &Seen) -> Vec<Finding> {
     let mut found = vec![];
@@ -231,7 +233,7 @@ pub(crate) fn providers(offered: &Offered, seen: &Seen) -> Vec<Finding> {
         match (theirs.side, theirs.topic.starts_with("rq/")) {
             (Side::Reads, true) => served.insert(ros_name(&theirs.topic)),
             (Side::Writes, _) if theirs.topic.starts_with("rt/") => published.insert(ros_name(&theirs.topic)),
-            // Whoever listens to what this node listens to takes nothing from it, and answers belong to their service.
+            // Nodes that only subscribe to the same topics take nothing away, and responses belong to their service.
             _ => false,
         };
     }
@@ -261,7 +263,8 @@ pub(crate) fn providers(offered: &Offered, seen: &Seen) -> Vec<Finding> {
     found
 }
 
-/// Readers that get nothing, and writers that are not heard, for what they ask or offer.
+/// Finds readers that receive nothing and writers whose messages are not received because the qualities of service
+/// differ.
 fn qualities(offered: &Offered, seen: &Seen) -> Vec<Finding> {
     let mut found = vec![];
     let mut pairs: BTreeSet<(Prefix, &str, Side)> = BTreeSet::new();
@@ -309,7 +312,7 @@ fn qualities(offered: &Offered, seen: &Seen) -> Vec<Finding> {
     found
 }
 
-/// The same name with other types, or with another layout of the same.
+/// Finds equal names with other types, or with another layout of the same type.
 fn types(offered: &Offered, seen: &Seen) -> Vec<Finding> {
     let mut found = vec![];
     let mut said = BTreeSet::new();
@@ -359,12 +362,12 @@ fn types(offered: &Offered, seen: &Seen) -> Vec<Finding> {
     found
 }
 
-/// Programs of a release that this node does not speak.
+/// Finds programs of a release that this node does not support.
 fn releases(offered: &Offered, seen: &Seen) -> Vec<Finding> {
     let here = if offered.distro == Distro::Humble { Width::Wide } else { Width::Narrow };
     let mut others: Vec<_> = seen.nodes.iter().filter(|of| of.width != here).map(|of| of.prefix).collect();
     if here == Width::Wide {
-        // Whoever says a hash of a type is not of Humble.
+        // A program that announces the hash of a type is not of Humble.
         let hashed = seen.endpoints.iter().filter(|theirs| theirs.type_hash.is_some());
         others.extend(hashed.map(|theirs| prefix(theirs.gid)));
     }
@@ -391,7 +394,7 @@ fn releases(offered: &Offered, seen: &Seen) -> Vec<Finding> {
     )]
 }
 
-/// Callers of SetPayload, whose fields differ between releases while nothing tells which a caller has.
+/// Finds callers of SetPayload, whose fields differ between releases; nothing announces which layout a caller uses.
 fn payloads(offered: &Offered, seen: &Seen) -> Vec<Finding> {
     let is_call = |theirs: &&Endpoint| theirs.side == Side::Writes && theirs.kind == SET_PAYLOAD;
     let is_ours = |theirs: &&Endpoint| offered.endpoints.iter().any(|ours| ours.topic == theirs.topic);
@@ -420,7 +423,7 @@ fn payloads(offered: &Offered, seen: &Seen) -> Vec<Finding> {
 /// The request of SetPayload on DDS.
 const SET_PAYLOAD: &str = "ur_msgs::srv::dds_::SetPayload_Request_";
 
-/// The participant of an endpoint.
+/// Returns the identifier of an endpoint's participant.
 #[must_use]
 pub(crate) fn prefix(gid: Gid) -> Prefix {
     let mut prefix = Prefix::default();
@@ -428,7 +431,7 @@ pub(crate) fn prefix(gid: Gid) -> Prefix {
     prefix
 }
 
-/// The whole name of a node.
+/// Returns the absolute name of a node.
 #[must_use]
 pub(crate) fn node_name(namespace: &str, name: &str) -> String {
     format!("{}/{name}", namespace.trim_end_matches('/'))

@@ -1,4 +1,5 @@
-//! Parameters of a node: how it joined, to be read and not to be set (`core/docs/protocol/ros2-surface.md` 5.8).
+//! The parameters of a node, which report how it joined. They can be read but not set
+//! (`core/docs/protocol/ros2-surface.md` 5.8).
 
 use crate::calls::{Refused, wrong};
 use crate::listed::offers;
@@ -24,25 +25,25 @@ offers! {
     }
 }
 
-/// `PARAMETER_BOOL` and its like, of `rcl_interfaces/msg/ParameterType`.
+/// The type numbers of `rcl_interfaces/msg/ParameterType`; 0 is a parameter that is not set.
 const NOT_SET: u8 = 0;
 const BOOL: u8 = 1;
 const INTEGER: u8 = 2;
 const STRING: u8 = 4;
 const STRING_ARRAY: u8 = 9;
-/// More is not asked of a node that has a dozen.
+/// The largest number of names in a call; the node has a dozen parameters.
 const MOST: usize = 256;
 
-/// What a parameter is.
+/// The value of a parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
-    /// Yes or no.
+    /// A boolean value.
     Bool(bool),
-    /// A number.
+    /// An integer.
     Integer(i64),
-    /// Text.
+    /// A text.
     Text(String),
-    /// Several texts.
+    /// A list of texts.
     Texts(Vec<String>),
 }
 
@@ -73,7 +74,7 @@ impl Value {
 pub struct Parameters(Vec<(&'static str, Value, &'static str)>);
 
 impl Parameters {
-    /// Name, value and description of each.
+    /// Creates the parameters from the name, value and description of each.
     #[must_use]
     pub const fn new(of: Vec<(&'static str, Value, &'static str)>) -> Self {
         Self(of)
@@ -83,10 +84,10 @@ impl Parameters {
         self.0.iter().find(|(known, ..)| *known == name)
     }
 
-    /// The answer to a call of one of [`PARAMETER_OFFERS`]. What cannot be read is answered by nothing, and said.
+    /// Returns the response to a call of one of [`PARAMETER_OFFERS`].
     ///
     /// # Errors
-    /// The empty answer, and why.
+    /// An empty response, and the reason, if the call cannot be read.
     pub fn answer(&self, offer: &'static Offer, bytes: &[u8]) -> Result<Vec<u8>, (Vec<u8>, Refused)> {
         let is = |other: &'static Offer| std::ptr::eq(offer, other);
         if is(&LIST) {
@@ -117,7 +118,7 @@ impl Parameters {
             read(bytes).and_then(set).map_err(|why| (encode(&SetParametersResponse::default()), why))
         } else {
             let set = |SetParametersAtomicallyRequest { parameters }| {
-                // Of nothing there is nothing to refuse.
+                // An empty list of parameters leaves nothing to refuse.
                 let nothing = SetParametersResult { successful: true, reason: String::new() };
                 let result = few(&parameters)?.first().map_or(nothing, |one| self.set(one));
                 Ok(encode(&SetParametersAtomicallyResponse { result }))
@@ -126,7 +127,7 @@ impl Parameters {
         }
     }
 
-    /// No name has a dot, so that none has a prefix but itself.
+    /// No name contains a dot, so a prefix matches only the identical name.
     fn list(&self, bytes: &[u8]) -> Result<Vec<u8>, Refused> {
         let ListParametersRequest { prefixes, .. } = read(bytes)?;
         few(&prefixes)?;

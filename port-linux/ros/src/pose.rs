@@ -1,40 +1,41 @@
-//! Poses of a robot, as ROS has them.
+//! Converts poses, rotations and wrenches of a robot into the form of ROS.
 
 use outrigger_ros2_messages::{Pose, Quaternion, Transform, Wrench};
 
-/// A rotation, by its rows.
+/// A rotation matrix, by rows.
 type Rows = [[f64; 3]; 3];
 
-/// Position \[m\] and rotation vector \[rad\] as a pose.
+/// Converts a position \[m\] and rotation vector \[rad\] into a pose.
 #[must_use]
 pub(crate) fn pose([x, y, z, rx, ry, rz]: [f64; 6]) -> Pose {
     Pose { position: [x, y, z].into(), orientation: quaternion([rx, ry, rz]) }
 }
 
-/// The same as a transform.
+/// Converts a position \[m\] and rotation vector \[rad\] into a transform.
 #[must_use]
 pub(crate) fn transform([x, y, z, rx, ry, rz]: [f64; 6]) -> Transform {
     Transform { translation: [x, y, z].into(), rotation: quaternion([rx, ry, rz]) }
 }
 
-/// A rotation vector as a unit quaternion.
+/// Converts a rotation vector into a unit quaternion.
 #[must_use]
 pub(crate) fn quaternion(vector: [f64; 3]) -> Quaternion {
     let angle = norm(vector);
-    // sin(angle / 2) / angle goes to 1/2.
+    // The limit of sin(angle / 2) / angle is 1/2.
     let factor = if angle < 1e-9 { 0.5 } else { (angle / 2.0).sin() / angle };
     let [x, y, z] = vector.map(|v| v * factor);
     Quaternion { x, y, z, w: (angle / 2.0).cos() }
 }
 
-/// The rotation vector of a quaternion of any length above zero; `None` where it is nearly zero, or no number.
+/// Returns the rotation vector of a quaternion of any length above zero; `None` if the length is nearly zero or not
+/// finite.
 #[must_use]
 pub(crate) fn rotation_vector(of: Quaternion) -> Option<[f64; 3]> {
     let length = (of.x * of.x + of.y * of.y + of.z * of.z + of.w * of.w).sqrt();
     if !length.is_finite() || length < 1e-6 {
         return None;
     }
-    // The same rotation, the short way round.
+    // Of the two equal rotations, the one of at most half a turn.
     let sign = if of.w < 0.0 { -length } else { length };
     let [x, y, z, w] = [of.x, of.y, of.z, of.w].map(|v| v / sign);
     let sine = norm([x, y, z]);
@@ -42,7 +43,8 @@ pub(crate) fn rotation_vector(of: Quaternion) -> Option<[f64; 3]> {
     Some([x, y, z].map(|v| v * factor))
 }
 
-/// The pose of a frame that is told as three rows of four: rotation, then position \[m\]; `None` where it is no rotation.
+/// Returns the pose of a frame given as three rows of four: rotation, then position \[m\]. Returns `None` if it is
+/// not a rotation.
 #[must_use]
 pub(crate) fn of_rows(rows: &[f64; 12]) -> Option<[f64; 6]> {
     let [xx, xy, xz, x, yx, yy, yz, y, zx, zy, zz, z] = *rows;
@@ -63,7 +65,7 @@ fn norm(vector: [f64; 3]) -> f64 {
     vector.iter().map(|v| v * v).sum::<f64>().sqrt()
 }
 
-/// The rotation of a rotation vector.
+/// Returns the rotation matrix of a rotation vector.
 fn rows(vector: [f64; 3]) -> Rows {
     let Quaternion { x, y, z, w } = quaternion(vector);
     [
@@ -73,12 +75,12 @@ fn rows(vector: [f64; 3]) -> Rows {
     ]
 }
 
-/// `vector` as seen in a frame that is turned by `rows`.
+/// Returns `vector` in the coordinates of a frame rotated by `rows`.
 fn into(rows: &Rows, vector: [f64; 3]) -> [f64; 3] {
     std::array::from_fn(|i| (0..3).map(|j| rows[j][i] * vector[j]).sum())
 }
 
-/// `a` behind `b`.
+/// Returns the rotation by `b` followed by `a`, as the matrix product `a`·`b`.
 fn product(a: &Rows, b: &Rows) -> Rows {
     std::array::from_fn(|i| std::array::from_fn(|j| (0..3).map(|k| a[i][k] * b[k][j]).sum()))
 }
@@ -95,8 +97,9 @@ fn halves([a, b, c, d, e, f]: [f64; 6]) -> ([f64; 3], [f64; 3]) {
     ([a, b, c], [d, e, f])
 }
 
-/// Force and torque along the base's axes, as the tool feels them: turned to the flange, and from there to the tool's centre point,
-/// with the lever between (`core/docs/protocol/ros2-surface.md` 7.5, e-Series and later).
+/// Converts force and torque along the base's axes into those at the tool: rotates them into the flange's frame, and
+/// from there into that of the tool's centre point, including the lever arm between the two
+/// (`core/docs/protocol/ros2-surface.md` 7.5, e-Series and later).
 #[must_use]
 pub(crate) fn wrench_at_tool(force: [f64; 6], target_pose: [f64; 6], tcp_offset: [f64; 6]) -> Wrench {
     let (_, turned) = halves(target_pose);
@@ -110,7 +113,7 @@ pub(crate) fn wrench_at_tool(force: [f64; 6], target_pose: [f64; 6], tcp_offset:
     Wrench { force: into(&tool, force).into(), torque: into(&tool, torque).into() }
 }
 
-/// The same of a CB3, which is turned and nothing more.
+/// Converts the force and torque of a CB3, which are only rotated into the tool's frame.
 #[must_use]
 pub(crate) fn wrench_turned(force: [f64; 6], target_pose: [f64; 6]) -> Wrench {
     let rows = rows(halves(target_pose).1);
@@ -156,13 +159,13 @@ mod tests {
     #[test]
     fn a_force_is_told_where_the_tool_is() {
         let half = std::f64::consts::PI;
-        // The tool points down: turned by 180° about x, its z axis is the base's −z.
+        // The tool points down: it is rotated by 180° about x, so its z axis is the base's −z.
         let down = [0.4, 0.0, 0.5, half, 0.0, 0.0];
         let force = [0.0, 1.0, -10.0, 0.0, 0.0, 0.0];
         let plain = wrench_turned(force, down);
         assert!(near(plain.force.into(), [0.0, -1.0, 10.0]), "{plain:?}");
         assert_eq!(wrench_at_tool(force, down, [0.0; 6]), plain);
-        // A tool of 0.2 m: what was measured at the flange has a lever to its tip.
+        // A tool of 0.2 m: a force measured at the flange has a lever arm to the tip.
         let long = wrench_at_tool(force, down, [0.0, 0.0, 0.2, 0.0, 0.0, 0.0]);
         assert!(near(long.force.into(), [0.0, -1.0, 10.0]), "{long:?}");
         assert!(near(long.torque.into(), [-0.2, 0.0, 0.0]), "{long:?}");

@@ -1,7 +1,7 @@
-//! What a robot has told, under the names of RTDE, whichever of its ports it came by.
+//! The newest values that a robot has reported, under the names of RTDE, from any of its ports.
 //!
-//! 30004 and 30003 tell most things many times a second, 30001 and 30002 the rest ten times. What comes by the better one is not
-//! overwritten by the other, unless the better one has fallen silent.
+//! 30004 and 30003 report most values many times a second, 30001 and 30002 the rest ten times a second. A value from
+//! the better port is not overwritten by a worse one, unless the better port has fallen silent.
 
 mod variable;
 
@@ -12,27 +12,27 @@ use outrigger_wire::robot::{Generation, RobotMode, RobotModel, SoftwareVersion};
 use self::variable::COUNT;
 pub use self::variable::Variable;
 
-/// Most values of one variable.
+/// The largest number of values in one variable.
 const MOST: usize = 12;
-/// After so long without news \[µs\], a worse port is believed.
+/// The silence of a port \[µs\] after which a worse port is used.
 const SILENCE: u64 = 1_000_000;
 
-/// By which port something came, the worst first.
+/// The port that a value was received on, the worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Port {
-    /// 30001 or 30002.
+    /// Port 30001 or 30002.
     Primary,
-    /// 30003.
+    /// Port 30003.
     Realtime,
-    /// 30004, by what a session asks for.
+    /// Port 30004, on the session's own connection.
     Rtde,
-    /// 30004, by what is asked for to be shown.
+    /// Port 30004, on the connection that reads additional variables.
     Variables,
     /// A KRC's Fast Research Interface.
     Fri,
 }
 
-/// Values of one variable.
+/// The newest values of one variable.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Slot {
     values: [f64; MOST],
@@ -41,15 +41,15 @@ struct Slot {
     at: u64,
 }
 
-/// The newest values of everything.
+/// The newest values of every variable.
 #[derive(Clone, Debug)]
 pub struct Readings {
     slots: [Option<Slot>; COUNT],
-    /// Which port brings joints, and when it did last \[µs\].
+    /// The port from which joint positions are used, and the time of the last ones \[µs\].
     leads: Option<(Port, u64)>,
-    /// The layout of 30003, or of the robot's mode on 30001, is CB2's.
+    /// The layout of 30003, or of the robot's mode on 30001, is that of CB2.
     is_cb2: bool,
-    /// `robotType` of the configuration data.
+    /// The field `robotType` of the configuration data.
     robot_type: Option<i32>,
     software: Option<SoftwareVersion>,
 }
@@ -61,8 +61,8 @@ impl Default for Readings {
 }
 
 impl Readings {
-    /// Takes a state that came by `port` at `at` \[µs\], whose fields `visit` shows: whether it is one to publish by, because no
-    /// better port brings states.
+    /// Stores the fields of a state received on `port` at `at` \[µs\]; `visit` passes them. Returns `true` if topics
+    /// are to be published from it, because no better port provides states.
     pub fn state(&mut self, port: Port, at: u64, visit: impl FnOnce(&mut dyn FieldVisitor)) -> bool {
         let mut taking = Taking { readings: self, port, at, package: "", joints: false };
         visit(&mut taking);
@@ -73,7 +73,8 @@ impl Readings {
         self.lead(port, at)
     }
 
-    /// The same of a part of 30001 or 30002, by its name.
+    /// Stores the fields of a sub-package of 30001 or 30002, given by its name. Returns `true` under the same
+    /// condition as [`Self::state`].
     pub fn sub_package(&mut self, name: &str, at: u64, visit: impl FnOnce(&mut dyn FieldVisitor)) -> bool {
         let mut taking = Taking { readings: self, port: Port::Primary, at, package: name, joints: false };
         visit(&mut taking);
@@ -88,44 +89,45 @@ impl Readings {
         leads
     }
 
-    /// Whether no state has come.
+    /// Returns `true` if no state has been received.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.leads.is_none()
     }
 
-    /// The controller has this software.
+    /// Stores the version of the controller's software.
     pub const fn identified(&mut self, software: SoftwareVersion) {
         self.software = Some(software);
     }
 
-    /// The session is over: nothing that was known holds any more.
+    /// Discards everything at the end of a session, because no value is valid any more.
     pub fn forget(&mut self) {
         *self = Self::default();
     }
 
-    /// Of the controller.
+    /// Returns the version of the controller's software; `None` until it is known.
     #[must_use]
     pub const fn software(&self) -> Option<SoftwareVersion> {
         self.software
     }
 
-    /// Whether what has been told has CB2's layout.
+    /// Returns `true` if the received data has the layout of CB2.
     #[must_use]
     pub const fn is_cb2(&self) -> bool {
         self.is_cb2
     }
 
-    /// Returns whether the arm is a UR3 or a UR3e, whose wrist 3 turns without end, once the controller has sent the type.
+    /// Returns `true` if the arm is a UR3 or a UR3e, whose wrist 3 turns without limit. Returns `None` until the
+    /// controller has sent the type.
     #[must_use]
     pub fn wrist_turns_without_end(&self) -> Option<bool> {
-        /// `core/docs/protocol/ur-client-interfaces.md 3.8`.
+        /// The value for a UR3 or UR3e (`core/docs/protocol/ur-client-interfaces.md 3.8`).
         const SMALL: i32 = 3;
         Some(self.robot_type? == SMALL)
     }
 
-    /// Returns the model by the type of the arm and the generation of the controller: the oldest of those that share a type. `None`
-    /// for a type without a name, and until both are known.
+    /// Returns the model by the type of the arm and the generation of the controller: the oldest of those that share
+    /// a type. Returns `None` for a type without a name, and until both are known.
     #[must_use]
     pub fn model(&self) -> Option<RobotModel> {
         let configuration = ArmConfiguration {
@@ -138,50 +140,51 @@ impl Readings {
         configuration.models(self.software?.generation()).first().copied()
     }
 
-    /// The port that a variable came by: some tell it in another unit, or only a part of it.
+    /// Returns the port on which a variable was received; `None` if it was not. Some ports use another unit, or
+    /// report only a part of the variable.
     #[must_use]
     pub fn by(&self, of: Variable) -> Option<Port> {
         Some(self.slots.get(of as usize)?.as_ref()?.by)
     }
 
-    /// Returns whether a variable came by RTDE, which has currents in mA.
+    /// Returns `true` if a variable was received by RTDE, which reports currents in mA.
     #[must_use]
     pub fn is_by_rtde(&self, of: Variable) -> bool {
         matches!(self.by(of), Some(Port::Rtde | Port::Variables))
     }
 
-    /// All values of a variable.
+    /// Returns all values of a variable; `None` if it was not received.
     #[must_use]
     pub fn all(&self, of: Variable) -> Option<&[f64]> {
         let slot = self.slots.get(of as usize)?.as_ref()?;
         slot.values.get(..usize::from(slot.count))
     }
 
-    /// `N` values, where it has as many.
+    /// Returns the values of a variable if it was received with exactly `N` values.
     #[must_use]
     pub fn array<const N: usize>(&self, of: Variable) -> Option<[f64; N]> {
         self.all(of)?.try_into().ok()
     }
 
-    /// The one value.
+    /// Returns the first value of a variable; `None` if it was not received.
     #[must_use]
     pub fn number(&self, of: Variable) -> Option<f64> {
         self.all(of)?.first().copied()
     }
 
-    /// The same as a number of the controller's.
+    /// Returns the first value of a variable, rounded to an integer; `None` if it is missing or not finite.
     #[must_use]
     pub fn integer(&self, of: Variable) -> Option<i64> {
         self.number(of).filter(|value| value.is_finite()).map(|value| value.round() as i64)
     }
 
-    /// The same as bits.
+    /// Returns the first value of a variable as bits; `None` if it is missing or negative.
     #[must_use]
     pub fn bits(&self, of: Variable) -> Option<u64> {
         self.number(of).filter(|value| *value >= 0.0).map(|value| value as u64)
     }
 
-    /// The robot's mode as CB3 and later number it, in which ROS does.
+    /// Returns the robot mode as CB3 and later number it, which ROS also uses.
     #[must_use]
     pub fn robot_mode(&self) -> Option<i8> {
         let raw = i32::try_from(self.integer(Variable::RobotMode)?).ok()?;
@@ -191,7 +194,7 @@ impl Readings {
         robot_mode_number(RobotMode::from_raw(Generation::Cb2, raw))
     }
 
-    /// The safety mode; a CB2 tells it by its robot mode.
+    /// Returns the safety mode. A CB2 reports it in its robot mode.
     #[must_use]
     pub fn safety_mode(&self) -> Option<u8> {
         if !self.is_cb2 {
@@ -219,7 +222,7 @@ impl Readings {
         *slot = Some(Slot { values: kept, count: count as u8, by, at });
     }
 
-    /// One of several values that come apart; what was there is kept.
+    /// Stores one of several values that arrive separately, and keeps the others.
     fn put_one(&mut self, of: Variable, index: usize, value: f64, by: Port, at: u64) {
         let mut values = [0.0; MOST];
         let mut count = index + 1;
@@ -234,12 +237,12 @@ impl Readings {
     }
 }
 
-/// Takes fields into readings.
+/// Stores the fields of a message as readings.
 struct Taking<'r> {
     readings: &'r mut Readings,
     port: Port,
     at: u64,
-    /// Of 30001 or 30002.
+    /// The sub-package of 30001 or 30002; empty for another port.
     package: &'r str,
     joints: bool,
 }
@@ -254,11 +257,11 @@ impl Taking<'_> {
         self.readings.put(of, values, self.port, self.at);
     }
 
-    /// A field of a part of 30001 or 30002.
+    /// Stores a field of a sub-package of 30001 or 30002.
     fn of_package(&mut self, name: &str, values: &[f64]) {
         let Some(value) = values.first().copied() else { return };
         match (self.package, name) {
-            // Of all joints at once.
+            // These fields contain the values of all joints.
             ("joint_data", "q_actual") => self.take(Variable::ActualQ, values),
             ("joint_data", "q_target") => self.take(Variable::TargetQ, values),
             ("joint_data", "qd_actual") => self.take(Variable::ActualQd, values),
@@ -375,7 +378,7 @@ impl FieldVisitor for Taking<'_> {
         if name == "tool_vector" {
             self.readings.is_cb2 = true;
         }
-        // A KRC tells torques about z, y and x, in this order.
+        // A KRC reports torques about z, y and x, in this order.
         let turned = match (name, values) {
             ("est_ext_tcp_ft", [x, y, z, about_z, about_y, about_x]) => {
                 Some([*x, *y, *z, *about_x, *about_y, *about_z])
@@ -404,7 +407,8 @@ fn many(values: &mut [f64; MOST], of: impl ExactSizeIterator<Item = f64>) -> usi
     count
 }
 
-/// A mode as messages number it, which is as CB3 and later do; the nearest one for those that only CB2 has.
+/// Returns the number that messages use for a mode, which is that of CB3 and later. Modes that only CB2 has are
+/// mapped to the nearest one.
 pub(crate) fn robot_mode_number(mode: RobotMode) -> Option<i8> {
     Some(match mode {
         RobotMode::NotConnected => 0,
@@ -436,7 +440,7 @@ mod tests {
         assert!(readings.state(Port::Rtde, 10, fields(&[("actual_q", Value::F64s(&[2.0; 6]))])));
         assert!(!readings.state(Port::Realtime, 2_000, fields(&[("q_actual", Value::F64s(&[3.0; 6]))])));
         assert_eq!(readings.array(Variable::ActualQ), Some([2.0; 6]));
-        // What the better one does not bring is taken from the other.
+        // A value that the better port does not provide is taken from the other.
         readings.state(Port::Realtime, 4_000, fields(&[("v_robot", Value::F64(48.0))]));
         assert_eq!(readings.number(Variable::ActualRobotVoltage), Some(48.0));
         assert!(readings.state(Port::Realtime, 1_100_000, fields(&[("q_actual", Value::F64s(&[3.0; 6]))])));

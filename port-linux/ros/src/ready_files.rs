@@ -1,5 +1,5 @@
-//! Tests of the files for MoveIt and ros2_control that `outrigger example` prints: parsers of others read them, and every name in them
-//! is one that the node has.
+//! Tests of the files for MoveIt and ros2_control that `outrigger example` prints. Independent parsers read them, and
+//! every name in them must be one that the node has.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ use crate::driver;
 use crate::follow::ACTIONS;
 use crate::forward::JOINT_COMMANDS;
 
-/// The namespace of the node in front of which ros2_control stands.
+/// The namespace of the node that ros2_control uses as its hardware.
 const NAMESPACE: &str = "/hardware";
 
 fn path(name: &str) -> PathBuf {
@@ -70,7 +70,7 @@ fn ros2_control_reads_and_commands_by_topics_of_the_node_what_its_controllers_cl
     let states = driver::TOPICS.iter().find(|topic| names.of(topic.name) == parameter("joint_states_topic"));
     assert_eq!(states.expect("a topic of the node").message, JOINT_COMMANDS.message);
     assert_eq!(parameter("joint_commands_topic"), names.of(JOINT_COMMANDS.name));
-    // It is commanded in every cycle, whatever the state.
+    // The component sends commands in every cycle, whatever the state.
     assert_eq!(parameter("trigger_joint_command_threshold"), "-1");
     let joints = named(&robot, "joint_by_topic");
     let joints: Vec<_> = joints.iter().filter_map(|node| node.attribute("name")).collect();

@@ -1,10 +1,11 @@
-//! What a node says in its log, where the tools of ROS 2 look for it (`core/docs/protocol/ros2-surface.md` 5.8).
+//! The log of a node on the topic that the tools of ROS 2 read (`core/docs/protocol/ros2-surface.md` 5.8).
 
 use outrigger_ros2_messages::cdr::encode;
 use outrigger_ros2_messages::endpoint::{Qos, Topic, When};
 use outrigger_ros2_messages::{Log, Message, Time};
 
-/// Absolute: every node has it. So much of it is kept for whoever comes later.
+/// The topic of the log. Its name is absolute because every node publishes on it. The newest 100 messages are kept
+/// for late subscribers.
 pub static ROSOUT: Topic = Topic {
     name: "/rosout",
     message: <Log as Message>::TYPE,
@@ -13,13 +14,13 @@ pub static ROSOUT: Topic = Topic {
     tells: "what the node refuses, and what others do that cannot work; level 30 (warning)",
 };
 
-/// `WARN` of `rcl_interfaces/msg/Log`.
+/// The level `WARN` of `rcl_interfaces/msg/Log`.
 const WARN: u8 = 30;
 
-/// The message for these words of the node with this whole name.
+/// Returns the message with this text, for the node with this absolute name.
 #[must_use]
 pub fn log(stamp: Time, node: &str, text: String) -> Vec<u8> {
-    // A logger has its node's name, with dots.
+    // A logger is named after its node, with dots.
     let name = node.trim_start_matches('/').replace('/', ".");
     encode(&Log { stamp, level: WARN, name, msg: text, ..Log::default() })
 }

@@ -1,39 +1,41 @@
-//! The speed scaling that is told: the controller's own times its slider, and how it comes back after a pause.
+//! The speed scaling that is published: the controller's own scaling times the speed slider, and its rise after a
+//! pause.
 
 use crate::readings::{Readings, Variable};
 
-/// How much it rises with each state after a pause (`core/docs/protocol/ros2-surface.md` 7.1).
+/// The rise of the scaling with each state after a pause (`core/docs/protocol/ros2-surface.md` 7.1).
 const RISE: f64 = 0.01;
 
-/// Numbers of `runtime_state`.
+/// The values of `runtime_state`: playing, paused and resuming.
 const PLAYING: i64 = 2;
 const PAUSED: i64 = 4;
 const RESUMING: i64 = 5;
 
-/// How a program stands.
+/// The state of a program.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 enum Stands {
     #[default]
     Runs,
     Paused,
-    /// It goes on, as fast as this.
+    /// Running again after a pause, with the scaling limited to this value.
     Rises(f64),
 }
 
-/// Follows a program through its pauses.
+/// Tracks the pauses of a program and computes the scaling.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Scaling {
     stands: Stands,
 }
 
 impl Scaling {
-    /// Of a program that has not paused yet.
+    /// Creates the scaling of a program that has not paused yet.
     #[must_use]
     pub(crate) const fn new() -> Self {
         Self { stands: Stands::Runs }
     }
 
-    /// The scaling (0 … 1) of one more state; `None` where the controller tells neither.
+    /// Returns the scaling (0 … 1) for a new state; `None` if the controller reports neither the scaling nor the
+    /// slider.
     pub(crate) fn observe(&mut self, readings: &Readings) -> Option<f64> {
         let (own, slider) = (readings.number(Variable::SpeedScaling), readings.number(Variable::TargetSpeedFraction));
         let product = match (own, slider) {

@@ -1,6 +1,7 @@
-//! Programs in URScript that others send (`core/docs/protocol/ros2-surface.md` 1 and 3): what is sent of one, and how it is told of.
+//! URScript programs that clients send (`core/docs/protocol/ros2-surface.md` 1 and 3): the text to upload, and the
+//! course of a program up to its result.
 //!
-//! Whether one may be sent is not decided here, and what the controller makes of it is judged by
+//! Permission to upload is granted elsewhere, and the controller's reaction is evaluated by
 //! [`outrigger_core::client::script`].
 
 use outrigger_core::client::script::ScriptFile;
@@ -9,7 +10,7 @@ use crate::calls::{Refused, wrong};
 use outrigger_ros2_messages::endpoint::{Heard, Task};
 use outrigger_ros2_messages::{Action, Message, SendScript, SendScriptGoal, SendScriptResult, Status, Text};
 
-/// Where text is sent without an answer.
+/// The topic on which a text is sent without a response.
 pub static COMMAND: Heard = Heard {
     name: "urscript_interface/script_command",
     message: <Text as Message>::TYPE,
@@ -17,14 +18,14 @@ pub static COMMAND: Heard = Heard {
            stands in the log",
 };
 
-/// The same, by the name of 2015.
+/// The topic under its name of 2015.
 pub static LEGACY_COMMAND: Heard = Heard {
     name: "ur_driver/URScript",
     message: <Text as Message>::TYPE,
     does: "as urscript_interface/script_command",
 };
 
-/// Where a program is followed to its end.
+/// The action that follows a program to its end.
 pub static EXECUTE: Task = Task {
     name: "urscript_interface/execute_script",
     action: <SendScript as Action>::TYPE,
@@ -32,33 +33,33 @@ pub static EXECUTE: Task = Task {
            stops it by a stopj in its place",
 };
 
-/// Longest text that is sent \[bytes\].
+/// The longest text that is accepted \[bytes\].
 pub const LONGEST: usize = 1 << 20;
-/// Longest name of a program that the controller tells whole.
+/// The longest program name that the controller reports without truncation.
 const LONGEST_NAME: usize = 31;
-/// What a program is called that nobody names.
+/// The name of a program for which the client gives none.
 const UNNAMED: &str = "script_from_ros";
-/// Longest wait for the start of one \[s\].
+/// The longest permitted wait for the start of a program \[s\].
 const LONGEST_WAIT: f64 = 3600.0;
 
-/// What is sent in place of a program that is to stop: the arm comes to rest by it.
+/// The program that replaces one that is to be stopped; it brings the arm to rest.
 pub const STOP: &str = "def outrigger_cancel():\n  stopj(2.0)\nend\n";
 
-/// What a goal wants.
+/// A program to upload, with the options of its goal.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Program {
-    /// What is sent.
+    /// The text to upload.
     pub text: String,
-    /// Longest wait for its start \[s\]; the usual one where it is `None`.
+    /// The longest wait for its start \[s\]; `None` for the default.
     pub start_within: Option<f64>,
-    /// An error that the controller reports meanwhile is a failure.
+    /// `true` if an error that the controller reports during the program is a failure.
     pub fails_on_reports: bool,
 }
 
-/// Text of the topic: as it is.
+/// Returns the text of a message on the topic, unchanged.
 ///
 /// # Errors
-/// Where there is nothing in it that a controller would run, and where it is too long.
+/// [`Refused`] if the text contains nothing that a controller would run, or is too long.
 pub fn command(text: &Text) -> Result<&str, Refused> {
     check(&text.data).map(|()| text.data.as_str())
 }
@@ -67,7 +68,7 @@ fn check(text: &str) -> Result<(), Refused> {
     if text.len() > LONGEST {
         return wrong("program", "at most 1 MiB of text", format!("{} bytes", text.len()));
     }
-    // What follows would be read by nobody.
+    // A controller would not read the text after a zero byte.
     if text.contains('\0') {
         return wrong("program", "text", "a byte 0");
     }
@@ -77,15 +78,16 @@ fn check(text: &str) -> Result<(), Refused> {
     }
 }
 
-/// What a goal wants: a text that begins with `def` or `sec` is a program already, any other becomes the inside of one.
+/// Reads a goal. A text that begins with `def` or `sec` is a complete program; any other text becomes the body of
+/// one.
 ///
 /// # Errors
-/// What is wrong with it.
+/// [`Refused`] with the fault of the goal.
 pub fn program(goal: &SendScriptGoal) -> Result<Program, Refused> {
     let SendScriptGoal { program, script_name, start_timeout, fail_on_warnings } = goal;
     check(program)?;
     let start_within = match start_timeout.seconds() {
-        // As UR's driver takes one that is none.
+        // UR's driver also treats a timeout of zero or less as unset.
         seconds if seconds <= 0.0 => None,
         seconds if seconds <= LONGEST_WAIT => Some(seconds),
         seconds => return wrong("start_timeout", "at most 3600 s", seconds),
@@ -111,49 +113,49 @@ fn is_name(name: &str) -> bool {
     word && (1..=LONGEST_NAME).contains(&name.len()) && !name.starts_with(|first: char| first.is_ascii_digit())
 }
 
-/// What happens to a program on its way.
+/// An event in the course of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Happens {
-    /// What was asked for last is granted, or refused.
+    /// The pending permission was granted (`true`) or refused.
     Leave(bool),
-    /// It runs.
+    /// The program runs.
     Started,
-    /// Somebody cancels it.
+    /// A client cancels the program.
     Cancel,
-    /// It is over, however it ended.
+    /// The program is over, however it ended.
     Ended,
 }
 
-/// What is to be done then.
+/// The action that an event requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Does {
-    /// Nothing.
+    /// No action.
     Nothing,
-    /// It is to be sent.
+    /// Upload the program.
     Send,
-    /// It is not to be sent, and that is told.
+    /// Reject the program and report that.
     Reject,
-    /// Leave is to be asked for to send [`STOP`].
+    /// Request permission to upload [`STOP`].
     AskToStop,
-    /// [`STOP`] is to be sent.
+    /// Upload [`STOP`].
     Stop,
-    /// Its end is to be told.
+    /// Report the end.
     End,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Stage {
-    /// Leave to send it is asked for.
+    /// Permission to upload the program has been requested.
     Asks,
     Sent,
     Runs,
-    /// Leave to stop it is asked for.
+    /// Permission to stop the program has been requested.
     AsksToStop,
     Stops,
     Over,
 }
 
-/// One program, from when leave to send it is asked for.
+/// The course of one program, from the request for permission to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Course {
     stage: Stage,
@@ -167,20 +169,20 @@ impl Default for Course {
 }
 
 impl Course {
-    /// What is to be done where this happens.
+    /// Handles an event and returns the action that it requires.
     #[must_use]
     pub const fn on(&mut self, happens: Happens) -> Does {
         let (stage, does) = match (self.stage, happens) {
             (Stage::Asks, Happens::Leave(true)) => (Stage::Sent, Does::Send),
             (Stage::Asks, Happens::Leave(false)) => (Stage::Over, Does::Reject),
-            // Nobody knows of it yet, or any more.
+            // The program is not yet, or no longer, in the course of execution.
             (Stage::Asks | Stage::Over, _) => return Does::Nothing,
             (_, Happens::Ended) => (Stage::Over, Does::End),
             (Stage::Sent, Happens::Started) if self.cancelled => (Stage::AsksToStop, Does::AskToStop),
             (Stage::Sent, Happens::Started) => (Stage::Runs, Does::Nothing),
             (Stage::Runs, Happens::Cancel) => (Stage::AsksToStop, Does::AskToStop),
             (Stage::AsksToStop, Happens::Leave(true)) => (Stage::Stops, Does::Stop),
-            // It may be cancelled again.
+            // The client may cancel again.
             (Stage::AsksToStop, Happens::Leave(false)) => (Stage::Runs, Does::Nothing),
             (stage, _) => (stage, Does::Nothing),
         };
@@ -189,7 +191,7 @@ impl Course {
         does
     }
 
-    /// How it ended, by what its upload says.
+    /// Returns the status and the result of a program from the outcome of its upload.
     #[must_use]
     pub fn end(&self, ended: Result<String, String>) -> (Status, SendScriptResult) {
         let result = |success, message: String| SendScriptResult { success, message };
@@ -232,7 +234,7 @@ mod tests {
             file.warnings(|warning| panic!("{warning:?} in {sent}"));
         }
         assert!(program(&goal("sleep(1)")).expect("a program").text.starts_with("def script_from_ros():\n"));
-        // `define_it` is a call, and no `def`.
+        // The text `define_it` is a call, not a `def`.
         assert!(program(&goal("define_it()")).expect("a program").text.contains("\n  define_it()\n"));
         assert_eq!(ScriptFile::new(STOP.as_bytes()).expect("a file").name(), Some("outrigger_cancel"));
     }
@@ -254,8 +256,9 @@ mod tests {
         assert_eq!(command(&Text { data: "popup(\"a\")".into() }), Ok("popup(\"a\")"));
     }
 
-    /// Every order of what can happen: a program is sent once, with leave; the stop of it is sent only with leave of its own, after it
-    /// ran and somebody cancelled it; its end is told once, and nothing is done after that.
+    /// Explores every order of events: a program is uploaded once, with permission; the stop is uploaded only with a
+    /// permission of its own, after the program ran and a client cancelled it; the end is reported once, and nothing
+    /// happens after it.
     #[test]
     fn nothing_is_sent_without_leave_and_the_end_is_told_once() {
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

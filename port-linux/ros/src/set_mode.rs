@@ -1,9 +1,9 @@
-//! The action `SetMode` (`core/docs/protocol/ros2-surface.md` 3): a program is stopped, power and brakes are brought to a mode, a
-//! program is started, each where the goal asks for it.
+//! The action `SetMode` (`core/docs/protocol/ros2-surface.md` 3): stops a program, brings power and brakes to a mode,
+//! and starts a program, each only if the goal requests it.
 //!
-//! [`ModeChange`] is a [`Sequence`] of the core: its requests go to a dashboard server or a Robot API alike, and its steps give
-//! the feedback. Unlike UR's driver it clears no stop: in a protective stop, a violation or a fault it ends, and says so.
-//! `RUNNING` is reached by the core's own [`BringUp`].
+//! [`ModeChange`] is a [`Sequence`] of the core: its requests go to a dashboard server or a Robot API alike, and its
+//! steps provide the feedback. Unlike UR's driver it clears no stop: in a protective stop, a violation or a fault it
+//! ends and reports that. `RUNNING` is reached by the core's own [`BringUp`].
 
 mod power;
 mod program;
@@ -22,7 +22,7 @@ use crate::readings::robot_mode_number;
 use outrigger_ros2_messages::endpoint::Task;
 use outrigger_ros2_messages::{Action as _, SetMode, SetModeFeedback, SetModeGoal, SetModeResult};
 
-/// Where the action is offered.
+/// The action's name, type and description.
 pub static SET_MODE: Task = Task {
     name: "ur_robot_state_helper/set_mode",
     action: SetMode::TYPE,
@@ -30,22 +30,22 @@ pub static SET_MODE: Task = Task {
            cleared; CB 3.0, e-Series, PolyScope X 10.12",
 };
 
-/// What is reached.
+/// The mode to reach.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// 3: without power.
+    /// Mode 3: without power.
     PowerOff,
-    /// 5: with power, brakes engaged.
+    /// Mode 5: with power, brakes engaged.
     Idle,
-    /// 7: with power, brakes released.
+    /// Mode 7: with power, brakes released.
     Running,
 }
 
 impl Target {
-    /// What `goal` wants to be reached.
+    /// Returns the mode that `goal` requests.
     ///
     /// # Errors
-    /// For a mode that cannot be chosen.
+    /// [`Refused`] for a mode that cannot be requested.
     pub fn of(goal: &SetModeGoal) -> Result<Self, Refused> {
         match goal.target_robot_mode {
             3 => Ok(Self::PowerOff),
@@ -71,7 +71,8 @@ enum Stage {
     Play,
 }
 
-/// One goal of the action, from its acceptance to its result. Dropped, it asks for nothing more, and undoes nothing.
+/// One goal of the action, from its acceptance to its result. When it is dropped, it sends no more requests and
+/// undoes nothing.
 pub struct ModeChange {
     software: SoftwareVersion,
     target: Target,
@@ -83,10 +84,10 @@ pub struct ModeChange {
 }
 
 impl ModeChange {
-    /// For a controller with this software.
+    /// Creates the course of a goal for a controller with this software.
     ///
     /// # Errors
-    /// Those of [`Target::of`].
+    /// The errors of [`Target::of`].
     pub fn new(goal: &SetModeGoal, software: SoftwareVersion) -> Result<Self, Refused> {
         let target = Target::of(goal)?;
         let (stage, current): (_, Box<dyn Sequence + Send>) = if goal.stop_program {
@@ -94,18 +95,18 @@ impl ModeChange {
         } else {
             (Stage::Mode, mode(target, software))
         };
-        // Without brakes released no program starts, so it is not tried.
+        // No program starts while the brakes are engaged, so it is not attempted.
         let play = goal.play_program && target == Target::Running;
         Ok(Self { software, target, play, stage, current, robot_mode: None, safety_mode: None })
     }
 
-    /// How far it is; `None` until both modes were told.
+    /// Returns the feedback; `None` until both modes have been reported.
     #[must_use]
     pub fn feedback(&self) -> Option<SetModeFeedback> {
         Some(SetModeFeedback { current_robot_mode: self.robot_mode?, current_safety_mode: self.safety_mode? })
     }
 
-    /// The result: the mode is reached, or why it is not, in words.
+    /// Returns the result: the mode is reached, or the reason as text if it is not.
     #[must_use]
     pub fn result(&self, end: Result<(), String>) -> SetModeResult {
         match end {
@@ -125,7 +126,7 @@ impl ModeChange {
         }
     }
 
-    /// Goes on to the next stage; whether there is one.
+    /// Starts the next stage. Returns `false` if there is none.
     fn go_on(&mut self) -> bool {
         match self.stage {
             Stage::Stop => (self.stage, self.current) = (Stage::Mode, mode(self.target, self.software)),

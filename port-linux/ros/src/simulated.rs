@@ -1,4 +1,5 @@
-//! Tests that send what a simulated controller publishes through the driver's surface, and compare it with the simulation.
+//! Tests that pass the data of a simulated controller through the driver's surface and compare the result with the
+//! simulation.
 
 use outrigger_ros2_messages::cdr::decode;
 use outrigger_ros2_messages::endpoint::{Distro, Names};
@@ -29,7 +30,8 @@ fn run(controller: &mut Controller, millis: u64) {
     }
 }
 
-/// The newest values of `names`, each of six numbers, of an arm with this tool that is pushed.
+/// Returns the newest values of `names`, each of six numbers, for an arm with this tool while it is pushed; and the
+/// tool's frame.
 fn pushed(software: SoftwareVersion, tcp: [f64; 6], names: &[&str]) -> (Vec<[f64; 6]>, Frame) {
     let q = [0.31, -1.42, -1.23, -1.14, 1.55, 0.26];
     let mut controller = Controller::new(Options { q, ..Options::for_software(software) }).expect("a controller");
@@ -54,7 +56,7 @@ fn pushed(software: SoftwareVersion, tcp: [f64; 6], names: &[&str]) -> (Vec<[f64
             count => bytes.extend_from_slice(&buffer[..count]),
         }
     }
-    // The newest package that is whole: its header and recipe, and six doubles for each name.
+    // The newest complete package: its header and recipe, and six doubles for each name.
     let size = 4 + 48 * names.len();
     let head = [&u16::try_from(size).expect("short").to_be_bytes()[..], b"U"].concat();
     let last = bytes.windows(size).rev().find(|package| package.starts_with(&head)).expect("data");

@@ -1,4 +1,4 @@
-//! The tables of `port-linux/docs/ros2.md` are made of the code. `OUTRIGGER_BLESS=1` writes them anew.
+//! Checks that the tables of `port-linux/docs/ros2.md` match the code. `OUTRIGGER_BLESS=1` writes them anew.
 
 use std::fmt::Write as _;
 

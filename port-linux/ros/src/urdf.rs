@@ -1,7 +1,7 @@
-//! The robot's description: links, joints and limits as URDF, of the geometry that the arm tells of itself.
+//! The robot description: links, joints and limits as URDF, from the geometry that the arm reports.
 //!
-//! Links, joints and frames are those of UR's package `ur_description`, `core/docs/protocol/ros2-surface.md` 12.3. Shapes are sticks as
-//! long as the links, or the meshes of that package.
+//! Links, joints and frames are those of UR's package `ur_description`, `core/docs/protocol/ros2-surface.md` 12.3.
+//! Shapes are sticks as long as the links, or the meshes of that package.
 
 mod meshes;
 
@@ -13,37 +13,37 @@ use self::meshes::Meshes;
 use crate::arm::{Arm, UR_JOINTS};
 use crate::readings::{Readings, Variable};
 
-/// Links behind the joints, in their order.
+/// The links that the joints move, in the order of the joints.
 const LINKS: [&str; 6] =
     ["shoulder_link", "upper_arm_link", "forearm_link", "wrist_1_link", "wrist_2_link", "wrist_3_link"];
-/// The link that the first joint turns.
+/// The link that the first joint turns against.
 const BASE: &str = "base_link_inertia";
-/// The elbow turns half as far as the others.
+/// The index of the elbow, whose range is half that of the others.
 const ELBOW: usize = 2;
-/// The joint that turns without end on small arms.
+/// The index of the joint that turns without limit on small arms.
 const WRIST_3: usize = 5;
-/// A stick is not longer \[m\].
+/// The length from which on no stick is drawn \[m\].
 const LONGEST: f64 = 1.0;
-/// Of a stick \[m\].
+/// The radius of a stick \[m\].
 const RADIUS: f64 = 0.03;
 const HALF: f64 = std::f64::consts::PI;
 const QUARTER: f64 = std::f64::consts::FRAC_PI_2;
 
-/// Geometry of an arm: θ \[rad\], a \[m\], d \[m\] and α \[rad\] of each joint.
+/// The geometry of an arm: θ \[rad\], a \[m\], d \[m\] and α \[rad\] of each joint.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Geometry {
     theta: [f64; 6],
     a: [f64; 6],
     d: [f64; 6],
     alpha: [f64; 6],
-    /// Wrist 3 turns without end.
+    /// Wrist 3 turns without limit.
     endless: bool,
-    /// The model, as far as the arm's type and the controller's generation tell.
+    /// The model; `None` if the arm's type and the controller's generation do not determine it.
     model: Option<RobotModel>,
 }
 
 impl Geometry {
-    /// Returns the geometry once the arm has sent it and its type.
+    /// Returns the geometry; `None` until the arm has reported it and its type.
     #[must_use]
     pub(crate) fn of(readings: &Readings) -> Option<Self> {
         let of = |variable| readings.array(variable).filter(|values: &[f64; 6]| values.iter().all(|v| v.is_finite()));
@@ -57,18 +57,20 @@ impl Geometry {
         })
     }
 
-    /// Returns how far each link's frame is from that of its joint's Denavit–Hartenberg parameters, along the joint's axis \[m\].
+    /// Returns the distance of each link's frame from that of its joint's Denavit–Hartenberg parameters, along the
+    /// joint's axis \[m\].
     ///
-    /// The frames of `ur_description` are at the end of the shift d. Upper arm and forearm have none: there calibration splits a small
-    /// one into two long ones that cancel out, up to tens of metres, so that the forearm's frame stays beside the upper arm.
+    /// The frames of `ur_description` are at the end of the shift d. Upper arm and forearm have no shift: there,
+    /// calibration splits a small one into two long ones that cancel out, up to tens of metres. Without the shift the
+    /// forearm's frame stays beside the upper arm.
     fn shifts(&self) -> [f64; 6] {
         let [d1, d2, _, d4, d5, d6] = self.d;
         [d1, 0.0, -d2, d4, d5, d6]
     }
 }
 
-/// The text, for an arm with these names whose joints are no faster than `velocity` \[rad/s\]. With `meshes`, shapes are the meshes of
-/// `ur_description` where the model is known.
+/// Returns the description of an arm with these names whose joints are no faster than `velocity` \[rad/s\]. With
+/// `meshes`, shapes are the meshes of `ur_description` if the model is known.
 #[must_use]
 pub(crate) fn text(geometry: &Geometry, arm: &Arm, velocity: [f64; 6], meshes: bool) -> String {
     let prefix = arm.joints.first().map_or("", |first| first.strip_suffix(UR_JOINTS[0]).unwrap_or_default());
@@ -129,7 +131,7 @@ fn origin([x, y, z]: [f64; 3], [r, p, w]: [f64; 3]) -> String {
     format!("<origin xyz=\"{x:.9} {y:.9} {z:.9}\" rpy=\"{r:.9} {p:.9} {w:.9}\"/>")
 }
 
-/// Roll, pitch and yaw of a turn about x, and then about the z that it turned.
+/// Returns roll, pitch and yaw of a rotation about x, followed by one about the rotated z axis.
 fn turns(about_x: f64, about_z: f64) -> [f64; 3] {
     let ((sx, cx), (sz, cz)) = (about_x.sin_cos(), about_z.sin_cos());
     // The rows of that rotation are (cz, −sz, 0), (cx·sz, cx·cz, −sx), (sx·sz, sx·cz, cx).
@@ -137,7 +139,8 @@ fn turns(about_x: f64, about_z: f64) -> [f64; 3] {
     [(sx * cz).atan2(cx), pitch, (cx * sz).atan2(cz)]
 }
 
-/// Returns a stick along z from the joint to the end of d, and one along x from there, in the frame that is `shift` along z.
+/// Returns a stick along z from the joint to the end of d, and one along x from there, in the frame that is shifted
+/// by `shift` along z.
 fn sticks(a: f64, d: f64, shift: f64) -> String {
     let mut text = String::new();
     let mut stick = |length: f64, xyz: [f64; 3], rpy: [f64; 3]| {
@@ -170,7 +173,7 @@ pub(crate) mod tests {
         [0.1625, 0.0, 0.0, 0.1333, 0.0997, 0.0996],
         [QUARTER, 0.0, 0.0, QUARTER, -QUARTER, 0.0],
     ];
-    /// As calibration writes nearly parallel axes: two long shifts that cancel out.
+    /// Values as calibration writes them for nearly parallel axes: two long shifts that cancel out.
     const CALIBRATED: [[f64; 6]; 4] = [
         [1e-4, 0.013, -0.012, 1e-3, -2e-4, 3e-4],
         [2e-5, -0.4247, -0.3919, -3e-5, 4e-5, 0.0],
@@ -198,12 +201,12 @@ pub(crate) mod tests {
         text(&geometry, &Arm::new(&UR_JOINTS, &Names::new("", prefix).unwrap()), [3.0; 6], meshes)
     }
 
-    /// The description of a UR5e.
+    /// Returns the description of a UR5e.
     pub(crate) fn of_an_e_series(prefix: &str, meshes: bool) -> String {
         described(&told(UR5E, 1), prefix, meshes)
     }
 
-    /// The numbers of an attribute of a joint's or link's first origin.
+    /// Returns the numbers of an attribute of the first origin of a joint or link.
     fn numbers(of: &str, attribute: &str) -> [f64; 3] {
         let (_, rest) = of.split_once(&format!("{attribute}=\"")).expect("an attribute");
         let numbers =
@@ -226,7 +229,7 @@ pub(crate) mod tests {
         })
     }
 
-    /// Yaw · pitch · roll, at a place.
+    /// Returns the transform with yaw · pitch · roll at a position.
     fn placed([x, y, z]: [f64; 3], [r, p, w]: [f64; 3]) -> Transform {
         let ((sr, cr), (sp, cp), (sw, cw)) = (r.sin_cos(), p.sin_cos(), w.sin_cos());
         [

@@ -1,4 +1,4 @@
-//! Variables of RTDE as topics: each by its own name below `rtde/`, with the type of `std_msgs` that its values fit.
+//! RTDE variables as topics: each under its own name below `rtde/`, with the type of `std_msgs` that fits its values.
 
 use outrigger_wire::fields::{FieldVisitor, Group, Value};
 use outrigger_wire::rtde::DataType;
@@ -9,20 +9,20 @@ use outrigger_ros2_messages::{
     ArrayLayout, Flag, Int32, Int32s, Message, Number, Numbers, UInt8, UInt32, UInt32s, UInt64,
 };
 
-/// A variable that has a topic.
+/// An RTDE variable that has a topic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Published {
     /// The name of the variable.
     pub variable: String,
     /// The name of its topic, below the node's namespace.
     pub topic: String,
-    /// `package/msg/Name`.
+    /// The message type as `package/msg/Name`.
     pub message: &'static str,
     data_type: DataType,
 }
 
 impl Published {
-    /// Returns the topic of this variable; `None` where no controller sends one of this name.
+    /// Returns the topic of this variable; `None` if no controller sends one of this name.
     #[must_use]
     pub fn new(variable: &str) -> Option<Self> {
         let data_type = Variable::named(variable, Direction::Output)?.data_type();
@@ -40,7 +40,7 @@ impl Published {
         Some(Self { variable: variable.into(), topic: format!("rtde/{variable}"), message, data_type })
     }
 
-    /// Returns the message of a value, where it has the type of the variable.
+    /// Returns the message of a value; `None` if the value does not have the type of the variable.
     fn message(&self, value: &Value<'_>) -> Option<Vec<u8>> {
         let layout = ArrayLayout::default;
         Some(match (self.data_type, *value) {
@@ -62,29 +62,30 @@ impl Published {
     }
 }
 
-/// After so long without a value \[µs\], values of another connection are taken.
+/// The silence of a connection \[µs\] after which the values of another one are used.
 const SILENCE: u64 = 1_000_000;
 
-/// The variables that have topics, and the connection that brings each.
+/// The variables that have topics, each with the connection that provides it.
 #[derive(Clone, Debug, Default)]
 pub struct Variables {
     published: Vec<(Published, Option<(u16, u64)>)>,
 }
 
 impl Variables {
-    /// Returns those of these names that a controller can send.
+    /// Creates the topics of those names that a controller can send.
     #[must_use]
     pub fn new(names: &[String]) -> Self {
         Self { published: names.iter().filter_map(|name| Some((Published::new(name)?, None))).collect() }
     }
 
-    /// Returns each with its topic.
+    /// Returns each variable with its topic.
     pub fn iter(&self) -> impl Iterator<Item = &Published> {
         self.published.iter().map(|(published, _)| published)
     }
 
-    /// Takes values that came by RTDE over the connection `port` at `at` \[µs\], which `visit` shows, and emits the message of each that
-    /// has a topic, by its place. A session's own connection may bring a variable that another one brings as well: one of them counts.
+    /// Takes values received by RTDE over the connection `port` at `at` \[µs\], which `visit` passes, and emits the
+    /// message of each one that has a topic, with its index. If the session's own connection and another one provide
+    /// the same variable, the values of only one are used.
     pub fn take(
         &mut self,
         (port, at): (u16, u64),

@@ -1,11 +1,11 @@
-//! `action_msgs`, and the messages that every action has.
+//! The messages of `action_msgs`, and the messages that every action has.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::{FollowFeedback, FollowGoal, FollowResult, Message, Time, services};
 
-/// What tells one goal from another.
+/// An identifier that distinguishes one goal from every other, chosen by the client.
 pub type GoalId = [u8; 16];
 
 messages! {
@@ -28,7 +28,7 @@ services! {
     CancelGoal = "action_msgs/srv/CancelGoal": CancelGoalRequest => CancelGoalResponse;
 }
 
-/// `status` of a [`GoalStatus`] and of a result.
+/// The `status` of a [`GoalStatus`] and of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names of the definition")]
 pub enum Status {
@@ -42,49 +42,49 @@ pub enum Status {
 }
 
 impl Status {
-    /// Nothing comes after it.
+    /// Returns `true` for a state that no other state follows: succeeded, canceled or aborted.
     #[must_use]
     pub const fn is_final(self) -> bool {
         matches!(self, Self::Succeeded | Self::Canceled | Self::Aborted)
     }
 }
 
-/// What a goal, a result and a feedback of an action are.
+/// The types of an action: its goal, result and feedback.
 pub trait Action {
-    /// `package/action/Name`.
+    /// The name as `package/action/Name`.
     const TYPE: &'static str;
-    /// What is to be done.
+    /// The message that describes the task to carry out.
     type Goal: Message + Clone;
-    /// How it ended.
+    /// The message that describes how a goal ended.
     type Result: Message + Clone + Default;
-    /// How far it is.
+    /// The message that reports the progress of a goal.
     type Feedback: Message;
 }
 
-/// A goal on its way.
+/// A request that sends a goal to an action server.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SendGoalRequest<G> {
-    /// As its client numbers it.
+    /// The identifier of the goal, chosen by its client.
     pub goal_id: GoalId,
-    /// What is to be done.
+    /// The task to carry out.
     pub goal: G,
 }
 
-/// How a goal ended.
+/// The response to a request for the result of a goal.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct GetResultResponse<R> {
-    /// A [`Status`].
+    /// The final state of the goal, a [`Status`] as a number.
     pub status: i8,
-    /// The rest of it.
+    /// The action's own result.
     pub result: R,
 }
 
-/// How far a goal is.
+/// The progress of a goal, as published on the action's feedback topic.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FeedbackMessage<F> {
-    /// Which.
+    /// The goal that the feedback belongs to.
     pub goal_id: GoalId,
-    /// The rest of it.
+    /// The action's own feedback.
     pub feedback: F,
 }
 
@@ -100,7 +100,7 @@ impl<F: Serialize + DeserializeOwned> Message for FeedbackMessage<F> {
     const TYPE: &'static str = "FeedbackMessage";
 }
 
-/// `control_msgs/action/FollowJointTrajectory`
+/// The action `control_msgs/action/FollowJointTrajectory`.
 #[derive(Clone, Copy, Debug)]
 pub enum FollowJointTrajectory {}
 

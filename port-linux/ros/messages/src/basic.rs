@@ -1,9 +1,10 @@
-//! `builtin_interfaces`, `std_msgs`, `std_srvs`, `geometry_msgs`, `sensor_msgs`, `tf2_msgs`, `diagnostic_msgs`.
+//! The messages of `builtin_interfaces`, `std_msgs`, `std_srvs`, `geometry_msgs`, `sensor_msgs`, `tf2_msgs` and
+//! `diagnostic_msgs`.
 
 use super::services;
 
 messages! {
-    /// Since 1970.
+    /// A point in time, counted from 1970.
     #[derive(Copy, Eq, PartialOrd, Ord)]
     Time = "builtin_interfaces/msg/Time" { sec: i32, nanosec: u32 }
     #[derive(Copy, Eq)]
@@ -29,15 +30,15 @@ messages! {
     Numbers = "std_msgs/msg/Float64MultiArray" { layout: ArrayLayout, data: Vec<f64> }
     Int32s = "std_msgs/msg/Int32MultiArray" { layout: ArrayLayout, data: Vec<i32> }
     UInt32s = "std_msgs/msg/UInt32MultiArray" { layout: ArrayLayout, data: Vec<u32> }
-    /// The one byte that stands for nothing.
+    /// An empty request. CDR needs at least one member, so the definition has one unused byte.
     #[derive(Copy, Eq)]
     TriggerRequest = "std_srvs/srv/Trigger_Request" { structure_needs_at_least_one_member: u8 }
     #[derive(Eq)]
     TriggerResponse = "std_srvs/srv/Trigger_Response" { success: bool, message: String }
-    /// The one byte that stands for nothing.
+    /// An empty request. CDR needs at least one member, so the definition has one unused byte.
     #[derive(Copy, Eq)]
     EmptyRequest = "std_srvs/srv/Empty_Request" { structure_needs_at_least_one_member: u8 }
-    /// The one byte that stands for nothing.
+    /// An empty response. CDR needs at least one member, so the definition has one unused byte.
     #[derive(Copy, Eq)]
     EmptyResponse = "std_srvs/srv/Empty_Response" { structure_needs_at_least_one_member: u8 }
     #[derive(Copy, Eq)]
@@ -83,7 +84,7 @@ messages! {
     TimeReference = "sensor_msgs/msg/TimeReference" { header: Header, time_ref: Time, source: String }
 
     KeyValue = "diagnostic_msgs/msg/KeyValue" { key: String, value: String }
-    /// Level: 0 ok, 1 warning, 2 error, 3 stale.
+    /// The state of one component. Level: 0 ok, 1 warning, 2 error, 3 stale.
     DiagnosticStatus = "diagnostic_msgs/msg/DiagnosticStatus" {
         level: u8, name: String, message: String, hardware_id: String, values: Vec<KeyValue>,
     }
@@ -97,7 +98,7 @@ services! {
 }
 
 impl Time {
-    /// So many nanoseconds after 1970.
+    /// Returns the time this many nanoseconds after 1970.
     #[must_use]
     pub fn from_unix_nanos(nanos: u64) -> Self {
         const SECOND: u64 = 1_000_000_000;
@@ -106,13 +107,13 @@ impl Time {
 }
 
 impl Span {
-    /// In seconds; negative ones are possible.
+    /// Returns the duration in seconds, which may be negative.
     #[must_use]
     pub fn seconds(self) -> f64 {
         f64::from(self.sec) + f64::from(self.nanosec) * 1e-9
     }
 
-    /// So many seconds, which are within ±2³¹.
+    /// Returns the duration of this many seconds, which must be within ±2³¹.
     #[must_use]
     pub fn from_seconds(seconds: f64) -> Self {
         let whole = seconds.floor();
@@ -139,21 +140,21 @@ impl From<[f64; 3]> for Point {
 }
 
 impl From<[f64; 4]> for Quaternion {
-    /// x, y, z, w.
+    /// Takes x, y, z, w.
     fn from([x, y, z, w]: [f64; 4]) -> Self {
         Self { x, y, z, w }
     }
 }
 
 impl From<[f64; 6]> for Wrench {
-    /// Force, then torque.
+    /// Takes the force, then the torque.
     fn from([fx, fy, fz, tx, ty, tz]: [f64; 6]) -> Self {
         Self { force: [fx, fy, fz].into(), torque: [tx, ty, tz].into() }
     }
 }
 
 impl From<[f64; 6]> for Twist {
-    /// Linear, then angular.
+    /// Takes the linear part, then the angular part.
     fn from([x, y, z, rx, ry, rz]: [f64; 6]) -> Self {
         Self { linear: [x, y, z].into(), angular: [rx, ry, rz].into() }
     }

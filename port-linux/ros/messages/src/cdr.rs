@@ -1,41 +1,42 @@
-//! Messages as bytes: CDR, behind four bytes that say so (`core/docs/protocol/ros2-surface.md` 6).
+//! Encodes and decodes messages as CDR, preceded by the four bytes that name the encoding
+//! (`core/docs/protocol/ros2-surface.md` 6).
 
 use byteorder::{BigEndian, LittleEndian};
 
 use crate::Message;
 
-/// What precedes every message: plain CDR of the first version, little-endian.
+/// The four bytes that precede every message: plain CDR of the first version, little-endian.
 pub const ENCAPSULATION: [u8; 4] = [0, 1, 0, 0];
-/// The same for big-endian bytes, which others may send.
+/// The first two bytes of a message in big-endian order, which other implementations may send.
 const BIG_ENDIAN: [u8; 2] = [0, 0];
 const LITTLE_ENDIAN: [u8; 2] = [0, 1];
 
-/// Why bytes are no message of the type that they arrived as.
+/// The reason why bytes cannot be decoded as a message of the expected type.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CdrError {
-    /// They are not encoded in a way that is understood.
+    /// The encoding is not one that is supported.
     #[error("{name}: expected CDR (00 01 or 00 00), found {} bytes that begin with {found:02x?}", .length)]
     Encoding {
-        /// Type that was expected.
+        /// The type that was expected.
         name: &'static str,
         /// The first bytes, at most four.
         found: Vec<u8>,
-        /// How many there are.
+        /// The number of bytes found.
         length: usize,
     },
-    /// They end early, say a length that they do not have, or are no text where text is expected.
+    /// The bytes end early, contain a length that exceeds them, or are not valid text where text is expected.
     #[error("{name}: {what}, in {length} bytes")]
     Content {
-        /// Type that was expected.
+        /// The type that was expected.
         name: &'static str,
-        /// What is wrong.
+        /// A description of the fault.
         what: String,
-        /// How many bytes there are.
+        /// The number of bytes found, without the encapsulation.
         length: usize,
     },
 }
 
-/// The bytes of a message, little-endian, with their encapsulation.
+/// Returns the bytes of a message, little-endian, with their encapsulation.
 #[must_use]
 pub fn encode<M: Message>(message: &M) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(256);
@@ -45,10 +46,10 @@ pub fn encode<M: Message>(message: &M) -> Vec<u8> {
     bytes
 }
 
-/// The message in these bytes, with their encapsulation.
+/// Decodes a message from these bytes, which begin with their encapsulation.
 ///
 /// # Errors
-/// What is wrong with them; nothing is allocated for a length that they do not have.
+/// A [`CdrError`] that names the fault. No memory is allocated for a length that exceeds the bytes.
 pub fn decode<M: Message>(bytes: &[u8]) -> Result<M, CdrError> {
     let (order, body) = order_of(bytes).ok_or_else(|| not_encoded(M::TYPE, bytes))?;
     let decoded = match order {
@@ -58,7 +59,7 @@ pub fn decode<M: Message>(bytes: &[u8]) -> Result<M, CdrError> {
     decoded.map(|(message, _)| message).map_err(|error| not_that_message(M::TYPE, &error, body))
 }
 
-/// Returns the order of bytes and what follows the encapsulation; `None` for any other encoding.
+/// Returns the byte order and the bytes after the encapsulation; `None` for any other encoding.
 fn order_of(bytes: &[u8]) -> Option<([u8; 2], &[u8])> {
     let ([first, second, _, _], body) = bytes.split_first_chunk::<4>()?;
     let order = [*first, *second];
@@ -80,7 +81,7 @@ mod tests {
     use super::*;
     use crate::{Header, JointState, Text, Time};
 
-    /// What two encoders that nobody here wrote agree on: `core/docs/protocol/ros2-surface.md` 6.
+    /// The bytes on which two independent encoders agree: `core/docs/protocol/ros2-surface.md` 6.
     const MEASURED: &str = "000100000100000002000000020000006200000001000000020000006100000001000000000000000000f03f\
                             0000000000000000";
 

@@ -1,4 +1,4 @@
-//! `trajectory_msgs`, `control_msgs`.
+//! The messages of `trajectory_msgs` and `control_msgs`.
 
 use super::{Header, Span, Time, Transform, TriggerRequest, Twist, services};
 
@@ -31,7 +31,7 @@ messages! {
         goal_time_tolerance: Span,
     }
     FollowResult = "control_msgs/action/FollowJointTrajectory_Result" { error_code: i32, error_string: String }
-    /// As of Humble and Jazzy.
+    /// The layout of Humble and Jazzy.
     FollowFeedback = "control_msgs/action/FollowJointTrajectory_Feedback" {
         header: Header,
         joint_names: Vec<String>,
@@ -43,7 +43,7 @@ messages! {
         multi_dof_actual: MultiDofPoint,
         multi_dof_error: MultiDofPoint,
     }
-    /// From Kilted on.
+    /// The layout from Kilted on.
     FollowFeedbackIndexed = "control_msgs/action/FollowJointTrajectory_Feedback" {
         header: Header,
         joint_names: Vec<String>,
@@ -57,7 +57,7 @@ messages! {
         multi_dof_error: MultiDofPoint,
         multi_dof_index: i32,
     }
-    /// From Jazzy on.
+    /// The layout from Jazzy on.
     ControllerState = "control_msgs/msg/JointTrajectoryControllerState" {
         header: Header,
         joint_names: Vec<String>,
@@ -72,7 +72,7 @@ messages! {
         multi_dof_output: MultiDofPoint,
         speed_scaling_factor: f64,
     }
-    /// Of Humble.
+    /// The layout of Humble.
     ControllerStateHumble = "control_msgs/msg/JointTrajectoryControllerState" {
         header: Header,
         joint_names: Vec<String>,
@@ -91,7 +91,7 @@ messages! {
         multi_dof_actual: MultiDofPoint,
     }
     InterfaceValue = "control_msgs/msg/InterfaceValue" { interface_names: Vec<String>, values: Vec<f64> }
-    /// Of Humble and Jazzy.
+    /// The message of Humble and Jazzy.
     DynamicJointState = "control_msgs/msg/DynamicJointState" {
         header: Header, joint_names: Vec<String>, interface_values: Vec<InterfaceValue>,
     }
@@ -109,20 +109,20 @@ messages! {
     }
 }
 
-/// What a `FollowJointTrajectory` ended with: `error_code` of its result.
+/// The `error_code` in the result of a `FollowJointTrajectory`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FollowError {
-    /// Nothing went wrong.
+    /// The trajectory was followed without a fault.
     Successful = 0,
     /// The goal cannot be followed.
     InvalidGoal = -1,
-    /// Its joints are not this arm's.
+    /// The goal names joints that are not this arm's.
     InvalidJoints = -2,
-    /// It was due before it came.
+    /// The goal was due before it arrived.
     OldHeaderTimestamp = -3,
-    /// A joint was further from the path than allowed.
+    /// A joint was further from the path than its tolerance allows.
     PathTolerance = -4,
-    /// A joint was further from the goal than allowed, or too late there.
+    /// A joint was further from the goal than its tolerance allows, or arrived there too late.
     GoalTolerance = -5,
 }
 
@@ -131,5 +131,5 @@ services! {
         QueryTrajectoryStateRequest => QueryTrajectoryStateResponse;
 }
 
-/// The one byte that stands for nothing, in any request.
+/// The empty request of any service: one unused byte.
 pub type Nothing = TriggerRequest;

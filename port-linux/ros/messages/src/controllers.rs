@@ -1,4 +1,4 @@
-//! `controller_manager_msgs`, as far as controllers are listed.
+//! The messages of `controller_manager_msgs` that list and switch controllers.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use super::{Message, Nothing, Span, services};
 messages! {
     #[derive(Eq)]
     ChainConnection = "controller_manager_msgs/msg/ChainConnection" { name: String, reference_interfaces: Vec<String> }
-    /// From Jazzy on. State: unconfigured, inactive, active or finalized.
+    /// The layout from Jazzy on. State: unconfigured, inactive, active or finalized.
     #[derive(Eq)]
     ControllerListed = "controller_manager_msgs/msg/ControllerState" {
         name: String,
@@ -25,7 +25,7 @@ messages! {
         reference_interfaces: Vec<String>,
         chain_connections: Vec<ChainConnection>,
     }
-    /// Of Humble.
+    /// The layout of Humble.
     #[derive(Eq)]
     ControllerListedHumble = "controller_manager_msgs/msg/ControllerState" {
         name: String,
@@ -43,7 +43,7 @@ messages! {
     ListControllerTypesResponse = "controller_manager_msgs/srv/ListControllerTypes_Response" {
         types: Vec<String>, base_classes: Vec<String>,
     }
-    /// From Jazzy on.
+    /// The layout from Jazzy on.
     #[derive(Eq)]
     SwitchControllerRequest = "controller_manager_msgs/srv/SwitchController_Request" {
         activate_controllers: Vec<String>,
@@ -52,7 +52,7 @@ messages! {
         activate_asap: bool,
         timeout: Span,
     }
-    /// Of Humble.
+    /// The layout of Humble.
     #[derive(Eq)]
     SwitchControllerRequestHumble = "controller_manager_msgs/srv/SwitchController_Request" {
         activate_controllers: Vec<String>,
@@ -70,10 +70,10 @@ messages! {
     SwitchControllerResponseHumble = "controller_manager_msgs/srv/SwitchController_Response" { ok: bool }
 }
 
-/// `controller_manager_msgs/srv/ListControllers_Response`
+/// The message `controller_manager_msgs/srv/ListControllers_Response`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListControllersResponse<C> {
-    /// Each controller.
+    /// The controllers, one entry each.
     pub controller: Vec<C>,
 }
 

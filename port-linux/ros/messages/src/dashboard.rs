@@ -1,24 +1,25 @@
-//! `ur_dashboard_msgs` (`core/docs/protocol/ros2-surface.md` 5.4). Whether `success` or `answer` comes first, and where the value
-//! stands, differs from service to service.
+//! The messages of `ur_dashboard_msgs` (`core/docs/protocol/ros2-surface.md` 5.4). The order of `success`, `answer`
+//! and the value differs from service to service.
 
 use super::{Action, Nothing, RobotModeMsg, SafetyModeMsg, services};
 
 messages! {
-    /// -1 or 1 to 23; 21 is not used.
+    /// The safety status: -1, or 1 to 23; 21 is not used.
     #[derive(Copy, Eq)]
     SafetyStatusMsg = "ur_dashboard_msgs/msg/SafetyStatus" { status: i8 }
-    /// `STOPPED`, `PLAYING` or `PAUSED`.
+    /// The state of a program: `STOPPED`, `PLAYING` or `PAUSED`.
     #[derive(Eq)]
     ProgramStateMsg = "ur_dashboard_msgs/msg/ProgramState" { state: String }
-    /// `MANUAL` or `AUTOMATIC`; the dashboard also answers `NONE`.
+    /// The operational mode: `MANUAL` or `AUTOMATIC`; the dashboard also answers `NONE`.
     #[derive(Eq)]
     OperationalModeMsg = "ur_dashboard_msgs/msg/OperationalMode" { mode: String }
-    /// `PROGRAMMER`, `OPERATOR`, `NONE`, `LOCKED` or `RESTRICTED`.
+    /// The role of the pendant's user: `PROGRAMMER`, `OPERATOR`, `NONE`, `LOCKED` or `RESTRICTED`.
     #[derive(Eq)]
     UserRoleMsg = "ur_dashboard_msgs/msg/UserRole" { role: String }
     #[derive(Copy, Eq)]
     VersionInformation = "ur_dashboard_msgs/msg/VersionInformation" { major: u32, minor: u32, bugfix: u32, build: u32 }
-    /// Dates as the controller numbers them; `program_state` is `DRAFT` or `FINAL`.
+    /// A program stored on the controller. Dates are in the controller's own numbering; `program_state` is `DRAFT` or
+    /// `FINAL`.
     #[derive(Eq)]
     ProgramInformation = "ur_dashboard_msgs/msg/ProgramInformation" {
         name: String,
@@ -55,21 +56,22 @@ messages! {
     }
     #[derive(Eq)]
     SetOperationalModeResponse = "ur_dashboard_msgs/srv/SetOperationalMode_Response" { answer: String, success: bool }
-    /// `controller`, `software` or `system`, which clients fill in where nothing is said.
+    /// The type of the report: `controller`, `software` or `system`. Clients fill in a default if the user names
+    /// none.
     #[derive(Eq)]
     GenerateFlightReportRequest = "ur_dashboard_msgs/srv/GenerateFlightReport_Request" { report_type: String }
     #[derive(Eq)]
     GenerateFlightReportResponse = "ur_dashboard_msgs/srv/GenerateFlightReport_Response" {
         success: bool, answer: String, report_id: String,
     }
-    /// A folder of the controller; clients fill in `.` where nothing is said.
+    /// The folder on the controller for the file. Clients fill in `.` if the user names none.
     #[derive(Eq)]
     GenerateSupportFileRequest = "ur_dashboard_msgs/srv/GenerateSupportFile_Request" { dir_path: String }
     #[derive(Eq)]
     GenerateSupportFileResponse = "ur_dashboard_msgs/srv/GenerateSupportFile_Response" {
         success: bool, answer: String, generated_file_name: String,
     }
-    /// A file of the machine that serves this.
+    /// The file to upload, on the machine that serves this request.
     #[derive(Eq)]
     UploadProgramRequest = "ur_dashboard_msgs/srv/UploadProgram_Request" { file_path: String }
     #[derive(Eq)]
@@ -140,14 +142,14 @@ messages! {
         programs: Vec<ProgramInformation>, answer: String, success: bool,
     }
 
-    /// Target: 3 `POWER_OFF`, 5 `IDLE`, 7 `RUNNING`.
+    /// The robot mode to reach: 3 `POWER_OFF`, 5 `IDLE`, 7 `RUNNING`.
     #[derive(Copy, Eq)]
     SetModeGoal = "ur_dashboard_msgs/action/SetMode_Goal" {
         target_robot_mode: i8, stop_program: bool, play_program: bool,
     }
     #[derive(Eq)]
     SetModeResult = "ur_dashboard_msgs/action/SetMode_Result" { success: bool, message: String }
-    /// As `RobotMode` and `SafetyMode` number them, though the latter is unsigned there.
+    /// The modes as `RobotMode` and `SafetyMode` number them, although the latter is unsigned there.
     #[derive(Copy, Eq)]
     SetModeFeedback = "ur_dashboard_msgs/action/SetMode_Feedback" { current_robot_mode: i8, current_safety_mode: i8 }
 }
@@ -182,7 +184,7 @@ services! {
     GetPrograms = "ur_dashboard_msgs/srv/GetPrograms": Nothing => GetProgramsResponse;
 }
 
-/// `ur_dashboard_msgs/action/SetMode`
+/// The action `ur_dashboard_msgs/action/SetMode`.
 #[derive(Clone, Copy, Debug)]
 pub enum SetMode {}
 
@@ -199,10 +201,10 @@ mod tests {
     use crate::cdr::{decode, encode};
     use crate::{GetResultResponse, Message, SendGoalRequest, Service};
 
-    /// `ok` as CDR has it: its length with the zero at its end, then both.
+    /// The text `ok` in CDR: its length including the terminating zero, its characters, and the zero.
     const OK: [u8; 7] = [3, 0, 0, 0, b'o', b'k', 0];
 
-    /// These bytes behind the encapsulation, and nothing else.
+    /// Checks that the message has exactly these bytes after the encapsulation.
     fn has<M: Message + PartialEq + std::fmt::Debug>(message: &M, parts: &[&[u8]]) {
         let bytes = [&[0, 1, 0, 0], parts.concat().as_slice()].concat();
         assert_eq!(encode(message), bytes, "{}", M::TYPE);

@@ -1,28 +1,29 @@
-//! What a node offers: topics, services and actions, by name, type and quality of service.
+//! The descriptions of a node's topics, services and actions: name, type and quality of service.
 
 use std::fmt;
 
-/// Which release of ROS 2 the others have: some layouts differ, under the same name of a type.
+/// The release of ROS 2 that the other nodes use. Releases differ in the layout of some messages under the same type
+/// name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Distro {
-    /// 2022.
+    /// The release of 2022.
     Humble,
-    /// 2024.
+    /// The release of 2024.
     #[default]
     Jazzy,
-    /// 2025.
+    /// The release of 2025.
     Kilted,
-    /// 2026.
+    /// The release of 2026.
     Lyrical,
-    /// What comes next.
+    /// The development version of the next release.
     Rolling,
 }
 
 impl Distro {
-    /// Each, oldest first.
+    /// Every release, oldest first.
     pub const ALL: [Self; 5] = [Self::Humble, Self::Jazzy, Self::Kilted, Self::Lyrical, Self::Rolling];
 
-    /// As it is written in options and in `ROS_DISTRO`.
+    /// Returns the name as written in options and in `ROS_DISTRO`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -34,32 +35,32 @@ impl Distro {
         }
     }
 
-    /// The release of this name.
+    /// Returns the release with this name; `None` for an unknown name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|distro| distro.name() == name)
     }
 }
 
-/// How messages travel.
+/// The quality of service of a topic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Qos {
-    /// Lost ones are sent again.
+    /// Lost messages are sent again.
     pub reliable: bool,
-    /// Whoever comes later gets the newest.
+    /// A subscriber that joins later receives the newest message.
     pub latched: bool,
-    /// How many are kept for whoever is slow.
+    /// The number of messages kept for a slow subscriber.
     pub depth: u16,
 }
 
 impl Qos {
-    /// What a node offers that leaves it to its middleware: reliable, volatile, the newest.
+    /// The quality of a publisher that uses its middleware's defaults: reliable, volatile, only the newest message.
     pub const SYSTEM: Self = Self { reliable: true, latched: false, depth: 1 };
-    /// Services, and topics of commands.
+    /// The quality of services and of command topics.
     pub const SERVICES: Self = Self { reliable: true, latched: false, depth: 10 };
-    /// Whoever comes later gets the newest.
+    /// The quality with which a late subscriber still receives the newest message.
     pub const LATCHED: Self = Self { reliable: true, latched: true, depth: 1 };
-    /// Sent once.
+    /// The quality of messages that are sent once and not repeated if lost.
     pub const BEST_EFFORT: Self = Self { reliable: false, latched: false, depth: 1 };
 }
 
@@ -70,7 +71,7 @@ impl fmt::Display for Qos {
     }
 }
 
-/// When something is published.
+/// The event or interval at which a topic is published.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
     /// With each state of the robot.
@@ -79,15 +80,15 @@ pub enum When {
     Powered,
     /// With each state while the arm is commanded.
     Commanded,
-    /// When it changes, and once at the beginning.
+    /// On each change, and once at the start.
     Change,
-    /// When it changes while the arm has power, and once at the beginning of that.
+    /// On each change while the arm has power, and once when power comes on.
     PoweredChange,
     /// Ten times a second.
     Tenth,
     /// Once a second.
     Second,
-    /// When something happens.
+    /// On each occurrence of an event.
     Event,
 }
 
@@ -106,78 +107,78 @@ impl fmt::Display for When {
     }
 }
 
-/// A topic that is published. Without a `/` at its beginning its name is below the node's namespace.
+/// A topic that is published. A name without a leading `/` is below the node's namespace.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Topic {
-    /// Its name.
+    /// The topic's name.
     pub name: &'static str,
-    /// `package/msg/Name`.
+    /// The message type as `package/msg/Name`.
     pub message: &'static str,
-    /// How it travels.
+    /// The quality of service.
     pub qos: Qos,
-    /// When it is published.
+    /// The condition for publishing.
     pub when: When,
-    /// What it tells, with its units.
+    /// The content with its units, as text.
     pub tells: &'static str,
 }
 
-/// A topic that is listened to.
+/// A topic that the node subscribes to.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Heard {
-    /// Its name.
+    /// The topic's name.
     pub name: &'static str,
-    /// `package/msg/Name`.
+    /// The message type as `package/msg/Name`.
     pub message: &'static str,
-    /// What a message does.
+    /// The effect of a message, as text.
     pub does: &'static str,
 }
 
-/// A service.
+/// A service that the node offers.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Offer {
-    /// Its name.
+    /// The service's name.
     pub name: &'static str,
-    /// `package/srv/Name`.
+    /// The service type as `package/srv/Name`.
     pub service: &'static str,
-    /// What a call does.
+    /// The effect of a call, as text.
     pub does: &'static str,
 }
 
-/// An action.
+/// An action that the node offers.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Task {
-    /// Its name.
+    /// The action's name.
     pub name: &'static str,
-    /// `package/action/Name`.
+    /// The action type as `package/action/Name`.
     pub action: &'static str,
-    /// What a goal does.
+    /// The effect of a goal, as text.
     pub does: &'static str,
 }
 
-/// Where a node stands: its namespace, and what names of joints and frames begin with.
+/// The namespace of a node and the prefix of its joint and frame names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Names {
-    /// Without a `/` at its end: empty, or `/cell/arm`.
+    /// The namespace without a trailing `/`: empty, or for example `/cell/arm`.
     pub namespace: String,
-    /// Before names of joints and frames.
+    /// The prefix of joint and frame names.
     pub prefix: String,
 }
 
-/// Why text is no namespace or prefix.
+/// The reason why text is rejected as a namespace or prefix.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected {expected}, found '{found}'")]
 pub struct NameError {
     /// The kind of name that was expected.
     pub expected: &'static str,
-    /// The name that was found.
+    /// The text that was found.
     pub found: String,
 }
 
 impl Names {
-    /// A namespace, with or without `/` at its beginning, and a prefix.
+    /// Creates names from a namespace, with or without a leading `/`, and a prefix.
     ///
     /// # Errors
-    /// What is no name of ROS: letters, digits and underscores, not beginning with a digit.
+    /// A [`NameError`] if either is not a ROS name: letters, digits and underscores, not beginning with a digit.
     pub fn new(namespace: &str, prefix: &str) -> Result<Self, NameError> {
         let inner = namespace.trim_matches('/');
         if !inner.is_empty() && !inner.split('/').all(is_name) {
@@ -192,13 +193,13 @@ impl Names {
         Ok(Self { namespace, prefix: prefix.into() })
     }
 
-    /// The whole name of an endpoint.
+    /// Returns the absolute name of an endpoint.
     #[must_use]
     pub fn of(&self, name: &str) -> String {
         if name.starts_with('/') { name.into() } else { format!("{}/{name}", self.namespace) }
     }
 
-    /// The whole name of a joint or frame.
+    /// Returns the name of a joint or frame with the prefix.
     #[must_use]
     pub fn frame(&self, name: &str) -> String {
         format!("{}{name}", self.prefix)

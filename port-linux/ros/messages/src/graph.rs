@@ -1,14 +1,14 @@
-//! `rmw_dds_common`: which node has which endpoints, for `ros2 node` and its like.
+//! The messages of `rmw_dds_common`, which state the endpoints of each node for `ros2 node` and similar tools.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Message;
 
-/// Which endpoint, or participant: 16 bytes.
+/// The identifier of an endpoint or a participant: 16 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Gid(pub [u8; 16]);
 
-/// The same as Humble sends it: 24 bytes, of which the last 8 are zero.
+/// The identifier in Humble's layout: 24 bytes, of which the last 8 are zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WideGid(pub [u8; 16]);
 
@@ -37,7 +37,7 @@ impl From<WideGid> for Gid {
     }
 }
 
-/// `rmw_dds_common/msg/NodeEntitiesInfo`
+/// The message `rmw_dds_common/msg/NodeEntitiesInfo`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "what a field is stands in the definition, under its name")]
 pub struct NodeEntities<G> {
@@ -47,7 +47,7 @@ pub struct NodeEntities<G> {
     pub writer_gid_seq: Vec<G>,
 }
 
-/// `rmw_dds_common/msg/ParticipantEntitiesInfo`
+/// The message `rmw_dds_common/msg/ParticipantEntitiesInfo`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "what a field is stands in the definition, under its name")]
 pub struct ParticipantEntities<G> {

@@ -41,19 +41,19 @@ pub use self::native::*;
 pub use self::parameters::*;
 pub use self::ur::*;
 
-/// A message, or one half of a service.
+/// A message, or the request or response of a service.
 pub trait Message: Serialize + DeserializeOwned {
-    /// `package/kind/Name`.
+    /// The name as `package/kind/Name`.
     const TYPE: &'static str;
 }
 
-/// Both halves of a service.
+/// The request and response types of a service.
 pub trait Service {
-    /// `package/srv/Name`.
+    /// The name as `package/srv/Name`.
     const TYPE: &'static str;
-    /// What is asked.
+    /// The message that a client sends.
     type Request: Message;
-    /// What is answered.
+    /// The message that the server returns.
     type Response: Message;
 }
 
@@ -72,7 +72,7 @@ macro_rules! services {
 }
 pub(crate) use services;
 
-/// What [`Message::TYPE`] is called on DDS: `package::kind::dds_::Name_`.
+/// Returns the name that a [`Message::TYPE`] has on DDS: `package::kind::dds_::Name_`.
 #[must_use]
 pub fn dds_type(name: &str) -> String {
     let mut parts = name.rsplitn(2, '/');

@@ -1,13 +1,14 @@
-//! `urinterfaces`, as PolyScope X publishes it: version 9.0.0, and two layouts of before 10.7 that other messages have replaced.
+//! The messages of `urinterfaces`, as PolyScope X publishes them: version 9.0.0, and two layouts from before 10.7
+//! that other messages have replaced.
 //!
-//! The definitions have an `Analog` and a `Digital` as `ur_msgs` has, with other fields: here they are [`AnalogPin`] and
-//! [`DigitalPin`].
+//! The definitions contain an `Analog` and a `Digital` whose fields differ from those in `ur_msgs`. In this crate
+//! they are named [`AnalogPin`] and [`DigitalPin`].
 
 use super::{Header, Pose, Text, Twist, services};
 
 messages! {
     ActiveTCP = "urinterfaces/msg/ActiveTCP" { header: Header, data: String }
-    /// Domain: 0 current, A; 1 voltage, V.
+    /// One analog pin. Domain: 0 current in A, 1 voltage in V.
     #[derive(Copy)]
     AnalogPin = "urinterfaces/msg/Analog" { pin: u8, domain: u8, value: f32 }
     #[derive(Copy, Eq)]
@@ -19,9 +20,10 @@ messages! {
     DigitalIOStateStamped = "urinterfaces/msg/DigitalIOStateStamped" {
         header: Header, configurable_io: DigitalIO, standard_io: DigitalIO,
     }
-    /// Of before 10.7, under the name that is [`AnalogPin`]'s since. Domain: 0 current, A; 1 voltage, V.
+    /// The layout from before 10.7, under the type name that [`AnalogPin`] has since then. Domain: 0 current, A; 1
+    /// voltage, V.
     AnalogPort = "urinterfaces/msg/Analog" { header: Header, domain: u8, data: f32 }
-    /// Of before 10.7: the levels of one port, pin 0 first.
+    /// The layout from before 10.7: the levels of one port, pin 0 first.
     DigitalPort = "urinterfaces/msg/DigitalPort" { header: Header, data: Vec<bool> }
 
     BoolStamped = "urinterfaces/msg/BoolStamped" { header: Header, data: bool }
@@ -33,12 +35,14 @@ messages! {
     JointTemperature = "urinterfaces/msg/JointTemperature" { header: Header, data: [f32; 6] }
     JointVoltage = "urinterfaces/msg/JointVoltage" { header: Header, data: [f64; 6] }
     RobotMode = "urinterfaces/msg/RobotMode" { header: Header, data: i8 }
-    /// -1 undefined, 0 stopping, 1 stopped, 2 running, 3 pausing, 4 paused, 5 resuming, 6 retracting.
+    /// The state of the program: -1 undefined, 0 stopping, 1 stopped, 2 running, 3 pausing, 4 paused, 5 resuming, 6
+    /// retracting.
     RuntimeState = "urinterfaces/msg/RuntimeState" { header: Header, data: i8 }
     SafetyStatus = "urinterfaces/msg/SafetyStatus" { header: Header, data: i8 }
     SpeedSliderFraction = "urinterfaces/msg/SpeedSliderFraction" { header: Header, data: f64 }
     TCPState = "urinterfaces/msg/TCPState" { header: Header, pose: Pose, speed: Twist }
-    /// Mode: 0 output, 1 power, 2 safe. Pins: 0 disabled, 1 sinking, 2 sourcing, 3 push-pull.
+    /// The output mode of the tool connector. Mode: 0 output, 1 power, 2 safe. Pins: 0 disabled, 1 sinking, 2
+    /// sourcing, 3 push-pull.
     ToolOutputMode = "urinterfaces/msg/ToolOutputMode" { header: Header, output_mode: u8, output_pin_mode: [u8; 2] }
     VoltageCurrentStamped = "urinterfaces/msg/VoltageCurrentStamped" { header: Header, voltage: f64, current: f64 }
     WorldModelNames = "urinterfaces/msg/WorldModelNames" { header: Header, data: Vec<Text> }

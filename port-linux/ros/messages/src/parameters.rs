@@ -1,4 +1,4 @@
-//! `rcl_interfaces`: what a node says in its log, and its parameters.
+//! The messages of `rcl_interfaces`: log entries and parameters of a node.
 
 use super::{Time, services};
 

@@ -1,4 +1,4 @@
-//! `ur_msgs`, and of `ur_dashboard_msgs` what states are told by.
+//! The messages of `ur_msgs`, and those of `ur_dashboard_msgs` that report states.
 
 use super::{
     Action, Header, Inertia, JointTolerance, JointTrajectory, JointTrajectoryPoint, Nothing, PoseStamped, Span, Twist,
@@ -6,7 +6,7 @@ use super::{
 };
 
 messages! {
-    /// Domain: 0 current, 1 voltage.
+    /// One analog pin. Domain: 0 current, 1 voltage.
     #[derive(Copy)]
     Analog = "ur_msgs/msg/Analog" { pin: u8, domain: u8, state: f32 }
     #[derive(Copy, Eq)]
@@ -60,7 +60,8 @@ messages! {
         is_program_running: bool,
         is_program_paused: bool,
     }
-    /// Each of its values but the last: -1 unknown, 0 off, 1 on; the mode: 1 manual, 2 automatic.
+    /// The summary of the robot's state. Mode: 1 manual, 2 automatic; every other value but the last: -1 unknown, 0
+    /// off, 1 on.
     RobotStatus = "industrial_msgs/msg/RobotStatus" {
         header: Header,
         mode: i8,
@@ -88,10 +89,10 @@ messages! {
     SetSpeedSliderRequest = "ur_msgs/srv/SetSpeedSliderFraction_Request" { speed_slider_fraction: f64 }
     #[derive(Copy, Eq)]
     SetSpeedSliderResponse = "ur_msgs/srv/SetSpeedSliderFraction_Response" { success: bool }
-    /// Until version 2.5.
+    /// The layout until version 2.5.
     #[derive(Copy)]
     SetPayloadShort = "ur_msgs/srv/SetPayload_Request" { mass: f32, center_of_gravity: Vector3 }
-    /// Of version 2.6: Humble to Lyrical.
+    /// The layout of version 2.6: Humble to Lyrical.
     #[derive(Copy)]
     SetPayloadRequest = "ur_msgs/srv/SetPayload_Request" {
         mass: f32,
@@ -99,7 +100,7 @@ messages! {
         ixx: f64, iyy: f64, izz: f64, ixy: f64, ixz: f64, iyz: f64,
         transition_time: Span,
     }
-    /// From version 3.0 on: Rolling.
+    /// The layout from version 3.0 on: Rolling.
     #[derive(Copy)]
     SetPayloadInertia = "ur_msgs/srv/SetPayload_Request" { payload: Inertia, transition_time: Span }
     #[derive(Copy, Eq)]
@@ -132,7 +133,7 @@ messages! {
         goal_time_tolerance: Span,
         until_type: u8,
     }
-    /// `until_condition_result`: 0 triggered, 1 not.
+    /// The result of a motion until a condition. `until_condition_result`: 0 triggered, 1 not.
     #[derive(Eq)]
     UntilResult = "ur_msgs/action/FollowJointTrajectoryUntil_Result" {
         error_code: i32, until_condition_result: i32, error_string: String,
@@ -161,7 +162,7 @@ services! {
     SetGravity = "ur_msgs/srv/SetGravity": SetGravityRequest => SetGravityResponse;
 }
 
-/// `ur_msgs/action/ToolContact`
+/// The action `ur_msgs/action/ToolContact`.
 #[derive(Clone, Copy, Debug)]
 pub enum ToolContact {}
 
@@ -172,7 +173,7 @@ impl Action for ToolContact {
     type Feedback = Nothing;
 }
 
-/// `ur_msgs/action/FollowJointTrajectoryUntil`
+/// The action `ur_msgs/action/FollowJointTrajectoryUntil`.
 #[derive(Clone, Copy, Debug)]
 pub enum FollowJointTrajectoryUntil {}
 
@@ -183,7 +184,7 @@ impl Action for FollowJointTrajectoryUntil {
     type Feedback = UntilFeedback;
 }
 
-/// `ur_msgs/action/SendScript`
+/// The action `ur_msgs/action/SendScript`.
 #[derive(Clone, Copy, Debug)]
 pub enum SendScript {}
 

@@ -1,4 +1,4 @@
-//! Each service is understood, refused and answered as it says.
+//! Tests that each service reads, refuses and answers calls as described.
 
 use super::*;
 use crate::frames::Transforms;
@@ -13,7 +13,7 @@ fn deed(offer: &'static Offer, bytes: &[u8], distro: Distro) -> Result<Deed, Ref
     deed_at(offer, bytes, distro, None)
 }
 
-/// Returns what a call asks for of an arm whose tool is there; nobody publishes frames.
+/// Returns the deed of a call for an arm whose tool has this pose; no frames are published.
 fn deed_at(offer: &'static Offer, bytes: &[u8], distro: Distro, tool: Option<[f64; 6]>) -> Result<Deed, Refused> {
     let (names, others) = (Names::new("", "left_").expect("names"), Transforms::default());
     super::deed(offer, bytes, distro, Frames { names: &names, tool, others: &others, now: Instant::ZERO })
@@ -64,7 +64,7 @@ fn the_three_layouts_of_a_payload_are_told_apart() {
         let bytes = if distro == Distro::Rolling { newest.clone() } else { encode(&long) };
         assert_eq!(deed(&SET_PAYLOAD, &bytes, distro), Ok(expected));
     }
-    // One layout read as the other: the mass is no mass.
+    // One layout read as another gives an impossible mass.
     for mass in [1e-3, 0.5, 0.7, 1.5, 2.3, 10.0, 19.999] {
         let newest = SetPayloadInertia { payload: Inertia { m: mass, ..inertia }, ..SetPayloadInertia::default() };
         let long = SetPayloadRequest { mass: mass as f32, ..long };
@@ -128,7 +128,7 @@ fn a_slider_a_direction_and_words_without_content() {
     };
     assert_eq!(down("left_base", -1.0), Ok(Deed::Set(Write::Gravity([0.0, 0.0, 9.82]))));
     assert!(down("map", -1.0).is_err() && down("base", 0.0).is_err());
-    // A base on its side.
+    // The base is mounted on its side.
     let fixed = encode(&TFMessage {
         transforms: vec![TransformStamped {
             header: Header { frame_id: "world".into(), ..Header::default() },
@@ -145,7 +145,7 @@ fn a_slider_a_direction_and_words_without_content() {
     let Ok(Deed::Set(Write::Gravity([x, y, z]))) = asked else { panic!("{asked:?}") };
     assert!(x.abs() < 1e-5 && (y - 9.82).abs() < 1e-5 && z.abs() < 1e-5, "{x} {y} {z}");
     for nothing in [encode(&Nothing::default()), vec![0, 1, 0, 0]] {
-        // Those of UR's driver and those of our own are different things.
+        // The services of UR's driver and our own are different.
         for (offer, asked) in [
             (&RESEND, Deed::Resend),
             (&HAND_BACK, Deed::HandBack),
@@ -184,7 +184,7 @@ fn a_task_frame_may_be_given_in_that_of_the_tool() {
     use std::f64::consts::FRAC_PI_2;
     let mut request = SetForceModeRequest { selection_vector_z: true, r#type: 2, ..SetForceModeRequest::default() };
     (request.speed_limits.linear.z, request.deviation_limits) = (0.05, [0.01; 6]);
-    // 0.1 m along x of the frame that is named, turned by a quarter about its z.
+    // The pose is 0.1 m along x of the named frame, rotated by a quarter turn about its z.
     request.task_frame.pose.position.x = 0.1;
     let half = (FRAC_PI_2 / 2.0).sin();
     (request.task_frame.pose.orientation.z, request.task_frame.pose.orientation.w) = (half, half);

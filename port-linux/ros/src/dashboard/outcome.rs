@@ -1,4 +1,4 @@
-//! What came of a call: the dashboard's reply, with the value that a response carries.
+//! The outcome of a dashboard call: the dashboard's reply with its value.
 
 use outrigger_wire::dashboard::{OperationalMode, Refusal, Reply, UserRole};
 use outrigger_wire::primary::Text;
@@ -7,70 +7,71 @@ use outrigger_wire::robot::ProgramState;
 use crate::readings::robot_mode_number;
 use outrigger_ros2_messages::{ProgramInformation, VersionInformation};
 
-/// What came of a call.
+/// The outcome of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// Whether it was done, or told.
+    /// `true` if the operation was done or the question answered.
     pub success: bool,
-    /// What the dashboard answered, or why it was not asked: one line of UTF-8.
+    /// The dashboard's reply, or the reason why no request was sent: one line of UTF-8.
     pub text: String,
-    /// What it told.
+    /// The value in the reply.
     pub value: Value,
 }
 
-/// The value in a reply, as responses have it (`core/docs/protocol/ros2-surface.md` 5.4).
+/// The value in a reply, in the form of responses (`core/docs/protocol/ros2-surface.md` 5.4).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
-    /// None: it was done, or it was refused.
+    /// No value: the operation was done or refused.
     None,
-    /// Whether a program runs, or the controller is in remote control.
+    /// `true` if a program runs, or if the controller is in remote control.
     Flag(bool),
-    /// A path, a model, the number of a report or the name of a file; empty where there is none.
+    /// A path, a model, the number of a report or the name of a file; empty if there is none.
     Name(String),
-    /// What the loaded program does. PolyScope X tells no name.
+    /// The state and the name of the loaded program. PolyScope X reports no name.
     Program {
-        /// Stopped, playing or paused.
+        /// The state: stopped, playing or paused.
         state: ProgramState,
-        /// Its name, or empty.
+        /// The program's name, or empty.
         name: String,
     },
-    /// Whether the loaded program is saved.
+    /// The loaded program, and whether it is saved.
     Saved {
-        /// Whether it is.
+        /// `true` if the program is saved.
         saved: bool,
-        /// Its name, or empty.
+        /// The program's name, or empty.
         name: String,
     },
-    /// -1 to 8.
+    /// The robot mode, -1 to 8.
     RobotMode(i8),
-    /// Safety mode or safety status, 1 to 23.
+    /// The safety mode or safety status, 1 to 23.
     Safety(i8),
-    /// What a person at the pendant may do.
+    /// The role of the person at the pendant.
     Role(UserRole),
-    /// None where no password is set for the choice.
+    /// The operational mode; `None` if no password is set for the choice.
     Mode(Option<OperationalMode>),
     /// The arm's serial number.
     Serial(u64),
-    /// The software.
+    /// The software version.
     Version(VersionInformation),
-    /// Every program on the controller.
+    /// The programs on the controller.
     Programs(Vec<ProgramInformation>),
 }
 
 impl Outcome {
-    /// Done, with these words.
+    /// Returns a successful outcome with this text.
     #[must_use]
     pub fn done(text: impl Into<String>) -> Self {
         Self { success: true, text: text.into(), value: Value::None }
     }
 
-    /// Not done, for this reason.
+    /// Returns a failed outcome with this reason.
     #[must_use]
     pub fn failed(text: impl Into<String>) -> Self {
         Self { success: false, text: text.into(), value: Value::None }
     }
 
-    /// What `reply` says, which came as `line`. The line may be empty: a Robot API has status codes in place of words.
+    /// Returns the outcome for `reply`, which was received as `line`. The line may be empty, because a Robot API has
+    /// status codes instead of text.
     #[must_use]
     pub fn of(reply: &Reply<'_>, line: Text<'_>) -> Self {
         let value = match reply {
@@ -109,7 +110,7 @@ impl Outcome {
         Self { success: true, text: if text.is_empty() { "done".into() } else { text }, value }
     }
 
-    /// The value, where it is a name.
+    /// Returns the value if it is a name, else an empty text.
     pub(super) fn name(&self) -> String {
         match &self.value {
             Value::Name(name) | Value::Program { name, .. } | Value::Saved { name, .. } => name.clone(),
@@ -117,7 +118,7 @@ impl Outcome {
         }
     }
 
-    /// The value, where it is a flag.
+    /// Returns the value if it is a flag, else `false`.
     pub(super) const fn flag(&self) -> bool {
         match self.value {
             Value::Flag(yes) | Value::Saved { saved: yes, .. } => yes,
@@ -126,18 +127,19 @@ impl Outcome {
     }
 }
 
-/// The dashboard's own words where it has any, with what they mean where they do not say it.
+/// Returns the dashboard's own text if there is one, followed by its meaning if the text does not state it.
 fn refused(refusal: &Refusal<'_>, line: Text<'_>) -> String {
     match refusal {
         Refusal::NotUnderstood(text) | Refusal::Failed(text) => readable(*text),
         refusal if line.0.is_empty() => refusal.to_string(),
-        // A Robot API gives a status here; that it is local control was found out by another question.
+        // A Robot API returns a status here; local control was detected by another request.
         Refusal::NeedsRemoteControl => format!("{}: {refusal}", readable(line)),
         Refusal::TooEarly | Refusal::FileNotFound(_) => readable(line),
     }
 }
 
-/// The number behind the third point: 1101319 of `URSoftware 5.12.0.1101319 (Mar 22 2022)`; 0 where there is none.
+/// Returns the number after the third point: 1101319 of `URSoftware 5.12.0.1101319 (Mar 22 2022)`; 0 if there is
+/// none.
 fn build(text: Text<'_>) -> u32 {
     let text = text.to_string();
     let last = text.split('.').nth(3).unwrap_or_default();
@@ -145,7 +147,8 @@ fn build(text: Text<'_>) -> u32 {
     last.get(..end).and_then(|digits| digits.parse().ok()).unwrap_or(0)
 }
 
-/// UTF-8 where it is, Latin-1 otherwise; control characters are spelt out, for a zero would end a text early in C.
+/// Decodes valid UTF-8 as such and other bytes as Latin-1. Control characters are escaped, because a zero would end a
+/// text early in C.
 fn readable(text: Text<'_>) -> String {
     let decoded = std::str::from_utf8(text.0).map_or_else(|_| text.to_string(), str::to_owned);
     if !decoded.contains(char::is_control) {

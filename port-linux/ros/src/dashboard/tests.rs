@@ -17,7 +17,7 @@ fn asked(name: &str, request: &impl Message) -> Result<DashboardAsk, String> {
     ask(offer(name), &encode(request)).map_err(|refused| refused.to_string())
 }
 
-/// A call of each service that can be asked for.
+/// Returns a sample call of each service.
 fn sample(offer: &'static Offer) -> DashboardAsk {
     let bytes = match offer.service {
         Load::TYPE => encode(&LoadRequest { filename: "weld.urp".into() }),
@@ -39,7 +39,7 @@ fn sample(offer: &'static Offer) -> DashboardAsk {
     ask(offer, &bytes).unwrap_or_else(|refused| panic!("{}: {refused}", offer.name))
 }
 
-/// From when on each family knows a request, by the core.
+/// Returns the first version of each controller family that supports a request, according to the core.
 fn since(kind: RequestKind) -> String {
     let families = [("CB", (1, 0), true), ("e-Series", (5, 0), false), ("PolyScope X", (10, 0), false)];
     let known = families.into_iter().filter_map(|(family, (major, minor), always)| {
@@ -78,7 +78,7 @@ fn every_service_asks_for_something_and_answers_its_own_type() {
         sample(offer);
         let refused = answer(offer, &Outcome::failed("no"));
         let done = answer(offer, &Outcome::done("no"));
-        // The same but for one byte, the success; a raw request has none.
+        // The response is the same except for one byte, the success; a raw request has none.
         let differ = refused.iter().zip(&done).filter(|(a, b)| a != b).count();
         assert_eq!(differ, usize::from(offer.service != RawRequest::TYPE), "{}", offer.name);
     }
@@ -204,7 +204,7 @@ fn polyscope_x_loads_by_name_and_others_by_file() {
     }
 }
 
-/// The response to what the dashboard says to a call of `name`, as this type.
+/// Returns the response to a call of `name` when the dashboard replies with `line`.
 fn response<M: Message>(name: &str, line: &str) -> M {
     let asked = sample(offer(name));
     let kind = asked.request().expect("a request").kind();

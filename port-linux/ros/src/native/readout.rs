@@ -1,4 +1,4 @@
-//! What the topics of Surface N are filled with.
+//! Fills the topics of Surface N from the readings.
 
 use outrigger_core::command::outputs::digital_levels;
 use outrigger_wire::robot::Generation;
@@ -12,18 +12,18 @@ use outrigger_ros2_messages::{
     Accel, AnalogIO, AnalogPin, DigitalIO, DigitalPin, Header, Inertia, Span, TransformStamped, Vector3,
 };
 
-/// Takes a topic and its message, if there is one.
+/// A callback that takes a topic and its message, if there is one.
 type Take<'t> = dyn FnMut(&'static Topic, Option<Vec<u8>>) + 't;
 
 fn put<M: Message>(take: &mut Take<'_>, topic: &'static Topic, message: Option<M>) {
     take(topic, message.as_ref().map(encode));
 }
 
-/// Shows every topic once, with the message that readings fill.
+/// Passes every topic once, with the message filled from the readings or `None`.
 pub(super) fn each(arm: &Arm, terminals: Terminals, readings: &Readings, stamp: Time, take: &mut Take<'_>) {
     let of = Readout { arm, readings, stamp };
     put(take, &TARGET_JOINT_STATES, of.joints([Variable::TargetQ, Variable::TargetQd, Variable::TargetMoment]));
-    // A current gives no torque: the factors of the motors are not known.
+    // A current cannot be converted into a torque, because the motors' factors are unknown.
     put(take, &JOINT_STATES, of.joints([Variable::ActualQ, Variable::ActualQd, Variable::ActualTorque]));
     put(take, &ACTUAL_TCP_STATE, of.tcp_state(tool_pose(readings), Variable::ActualTcpSpeed));
     put(take, &TARGET_TCP_STATE, of.tcp_state(of.pose(Variable::TargetTcpPose), Variable::TargetTcpSpeed));
@@ -73,20 +73,20 @@ struct Readout<'r> {
     stamp: Time,
 }
 
-/// `runtime_state` of a program that plays.
+/// The values of `runtime_state` of a program that plays, pauses or resumes.
 const PLAYING: i8 = 2;
 const PAUSING: i8 = 3;
 const RESUMING: i8 = 5;
 
-/// Pins of one digital port of the control box, and of the tool's.
+/// The number of pins of one digital port of the control box, and of the tool.
 const BOX_PINS: u8 = 8;
 const TOOL_PINS: u8 = 2;
-/// Their first bits.
+/// The first bit of each digital port.
 const STANDARD: u8 = 0;
 const CONFIGURABLE: u8 = 8;
 const TOOL: u8 = 16;
 
-/// Values with the pins that they are at.
+/// The analog variables with the pins that they belong to.
 const INPUTS: [(Variable, u8); 2] = [(Variable::AnalogInput0, 0), (Variable::AnalogInput1, 1)];
 const OUTPUTS: [(Variable, u8); 2] = [(Variable::AnalogOutput0, 0), (Variable::AnalogOutput1, 1)];
 const TOOL_INPUTS: [(Variable, u8); 2] = [(Variable::ToolAnalogInput0, 0), (Variable::ToolAnalogInput1, 1)];
@@ -108,7 +108,7 @@ impl Readout<'_> {
         Some(SpeedSliderFraction { header: self.header(""), data: data? })
     }
 
-    /// A current \[A\], which RTDE tells in mA.
+    /// Returns a current \[A\]; RTDE reports it in mA.
     fn ampere(&self, of: Variable) -> Option<f64> {
         let current = self.readings.number(of)?;
         Some(if self.readings.is_by_rtde(of) { current * 1e-3 } else { current })
@@ -174,7 +174,7 @@ impl Readout<'_> {
         let of = Variable::ActualExecutionTime;
         let told = self.readings.number(of)?;
         let seconds = if self.readings.is_by_rtde(of) { told * 1e-3 } else { told };
-        // What is no duration, or longer than any cycle.
+        // Rejects a value that is not a duration or is longer than any cycle.
         if !(0.0..3600.0).contains(&seconds) {
             return None;
         }
@@ -190,12 +190,12 @@ impl Readout<'_> {
         }
     }
 
-    /// A bit of the robot's status.
+    /// Returns a bit of the robot's status.
     fn status(&self, bit: u32) -> Option<bool> {
         self.readings.bits(Variable::RobotStatusBits).map(|bits| bits >> bit & 1 == 1)
     }
 
-    /// The same of a button, of which the other ports do not tell.
+    /// Returns the bit of a button, which only RTDE reports.
     fn button(&self, bit: u32) -> Option<bool> {
         self.status(bit).filter(|_| self.readings.is_by_rtde(Variable::RobotStatusBits))
     }
@@ -208,7 +208,7 @@ impl Readout<'_> {
         if let Some(state) = self.readings.integer(Variable::RuntimeState) {
             return i8::try_from(state).ok();
         }
-        // As 30001 and 30002 tell it: by two flags.
+        // Ports 30001 and 30002 report it as two flags.
         let paused = self.readings.number(Variable::ProgramPaused)? > 0.0;
         Some(match (paused, self.status(1)?) {
             (true, _) => 4,
@@ -285,13 +285,13 @@ impl Readout<'_> {
         Some(WrenchStamped { header: self.header(frame), wrench: self.force()?.into() })
     }
 
-    /// Levels, bits 0 to 7 standard, 8 to 15 configurable, 16 and 17 at the tool.
+    /// Returns the levels of digital pins: bits 0 to 7 standard, 8 to 15 configurable, 16 and 17 at the tool.
     fn levels(&self, of: Variable) -> Option<u32> {
         let generation = if self.readings.is_cb2() { Generation::Cb2 } else { Generation::ESeries };
         Some(digital_levels(u32::try_from(self.readings.bits(of)?).ok()?, generation))
     }
 
-    /// Levels of one port; CB2 has no configurable one.
+    /// Returns the levels of one port; CB2 has no configurable one.
     fn port(&self, of: Variable, first: u8, pins: u8) -> Option<Vec<bool>> {
         if first == CONFIGURABLE && self.readings.is_cb2() {
             return None;
@@ -311,7 +311,8 @@ impl Readout<'_> {
         }
     }
 
-    /// What a terminal is for: 0 current, 1 voltage. 30001 and 30002 tell it of outputs alone; inputs of CB2's box are for voltage.
+    /// Returns the domain of a terminal: 0 current, 1 voltage. Ports 30001 and 30002 report it for outputs alone;
+    /// inputs of CB2's control box are for voltage.
     fn domain(&self, of: Variable) -> Option<u8> {
         let (types, bit) = match of {
             Variable::AnalogInput0 => (Variable::AnalogIoTypes, 0),

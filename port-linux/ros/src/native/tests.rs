@@ -19,7 +19,7 @@ fn a_serial_number_makes_names_in_the_forms_that_are_known_and_within_others() {
     assert_eq!(of("serial", "left_"), pair("/UR20225300015", "left_"));
     assert_eq!(of("/cell/UR{serial}", ""), pair("/cell/UR20225300015", ""));
     assert_eq!(of("/cell", "UR{serial}_"), pair("/cell", "UR20225300015_"));
-    // ROS 2 lets no name begin with a digit.
+    // ROS 2 does not allow a name that begins with a digit.
     assert!(of("{serial}", "").unwrap_err().to_string().contains("no digit first"));
     assert!(names_by_serial("serial", "", " ").unwrap_err().to_string().contains("a serial number such as"));
     let made = ["serial", "{serial}", "/a/UR{serial}"].map(|namespace| by_serial(namespace, ""));
@@ -59,7 +59,7 @@ fn set(of: impl IntoIterator<Item = &'static Topic>) -> BTreeSet<&'static str> {
     of.into_iter().map(|topic| topic.name).collect()
 }
 
-/// Whether bytes are a message of a type, whose header has the stamp of [`state`].
+/// Returns `true` if the bytes are a message of this type whose header has the stamp of [`state`].
 fn is_of(message: &str, bytes: &[u8]) -> bool {
     macro_rules! decoded {
         ($( $of:ty ),*) => { $(
@@ -132,7 +132,7 @@ fn values_have_the_units_and_frames_of_the_surface() {
     assert_eq!((actual.header.frame_id.as_str(), actual.pose.position.z), ("UR20225300015_base", 0.3));
     assert_eq!((actual.speed.linear.x, actual.speed.angular.z), (0.01, 0.5));
     assert_eq!(of::<TCPState>(&told, "target_tcp_state").pose.position.x, 0.4);
-    // mA and ms by RTDE.
+    // RTDE reports mA and ms.
     let tool: VoltageCurrentStamped = of(&told, "tool_voltage_current");
     assert_eq!((tool.voltage, tool.current), (24.0, 0.06));
     assert_eq!(of::<Current>(&told, "io_current").data, 0.04);
@@ -140,7 +140,7 @@ fn values_have_the_units_and_frames_of_the_surface() {
     let robot: VoltageCurrentStamped = of(&told, "robot_voltage_current");
     assert_eq!((robot.voltage, robot.current), (48.0, 0.75));
     assert_eq!(of::<ControlCycle>(&told, "control_cycle").data, 77);
-    // The finer of the two.
+    // The finer of the two statuses is used.
     assert_eq!(of::<SafetyStatus>(&told, "safety_status").data, 12);
     assert_eq!(of::<RuntimeState>(&told, "program_state").data, 4);
     let modes: JointMode = of(&told, "joint_mode");
@@ -195,7 +195,7 @@ fn a_cb3_that_is_read_by_30003_tells_what_is_in_its_packet() {
     readings.identified(SoftwareVersion::new(3, 2));
     let told = first(&readings, Terminals::Grouped);
     let missing = [
-        // No board of the tool, and no payload in this packet.
+        // This packet has no tool board and no payload.
         "tool_temperature",
         "joint_mode",
         "tool_voltage_current",
@@ -203,7 +203,7 @@ fn a_cb3_that_is_read_by_30003_tells_what_is_in_its_packet() {
         "tool_analog_io",
         "tcp_offset",
         "payload",
-        // No terminals but digital ones.
+        // This packet has no terminals except digital ones.
         "control_box_analog_io",
         "io_current",
         "target_speed_fraction",
@@ -216,7 +216,7 @@ fn a_cb3_that_is_read_by_30003_tells_what_is_in_its_packet() {
     let expected: BTreeSet<&str> = never.iter().chain(&missing).copied().collect();
     assert_eq!(set(absent(&readings, Terminals::Grouped)), expected);
     assert_eq!(told.len() + missing.len(), topics(Terminals::Grouped).count());
-    // A current is no torque.
+    // A current is not a torque.
     assert_eq!(of::<JointState>(&told, "joint_states").effort, Vec::<f64>::new());
     assert_eq!(of::<ControlCycle>(&told, "control_cycle").data, 250);
     assert_eq!(of::<SpeedSliderFraction>(&told, "actual_speed_fraction").data, 0.75);
@@ -248,7 +248,7 @@ fn a_cb2_has_its_own_modes_and_terminals() {
         assert!(absent.contains(name), "{name}");
     }
     assert!(told.iter().any(|(topic, _)| topic.name == "tool_accelerometer"));
-    // An emergency stop is a mode of its own there, without power.
+    // On CB2 an emergency stop is a robot mode of its own, without power.
     take(&mut readings, Port::Realtime, &[("robot_mode", Value::F64(5.0))]);
     let told = first(&readings, Terminals::Grouped);
     assert_eq!((of::<RobotMode>(&told, "robot_mode").data, of::<SafetyStatus>(&told, "safety_status").data), (3, 7));
@@ -264,19 +264,19 @@ fn a_controller_that_is_read_by_30002_alone_tells_its_parts() {
     assert_eq!((state.position, state.velocity, state.effort), (vec![0.25; 6], vec![0.125; 6], vec![]));
     assert_eq!(of::<JointState>(&told, "target_joint_states").position, vec![0.5; 6]);
     assert_eq!(of::<JointMode>(&told, "joint_mode").joint_modes, [253; 6]);
-    // Paused, by the flag; amperes as they are.
+    // The flag says paused; amperes are unchanged.
     assert_eq!(of::<RuntimeState>(&told, "program_state").data, 4);
     assert_eq!(of::<VoltageCurrentStamped>(&told, "tool_voltage_current").current, 0.5);
     assert_eq!(of::<Current>(&told, "io_current").data, 0.25);
     assert_eq!(of::<ToolOutputMode>(&told, "tool_output_mode").output_pin_mode, [2, 3]);
     assert!(of::<BoolStamped>(&told, "teach_button_pressed").data && of::<BoolStamped>(&told, "arm_powered_on").data);
-    // What an input is for is told of outputs alone.
+    // The domain is reported for outputs alone.
     let analog: AnalogIOStateStamped = of(&told, "control_box_analog_io");
     assert_eq!((analog.io_state.analog_inputs.len(), analog.io_state.analog_outputs.len()), (0, 2));
     assert_eq!(analog.io_state.analog_outputs[0], AnalogPin { pin: 0, domain: 0, value: 0.004 });
     assert_eq!(of::<SpeedSliderFraction>(&told, "target_speed_fraction").data, 0.5);
     let absent = set(absent(&readings, Terminals::Grouped));
-    // A pose without a speed is no state of the tool; the transform needs none.
+    // A pose without a speed does not make a state of the tool; the transform needs no speed.
     for name in ["actual_tcp_state", "actual_speed_fraction", "power_button_pressed", "tcp_wrench", "control_cycle"] {
         assert!(absent.contains(name) && !told.iter().any(|(topic, _)| topic.name == name), "{name}");
     }
@@ -342,7 +342,7 @@ fn what_is_told_on_change_is_told_once_and_again_when_it_changes() {
         native.state(&readings, Time { sec: 9, nanosec: 0 }, &mut |topic, bytes| told.push((topic, bytes)));
         told
     };
-    // Another stamp is no change.
+    // Another stamp is not a change.
     let same = later(&[]);
     assert!(same.iter().all(|(topic, _)| matches!(topic.when, When::State | When::Powered)));
     let each_time = |topic: &&&Topic| matches!(topic.when, When::State | When::Powered);
@@ -355,7 +355,7 @@ fn what_is_told_on_change_is_told_once_and_again_when_it_changes() {
     assert_eq!(on_change(&told), BTreeSet::from(["robot_mode", "tool_temperature"]));
     assert_eq!(of::<RobotMode>(&told, "robot_mode").header.stamp.sec, 9);
     let told = later(&[("actual_digital_output_bits", Value::Unsigned(0x0_8000))]);
-    // Of the box nothing has changed.
+    // Nothing of the control box has changed.
     assert_eq!(on_change(&told), BTreeSet::from(["tool_digital_io"]));
     assert!(on_change(&later(&[])).is_empty());
 }
@@ -367,21 +367,21 @@ fn without_power_only_what_does_not_need_it_is_told() {
     let all = TOPICS.iter().filter(|topic| needs(topic)).count();
     let mut readings = Readings::default();
     take(&mut readings, Port::Rtde, RTDE);
-    // The bit counts, whatever the mode.
+    // The bit decides, whatever the mode.
     take(&mut readings, Port::Rtde, &[("robot_status_bits", Value::Unsigned(0))]);
     let mut native = native(Terminals::Grouped);
     let told = state(&mut native, &readings);
     assert_eq!((powered(&told), told.len()), (0, topics(Terminals::Grouped).count() - all));
     take(&mut readings, Port::Rtde, &[("robot_status_bits", Value::Unsigned(1))]);
     assert_eq!(powered(&state(&mut native, &readings)), all);
-    // Unchanged temperatures are not told again when power comes back.
+    // Unchanged temperatures are not published again when power comes back.
     take(&mut readings, Port::Rtde, &[("robot_status_bits", Value::Unsigned(0))]);
     assert_eq!(powered(&state(&mut native, &readings)), 0);
     take(&mut readings, Port::Rtde, &[("robot_status_bits", Value::Unsigned(1))]);
     let told = state(&mut native, &readings);
     assert!(!told.iter().any(|(topic, _)| topic.when == When::PoweredChange) && powered(&told) > 0);
 
-    // Without the bit, the mode counts: from idle on. Without either, there is no reason to be silent.
+    // Without the bit the mode decides: from idle on there is power. Without either, the topics are published.
     let shows = |fields: &[(&str, Value<'_>)]| {
         let mut readings = Readings::default();
         take(&mut readings, Port::Realtime, &[("q_actual", Value::F64s(&[0.0; 6]))]);

@@ -1,4 +1,4 @@
-//! Others, and what is theirs, in words.
+//! Describes the other participants of a domain and their endpoints as text.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -6,10 +6,10 @@ use std::fmt;
 use super::{Prefix, Seen, prefix};
 use outrigger_ros2_messages::Gid;
 
-/// So many names are said at once; of the rest how many there are.
+/// The largest number of names listed at once; of the rest only the count is given.
 const NAMED: usize = 3;
 
-/// Names, in words.
+/// A list of names as text.
 pub(super) struct Listed<'n>(pub(super) &'n BTreeSet<String>);
 
 impl fmt::Display for Listed<'_> {
@@ -23,7 +23,7 @@ impl fmt::Display for Listed<'_> {
     }
 }
 
-/// Who made an implementation of DDS, by the number that the OMG has given it.
+/// Returns the vendor of a DDS implementation by the number that the OMG has assigned.
 pub(super) fn vendor(of: [u8; 2]) -> String {
     match of {
         [1, 0x01] => "RTI Connext".into(),
@@ -31,26 +31,27 @@ pub(super) fn vendor(of: [u8; 2]) -> String {
         [1, 0x0f] => "Fast DDS".into(),
         [1, 0x10] => "Cyclone DDS".into(),
         [1, 0x11] => "GurumDDS".into(),
-        // That of this program, too.
+        // This program uses RustDDS, too.
         [1, 0x12] => "RustDDS".into(),
         [a, b] => format!("DDS of vendor {a:02x}{b:02x}"),
     }
 }
 
 impl Seen {
-    /// Each program that is there, by its nodes where it tells of some.
+    /// Returns every program in the domain, by its first node if it has announced one.
     #[must_use]
     pub(crate) fn programs(&self) -> Vec<String> {
         self.prefixes().into_iter().map(|of| self.program(of)).collect()
     }
 
-    /// Whoever has told of something that it offers, asks for or is; an announcement alone may be heard in one direction only.
+    /// Returns every participant that has announced an endpoint or a node. A participant that has only announced
+    /// itself is left out, because that message may arrive in one direction only.
     pub(crate) fn prefixes(&self) -> BTreeSet<Prefix> {
         let nodes = self.nodes.iter().map(|nodes| nodes.prefix);
         self.endpoints.iter().map(|endpoint| prefix(endpoint.gid)).chain(nodes).collect()
     }
 
-    /// Who has this endpoint.
+    /// Describes the node or program that owns this endpoint.
     pub(super) fn who(&self, gid: Gid) -> String {
         let mut nodes = self.nodes.iter().flat_map(|of| &of.nodes);
         let node = nodes.find(|(_, endpoints)| endpoints.contains(&gid));
@@ -60,7 +61,7 @@ impl Seen {
         }
     }
 
-    /// Who a participant is, by its first node.
+    /// Describes a participant by its first node.
     pub(super) fn program(&self, of: Prefix) -> String {
         let first = self.nodes.iter().find(|nodes| nodes.prefix == of).and_then(|nodes| nodes.nodes.first());
         match first {
@@ -69,7 +70,7 @@ impl Seen {
         }
     }
 
-    /// Whose DDS, and where.
+    /// Describes the DDS implementation and the address of a participant.
     pub(super) fn of_vendor(&self, of: Prefix) -> String {
         let known = self.participants.iter().find(|known| known.prefix == of);
         let at = self.endpoints.iter().filter(|endpoint| prefix(endpoint.gid) == of).find_map(|endpoint| endpoint.at);
@@ -82,7 +83,7 @@ impl Seen {
     }
 }
 
-/// The name in ROS: `/joint_states` of `rt/joint_states`, `/set_io` of `rq/set_ioRequest`.
+/// Returns the name in ROS: `/joint_states` for `rt/joint_states`, `/set_io` for `rq/set_ioRequest`.
 pub(super) fn ros_name(topic: &str) -> String {
     let (kind, name) = topic.split_once('/').unwrap_or(("", topic));
     let name = match kind {
@@ -93,7 +94,7 @@ pub(super) fn ros_name(topic: &str) -> String {
     format!("/{name}")
 }
 
-/// The type in ROS: `sensor_msgs/msg/JointState` of `sensor_msgs::msg::dds_::JointState_`.
+/// Returns the type in ROS: `sensor_msgs/msg/JointState` for `sensor_msgs::msg::dds_::JointState_`.
 pub(super) fn ros_type(kind: &str) -> String {
     let ours = kind.replace("::dds_::", "/").replace("::", "/");
     ours.strip_suffix('_').map_or_else(|| kind.to_owned(), str::to_owned)

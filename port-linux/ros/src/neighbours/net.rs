@@ -1,4 +1,4 @@
-//! Whether anybody can be found at all: interfaces, multicast and ports.
+//! Checks the conditions for discovery: interfaces, multicast and ports.
 
 use std::fmt::Write as _;
 use std::net::IpAddr;
@@ -6,46 +6,47 @@ use std::net::IpAddr;
 use super::about::vendor;
 use super::{About, Finding, Prefix, Seen};
 
-/// Somebody's announcement of itself, by whichever interface it came.
+/// An announcement received from another participant, on any interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Heard {
-    /// Whose.
+    /// The participant that announces itself.
     pub(crate) prefix: Prefix,
-    /// Of which DDS.
+    /// The vendor of its DDS implementation.
     pub(crate) vendor: [u8; 2],
-    /// From where.
+    /// The address that it was sent from.
     pub(crate) from: IpAddr,
-    /// The address of this machine that faces it.
+    /// The address of this machine's interface that faces the sender.
     pub(crate) facing: IpAddr,
 }
 
-/// What became of a datagram that was sent to the group of discovery by the interface of this node.
+/// The outcome of a datagram that was sent to the multicast group of discovery through an interface of this node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Multicast {
-    /// It came back.
+    /// The datagram was received by this machine.
     Returns,
-    /// It did not.
+    /// The datagram was not received.
     Lost,
-    /// It could not be sent, or listened to.
+    /// Sending or listening failed, for this reason.
     Refused(String),
 }
 
-/// How this machine stands in the network.
+/// The network conditions of this machine.
 #[derive(Clone, Debug)]
 pub(crate) struct Surroundings {
-    /// The interfaces by which this node joins, each with what became of a message to all that was sent by it.
+    /// The interfaces through which this node joins, each with the outcome of a multicast datagram sent through it.
     pub(crate) interfaces: Vec<(IpAddr, Multicast)>,
-    /// Which domain.
+    /// The number of the domain.
     pub(crate) domain: u16,
-    /// Hosts that are told of this node by name.
+    /// The hosts to which this node announces itself by name.
     pub(crate) peers: Vec<String>,
-    /// Why the port at which a domain is announced cannot be listened to.
+    /// The reason why the port for announcements of the domain cannot be opened; `None` if it can.
     pub(crate) port: Option<String>,
-    /// Who announces itself, each once.
+    /// The announcements received, one for each participant.
     pub(crate) heard: Vec<Heard>,
 }
 
-/// UDP port at which those of a domain announce themselves (`core/docs/protocol/ros2-surface.md` 6).
+/// Returns the UDP port on which the participants of a domain announce themselves
+/// (`core/docs/protocol/ros2-surface.md` 6).
 #[must_use]
 pub(crate) const fn discovery_port(domain: u16) -> u16 {
     7400_u16.saturating_add(domain.saturating_mul(250))
@@ -56,7 +57,8 @@ impl Surroundings {
         self.interfaces.iter().map(|(interface, _)| *interface).collect()
     }
 
-    /// The failure of multicast, in words, where it works at no interface of a network; with the address of the first of these.
+    /// Returns the failure of multicast as text if it works on none of the network interfaces, with the address of
+    /// the first of these.
     fn without_multicast(&self) -> Option<(IpAddr, String)> {
         let networks = || self.interfaces.iter().filter(|(interface, _)| !interface.is_loopback());
         if networks().any(|(_, multicast)| *multicast == Multicast::Returns) {
@@ -73,12 +75,12 @@ impl Surroundings {
     }
 }
 
-/// Returns addresses as a sentence has them.
+/// Returns addresses as a comma-separated list.
 pub(crate) fn listed(addresses: &[IpAddr]) -> String {
     addresses.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns what keeps others from being found, and where they are.
+/// Returns the findings about conditions that prevent discovery, and about where to look for other participants.
 #[must_use]
 pub(crate) fn surroundings(around: &Surroundings, seen: &Seen) -> Vec<Finding> {
     let Surroundings { interfaces: _, domain, peers, port, heard } = around;
@@ -131,7 +133,8 @@ pub(crate) fn surroundings(around: &Surroundings, seen: &Seen) -> Vec<Finding> {
     found
 }
 
-/// Ports of a domain are the one of announcements and those behind it up to this one, for more than a hundred participants.
+/// The last port of a domain, relative to the port for announcements. The ports between suffice for more than a
+/// hundred participants.
 const LAST_PORT: u16 = 249;
 
 fn and_more(of: usize) -> String {
@@ -156,7 +159,7 @@ fn of_elsewhere(around: &Surroundings, elsewhere: &[&&Heard]) -> Option<String> 
     ))
 }
 
-/// Returns the steps to take where nobody is heard.
+/// Returns the steps to take if no announcement is received.
 fn nobody(addresses: &[IpAddr], domain: u16) -> String {
     let nothing = if domain == 0 { " or nothing" } else { "" };
     let mut steps = vec![format!("same domain? `echo $ROS_DOMAIN_ID` there prints {domain}{nothing}")];

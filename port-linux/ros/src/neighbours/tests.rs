@@ -42,7 +42,7 @@ fn theirs(of: u8, side: Side, topic: &str, kind: &str, qos: Qos) -> Endpoint {
     }
 }
 
-/// One participant each, of Cyclone DDS.
+/// Returns the endpoints with one participant each, of Cyclone DDS.
 fn seen(endpoints: Vec<Endpoint>) -> Seen {
     let participants = endpoints.iter().map(|of| Participant { prefix: prefix(of.gid), vendor: [1, 0x10] }).collect();
     Seen { participants, endpoints, nodes: vec![] }
@@ -139,7 +139,7 @@ fn a_writer_that_offers_less_is_not_heard() {
     );
 }
 
-/// Each pair of qualities, against what DDS says of them.
+/// Checks each pair of qualities against the rules of DDS.
 #[test]
 fn every_pair_of_qualities_is_judged_as_dds_matches() {
     let all = [false, true]
@@ -272,7 +272,7 @@ fn others_on_another_interface_are_to_be_followed_where_nobody_is_here() {
     );
     let somebody = seen(vec![theirs(1, Side::Reads, "rt/x", JOINTS, Qos::SYSTEM)]);
     assert!(matches!(&surroundings(&around, &somebody)[..], [one] if !one.fix));
-    // Whoever is heard there and found here is no trouble.
+    // A participant that is both announced and found causes no finding.
     let the_same = seen(vec![theirs(7, Side::Reads, "rt/x", JOINTS, Qos::SYSTEM)]);
     assert_eq!(surroundings(&around, &the_same), []);
 }
@@ -286,7 +286,7 @@ fn multicast_that_does_not_come_back_matters_where_it_is_needed() {
         let named = Surroundings { peers: vec!["10.0.0.5".into()], ..lost };
         assert_eq!(surroundings(&named, &somebody), []);
         assert_eq!(surroundings(&around_all(&[(HERE, multicast.clone())]), &somebody), []);
-        // One network of several that has multicast is enough.
+        // Multicast on one of several networks is enough.
         let one_has = around_all(&[(NETWORK, multicast), ([10, 1, 0, 9], Multicast::Returns)]);
         assert_eq!(surroundings(&one_has, &somebody), []);
     }
@@ -299,7 +299,8 @@ fn a_port_that_somebody_has_for_himself_is_named() {
     one(&surroundings(&taken, &somebody), About::Discovery, &["UDP port 8150", "domain 3", "ss -ulpn"]);
 }
 
-/// It announces itself here and tells nothing: what is heard in one direction alone is not taken for somebody who hears.
+/// A participant that announces itself here and announces nothing else is not counted as reachable, because its
+/// messages may arrive in one direction alone.
 #[test]
 fn somebody_who_is_heard_and_does_not_answer_is_told_of() {
     let heard = Heard {

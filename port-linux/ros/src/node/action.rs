@@ -1,4 +1,4 @@
-//! One action on the transport: its endpoints, and its goals.
+//! An action on the transport: its endpoints and its goals.
 
 use std::collections::BTreeSet;
 
@@ -14,20 +14,20 @@ use super::settings::Remarks;
 use crate::goals::Goals;
 use outrigger::exit::Failure;
 
-/// An action. What its results are is told when one ends.
+/// An action. The type of its results is given when a goal ends.
 pub(super) struct Action {
     send: In,
     cancel: In,
     result: In,
     feedback: Out,
     status: Out,
-    /// With answers to whoever asks for a result, as bytes.
+    /// The goals, with encoded responses for the clients that request a result.
     goals: Goals<Vec<u8>, Asker>,
-    /// The answer where there is no such goal.
+    /// The response for a goal that does not exist.
     unknown: Vec<u8>,
 }
 
-/// What came for an action.
+/// The meaning of data that arrived for an action.
 pub(super) enum Came {
     /// A goal, to be accepted or rejected.
     Goal(Vec<u8>, Asker),
@@ -40,10 +40,10 @@ pub(super) enum Came {
 }
 
 impl Action {
-    /// Offers it, with results of the kind `R`.
+    /// Offers the action, with results of type `R`.
     ///
     /// # Errors
-    /// [`Failure::BadInput`] where the transport refuses.
+    /// [`Failure::BadInput`] if the transport refuses.
     pub(super) fn offer<R: Message + Default>(
         dds: &mut impl Offers,
         names: &Names,
@@ -62,14 +62,14 @@ impl Action {
         })
     }
 
-    /// What came, where it is for this action. Cancels and questions for results are answered here.
+    /// Classifies data that arrived, and answers cancel and result requests for this action.
     pub(super) fn arrival(&mut self, arrival: Arrival, dds: &mut Dds, remarks: &mut Remarks) -> Came {
         let Arrival { at, ref bytes, asker: Some(asker) } = arrival else { return Came::Other(arrival) };
         if at == self.send {
             return Came::Goal(arrival.bytes, asker);
         }
         if at == self.cancel {
-            // Bytes that are none name no goal.
+            // Bytes that cannot be decoded name no goal.
             let (ids, response) = match decode::<CancelGoalRequest>(bytes) {
                 Ok(request) => self.goals.cancel(&request),
                 Err(error) => {
@@ -91,12 +91,12 @@ impl Action {
         Came::Nothing
     }
 
-    /// Whether there is a goal of this number.
+    /// Returns `true` if there is a goal with this identifier.
     pub(super) fn knows(&self, id: &GoalId) -> bool {
         self.goals.status(id) != Status::Unknown
     }
 
-    /// A goal is done from now on; who asked is told so.
+    /// Accepts a goal and answers the client.
     pub(super) fn accept(&mut self, id: GoalId, asker: Option<Asker>, dds: &mut Dds, stamp: Time) {
         let accepted = self.goals.accept(id, stamp).is_ok();
         if let Some(asker) = asker {
@@ -115,7 +115,7 @@ impl Action {
         }
     }
 
-    /// A goal has ended so: whoever waits for that is told.
+    /// Ends a goal and sends its result to the clients that wait for it.
     pub(super) fn end<R: Message>(&mut self, id: &GoalId, how: Status, result: R, nanos: u64, dds: &mut Dds) {
         let answer = encode(&GetResultResponse { status: how as i8, result });
         for asker in self.goals.end(id, how, answer.clone(), nanos) {
@@ -124,7 +124,7 @@ impl Action {
         self.tell(dds);
     }
 
-    /// How far a goal is.
+    /// Publishes the progress of a goal.
     pub(super) fn progress<F>(&self, goal_id: GoalId, feedback: F, dds: &mut Dds)
     where
         FeedbackMessage<F>: Message,
@@ -132,20 +132,20 @@ impl Action {
         dds.publish(self.feedback, encode(&FeedbackMessage { goal_id, feedback }));
     }
 
-    /// Results that were kept long enough go.
+    /// Drops results that were kept long enough.
     pub(super) fn forget(&mut self, nanos: u64, dds: &mut Dds) {
         if self.goals.forget(nanos) {
             self.tell(dds);
         }
     }
 
-    /// How its goals stand.
+    /// Publishes the status of every goal.
     fn tell(&self, dds: &mut Dds) {
         dds.publish(self.status, encode(&self.goals.statuses()));
     }
 }
 
-/// A goal is not done; an answer to one has no words.
+/// Answers that a goal is rejected; the response has no text.
 pub(super) fn reject(asker: Asker, dds: &mut Dds) {
     dds.answer(asker, encode(&SendGoalResponse::default()));
 }

@@ -1,28 +1,31 @@
-//! Messages by which `rustdds` matches its endpoints again with those of a participant that was given up and is there again.
+//! Makes messages by which `rustdds` matches its endpoints again with those of a participant that was lost and has
+//! come back.
 //!
-//! `rustdds` 0.15 keeps what it knows of the endpoints of a participant that it gave up, and restores it when that participant announces
-//! itself, but does not match its own endpoints with them. It does so for each topic of which the participant is heard to speak by the
-//! discovery of topics (`DCPSTopic`), which the middlewares of ROS 2 do not use. It is told of them here in the name of the participant.
+//! `rustdds` 0.15 keeps the endpoints of a participant that it gave up, and restores them when that participant
+//! announces itself, but does not match its own endpoints with them. It matches the endpoints of a topic when the
+//! participant announces that topic in the discovery of topics (`DCPSTopic`), which the middlewares of ROS 2 do not
+//! use. The messages made here announce the topics in the name of the participant.
 
 use super::probe::header;
 use crate::neighbours::Prefix;
 
 /// The length of a submessage's header (RTPS 2.5, 9.4.5.1).
 const SUBMESSAGE: usize = 4;
-/// Little-endian, with a sample; and little-endian, without a wish for an answer.
+/// The kind and flags of two submessages: DATA, little-endian with a sample; HEARTBEAT, little-endian without a
+/// request for a response.
 const DATA: [u8; 2] = [0x15, 0x05];
 const HEARTBEAT: [u8; 2] = [0x07, 0x03];
-/// The reader and the writer of topics (RTPS 2.5, 9.3.1.5).
+/// The identifiers of the reader and the writer of topics (RTPS 2.5, 9.3.1.5).
 const BETWEEN: [u8; 8] = [0, 0, 0x02, 0xc7, 0, 0, 0x02, 0xc2];
-/// Parameters (RTPS 2.5, 9.6.3).
+/// The numbers of parameters (RTPS 2.5, 9.6.3).
 const PID_SENTINEL: u16 = 0x0001;
 const PID_TOPIC_NAME: u16 = 0x0005;
 const PID_TYPE_NAME: u16 = 0x0007;
 const PID_BUILTIN_ENDPOINT_SET: u16 = 0x0058;
 const PID_ENDPOINT_GUID: u16 = 0x005a;
-/// The participant tells of topics, as `rustdds` reads its set of endpoints.
+/// The bit in a participant's set of endpoints by which `rustdds` recognizes that it announces topics.
 const TELLS_OF_TOPICS: u32 = 0x0800_0000;
-/// The list of parameters is little-endian, or big-endian (RTPS 2.5, 10.2).
+/// The encoding of the parameter list: little-endian, or below it big-endian (RTPS 2.5, 10.2).
 const LITTLE_ENDIAN: [u8; 2] = [0, 3];
 const BIG_ENDIAN: [u8; 2] = [0, 2];
 
@@ -33,7 +36,7 @@ pub(super) struct Topic {
     pub(super) kind: String,
 }
 
-/// The number of a sample that nobody reaches by counting: its upper half first.
+/// Returns a sample number too large to be reached by counting, its upper half first.
 fn number(low: u32) -> [u8; 8] {
     let mut bytes = [0; 8];
     bytes[..4].copy_from_slice(&1_u32.to_le_bytes());
@@ -60,18 +63,19 @@ fn submessage(to: &mut Vec<u8>, [kind, flags]: [u8; 2], content: &[u8]) {
     to.extend(content);
 }
 
-/// Returns a message of `participant` about these topics, whose samples have the numbers from `first` on.
+/// Returns a message of `participant` that announces these topics. The samples are numbered from `first` on.
 pub(super) fn about(participant: Prefix, topics: &[Topic], first: u32) -> Vec<u8> {
     let mut message = header(participant);
     let mut last = first;
     for (index, Topic { name, kind }) in topics.iter().enumerate() {
         last = first.wrapping_add(u32::try_from(index).unwrap_or_default());
-        // Nothing between here and the sample: 16 bytes on are the reader, the writer and the number.
+        // The four bytes: no extra flags, and 16 bytes from here to the sample for the reader, the writer and the
+        // number.
         let mut content = vec![0, 0, 16, 0];
         content.extend(BETWEEN);
         content.extend(number(last));
         content.extend([LITTLE_ENDIAN, [0, 0]].concat());
-        // Each is a sample of its own.
+        // Each topic is a separate sample with its own key.
         let key = [&participant[..], &last.to_be_bytes()].concat();
         parameter(&mut content, PID_ENDPOINT_GUID, &key);
         parameter(&mut content, PID_TOPIC_NAME, &text(name));
@@ -79,13 +83,15 @@ pub(super) fn about(participant: Prefix, topics: &[Topic], first: u32) -> Vec<u8
         parameter(&mut content, PID_SENTINEL, &[]);
         submessage(&mut message, DATA, &content);
     }
-    // There are no others: they are complete. The count of heartbeats rises with them.
+    // The heartbeat announces that there are no others, so they are complete. Its count rises with the sample
+    // numbers.
     let content = [&BETWEEN[..], &number(first), &number(last), &last.to_le_bytes()].concat();
     submessage(&mut message, HEARTBEAT, &content);
     message
 }
 
-/// Adds to an announcement, whose DATA submessage is at `begin`, that its participant tells of topics. Returns whether it could be added.
+/// Adds to an announcement, whose DATA submessage starts at `begin`, that its participant announces topics. Returns
+/// `false` if it could not be added.
 pub(super) fn tells_of_topics(message: &mut [u8], begin: usize) -> bool {
     set_of_endpoints(message, begin)
         .and_then(|(at, is_little)| {
@@ -100,7 +106,8 @@ pub(super) fn tells_of_topics(message: &mut [u8], begin: usize) -> bool {
         .is_some()
 }
 
-/// The place of the set of endpoints in an announcement without parameters before its sample, and whether it is little-endian.
+/// Returns the position of the set of endpoints in an announcement, and `true` if it is little-endian. Returns `None`
+/// if there are parameters before the sample.
 fn set_of_endpoints(message: &[u8], begin: usize) -> Option<(usize, bool)> {
     let two = |at: usize| message.get(at..at + 2)?.try_into().ok();
     let number = |at, is_little| {

@@ -1,20 +1,20 @@
-//! Bytes of messages, as DDS takes and gives them.
+//! Adapters that pass the bytes of messages between DDS and this crate unchanged.
 
 use outrigger_ros2_messages::cdr::ENCAPSULATION;
 use rustdds::RepresentationIdentifier;
 use rustdds::bytes::Bytes;
 use rustdds::no_key::{Decode, DefaultDecoder, DeserializerAdapter, SerializerAdapter, SimpleDataReader};
 
-/// A message without its encapsulation.
+/// A message to send, without its encapsulation.
 pub(super) struct Payload(pub(super) Bytes);
 
-/// A message as it came.
+/// A received message with its encapsulation.
 pub(super) struct Raw(pub(super) Vec<u8>);
 
-/// Passes bytes through.
+/// An adapter that passes bytes through.
 pub(super) struct Through;
 
-/// Passes bytes through, with how they are encoded before them.
+/// A decoder that passes bytes through, preceded by the encapsulation that names their encoding.
 #[derive(Clone)]
 pub(super) struct AsTheyAre;
 
@@ -59,5 +59,5 @@ impl Decode<'_, Raw> for AsTheyAre {
     }
 }
 
-/// Hears them.
+/// A reader of raw messages.
 pub(super) type Reader = SimpleDataReader<Raw, Through>;

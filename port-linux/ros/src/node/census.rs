@@ -1,4 +1,4 @@
-//! Who else is in the domain, by what DDS and `ros_discovery_info` tell of them.
+//! The other participants of the domain, from the information of DDS and of `ros_discovery_info`.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
@@ -16,22 +16,23 @@ use super::bytes::{Raw, Reader};
 use super::quality::{policies, quality};
 use crate::neighbours::{Endpoint, Nodes, Participant, Prefix, Seen, Side};
 
-/// Where participants tell of their nodes.
+/// The topic on which participants announce their nodes.
 pub(super) const GRAPH: &str = "ros_discovery_info";
 
 pub(super) const GRAPH_TYPE: &str = "rmw_dds_common::msg::dds_::ParticipantEntitiesInfo_";
 
-/// Participants that are told apart, at most.
+/// The largest number of participants that are stored.
 const MOST: usize = 256;
 
-/// What has been heard so far.
+/// The participants and nodes announced so far.
 pub(super) struct Census {
     graph: Reader,
     vendors: BTreeMap<Prefix, [u8; 2]>,
     nodes: BTreeMap<Prefix, Nodes>,
-    /// Those of participants that were silent for longer than their lease. Where one is there again, it does not tell of them again.
+    /// The nodes of participants that were silent for longer than their lease. A participant that comes back does not
+    /// announce them again.
     silent: BTreeMap<Prefix, Nodes>,
-    /// Something came or went since it was last asked.
+    /// A participant came, went or changed since the last call of [`Self::changed`].
     changed: bool,
 }
 
@@ -39,30 +40,30 @@ fn gid(of: GUID) -> Gid {
     Gid(of.to_bytes())
 }
 
-/// The participant of an endpoint.
+/// Returns the identifier of an endpoint's participant.
 pub(super) fn prefix(of: GUID) -> Prefix {
     crate::neighbours::prefix(gid(of))
 }
 
-/// The topic [`GRAPH`].
+/// Creates the topic [`GRAPH`].
 ///
 /// # Errors
-/// Those of DDS.
+/// The errors of DDS.
 pub(super) fn graph_topic(participant: &DomainParticipant) -> CreateResult<Topic> {
     participant.create_topic(GRAPH.into(), GRAPH_TYPE.into(), &policies(Qos::LATCHED), TopicKind::NoKey)
 }
 
 impl Census {
-    /// Listens to the topic [`GRAPH`].
+    /// Subscribes to the topic [`GRAPH`].
     ///
     /// # Errors
-    /// Those of DDS.
+    /// The errors of DDS.
     pub(super) fn listening(subscriber: &Subscriber, topic: &Topic, qos: QosPolicies) -> CreateResult<Self> {
         let graph = subscriber.create_simple_datareader_no_key(topic, Some(qos))?;
         Ok(Self { graph, vendors: BTreeMap::new(), nodes: BTreeMap::new(), silent: BTreeMap::new(), changed: false })
     }
 
-    /// Takes what participants have told of their nodes.
+    /// Reads the announcements of nodes that have arrived.
     pub(super) fn look(&mut self) {
         self.graph.drain_read_notifications();
         loop {
@@ -72,13 +73,13 @@ impl Census {
                     self.told(&bytes);
                 }
                 Ok(None) => return,
-                // What is encoded in another way is none of ROS.
+                // A message in another encoding is not from ROS.
                 Err(_) => {}
             }
         }
     }
 
-    /// Takes what DDS tells.
+    /// Records an event of DDS.
     pub(super) fn learn(&mut self, event: &DomainParticipantStatusEvent) {
         match event {
             DomainParticipantStatusEvent::ParticipantDiscovered { dpd } => {
@@ -110,7 +111,7 @@ impl Census {
         self.changed = true;
     }
 
-    /// Takes a message of `ros_discovery_info`. What is none is none of ours.
+    /// Records a message of `ros_discovery_info`. Bytes that are not such a message are ignored.
     fn told(&mut self, bytes: &[u8]) {
         let Ok(nodes) = Nodes::read(bytes) else { return };
         if self.nodes.len() < MOST || self.nodes.contains_key(&nodes.prefix) {
@@ -119,18 +120,18 @@ impl Census {
         }
     }
 
-    /// The names of the nodes of a participant, as far as they are known.
+    /// Returns the names of a participant's nodes, as far as they are known.
     pub(super) fn names(&self, of: &Prefix) -> Vec<&str> {
         let nodes = self.nodes.get(of).or_else(|| self.silent.get(of));
         nodes.map(|of| of.nodes.iter().map(|(name, _)| name.as_str()).collect()).unwrap_or_default()
     }
 
-    /// Whether somebody came, went or changed since this was last asked.
+    /// Returns `true` if a participant came, went or changed since the last call.
     pub(super) const fn changed(&mut self) -> bool {
         std::mem::replace(&mut self.changed, false)
     }
 
-    /// Everybody but `participant` itself.
+    /// Returns every participant except `participant` itself.
     pub(super) fn seen(&self, participant: &DomainParticipant) -> Seen {
         let own = prefix(participant.guid());
         let readers = participant.discovered_readers().into_iter().map(|of| {
@@ -170,7 +171,8 @@ impl Census {
     }
 }
 
-/// Where somebody is: not at an address that everybody has, where there is another.
+/// Returns the address of a participant. Loopback addresses, which every machine has, are used only if there is no
+/// other.
 fn address(locators: impl Iterator<Item = SocketAddr>) -> Option<IpAddr> {
     let all: Vec<_> = locators.map(|at| at.ip()).filter(|ip| !ip.is_unspecified()).collect();
     all.iter().find(|ip| !ip.is_loopback()).or_else(|| all.first()).copied()

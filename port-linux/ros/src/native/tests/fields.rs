@@ -1,4 +1,4 @@
-//! What controllers tell, by the fields of their ports.
+//! The values that controllers report, by the fields of their ports.
 
 use outrigger_wire::fields::Value;
 use outrigger_wire::primary::{Joint, JointData, JointDataRepr, SubPackageRepr as _};
@@ -7,7 +7,7 @@ use crate::readings::Readings;
 
 pub(super) type Fields = &'static [(&'static str, Value<'static>)];
 
-/// Everything that RTDE tells of the surface, of an arm that runs.
+/// Every value of the surface that RTDE provides, for an arm that runs.
 pub(super) const RTDE: Fields = &[
     ("timestamp", Value::F64(12.0)),
     ("target_q", Value::F64s(&[0.25; 6])),
@@ -64,7 +64,7 @@ pub(super) const RTDE: Fields = &[
     ("actual_momentum", Value::F64(2.0)),
 ];
 
-/// A packet of 30003 of CB3, 3.2.
+/// A packet of 30003 of a CB3 with 3.2.
 pub(super) const CB3: Fields = &[
     ("time", Value::F64(2.0)),
     ("q_target", Value::F64s(&[0.25; 6])),
@@ -95,7 +95,7 @@ pub(super) const CB3: Fields = &[
     ("program_state", Value::F64(2.0)),
 ];
 
-/// A packet of 30003 of CB2, 1.8.
+/// A packet of 30003 of a CB2 with 1.8.
 pub(super) const CB2: Fields = &[
     ("time", Value::F64(2.0)),
     ("q_target", Value::F64s(&[0.25; 6])),
@@ -114,7 +114,7 @@ pub(super) const CB2: Fields = &[
     ("joint_modes", Value::F64s(&[253.0; 6])),
 ];
 
-/// The parts of one message of 30002.
+/// Stores the sub-packages of one message of 30002 as readings.
 pub(super) fn primary(readings: &mut Readings, is_cb2: bool) {
     let mut part = |name: &str, fields: &[(&str, Value<'_>)]| {
         readings.sub_package(name, 0, |visitor| fields.iter().for_each(|(name, value)| visitor.field(name, *value)));
