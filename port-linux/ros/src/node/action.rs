@@ -29,13 +29,13 @@ pub(super) struct Action {
 
 /// The meaning of data that arrived for an action.
 pub(super) enum Came {
-    /// A goal, to be accepted or rejected.
+    /// A goal that is to be accepted or rejected.
     Goal(Vec<u8>, Asker),
     /// These goals are to be ended.
     Cancel(BTreeSet<GoalId>),
-    /// It has been dealt with.
+    /// The data has been handled.
     Nothing,
-    /// It is for somebody else.
+    /// The data is for another recipient.
     Other(Arrival),
 }
 

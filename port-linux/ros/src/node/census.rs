@@ -32,7 +32,7 @@ pub(super) struct Census {
     /// The nodes of participants that were silent for longer than their lease. A participant that comes back does not
     /// announce them again.
     silent: BTreeMap<Prefix, Nodes>,
-    /// A participant came, went or changed since the last call of [`Self::changed`].
+    /// A participant came, went or changed since the last call of `changed`.
     changed: bool,
 }
 

@@ -1,7 +1,8 @@
-//! The node at work, on a thread of its own: what a session's feed tells goes out, what others ask comes in.
+//! The running node, on a thread of its own: it publishes the contents of a session's feed and handles the calls and
+//! goals of clients.
 //!
-//! It looks a thousand times a second, and nothing that it does, or waits for, costs the thread that speaks with the robot anything
-//! but its entries in the feed, which it puts there for a recorder as well.
+//! The thread wakes a thousand times a second. The thread that exchanges data with the robot only writes entries into
+//! the feed, as it does for a recorder, and never waits for the node.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -41,35 +42,35 @@ use outrigger::host::clock::Clock;
 use outrigger::host::worker::{Joined, Worker};
 use outrigger::json;
 
-/// How often it looks.
+/// The interval at which the node wakes.
 const PACE: Duration = Duration::from_millis(1);
-/// So long its end is waited for: others are told that it leaves.
+/// The longest wait for the node to leave the domain and announce that.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Joints of a UR turn no faster \[rad/s\].
+/// The largest speed of a UR's joints \[rad/s\].
 const FASTEST: [f64; 6] = [std::f64::consts::PI; 6];
-/// Of others so much is told, at most.
+/// The largest number of findings about other nodes that are reported.
 const MOST_FOUND: usize = 64;
-/// How often others are looked at.
+/// The interval at which the other nodes are examined.
 const NEIGHBOURS: outrigger_wire::time::Duration = outrigger_wire::time::Duration::from_secs(1);
 
-/// A node of ROS 2 as a companion.
+/// A node of ROS 2 that runs as a companion of a session.
 #[derive(Debug)]
 pub struct Node {
     settings: Settings,
-    /// Set where it may command.
+    /// `true` if the node may command the arm.
     commands: bool,
-    /// Set where the command is for the node alone: at its end it shows how that went.
+    /// `true` if the process runs for the node alone, which then prints a summary at its end.
     alone: bool,
 }
 
 impl Node {
-    /// Returns a node beside a session, which it may command or not.
+    /// Creates a node beside a session; `commands` permits it to command the arm.
     #[must_use]
     pub const fn new(settings: Settings, commands: bool) -> Self {
         Self { settings, commands, alone: false }
     }
 
-    /// Returns a node beside a session that only looks, and is there for the node alone.
+    /// Creates a node that does not command, in a process that runs for it alone.
     #[must_use]
     pub const fn onlooker(settings: Settings) -> Self {
         Self { settings, commands: false, alone: true }
@@ -106,21 +107,22 @@ impl<const N: usize> Companion<N> for Node {
     }
 }
 
-/// A node on its thread. Ends with this.
+/// A node on its thread. Dropping it makes the node leave.
 #[derive(Debug)]
 struct Running {
     worker: Option<Worker>,
     leaves: Arc<AtomicBool>,
-    /// Set once another program of ROS 2 was met.
+    /// `true` once another ROS 2 program has been discovered.
     met: Arc<AtomicBool>,
     progress: Arc<Progress>,
 }
 
 impl Running {
-    /// Joins, publishes what the feed of `session` has, and is a client of it, where it may command; what is refused is told in words.
+    /// Joins the domain, publishes the contents of the feed of `session`, and becomes a client of the session if it
+    /// may command. Refusals are reported as text.
     ///
     /// # Errors
-    /// [`Failure::BadInput`] where the domain cannot be joined.
+    /// [`Failure::BadInput`] if the domain cannot be joined.
     fn start<const N: usize>(settings: &Settings, session: Session<N>) -> Result<Self, Failure> {
         let Session { robot, clock, feed: reader, client, remarks: told, target, .. } = session;
         let told = told.of_kind("ros2");
@@ -196,12 +198,12 @@ impl Running {
         Ok(Self { worker: Some(worker), leaves, met, progress })
     }
 
-    /// What it has done so far.
+    /// Returns the counters of published messages.
     fn progress(&self) -> Arc<Progress> {
         Arc::clone(&self.progress)
     }
 
-    /// Leaves, and says so to the others; whether it did in time.
+    /// Makes the node leave the domain and announce that. Returns `false` if that takes too long.
     fn finish(mut self) -> bool {
         self.leaves.store(true, Ordering::Release);
         self.worker.take().is_some_and(|worker| worker.join(PATIENCE) == Joined::Ended)
@@ -210,19 +212,19 @@ impl Running {
 
 struct Working<'m, const N: usize> {
     dds: Dds,
-    /// What others are compared with.
+    /// The description of this node that others are compared with.
     offered: Offered,
     stated: Stated,
-    /// Set until another program of ROS 2 was met.
+    /// The wait for another ROS 2 program; `None` once one has been discovered.
     waits: Option<DiscoveryWait>,
     met: Arc<AtomicBool>,
-    /// When to look at others again.
+    /// The time at which the other nodes are examined next.
     neighbours_at: Instant,
-    /// What has been told of them.
+    /// The findings about other nodes that have been reported.
     found: BTreeSet<String>,
     topics: Vec<(&'static Topic, Out)>,
     variables: Variables,
-    /// The topic of each of these.
+    /// The topic of each variable.
     of_variables: Vec<Out>,
     controller_clock: ControllerClock,
     driver: Option<Driver>,
@@ -234,21 +236,21 @@ struct Working<'m, const N: usize> {
     readings: Readings,
     clock: Clock,
     origin: Origin,
-    /// What went out.
+    /// The number of messages published, and their bytes below it.
     messages: u64,
     bytes: u64,
-    /// How many of those about others have been told.
+    /// The number of the transport's remarks that have been reported.
     remarks: usize,
     told: companion::Remarks,
     remarked: Remarked,
-    /// Of the newest state \[ns since 1970\].
+    /// The time of the newest state \[ns since 1970\].
     last_stamp: u64,
 }
 
 impl<const N: usize> Working<'_, N> {
     fn work(&mut self, mut reader: Reader, leaves: &AtomicBool, progress: &Progress) {
         loop {
-            // Asked first: what came before the end is published.
+            // The end is checked first, so that everything before it is published.
             let over = leaves.load(Ordering::Acquire) || reader.is_over();
             while let Some(item) = reader.next_now() {
                 match item {
@@ -267,7 +269,7 @@ impl<const N: usize> Working<'_, N> {
         self.face.leave(&mut self.dds, stamp);
     }
 
-    /// Takes what others ask, and tells them what came of it.
+    /// Handles the requests of clients and sends their results.
     fn attend(&mut self) {
         let now = self.clock.now();
         self.origin.follow(now, || self.clock.origin_unix_nanos());
@@ -301,7 +303,8 @@ impl<const N: usize> Working<'_, N> {
         self.tell(remarks);
     }
 
-    /// Looks whether another node has the same name, or does the same; and whether any other program of ROS 2 is there.
+    /// Checks whether another node has the same name or provides the same, and whether any other ROS 2 program is
+    /// present.
     fn look_around(&mut self, now: Instant, remarks: &mut Remarks) {
         if now < self.neighbours_at {
             return;
@@ -309,7 +312,7 @@ impl<const N: usize> Working<'_, N> {
         self.neighbours_at = now + NEIGHBOURS;
         let seen = self.dds.others();
         for finding in seen.iter().flat_map(|seen| neighbours::providers(&self.offered, seen)) {
-            // Names of others are many: what is told of them is bounded.
+            // The number of reports is bounded, because other nodes may have many names.
             if self.found.len() < MOST_FOUND && self.found.insert(finding.text.clone()) {
                 remarks.extend([finding.text]);
             }
@@ -323,12 +326,12 @@ impl<const N: usize> Working<'_, N> {
         }
     }
 
-    /// `at` since 1970.
+    /// Returns `at` in nanoseconds since 1970.
     fn nanos(&self, at: Instant) -> u64 {
         self.origin.nanos(at)
     }
 
-    /// The same for messages.
+    /// Returns `at` as a stamp for messages.
     fn stamp(&self, at: Instant) -> Time {
         Time::from_unix_nanos(self.nanos(at))
     }
@@ -389,7 +392,7 @@ impl<const N: usize> Working<'_, N> {
                 driver.describe(readings, FASTEST, &mut |topic, bytes| out.push((topic, bytes)));
             }
             if fresh {
-                // Two that were read at once came one after the other.
+                // Of two states that were read together, the second gets the later stamp.
                 last = origin.nanos(time).max(last.saturating_add(1_000));
                 let stamp = Time::from_unix_nanos(last);
                 let mut emit = |topic, bytes| out.push((topic, bytes));
@@ -410,7 +413,7 @@ impl<const N: usize> Working<'_, N> {
         }
     }
 
-    /// Writes to the log what was rejected, and what others want that cannot be.
+    /// Logs the rejections, and the qualities of service that others request and that are not offered.
     fn tell(&mut self, mut remarks: Remarks) {
         let all = self.dds.remarks();
         for Remark::Incompatible { topic, theirs, ours } in all.iter().skip(self.remarks) {
@@ -425,7 +428,7 @@ impl<const N: usize> Working<'_, N> {
         shown.extend(self.remarked.due(now));
         for remark in shown {
             self.publish(vec![(&ROSOUT, rosout::log(self.stamp(now), &self.offered.node, remark.clone()))]);
-            // Nobody listens any more at the end.
+            // Sending fails at the end, when nothing receives any more.
             self.told.say(format!("ROS 2: {remark}"));
         }
     }

@@ -1,8 +1,9 @@
-//! A participant that hears multicast by the interfaces alone by which it has joined.
+//! Limits the multicast that a participant receives to the interfaces through which it joined.
 //!
-//! Linux gives a socket that is bound to every address the multicast of each group that any socket of the machine has joined, by
-//! whichever interface (ip(7), `IP_MULTICAST_ALL`). `rustdds` 0.15 has such sockets: a node that was kept to loopback would discover
-//! writers of a network, and follow their commands. Its sockets are found among those of this process, by their ports.
+//! Linux delivers to a socket that is bound to every address the multicast of each group that any socket of the
+//! machine has joined, on any interface (ip(7), `IP_MULTICAST_ALL`). `rustdds` 0.15 has such sockets: a node limited
+//! to loopback would discover writers in a network and follow their commands. The sockets are found among those of
+//! this process by their ports.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};
@@ -16,29 +17,30 @@ use socket2::SockRef;
 
 use crate::neighbours::discovery_port;
 
-/// The group of discovery (RTPS 2.5, 9.6.2.2).
+/// The multicast group of discovery (RTPS 2.5, 9.6.2.2).
 pub(super) const GROUP: Ipv4Addr = Ipv4Addr::new(239, 255, 0, 1);
-/// Sockets of a participant that hear multicast: announcements, and messages for all.
+/// The number of a participant's sockets that receive multicast: for announcements, and for data sent to all.
 const SOCKETS: usize = 2;
 
-/// Has `socket` hear the group of DDS by these interfaces, and no other multicast.
+/// Lets `socket` receive the multicast group of DDS through these interfaces, and no other multicast.
 ///
 /// # Errors
-/// Those of the operating system.
+/// The errors of the operating system.
 pub(super) fn hear_by(socket: impl AsFd, interfaces: &[IpAddr]) -> io::Result<()> {
     for interface in interfaces {
         if let IpAddr::V4(interface) = interface {
-            // It may have joined by this one already, and one without multicast brings nothing.
+            // The socket may have joined through this interface already, and an interface without multicast does not
+            // matter.
             let _ = set_ip_add_membership(&socket, &GROUP, interface);
         }
     }
     SockRef::from(&socket).set_multicast_all_v4(false)
 }
 
-/// Confines the sockets of this process at the ports of `domain` to these interfaces.
+/// Limits the sockets of this process at the ports of `domain` to these interfaces.
 ///
 /// # Errors
-/// Those of the operating system, and where the sockets of a participant are not found.
+/// The errors of the operating system, and an error if the participant's sockets are not found.
 pub(super) fn confine(domain: u16, interfaces: &[IpAddr]) -> io::Result<()> {
     let port = discovery_port(domain);
     let ports = [port, port.saturating_add(1)];
@@ -49,7 +51,7 @@ pub(super) fn confine(domain: u16, interfaces: &[IpAddr]) -> io::Result<()> {
         let Some(number) = number else { continue };
         let socket = match pidfd_getfd(&this, number, PidfdGetfdFlags::empty()) {
             Ok(socket) => socket,
-            // Another thread has closed it since.
+            // Another thread has closed it in the meantime.
             Err(Errno::BADF) => continue,
             Err(error) => return Err(error.into()),
         };
@@ -64,7 +66,7 @@ pub(super) fn confine(domain: u16, interfaces: &[IpAddr]) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the port of a UDP socket (IPv4) that is bound to every address.
+/// Returns the port of a UDP socket (IPv4) that is bound to every address; `None` for any other socket.
 fn port_of(socket: &OwnedFd) -> Option<u16> {
     if socket_type(socket).ok()? != SocketType::DGRAM {
         return None;

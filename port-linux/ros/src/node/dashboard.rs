@@ -1,8 +1,9 @@
-//! The dashboard's services at work, on a thread of their own: one call at a time is put to the controller, beside one that takes
-//! minutes and one goal of `SetMode`.
+//! Executes dashboard calls on a thread of its own: one call at a time, beside one call that takes minutes and one
+//! goal of `SetMode`.
 //!
-//! Each call has a connection of its own: what a connection may ask is settled when it is made, so a pendant that was switched to
-//! remote control is obeyed at once, and a server that went away and came back is no trouble.
+//! Each call has a connection of its own, because the permissions of a connection are fixed when it is opened. A
+//! pendant that was switched to remote control therefore takes effect at once, and a server that restarted causes no
+//! trouble.
 
 mod programs;
 mod reach;
@@ -30,25 +31,25 @@ use outrigger::host::clock::Clock;
 use outrigger::host::target::Target;
 use outrigger::host::worker::Worker;
 
-/// Calls that wait for their answers, at most.
+/// The largest number of calls that wait for their answers.
 const WAITING: usize = 16;
-/// A call is answered so long after it was made at the latest (`core/docs/protocol/ros2-surface.md` 2.1).
+/// The time within which a call is answered (`core/docs/protocol/ros2-surface.md` 2.1).
 const LIMIT: Duration = Duration::from_secs(20);
-/// One that takes minutes.
+/// The time within which a call that takes minutes is answered.
 const LONG: Duration = Duration::from_secs(900);
-/// A call of which less is left when its turn comes is not begun.
+/// The time that must be left for a call to be started when its turn comes.
 const ROOM: Duration = Duration::from_secs(5);
-/// So long the end of the thread is waited for.
+/// The longest wait for the end of the thread.
 const FAREWELL: StdDuration = StdDuration::from_secs(2);
 
-/// What came of what was asked, by its token.
+/// A result from the thread, with the token of the request.
 #[derive(Debug)]
 pub(super) enum News {
-    /// Of a call.
+    /// The outcome of a call.
     Answer(u64, Outcome),
-    /// Of a goal on its way.
+    /// The progress of a goal.
     Feedback(u64, SetModeFeedback),
-    /// Of a goal: succeeded, canceled or aborted.
+    /// The end of a goal: succeeded, canceled or aborted.
     Ended(u64, Status, SetModeResult),
 }
 
@@ -65,7 +66,7 @@ enum Order {
     Cancel(u64),
 }
 
-/// What the thread takes. Dropped, it ends, and puts nothing more to the controller.
+/// The channels to the thread. When they are dropped, the thread ends and sends nothing more to the controller.
 #[derive(Debug)]
 struct Ways {
     short: UnboundedSender<Asked>,
@@ -74,24 +75,24 @@ struct Ways {
     _stays: oneshot::Sender<()>,
 }
 
-/// Puts calls to one controller. Nothing here waits but the end of it, and that not for long.
+/// Sends calls to one controller. Only dropping it may wait, at most for `FAREWELL`.
 #[derive(Debug)]
 pub(super) struct Dashboard {
     ways: Option<Ways>,
     news: UnboundedReceiver<News>,
     worker: Option<Worker>,
     clock: Clock,
-    /// Calls without an answer.
+    /// The number of calls without an answer.
     waiting: usize,
     goal: Option<u64>,
 }
 
 impl Dashboard {
-    /// For the controller at `target`: its dashboard server, or its Robot API where there is none. Nobody is asked before the
-    /// first call.
+    /// Starts the thread for the controller at `target`: its dashboard server, or its Robot API if there is no such
+    /// server. No connection is made before the first call.
     ///
     /// # Errors
-    /// [`Failure::BadInput`] where the kernel gives no thread.
+    /// [`Failure::BadInput`] if the operating system provides no thread.
     pub(super) fn start(target: &Target, clock: Clock) -> Result<Self, Failure> {
         let robot_api = SocketAddr::new(target.ip, robot_api_port(&target.address));
         Self::at(Place { dashboard: target.socket(PORT), robot_api, clock })
@@ -120,7 +121,7 @@ impl Dashboard {
         Ok(Self { ways: Some(ways), news, worker: Some(worker), clock: place.clock, waiting: 0, goal: None })
     }
 
-    /// Puts a call. False where too many wait already: it is not put, and will not be answered from here.
+    /// Queues a call. Returns `false` if too many calls wait already; the call is then dropped and not answered.
     pub(super) fn ask(&mut self, token: u64, ask: DashboardAsk) -> bool {
         let Some(ways) = self.ways.as_ref().filter(|_| self.waiting < WAITING) else { return false };
         let (way, limit) = if ask.is_long() { (&ways.long, LONG) } else { (&ways.short, LIMIT) };
@@ -129,7 +130,7 @@ impl Dashboard {
         put
     }
 
-    /// Begins with a goal of `SetMode`. False where there is one on its way.
+    /// Starts a goal of `SetMode`. Returns `false` if another goal is in progress.
     pub(super) fn set_mode(&mut self, token: u64, goal: SetModeGoal) -> bool {
         let Some(ways) = self.ways.as_ref().filter(|_| self.goal.is_none()) else { return false };
         let begun = ways.orders.send(Order::Reach(token, goal)).is_ok();
@@ -137,15 +138,15 @@ impl Dashboard {
         begun
     }
 
-    /// Asks for nothing more of this goal, which ends as canceled. What was asked for last may still happen.
+    /// Stops sending requests for this goal, which ends as canceled. The last request sent may still take effect.
     pub(super) fn cancel(&self, token: u64) {
         if let Some(ways) = &self.ways {
-            // Where the thread has ended there is nothing to cancel.
+            // A thread that has ended has nothing to cancel.
             let _ = ways.orders.send(Order::Cancel(token));
         }
     }
 
-    /// What came next, if anything did.
+    /// Returns the next result; `None` if there is none.
     pub(super) fn news(&mut self) -> Option<News> {
         let news = self.news.try_recv().ok()?;
         match news {
@@ -166,7 +167,8 @@ impl Drop for Dashboard {
     }
 }
 
-/// Answers calls, one after another. None is answered later than it may be: each has the same time from when it was made.
+/// Answers calls in their order. No call is answered after its limit, which is counted from the time when it was
+/// made.
 async fn attend(place: Place, mut calls: UnboundedReceiver<Asked>, tell: &UnboundedSender<News>) {
     while let Some(Asked { token, ask, until }) = calls.recv().await {
         let outcome = if place.clock.now() + ROOM > until {
@@ -185,7 +187,7 @@ async fn attend(place: Place, mut calls: UnboundedReceiver<Asked>, tell: &Unboun
     }
 }
 
-/// What comes of one call.
+/// Executes one call and returns its outcome.
 async fn outcome(place: &Place, ask: &DashboardAsk) -> Outcome {
     let mut memory = Memory::default();
     let carried_out = async {
@@ -227,7 +229,7 @@ async fn carry_out(
     })
 }
 
-/// Goes on with a paused program. To play one that is not paused would start it from its beginning.
+/// Resumes a paused program. Playing one that is not paused would start it from its beginning, so that is refused.
 async fn resume(reached: &mut Reached<'_>) -> Result<Outcome, Trouble> {
     let is_paused = |reply: &Reply<'_>| matches!(reply, Reply::ProgramState { state: ProgramState::Paused, .. });
     if !reached.execute(Request::ProgramState, is_paused).await? {
@@ -235,11 +237,11 @@ async fn resume(reached: &mut Reached<'_>) -> Result<Outcome, Trouble> {
     }
     reached.ask(Request::Play);
     let outcome = reached.answer_with_line(Outcome::of).await?;
-    // There are no words for it; what the line has left are those of the question.
+    // The reply has no text of its own; the line still contains that of the question.
     Ok(if outcome.success { Outcome::done("resumed") } else { outcome })
 }
 
-/// Reaches what goals want, one after another.
+/// Executes goals of `SetMode`, one after another.
 async fn reach(place: Place, mut orders: UnboundedReceiver<Order>, tell: &UnboundedSender<News>) {
     while let Some(order) = orders.recv().await {
         let Order::Reach(token, goal) = order else { continue };
@@ -282,7 +284,7 @@ async fn change_mode(place: &Place, token: u64, goal: &SetModeGoal, tell: &Unbou
     telling.change.result(ended.map_err(|ended| ended.to_string()))
 }
 
-/// A change of mode that tells how far it is wherever that is new.
+/// A change of mode that reports its feedback whenever that changes.
 struct Telling<'t> {
     change: ModeChange,
     told: Option<SetModeFeedback>,
@@ -304,7 +306,7 @@ impl Sequence for Telling<'_> {
         if let Some(feedback) = self.change.feedback()
             && self.told.replace(feedback) != Some(feedback)
         {
-            // Where nobody takes it any more, the thread is about to end.
+            // Sending fails if the receiver is gone, and then the thread is about to end.
             let _ = self.tell.send(News::Feedback(self.token, feedback));
         }
         event

@@ -1,4 +1,4 @@
-//! DDS as the transport: bytes of messages in and out, by topic and service.
+//! The DDS transport: sends and receives the bytes of messages, by topic and service.
 //!
 //! Requests of services name the client in one of three ways (module `asker`); a server answers in the same way.
 
@@ -45,45 +45,46 @@ use crate::neighbours::{Ours, Prefix, Seen, listed, prefix};
 use outrigger::exit::Failure;
 use outrigger::host::clock::Clock;
 
-/// So long an answer waits for its reader to be found.
+/// The longest wait of an answer for its reader to be discovered.
 const MATCHING: Duration = Duration::from_secs(1);
-/// Answers that wait for that, at most.
+/// The largest number of answers that wait for that.
 const WAITING: usize = 64;
-/// Readers and writers of others that are known at each end, at most: those beyond are answered late.
+/// The largest number of matched endpoints of others that are stored for each endpoint; answers to further ones are
+/// delayed.
 const MATCHED: usize = 1024;
-/// Remarks about others, at most.
+/// The largest number of remarks about others.
 const REMARKS: usize = 64;
-/// Sentences about what became of the participant and of others, that wait to be told, at most.
+/// The largest number of unread news about the participant and others.
 const NEWS: usize = 64;
-/// Every reader is looked at so often.
+/// The interval at which every reader is examined.
 const SCAN: Duration = Duration::from_millis(50);
 type Writer = DataWriter<Payload, Through>;
 
-/// What came in.
+/// A message that arrived.
 #[derive(Debug)]
 pub(super) struct Arrival {
     pub(super) at: In,
     /// The message, with its encapsulation.
     pub(super) bytes: Vec<u8>,
-    /// Of a request.
+    /// The client, if the message is a request.
     pub(super) asker: Option<Asker>,
 }
 
-/// A remark on others, in words, once each.
+/// A remark about another participant; each is made once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Remark {
-    /// A reader or writer of others wants what is not offered.
+    /// A reader or writer of another participant requires a quality of service that is not offered.
     Incompatible {
         /// The topic, with its name in ROS 2.
         topic: String,
-        /// The quality of service that the others ask for.
+        /// The quality of service of the other endpoint.
         theirs: String,
-        /// The quality of service here.
+        /// The quality of service of our endpoint.
         ours: String,
     },
 }
 
-/// Set by the transport's threads where something came.
+/// A flag that the transport's threads set when data has arrived.
 #[derive(Debug, Default)]
 struct Came(AtomicBool);
 
@@ -95,20 +96,20 @@ impl Wake for Came {
 
 struct Listening {
     reader: Reader,
-    /// Of a service: where its answers go.
+    /// The writer of the responses, if the reader belongs to a service.
     answers: Option<Writer>,
 }
 
 /// A topic that is published.
 struct Published {
     writer: Writer,
-    /// The newest messages of a latched topic, for the participant that comes in the place of this one.
+    /// The newest messages of a latched topic, for the participant that replaces this one.
     newest: VecDeque<Bytes>,
-    /// The number of messages that are kept; 0 where the topic is not latched.
+    /// The number of messages that are kept; 0 if the topic is not latched.
     depth: usize,
 }
 
-/// An answer whose reader is not known yet.
+/// An answer whose reader is not yet discovered.
 struct Waits {
     to: Asker,
     payload: Bytes,
@@ -128,42 +129,44 @@ pub struct Dds {
     distro: Distro,
     came: Arc<Came>,
     clock: Clock,
-    /// When to look at every reader, told or not.
+    /// The time at which every reader is examined even if no arrival was signalled.
     scan_at: Instant,
-    /// Readers of others that a writer of ours serves, and writers that a reader of ours hears.
+    /// The discovered endpoints that match each endpoint of this participant.
     matched: BTreeMap<GUID, BTreeSet<GUID>>,
-    /// Endpoints that are open.
+    /// The endpoints that are open.
     ours: BTreeMap<GUID, Ours>,
     waits: Vec<Waits>,
     remarks: Vec<Remark>,
     news: Vec<String>,
-    /// The domain that it has joined.
+    /// The domain that was joined, with the interfaces and peers.
     place: Place,
-    /// Namespace and name of the node that was announced.
+    /// The namespace and name of the node that was announced.
     node: Option<(String, String)>,
     returning: Returning,
-    /// Participants that were given up and are there again.
+    /// The participants that were lost and have come back.
     back: Vec<Back>,
-    /// The time of the last look, and the last standstill before one.
+    /// The time of the last call of `rejoin_if_needed`, and below it the last interruption before one.
     looked_at: Instant,
     stood: Option<(Instant, Duration)>,
     interrupted: Interrupted,
-    /// The reason to join again, and the time at which that is tried.
+    /// The reason to join again, and the time of the next attempt.
     rejoins: Option<(String, Instant)>,
-    /// The hosts that are told of it. Behind the participant, whose farewell they are sent.
+    /// The hosts to which this participant announces itself. Dropped after the participant, because its farewell is
+    /// sent to them.
     _peers: Option<Peers>,
 }
 
-/// What the operating system or the domain refuses.
+/// Returns the failure of an operation that the operating system or the domain refuses.
 fn refused(what: &str, error: impl std::fmt::Display) -> Failure {
     Failure::BadInput(format!("ROS 2: {what}: {error}"))
 }
 
 impl Dds {
-    /// Joins `domain` by the network interfaces with these addresses, and announces itself to each of `peers`.
+    /// Joins `domain` through the network interfaces with these addresses, and announces the participant to each of
+    /// `peers`.
     ///
     /// # Errors
-    /// [`Failure::BadInput`] with what the operating system refuses, and where somebody else has the domain's port;
+    /// [`Failure::BadInput`] with the operating system's error, or if another program occupies the domain's port;
     /// [`Failure::Connection`] for a peer without an address.
     pub fn join(
         domain: u16,
@@ -172,12 +175,12 @@ impl Dds {
         distro: Distro,
         clock: Clock,
     ) -> Result<Self, Failure> {
-        // As long as the threads of the participant.
+        // It runs as long as the threads of the participant.
         let interrupted = Interrupted::watch().map_err(|error| refused("no thread", error))?;
-        // It hears the first words of the participant.
+        // Started first, so that it receives the first messages of the participant.
         let peers = peers::Listening::start(domain, peers)?;
         let spare = peers::spare(domain, Ipv4Addr::UNSPECIFIED);
-        // Names are looked up once: who joins again does not wait for a server of names.
+        // Names are resolved once, so that joining again does not wait for a name server.
         let hosts = peers.as_ref().map(|peers| peers.hosts().iter().map(ToString::to_string).collect());
         let place = Place { domain, interfaces: interfaces.to_vec(), peers: hosts.unwrap_or_default() };
         probe::can_be_joined(domain).map_err(Failure::BadInput)?;
@@ -229,7 +232,7 @@ impl Dds {
         })
     }
 
-    /// Tells which node all of this belongs to, for `ros2 node`.
+    /// Announces the node that all endpoints belong to, for `ros2 node`.
     pub(super) fn announce(&mut self, namespace: &str, name: &str) {
         self.node = Some((namespace.into(), name.into()));
         let gid = |guid: GUID| Gid(guid.to_bytes());
@@ -245,7 +248,7 @@ impl Dds {
         self.announce_all(namespace, name, readers, writers);
     }
 
-    /// Announces a node with these readers and writers, which were opened while the participant is there.
+    /// Announces a node with these readers and writers, which were opened after the participant joined.
     pub fn announce_all(&self, namespace: &str, name: &str, readers: Vec<Gid>, writers: Vec<Gid>) {
         let node = NodeEntities {
             node_namespace: if namespace.is_empty() { "/".into() } else { namespace.into() },
@@ -269,7 +272,7 @@ impl Dds {
         let _ = self.graph.write(Payload(body(bytes)), Some(Timestamp::now()));
     }
 
-    /// Publishes a message; one that finds no room is dropped.
+    /// Publishes a message. Returns `false` if it was dropped because no buffer was free.
     pub(super) fn publish(&mut self, out: Out, message: Vec<u8>) -> bool {
         let Some(Published { writer, newest, depth }) = self.published.get_mut(out.0) else { return false };
         let bytes = body(message);
@@ -280,7 +283,7 @@ impl Dds {
         writer.write(Payload(bytes), Some(Timestamp::now())).is_ok()
     }
 
-    /// Answers who asked, as soon as its reader is known.
+    /// Queues an answer for the client; it is sent once the client's reader is discovered.
     pub(super) fn answer(&mut self, to: Asker, message: Vec<u8>) {
         let payload = match to.style {
             Style::Beside(_) => body(message),
@@ -296,7 +299,7 @@ impl Dds {
         self.answer_those_found();
     }
 
-    /// Whether a reader of the same participant takes the answers.
+    /// Returns `true` if a reader of the client's participant is matched with the service's writer.
     fn is_found(&self, to: &Asker) -> bool {
         let Some(writer) = self.listening.get(to.at.0).and_then(|listening| listening.answers.as_ref()) else {
             return false;
@@ -308,7 +311,7 @@ impl Dds {
     fn answer_those_found(&mut self) {
         let now = self.clock.now();
         for waits in std::mem::take(&mut self.waits) {
-            // Nobody may have told of a reader that takes it all the same.
+            // A reader may exist although it was not discovered, so the answer is sent after the wait in any case.
             if !self.is_found(&waits.to) && now < waits.until {
                 self.waits.push(waits);
                 continue;
@@ -323,20 +326,20 @@ impl Dds {
                 .build();
             let writer = self.listening.get(waits.to.at.0).and_then(|listening| listening.answers.as_ref());
             let written = writer.map(|writer| writer.write_with_options(Payload(waits.payload.clone()), options));
-            // One that finds no room is tried again.
+            // An answer that finds no free buffer is tried again.
             if matches!(written, Some(Err(_))) && now < waits.until {
                 self.waits.push(waits);
             }
         }
     }
 
-    /// What came in since the last look.
+    /// Returns the messages that arrived since the last call.
     pub(super) fn look(&mut self) -> Vec<Arrival> {
         self.learn_all();
         if !self.waits.is_empty() {
             self.answer_those_found();
         }
-        // What becomes readable by a later message alone is told of by nobody.
+        // A message that only becomes readable by a later one is not signalled.
         let (came, now) = (self.came.0.swap(false, Ordering::AcqRel), self.clock.now());
         if !came && now < self.scan_at {
             return vec![];
@@ -347,7 +350,7 @@ impl Dds {
             let reader = &listening.reader;
             reader.set_waker(Some(Waker::from(Arc::clone(&self.came))));
             reader.drain_read_notifications();
-            // What is encoded in another way, or addressed to nobody, is none of ours.
+            // A message in another encoding, or a request without a client, is not from ROS.
             loop {
                 match reader.try_take_one() {
                     Ok(Some(sample)) => arrivals.extend(arrival(In(index), listening.answers.is_some(), sample)),
@@ -359,7 +362,7 @@ impl Dds {
         arrivals
     }
 
-    /// Takes what DDS has told of others.
+    /// Handles the pending discovery events.
     pub fn learn_all(&mut self) {
         let now = self.clock.now();
         while let Some(event) = self.status.try_recv_status() {
@@ -433,34 +436,34 @@ impl Dds {
         }
     }
 
-    /// Returns everybody else in the domain, where that has changed since the last call.
+    /// Returns the other participants of the domain if they have changed since the last call, else `None`.
     pub(super) fn others(&mut self) -> Option<Seen> {
         self.census.look();
         self.census.changed().then(|| self.census.seen(&self.participant))
     }
 
-    /// The first bytes of the names of all that this participant has on DDS.
+    /// Returns the identifier of this participant, with which those of its endpoints begin.
     pub(super) fn prefix(&self) -> Prefix {
         prefix(Gid(self.participant.guid().to_bytes()))
     }
 
-    /// Takes the descriptions of nodes that others have sent, and drops them.
+    /// Reads the announcements of other nodes and discards them.
     pub fn ignore_others(&mut self) {
         let _ = self.others();
     }
 
-    /// Takes what became of the participant and of others, in sentences.
+    /// Returns the news about the participant and others since the last call, as sentences.
     pub fn news(&mut self) -> Vec<String> {
         std::mem::take(&mut self.news)
     }
 
-    /// Returns the remarks on others since the beginning, in the order in which they were made.
+    /// Returns the remarks about others since the beginning, in the order in which they were made.
     pub fn remarks(&self) -> &[Remark] {
         &self.remarks
     }
 }
 
-/// A message without its encapsulation.
+/// Returns a message without its encapsulation.
 fn body(mut message: Vec<u8>) -> Bytes {
     message.drain(..ENCAPSULATION.len().min(message.len()));
     message.into()

@@ -1,5 +1,5 @@
-//! The wait of a node for the first other program of ROS 2. Where none is met within the first seconds, the log says who was heard and what
-//! to do.
+//! Waits for the first other ROS 2 program. If none is discovered within the first seconds, the log reports the
+//! announcements received and the remedy.
 
 use outrigger_wire::time::{Duration, Instant};
 
@@ -7,29 +7,30 @@ use super::place::Place;
 use super::probe::Probe;
 use crate::neighbours::{Prefix, Seen, surroundings};
 
-/// A node that has met nobody for so long says so. Others announce themselves every 3 s (Fast DDS), 8 s (Cyclone DDS) or 10 s
-/// (RustDDS), and answer at once where they hear of somebody new.
+/// The time without a discovery after which the node reports it. Others announce themselves every 3 s (Fast DDS), 8 s
+/// (Cyclone DDS) or 10 s (RustDDS), and answer at once when they discover a new participant.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The wait, until somebody is met.
+/// The wait until another program is discovered.
 #[derive(Debug)]
 pub(super) struct DiscoveryWait {
     place: Place,
     seen: Seen,
-    /// The announcements as this participant hears them, until the wait has been reported.
+    /// The probe that receives the announcements of others and this participant's identifier, until the wait has been
+    /// reported.
     probe: Option<(Prefix, Probe)>,
     until: Instant,
 }
 
 impl DiscoveryWait {
-    /// Returns the wait of the participant `own`, which begins at `now`.
+    /// Starts the wait of the participant `own` at `now`.
     pub(super) fn new(place: Place, own: Prefix, now: Instant) -> Self {
         let probe = Probe::start(place.domain, &place.interfaces, own);
         Self { place, seen: Seen::default(), probe: Some((own, probe)), until: now + PATIENCE }
     }
 
-    /// Takes what is known of others, where that has changed. Returns whether one of them was met: it has told of a reader or writer,
-    /// and so has heard of this node.
+    /// Takes the other participants if they have changed. Returns `true` if one of them has announced a reader or
+    /// writer, and thus has discovered this node.
     pub(super) fn meets(&mut self, seen: Option<Seen>) -> bool {
         if let Some(seen) = seen {
             self.seen = seen;
@@ -37,8 +38,8 @@ impl DiscoveryWait {
         !self.seen.prefixes().is_empty()
     }
 
-    /// Takes what was announced to the participant `own`. Returns what to tell, once, when the wait is over. It begins again where
-    /// `own` has come in the place of another participant of this node.
+    /// Takes the announcements that have arrived. Returns the texts to log, once, when the wait is over. The wait
+    /// begins again if the participant `own` has replaced another one of this node.
     pub(super) fn look(&mut self, own: Prefix, now: Instant) -> Vec<String> {
         let Some((of, probe)) = &mut self.probe else { return vec![] };
         if *of != own {
@@ -68,7 +69,7 @@ mod tests {
         let place = Place { domain: 99, interfaces: vec![std::net::IpAddr::from([127, 0, 0, 1])], peers: vec![] };
         let mut wait = DiscoveryWait::new(place, OWN, start);
         assert_eq!(wait.look(OWN, start + PATIENCE - Duration::from_millis(1)), nothing);
-        // It has joined again.
+        // The participant has joined again.
         let own = [8; 12];
         let again = start + PATIENCE;
         assert_eq!(wait.look(own, again), nothing);

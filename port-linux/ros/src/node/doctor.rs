@@ -1,5 +1,5 @@
-//! `outrigger doctor --ros2`: what a node would meet in its domain, and which of its topics the robot cannot fill. It joins the domain
-//! to look, and offers nothing there.
+//! The check of `outrigger doctor --ros2`: the conflicts that a node would have in its domain, and the topics that
+//! the robot cannot fill. It joins the domain to examine it, and offers nothing there.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -32,17 +32,17 @@ use outrigger::maker::{Vendor, Wanted};
 use outrigger::net::Net;
 use outrigger::show::sheet::Sheet;
 
-/// How often it looks.
+/// The interval at which the check wakes.
 const PACE: Duration = Duration::from_millis(5);
-/// It looks so long, however soon the robot has answered: others announce themselves every 3 s (Fast DDS), 8 s (Cyclone DDS) or 10 s
-/// (RustDDS), and not all answer at once to one who comes.
+/// The shortest duration of the check, however soon the robot has answered. Others announce themselves every 3 s
+/// (Fast DDS), 8 s (Cyclone DDS) or 10 s (RustDDS), and not all answer a new participant at once.
 const LEAST: time::Duration = time::Duration::from_secs(11);
-/// So long its end is waited for.
+/// The longest wait for the end of the check.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// So many others are named.
+/// The largest number of other programs that are named.
 const NAMED: usize = 8;
 
-/// A look at a domain, on a thread of its own.
+/// A check of a domain, on a thread of its own.
 #[derive(Debug)]
 pub struct Watching {
     settings: Settings,
@@ -55,7 +55,7 @@ pub struct Watching {
     worker: Worker,
 }
 
-/// The findings in a domain, in words.
+/// The findings in a domain as text.
 #[derive(Debug)]
 pub struct Report {
     findings: Vec<Finding>,
@@ -63,10 +63,11 @@ pub struct Report {
 }
 
 impl Watching {
-    /// Joins as `settings` say, without anything to offer; the node's robot would be at `target`.
+    /// Joins the domain according to `settings` without offering anything. `target` is the address of the node's
+    /// robot.
     ///
     /// # Errors
-    /// [`Failure::BadInput`] where the domain cannot be joined, [`Failure::Connection`] for a peer without an address.
+    /// [`Failure::BadInput`] if the domain cannot be joined, [`Failure::Connection`] for a peer without an address.
     pub fn start(settings: Settings, target: Option<Target>, clock: Clock) -> Result<Self, Failure> {
         let domain = settings.domain;
         let interfaces = &settings.interfaces;
@@ -77,7 +78,7 @@ impl Watching {
                 listed(interfaces)
             ))
         };
-        // It hears the first words of the participant.
+        // Started first, so that it receives the first messages of the participant.
         let peers = Listening::start(domain, &settings.peers)?;
         let participant = DomainParticipantBuilder::new(domain).with_only_networks(interfaces.iter().copied()).build();
         let participant = participant.map_err(|error| refused(&error))?;
@@ -93,7 +94,7 @@ impl Watching {
         let watch = Watch { participant, _peers: peers, census, probe, given, around: settings.clone() };
         let asked = Arc::clone(&leaves);
         let work = move || {
-            // Whoever asked is there, or needs it no more.
+            // The receiver waits for the result, or is gone and needs it no more.
             let _ = tell.send(watch.until(&asked));
         };
         let worker = Worker::start("neighbours", work)
@@ -101,10 +102,11 @@ impl Watching {
         Ok(Self { settings, target, clock, until: clock.now() + LEAST, leaves, readers, came, worker })
     }
 
-    /// Hears what `controller` tells over `net`, and what else of it fills topics, for as long as the second is kept.
+    /// Reads the data that `controller` sends over `net` and on additional connections, from which topics are filled,
+    /// as long as the returned [`Apart`] is kept.
     ///
     /// # Errors
-    /// [`Failure::BadInput`] where the operating system gives no thread.
+    /// [`Failure::BadInput`] if the operating system provides no thread.
     pub fn hear<const N: usize, C: Vendor<N>>(
         &self,
         controller: &mut C,
@@ -119,10 +121,10 @@ impl Watching {
         Ok((net.with_feed(&feed, None), apart))
     }
 
-    /// Returns the findings, a few seconds after the beginning at the earliest.
+    /// Returns the findings, a few seconds after the start at the earliest.
     ///
     /// # Errors
-    /// [`Failure::Fault`] where its thread is gone.
+    /// [`Failure::Fault`] if its thread has ended.
     pub fn finish(self) -> Result<Report, Failure> {
         while self.clock.now() < self.until {
             std::thread::sleep(PACE);
@@ -150,10 +152,10 @@ impl Watching {
     }
 }
 
-/// What looks.
+/// The work of the check's thread.
 struct Watch {
     participant: DomainParticipant,
-    /// Behind `participant`, whose farewell it sends on.
+    /// Dropped after `participant`, because it forwards that participant's farewell.
     _peers: Option<Peers>,
     census: Census,
     probe: Probe,
@@ -203,7 +205,7 @@ fn others(programs: &[String]) -> String {
     }
 }
 
-/// Which topics stay empty beside this robot, by their whole names.
+/// Returns the topics that stay empty for this robot, by their absolute names.
 fn absent(settings: &Settings, readings: &Readings) -> Vec<String> {
     if readings.is_empty() {
         return vec!["  topics on which nothing will come: can be said once the robot is reached".into()];
@@ -243,7 +245,7 @@ fn absent(settings: &Settings, readings: &Readings) -> Vec<String> {
 }
 
 impl Report {
-    /// Adds it to `sheet`.
+    /// Adds the report to `sheet`.
     pub fn tell(self, sheet: &mut Sheet) {
         for line in self.lines {
             sheet.line(line);

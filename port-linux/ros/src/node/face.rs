@@ -1,4 +1,5 @@
-//! What others ask of this node: calls of services, goals, and commands by topics, each of them a request of the run beside it.
+//! The requests of ROS 2 clients to this node: service calls, goals, and commands by topics. Each becomes a request
+//! to the run beside the node.
 
 use outrigger_core::command::Guidance;
 use outrigger_core::command::outputs::Write;
@@ -29,21 +30,21 @@ use outrigger::motion::asked::{MadeBy, Refuses};
 use outrigger::released::ReleasedBy;
 use outrigger::requests::{Asked, Client, Decided, Status};
 
-/// A force that a call began is renewed so often, for a call says nothing more.
+/// The interval at which a force mode started by a call is renewed, because the call does not repeat.
 const RENEWAL: Duration = Duration::from_millis(200);
-/// What is said where more is asked than the run takes.
+/// The refusal if the run's request queue is full.
 const BUSY: &str = "too much is asked just now: ask again";
 
-/// What moves the arm by force or by hand, by this node.
+/// The force mode or freedrive that this node has started.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Guided {
-    /// Renewed here.
+    /// A force mode, renewed by this node.
     Force { at: Instant },
-    /// Renewed by whoever publishes.
+    /// Freedrive, renewed by the client that publishes.
     Hand,
 }
 
-/// A call of several settings.
+/// A call that sets several values.
 struct Several {
     asker: Asker,
     offer: &'static Offer,
@@ -51,15 +52,15 @@ struct Several {
     success: bool,
 }
 
-/// The side of the node that is asked.
+/// The node's endpoints that clients call, and the state of their requests.
 pub(super) struct Face<const N: usize> {
     client: Option<Client<N>>,
     offers: Vec<(In, &'static Offer)>,
     natives: Vec<(In, &'static Offer)>,
     freedrive: In,
-    /// A force that somebody else measures.
+    /// The topic of a force that an external sensor measures.
     external_wrench: Option<In>,
-    /// Frames of others: where they come in, and whether they are fixed.
+    /// The topics of frames that other nodes publish; `true` for fixed frames.
     tf: Vec<(In, bool)>,
     transforms: Transforms,
     listing: Option<Listing>,
@@ -67,19 +68,19 @@ pub(super) struct Face<const N: usize> {
     followed: Followed<N>,
     streams: Streams<N>,
     settings: Settings,
-    /// Calls of several settings at once, of which the run has not decided all.
+    /// The calls that set several values, of which the run has not decided all.
     several: Vec<Several>,
-    /// Calls that the run decides.
+    /// The calls that wait for the run's decision.
     owed: Vec<(u32, Asker, &'static Offer)>,
     hands_back: HandsBack,
     guided: Option<Guided>,
 }
 
 impl<const N: usize> Face<N> {
-    /// Offers everything that can be asked for, to a run where there is one.
+    /// Offers every service, action and topic; with `client` they act on its run.
     ///
     /// # Errors
-    /// [`Failure::BadInput`] where the transport refuses.
+    /// [`Failure::BadInput`] if the transport refuses.
     pub(super) fn offer(
         dds: &mut impl Offers,
         settings: &Settings,
@@ -139,17 +140,17 @@ impl<const N: usize> Face<N> {
         })
     }
 
-    /// Whether the arm is commanded.
+    /// Returns `true` if the arm is commanded.
     pub(super) fn commands(&self) -> bool {
         self.client.as_ref().is_some_and(|client| client.status().mode == Mode::Command)
     }
 
-    /// How the run beside it stands, where it may command.
+    /// Returns the status of the run beside the node; `None` if the node may not command.
     pub(super) fn status(&self) -> Option<Status> {
         self.client.as_ref().map(Client::status)
     }
 
-    /// The facts that decide which goals and commands are accepted.
+    /// Returns the facts that decide which goals and commands are accepted.
     fn standing(&self, readings: &Readings) -> Standing {
         let run = self.client.as_ref().map(|client| {
             let (Status { mode, latch, unmet, .. }, moving) = (client.status(), client.moving());
@@ -163,7 +164,7 @@ impl<const N: usize> Face<N> {
         Standing { run, software: readings.software() }
     }
 
-    /// Takes what came.
+    /// Handles data that arrived.
     pub(super) fn arrival(
         &mut self,
         arrival: Arrival,
@@ -230,7 +231,7 @@ impl<const N: usize> Face<N> {
         }
     }
 
-    /// A call of Surface N: all of it is asked for, or nothing.
+    /// Handles a call of Surface N. Its writes are requested all together, or none.
     fn native(&mut self, offer: &'static Offer, bytes: &[u8], asker: Asker, dds: &mut Dds, remarks: &mut Remarks) {
         let refused = match (native_calls::writes(offer, bytes), &mut self.client) {
             (Ok(writes), Some(client)) => {
@@ -300,7 +301,7 @@ impl<const N: usize> Face<N> {
         }
     }
 
-    /// Where the motion under way wants the arm now.
+    /// Returns the present target of the current motion.
     fn queried(&self) -> Vec<u8> {
         let compared = self.client.as_ref().and_then(|client| compared(&client.stands()));
         encode(&match compared {
@@ -315,7 +316,7 @@ impl<const N: usize> Face<N> {
         })
     }
 
-    /// Passes a measured force on to the source that is the controller's force.
+    /// Passes a measured force on to the source from which the controller's force is written.
     fn wrench(&mut self, bytes: &[u8]) -> Result<(), String> {
         let values = native_calls::external_wrench(bytes).map_err(|error| error.to_string())?;
         let client = self.client.as_mut().ok_or(ONLY_LOOKS)?;
@@ -345,9 +346,10 @@ impl<const N: usize> Face<N> {
         }
     }
 
-    /// Discards what was asked for before the node was stopped and has not begun: nothing moves by itself when it goes on.
+    /// Discards the requests that arrived before the node was stopped and have not begun, so that nothing moves
+    /// without a new request when it continues.
     pub(super) fn discard(&mut self, dds: &mut Dds, remarks: &mut Remarks) {
-        // A force mode and freedrive end where nobody renews them.
+        // A force mode and freedrive end if they are not renewed.
         self.guided = None;
         self.streams.discard();
         self.hands_back.discard(dds, remarks);
@@ -356,7 +358,7 @@ impl<const N: usize> Face<N> {
         }
     }
 
-    /// Goes on with what is under way, and answers what has been decided.
+    /// Advances the requests in progress, and answers those that the run has decided.
     pub(super) fn step(&mut self, dds: &mut Dds, (now, stamp): (Instant, Time), remarks: &mut Remarks) {
         let Some(client) = &mut self.client else { return };
         let mut decided = vec![];
@@ -377,13 +379,13 @@ impl<const N: usize> Face<N> {
             if let Some(at) = self.owed.iter().position(|(owed, ..)| owed == id) {
                 let (_, asker, offer) = self.owed.swap_remove(at);
                 let why = done.as_ref().err().map_or("", String::as_str);
-                // Many an answer says no more than that it was not done.
+                // Some responses contain only that the call failed, so the reason is logged.
                 if done.is_err() {
                     remarks.push(format!("{}: {why}", offer.name));
                 }
                 dds.answer(asker, calls::answer(offer, done.is_ok(), why));
             } else if let Err(why) = done {
-                // Nobody waits for it: a hand that is not let, a renewal of what is over.
+                // These need no answer: a freedrive that was refused, and a renewal of something that has ended.
                 self.guided = None;
                 remarks.push(why.clone());
             }
@@ -405,7 +407,7 @@ impl<const N: usize> Face<N> {
         self.streams.step(client, remarks);
     }
 
-    /// The node ends.
+    /// Ends the goals and scripts in progress, because the node ends.
     pub(super) fn leave(&mut self, dds: &mut Dds, stamp: Time) {
         self.followed.leave(dds, stamp);
         if let Some(scripts) = &mut self.scripts {
@@ -414,7 +416,7 @@ impl<const N: usize> Face<N> {
     }
 }
 
-/// One of several settings has been decided, where it is one.
+/// Records the decision on one value of a call that sets several. Returns `false` if it belongs to none.
 fn one_of(
     several: &mut Vec<Several>,
     id: u32,

@@ -1,4 +1,5 @@
-//! The page of topics by generation is made of what simulated controllers send. `OUTRIGGER_BLESS=1` writes it anew.
+//! Checks that the page of topics by generation matches what simulated controllers send. `OUTRIGGER_BLESS=1` writes
+//! it anew.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -15,7 +16,7 @@ use crate::{driver, legacy};
 use outrigger::feed::{Entry, Item, Streams, What, stream_memory};
 use outrigger_require::committed;
 
-/// The software of each generation.
+/// The tested software version of each generation.
 const SOFTWARE: [SoftwareVersion; 4] = [
     SoftwareVersion::new(1, 8),
     SoftwareVersion::new(3, 15),
@@ -23,7 +24,7 @@ const SOFTWARE: [SoftwareVersion; 4] = [
     SoftwareVersion::new(10, 12),
 ];
 
-/// Lets time pass for a controller.
+/// Advances a controller by this time.
 fn run(controller: &mut Controller, time: Duration) {
     let end = controller.now() + time;
     while controller.now() < end {
@@ -36,7 +37,7 @@ fn package(letter: u8, payload: &[u8]) -> Vec<u8> {
     [&size.to_be_bytes()[..], &[letter], payload].concat()
 }
 
-/// Returns the readings of a node that has heard a controller for a second.
+/// Returns the readings of a node after a controller has sent data for a second.
 fn readings(software: SoftwareVersion) -> Readings {
     let mut controller = Controller::new(Options::for_software(software)).expect("a controller that existed");
     let (mut memory, mut readings) = (stream_memory(), Readings::default());
@@ -65,7 +66,7 @@ fn readings(software: SoftwareVersion) -> Readings {
         };
         if port == Port::Rtde {
             talk(&mut controller, Some(package(b'V', &[0, 2])));
-            // What this software lacks is left out at the second time, as clients of RTDE do.
+            // Variables that this software lacks are left out of the second request, as clients of RTDE do.
             let mut names = super::variables(&[]);
             names.insert(0, "timestamp".to_owned());
             for _ in 0..2 {
@@ -83,7 +84,7 @@ fn readings(software: SoftwareVersion) -> Readings {
     readings
 }
 
-/// A row for each topic: whether each generation fills it.
+/// Returns a table with a row for each topic and a column for each generation that says whether it is filled.
 fn table<'t>(topics: impl Iterator<Item = &'t Topic>, absent: &[Vec<&'static Topic>]) -> String {
     let mut table =
         String::from("| topic | CB2 1.8 | CB3 3.15 | e-Series 5.15 | PolyScope X 10.12 |\n|---|---|---|---|---|\n");
@@ -98,7 +99,7 @@ fn table<'t>(topics: impl Iterator<Item = &'t Topic>, absent: &[Vec<&'static Top
     table
 }
 
-/// Names of today for two topics that UR's paper has by others.
+/// The present names of two topics that have other names in UR's paper.
 const RENAMED: [&str; 2] = ["actual_speed_fraction", "target_speed_fraction"];
 
 #[test]
@@ -112,7 +113,7 @@ fn the_page_of_topics_by_generation_is_that_of_simulated_controllers() {
     let grouped = of(&|readings| native::absent(readings, Terminals::Grouped));
     let of_driver = of(&|readings| {
         let mut absent = driver::absent(readings, Distro::Humble);
-        // Those of controllers depend on the node alone.
+        // The topics of controllers depend on the node alone.
         absent.retain(|topic| topic.when != outrigger_ros2_messages::endpoint::When::Commanded);
         absent
     });

@@ -1,8 +1,10 @@
-//! Goals of `FollowJointTrajectory`, also until a contact: judged, begun as requests of this run, followed, and told of.
+//! Goals of `FollowJointTrajectory`, and of its variant until a contact: validates them, starts them as requests to
+//! the run, tracks them and reports their progress and results.
 //!
-//! One motion is under way at a time, whichever action it came by. A goal is accepted once the run has begun with it, and rejected
-//! otherwise: the answer to a goal has no words, so that the reason stands in the log, and in the result for whoever asks for it.
-//! A goal of no length succeeds at once where the arm is, and the run is asked for nothing.
+//! One motion is in progress at a time, whichever action it came from. A goal is accepted once the run has started
+//! it, and rejected otherwise. The response to a goal has no text, so the reason for a rejection is logged, and
+//! returned as the result to a client that requests it. A goal of no length succeeds at once where the arm is, and
+//! nothing is requested of the run.
 
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 
@@ -31,82 +33,83 @@ use outrigger::motion::asked::{MadeBy, Ready, Wish, ready};
 use outrigger::released::ReleasedBy;
 use outrigger::requests::{Asked, Client, Decided};
 
-/// Feedback is published so often.
+/// The interval of feedback messages.
 const FEEDBACK: Duration = Duration::from_millis(50);
-/// Longest wait for commanding, and for the end of a motion that is to make room.
+/// The longest wait for commanding, and for the end of a motion that is to be replaced.
 const PATIENCE: Duration = Duration::from_secs(15);
 
-/// No joint is faster \[rad/s\].
+/// The joint speed below which the arm counts as at rest \[rad/s\].
 const AT_REST: f32 = 0.02;
-/// Longest wait for that.
+/// The longest wait for the arm to come to rest.
 const RESTS: Duration = Duration::from_secs(1);
 
-/// One action.
+/// An action with its topic.
 struct Served {
     /// The name of the action.
     name: &'static str,
-    /// Whether a second goal is rejected while one is under way.
+    /// `true` if a goal is rejected while another motion is in progress.
     exclusive: bool,
-    /// The kind of its goals.
+    /// The kind of command that its goals are.
     command: Command,
     action: Action,
-    /// A trajectory that nobody is told of.
+    /// The topic of trajectories without a result.
     topic: Option<In>,
 }
 
 impl Served {
-    /// Returns whether a contact of the tool ends the motion.
+    /// Returns `true` if a contact of the tool ends the motion.
     fn ends_by_contact(&self) -> bool {
         self.command == Command::FollowUntilContact
     }
 }
 
-/// By which action a motion came; `None` by a topic.
+/// The action and goal that a motion came from; `None` for a trajectory from a topic.
 type By = Option<(usize, GoalId)>;
 
-/// A motion on its way to be begun.
+/// A motion that has not started yet.
 struct Coming<const N: usize> {
     by: By,
     wanted: Wanted,
     replaces: bool,
-    /// Of a goal, until it is accepted or rejected.
+    /// The client of a goal, until the goal is accepted or rejected.
     asker: Option<Asker>,
     at: At<N>,
     until: Instant,
-    /// Contacts before it, where one is to end it and they are watched for.
+    /// The number of contacts counted before it; `None` unless it ends at a contact and the watch is on.
     contacts: Option<u32>,
 }
 
 enum At<const N: usize> {
-    /// It is being made ready.
+    /// The motion is being computed on another thread.
     Read(Receiver<Result<Ready<N>, String>>),
-    /// It was found fit; the motion before it makes room, and it is made ready once more from where the arm rests then.
+    /// The motion is valid and the one before it is being ended. The motion is then computed again from the arm's
+    /// position at rest.
     Room,
-    /// It is ready, once the run commands.
+    /// The motion is computed and waits for the run to command.
     Waits(Ready<N>),
-    /// The run has been asked to command.
+    /// The run has been requested to command.
     Requests(u32, Ready<N>),
-    /// The run has been asked to begin.
+    /// The run has been requested to start the motion.
     Begins(u32),
     /// The motion has no length and the arm is already there.
     There,
 }
 
-/// The motion under way.
+/// The motion in progress.
 struct Current {
     by: By,
-    /// As the run numbers it.
+    /// The run's number of the motion.
     number: u32,
     cancelling: bool,
-    /// Its end was asked for, so that another one can begin.
+    /// Its end was requested, so that another motion can start.
     makes_room: bool,
-    /// It has ended, and the arm is waited for to rest until then.
+    /// The motion has ended, and the arm must be at rest by this time.
     rests_by: Option<Instant>,
-    /// Contacts before it.
+    /// The number of contacts counted before it.
     contacts: u32,
 }
 
-/// What this node does about trajectories.
+/// The actions and topics of trajectories, and the motions in progress and about to start.
 pub(super) struct Followed<const N: usize> {
     served: Vec<Served>,
     touch: Touch,
@@ -119,10 +122,10 @@ pub(super) struct Followed<const N: usize> {
 }
 
 impl<const N: usize> Followed<N> {
-    /// Offers the actions, and listens to their topics.
+    /// Offers the actions, and subscribes to their topics.
     ///
     /// # Errors
-    /// [`Failure::BadInput`] where the transport refuses.
+    /// [`Failure::BadInput`] if the transport refuses.
     pub(super) fn offer(dds: &mut impl Offers, settings: &Settings, joints: Vec<String>) -> Result<Self, Failure> {
         let Settings { names, distro, goals_request, legacy_names, surface, .. } = settings;
         let legacy = (*legacy_names && surface.has_driver()).then_some(&follow::LEGACY_ACTION);
@@ -149,12 +152,12 @@ impl<const N: usize> Followed<N> {
         Ok(Self { served, touch, joints, distro, goals_request, coming: None, current: None, feedback_at })
     }
 
-    /// Of the arm, in its order.
+    /// Returns the names of the arm's joints, in its order.
     pub(super) fn joints(&self) -> &[String] {
         &self.joints
     }
 
-    /// Takes what came, where it is for one of the actions; gives it back where it is not.
+    /// Handles data that arrived for one of the actions; returns it if it is for none of them.
     pub(super) fn arrival(
         &mut self,
         arrival: Arrival,
@@ -197,7 +200,7 @@ impl<const N: usize> Followed<N> {
         Some(arrival)
     }
 
-    /// A goal, on its way to be begun.
+    /// Reads a goal and prepares its motion.
     ///
     /// # Errors
     /// The reason, with the goal's id if it was read.
@@ -231,7 +234,7 @@ impl<const N: usize> Followed<N> {
         coming.map_err(|text| refused(invalid(text)))
     }
 
-    /// A trajectory that came by a topic.
+    /// Handles a trajectory from a topic.
     fn trajectory(
         &mut self,
         index: usize,
@@ -244,7 +247,7 @@ impl<const N: usize> Followed<N> {
         let mut comes = || {
             let trajectory: JointTrajectory = decode(bytes).map_err(|error| error.to_string())?;
             if trajectory.points.is_empty() && self.current.is_some() {
-                // That is how a trajectory is taken back.
+                // A trajectory without points cancels the current one.
                 if let Some(client) = client.as_deref_mut() {
                     let _ = client.ask(Asked::Cancel);
                 }
@@ -283,18 +286,18 @@ impl<const N: usize> Followed<N> {
         Ok(Coming { by, wanted: wanted.clone(), replaces, asker: None, at, until: now + PATIENCE, contacts: None })
     }
 
-    /// Begins to make it ready, from where the arm stands now.
+    /// Starts to compute the motion from the arm's present position.
     fn read(&self, wanted: &Wanted, client: &Client<N>) -> Result<At<N>, String> {
         let (moving, stands) = (client.moving(), client.stands());
         let motion = motion::<N>(wanted, stands.at.filter(|_| self.current.is_none()))?;
         let (tell, told) = sync_channel(1);
-        // A long one takes its time.
+        // A long motion takes a while to compute.
         let read = move || drop(tell.send(ready(Wish::Motion(Box::new(motion)), &moving, &stands)));
         Worker::start("goal", read).map_err(|error| format!("no thread to read it in: {error}"))?;
         Ok(At::Read(told))
     }
 
-    /// Rejects the motion that has not begun, and withdraws the request that was made for it.
+    /// Rejects the motion that has not started, and withdraws the request to command that was made for it.
     pub(super) fn discard(&mut self, client: &mut Client<N>, dds: &mut Dds, remarks: &mut Remarks) {
         let Some(coming) = self.coming.take() else { return };
         if matches!(coming.at, At::Requests(..)) {
@@ -303,7 +306,7 @@ impl<const N: usize> Followed<N> {
         self.reject(coming, "the node was stopped before it began: send it again", dds, remarks);
     }
 
-    /// Goes on with what is under way, and tells of it.
+    /// Advances the motions in progress and about to start, and publishes feedback.
     pub(super) fn step(
         &mut self,
         client: &mut Client<N>,
@@ -336,7 +339,7 @@ impl<const N: usize> Followed<N> {
         let full = || "too much is asked just now".to_owned();
         coming.at = match at {
             At::Read(told) => match told.try_recv() {
-                // The controller makes one motion at a time.
+                // The controller executes one motion at a time.
                 Ok(Ok(_)) if self.current.is_some() && client.moving().by == MadeBy::Controller => At::Room,
                 Ok(ready) => At::Waits(ready?),
                 Err(TryRecvError::Empty) => At::Read(told),
@@ -351,7 +354,7 @@ impl<const N: usize> Followed<N> {
                 }
                 None => self.read(&coming.wanted, client)?,
             },
-            // No need to request command for it.
+            // This motion needs no request to command.
             At::Waits(ready) if ready.stays() && client.status().mode == Mode::Monitor => At::There,
             At::Waits(mut ready) => {
                 let status = client.status();
@@ -378,7 +381,7 @@ impl<const N: usize> Followed<N> {
         by.and_then(|(index, _)| self.served.get(index)).is_some_and(Served::ends_by_contact)
     }
 
-    /// Something that was asked has been decided; whether it was for this.
+    /// Handles a decision of the run. Returns `false` if it belongs to none of these goals.
     pub(super) fn decided(&mut self, outcome: &Decided, dds: &mut Dds, stamp: Time, remarks: &mut Remarks) -> bool {
         if self.touch.decided(outcome, dds, stamp, remarks) {
             return true;
@@ -451,13 +454,13 @@ impl<const N: usize> Followed<N> {
         }
     }
 
-    /// How the motion under way stands, and whether it has ended.
+    /// Checks the state of the motion in progress, and ends its goal once the motion has ended.
     fn look(&mut self, client: &Client<N>, dds: &mut Dds, (now, stamp): (Instant, Time)) {
         let Some(mut current) = self.current.take() else { return };
         let status = client.status();
         let standing = status.motion.filter(|motion| motion.number == current.number);
         let why_left = status.left.filter(|_| status.mode != Mode::Command);
-        // Its own time is over a little before the arm rests.
+        // The motion's time is over a little before the arm rests.
         let ended = matches!(
             standing.map(|motion| motion.stage),
             Some(Stage::Done | Stage::Cancelled | Stage::Touched | Stage::Missed(_))
@@ -516,7 +519,7 @@ impl<const N: usize> Followed<N> {
         }
     }
 
-    /// The run is over, or this node is.
+    /// Ends the goals in progress, because the run or the node ends.
     pub(super) fn leave(&mut self, dds: &mut Dds, stamp: Time) {
         if let Some(current) = self.current.take() {
             self.end(current, aborted("the node has ended"), dds, stamp);

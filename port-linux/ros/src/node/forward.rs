@@ -1,5 +1,6 @@
-//! Topics of `forward_velocity_controller`, `forward_position_controller` and `forward_effort_controller`, and of hardware components
-//! of ros2_control: the newest command goes to the run, which follows it as long as it holds, or refuses it.
+//! The topics of `forward_velocity_controller`, `forward_position_controller` and `forward_effort_controller`, and of
+//! hardware components of ros2_control. The newest command is passed to the run, which follows it as long as it is
+//! valid or refuses it.
 
 use outrigger_core::law::{Forward, Forwarded};
 use outrigger_ros2_messages::endpoint::{Heard, Qos};
@@ -13,28 +14,28 @@ use crate::forward::{self, EFFORT, JOINT_COMMANDS, JOINT_SPEED, POSITION, VELOCI
 use outrigger::exit::Failure;
 use outrigger::requests::{Client, Streaming};
 
-/// What this node does about streams.
+/// The topics of streamed commands, and the newest command.
 pub(super) struct Streams<const N: usize> {
     velocity: In,
     position: In,
     effort: In,
     joint_commands: In,
-    /// Speeds by the name of 2015.
+    /// The topic of speeds under its name of 2015.
     joint_speed: Option<In>,
     /// The names of the arm's joints.
     joints: Vec<String>,
     holds: Duration,
-    /// Of those that came since the last look.
+    /// The newest command since the last step.
     newest: Option<Forwarded<N>>,
-    /// How it stood at the last look.
+    /// The state of streaming at the last step.
     seen: Streaming,
 }
 
 impl<const N: usize> Streams<N> {
-    /// Listens to all of these topics; lost commands are not sent again, for the next one counts.
+    /// Subscribes to these topics. Lost commands are not sent again, because the next one supersedes them.
     ///
     /// # Errors
-    /// [`Failure::BadInput`] where the transport refuses.
+    /// [`Failure::BadInput`] if the transport refuses.
     pub(super) fn offer(dds: &mut impl Offers, settings: &Settings, joints: Vec<String>) -> Result<Self, Failure> {
         let names = &settings.names;
         let mut listens = |topic: &Heard| dds.listens(&names.of(topic.name), topic.message, Qos::BEST_EFFORT);
@@ -54,7 +55,7 @@ impl<const N: usize> Streams<N> {
         })
     }
 
-    /// Takes what came, where it is one of these; whether it was.
+    /// Reads a message of one of these topics. Returns `false` if it is of another topic.
     pub(super) fn arrival(&mut self, (at, bytes): (In, &[u8]), standing: &Standing, remarks: &mut Remarks) -> bool {
         let speeds = |values| Some(Forwarded::Speeds(JointVelocities(values)));
         let (topic, command) = match at {
@@ -92,12 +93,12 @@ impl<const N: usize> Streams<N> {
         true
     }
 
-    /// Drops the newest that has not been passed on.
+    /// Drops the newest command if it has not been passed on.
     pub(super) const fn discard(&mut self) {
         self.newest = None;
     }
 
-    /// Passes the newest on, and tells what came of others.
+    /// Passes the newest command to the run, and logs commands that were refused or that expired.
     pub(super) fn step(&mut self, client: &Client<N>, remarks: &mut Remarks) {
         if let Some(what) = self.newest.take() {
             client.stream(Forward { what, holds: self.holds });

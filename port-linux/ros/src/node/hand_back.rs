@@ -1,4 +1,4 @@
-//! Calls of `hand_back_control` on their way through a run.
+//! Executes calls of `hand_back_control` through the run.
 
 use outrigger_core::robot::Reason;
 use outrigger_ros2_messages::endpoint::Offer;
@@ -11,20 +11,20 @@ use crate::hand_back::{HandBack, Next, Seen};
 use outrigger::released::ReleasedBy;
 use outrigger::requests::{Asked, Client, Decided};
 
-/// Calls that wait for one end of our program, at most.
+/// The largest number of calls that wait for one end of our program.
 const MOST: usize = 16;
 
-/// The calls that wait, and how far the run is.
+/// The waiting calls and their progress.
 #[derive(Default)]
 pub(super) struct HandsBack {
     calls: Vec<(Asker, &'static Offer)>,
     under_way: Option<HandBack>,
-    /// The number of the request for the end of our program, until it is decided.
+    /// The number of the request to end our program; `None` unless one is pending.
     asked: Option<u32>,
 }
 
 impl HandsBack {
-    /// Takes a call. Returns its asker where too many wait already.
+    /// Queues a call. Returns its client as the error if too many wait already.
     pub(super) fn call(&mut self, asker: Asker, offer: &'static Offer, now: Instant) -> Result<(), Asker> {
         if self.calls.len() >= MOST {
             return Err(asker);
@@ -34,7 +34,7 @@ impl HandsBack {
         Ok(())
     }
 
-    /// Goes on with it.
+    /// Advances the calls in progress.
     pub(super) fn step<const N: usize>(
         &mut self,
         client: &mut Client<N>,
@@ -54,7 +54,7 @@ impl HandsBack {
         }
     }
 
-    /// Takes what has been decided. Returns whether it was for this.
+    /// Handles a decision of the run. Returns `false` if it does not belong to these calls.
     pub(super) fn decided(&mut self, one: &Decided, dds: &mut Dds, remarks: &mut Remarks) -> bool {
         if self.asked != Some(one.id) {
             return false;
@@ -63,7 +63,7 @@ impl HandsBack {
         true
     }
 
-    /// Ends every call, for the node was stopped meanwhile.
+    /// Fails every call, because the node was stopped meanwhile.
     pub(super) fn discard(&mut self, dds: &mut Dds, remarks: &mut Remarks) {
         self.answer(Err("the node was stopped meanwhile"), dds, remarks);
     }

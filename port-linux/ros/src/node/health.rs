@@ -1,4 +1,4 @@
-//! What tools for diagnostics are told of the session: once a second.
+//! Publishes the diagnostics of the session once a second.
 
 use outrigger_core::link::{Figures, Grade};
 use outrigger_core::mode::Mode;
@@ -10,17 +10,17 @@ use outrigger::requests::Status;
 use outrigger::show::grade;
 use outrigger::show::words::{self, Observer};
 
-/// How often it is told.
+/// The interval of the diagnostics.
 const PACE: Duration = Duration::from_secs(1);
-/// Without news of the link for so long there is no session.
+/// The time without link figures after which the session counts as over.
 const SILENCE: Duration = Duration::from_secs(3);
 
-/// What is known of the session.
+/// The state of the session as it is published.
 #[derive(Debug)]
 pub(super) struct Health {
     robot: String,
     link: Option<(Instant, Mode, Figures)>,
-    /// How far the arm goes on at worst, in words.
+    /// The worst-case stopping distance as text; `None` until it is known.
     coast: Option<String>,
     next: Instant,
 }
@@ -30,22 +30,22 @@ impl Health {
         Self { robot, link: None, coast: None, next: Instant::ZERO }
     }
 
-    /// The link stands so.
+    /// Records the figures of the link.
     pub(super) fn link(&mut self, at: Instant, mode: Mode, figures: &Figures) {
         self.link = Some((at, mode, *figures));
     }
 
-    /// The session is over: the figures are of a link that is gone.
+    /// Records that the session is over, so that the figures of its link are not used any more.
     pub(super) fn over(&mut self) {
         self.link = None;
     }
 
-    /// How far the arm goes on at worst is known.
+    /// Records the worst-case stopping distance.
     pub(super) fn coast(&mut self, text: &str) {
         self.coast = Some(text.to_owned());
     }
 
-    /// The message that is due at `now`; `status` is that of the run beside which it may command.
+    /// Returns the message that is due at `now`, if one is. `status` is that of the run that the node may command.
     pub(super) fn due(&mut self, now: Instant, stamp: Time, status: Option<&Status>) -> Option<Vec<u8>> {
         if now < self.next {
             return None;

@@ -1,8 +1,9 @@
-//! Interruptions of this process: it was stopped and goes on (`SIGSTOP`, as by Ctrl-Z or a debugger).
+//! Detects interruptions of this process: it was stopped and continues (`SIGSTOP`, as by Ctrl-Z or a debugger).
 //!
-//! After one, Linux ends each wait of `epoll_wait` early, with `EINTR` (signal(7), "Interruption of system calls and library functions
-//! by stop signals"). `rustdds` 0.15 takes that for a failure of its sockets and ends its two threads: the participant announces
-//! nothing and hears nothing any more, and says nothing of that. A thread that waits here in the same way is interrupted by the same.
+//! After one, Linux ends each wait of `epoll_wait` early, with `EINTR` (signal(7), "Interruption of system calls and
+//! library functions by stop signals"). `rustdds` 0.15 treats that as a failure of its sockets and ends its two
+//! threads: the participant then announces and receives nothing any more, and does not report that. A thread that
+//! waits here in the same way is interrupted by the same signal.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -19,20 +20,20 @@ use outrigger::host::worker::Worker;
 /// The longest wait for the end of the thread.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Watches for interruptions until this is dropped.
+/// Detects interruptions until this is dropped.
 #[derive(Debug)]
 pub(super) struct Interrupted {
     seen: Arc<AtomicBool>,
-    /// Written to, it ends the thread.
+    /// An event descriptor; writing to it ends the thread.
     ends: Arc<OwnedFd>,
     worker: Option<Worker>,
 }
 
 impl Interrupted {
-    /// Watches from here on.
+    /// Starts to detect interruptions.
     ///
     /// # Errors
-    /// Those of the operating system.
+    /// The errors of the operating system.
     pub(super) fn watch() -> io::Result<Self> {
         let ends = Arc::new(eventfd(0, EventfdFlags::CLOEXEC)?);
         let waits = epoll::create(epoll::CreateFlags::CLOEXEC)?;
@@ -40,7 +41,7 @@ impl Interrupted {
         let seen = Arc::new(AtomicBool::new(false));
         let (here, kept) = (Arc::clone(&seen), Arc::clone(&ends));
         let wait = move || {
-            // The descriptor is there for as long as it is waited for.
+            // Keeps the descriptor open for as long as the thread waits for it.
             let _kept = kept;
             loop {
                 let mut events = [MaybeUninit::uninit(); 1];

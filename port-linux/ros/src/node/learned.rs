@@ -1,9 +1,10 @@
-//! What a robot has told, of everything that a session's feed carries.
+//! Stores the robot's data from a session's feed as readings.
 
 use crate::readings::{Port, Readings};
 use outrigger::feed::{Item, Message, Streams, VARIABLES, What};
 
-/// Takes a message of `port` that came at `micros`. Whether it was a state that is newer than what was known.
+/// Stores a message received on `port` at `micros`. Returns `true` if it was a state from which topics are to be
+/// published.
 pub(super) fn take(readings: &mut Readings, port: u16, micros: u64, message: &Message<'_>) -> bool {
     match message {
         Message::Realtime(_) => readings.state(Port::Realtime, micros, |to| message.visit_state(to)),
@@ -21,7 +22,7 @@ pub(super) fn take(readings: &mut Readings, port: u16, micros: u64, message: &Me
     }
 }
 
-/// Takes the next of a feed.
+/// Stores the next item of a feed.
 pub(super) fn hear(readings: &mut Readings, streams: &mut Streams<'_>, item: &Item) {
     let entry = match item {
         Item::Entry(entry) => entry,

@@ -1,4 +1,4 @@
-//! What tools are told of controllers.
+//! Serves the queries of tools about controllers.
 
 use outrigger_ros2_messages::endpoint::{Distro, Names, Offer};
 
@@ -17,10 +17,10 @@ pub(super) struct Listing {
 }
 
 impl Listing {
-    /// Offers them.
+    /// Offers the services.
     ///
     /// # Errors
-    /// [`Failure::BadInput`] where the transport refuses.
+    /// [`Failure::BadInput`] if the transport refuses.
     pub(super) fn offer(dds: &mut impl Offers, names: &Names, arm: Arm, distro: Distro) -> Result<Self, Failure> {
         let mut offers = vec![];
         for offer in CONTROLLER_OFFERS {
@@ -29,7 +29,7 @@ impl Listing {
         Ok(Self { offers, arm, distro })
     }
 
-    /// Answers what came, where it is for these; gives it back where it is not.
+    /// Answers a call of these services; returns the data if it is for another one.
     pub(super) fn arrival(
         &self,
         arrival: Arrival,

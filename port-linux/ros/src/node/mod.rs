@@ -1,7 +1,8 @@
-//! The node: what the surface publishes, asks and answers, carried by DDS beside a session of the library `outrigger`.
+//! The node: carries the topics, services and actions of the surface over DDS, beside a session of the library
+//! `outrigger`.
 //!
-//! A [`Node`] is a companion of a session, by its [`Settings`]. [`Watching`] looks at a domain that a node would join. [`dds`] is the
-//! transport for a program whose endpoints come and go.
+//! A [`Node`] is a companion of a session, configured by its [`Settings`]. [`Watching`] examines a domain that a node
+//! would join. [`dds`] is the transport for a program whose endpoints are opened and closed while it runs.
 
 mod action;
 mod again;
@@ -48,13 +49,13 @@ pub use self::doctor::{Report, Watching};
 pub use self::settings::Settings;
 use crate::native;
 
-/// Variables of RTDE that Surface D is filled by, beside those of Surface N.
+/// The RTDE variables from which Surface D is filled, beside those of Surface N.
 const OF_DRIVER: &[&str] =
     &["actual_current", "tool_analog_input_types", "standard_analog_input0", "standard_analog_input1", "tool_mode"];
 
-/// Returns the variables of a controller that are asked for beside those of a session, the last of them for topics of their own.
+/// Returns the variables that are read beside those of the session; `further` are those with topics of their own.
 fn variables(further: &[String]) -> Vec<String> {
-    // The controller's time comes with any of them: twice, a table of a recording would have it twice.
+    // The timestamp comes with any of them; naming it again would give a recording the same column twice.
     let ours = OF_DRIVER.iter().chain(native::VARIABLES).filter(|name| **name != "timestamp");
     let mut names: Vec<String> = vec![];
     for name in ours.copied().chain(further.iter().map(String::as_str)) {

@@ -1,4 +1,4 @@
-//! What a node offers, to whoever carries it.
+//! The endpoints of a node, independent of the transport that carries them.
 
 use outrigger_ros2_messages::dds_type;
 use outrigger_ros2_messages::endpoint::Qos;
@@ -6,36 +6,36 @@ use outrigger_ros2_messages::endpoint::Qos;
 use crate::neighbours::{Ours, Side};
 use outrigger::exit::Failure;
 
-/// Where something is published.
+/// The handle of a topic that is published.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Out(pub(super) usize);
 
-/// Where something is heard: a topic, or requests of a service.
+/// The handle of a topic that is subscribed to, or of a service's requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct In(pub(super) usize);
 
-/// Takes endpoints, by their whole names.
+/// Opens endpoints by their absolute names.
 pub(super) trait Offers {
-    /// Publishes at this topic.
+    /// Publishes this topic.
     ///
     /// # Errors
-    /// [`Failure::BadInput`] where the transport refuses.
+    /// [`Failure::BadInput`] if the transport refuses.
     fn publishes(&mut self, name: &str, message: &str, qos: Qos) -> Result<Out, Failure>;
 
-    /// Listens to this topic.
+    /// Subscribes to this topic.
     ///
     /// # Errors
-    /// Those of [`publishes`](Self::publishes).
+    /// The errors of [`publishes`](Self::publishes).
     fn listens(&mut self, name: &str, message: &str, qos: Qos) -> Result<In, Failure>;
 
-    /// Serves this service; its types are `service` with `_Request` and `_Response` behind.
+    /// Serves this service; its types are `service` followed by `_Request` and `_Response`.
     ///
     /// # Errors
-    /// Those of [`publishes`](Self::publishes).
+    /// The errors of [`publishes`](Self::publishes).
     fn serves(&mut self, name: &str, service: &str) -> Result<In, Failure>;
 }
 
-/// What would be offered: nobody is told of it.
+/// A list of the endpoints that a node would offer, without announcing them.
 #[derive(Debug, Default)]
 pub(super) struct Listed(pub(super) Vec<Ours>);
 

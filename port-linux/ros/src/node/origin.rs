@@ -1,16 +1,17 @@
-//! By which stamps of messages are times since 1970.
+//! The conversion of the process's time into stamps since 1970.
 
 use outrigger_wire::time::{Duration, Instant};
 
-/// How often the system's clock is looked at.
+/// The interval at which the system's clock is read.
 const PACE: Duration = Duration::from_secs(1);
-/// What two looks differ by where nobody has set the clock \[ns\]: a thread may be kept waiting within one.
+/// The difference of two readings from which on the clock counts as set \[ns\]. Smaller ones occur because a thread
+/// may have to wait while it reads.
 const SET: u64 = 10_000_000;
 
-/// When the process's clock was at zero \[ns since 1970\].
+/// The time at which the process's clock was zero \[ns since 1970\].
 ///
-/// It stands still, so that stamps lie apart as states do, until the system's clock has been set: two looks in a row have to agree
-/// about that.
+/// The value is constant, so that stamps have the same intervals as states, until the system's clock has been set.
+/// Two readings in succession must agree about that.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Origin {
     nanos: u64,
@@ -23,12 +24,12 @@ impl Origin {
         Self { nanos, seen: nanos, next: Instant::ZERO }
     }
 
-    /// `at` since 1970 \[ns\].
+    /// Returns `at` since 1970 \[ns\].
     pub(super) fn nanos(&self, at: Instant) -> u64 {
         self.nanos.saturating_add(at.as_micros().saturating_mul(1_000))
     }
 
-    /// Looks at the system's clock by `look`, where it is time for that.
+    /// Reads the system's clock with `look` if that is due.
     pub(super) fn follow(&mut self, now: Instant, look: impl FnOnce() -> u64) {
         if now < self.next {
             return;
@@ -50,7 +51,7 @@ mod tests {
     fn stamps_lie_apart_as_states_do_and_follow_a_clock_that_was_set() {
         let mut origin = Origin::new(1_000_000_000_000);
         let second = |number: u64| Instant::from_micros(number * 1_000_000);
-        // Reading two clocks takes a while, and a look was kept waiting for 30 ms.
+        // Reading two clocks takes a while, and one reading was delayed by 30 ms.
         for (number, found) in [(1, 999_999_999_000), (2, 999_970_000_000), (3, 1_000_000_003_000)] {
             origin.follow(second(number), || found);
             assert_eq!(origin.nanos(second(number)), 1_000_000_000_000 + number * 1_000_000_000);

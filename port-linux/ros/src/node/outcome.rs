@@ -1,4 +1,4 @@
-//! Results of goals: status, error code and text.
+//! The results of goals: status, error code and text.
 
 use outrigger_core::robot::Reason;
 use outrigger_ros2_messages::{FollowError, Status};
@@ -19,11 +19,11 @@ pub(super) struct Ended<'t> {
     pub(super) how: Status,
     pub(super) code: FollowError,
     pub(super) text: &'t str,
-    /// By a contact.
+    /// `true` if a contact ended it.
     pub(super) touched: bool,
 }
 
-/// The origin of a cancellation; neither if it came from outside ROS 2.
+/// The origin of a cancellation; neither flag is set if it came from outside ROS 2.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Whose {
     /// The client cancelled the goal.
@@ -32,12 +32,12 @@ pub(super) struct Whose {
     pub(super) makes_room: bool,
 }
 
-/// The end of a goal whose motion did not end by itself.
+/// Returns the end of a goal whose motion did not end by itself.
 pub(super) const fn aborted(text: &str) -> Ended<'_> {
     Ended { how: Status::Aborted, code: FollowError::InvalidGoal, text, touched: false }
 }
 
-/// An error with the code `INVALID_GOAL`.
+/// Returns an error with the code `INVALID_GOAL`.
 pub(super) fn invalid(text: impl Into<String>) -> Unfit {
     Unfit { code: FollowError::InvalidGoal, text: text.into() }
 }
@@ -51,8 +51,8 @@ fn code_of(reason: Option<Reason>) -> FollowError {
     }
 }
 
-/// Returns the end of a goal by the stage of its motion and, if commanding ended, the reason and who released it; `None` while it
-/// runs.
+/// Returns the end of a goal by the stage of its motion and, if commanding ended, the reason and the side that
+/// released it. Returns `None` while the motion runs.
 pub(super) fn ended_as(
     stage: Option<Stage>,
     whose: Whose,

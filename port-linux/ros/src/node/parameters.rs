@@ -1,4 +1,4 @@
-//! Services of a node's parameters: how it joined, to be read.
+//! Serves the node's parameters, which report how it joined.
 
 use outrigger_ros2_messages::endpoint::Offer;
 
@@ -7,16 +7,16 @@ use super::settings::{Remarks, Settings};
 use crate::parameters::{PARAMETER_OFFERS, Parameters, Value};
 use outrigger::exit::Failure;
 
-/// They are answered by this.
+/// The parameters and the services that read them.
 pub(super) struct Stated {
     offers: Vec<(In, &'static Offer)>,
     parameters: Parameters,
 }
 
-/// Offers their services.
+/// Offers the services of the parameters.
 ///
 /// # Errors
-/// [`Failure::BadInput`] where the transport refuses.
+/// [`Failure::BadInput`] if the transport refuses.
 pub(super) fn offer(dds: &mut impl Offers, settings: &Settings) -> Result<Stated, Failure> {
     let mut offers = vec![];
     for offer in PARAMETER_OFFERS {
@@ -52,7 +52,7 @@ fn parameters(settings: &Settings) -> Parameters {
 }
 
 impl Stated {
-    /// Answers what came, where it is for these; gives it back where it is not.
+    /// Answers a call of these services; returns the data if it is for another one.
     pub(super) fn arrival(&self, arrival: Arrival, dds: &mut Dds, remarks: &mut Remarks) -> Option<Arrival> {
         let Some((_, offer)) = self.offers.iter().find(|(of, _)| *of == arrival.at) else { return Some(arrival) };
         let asker = arrival.asker?;

@@ -1,8 +1,9 @@
-//! Hosts that are told of a node one by one, where multicast does not reach them.
+//! Announces a node to individual hosts that multicast does not reach.
 //!
-//! DDS tells this machine of itself at the ports of twelve participants (`rustdds` 0.15, which tells no host by name). Who has one of
-//! those ports hears that, and sends it on as it is: to each host, at the ports where its participants listen. Whoever hears it
-//! answers to the addresses that stand in it.
+//! DDS announces itself on this machine at the ports of twelve participants (`rustdds` 0.15, which cannot announce
+//! itself to a host by name). A socket at one of those ports receives the announcements and forwards them unchanged
+//! to each host, at the ports of its participants. A participant that receives one answers to the addresses contained
+//! in it.
 
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs as _, UdpSocket};
@@ -17,40 +18,44 @@ use outrigger::exit::Failure;
 use outrigger::host::clock::Clock;
 use outrigger::host::worker::Worker;
 
-/// Ports of this machine at which DDS tells of itself.
+/// The participant numbers of this machine at whose ports DDS announces itself.
 const SLOTS: std::ops::Range<u16> = 1..12;
-/// Participants of a host that are told: as many as the middlewares of ROS 2 look for where peers are named.
+/// The number of participants of a host that are addressed, equal to the number that the middlewares of ROS 2 use for
+/// configured peers.
 pub(super) const PARTICIPANTS: u16 = 32;
-/// An announcement is a few hundred bytes; none is longer than a datagram.
+/// The size of the receive buffer. An announcement has a few hundred bytes; none is longer than a datagram.
 const LONGEST: usize = 65_536;
-/// How often it looks whether it is to end.
+/// The interval at which the thread checks whether it is to end.
 const LOOK: Duration = Duration::from_millis(100);
-/// Hosts are told again so often: DDS tells of itself every 10 s, and whoever comes in between would wait for that.
+/// The interval at which announcements are sent again. DDS sends them every 10 s, and a participant that starts in
+/// between would have to wait.
 const AGAIN: time::Duration = time::Duration::from_secs(2);
-/// So long its end is waited for.
+/// The longest wait for the end of the thread.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// What an RTPS message begins with, and where its sender stands in it (RTPS 2.5, 9.4.4).
+/// The first bytes of an RTPS message, and below it the position of its sender (RTPS 2.5, 9.4.4).
 const RTPS: &[u8] = b"RTPS";
 const SENDER: std::ops::Range<usize> = 8..20;
 
-/// The port at which a participant of a domain listens for others (RTPS 2.5, 9.6.2.3).
+/// Returns the port at which a participant of a domain receives discovery messages (RTPS 2.5, 9.6.2.3).
 pub(super) const fn participant_port(domain: u16, participant: u16) -> u16 {
     discovery_port(domain).saturating_add(10).saturating_add(participant.saturating_mul(2))
 }
 
-/// Who sent this message, and by which implementation of DDS, where it is one.
+/// Returns the sender of a message and the vendor of its DDS implementation; `None` if the bytes are not an RTPS
+/// message.
 pub(super) fn sender(message: &[u8]) -> Option<(Prefix, [u8; 2])> {
     let vendor = message.get(6..8)?.try_into().ok()?;
     let prefix = message.get(SENDER)?.try_into().ok()?;
     message.starts_with(RTPS).then_some((prefix, vendor))
 }
 
-/// A socket at the port of a participant of this machine that is not there, at this address of it. `None` where all are taken.
+/// Opens a socket at an unused participant port of this machine, at this address. Returns `None` if all are taken.
 pub(super) fn spare(domain: u16, address: Ipv4Addr) -> Option<UdpSocket> {
     SLOTS.rev().find_map(|slot| UdpSocket::bind((address, participant_port(domain, slot))).ok())
 }
 
-/// Hosts by name, and where what is for them is heard. To be made before the participant, whose first words it hears.
+/// The hosts to announce to, and the socket that receives the announcements. Created before the participant, because
+/// it must receive the participant's first messages.
 #[derive(Debug)]
 pub(super) struct Listening {
     socket: UdpSocket,
@@ -59,13 +64,14 @@ pub(super) struct Listening {
 }
 
 impl Listening {
-    /// For the hosts among `peers` that are not this machine itself, which is told anyway. `None` where there is none.
+    /// Opens the socket for the hosts among `peers` that are not this machine, which is announced to in any case.
+    /// Returns `None` if there is no such host.
     ///
     /// # Errors
-    /// [`Failure::Connection`] for a name without an address, [`Failure::BadInput`] where no port is free.
+    /// [`Failure::Connection`] for a name without an address, [`Failure::BadInput`] if no port is free.
     pub(super) fn start(domain: u16, peers: &[String]) -> Result<Option<Self>, Failure> {
         let hosts = peers.iter().map(|peer| host(peer)).collect::<Result<Vec<_>, _>>()?;
-        // What is sent to this machine would come back here.
+        // Announcements to this machine would be received by this socket again.
         let hosts: Vec<_> = hosts.into_iter().filter(|host| !host.is_loopback()).collect();
         if hosts.is_empty() {
             return Ok(None);
@@ -86,13 +92,13 @@ impl Listening {
         &self.hosts
     }
 
-    /// Tells them of this participant from here on.
+    /// Starts to forward the announcements of this participant to the hosts.
     ///
     /// # Errors
-    /// [`Failure::BadInput`] where the operating system refuses.
+    /// [`Failure::BadInput`] if the operating system refuses.
     pub(super) fn tell(self, of: Prefix, clock: Clock) -> Result<Peers, Failure> {
         let refused = |error: std::io::Error| Failure::BadInput(format!("ROS 2: --peer: {error}"));
-        // That by which it hears is of this machine alone.
+        // The receiving socket is bound to loopback and cannot send to other hosts.
         let out = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).map_err(refused)?;
         self.socket.set_read_timeout(Some(LOOK)).map_err(refused)?;
         let leaves = Arc::new(AtomicBool::new(false));
@@ -105,7 +111,7 @@ impl Listening {
         let mut bytes = vec![0; LONGEST];
         let (mut newest, mut sent_at) = (Vec::new(), clock.now());
         loop {
-            // Asked first: the farewell that was sent before is sent on.
+            // The end is checked first, so that a farewell sent before it is forwarded.
             let last = leaves.load(Ordering::Acquire);
             match self.socket.recv(&mut bytes) {
                 Ok(length) => {
@@ -124,7 +130,7 @@ impl Listening {
                         sent_at = clock.now();
                     }
                 }
-                // A host that is not there tells so by a message that is none of this.
+                // A host that is unreachable causes an error here, which is ignored.
                 Err(_) if last => return,
                 Err(_) => std::thread::sleep(LOOK),
             }
@@ -134,7 +140,7 @@ impl Listening {
     fn send(&self, out: &UdpSocket, message: &[u8]) {
         for host in &self.hosts {
             for participant in 0..PARTICIPANTS {
-                // It is said again, and a host that is away now may be there then.
+                // The announcement is repeated, and a host that is unreachable now may be reachable then.
                 let _ = out.send_to(message, (*host, participant_port(self.domain, participant)));
             }
         }
@@ -151,7 +157,8 @@ fn host(peer: &str) -> Result<Ipv4Addr, Failure> {
     four.next().ok_or_else(|| failed("it has no address of IPv4".into()))
 }
 
-/// Tells hosts of a participant. Ends with this, after what the participant said last.
+/// Forwards the announcements of a participant. Dropping it ends that, after the participant's last message has been
+/// forwarded.
 #[derive(Debug)]
 pub(super) struct Peers {
     leaves: Arc<AtomicBool>,
@@ -167,7 +174,7 @@ impl Drop for Peers {
     }
 }
 
-/// The address of this machine from which packets go there.
+/// Returns the address of this machine from which packets to that address are sent.
 pub(super) fn facing(of: IpAddr) -> Option<IpAddr> {
     let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).ok()?;
     socket.connect((of, 7400)).ok()?;

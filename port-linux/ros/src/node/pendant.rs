@@ -1,4 +1,4 @@
-//! Services of the dashboard, and the action SetMode, as a node offers them.
+//! The services of the dashboard and the action SetMode, as a node offers them.
 
 use std::collections::BTreeMap;
 
@@ -16,29 +16,29 @@ use crate::dashboard::{self, DASHBOARD_OFFERS, Outcome};
 use crate::set_mode::{SET_MODE, Target as Wanted};
 use outrigger::exit::Failure;
 
-/// The dashboard's side of a node.
+/// The endpoints of the dashboard and the requests in progress.
 pub(super) struct Pendant {
     dashboard: Dashboard,
-    /// What changes something may be asked.
+    /// `true` if requests that change something are permitted.
     commands: bool,
     offers: Vec<(In, &'static Offer)>,
     mode: Action,
     next: u64,
     calls: BTreeMap<u64, (Asker, &'static Offer)>,
-    /// The goal on its way, by its token.
+    /// The goal in progress with its token.
     goal: Option<(u64, GoalId)>,
 }
 
-/// What it offers.
+/// The endpoints that were opened.
 pub(super) struct Offered {
     offers: Vec<(In, &'static Offer)>,
     mode: Action,
 }
 
-/// Offers all of it.
+/// Opens the endpoints of the services and the action.
 ///
 /// # Errors
-/// [`Failure::BadInput`] where the transport refuses.
+/// [`Failure::BadInput`] if the transport refuses.
 pub(super) fn offer(dds: &mut impl Offers, names: &Names) -> Result<Offered, Failure> {
     let mut offers = vec![];
     for offer in DASHBOARD_OFFERS {
@@ -48,12 +48,12 @@ pub(super) fn offer(dds: &mut impl Offers, names: &Names) -> Result<Offered, Fai
 }
 
 impl Pendant {
-    /// Does what was offered; what changes something is refused without `commands`.
+    /// Serves the opened endpoints. Requests that change something are refused unless `commands` is `true`.
     pub(super) fn new(Offered { offers, mode }: Offered, dashboard: Dashboard, commands: bool) -> Self {
         Self { dashboard, commands, offers, mode, next: 0, calls: BTreeMap::new(), goal: None }
     }
 
-    /// Takes what came, where it is for the dashboard; gives it back where it is not.
+    /// Handles data that arrived for the dashboard; returns it if it is for another recipient.
     pub(super) fn arrival(
         &mut self,
         arrival: Arrival,
@@ -103,7 +103,7 @@ impl Pendant {
         Ok(())
     }
 
-    /// Begins with a goal: its number.
+    /// Starts a goal and returns its identifier.
     fn goal(&mut self, bytes: &[u8]) -> Result<GoalId, String> {
         let SendGoalRequest::<SetModeGoal> { goal_id, goal } = decode(bytes).map_err(|error| error.to_string())?;
         Wanted::of(&goal).map_err(|refused| refused.to_string())?;
@@ -121,7 +121,7 @@ impl Pendant {
         Ok(goal_id)
     }
 
-    /// Tells what the controller has answered since.
+    /// Sends the results that the controller has produced since the last step.
     pub(super) fn step(&mut self, dds: &mut Dds, nanos: u64) {
         while let Some(news) = self.dashboard.news() {
             match news {

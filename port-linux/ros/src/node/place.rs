@@ -1,4 +1,5 @@
-//! The domain that a node joins, and the network interfaces by which it joins: by options, then by the environment.
+//! The domain that a node joins, and the network interfaces through which it joins, taken from options and then from
+//! the environment.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -6,33 +7,33 @@ use crate::environment::{self, Range};
 use crate::neighbours::listed;
 use outrigger::exit::Failure;
 
-/// Interfaces that are joined, at most: Linux lets a socket hear 20 groups (`net.ipv4.igmp_max_memberships`).
+/// The largest number of interfaces joined: Linux lets a socket join 20 groups (`net.ipv4.igmp_max_memberships`).
 const MOST: usize = 20;
 
-/// A domain, and the way to it.
+/// A domain with the interfaces and hosts through which it is joined.
 #[derive(Clone, Debug)]
 pub struct Place {
     /// The number of the domain, `ROS_DOMAIN_ID`.
     pub domain: u16,
-    /// The addresses of the network interfaces by which it is joined.
+    /// The addresses of the network interfaces through which it is joined.
     pub interfaces: Vec<IpAddr>,
     /// The hosts to which the node announces itself by name.
     pub peers: Vec<String>,
 }
 
 impl Place {
-    /// Returns the addresses of the interfaces as a sentence has them.
+    /// Returns the addresses of the interfaces as a comma-separated list.
     #[must_use]
     pub fn addresses(&self) -> String {
         listed(&self.interfaces)
     }
 
-    /// Returns `domain` where one is given, joined by `interface`, and `peers` with those of the environment. Without an
-    /// interface the environment decides as for any node of ROS 2: all interfaces, or loopback alone
-    /// (`ROS_AUTOMATIC_DISCOVERY_RANGE`, `ROS_LOCALHOST_ONLY`).
+    /// Returns the domain, which is `domain` if given and else that of the environment, joined through `interface`,
+    /// and `peers` with those of the environment. Without `interface` the environment decides as for any node of ROS
+    /// 2: all interfaces, or loopback alone (`ROS_AUTOMATIC_DISCOVERY_RANGE`, `ROS_LOCALHOST_ONLY`).
     ///
     /// # Errors
-    /// [`Failure::Usage`] for an environment that cannot be heeded.
+    /// [`Failure::Usage`] for environment variables that cannot be followed.
     pub fn find(domain: Option<u16>, interface: Option<IpAddr>, peers: Vec<String>) -> Result<Self, Failure> {
         Self::by(&|name| std::env::var(name).ok(), domain, interface, peers)
     }
@@ -60,8 +61,8 @@ impl Place {
     }
 }
 
-/// Returns the addresses (IPv4) of all interfaces of this machine that are up: loopback first, then the first address of each, then
-/// further ones, by number. Those beyond the most that a socket can join are left out.
+/// Returns the addresses (IPv4) of all interfaces of this machine that are up: loopback first, then the first address
+/// of each, then further ones, by number. Addresses beyond the number that a socket can join are left out.
 fn every_interface() -> Vec<IpAddr> {
     let up = netdev::get_interfaces().into_iter().filter(netdev::Interface::is_up);
     let addresses = up.flat_map(|interface| {
@@ -72,7 +73,7 @@ fn every_interface() -> Vec<IpAddr> {
     let mut found: Vec<_> = found.into_iter().map(|(_, address)| address).collect();
     found.dedup();
     found.truncate(MOST);
-    // A machine where nothing can be listed has its own interface.
+    // If no interface can be listed, loopback is used.
     if found.is_empty() {
         found.push(Ipv4Addr::LOCALHOST.into());
     }

@@ -1,4 +1,4 @@
-//! The programs on a PolyScope X controller, by its Robot API (`core/docs/protocol/ur-dashboard.md` 6).
+//! Lists the programs on a PolyScope X controller through its Robot API (`core/docs/protocol/ur-dashboard.md` 6).
 
 use std::io;
 use std::net::SocketAddr;
@@ -11,19 +11,19 @@ use tokio::net::TcpStream;
 
 use outrigger::net::cannot_connect;
 
-/// Longest answer that is read \[B\].
+/// The longest answer that is read \[B\].
 const MOST: u64 = 4 << 20;
 
-/// Every program.
+/// Returns every program on the controller.
 ///
 /// # Errors
-/// In words, what did not answer, or what it answered.
+/// A text that names the service that did not answer, or its unexpected answer.
 pub(super) async fn list(at: SocketAddr) -> Result<Vec<ProgramInformation>, String> {
     let answer = get(at).await.map_err(|error| cannot_connect(at, &error))?;
     read(&answer).map_err(|what| format!("http://{at}{BASE}/programs/v1/: {what}"))
 }
 
-/// By HTTP/1.0: the answer is in one piece, and ends with the connection.
+/// Sends the request by HTTP/1.0, so that the answer is in one piece and ends with the connection.
 async fn get(at: SocketAddr) -> io::Result<Vec<u8>> {
     let mut stream = TcpStream::connect(at).await?;
     let call = format!("GET {BASE}/programs/v1/ HTTP/1.0\r\nHost: {at}\r\nAccept: application/json\r\n\r\n");
@@ -46,7 +46,7 @@ fn read(answer: &[u8]) -> Result<Vec<ProgramInformation>, String> {
     Ok(programs.iter().map(program).collect())
 }
 
-/// What is null, or not there, is empty, or 0.
+/// Reads one program. Fields that are null or missing become empty or 0.
 fn program(program: &Value) -> ProgramInformation {
     let text = |key| program.get(key).and_then(Value::as_str).unwrap_or_default().replace('\0', "");
     let date = |key| program.get(key).and_then(Value::as_u64).unwrap_or_default();

@@ -1,4 +1,5 @@
-//! Whichever service a controller has for requests: its dashboard server, or the Robot API of PolyScope X.
+//! Connects to the service of a controller that accepts dashboard requests: its dashboard server, or the Robot API of
+//! PolyScope X.
 
 use std::net::SocketAddr;
 
@@ -13,7 +14,7 @@ use outrigger::dashboard::connection::{Connection, LINE_MEMORY};
 use outrigger::dashboard::transport::{Transport, Trouble, software};
 use outrigger::host::clock::Clock;
 
-/// For each step of a conversation. What the whole of it may take is the caller's to say.
+/// The timeouts of each step of a conversation. The caller limits the whole of it.
 const TIMEOUTS: Timeouts = Timeouts {
     opening: Duration::from_secs(3),
     greeting: Duration::from_secs(2),
@@ -23,7 +24,7 @@ const TIMEOUTS: Timeouts = Timeouts {
     report: Duration::from_secs(900),
 };
 
-/// Where a controller has its services.
+/// The addresses of a controller's services, and the clock.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     pub(super) dashboard: SocketAddr,
@@ -31,7 +32,7 @@ pub(super) struct Place {
     pub(super) clock: Clock,
 }
 
-/// What a connection keeps its bytes in.
+/// The buffers of a connection.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
     line: Vec<u8>,
@@ -39,7 +40,7 @@ pub(super) struct Memory {
     host: String,
 }
 
-/// A service that answers.
+/// A connected service.
 #[derive(Debug)]
 pub(super) enum Reached<'m> {
     Server(Box<Connection<Client<'m>>>),
@@ -47,10 +48,11 @@ pub(super) enum Reached<'m> {
 }
 
 impl Place {
-    /// Connects to whichever is there, and asks for the software: of PolyScope X the oldest with such an API.
+    /// Connects to the service that is available and returns it with the controller's software version. For PolyScope
+    /// X it is the oldest version with such an API.
     ///
     /// # Errors
-    /// [`Trouble`] where neither answers, or the first one does not tell its software.
+    /// [`Trouble`] if neither service answers, or if the dashboard server does not report its software.
     pub(super) async fn reach<'m>(&self, memory: &'m mut Memory) -> Result<(Reached<'m>, SoftwareVersion), Trouble> {
         let Memory { line, window, host } = memory;
         line.resize(LINE_MEMORY, 0);

@@ -24,7 +24,7 @@ fn controller(major: u8, minor: u8, state: StartState) -> (Running, Place) {
     (server, place)
 }
 
-/// A place where nobody speaks: connections are taken, and nothing is said.
+/// Returns a place whose service accepts connections and sends nothing.
 fn silence() -> (TcpListener, Place) {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
     let at = listener.local_addr().expect("an address");
@@ -36,7 +36,7 @@ fn asked(name: &str, bytes: &[u8]) -> DashboardAsk {
     ask(offer.unwrap_or_else(|| panic!("no {name}")), bytes).unwrap_or_else(|refused| panic!("{name}: {refused}"))
 }
 
-/// What comes next, in time.
+/// Returns the next result, and fails if none arrives in time.
 fn next(dashboard: &mut Dashboard) -> News {
     let until = dashboard.clock.now() + Duration::from_secs(30);
     while dashboard.clock.now() < until {
@@ -48,7 +48,7 @@ fn next(dashboard: &mut Dashboard) -> News {
     panic!("nothing comes");
 }
 
-/// The outcome of one call.
+/// Returns the outcome of one call.
 fn call(dashboard: &mut Dashboard, ask: DashboardAsk) -> Outcome {
     assert!(dashboard.ask(7, ask));
     match next(dashboard) {
@@ -138,7 +138,7 @@ fn a_mode_is_reached_with_feedback_and_one_goal_at_a_time() {
     let mut dashboard = Dashboard::at(place).expect("a thread");
     let goal = |target_robot_mode| SetModeGoal { target_robot_mode, ..SetModeGoal::default() };
     assert!(dashboard.set_mode(1, goal(7)) && !dashboard.set_mode(2, goal(3)));
-    // Calls are answered meanwhile.
+    // Calls are answered while the goal is in progress.
     assert!(dashboard.ask(3, DashboardAsk::Plain(Request::SafetyMode)));
     let (mut modes, mut answers) = (vec![], 0);
     loop {
@@ -194,7 +194,7 @@ fn where_nobody_answers_calls_are_refused_in_time_and_too_many_at_once() {
         assert!(dashboard.ask(token, DashboardAsk::Plain(Request::Play)));
     }
     assert!(!dashboard.ask(99, DashboardAsk::Plain(Request::Play)));
-    // Now it refuses.
+    // The service refuses connections from here on.
     drop(listener);
     for expected in 0..WAITING as u64 {
         match next(&mut dashboard) {

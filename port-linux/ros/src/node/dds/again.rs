@@ -1,4 +1,4 @@
-//! Recovery after a participant fell silent for longer than its lease, and after this program was stopped.
+//! Reconnects after a participant was silent for longer than its lease, and after this program was stopped.
 
 use std::collections::BTreeSet;
 
@@ -13,30 +13,32 @@ use super::{Dds, NEWS, Place};
 use crate::neighbours::Prefix;
 use outrigger::exit::Failure;
 
-/// The lease of a participant in the implementations of ROS 2 as delivered: Cyclone DDS 10 s, Fast DDS 20 s.
+/// The default lease of a participant in the implementations of ROS 2: Cyclone DDS 10 s, Fast DDS 20 s. The shorter
+/// one is used.
 const LEASE: Duration = Duration::from_secs(10);
-/// The shortest standstill whose length is reported.
+/// The shortest interruption whose length is reported.
 const NOTED: Duration = Duration::from_millis(100);
-/// A standstill is that of an interruption which is noticed within this time.
+/// The time within which a long step is attributed to an interruption that was noticed.
 const RECENT: Duration = Duration::from_secs(1);
 /// The time that the thread which notices an interruption needs to report it.
 const TELLS: std::time::Duration = std::time::Duration::from_millis(5);
-/// Endpoints are matched again so long after a participant is there again, and so many times: its first message makes it known.
+/// The delay after which endpoints are matched again with those of a participant that came back, and below it the
+/// number of attempts. The delay is needed because its first message only makes it known.
 const MATCHED_AFTER: Duration = Duration::from_millis(100);
 const TIMES: u8 = 4;
-/// Joining again is tried so often.
+/// The interval of the attempts to join again.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// A participant that was given up and is there again.
+/// A participant that was lost and has come back.
 pub(super) struct Back {
     prefix: Prefix,
     at: Instant,
-    /// From the last time to the next, twice as long each time.
+    /// The delay before the next attempt, doubled each time.
     wait: Duration,
     left: u8,
 }
 
-/// Returns the names of a participant's nodes in words.
+/// Returns the names of a participant's nodes as text.
 fn named(names: &[&str]) -> String {
     match names {
         [] => "a participant".into(),
@@ -51,7 +53,7 @@ impl Dds {
         }
     }
 
-    /// Tells of a participant that is given up. To be called while its nodes are known.
+    /// Reports that a participant was lost. Must be called while its nodes are known.
     pub(super) fn report_loss(&mut self, event: &DomainParticipantStatusEvent) {
         let DomainParticipantStatusEvent::ParticipantLost { id, reason: LostReason::Timeout { lease, elapsed } } =
             event
@@ -67,7 +69,8 @@ impl Dds {
         ));
     }
 
-    /// Connects endpoints again with those of a participant that is there again, in the next seconds.
+    /// Starts to match the endpoints again with those of a participant that came back; several attempts follow in the
+    /// next seconds.
     pub(super) fn reconnect(&mut self, prefix: Prefix, now: Instant) {
         self.back.retain(|back| back.prefix != prefix);
         self.back.push(Back { prefix, at: now + MATCHED_AFTER, wait: MATCHED_AFTER, left: TIMES });
@@ -75,7 +78,7 @@ impl Dds {
         self.tell_news(format!("{who} is heard again: its topics and services are connected again"));
     }
 
-    /// Matches what is here with the endpoints of participants that are there again.
+    /// Matches the endpoints of this participant with those of participants that came back.
     pub(super) fn match_again(&mut self, now: Instant) {
         if self.back.iter().all(|back| now < back.at) {
             return;
@@ -94,7 +97,7 @@ impl Dds {
         }
     }
 
-    /// The topics of which a participant has endpoints, and this one others.
+    /// Returns the topics on which both that participant and this one have endpoints.
     fn shared_with(&self, prefix: Prefix) -> Vec<Topic> {
         let readers = self.participant.discovered_readers().into_iter();
         let readers = readers.filter(|of| census::prefix(of.reader_proxy.remote_reader_guid) == prefix);
@@ -110,15 +113,15 @@ impl Dds {
         ours.into_iter().filter(|topic| theirs.contains(&topic.name)).collect()
     }
 
-    /// Joins again where this program was stopped, or stood still for longer than the lease of other participants. What others have asked
-    /// for in the meantime is dropped. Returns whether it has: what was opened by [`opens`](Self::opens) and its kind
-    /// is to be opened again.
+    /// Joins again after this program was stopped, or was not scheduled for longer than the lease of other
+    /// participants. Pending requests of others are dropped. Returns `true` if it joined again: endpoints opened by
+    /// [`opens`](Self::opens) and similar functions must then be opened again.
     pub fn rejoin_if_needed(&mut self) -> bool {
         let now = self.clock.now();
         let stood = now.since(std::mem::replace(&mut self.looked_at, now));
         if stood >= NOTED {
             self.stood = Some((now, stood));
-            // The thread that tells has time to.
+            // Gives the thread that reports interruptions the time to do so.
             std::thread::sleep(TELLS);
         }
         if self.interrupted.take() {
@@ -134,7 +137,7 @@ impl Dds {
         }
         let Some((why, _)) = self.rejoins.take_if(|(_, at)| *at <= now) else { return false };
         let joined = self.join_again();
-        // The time that it took is no standstill.
+        // The time for joining does not count as an interruption.
         self.looked_at = self.clock.now();
         match joined {
             Ok(()) => {

@@ -20,7 +20,7 @@ pub(super) const CYCLONE_DDS: [u8; 2] = [0x01, 0x10];
 /// The registered number of RustDDS.
 const RUST_DDS: [u8; 2] = [0x01, 0x12];
 
-/// The client of a request, to whom the answer goes.
+/// The client of a request, which receives the answer.
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct Asker {
     pub(super) at: In,
@@ -32,15 +32,15 @@ pub(in super::super) struct Asker {
 /// The place where a request names its client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Style {
-    /// Beside the message.
+    /// In the related identity beside the message.
     Beside(SampleIdentity),
     /// In a header before the message.
     Before([u8; HEADER]),
 }
 
 impl Style {
-    /// Returns the style of a request with its `own` identity, and takes the header out of its `bytes` where it has one. Returns `None`
-    /// for a request of Cyclone DDS that is shorter than its header.
+    /// Returns the style of a request with its `own` identity, and removes the header from its `bytes` if it has one.
+    /// Returns `None` for a request of Cyclone DDS that is shorter than its header.
     pub(super) fn of_request(
         own: SampleIdentity,
         related: Option<SampleIdentity>,
@@ -60,7 +60,7 @@ impl Style {
             return Some(Self::Before(header));
         }
         let identity = related.unwrap_or(own);
-        // Fast DDS says where its answers go, and leaves the number to the request's own.
+        // Fast DDS names the reader of the answers, and may leave out the number, which is then the request's own.
         let unknown = identity.sequence_number == SequenceNumber::UNKNOWN;
         let sequence_number = if unknown { own.sequence_number } else { identity.sequence_number };
         Some(Self::Beside(SampleIdentity { sequence_number, ..identity }))
@@ -84,7 +84,7 @@ mod tests {
         SampleIdentity { writer_guid, sequence_number: SequenceNumber::from(number) }
     }
 
-    /// A request of four bytes, with a header before it that names the client.
+    /// Returns a request of four bytes, preceded by a header that names the client.
     fn with_header(client: GUID) -> Vec<u8> {
         let mut bytes = ENCAPSULATION.to_vec();
         bytes.extend_from_slice(&client.to_bytes()[8..]);
@@ -123,11 +123,11 @@ mod tests {
     #[test]
     fn ros2_client_is_answered_in_both_of_its_mappings() {
         let client = guid(RUST_DDS, 3);
-        // The one that is called enhanced says nothing: the request's own identity is meant.
+        // The enhanced mapping names no client: the request's own identity is meant.
         let mut bytes = without_header();
         let style = Style::of_request(identity(client, 5), None, &mut bytes);
         assert_eq!((style, bytes), (Some(Style::Beside(identity(client, 5))), without_header()));
-        // The one of Cyclone DDS names the client twice.
+        // The mapping of Cyclone DDS names the client twice.
         let mut bytes = with_header(client);
         let header = bytes[ENCAPSULATION.len()..][..HEADER].try_into().unwrap();
         let style = Style::of_request(identity(client, 5), Some(identity(client, 9)), &mut bytes);

@@ -1,7 +1,7 @@
-//! What is opened and closed while a participant is there, and services from the side of who asks.
+//! Endpoints that are opened and closed while a participant exists, and the client side of services.
 //!
-//! A request says who asks in one of two ways, as its answer does. A server of Cyclone DDS is asked in its way, any other as a
-//! controller asks, which has Fast DDS.
+//! A request names its client in one of two ways, and so does its answer. A server of Cyclone DDS is called in its
+//! own way; any other is called in the way of Fast DDS, which controllers use.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -18,9 +18,10 @@ use super::{Dds, Writer, body, endpoint};
 use crate::neighbours::{Ours, Side};
 use outrigger::exit::Failure;
 
-/// Requests of one client that wait for a server, or for their answers; of more, the oldest is forgotten.
+/// The largest number of requests of one client that wait for a server or an answer; beyond it the oldest is dropped.
 const ASKED: usize = 64;
-/// Bytes before a request of Cyclone DDS that say who asks; those behind are the number of the request.
+/// The number of bytes before a request of Cyclone DDS that name the client; the bytes after them are the number of
+/// the request.
 const WHO: usize = 8;
 
 /// A topic that is published.
@@ -29,7 +30,7 @@ pub struct Publishing {
     writer: Writer,
 }
 
-/// A topic that is heard.
+/// A topic that is subscribed to.
 pub struct Hearing {
     of: Ours,
     reader: Reader,
@@ -41,33 +42,34 @@ pub struct Asking {
     service: String,
     requests: Writer,
     answers: Reader,
-    /// In requests of Cyclone DDS: whose they are.
+    /// The identifier of this client in requests of Cyclone DDS.
     client: [u8; WHO],
-    /// Requests for which there is no server yet.
+    /// The requests for which no server is discovered yet.
     waiting: VecDeque<(u64, Vec<u8>)>,
-    /// Numbers of requests by those that Fast DDS's way gives them.
+    /// The caller's numbers of requests, by the sequence numbers of requests in the way of Fast DDS.
     beside: BTreeMap<i64, u64>,
 }
 
-/// Whose identifiers these are.
+/// Returns `true` if the endpoint belongs to a participant of Cyclone DDS.
 fn is_cyclone(of: GUID) -> bool {
     of.to_bytes().starts_with(&CYCLONE_DDS)
 }
 
-/// A number for a client that no other has.
+/// Returns an identifier that no other client has.
 fn client(answers: GUID) -> [u8; WHO] {
     let bytes = answers.to_bytes();
     std::array::from_fn(|at| bytes[at] ^ bytes[at + WHO])
 }
 
-/// A request of Cyclone DDS: who asks, and the number, before the message.
+/// Returns a request of Cyclone DDS: the client and the number, followed by the message.
 fn before(client: [u8; WHO], number: u64, message: &[u8]) -> Vec<u8> {
     let mut whole = [client, number.to_le_bytes()].concat();
     whole.extend_from_slice(message.get(ENCAPSULATION.len()..).unwrap_or_default());
     whole
 }
 
-/// The number of an answer of Cyclone DDS to this client, and the answer with its encapsulation.
+/// Returns the number of an answer of Cyclone DDS to this client, and the answer with its encapsulation; `None` if it
+/// is for another client.
 fn after(client: [u8; WHO], mut bytes: Vec<u8>) -> Option<(u64, Vec<u8>)> {
     let begin = ENCAPSULATION.len();
     let (whose, number) = bytes.get(begin..begin + HEADER)?.split_at_checked(WHO)?;
@@ -80,28 +82,28 @@ fn after(client: [u8; WHO], mut bytes: Vec<u8>) -> Option<(u64, Vec<u8>)> {
 }
 
 impl Dds {
-    /// Publishes at this topic until it is closed.
+    /// Opens a publisher of this topic, until it is closed.
     ///
     /// # Errors
-    /// [`Failure::BadInput`] where the transport refuses.
+    /// [`Failure::BadInput`] if the transport refuses.
     pub fn opens(&mut self, name: &str, message: &str, qos: Qos) -> Result<Publishing, Failure> {
         let of = endpoint(Side::Writes, format!("rt{name}"), message, qos);
         self.writer(of.clone()).map(|writer| Publishing { of, writer })
     }
 
-    /// Listens to this topic until it is closed.
+    /// Opens a subscription to this topic, until it is closed.
     ///
     /// # Errors
-    /// Those of [`opens`](Self::opens).
+    /// The errors of [`opens`](Self::opens).
     pub fn hears(&mut self, name: &str, message: &str, qos: Qos) -> Result<Hearing, Failure> {
         let of = endpoint(Side::Reads, format!("rt{name}"), message, qos);
         self.reader(of.clone()).map(|reader| Hearing { of, reader })
     }
 
-    /// Calls this service until it is closed.
+    /// Opens a client of this service, until it is closed.
     ///
     /// # Errors
-    /// Those of [`opens`](Self::opens).
+    /// The errors of [`opens`](Self::opens).
     pub fn asks(&mut self, name: &str, service: &str) -> Result<Asking, Failure> {
         let of = |side, topic, half| endpoint(side, topic, &format!("{service}_{half}"), Qos::SERVICES);
         let answers = self.reader(of(Side::Reads, format!("rr{name}Reply"), "Response"))?;
@@ -125,7 +127,8 @@ impl Dds {
         }
     }
 
-    /// The participant that has a server of this: it takes requests, and its answers are heard.
+    /// Returns the reader of a server of this service, one that takes requests and whose answers are received; `None`
+    /// if there is none.
     fn server(&self, asking: &Asking) -> Option<GUID> {
         let of = |end: GUID| self.matched.get(&end);
         let (takes, answers) = (of(asking.requests.guid())?, of(asking.answers.guid())?);
@@ -146,18 +149,18 @@ impl Publishing {
     /// Opens it again in `dds`, which has joined again.
     ///
     /// # Errors
-    /// Those of [`Dds::opens`].
+    /// The errors of [`Dds::opens`].
     pub fn open_again(&mut self, dds: &mut Dds) -> Result<(), Failure> {
         self.writer = dds.writer(self.of.clone())?;
         Ok(())
     }
 
-    /// Publishes a message. Returns `false` where there was no room for it.
+    /// Publishes a message. Returns `false` if no buffer was free.
     pub fn publish(&self, message: Vec<u8>) -> bool {
         self.writer.write(Payload(body(message)), Some(Timestamp::now())).is_ok()
     }
 
-    /// Closes it: `dds` forgets who was matched with it.
+    /// Closes it; `dds` drops its matched endpoints.
     pub fn close(self, dds: &mut Dds) {
         dds.forget([self.writer.guid()]);
     }
@@ -172,18 +175,18 @@ impl Hearing {
     /// Opens it again in `dds`, which has joined again.
     ///
     /// # Errors
-    /// Those of [`Dds::opens`].
+    /// The errors of [`Dds::opens`].
     pub fn open_again(&mut self, dds: &mut Dds) -> Result<(), Failure> {
         self.reader = dds.reader(self.of.clone())?;
         Ok(())
     }
 
-    /// Takes the messages that have come, with their encapsulation.
+    /// Returns the messages that have arrived, with their encapsulation.
     pub fn take(&self) -> Vec<Vec<u8>> {
         taken(&self.reader).into_iter().map(|(bytes, _)| bytes).collect()
     }
 
-    /// Closes it: `dds` forgets who was matched with it.
+    /// Closes it; `dds` drops its matched endpoints.
     pub fn close(self, dds: &mut Dds) {
         dds.forget([self.reader.guid()]);
     }
@@ -200,17 +203,17 @@ impl Asking {
         [gid(self.requests.guid())]
     }
 
-    /// Opens it again in `dds`, which has joined again. Requests that have been sent are not answered.
+    /// Opens it again in `dds`, which has joined again. Requests that were already sent are not answered.
     ///
     /// # Errors
-    /// Those of [`Dds::opens`].
+    /// The errors of [`Dds::opens`].
     pub fn open_again(&mut self, dds: &mut Dds) -> Result<(), Failure> {
         let waiting = std::mem::take(&mut self.waiting);
         *self = Self { waiting, ..dds.asks(&self.name, &self.service)? };
         Ok(())
     }
 
-    /// Sends a request, as soon as there is a server.
+    /// Queues a request; it is sent once a server is discovered.
     pub fn ask(&mut self, number: u64, message: Vec<u8>) {
         self.waiting.push_back((number, message));
         while self.waiting.len() > ASKED {
@@ -218,12 +221,13 @@ impl Asking {
         }
     }
 
-    /// Returns whether there is a server.
+    /// Returns `true` if a server is discovered.
     pub fn is_served(&self, dds: &Dds) -> bool {
         dds.server(self).is_some()
     }
 
-    /// Sends what waits, and takes the answers that have come: to which request, and with their encapsulation.
+    /// Sends the queued requests and returns the answers that have arrived, each with the number of its request and
+    /// with its encapsulation.
     pub fn attend(&mut self, dds: &Dds) -> Vec<(u64, Vec<u8>)> {
         if !self.waiting.is_empty()
             && let Some(server) = dds.server(self)
@@ -249,7 +253,7 @@ impl Asking {
     fn send(&mut self, server: GUID, number: u64, message: Vec<u8>) {
         if is_cyclone(server) {
             let whole = before(self.client, number, &message);
-            // One that finds no room is a request that is lost.
+            // A request that finds no free buffer is lost.
             let _ = self.requests.write(Payload(whole.into()), Some(Timestamp::now()));
             return;
         }
@@ -268,13 +272,13 @@ impl Asking {
         }
     }
 
-    /// Closes it: `dds` forgets who was matched with it.
+    /// Closes it; `dds` drops its matched endpoints.
     pub fn close(self, dds: &mut Dds) {
         dds.forget([self.requests.guid(), self.answers.guid()]);
     }
 }
 
-/// What has come at a reader, with what it is related to.
+/// Returns the messages that have arrived at a reader, each with its related identity.
 fn taken(reader: &Reader) -> Vec<(Vec<u8>, Option<SampleIdentity>)> {
     reader.drain_read_notifications();
     let mut found = vec![];
@@ -286,7 +290,7 @@ fn taken(reader: &Reader) -> Vec<(Vec<u8>, Option<SampleIdentity>)> {
                 found.push((bytes, related));
             }
             Ok(None) => return found,
-            // What is encoded in another way.
+            // A message in another encoding is skipped.
             Err(_) => {}
         }
     }

@@ -1,4 +1,4 @@
-//! Readers and writers of a participant, which stay open as long as it is there.
+//! Opens the readers and writers of a participant that stay open as long as it exists.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use super::{Dds, Listening, Published, Writer, refused};
 use crate::neighbours::{Ours, Side};
 use outrigger::exit::Failure;
 
-/// An endpoint for messages of this type of ROS.
+/// Returns the description of an endpoint for messages of this ROS type.
 pub(super) fn endpoint(side: Side, topic: String, message: &str, qos: Qos) -> Ours {
     Ours { side, topic, kind: dds_type(message), qos }
 }
