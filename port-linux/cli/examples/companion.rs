@@ -1,4 +1,5 @@
-//! A companion beside a session, written outside of the library: it prints each change of mode, and releases the arm after a time.
+//! A companion of a session, written outside of the library: it prints each change of mode, and releases the arm
+//! after a time.
 //!
 //! ```text
 //! cargo run --release -p outrigger --example companion -- 127.0.0.1 10
@@ -13,7 +14,7 @@ use outrigger::companion::{Companion, Needs, Session, Started};
 use outrigger::feed::{Item, What};
 use outrigger::{Checkpoint, Duration as Step, Failure, JointVelocities, Law, Reason, Robot, Samples, State};
 
-/// Prints changes of mode, and releases the arm after so many seconds.
+/// Prints changes of mode, and releases the arm after this number of seconds.
 struct Timekeeper(u64);
 
 impl Companion<6> for Timekeeper {
@@ -30,7 +31,7 @@ impl Companion<6> for Timekeeper {
         let thread = thread::spawn(move || {
             let (mut transitions, mut released) = (0, false);
             loop {
-                // Asked first: what came before the end is printed.
+                // The end is checked first, so that everything before it is printed.
                 let ended = over.load(Ordering::Relaxed) || feed.is_over();
                 while let Some(item) = feed.next_now() {
                     match item {

@@ -1,4 +1,5 @@
-//! The announcements in a domain on every interface of this machine, and whether multicast works on those by which a node joins.
+//! Receives the announcements in a domain on every interface of this machine, and tests multicast on those through
+//! which a node joins.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -15,31 +16,31 @@ use super::confined::{GROUP, hear_by};
 use super::peers::{facing, sender};
 use crate::neighbours::{Heard, Multicast, Prefix, Surroundings, discovery_port};
 
-/// Domains some of whose ports are among those that Linux gives to any program: 32768 to 60999 as delivered
-/// (`net.ipv4.ip_local_port_range`).
+/// The first and, below it, the last domain that has ports which Linux may assign to any program: 32768 to 60999 by
+/// default (`net.ipv4.ip_local_port_range`).
 const LEAST_ANYBODYS: u16 = 102;
 const MOST_ANYBODYS: u16 = 214;
-/// Others that are told apart, at most.
+/// The largest number of other participants that are stored.
 const MOST: usize = 256;
-/// Messages that are taken in one look.
+/// The largest number of messages read in one call.
 const AT_ONCE: usize = 64;
-/// The version of RTPS of a message without content.
+/// The RTPS version of a message without content.
 const VERSION: [u8; 2] = [2, 4];
-/// Vendor of this implementation.
+/// The vendor number of this implementation.
 const VENDOR: [u8; 2] = [1, 0x12];
 
-/// Listens to announcements.
+/// Receives the announcements of a domain.
 #[derive(Debug)]
 pub(super) struct Probe {
     domain: u16,
-    /// The interfaces by which the node joins, and what became of the message to all that was sent by each.
+    /// The interfaces through which the node joins, each with the outcome of its test message.
     interfaces: Vec<(IpAddr, Sent)>,
     own: Prefix,
     socket: Result<UdpSocket, io::Error>,
     heard: BTreeMap<Prefix, Heard>,
 }
 
-/// A message to all.
+/// A test message to the multicast group.
 #[derive(Debug)]
 struct Sent {
     result: io::Result<()>,
@@ -47,7 +48,8 @@ struct Sent {
 }
 
 impl Probe {
-    /// Listens in `domain`, and sends a message without content to all of it by each of `interfaces`, as the participant `own`.
+    /// Starts to receive in `domain`, and sends a message without content to its multicast group through each of
+    /// `interfaces`, in the name of the participant `own`.
     pub(super) fn start(domain: u16, interfaces: &[IpAddr], own: Prefix) -> Self {
         let port = discovery_port(domain);
         let socket = listen(port);
@@ -65,7 +67,7 @@ impl Probe {
         self.interfaces.iter().any(|(interface, _)| *interface == address)
     }
 
-    /// Takes what has come since.
+    /// Reads the messages that have arrived.
     pub(super) fn look(&mut self) {
         let Ok(socket) = &self.socket else { return };
         let mut bytes = [0; 64];
@@ -81,7 +83,7 @@ impl Probe {
                 continue;
             }
             let known = self.heard.get(&prefix);
-            // Where somebody is on several interfaces, one of this node is the one that matters.
+            // Of a participant on several interfaces, the one that this node also uses is kept.
             if known.is_some_and(|known| self.joins_at(known.facing)) || (known.is_none() && self.heard.len() >= MOST) {
                 continue;
             }
@@ -91,7 +93,7 @@ impl Probe {
         }
     }
 
-    /// Returns what was heard so far, for a node that announces itself to `peers` by name.
+    /// Returns the network conditions found so far, for a node that announces itself to `peers` by name.
     pub(super) fn surroundings(&self, peers: &[String]) -> Surroundings {
         let multicast = |sent: &Sent| match &sent.result {
             Err(error) => Multicast::Refused(error.to_string()),
@@ -108,11 +110,11 @@ impl Probe {
     }
 }
 
-/// Whether the port of a domain's announcements can be listened to, beside others who do. A participant that cannot would go on
-/// without, and meet nobody.
+/// Checks that the port of a domain's announcements can be opened, shared with other programs. A participant that
+/// cannot open it would run without it and discover no other.
 ///
 /// # Errors
-/// In words, with what to do.
+/// The reason as text, with a remedy.
 pub(super) fn can_be_joined(domain: u16) -> Result<(), String> {
     let port = discovery_port(domain);
     bound(port).map(drop).map_err(|error| {
@@ -126,7 +128,7 @@ pub(super) fn can_be_joined(domain: u16) -> Result<(), String> {
     })
 }
 
-/// A socket at this port of every interface, beside those of others.
+/// Opens a socket at this port on every interface, shared with other programs.
 fn bound(port: u16) -> io::Result<OwnedFd> {
     let socket = socket(AddressFamily::INET, SocketType::DGRAM, None)?;
     set_socket_reuseaddr(&socket, true)?;
@@ -135,7 +137,7 @@ fn bound(port: u16) -> io::Result<OwnedFd> {
     Ok(socket)
 }
 
-/// A socket at the port of announcements that hears them by these interfaces.
+/// Opens a socket at the port of announcements that receives them through these interfaces.
 pub(super) fn listen_by(port: u16, interfaces: &[IpAddr]) -> io::Result<UdpSocket> {
     let socket = bound(port)?;
     hear_by(&socket, interfaces)?;
@@ -144,11 +146,11 @@ pub(super) fn listen_by(port: u16, interfaces: &[IpAddr]) -> io::Result<UdpSocke
     Ok(socket)
 }
 
-/// A socket at the port of announcements, for every interface.
+/// Opens a socket at the port of announcements that receives them through every interface.
 fn listen(port: u16) -> io::Result<UdpSocket> {
     let socket = bound(port)?;
     for index in interfaces() {
-        // An interface that is down, or has no multicast, brings nothing.
+        // An interface that is down or has no multicast is skipped.
         let _ = set_ip_add_membership_with_ifindex(&socket, &GROUP, &Ipv4Addr::UNSPECIFIED, index);
     }
     let socket = UdpSocket::from(socket);
@@ -156,7 +158,7 @@ fn listen(port: u16) -> io::Result<UdpSocket> {
     Ok(socket)
 }
 
-/// Interfaces of this machine, by number.
+/// Returns the index numbers of this machine's interfaces.
 fn interfaces() -> Vec<u32> {
     let Ok(entries) = std::fs::read_dir("/sys/class/net") else { return vec![] };
     let index =
@@ -170,14 +172,14 @@ fn send(port: u16, interface: Ipv4Addr, own: Prefix) -> io::Result<()> {
     socket.send_to(&header(own), (GROUP, port)).map(drop)
 }
 
-/// Has what this socket sends to a group leave by this interface, and be heard on this machine.
+/// Lets this socket send multicast through this interface, and lets this machine receive it.
 pub(super) fn by(socket: &UdpSocket, interface: Ipv4Addr) -> io::Result<()> {
     set_ip_multicast_if(socket, &interface)?;
     set_ip_multicast_loop(socket, true)?;
     Ok(())
 }
 
-/// A message of RTPS with nothing in it (RTPS 2.5, 9.4.4).
+/// Returns an RTPS message without content (RTPS 2.5, 9.4.4).
 pub(super) fn header(own: Prefix) -> Vec<u8> {
     [b"RTPS".as_slice(), &VERSION, &VENDOR, &own].concat()
 }
@@ -200,14 +202,14 @@ mod tests {
             let why = can_be_joined(domain).unwrap_err();
             assert!(why.contains(&discovery_port(domain).to_string()) && why.ends_with(then), "{why}");
         }
-        // Two who share it do.
+        // Two sockets that share the port can both open it.
         let _ours = bound(discovery_port(6)).unwrap();
         assert_eq!(can_be_joined(6), Ok(()));
     }
 
     #[test]
     fn an_address_that_is_not_here_is_refused_in_words() {
-        // TEST-NET-3 (RFC 5737) is nobody's.
+        // TEST-NET-3 (RFC 5737) is assigned to nobody.
         let interfaces = [IpAddr::from([203, 0, 113, 1]), IpAddr::from([0; 16])];
         let probe = Probe::start(201, &interfaces, [1; 12]);
         let multicast: Vec<_> = probe.surroundings(&[]).interfaces.into_iter().map(|(_, of)| of).collect();

@@ -1,15 +1,16 @@
-//! Quality of service, as DDS has it.
+//! Converts the quality of service to and from that of DDS.
 
 use outrigger_ros2_messages::endpoint::Qos;
 use rustdds::policy::{Durability, History, Reliability};
 use rustdds::{QosPolicies, QosPolicyBuilder};
 
-/// At least so many samples are kept for readers, whatever is offered: with one, a busy machine loses some (measured).
+/// The smallest number of samples kept for readers, whatever is offered: with one, a busy machine loses some
+/// (measured).
 const KEPT: i32 = 10;
 
-/// What is offered, or asked for.
+/// Returns the policies of DDS for a quality that is offered or requested.
 pub(super) fn policies(qos: Qos) -> QosPolicies {
-    // Where a reader stands still, what it does not take is dropped for it.
+    // With a blocking time of zero, samples that a stalled reader does not take are dropped for it.
     let reliable = Reliability::Reliable { max_blocking_time: rustdds::Duration::ZERO };
     let depth = if qos.latched { i32::from(qos.depth) } else { KEPT.max(i32::from(qos.depth)) };
     QosPolicyBuilder::new()
@@ -19,7 +20,7 @@ pub(super) fn policies(qos: Qos) -> QosPolicies {
         .build()
 }
 
-/// What matters here of a quality of service.
+/// Returns the reliability and durability of DDS policies; the depth is 0.
 pub(super) fn quality(of: &QosPolicies) -> Qos {
     let reliable = matches!(of.reliability(), Some(Reliability::Reliable { .. }));
     let latched = of.durability().is_some_and(|durability| durability > Durability::Volatile);

@@ -1,4 +1,5 @@
-//! The log of the node: each rejection is a line, also where it is the same as before, and a flood of them is a few lines with counts.
+//! Limits the log of the node. Each rejection is a line, even if it equals the one before, but a flood of them is
+//! reduced to a few lines with counts.
 
 use std::collections::VecDeque;
 
@@ -9,16 +10,17 @@ use outrigger::host::pace::Pace;
 
 /// The time after which lines that were left out are counted in the log.
 const SECOND: Duration = Duration::from_secs(1);
-/// The number of kinds of lines that are limited one by one.
+/// The number of kinds of lines that have a limit of their own.
 const KINDS: usize = 64;
-/// Lines of one kind: so many per second, and so many at once.
+/// The limit on lines of one kind: the rate per second, and the burst.
 const OF_ONE: (f32, f32) = (1.0, 10.0);
-/// The first lines of kinds, likewise, beside a flood of other kinds.
+/// The limit on the first lines of kinds during a flood of other kinds: the rate per second, and the burst.
 const OF_FIRST: (f32, f32) = (2.0, 64.0);
-/// Lines of all kinds together, likewise: fewer than a session takes of one companion.
+/// The limit on all lines together: the rate per second, and the burst. It is below the number that a session accepts
+/// from one companion.
 const OF_ALL: (f32, f32) = (10.0, 40.0);
 
-/// The lines of one kind.
+/// The limit on the lines of one kind.
 #[derive(Debug)]
 struct Kind {
     key: String,
@@ -27,12 +29,12 @@ struct Kind {
     left_out: LeftOut,
 }
 
-/// Lines that were left out.
+/// The lines that were left out.
 #[derive(Debug, Default)]
 struct LeftOut {
     count: u64,
     newest: String,
-    /// The time of the first of them.
+    /// The time at which the first of them was left out.
     since: Instant,
 }
 
@@ -50,14 +52,14 @@ impl LeftOut {
     }
 }
 
-/// The limit on lines.
+/// The limits on lines.
 #[derive(Debug)]
 pub(super) struct Remarked {
     kinds: VecDeque<Kind>,
     pace: Pace,
-    /// The limit on the first lines of kinds, where the one on all leaves no room.
+    /// The limit on the first lines of kinds, used when the limit on all is exceeded.
     first: Pace,
-    /// Lines of kinds that are no longer limited one by one.
+    /// The lines left out of kinds that no longer have a limit of their own.
     others: LeftOut,
 }
 
@@ -70,11 +72,12 @@ impl Remarked {
         Self { kinds: VecDeque::with_capacity(KINDS), pace, first, others }
     }
 
-    /// Returns the text to show for `line` now; what is left out is counted by [`due`](Self::due).
+    /// Returns the text to log for `line` at present, if any. Lines that are left out are counted by
+    /// [`due`](Self::due).
     pub(super) fn line(&mut self, line: Line, now: Instant) -> Option<String> {
         let Line { key, text, count } = line;
         let mut kind = self.take(key, now);
-        // The first of its kind is shown beside a flood of others.
+        // The first line of a kind is shown even during a flood of others.
         let is_first = std::mem::replace(&mut kind.is_new, false);
         let is_shown = kind.left_out.count == 0
             && kind.pace.take_now(now)
@@ -87,14 +90,14 @@ impl Remarked {
         is_shown.then_some(text)
     }
 
-    /// Takes out the limit of a kind, or returns a new one, for which there is room then.
+    /// Removes and returns the limit of a kind, or returns a new one and makes room for it.
     fn take(&mut self, key: String, now: Instant) -> Kind {
         let known = self.kinds.iter().position(|kind| kind.key == key);
         if let Some(kind) = known.and_then(|at| self.kinds.remove(at)) {
             return kind;
         }
         if self.kinds.len() == KINDS {
-            // In place of the one that was silent for longest.
+            // Replaces the kind that has been silent for the longest time.
             let silent = self.kinds.iter().position(|kind| kind.left_out.count == 0).unwrap_or_default();
             if let Some(Kind { left_out, .. }) = self.kinds.remove(silent).filter(|kind| kind.left_out.count > 0) {
                 self.others.add(left_out.count, left_out.newest, now);
@@ -130,7 +133,7 @@ mod tests {
         Line { key: text.to_owned(), text: text.to_owned(), count: 1 }
     }
 
-    /// The sum of the counts behind lines that begin so, each other line counted as one.
+    /// Returns the sum of the counts in lines with this beginning; a line without a count counts as one.
     fn counted(shown: &[String], beginning: &str) -> u64 {
         let count = |line: &String| match line.rsplit_once(" (").map(|(_, count)| count) {
             Some(count) if count.contains(" times within ") => {
@@ -144,7 +147,7 @@ mod tests {
     #[test]
     fn a_rejection_that_is_repeated_is_shown_each_time() {
         let mut remarked = Remarked::new(at(0));
-        // Somebody in a hurry, and then a program that tries every second, for an hour.
+        // A client that repeats quickly, and then a program that tries every second for an hour.
         let times = (0..10).map(|quick| quick * 100).chain((1..3_600).map(|second| 1_000 + second * 1_000));
         for millis in times {
             assert_eq!(remarked.line(line("a goal"), at(millis)).as_deref(), Some("a goal"), "at {millis} ms");
@@ -169,7 +172,8 @@ mod tests {
         shown.extend(remarked.due(at(62_000)));
         assert_eq!(goals, 60, "a goal that is rejected is seen beside a flood");
         assert!(remarked.line(line("set_io"), at(59_999)).is_some(), "the first of another kind is seen beside it");
-        // Ten of each at once, and two of each per second after that: one of its own, and one with the count.
+        // Ten lines of each kind at once, and two of each per second after that: one line itself, and one with the
+        // count.
         assert!((100..=2 * (10 + 2 * 61)).contains(&shown.len()), "{}", shown.len());
         assert_eq!(counted(&shown, "joint 1"), 30_000);
         assert_eq!(counted(&shown, "freedrive"), 30_000);

@@ -1,9 +1,10 @@
-//! Announcements of participants that were given up because they were silent for longer than their lease: a program that stood
-//! still, or a network that was interrupted.
+//! Repeats the announcements of participants that were lost because they were silent for longer than their lease: a
+//! program that was stopped, or a network that was interrupted.
 //!
-//! `rustdds` 0.15 takes an announcement once, by the number of its sample. Cyclone DDS and Fast DDS repeat theirs under the same number
-//! for as long as they run, so a participant that was given up would never be found again. The announcements of a domain are heard
-//! here as well; that of a participant that was given up is sent to the participant of this program again, under another number.
+//! `rustdds` 0.15 accepts an announcement once, by the number of its sample. Cyclone DDS and Fast DDS repeat theirs
+//! under the same number for as long as they run, so a participant that was lost would never be found again. The
+//! announcements of a domain are therefore received here as well, and that of a lost participant is sent to the
+//! participant of this program again, under another number.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
@@ -17,29 +18,30 @@ use super::peers::{participant_port, sender};
 use super::probe;
 use crate::neighbours::{Prefix, discovery_port};
 
-/// Participants whose announcements are kept, at most, and those that were given up.
+/// The largest number of announcements stored, and the largest number of lost participants.
 const MOST: usize = 256;
-/// The participants of a machine that listen at a port of another one as well.
+/// The number of participants of a machine that also receive at the port of an absent one.
 const SPARES: u16 = 3;
-/// Bytes of an announcement that is kept, at most: those of ROS 2 have 200 to 1 000.
+/// The longest announcement that is stored \[bytes\]: those of ROS 2 have 200 to 1 000.
 const LONGEST: usize = 8_192;
-/// Messages that are taken in one look.
+/// The largest number of messages read in one call.
 const AT_ONCE: usize = 64;
-/// The time between two looks for announcements.
+/// The interval at which announcements are read.
 const PACE: Duration = Duration::from_millis(50);
-/// One that was passed on and not taken is passed on again after this time.
+/// The delay after which an announcement that was not accepted is passed on again.
 const AGAIN: Duration = Duration::from_secs(1);
-/// Topics that are told in one message, at most: names have no more than some hundred bytes.
+/// The largest number of topics announced in one message, because the message must stay below its limit; a name has
+/// at most some hundred bytes.
 const TOPICS: usize = 64;
-/// The header of an RTPS message (RTPS 2.5, 9.4.4).
+/// The length of the header of an RTPS message (RTPS 2.5, 9.4.4).
 const HEADER: usize = 20;
-/// A submessage's kind, its flags, and its length (RTPS 2.5, 9.4.5.1).
+/// The length of a submessage's header: its kind, flags and length (RTPS 2.5, 9.4.5.1).
 const SUBMESSAGE: usize = 4;
 const DATA: u8 = 0x15;
 const LITTLE_ENDIAN: u8 = 0x01;
-/// The sample is there: no farewell.
+/// The flag of a submessage that contains a sample; a farewell contains none.
 const WITH_DATA: u8 = 0x04;
-/// The places of a writer and of a sample's number in a DATA submessage (RTPS 2.5, 9.4.5.4).
+/// The positions of the writer and of the sample's number in a DATA submessage (RTPS 2.5, 9.4.5.4).
 const WRITER: std::ops::Range<usize> = 12..16;
 const NUMBER: std::ops::Range<usize> = 16..24;
 /// The writer of announcements (RTPS 2.5, 9.3.1.5).
@@ -54,7 +56,7 @@ struct Announcement {
     at: Instant,
 }
 
-/// The place of a sample's number in a message.
+/// The position of a sample's number in a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct NumberField {
     submessage: usize,
@@ -62,34 +64,36 @@ struct NumberField {
     little_endian: bool,
 }
 
-/// A participant that was given up.
+/// A participant that was lost.
 #[derive(Debug)]
 struct Lost {
     at: Instant,
     sent_at: Option<Instant>,
 }
 
-/// Hears announcements, and passes on those of participants that were given up.
+/// Receives announcements, and passes on those of participants that were lost.
 #[derive(Debug)]
 pub(super) struct Returning {
-    /// The sockets that hear announcements, each with whether it is the spare one, which hears what is sent to this machine's ports.
+    /// The sockets that receive announcements. `true` marks the spare one, which receives messages sent to this
+    /// machine's participant ports.
     sockets: Vec<(bool, UdpSocket)>,
-    /// Sends to all who hear the group by loopback. `rustdds` announces itself there to ports alone, for Linux calls that interface one
-    /// without multicast: Cyclone DDS would find a participant that joins again by its own next announcement, up to 8 s later.
+    /// A socket that sends to the multicast group through loopback. `rustdds` announces itself on loopback only to
+    /// individual ports, because Linux reports that interface as one without multicast. Without this socket, Cyclone
+    /// DDS would find a participant that joins again only with its own next announcement, up to 8 s later.
     all: Option<UdpSocket>,
-    /// The port of the group.
+    /// The port of the multicast group.
     port: u16,
-    /// A socket at each of the interfaces by which the participant has joined, and the participant's port there.
+    /// A socket on each of the interfaces through which the participant joined, with the participant's port there.
     out: Vec<(UdpSocket, SocketAddr)>,
     own: Prefix,
     heard: BTreeMap<Prefix, Announcement>,
     lost: BTreeMap<Prefix, Lost>,
-    /// Numbers given so far.
+    /// The number of sample numbers assigned so far.
     given: u32,
     look_at: Instant,
 }
 
-/// Returns the place of the number of the announcement in this message, where it is one.
+/// Returns the position of the number of the announcement in this message; `None` if it contains none.
 fn announcement(message: &[u8]) -> Option<NumberField> {
     let mut begin = HEADER;
     loop {
@@ -109,7 +113,7 @@ fn announcement(message: &[u8]) -> Option<NumberField> {
     }
 }
 
-/// Writes a number that no implementation reaches by counting: its upper half first.
+/// Writes a number too large to be reached by counting, its upper half first.
 fn renumber(message: &mut [u8], at: NumberField, given: u32) {
     let halves = [1_u32, given];
     let bytes = halves.map(|half| if at.little_endian { half.to_le_bytes() } else { half.to_be_bytes() });
@@ -118,22 +122,23 @@ fn renumber(message: &mut [u8], at: NumberField, given: u32) {
     }
 }
 
-/// Sends an announcement under another number, as one of a participant that tells of topics.
+/// Sends an announcement under another number, and marks its participant as one that announces topics.
 fn pass_on(out: &[(UdpSocket, SocketAddr)], message: &mut [u8], at: NumberField, from: IpAddr, given: u32) {
     renumber(message, at, given);
     again::tells_of_topics(message, at.submessage);
     send(out, from, message);
 }
 
-/// Inserts where there is room, or where the key is known.
+/// Inserts the value if there is room, or if the key exists.
 fn insert<T>(to: &mut BTreeMap<Prefix, T>, prefix: Prefix, value: T) {
     if to.len() < MOST || to.contains_key(&prefix) {
         to.insert(prefix, value);
     }
 }
 
-/// Sends this program's participant a message about another one, which was heard from `from`. `rustdds` takes whoever is heard from
-/// 127.0.0.1 for a participant of this machine, and any other for one elsewhere.
+/// Sends this program's participant a message of another one, which was received from `from`. `rustdds` takes a
+/// sender at 127.0.0.1 for a participant of this machine, and any other for a remote one, so the message is sent from
+/// a matching address.
 fn send(out: &[(UdpSocket, SocketAddr)], from: IpAddr, message: &[u8]) {
     let as_heard = out.iter().find(|(_, to)| to.ip().is_loopback() == from.is_loopback());
     if let Some((socket, to)) = as_heard.or_else(|| out.first()) {
@@ -142,9 +147,9 @@ fn send(out: &[(UdpSocket, SocketAddr)], from: IpAddr, message: &[u8]) {
 }
 
 impl Returning {
-    /// Listens in `domain` for the participant `own`, whose number on this machine is `slot`, and which has joined by `interfaces`.
-    /// `spare` is at the port of a participant that is not there; it was made before `own`, whose first announcement comes to it. Without
-    /// it and without multicast, nothing is heard.
+    /// Starts to receive in `domain` for the participant `own`, whose number on this machine is `slot`, and which
+    /// joined through `interfaces`. `spare` is a socket at the port of an absent participant, opened before `own`,
+    /// whose first announcement it receives. Without it and without multicast, nothing is received.
     pub(super) fn start(
         domain: u16,
         interfaces: &[IpAddr],
@@ -152,8 +157,8 @@ impl Returning {
         (own, slot): (Prefix, u16),
         now: Instant,
     ) -> Self {
-        // Participants that are reached by no multicast announce themselves at the ports of twelve participants of a machine. Of many
-        // nodes the first take one of them more, or too few would be left for all.
+        // Participants without multicast announce themselves at the ports of twelve participants of a machine. Only
+        // the first nodes of a machine occupy a second port, because otherwise too few would be left for all.
         let spare = spare.filter(|socket| slot < SPARES && socket.set_nonblocking(true).is_ok());
         let group = probe::listen_by(discovery_port(domain), interfaces).ok();
         let sockets = group.map(|group| (false, group)).into_iter().chain(spare.map(|spare| (true, spare))).collect();
@@ -177,7 +182,7 @@ impl Returning {
         }
     }
 
-    /// Takes an event of the participant. Returns the participant that is there again after it was given up.
+    /// Handles an event of the participant. Returns the participant that has come back after it was lost.
     pub(super) fn learn(&mut self, event: &DomainParticipantStatusEvent, now: Instant) -> Option<Prefix> {
         match event {
             DomainParticipantStatusEvent::ParticipantDiscovered { dpd } => {
@@ -199,7 +204,7 @@ impl Returning {
         }
     }
 
-    /// Takes what has come, and passes on the announcements of participants that were given up.
+    /// Reads the messages that have arrived, and passes on the announcements of lost participants.
     pub(super) fn step(&mut self, now: Instant) {
         if now < self.look_at {
             return;
@@ -212,13 +217,14 @@ impl Returning {
                 let message = bytes.get(..length).unwrap_or_default();
                 let Some((prefix, _)) = sender(message) else { continue };
                 if prefix == self.own {
-                    // What was sent to all comes back by the other socket, and is not sent again.
+                    // The spare socket's messages are sent on to the multicast group. Those received by multicast are
+                    // not, because they were sent to all already.
                     if let Some(all) = self.all.as_ref().filter(|_| *is_spare && announcement(message).is_some()) {
                         let _ = all.send_to(message, (GROUP, self.port));
                     }
                     continue;
                 }
-                // What fills all of the room was longer.
+                // A message that fills the whole buffer was longer, and is dropped.
                 if let Some(number) = announcement(message).filter(|_| length < LONGEST) {
                     insert(
                         &mut self.heard,
@@ -230,7 +236,8 @@ impl Returning {
         }
         for (prefix, lost) in &mut self.lost {
             let Some(Announcement { message, number, from, at }) = self.heard.get_mut(prefix) else { continue };
-            // Nobody is found too early: until a reader that sleeps has acknowledged something, nobody else gets messages of its topic.
+            // A participant must not be found too early: until a reader that sleeps has acknowledged something, no
+            // other reader receives messages of its topic.
             let is_silent = *at <= lost.at;
             if is_silent || lost.sent_at.is_some_and(|sent| now.since(sent) < AGAIN) {
                 continue;
@@ -242,9 +249,10 @@ impl Returning {
         self.forget(now);
     }
 
-    /// Has the endpoints of these topics matched again with those of a participant that is there again.
+    /// Matches the endpoints of these topics again with those of a participant that has come back.
     pub(super) fn match_again(&mut self, with: Prefix, topics: &[Topic]) {
-        // Its own announcement may have been taken, which says nothing of topics: that of a number which is not remembered any more.
+        // The participant may have been found by its own announcement, which does not mark it as one that announces
+        // topics. Its announcement is therefore passed on once more, under a new number.
         let Some(Announcement { message, number, from, .. }) = self.heard.get_mut(&with) else { return };
         let from = *from;
         self.given = self.given.wrapping_add(1);
@@ -256,7 +264,7 @@ impl Returning {
         }
     }
 
-    /// Drops the announcements of participants that have been silent for longest, where there is no more room.
+    /// Drops the announcements of the participants that have been silent for longest, if there is no more room.
     fn forget(&mut self, now: Instant) {
         if self.heard.len() >= MOST {
             let oldest = self.heard.iter().max_by_key(|(_, heard)| now.since(heard.at)).map(|(prefix, _)| *prefix);
@@ -278,7 +286,7 @@ mod tests {
 
     const WHO: Prefix = [1, 0x10, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12];
 
-    /// An announcement behind a submessage that says for whom it is, as Cyclone DDS sends it.
+    /// Returns an announcement after a submessage that names its recipient, as Cyclone DDS sends it.
     fn announced(flags: u8, writer: [u8; 4]) -> Vec<u8> {
         let mut message = b"RTPS\x02\x05\x01\x10".to_vec();
         message.extend(WHO);

@@ -1,4 +1,4 @@
-//! Programs that others send: put to the controller on a thread of their own each, with leave of the run beside it.
+//! Uploads programs that clients send, each on a thread of its own, with a permit of the run beside the node.
 
 use std::net::SocketAddr;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -23,45 +23,46 @@ use outrigger::host::worker::Worker;
 use outrigger::requests::{Asked, Client, Decided, UploadGuard, UploadPermit};
 use outrigger::script::{Hears, Words, upload};
 
-/// From a warning on, an error of the controller is one; so is one without a level.
+/// The level from which on a report of the controller counts as an error for a goal that requests this; also used for
+/// a report without a level.
 const WARNING: i32 = 2;
-/// From a violation on, it is one for everybody.
+/// The level from which on a report counts as an error for every program.
 const VIOLATION: i32 = 3;
-/// What is said where one is on its way.
+/// The refusal while another program is in progress.
 const BUSY: &str = "a script is on its way: wait for its end, or cancel it";
 
-/// What becomes of a program on its thread.
+/// A message from the thread of a program.
 enum News {
     Said(String),
     Started,
     Ended(Result<String, String>),
 }
 
-/// A program at work. Dropped, its connection is closed, and nothing more is heard of it.
+/// A program in progress on its thread. Dropping it closes the connection, and no more messages are received.
 struct Carried {
     news: Receiver<News>,
     _stays: oneshot::Sender<()>,
 }
 
-/// Who wants it.
+/// The origin of a program.
 enum By {
     Topic,
     Goal(GoalId, Asker),
 }
 
-/// The one program that is on its way.
+/// The program in progress; there is at most one.
 struct Current {
     course: Course,
     by: By,
     program: Program,
-    /// What was asked of the run, and is not decided.
+    /// The number of the request to the run that is not decided yet.
     asked: Option<u32>,
     carried: Option<Carried>,
-    /// What stops it.
+    /// The upload that stops the program.
     stopping: Option<Carried>,
 }
 
-/// The interface.
+/// The endpoints of scripts, and the program in progress.
 pub(super) struct Scripts {
     at: SocketAddr,
     topics: Vec<In>,
@@ -70,10 +71,10 @@ pub(super) struct Scripts {
 }
 
 impl Scripts {
-    /// Offers it, for the controller at `target`.
+    /// Offers the topics and the action, for the controller at `target`.
     ///
     /// # Errors
-    /// [`Failure::BadInput`] where the transport refuses.
+    /// [`Failure::BadInput`] if the transport refuses.
     pub(super) fn offer(dds: &mut impl Offers, settings: &Settings, target: &Target) -> Result<Self, Failure> {
         let (names, mut topics) = (&settings.names, vec![]);
         let legacy = settings.legacy_names.then_some(&LEGACY_COMMAND);
@@ -84,7 +85,7 @@ impl Scripts {
         Ok(Self { at: target.socket(Upload::PORT), topics, action, current: None })
     }
 
-    /// Takes what came, where it is for this; gives it back where it is not.
+    /// Handles data that arrived for these endpoints; returns it if it is for another recipient.
     pub(super) fn arrival<const N: usize>(
         &mut self,
         arrival: Arrival,
@@ -139,7 +140,7 @@ impl Scripts {
         self.ask(By::Goal(goal_id, asker), program, client)
     }
 
-    /// Asks the run for leave.
+    /// Requests a permit of the run.
     fn ask<const N: usize>(&mut self, by: By, program: Program, client: Option<&mut Client<N>>) -> Result<(), String> {
         let client = client.ok_or(ONLY_LOOKS)?;
         if self.current.is_some() {
@@ -151,7 +152,7 @@ impl Scripts {
         Ok(())
     }
 
-    /// Something that was asked has been decided; whether it was for this.
+    /// Handles a decision of the run. Returns `false` if it does not belong to this program.
     pub(super) fn decided<const N: usize>(
         &mut self,
         outcome: &Decided,
@@ -196,7 +197,7 @@ impl Scripts {
         true
     }
 
-    /// Tells what has become of the program meanwhile.
+    /// Reports the messages that the program's thread has sent since the last step.
     pub(super) fn step<const N: usize>(
         &mut self,
         client: &mut Client<N>,
@@ -238,7 +239,7 @@ impl Scripts {
         }
     }
 
-    /// The node ends; what the controller runs goes on.
+    /// Ends the goal in progress, because the node ends. The program on the controller continues.
     pub(super) fn leave(&mut self, dds: &mut Dds, stamp: Time) {
         if self.current.as_ref().is_some_and(|current| current.carried.is_some()) {
             self.end(Err("the node has ended, and watches the program no longer".into()), dds, stamp);
@@ -250,19 +251,19 @@ impl Current {
     fn ask_to_stop<const N: usize>(&mut self, client: &mut Client<N>) {
         self.asked = client.ask(Asked::Script(client.status().epoch));
         if self.asked.is_none() {
-            // Whoever cancels may do so again.
+            // The client may cancel again.
             let _ = self.course.on(Happens::Leave(false));
         }
     }
 }
 
-/// Sends a program, and follows it to its end where that is asked for.
+/// Uploads a program on a new thread, and follows it to its end if `waits` is `true`.
 fn carry(program: Program, waits: bool, at: SocketAddr, permit: UploadPermit) -> Carried {
     let ((tell, news), (stays, gone)) = (channel(), oneshot::channel());
     let failed = tell.clone();
     let work = move || {
         let ended = at_work(&program, waits, at, permit, &tell, gone);
-        // Nobody listens any more at the end of the node.
+        // Sending fails if the node has ended.
         let _ = tell.send(News::Ended(ended.map_err(|failure| failure.to_string())));
     };
     if let Err(error) = Worker::start("script", work) {
@@ -291,7 +292,7 @@ fn at_work(
     let mut ear =
         Ear { words, tell, permit, way: None, sent: false, fails_on_reports: program.fails_on_reports, reported: None };
     let interrupted = async || {
-        // It is dropped, and nothing is ever sent.
+        // The permit is dropped, and nothing is ever sent.
         let _ = (&mut gone).await;
         "the node has ended"
     };
@@ -305,16 +306,16 @@ fn at_work(
     }
 }
 
-/// Hears of one upload.
+/// Observes one upload.
 struct Ear<'w> {
     words: Words<'w>,
     tell: &'w Sender<News>,
     permit: UploadPermit,
-    /// From when it is sent until it runs, or does not.
+    /// Held from the upload until the program runs or fails.
     way: Option<UploadGuard>,
     sent: bool,
     fails_on_reports: bool,
-    /// The first error that makes it a failure.
+    /// The first error that makes the program a failure.
     reported: Option<String>,
 }
 
@@ -330,7 +331,7 @@ impl Hears for Ear<'_> {
             UploadEvent::Message(ControllerMessage { kind: ReportKind::Error, level, .. }) => {
                 let level = level.unwrap_or(WARNING);
                 let counts = level >= VIOLATION || self.fails_on_reports && level >= WARNING;
-                // What the controller says before the program is sent is not about it.
+                // A report before the upload is not about this program.
                 if counts && self.sent && self.reported.is_none() {
                     self.reported.clone_from(&line);
                 }

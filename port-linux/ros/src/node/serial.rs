@@ -1,4 +1,4 @@
-//! Asks a controller for the serial number of its arm, of which a namespace can be made.
+//! Reads the serial number of the arm from its controller, for a namespace made from it.
 
 use outrigger_wire::dashboard::Request;
 use outrigger_wire::time::Duration;
@@ -9,15 +9,15 @@ use outrigger::exit::Failure;
 use outrigger::host::clock::Clock;
 use outrigger::host::target::Target;
 
-/// So long an answer is waited for.
+/// The longest wait for the answer.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How often it is looked for.
+/// The interval at which the answer is checked.
 const LOOK: std::time::Duration = std::time::Duration::from_millis(10);
 
-/// The serial number; `None` is a controller that cannot be asked.
+/// Returns the serial number. `target` is `None` for a controller that cannot report one.
 ///
 /// # Errors
-/// [`Failure::Connection`] where it is not told, with what to say instead.
+/// [`Failure::Connection`] if the number is not reported, with the options to use instead.
 pub(super) fn serial(target: Option<&Target>) -> Result<String, Failure> {
     let instead = "say --namespace with a name of your own, such as /UR20225300015 with the number on the arm's label";
     let Some(target) = target else {

@@ -15,33 +15,34 @@ use outrigger::config::{RosSettings, Stamps, Surface};
 use outrigger::exit::Failure;
 use outrigger::host::target::Target;
 
-/// Characters of a line, and of the name of its kind, at most.
+/// The longest line, and below it the longest name of a line's kind \[characters\].
 const LONGEST: usize = 4_096;
 const LONGEST_KEY: usize = 96;
 
 /// A line for the log.
 #[derive(Debug)]
 pub(super) struct Line {
-    /// The kind of which a flood is cut short: nothing of it comes from others.
+    /// The kind of line, by which a flood is limited. It contains nothing that others send.
     pub(super) key: String,
     /// The text.
     pub(super) text: String,
-    /// The number of times that it happened.
+    /// The number of occurrences.
     pub(super) count: u64,
 }
 
-/// Lines for the log.
+/// The lines for the log.
 #[derive(Debug, Default)]
 pub(super) struct Remarks(pub(super) Vec<Line>);
 
 impl Remarks {
-    /// Adds a line. Its kind is what stands before the first colon: the name of a topic, a service or an action of this node.
+    /// Adds a line. Its kind is the text before the first colon: the name of a topic, a service or an action of this
+    /// node.
     pub(super) fn push(&mut self, text: String) {
         let key = text.split(": ").next().unwrap_or_default().chars().take(LONGEST_KEY).collect();
         self.push_counted(key, text, 1);
     }
 
-    /// Adds a line of this kind, for something that happened so many times.
+    /// Adds a line of this kind, for this number of occurrences.
     pub(super) fn push_counted(&mut self, key: String, text: String, count: u32) {
         let text = if text.len() > LONGEST { text.chars().take(LONGEST).collect() } else { text };
         self.0.push(Line { key, text, count: count.into() });
@@ -50,7 +51,7 @@ impl Remarks {
 
 impl Extend<String> for Remarks {
     fn extend<T: IntoIterator<Item = String>>(&mut self, texts: T) {
-        // They are about others, whose names may be anything.
+        // These texts are about other nodes, whose names may be anything.
         texts.into_iter().for_each(|text| self.push_counted("others".into(), text, 1));
     }
 }
@@ -58,54 +59,55 @@ impl Extend<String> for Remarks {
 /// The settings of a node.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Namespace and prefix.
+    /// The namespace and the prefix.
     pub(super) names: Names,
-    /// Layouts that differ between releases.
+    /// The release whose message layouts are used.
     pub(super) distro: Distro,
-    /// `ROS_DOMAIN_ID`.
+    /// The domain, `ROS_DOMAIN_ID`.
     pub(super) domain: u16,
-    /// The addresses of the network interfaces by which it joins.
+    /// The addresses of the network interfaces through which it joins.
     pub(super) interfaces: Vec<IpAddr>,
-    /// The origin of the names of topics.
+    /// The surface whose topic names are used.
     pub(super) surface: Surface,
-    /// Topics that others would send once are sent again to whoever asks for that.
+    /// `true` if topics that the original publishes without reliability are offered as reliable.
     pub(super) offer_reliable: bool,
-    /// The names of 2015 as well.
+    /// `true` if the names of 2015 are offered as well.
     pub(super) legacy_names: bool,
-    /// The robot is described with the meshes of `ur_description`.
+    /// `true` if the robot is described with the meshes of `ur_description`.
     pub(super) meshes: bool,
-    /// Hosts that are told of it one by one.
+    /// The hosts to which it announces itself individually.
     pub(super) peers: Vec<String>,
-    /// States of joints by names of PolyScope X stand outside of the namespace.
+    /// `true` if joint states under names of PolyScope X are outside the namespace.
     pub(super) joints_at_root: bool,
-    /// Joints of the arm, in its order.
+    /// The joints of the arm, in its order.
     pub(super) joints: &'static [&'static str],
-    /// Streamed speeds hold for this long.
+    /// The time for which a streamed speed stays valid.
     pub(super) forward_timeout: Duration,
-    /// A hand that is let move the arm is renewed within this time.
+    /// The time within which freedrive must be renewed.
     pub(super) freedrive_timeout: Duration,
-    /// A goal while nothing is commanded is a request as well.
+    /// `true` if a goal while the arm is not commanded also counts as a request to command it.
     pub(super) goals_request: bool,
-    /// The topics that have inputs and outputs by names of PolyScope X.
+    /// The choice of topics for inputs and outputs under names of PolyScope X.
     pub(super) terminals: Terminals,
-    /// The clock of the times of states.
+    /// The clock that stamps of states are taken from.
     pub(super) stamps: Stamps,
-    /// Variables of RTDE, each with a topic of its own.
+    /// The RTDE variables that have topics of their own.
     pub(super) variables: Vec<String>,
-    /// The source that takes `external_wrench`, by its name.
+    /// The name of the source that takes `external_wrench`; `None` if there is none.
     pub(super) external_wrench: Option<String>,
-    /// The lowest and the highest mass that `set_payload` takes \[kg\].
+    /// The lowest and the highest mass that `set_payload` accepts \[kg\].
     pub(super) payload: [f32; 2],
 }
 
 impl Settings {
-    /// Returns the settings of the node of an arm with `joints` joints: by `ros`, and by the environment where `distro` or `domain` is
-    /// `None`. The controller at `target` is asked for its serial number where names are made of it. A node that may command joins by
-    /// the loopback interface where `ros` names none; one that only looks joins where the environment lets it, as any node of ROS 2.
+    /// Creates the settings of the node of an arm with `joints` joints from `ros`, and from the environment if
+    /// `distro` or `domain` is `None`. The controller at `target` is queried for its serial number if names are made
+    /// from it. A node that may command joins through the loopback interface if `ros` names none; one that does not
+    /// command joins as the environment permits, like any node of ROS 2.
     ///
     /// # Errors
-    /// [`Failure::Usage`] for what is no name, and for an environment that this node cannot heed; [`Failure::Connection`] where a
-    /// serial number is not told.
+    /// [`Failure::Usage`] for an invalid name, and for an environment that this node cannot follow;
+    /// [`Failure::Connection`] if a serial number is needed and not reported.
     pub fn new(
         ros: &RosSettings,
         distro: Option<Distro>,
@@ -127,7 +129,7 @@ impl Settings {
             Some(distro) => distro,
             None => environment::distro(&read).map_err(|error| usage(&error))?.unwrap_or_default(),
         };
-        // A request of RTDE has the names joined by commas, behind the timestamp.
+        // An RTDE request has the names joined by commas, after the timestamp.
         let names_of = super::variables(&ros.variables).iter().map(|name| 1 + name.len()).sum::<usize>();
         if "timestamp".len() + names_of > MAX_NAMES {
             let left =
@@ -149,7 +151,7 @@ impl Settings {
             legacy_names: ros.legacy_names,
             meshes: ros.meshes,
             peers,
-            // As a controller does, whose names these are then.
+            // Follows the controller whose names are used.
             joints_at_root: by_serial && ros.surface == Surface::Native,
             joints,
             forward_timeout: ros.forward_timeout,
@@ -166,7 +168,7 @@ impl Settings {
         })
     }
 
-    /// Has the source of this name take the readings of `external_wrench`: one of six values whose input is requests.
+    /// Sets the source that takes the readings of `external_wrench`: one with six values whose input is requests.
     #[must_use]
     pub fn with_external_wrench(self, source: Option<String>) -> Self {
         Self { external_wrench: source, ..self }

@@ -1,8 +1,9 @@
-//! Times of states by the controller's clock, as the link monitor maps it on ours.
+//! Stamps states with the controller's clock, as the link monitor maps it onto ours.
 //!
-//! Ten times a second the monitor says how old the newest state is by its map: the time at which a state takes no longer than the fastest
-//! one did. That map leaks upward, by some 20 µs between two looks, and falls back with the next fast state: the offset here follows it
-//! slowly, so that stamps lie apart as the controller's times do.
+//! Ten times a second the monitor reports the age of the newest state by its map, which assumes that a state takes no
+//! longer than the fastest one did. That map drifts upward, by some 20 µs between two reports, and falls back with
+//! the next fast state. The offset computed here follows it slowly, so that stamps have the same intervals as the
+//! controller's times.
 
 use outrigger_wire::fields::{FieldVisitor, Group, Value};
 use outrigger_wire::time::{Duration, Instant};
@@ -10,32 +11,33 @@ use outrigger_wire::time::{Duration, Instant};
 use outrigger::config::Stamps;
 use outrigger::feed::{Message, VARIABLES};
 
-/// A state is no older than this when it is read, and no younger than so much less than nothing: otherwise a clock has jumped.
+/// The largest and the smallest plausible age of a state when it is read \[µs\]; beyond them a clock has jumped.
 const OLDEST: i64 = 1_000_000;
 const YOUNGEST: i64 = -5_000;
 
-/// The share of a change of the offset that is followed at each look, and the change from which on it is followed at once \[µs\].
+/// The divisor by which a change of the offset is followed at each report, and the change from which on it is
+/// followed at once \[µs\].
 const SHARE: i64 = 8;
 const AT_ONCE: i64 = 1_000;
 
-/// The offset of both clocks.
+/// The offset between the two clocks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ControllerClock {
     by: Stamps,
-    /// The controller's time of the newest state of the session's own connection \[µs\].
+    /// The controller's time in the newest state of the session's own connection \[µs\].
     newest: Option<u64>,
-    /// Our clock minus the controller's \[µs\].
+    /// The offset, our clock minus the controller's \[µs\]; `None` until it is known.
     offset: Option<i64>,
 }
 
 impl ControllerClock {
-    /// Returns one that is not yet known.
+    /// Creates a clock whose offset is not known yet.
     pub(super) const fn new(by: Stamps) -> Self {
         Self { by, newest: None, offset: None }
     }
 
-    /// Takes a state that came over the connection `port`. Returns the time of its values: that of its arrival until the controller's
-    /// clock is known, and where the two do not go together.
+    /// Takes a state that arrived over the connection `port` and returns the time of its values. This is the time of
+    /// arrival until the offset is known, and if the two clocks are inconsistent.
     pub(super) fn state(&mut self, port: u16, message: &Message<'_>, arrival: Instant) -> Instant {
         if self.by == Stamps::Arrival {
             return arrival;
@@ -59,7 +61,7 @@ impl ControllerClock {
         u64::try_from(time).map_or(arrival, Instant::from_micros)
     }
 
-    /// Takes the age of the newest state at `at`, by the link monitor.
+    /// Takes the age of the newest state at `at`, as reported by the link monitor.
     pub(super) fn link(&mut self, at: Instant, age: Option<Duration>) {
         let measured = age.zip(self.newest).map(|(age, newest)| {
             signed(at.as_micros()).saturating_sub(signed(age.as_micros())).saturating_sub(signed(newest))
@@ -77,7 +79,7 @@ fn signed(micros: u64) -> i64 {
     i64::try_from(micros).unwrap_or(i64::MAX)
 }
 
-/// The controller's time in a state \[µs\].
+/// Extracts the controller's time from a state \[µs\].
 struct Time(Option<u64>);
 
 impl FieldVisitor for Time {
@@ -108,20 +110,20 @@ mod tests {
     #[test]
     fn stamps_lie_apart_as_the_controllers_times_do_however_late_states_are_read() {
         let mut clock = ControllerClock::new(Stamps::Controller);
-        // Nothing is known of the clock before the first look at the link.
+        // The offset is unknown before the first report of the link monitor.
         assert_eq!(clock.time(PORT, 5_000_000, at(100_400)), at(100_400));
-        // By the fastest state, the newest was 400 µs on its way.
+        // According to the fastest state, the newest took 400 µs to arrive.
         clock.link(at(100_900), Some(Duration::from_micros(900)));
         for (controller, arrival, expected) in
             [(5_002_000, 102_100, 102_000), (5_004_000, 131_000, 104_000), (5_006_000, 131_001, 106_000)]
         {
             assert_eq!(clock.time(PORT, controller, at(arrival)), at(expected));
         }
-        // What another connection brings is on the same clock, and is none that the monitor has seen.
+        // States of another connection use the same clock, but the monitor has not seen them.
         assert_eq!(clock.time(VARIABLES, 5_007_000, at(132_000)), at(107_000));
         clock.link(at(132_000), Some(Duration::from_micros(26_000)));
         assert_eq!(clock.time(PORT, 5_008_000, at(133_000)), at(108_000));
-        // The monitor's map has leaked, by 16 µs, and then the clocks are found to be 2 ms farther apart.
+        // The monitor's map has drifted by 16 µs, and then the clocks are found to be 2 ms farther apart.
         clock.link(at(133_000), Some(Duration::from_micros(24_984)));
         assert_eq!(clock.time(PORT, 5_010_000, at(134_000)), at(110_002));
         clock.link(at(134_000), Some(Duration::from_micros(22_000)));
@@ -137,7 +139,7 @@ mod tests {
         for controller in [0, 900_000_000] {
             let mut jumped = clock;
             assert_eq!(jumped.time(PORT, controller, at(104_000)), at(104_000));
-            // Until the monitor has measured anew.
+            // The time of arrival is used until the monitor has measured again.
             assert_eq!(jumped.time(PORT, controller + 2_000, at(106_300)), at(106_300));
             jumped.link(at(106_300), Some(Duration::from_micros(300)));
             assert_eq!(jumped.time(PORT, controller + 4_000, at(108_300)), at(108_000));

@@ -1,4 +1,4 @@
-//! Everything that a node offers, with and without somebody to offer it to.
+//! The endpoints that a node offers according to its settings.
 
 use outrigger_ros2_messages::endpoint::{Qos, Topic};
 
@@ -16,19 +16,19 @@ use crate::variables::Variables;
 use outrigger::exit::Failure;
 use outrigger::host::target::Target;
 
-/// Name of the node, below its namespace.
+/// The name of the node, below its namespace.
 pub(super) const NAME: &str = "outrigger";
 
-/// Each topic that is published, by its whole name.
+/// Returns each topic that is published, with its absolute name and its quality of service.
 pub(super) fn topics(settings: &Settings) -> Vec<(&'static Topic, String, Qos)> {
     let (names, surface) = (&settings.names, settings.surface);
     let plain = |topic: &'static Topic| (topic, names.of(topic.name), topic.qos);
-    // One name has one type.
+    // A topic name can have only one type.
     let is_free =
         |topic: &&&Topic| !surface.has_native() || native::topics(settings.terminals).all(|of| of.name != topic.name);
     let legacy = legacy::TOPICS.iter().filter(|_| settings.legacy_names).filter(is_free);
     let of_driver = driver::TOPICS.iter().chain(legacy).copied().filter(|_| surface.has_driver()).map(plain);
-    // What both have by one name and type is published once.
+    // A topic that both surfaces have under one name and type is published once.
     let is_once = |topic: &&Topic| !surface.has_driver() || !driver::TOPICS.iter().any(|of| of.name == topic.name);
     let of_native = native::topics(settings.terminals).filter(|_| surface.has_native()).filter(is_once);
     let of_native = of_native.map(|topic| {
@@ -38,10 +38,11 @@ pub(super) fn topics(settings: &Settings) -> Vec<(&'static Topic, String, Qos)> 
     of_driver.chain(of_native).chain(health::TOPICS.iter().copied().map(plain)).collect()
 }
 
-/// What a node by these settings would be; a robot at `target` has a dashboard, and takes scripts.
+/// Returns the description of the node that these settings give. If `target` is given, it has a dashboard and takes
+/// scripts.
 ///
 /// # Errors
-/// None of its own.
+/// No error occurs in practice, because nothing is opened.
 pub(super) fn offered(settings: &Settings, target: Option<&Target>) -> Result<Offered, Failure> {
     let mut listed = Listed::default();
     for (topic, name, qos) in topics(settings) {

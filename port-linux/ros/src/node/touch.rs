@@ -1,4 +1,5 @@
-//! Contacts of the tool, watched for on behalf of one goal at a time: one of `detect_tool_contact`, or a motion that ends by one.
+//! Watches for contacts of the tool on behalf of one goal at a time: one of `detect_tool_contact`, or a motion that
+//! ends at a contact.
 
 use outrigger_core::mode::Mode;
 use outrigger_ros2_messages::cdr::decode;
@@ -14,25 +15,25 @@ use crate::contact::{DETECT, Next, Seen, Watch};
 use outrigger::exit::Failure;
 use outrigger::requests::{Asked, Client, Decided, Status};
 
-/// On whose behalf contacts are watched for, or are about to be.
+/// The goal or motion on whose behalf the watch is on, or is being switched on.
 enum Holder {
     Nobody,
-    /// A goal that is accepted once that is granted.
+    /// A goal that is accepted once the watch is granted.
     Coming(GoalId, Asker),
     Goal(GoalId, Watch),
-    /// A motion that begins once that is granted.
+    /// A motion that starts once the watch is granted.
     MotionComing,
-    /// A motion: how many contacts there were before it, or why none is watched for.
+    /// A motion, with the number of contacts counted before it, or the reason why the watch was refused.
     Motion(Result<u32, String>),
 }
 
-/// The action, and the one who watches.
+/// The action, and the state of the watch.
 pub(super) struct Touch {
     action: Action,
     holder: Holder,
-    /// What was asked of the run, on or off, and is not decided.
+    /// The number of the pending request to the run to switch the watch on or off.
     asked: Option<u32>,
-    /// It is to be switched off.
+    /// `true` if the watch is to be switched off.
     off: bool,
 }
 
@@ -40,13 +41,13 @@ impl Touch {
     /// Offers the action.
     ///
     /// # Errors
-    /// [`Failure::BadInput`] where the transport refuses.
+    /// [`Failure::BadInput`] if the transport refuses.
     pub(super) fn offer(dds: &mut impl Offers, names: &Names) -> Result<Self, Failure> {
         let action = Action::offer::<Nothing>(dds, names, &DETECT)?;
         Ok(Self { action, holder: Holder::Nobody, asked: None, off: false })
     }
 
-    /// Takes what came, where it is for the action; gives it back where it is not.
+    /// Handles data that arrived for the action; returns it if it is for another recipient.
     pub(super) fn arrival<const N: usize>(
         &mut self,
         arrival: Arrival,
@@ -90,7 +91,7 @@ impl Touch {
         Ok(())
     }
 
-    /// Asks for contacts to be watched for, for a goal that was accepted in this mode.
+    /// Requests the watch for a goal. Fails unless the arm is commanded and no other watch is on.
     fn ask<const N: usize>(&mut self, client: &mut Client<N>) -> Result<(), String> {
         let status = client.status();
         if status.mode != Mode::Command {
@@ -104,15 +105,16 @@ impl Touch {
         Ok(())
     }
 
-    /// For a motion that is to end by a contact: how many there were before, once they are watched for.
+    /// Requests the watch for a motion that is to end at a contact. Returns the number of contacts counted before it
+    /// once the watch is on, and `None` until then.
     ///
     /// # Errors
-    /// Why they are not.
+    /// The reason why the watch is refused.
     pub(super) fn motion<const N: usize>(&mut self, client: &mut Client<N>) -> Result<Option<u32>, String> {
         match &self.holder {
             Holder::MotionComing => Ok(None),
             Holder::Motion(contacts) => contacts.clone().map(Some),
-            // What the motion before it left is being put away.
+            // The watch of the motion before it is still being switched off.
             Holder::Nobody if self.off => Ok(None),
             Holder::Nobody | Holder::Coming(..) | Holder::Goal(..) => {
                 self.ask(client)?;
@@ -122,14 +124,14 @@ impl Touch {
         }
     }
 
-    /// The motion is over, or does not begin.
+    /// Switches the watch off, because the motion has ended or does not start.
     pub(super) fn motion_ends(&mut self) {
         if matches!(self.holder, Holder::MotionComing | Holder::Motion(_)) {
             (self.holder, self.off) = (Holder::Nobody, true);
         }
     }
 
-    /// Something that was asked has been decided; whether it was for this.
+    /// Handles a decision of the run. Returns `false` if it does not belong to this watch.
     pub(super) fn decided(&mut self, outcome: &Decided, dds: &mut Dds, stamp: Time, remarks: &mut Remarks) -> bool {
         if self.asked != Some(outcome.id) {
             return false;
@@ -152,7 +154,7 @@ impl Touch {
         true
     }
 
-    /// Looks whether the tool has touched something.
+    /// Checks for a contact, and ends the goal or switches the watch off accordingly.
     pub(super) fn step<const N: usize>(
         &mut self,
         client: &mut Client<N>,
@@ -192,7 +194,7 @@ impl Touch {
         }
     }
 
-    /// The node ends.
+    /// Ends the goal in progress, because the node ends.
     pub(super) fn leave(&mut self, dds: &mut Dds, stamp: Time) {
         if let Holder::Goal(id, _) = std::mem::replace(&mut self.holder, Holder::Nobody) {
             let how = outrigger_ros2_messages::Status::Aborted;

@@ -1,4 +1,4 @@
-//! What a goal wants as a motion of this run, and where the arm stands on its way as messages have it.
+//! Converts goals into motions of the run, and the run's state into trajectory points of messages.
 
 use outrigger_core::trajectory::{Setpoint, Tolerances};
 use outrigger_ros2_messages::{JointTrajectoryPoint, Time};
@@ -9,12 +9,13 @@ use crate::follow::{self, Point, Tolerance, Wanted};
 use outrigger::motion::asked::Stands;
 use outrigger::motion::{Motion, Row, of_rows};
 
-/// Since 1970.
+/// Returns the nanoseconds since 1970.
 pub(super) fn nanos_of(stamp: Time) -> u64 {
     u64::from(stamp.sec.unsigned_abs()) * 1_000_000_000 + u64::from(stamp.nanosec)
 }
 
-/// Where the arm is wanted, where it is, and what lies between.
+/// Returns the arm's target, its actual state and the difference; `None` unless a motion is in progress and the
+/// position is known.
 pub(super) fn compared<const N: usize>(
     stands: &Stands<N>,
 ) -> Option<(JointTrajectoryPoint, JointTrajectoryPoint, JointTrajectoryPoint)> {
@@ -30,8 +31,8 @@ pub(super) fn compared<const N: usize>(
     ))
 }
 
-/// A motion of what is wanted, from where the arm rests, if it does: between points with positions alone it goes smoothly, where
-/// UR's controllers go by straight lines.
+/// Returns the motion for a goal, starting from `from`, the arm's position if it is at rest. Between points with
+/// positions alone the motion is smooth, while UR's controllers move along straight lines.
 pub(super) fn motion<const N: usize>(wanted: &Wanted, from: Option<JointPositions<N>>) -> Result<Motion<N>, String> {
     let array = |values: &[f64]| -> Result<[f32; N], String> {
         let found = values.len();

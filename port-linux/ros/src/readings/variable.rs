@@ -1,18 +1,19 @@
-//! What a robot tells, by the names of RTDE, and which fields of the other ports are the same.
+//! The variables that a robot reports, under the names of RTDE, with the equivalent fields of the other ports.
 
 macro_rules! variables {
     ($( $(#[$doc:meta])* $name:ident: $($field:literal)|+; )*) => {
-        /// A variable, by the name of RTDE.
+        /// A variable, named as in RTDE.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Variable {
             $( $(#[$doc])* $name, )*
         }
 
-        /// How many variables there are.
+        /// The number of variables.
         pub(super) const COUNT: usize = [$( Variable::$name, )*].len();
 
         impl Variable {
-            /// The one that a field of a state is; fields of 30003 and of FRI have names of their own.
+            /// Returns the variable for a field of a state; `None` for an unknown field. Fields of 30003 and of FRI
+            /// have names of their own.
             pub(super) fn of(field: &str) -> Option<Self> {
                 match field {
                     $( $($field)|+ => Some(Self::$name), )*
@@ -24,140 +25,141 @@ macro_rules! variables {
 }
 
 variables! {
-    /// 1 where the arm is connected; by 30001 and 30002.
+    /// 1 if the arm is connected; on 30001 and 30002.
     RobotConnected: "is_robot_connected";
-    /// 1 where it is a real arm, 0 for a simulation of the controller's own; by 30001 and 30002.
+    /// 1 for a real arm, 0 for the controller's own simulation; on 30001 and 30002.
     RealRobotEnabled: "is_real_robot_enabled";
-    /// 1 automatic or remote, see `ControlMode`; by 30001 and 30002 from 3.0 on.
+    /// The control mode: 1 automatic or remote, see `ControlMode`; on 30001 and 30002 from 3.0 on.
     ControlMode: "control_mode";
-    /// °C; by 30001 and 30002.
+    /// The temperature of the master board \[°C\]; on 30001 and 30002.
     MasterBoardTemperature: "master_board_temperature";
-    /// The ranges of the box inputs; by 30001 and 30002.
+    /// The ranges of the control box's analog inputs; on 30001 and 30002.
     AnalogInputRange: "analog_input_range";
-    /// 8 is OK; by 30001 and 30002 of 1.6 to 1.8.
+    /// The safety state of the master board: 8 is OK; on 30001 and 30002 of 1.6 to 1.8.
     MasterSafetyState: "master_safety_state";
-    /// 2 is ON; by 30001 and 30002 of 1.6 to 1.8.
+    /// The power state of the master board: 2 is ON; on 30001 and 30002 of 1.6 to 1.8.
     MasterOnOffState: "master_on_off_state";
-    /// s, since the controller was started.
+    /// The time since the controller was started \[s\].
     Timestamp: "timestamp" | "time";
-    /// rad.
+    /// The target joint positions \[rad\].
     TargetQ: "target_q" | "q_target" | "cmd_jnt_pos";
-    /// rad/s.
+    /// The target joint velocities \[rad/s\].
     TargetQd: "target_qd" | "qd_target";
-    /// Nm.
+    /// The target joint torques \[Nm\].
     TargetMoment: "target_moment" | "m_target";
-    /// rad.
+    /// The measured joint positions \[rad\].
     ActualQ: "actual_q" | "q_actual" | "msr_jnt_pos";
-    /// rad/s.
+    /// The measured joint velocities \[rad/s\].
     ActualQd: "actual_qd" | "qd_actual";
-    /// A.
+    /// The measured joint currents \[A\].
     ActualCurrent: "actual_current" | "i_actual";
-    /// Nm.
+    /// The measured joint torques \[Nm\].
     ActualTorque: "actual_current_as_torque" | "msr_jnt_trq";
-    /// m and a rotation vector, in the base frame.
+    /// The measured pose of the tool's centre point in the base frame: position \[m\] and rotation vector \[rad\].
     ActualTcpPose: "actual_TCP_pose" | "tool_vector_actual" | "tool_vector";
-    /// m/s, rad/s.
+    /// The measured speed of the tool's centre point \[m/s, rad/s\].
     ActualTcpSpeed: "actual_TCP_speed" | "tcp_speed_actual" | "tcp_speed";
-    /// N, Nm, along the base's axes.
+    /// The force and torque at the tool's centre point, along the base's axes \[N, Nm\].
     ActualTcpForce: "actual_TCP_force" | "tcp_force" | "est_ext_tcp_ft";
-    /// m and a rotation vector, in the base frame.
+    /// The target pose of the tool's centre point in the base frame: position \[m\] and rotation vector \[rad\].
     TargetTcpPose: "target_TCP_pose" | "tool_vector_target";
-    /// m/s, rad/s.
+    /// The target speed of the tool's centre point \[m/s, rad/s\].
     TargetTcpSpeed: "target_TCP_speed" | "tcp_speed_target";
-    /// °C.
+    /// The temperatures of the joint motors \[°C\].
     JointTemperatures: "joint_temperatures" | "motor_temperatures" | "temperature";
-    /// s; by RTDE ms.
+    /// The duration of the controller's last cycle \[s\]; by RTDE \[ms\].
     ActualExecutionTime: "actual_execution_time" | "controller_timer";
-    /// Cycles of the controller.
+    /// The number of the controller's cycle.
     ControlStep: "control_step";
-    /// As the controller numbers it.
+    /// The robot mode, as the controller numbers it.
     RobotMode: "robot_mode";
-    /// As the controller numbers them.
+    /// The modes of the joints, as the controller numbers them.
     JointMode: "joint_mode" | "joint_modes";
-    /// As the controller numbers it.
+    /// The safety mode, as the controller numbers it.
     SafetyMode: "safety_mode";
-    /// As the controller numbers it.
+    /// The safety status, as the controller numbers it.
     SafetyStatus: "safety_status";
-    /// As the controller numbers it.
+    /// The mode of the tool, as the controller numbers it.
     ToolMode: "tool_mode";
-    /// 1 stopped, 2 playing, 3 pausing, 4 paused, 5 resuming.
+    /// The state of the program: 1 stopped, 2 playing, 3 pausing, 4 paused, 5 resuming.
     RuntimeState: "runtime_state" | "program_state";
-    /// 1 while a program is paused; by 30001 and 30002.
+    /// 1 while a program is paused; on 30001 and 30002.
     ProgramPaused: "is_program_paused";
-    /// 1 while it is pressed; by 30001 and 30002 of versions 1.8 to 3.4.
+    /// 1 while the teach button is pressed; on 30001 and 30002 of versions 1.8 to 3.4.
     TeachButton: "teach_button_pressed";
-    /// 0 power on, 1 program running, 2 teach button, 3 power button; the buttons by RTDE alone.
+    /// The robot's status bits: 0 power on, 1 program running, 2 teach button, 3 power button; the buttons by RTDE
+    /// alone.
     RobotStatusBits: "robot_status_bits";
-    /// 0 … 1.
+    /// The speed scaling, 0 … 1.
     SpeedScaling: "speed_scaling";
-    /// 0 … 1.
+    /// The position of the speed slider, 0 … 1.
     TargetSpeedFraction: "target_speed_fraction";
-    /// kg·m/s.
+    /// The magnitude of the linear momentum \[kg·m/s\].
     ActualMomentum: "actual_momentum" | "linear_momentum_norm";
-    /// V.
+    /// The voltage of the safety board \[V\].
     ActualMainVoltage: "actual_main_voltage" | "v_main";
-    /// V.
+    /// The voltage of the arm's supply \[V\].
     ActualRobotVoltage: "actual_robot_voltage" | "v_robot";
-    /// A.
+    /// The current of the arm's supply \[A\].
     ActualRobotCurrent: "actual_robot_current" | "i_robot";
-    /// V.
+    /// The voltages of the joints \[V\].
     ActualJointVoltage: "actual_joint_voltage" | "v_actual";
-    /// A; by RTDE mA.
+    /// The current of the control box's inputs and outputs \[A\]; by RTDE \[mA\].
     IoCurrent: "io_current";
-    /// m/s².
+    /// The acceleration measured at the tool \[m/s²\].
     ActualToolAccelerometer: "actual_tool_accelerometer" | "tool_accelerometer_values";
-    /// N.
+    /// The magnitude of the force at the tool's centre point \[N\].
     TcpForceScalar: "tcp_force_scalar";
-    /// Standard 0–7, configurable 8–15, tool 16–17.
+    /// The digital inputs as bits: standard 0–7, configurable 8–15, tool 16–17.
     DigitalInputBits: "actual_digital_input_bits" | "digital_input_bits";
-    /// The same.
+    /// The digital outputs as bits: standard 0–7, configurable 8–15, tool 16–17.
     DigitalOutputBits: "actual_digital_output_bits" | "digital_outputs";
-    /// Bit set: V, else A. Inputs 0 and 1, outputs 0 and 1.
+    /// The domains of inputs 0 and 1 and of outputs 0 and 1 as bits: set for V, else A.
     AnalogIoTypes: "analog_io_types";
-    /// V or A; by RTDE V or mA.
+    /// Analog input 0 of the control box \[V or A\]; by RTDE \[V or mA\].
     AnalogInput0: "standard_analog_input0";
-    /// V or A; by RTDE V or mA.
+    /// Analog input 1 of the control box \[V or A\]; by RTDE \[V or mA\].
     AnalogInput1: "standard_analog_input1";
-    /// V or A; by RTDE V or mA.
+    /// Analog output 0 of the control box \[V or A\]; by RTDE \[V or mA\].
     AnalogOutput0: "standard_analog_output0";
-    /// V or A; by RTDE V or mA.
+    /// Analog output 1 of the control box \[V or A\]; by RTDE \[V or mA\].
     AnalogOutput1: "standard_analog_output1";
-    /// Bit set: V, else A.
+    /// The domains of the tool's analog inputs as bits: set for V, else A.
     ToolAnalogInputTypes: "tool_analog_input_types";
-    /// V or A; by RTDE V or mA.
+    /// Analog input 0 of the tool \[V or A\]; by RTDE \[V or mA\].
     ToolAnalogInput0: "tool_analog_input0";
-    /// V or A; by RTDE V or mA.
+    /// Analog input 1 of the tool \[V or A\]; by RTDE \[V or mA\].
     ToolAnalogInput1: "tool_analog_input1";
-    /// V.
+    /// The supply voltage at the tool's connector \[V\].
     ToolOutputVoltage: "tool_output_voltage";
-    /// A; by RTDE mA.
+    /// The supply current at the tool's connector \[A\]; by RTDE \[mA\].
     ToolOutputCurrent: "tool_output_current";
-    /// °C.
+    /// The temperature of the tool \[°C\].
     ToolTemperature: "tool_temperature";
-    /// V, of the tool board's supply.
+    /// The voltage of the tool board's supply \[V\].
     ToolVoltage48: "tool_voltage_48v";
-    /// 0 digital outputs, 1 power at both pins.
+    /// The mode of the tool's outputs: 0 digital outputs, 1 power at both pins.
     ToolOutputMode: "tool_output_mode";
-    /// 1 sinking, 2 sourcing, 3 push-pull.
+    /// The mode of the tool's digital output 0: 1 sinking, 2 sourcing, 3 push-pull.
     ToolDigitalOutput0Mode: "tool_digital_output0_mode" | "digital_output_mode_output_0";
-    /// The same.
+    /// The mode of the tool's digital output 1: 1 sinking, 2 sourcing, 3 push-pull.
     ToolDigitalOutput1Mode: "tool_digital_output1_mode" | "digital_output_mode_output_1";
-    /// m and a rotation vector, in the flange's frame.
+    /// The tool's centre point in the flange's frame: position \[m\] and rotation vector \[rad\].
     TcpOffset: "tcp_offset";
-    /// kg.
+    /// The mass of the payload \[kg\].
     Payload: "payload" | "payload_mass";
-    /// m, in the flange's frame.
+    /// The centre of gravity of the payload in the flange's frame \[m\].
     PayloadCog: "payload_cog";
-    /// kg·m²: xx, yy, zz, xy, xz, yz.
+    /// The inertia of the payload \[kg·m²\]: xx, yy, zz, xy, xz, yz.
     PayloadInertia: "payload_inertia";
-    /// rad, of the arm's own geometry.
+    /// The Denavit–Hartenberg angles θ of the arm's own geometry \[rad\].
     DhTheta: "dh_theta";
-    /// m.
+    /// The Denavit–Hartenberg lengths a of the arm's own geometry \[m\].
     DhA: "dh_a";
-    /// m.
+    /// The Denavit–Hartenberg shifts d of the arm's own geometry \[m\].
     DhD: "dh_d";
-    /// rad.
+    /// The Denavit–Hartenberg twists α of the arm's own geometry \[rad\].
     DhAlpha: "dh_alpha";
-    /// m: three rows of a frame, of a KRC.
+    /// The measured pose of a KRC's tool as a frame: three rows of four values, positions in \[m\].
     MeasuredFrame: "msr_cart_pos";
 }

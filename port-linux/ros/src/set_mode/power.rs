@@ -1,4 +1,5 @@
-//! To `POWER_OFF`, or to `IDLE`: what [`BringUp`](outrigger_core::client::dashboard::BringUp) does not end at.
+//! Switches the arm to `POWER_OFF` or to `IDLE`, the modes that
+//! [`BringUp`](outrigger_core::client::dashboard::BringUp) does not end at.
 
 use std::collections::VecDeque;
 
@@ -7,13 +8,13 @@ use outrigger_wire::dashboard::{Refusal, Reply, Request, RequestKind};
 use outrigger_wire::robot::{RobotMode, SafetyMode, SoftwareVersion, Text};
 use outrigger_wire::time::{Duration, Instant};
 
-/// Time between two questions for the mode.
+/// The interval of queries for the mode.
 const POLL: Duration = Duration::from_millis(200);
-/// So long a mode is waited for, after a request or while the controller starts.
+/// The longest wait for a mode after a request, or while the controller starts.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// Safety mode and robot mode are asked for before every step and while it waits. From `RUNNING` the way to `IDLE` is by
-/// `POWER_OFF`: no request engages the brakes.
+/// Switches to a mode by requests to the dashboard. Safety mode and robot mode are queried before every step and
+/// while it waits. From `RUNNING` it reaches `IDLE` through `POWER_OFF`, because no request engages the brakes.
 pub(super) struct Power {
     wanted: RobotMode,
     state: State,
@@ -23,12 +24,12 @@ pub(super) struct Power {
     over: bool,
     safety: Option<SafetyMode>,
     mode: Option<RobotMode>,
-    /// Since when it waits.
+    /// The time since which it waits for a mode.
     since: Option<Instant>,
-    /// What has been asked for.
+    /// `true` if power off, or below it power on, has been requested.
     off: bool,
     on: bool,
-    /// A request was refused for want of remote control, and was put again by a connection that may have it.
+    /// A request was refused for lack of remote control, and was repeated on a new connection that may have it.
     renewed: bool,
 }
 
@@ -104,7 +105,7 @@ impl Power {
                 }
                 self.state = State::Mode;
             }
-            // Power is taken away whatever the safety mode is.
+            // Power is switched off whatever the safety mode is.
             (State::Safety, _) if self.wanted == RobotMode::PowerOff => self.state = State::Mode,
             (State::Safety, other) => self.unexpected(RequestKind::SafetyMode, other),
             (State::Mode, Reply::RobotMode(mode)) => {
@@ -121,7 +122,8 @@ impl Power {
                 self.since = Some(now);
                 self.state = State::Pause(now + POLL);
             }
-            // The client makes a new connection after this refusal; where that has the right, it was an old one's.
+            // The client opens a new connection after this refusal. If that has remote control, only the old
+            // connection lacked it.
             (State::Act(_), Reply::Refused(Refusal::NeedsRemoteControl)) if !self.renewed => self.renewed = true,
             (State::Act(request), other) => self.unexpected(request.kind(), other),
             (State::Pause(_), _) => {}

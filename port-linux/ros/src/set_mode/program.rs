@@ -1,4 +1,4 @@
-//! A program stopped, or started, unless that is so already.
+//! Stops or starts a program, unless it is in that state already.
 
 use std::collections::VecDeque;
 
@@ -9,15 +9,17 @@ use outrigger_wire::dashboard::{Reply, Request};
 use outrigger_wire::robot::{ProgramState, SoftwareVersion};
 use outrigger_wire::time::{Duration, Instant};
 
-/// Right after its brakes are released a controller refuses to play: UR's driver waits as long.
+/// The wait before a program is started, equal to that of UR's driver. A controller refuses to play right after its
+/// brakes are released.
 const SETTLES: Duration = Duration::from_secs(1);
 
-/// Asks what the program does, then does as [`ProgramControl`]. To stop what does not run would be refused.
+/// Queries the state of the program, then acts as [`ProgramControl`]. The query is needed because stopping a program
+/// that does not run would be refused.
 pub(super) struct Program {
     goal: ProgramGoal<'static>,
     control: ProgramControl<'static>,
     state: State,
-    /// What is still to be asked: scripts show in the second answer only.
+    /// The queries that remain. A running script is reported only by the answer to the second one.
     questions: VecDeque<Request<'static>>,
     asked: bool,
     end: Option<SequenceEvent>,
@@ -25,7 +27,7 @@ pub(super) struct Program {
 
 #[derive(Clone, Copy, Debug)]
 enum State {
-    /// Until this, which is not known before the first instant is.
+    /// The wait until this time, which is unknown before the first call.
     Settles(Option<Instant>),
     Asks,
     Controls,
@@ -53,7 +55,7 @@ impl Program {
         Self { goal, control, state, questions, asked: false, end: None }
     }
 
-    /// What the answer means for the goal.
+    /// Evaluates the answer to a query for the goal.
     fn take(&mut self, reply: &Reply<'_>) {
         self.questions.pop_front();
         let runs = match reply {

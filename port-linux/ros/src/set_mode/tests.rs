@@ -8,7 +8,7 @@ use super::*;
 const E_SERIES: SoftwareVersion = SoftwareVersion::new(5, 15);
 const POLYSCOPE_X: SoftwareVersion = SoftwareVersion::new(10, 12);
 
-/// A controller whose modes change a second after they are asked for.
+/// A controller whose modes change a second after a request.
 struct Robot {
     safety: &'static str,
     mode: &'static str,
@@ -67,7 +67,8 @@ impl Robot {
     }
 }
 
-/// What it asked for that changes something, how it ended, when, and what was told meanwhile.
+/// The requests of a goal that change something, its outcome, the time of its end, and the progress reported
+/// meanwhile.
 struct Told {
     asked: Vec<&'static str>,
     end: Result<(), Obstacle>,
@@ -142,7 +143,7 @@ fn a_program_is_stopped_before_and_started_after_where_that_is_not_so_already() 
     assert_eq!(told.asked, ["stop", "power off"], "nothing plays without power");
     let told = run(7, true, false, E_SERIES, Robot::new("RUNNING"));
     assert_eq!(told.asked, [""; 0]);
-    // A script is no program, and runs all the same; PolyScope X cannot tell.
+    // A script is not a program, and runs all the same; PolyScope X does not report it.
     let script = || Robot { script: true, ..Robot::new("RUNNING") };
     assert_eq!(run(7, true, false, E_SERIES, script()).asked, ["stop"]);
     assert_eq!(run(7, true, false, POLYSCOPE_X, script()).asked, [""; 0]);

@@ -4,22 +4,23 @@ use outrigger_wire::robot::RobotModel as Model;
 
 use super::{HALF, QUARTER, origin};
 
-/// Meshes of an arm, and their places in the frames of the links.
+/// The meshes of an arm, and their positions in the frames of the links.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Meshes {
     /// The folder of base, shoulder and wrists.
     folder: &'static str,
-    /// The folder of upper arm and forearm: models of one size share the others.
+    /// The folder of upper arm and forearm; models of one size share the other folder.
     arms: &'static str,
-    /// The places of upper arm, forearm, wrist 1 and wrist 2 along z, and of wrist 3 along y and z \[m\].
+    /// The positions of upper arm, forearm, wrist 1 and wrist 2 along z, and of wrist 3 along y and z \[m\].
     offsets: [f64; 6],
 }
 
 impl Meshes {
     /// Returns the meshes of a model.
     ///
-    /// Origin: `config/<model>/visual_parameters.yaml` of UniversalRobots/Universal_Robots_ROS2_Description, release 4.3.1
-    /// (`core/docs/protocol/ros2-surface.md` 12.3). ur7e and ur12e have those of ur5e and ur10e there.
+    /// The numbers are from `config/<model>/visual_parameters.yaml` of
+    /// UniversalRobots/Universal_Robots_ROS2_Description, release 4.3.1 (`core/docs/protocol/ros2-surface.md` 12.3).
+    /// There, ur7e and ur12e have those of ur5e and ur10e.
     pub(super) const fn of(model: Model) -> Self {
         let (folder, arms, offsets) = match model {
             Model::Ur3 => ("ur3", "ur3", [0.1198, 0.0275, -0.085, -0.083, -0.002, -0.082]),
@@ -43,7 +44,7 @@ impl Meshes {
         shape(self.folder, "base", [0.0; 3], [0.0, 0.0, HALF])
     }
 
-    /// Returns the shape of the link behind a joint, which is counted from 0; nothing behind the last.
+    /// Returns the shape of the link behind a joint, which is counted from 0; empty behind the last.
     pub(super) fn link(&self, joint: usize) -> String {
         let Self { folder, arms, offsets: [upper_arm, forearm, wrist_1, wrist_2, wrist_3_y, wrist_3_z] } = *self;
         let (arm, wrist) = ([QUARTER, 0.0, -QUARTER], [QUARTER, 0.0, 0.0]);
@@ -59,7 +60,7 @@ impl Meshes {
     }
 }
 
-/// Returns what is seen of a link and what touches others, at the same place.
+/// Returns the visual and the collision shape of a link, at the same position.
 fn shape(folder: &str, part: &str, xyz: [f64; 3], rpy: [f64; 3]) -> String {
     let origin = origin(xyz, rpy);
     [("visual", "dae"), ("collision", "stl")]
