@@ -1,14 +1,15 @@
-//! Two KUKA arms coupled: the second copies the motion of the first, and the first shows to the hand that leads it the
-//! force that the second meets.
+//! Couples two KUKA arms: the follower copies the motion of the leader, and the hand that moves the leader feels the
+//! force that the follower meets.
 //!
 //! ```text
 //! cargo run --release -p outrigger --example coupled_arms                                simulated arms
 //! cargo run --release -p outrigger --example coupled_arms -- --leader 0.0.0.0:49938 --follower 0.0.0.0:49939
 //! ```
 //!
-//! The leader is in Cartesian impedance: its target gives way to the hand, and the follower's force is added to its
-//! own. The follower is in joint impedance: what it touches is pressed, not pushed through. Simulated, a hand presses
-//! the leader down with 8 N until the follower, which meets a table, presses back as hard; then it lets go.
+//! The leader is in Cartesian impedance: its target yields to the hand, and the follower's force is added to its own.
+//! The follower is in joint impedance: it presses against what it touches, and does not push through. In simulation,
+//! a hand presses the leader down with 8 N until the follower, which meets a table, presses back as hard; then the
+//! hand lets go.
 
 mod krc;
 
@@ -36,33 +37,34 @@ use outrigger_wire::time::{Duration, Instant};
 
 use self::krc::{Arm, Trouble};
 
-/// Speed of the leader's joints per distance between hand and target \[1/s\], and most of it \[rad/s\].
+/// The speed of the leader's joints per distance between hand and target \[1/s\], and below it the largest speed
+/// \[rad/s\].
 const YIELDING: f32 = 5.0;
 const YIELDING_LIMIT: f32 = 0.4;
-/// Distances below this are no hand \[rad\].
+/// The distance below which there is no hand \[rad\].
 const DEAD_BAND: f32 = 5e-4;
-/// Speed of the follower's joints per distance from the leader's \[1/s\].
+/// The speed of the follower's joints per distance from the leader's \[1/s\].
 const COPYING: f32 = 8.0;
-/// The leader's newest motion is copied for so long.
+/// The age up to which the leader's newest motion is copied.
 const OLDEST: Duration = Duration::from_millis(200);
-/// Most force that the hand is shown \[N\].
+/// The largest force shown to the hand \[N\].
 const SHOWN: f32 = 20.0;
-/// The simulated hand: its force \[N\], and the height of the follower above its table \[m\].
+/// The force of the simulated hand \[N\], and below it the height of the follower above its table \[m\].
 const HAND: Vec3 = [0.0, 0.0, -8.0];
 const ABOVE: f64 = 0.02;
 
 /// Couples two arms.
 #[derive(Parser)]
 struct Args {
-    /// Where the leader's KRC sends its measurements; simulated without it.
+    /// The address and port to which the leader's KRC sends its measurements; simulated without it.
     #[arg(long, requires = "follower")]
     leader: Option<SocketAddr>,
-    /// Where the follower's KRC sends its own.
+    /// The address and port to which the follower's KRC sends its measurements.
     #[arg(long, requires = "leader")]
     follower: Option<SocketAddr>,
 }
 
-/// The leader: the target goes where a hand holds the arm.
+/// The leader's law: its target moves to where a hand holds the arm.
 struct Yield {
     begin: Rc<Cell<bool>>,
 }
@@ -82,11 +84,11 @@ impl Law<7> for Yield {
     }
 }
 
-/// The follower: as far from where it began as the leader is.
+/// The follower's law: it moves as far from its start as the leader did.
 #[derive(Default)]
 struct Copying {
     from: JointPositions<7>,
-    /// How far the leader is from where it began, and how fast it moves.
+    /// The leader's distance from its start, and its velocity; `None` until they are known.
     leader: Option<(JointPositions<7>, JointVelocities<7>)>,
     age: Duration,
 }
@@ -112,7 +114,7 @@ impl Law<7> for Copying {
         if self.age > OLDEST {
             return Err(Reason::SourceStale);
         }
-        // From its target, not from where it is: what it presses holds it back.
+        // Measured from its target, not from its position, because an object that it presses against holds it back.
         let wanted = self.from.zip_with(moved.as_array(), |from, by| from + by);
         let apart = wanted.zip_with(state.target_positions.as_array(), |wanted, target| wanted - target);
         Ok(speed.zip_with(apart.as_array(), |speed, apart| speed + COPYING * apart))
@@ -129,7 +131,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// A table below the follower.
+/// Returns options with a table below the follower.
 fn table() -> Options {
     let options = Options::default();
     let [x, y, z] = model::flange(&options.start).position;
@@ -137,12 +139,12 @@ fn table() -> Options {
     Options { arm: ArmOptions { contact: Some(contact), ..options.arm }, ..options }
 }
 
-/// The same force, no more than a hand is to be shown.
+/// Returns the force limited to what the hand is shown.
 fn shown(force: Wrench) -> Wrench {
     Wrench { force: force.force.map(|part| part.clamp(-SHOWN, SHOWN)), torque: [0.0; 3] }
 }
 
-/// What is done to simulated arms, and what came of it.
+/// The course of the simulation, with the forces observed.
 #[derive(Default)]
 struct Story {
     pressed: Option<f32>,
@@ -150,7 +152,7 @@ struct Story {
 }
 
 impl Story {
-    /// The hand, so long after both began; whether the story is over.
+    /// Moves the simulated hand, this long after both arms began. Returns `true` when the simulation is over.
     fn go_on(&mut self, leader: &Arm<Yield>, force: f32, since: Duration) -> bool {
         let seconds = since.as_secs_f32();
         leader.push(if (0.5..6.0).contains(&seconds) { HAND } else { [0.0; 3] });
@@ -220,7 +222,7 @@ async fn run(args: &Args) -> Result<(), Trouble> {
                     let moved = first.positions.zip_with(from.as_array(), |q, from| q - from);
                     follower.change(move |engine| engine.law_mut().see(moved, first.velocities));
                     let shows = ToolImpedance { wrench: shown(force), ..soft };
-                    // A force that is no number is not shown.
+                    // A force that is not finite is not shown.
                     leader.change(move |engine| {
                         let _ = engine.set_tool_impedance(shows);
                     });
@@ -230,7 +232,7 @@ async fn run(args: &Args) -> Result<(), Trouble> {
             }
         }
         let fell_back = leader.fell_back.is_some() || follower.fell_back.is_some();
-        // One alone does not go on.
+        // If one arm stops, the other does not continue alone.
         if !ending && (over || fell_back) {
             ending = true;
             leader.give(Input::Release);

@@ -1,4 +1,4 @@
-//! One message of port 30003, from a file: `cargo run --release -p outrigger --example decode -- FILE`.
+//! Decodes one message of port 30003 from a file: `cargo run --release -p outrigger --example decode -- FILE`.
 
 use outrigger_wire::realtime::Packet;
 

@@ -1,4 +1,4 @@
-//! A law of one's own beside a UR: the last joint turns until a distance sensor reads 50 mm.
+//! Runs a custom law beside a UR: the last joint turns until a distance sensor reads 50 mm.
 //!
 //! ```text
 //! cargo run --release -- sim ur                                  a controller, or a real one and its address behind the --

@@ -1,14 +1,14 @@
-//! A haptic device over UDP leads a KUKA arm in Cartesian impedance: while its pedal is down its motion is copied at
-//! half its size, the force at the tool is sent back, and its trigger closes a gripper through a KRL variable.
+//! Leads a KUKA arm in Cartesian impedance by a haptic device over UDP: while its pedal is down its motion is copied
+//! at half its size, the force at the tool is sent back, and its trigger closes a gripper through a KRL variable.
 //!
 //! ```text
 //! cargo run --release -p outrigger --example haptic                                      simulated arm and device
 //! cargo run --release -p outrigger --example haptic -- --krc 0.0.0.0:49938 --device 0.0.0.0:47100
 //! ```
 //!
-//! The device sends lines `MICROS X Y Z PEDAL TRIGGER`, a datagram each, 20 to 1000 a second: its own clock, metres along
-//! the arm's base axes, and 0 or 1; it gets `FX FY FZ OPENING` back, in N and m. Silence of 100 ms ends commanding.
-//! The gripper is what the KRL program makes of `$FRI_FRM_BOOL[16]`, and tells in `$FRI_TO_REA[16]`.
+//! The device sends lines `MICROS X Y Z PEDAL TRIGGER`, a datagram each, 20 to 1000 a second: its own clock, metres
+//! along the arm's base axes, and 0 or 1. It receives `FX FY FZ OPENING` in N and m. Silence of 100 ms ends
+//! commanding. The KRL program controls the gripper by `$FRI_FRM_BOOL[16]` and reports it in `$FRI_TO_REA[16]`.
 
 mod krc;
 
@@ -32,20 +32,20 @@ use outrigger_wire::time::{Duration, Instant};
 
 use self::krc::{Arm, Trouble};
 
-/// The arm's way per way of the device.
+/// The ratio of the arm's motion to that of the device.
 const SCALE: f32 = 0.5;
-/// The device as a sensor.
+/// The number of the device as a sensor.
 const DEVICE: SourceId = SourceId(0);
-/// Readings further apart than this say nothing about a speed.
+/// The interval of two readings from which on no speed is computed \[µs\].
 const PAUSE: u64 = 100_000;
 
 /// Leads an arm by a haptic device.
 #[derive(Parser)]
 struct Args {
-    /// Where the KRC sends its measurements; arm and device are simulated without it.
+    /// The address and port to which the KRC sends its measurements; arm and device are simulated without it.
     #[arg(long)]
     krc: Option<SocketAddr>,
-    /// Where the device sends its datagrams.
+    /// The address and port to which the device sends its datagrams.
     #[arg(long, default_value = "0.0.0.0:47100")]
     device: SocketAddr,
 }
@@ -76,7 +76,7 @@ impl Reading {
         words.next().is_none().then_some(Self { micros, position, pedal, trigger })
     }
 
-    /// The speed of the tool that copies the device between two of its readings; none where the pedal is up.
+    /// Returns the speed of the tool that copies the device between two of its readings; zero while the pedal is up.
     fn speed(&self, before: Option<&Self>) -> [f32; 3] {
         let Some(before) = before.filter(|before| self.pedal && before.pedal) else { return [0.0; 3] };
         let span = self.micros.wrapping_sub(before.micros);
@@ -97,7 +97,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Something hard, 30 mm below the tool.
+/// Returns options with a hard obstacle 30 mm below the tool.
 fn obstacle() -> Options {
     let options = Options::default();
     let [x, y, z] = model::flange(&options.start).position;
@@ -107,7 +107,7 @@ fn obstacle() -> Options {
 
 type Tool = Arm<CartesianTwist<7>>;
 
-/// The device where none is at hand, and what came of it.
+/// The simulated device, and the values observed.
 ///
 /// | from \[s\] | it |
 /// |---|---|
@@ -135,7 +135,7 @@ impl Story {
         Ok(Self { socket, began, height, clutched, force, closed: false, fell_back: false, again: false })
     }
 
-    /// A hundred times a second; whether the story is over.
+    /// Moves the simulated device; called a hundred times a second. Returns `true` when the simulation is over.
     fn go_on(&mut self, arm: &mut Tool, now: Instant) -> bool {
         let began = match self.began {
             Some(began) => began,
@@ -150,7 +150,7 @@ impl Story {
         let (pedal, trigger) = (u8::from(seconds > 1.0), u8::from((4.0..6.0).contains(&seconds)));
         let line = format!("{} {aside} 0.0 {} {pedal} {trigger}", now.as_micros(), -down);
         if !silent {
-            // What cannot be sent is lost: the arm then falls back, and says why.
+            // A datagram that cannot be sent is lost; the arm then falls back and reports the reason.
             let _ = self.socket.send(line.as_bytes());
         }
         let mut reply = [0; 64];
@@ -190,7 +190,7 @@ impl Story {
             if self.fell_back { "fallback" } else { "nothing" },
             self.again
         );
-        // 20 mm into a spring of 2000 N/m before one of 20 000: 36 N.
+        // Pressing 20 mm with a spring of 2000 N/m against one of 20 000 gives 36 N.
         let good = self.clutched < 1e-3 && (25.0..45.0).contains(&self.force);
         if good && self.closed && self.fell_back && self.again {
             Ok(())
@@ -205,7 +205,7 @@ async fn run(args: &Args) -> Result<(), Trouble> {
     let law = CartesianTwistConfig::new(TwistFrame::Base, TwistInput::Source(DEVICE));
     law.check()?;
     let mut source = SourceConfig::new(DEVICE, 6, -1.0, 1.0);
-    // A device at rest repeats itself.
+    // A device at rest repeats the same reading.
     source.stuck_after = None;
     let mut config = KrcConfig {
         peer: KrcOptions { control: Control::ToolImpedance(ToolImpedance::default()), ..KrcOptions::default() },
@@ -244,7 +244,7 @@ async fn run(args: &Args) -> Result<(), Trouble> {
                     let force = seen.state.and_then(|state| state.tcp_force).unwrap_or_default();
                     let opening = seen.krl.map_or(0.0, |krl| krl.real(gripper));
                     let [x, y, z] = force.force;
-                    // A device that is gone misses a line.
+                    // A datagram to a device that is gone is lost.
                     let _ = device.send_to(format!("{x:.3} {y:.3} {z:.3} {opening:.4}").as_bytes(), from);
                 } else {
                     println!("{from} sent no reading: MICROS X Y Z PEDAL TRIGGER is one");
@@ -266,7 +266,7 @@ async fn run(args: &Args) -> Result<(), Trouble> {
         if ending && matches!(arm.mode(), Mode::Monitor | Mode::Offline) {
             break;
         }
-        // A fallback waits for a person; here that is whoever starts this program anew.
+        // A fallback must be acknowledged by a person; here that is whoever starts this program again.
         if !ending && arm.fell_back.is_none() {
             arm.request_when_ready();
         } else if story.is_none() && arm.fell_back.is_some() && arm.mode() == Mode::Monitor {

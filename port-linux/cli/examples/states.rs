@@ -1,4 +1,4 @@
-//! The states of a UR, as they arrive; nothing is asked of it.
+//! Prints the states of a UR as they arrive; nothing is requested of it.
 //!
 //! ```text
 //! cargo run --release -p outrigger --example states -- 127.0.0.1

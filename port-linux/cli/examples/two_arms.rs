@@ -1,5 +1,5 @@
-//! A trajectory from a file on two KUKA arms, from one process: both begin in the same cycle, and where one stops, so
-//! does the other.
+//! Runs a trajectory from a file on two KUKA arms from one process: both start in the same cycle, and if one stops,
+//! so does the other.
 //!
 //! ```text
 //! cargo run --release -p outrigger --example two_arms                                    simulated arms
@@ -31,23 +31,24 @@ use outrigger_wire::time::Duration;
 
 use self::krc::{Arm, Trouble};
 
-/// How long both may take to be ready, and longer than any motion of the file.
+/// The longest time for both arms to become ready and to finish; longer than any motion of the file.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// How long the ends are held.
+/// The time for which the arms are held at the end.
 const SETTLING: Duration = Duration::from_millis(500);
-/// How far from its end an arm may stand \[degrees\].
+/// The largest permitted distance of an arm from its end \[degrees\].
 const CLOSE: f32 = 0.2;
 
 /// Runs a trajectory on two arms.
 #[derive(Parser)]
 struct Args {
-    /// Where the left KRC sends its measurements; simulated without it.
+    /// The address and port to which the left KRC sends its measurements; simulated without it.
     #[arg(long, requires = "right")]
     left: Option<SocketAddr>,
-    /// Where the right KRC sends its own.
+    /// The address and port to which the right KRC sends its measurements.
     #[arg(long, requires = "left")]
     right: Option<SocketAddr>,
-    /// Lines of seconds and fourteen angles in degrees, relative to the start; `two-arms.csv` beside this file without it.
+    /// The trajectory file: lines of seconds and fourteen angles in degrees, relative to the start; `two-arms.csv`
+    /// beside this file without it.
     #[arg(long)]
     file: Option<PathBuf>,
 }
@@ -74,7 +75,7 @@ impl Law<7> for Together {
     }
 }
 
-/// The motions of both arms; inner waypoints are passed at the mean speed of their neighbours.
+/// Reads the motions of both arms. Inner waypoints are passed at the mean speed of their neighbours.
 fn read(text: &str) -> Result<[Trajectory<7>; 2], Trouble> {
     let mut rows: Vec<(f32, [[f32; 7]; 2])> = vec![];
     for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'))
@@ -122,7 +123,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Which of the arms did not get as far as commanding, why, and what to do.
+/// Describes which of the arms did not begin to command, with reasons and remedies.
 fn never_began(arms: &[&Arm<Together>]) -> String {
     let reasons = arms.iter().filter_map(|arm| arm.fell_back.map(|reason| (arm.name, reason)));
     let told: Vec<_> =
@@ -178,7 +179,7 @@ async fn run(args: &Args) -> Result<(), Trouble> {
         }
         let done = [&a, &b].map(|arm| arm.seen().progress == Progress::Finished);
         turns_apart += u64::from(done[0] != done[1]);
-        // One alone does not go on.
+        // If one arm stops, the other does not continue alone.
         let now = clock.now();
         let over = done == [true; 2] && now >= *settled.get_or_insert(now + SETTLING);
         if !ending && (over || fell_back) {

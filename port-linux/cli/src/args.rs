@@ -1,4 +1,4 @@
-//! What each command takes.
+//! The arguments of the commands.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use outrigger_wire::robot::RobotModel;
 use outrigger::exit::Failure;
 use outrigger::feed::{VARIABLES, WireFormat};
 
-/// What kind of controller ROBOT is, for commands without a configuration.
+/// The kind of controller that ROBOT is, for commands without a configuration.
 #[derive(Args, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ControllerArgs {
     /// Kind of controller, as robot.kind of a configuration: ur or krc (KUKA, Fast Research Interface)
@@ -22,17 +22,17 @@ pub(crate) struct ControllerArgs {
     listen: Option<SocketAddr>,
 }
 
-/// Why `--states` says nothing beside a KRC.
+/// The error for `--states` with a KRC.
 pub(crate) const STATES_OF_A_KRC: &str =
     "--states is for the ports of a UR controller: a KRC has one way to send its state; leave it out";
 
-/// A kind of controller.
+/// The kind of a controller.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Kind {
-    /// Universal Robots: connected to.
+    /// A controller of Universal Robots, which Outrigger connects to.
     #[default]
     Ur,
-    /// KUKA's KRC: listened to.
+    /// KUKA's KRC, which sends to Outrigger.
     Krc,
 }
 
@@ -46,10 +46,10 @@ impl From<Vendor> for Kind {
 }
 
 impl ControllerArgs {
-    /// What ROBOT is; `states` is what --states says.
+    /// Returns the kind of controller that ROBOT is; `states` is the value of --states.
     ///
     /// # Errors
-    /// [`Failure::Usage`] for what only the other kind of controller has.
+    /// [`Failure::Usage`] for options that belong to the other kind of controller.
     pub(crate) fn kind(&self, states: StatesFrom) -> Result<Kind, Failure> {
         match (self.kind, self.listen) {
             (Kind::Krc, _) if states != StatesFrom::default() => Err(Failure::Usage(STATES_OF_A_KRC.into())),
@@ -60,27 +60,27 @@ impl ControllerArgs {
         }
     }
 
-    /// A KRC whose measurements arrive there.
+    /// Returns the arguments for a KRC that sends its measurements to `listen`.
     pub(crate) const fn krc(listen: SocketAddr) -> Self {
         Self { kind: Kind::Krc, listen: Some(listen) }
     }
 
-    /// Where measurements arrive.
+    /// Returns the address to which a KRC sends its measurements.
     #[must_use]
     pub(crate) fn listen(&self) -> SocketAddr {
         self.listen.unwrap_or_else(|| SocketAddr::from(([0, 0, 0, 0], outrigger_wire::fri::DEFAULT_PORT)))
     }
 }
 
-/// `outrigger monitor`.
+/// The arguments of `outrigger monitor`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct MonitorArgs {
     /// HOST[:PORT-BASE]
     pub robot: RobotAddress,
-    /// What kind of controller it is.
+    /// The kind of controller.
     #[command(flatten)]
     pub controller: ControllerArgs,
-    /// Where states come from: auto, realtime (30003) or rtde (30004)
+    /// Source of states: auto, realtime (30003) or rtde (30004)
     #[arg(long, value_name = "SOURCE", default_value = "auto", value_parser = parse_states)]
     pub states: StatesFrom,
     /// One JSON object per line instead of text
@@ -91,18 +91,18 @@ pub(crate) struct MonitorArgs {
     pub seconds: Option<u64>,
 }
 
-/// `outrigger view`.
+/// The arguments of `outrigger view`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ViewArgs {
     /// HOST[:PORT-BASE]
     pub robot: RobotAddress,
-    /// What kind of controller it is.
+    /// The kind of controller.
     #[command(flatten)]
     pub controller: ControllerArgs,
-    /// Where states come from: auto, realtime (30003) or rtde (30004)
+    /// Source of states: auto, realtime (30003) or rtde (30004)
     #[arg(long, value_name = "SOURCE", default_value = "auto", value_parser = parse_states)]
     pub states: StatesFrom,
-    /// Where the page is; default 127.0.0.1:8750, or another port of the loopback where that one is taken
+    /// Address of the page; default 127.0.0.1:8750, or another port of the loopback if that one is taken
     #[arg(long, value_name = "ADDR:PORT", value_parser = parse_socket)]
     pub web: Option<SocketAddr>,
     /// One JSON object per line instead of text, as `monitor --json`; the first names the page
@@ -113,7 +113,7 @@ pub(crate) struct ViewArgs {
     pub seconds: Option<u64>,
 }
 
-/// `outrigger check-config`.
+/// The arguments of `outrigger check-config`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct CheckConfigArgs {
     /// The configuration
@@ -121,7 +121,7 @@ pub(crate) struct CheckConfigArgs {
     pub config: PathBuf,
 }
 
-/// `outrigger run`.
+/// The arguments of `outrigger run`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct RunArgs {
     /// The configuration
@@ -130,13 +130,13 @@ pub(crate) struct RunArgs {
     /// HOST[:PORT-BASE], instead of the configuration's robot.address
     #[arg(long, value_name = "ROBOT")]
     pub robot: Option<RobotAddress>,
-    /// Write everything the robot sends, and what is sent to it, to this file; instead of run.record
+    /// Write all data exchanged with the robot to this file; instead of run.record
     #[arg(long, value_name = "FILE.mcap")]
     pub record: Option<PathBuf>,
-    /// The source of states: auto, realtime (30003) or rtde (30004); instead of the configuration's connect.expert.states
+    /// Source of states: auto, realtime (30003) or rtde (30004); instead of the configuration's connect.expert.states
     #[arg(long, value_name = "SOURCE", value_parser = parse_states)]
     pub states: Option<StatesFrom>,
-    /// Show it live on a page in a browser; without ADDR:PORT at 127.0.0.1:8750, or another port of the loopback
+    /// Show the run live on a page in a browser; without ADDR:PORT at 127.0.0.1:8750, or another port of the loopback
     #[arg(long, value_name = "ADDR:PORT", num_args = 0..=1, require_equals = false, default_missing_value = "", value_parser = parse_web)]
     pub web: Option<Web>,
     /// End after this many seconds
@@ -147,7 +147,7 @@ pub(crate) struct RunArgs {
     pub json: bool,
 }
 
-/// `outrigger replay`.
+/// The arguments of `outrigger replay`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ReplayArgs {
     /// The recordings
@@ -155,18 +155,18 @@ pub(crate) struct ReplayArgs {
     pub dumps: Vec<PathBuf>,
 }
 
-/// `outrigger record`.
+/// The arguments of `outrigger record`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct RecordArgs {
     /// HOST[:PORT-BASE]
     pub robot: RobotAddress,
-    /// What kind of controller it is.
+    /// The kind of controller.
     #[command(flatten)]
     pub controller: ControllerArgs,
     /// The file to write; it must not exist
     #[arg(long, value_name = "FILE.mcap")]
     pub out: PathBuf,
-    /// Where states come from: auto, rtde (30004 beside 30003) or realtime (30003 alone)
+    /// Source of states: auto, rtde (30004 beside 30003) or realtime (30003 alone)
     #[arg(long, value_name = "SOURCE", default_value = "auto", value_parser = parse_states)]
     pub states: StatesFrom,
     /// End after this many seconds
@@ -180,7 +180,7 @@ pub(crate) struct RecordArgs {
     pub json: bool,
 }
 
-/// `outrigger export`.
+/// The arguments of `outrigger export`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ExportArgs {
     /// The recording
@@ -189,16 +189,16 @@ pub(crate) struct ExportArgs {
     /// Write a table of states: one row per state, one column per number; '-' for standard output
     #[arg(long, value_name = "FILE.csv|-", conflicts_with = "raw", required_unless_present = "raw")]
     pub csv: Option<PathBuf>,
-    /// Write the bytes of one port as they came; '-' for standard output
+    /// Write the bytes of one port as they arrived; '-' for standard output
     #[arg(long, value_name = "FILE.bin|-")]
     pub raw: Option<PathBuf>,
-    /// The port, or `variables` for those of run.expert.record_variables; a table is made of 30004 where it was recorded, otherwise
-    /// of 30003
+    /// Port to export, or `variables` for those of run.expert.record_variables; a table is made from 30004 if it was
+    /// recorded, otherwise from 30003
     #[arg(long, value_name = "PORT", value_parser = parse_feed_port)]
     pub port: Option<u16>,
 }
 
-/// `outrigger script`.
+/// The arguments of `outrigger script`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ScriptArgs {
     /// HOST[:PORT-BASE]
@@ -206,13 +206,13 @@ pub(crate) struct ScriptArgs {
     /// The program, or '-' for standard input
     #[arg(value_name = "FILE.script|-")]
     pub file: PathBuf,
-    /// Stay until the program ends, and print what it says
+    /// Stay until the program ends, and print its messages
     #[arg(long)]
     pub wait: bool,
     /// Send the file's statements one by one to interpreter mode (port 30020) instead of the file as a program
     #[arg(long, conflicts_with = "wait")]
     pub interpreter: bool,
-    /// How long news of the program are waited for
+    /// Longest wait for messages from the program
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub timeout: Option<u64>,
     /// One JSON object per line instead of text
@@ -220,16 +220,16 @@ pub(crate) struct ScriptArgs {
     pub json: bool,
 }
 
-/// `outrigger watch`.
+/// The arguments of `outrigger watch`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct WatchArgs {
     /// The board's address
     #[arg(value_name = "BOARD")]
     pub board: String,
-    /// Where its telemetry arrives: device.telemetry of its configuration
+    /// Address to which the board sends its telemetry: device.telemetry of its configuration
     #[arg(long, value_name = "ADDR:PORT", default_value = "0.0.0.0:47000", value_parser = parse_socket)]
     pub listen: SocketAddr,
-    /// Write the recording of each fallback to a file in this directory; the newest hundred of a board stay there
+    /// Write the recording of each fallback to a file in this directory; the newest hundred of a board are kept
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// One JSON object per line instead of text
@@ -240,14 +240,14 @@ pub(crate) struct WatchArgs {
     pub seconds: Option<u64>,
 }
 
-/// `outrigger decode`.
+/// The arguments of `outrigger decode`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct DecodeArgs {
-    /// The port the bytes come from: 30001 to 30004, `variables` for those of run.expert.record_variables on 30004,
+    /// Port that the bytes come from: 30001 to 30004, `variables` for those of run.expert.record_variables on 30004,
     /// or `fri` for datagrams of KUKA's Fast Research Interface; 30011 to 30013 are the same as 30001 to 30003
     #[arg(long, value_name = "PORT", value_parser = WireFormat::named)]
     pub port: WireFormat,
-    /// Names of the variables that were asked for, for 30004: its packages do not name them
+    /// Names of the requested variables, for 30004: its packages do not name them
     #[arg(long, value_name = "A,B")]
     pub recipe: Option<String>,
     /// Recorded bytes, or '-' for standard input
@@ -260,7 +260,7 @@ pub(crate) fn parse_socket(text: &str) -> Result<SocketAddr, String> {
         .map_err(|_| "expected an IP address and a port, such as 127.0.0.1:49938; names are not looked up".into())
 }
 
-/// Where a page is wanted.
+/// The address of a page: `None` for the default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Web(pub Option<SocketAddr>);
 

@@ -1,5 +1,5 @@
-//! Which kind of controller a command is for, by its arguments or its configuration: here, and nowhere else. The commands
-//! themselves are the same for all.
+//! Selects the kind of controller for a command, by its arguments or its configuration. This is the only such place;
+//! the commands themselves are the same for all kinds.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -40,7 +40,7 @@ use outrigger::show::sheet::Sheet;
 
 const NO_ROBOT_OF_A_KRC: &str = "--robot is for a controller that is connected to: a KRC sends by itself";
 
-/// A controller that nobody asks to be commanded, and what its engine is told.
+/// A controller that is only observed, with the configuration of its engine.
 enum Looked {
     Ur(UrController, UrConfig),
     Krc(KrcController, KrcConfig),
@@ -56,11 +56,11 @@ fn look(robot: &RobotAddress, args: &ControllerArgs, states: StatesFrom) -> Resu
     })
 }
 
-/// `outrigger monitor`.
+/// Runs `outrigger monitor`.
 ///
 /// # Errors
-/// [`Failure::Usage`] for what this kind of controller does not have, [`Failure::Connection`] where there never was a
-/// session.
+/// [`Failure::Usage`] for options that this kind of controller does not have, [`Failure::Connection`] if there never
+/// was a session.
 pub(crate) fn monitor(args: &MonitorArgs) -> Outcome {
     match look(&args.robot, &args.controller, args.states)? {
         Looked::Ur(controller, config) => look_at_ur(controller, config, &monitor::look(args)),
@@ -68,10 +68,10 @@ pub(crate) fn monitor(args: &MonitorArgs) -> Outcome {
     }
 }
 
-/// `outrigger view`.
+/// Runs `outrigger view`.
 ///
 /// # Errors
-/// Those of [`monitor`]; [`Failure::BadInput`] where the page's address cannot be had.
+/// The errors of [`monitor`]; [`Failure::BadInput`] if the page's address is not available.
 pub(crate) fn view(args: &ViewArgs) -> Outcome {
     match look(&args.robot, &args.controller, args.states)? {
         Looked::Ur(controller, config) => look_at_ur(controller, config, &view::look(args)),
@@ -79,10 +79,10 @@ pub(crate) fn view(args: &ViewArgs) -> Outcome {
     }
 }
 
-/// `outrigger record`.
+/// Runs `outrigger record`.
 ///
 /// # Errors
-/// Those of [`monitor`]; [`Failure::BadInput`] where the file cannot be written.
+/// The errors of [`monitor`]; [`Failure::BadInput`] if the file cannot be written.
 pub(crate) fn record(args: &RecordArgs) -> Outcome {
     match look(&args.robot, &args.controller, args.states)? {
         Looked::Ur(controller, config) => look_at_ur(controller, config, &record::look(args)),
@@ -90,10 +90,10 @@ pub(crate) fn record(args: &RecordArgs) -> Outcome {
     }
 }
 
-/// `outrigger ros2`: beside the robot that a configuration names, as `run`; else only looking.
+/// Runs `outrigger ros2`: with a configuration, like `run` beside the robot that it names; else only observing.
 ///
 /// # Errors
-/// Those of [`monitor`] and of [`run`]; [`Failure::BadInput`] where the domain cannot be joined.
+/// The errors of [`monitor`] and of [`run`]; [`Failure::BadInput`] if the domain cannot be joined.
 #[cfg(feature = "ros2")]
 pub(crate) fn ros2(args: &crate::ros2::Ros2Args) -> Outcome {
     let path = Path::new(&args.robot);
@@ -114,10 +114,11 @@ pub(crate) fn ros2(args: &crate::ros2::Ros2Args) -> Outcome {
     }
 }
 
-/// `outrigger doctor`.
+/// Runs `outrigger doctor`.
 ///
 /// # Errors
-/// Those of [`monitor`]; [`Failure::BadInput`] for the configuration, [`Failure::Fault`] where something is to be fixed.
+/// The errors of [`monitor`]; [`Failure::BadInput`] for the configuration, [`Failure::Fault`] if something is to be
+/// fixed.
 pub(crate) fn doctor(args: &DoctorArgs) -> Outcome {
     let states = args.states.unwrap_or_default();
     let file = args.file()?.map(AnyConfiguration::load).transpose()?;
@@ -137,7 +138,7 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Outcome {
         Some(file) if args.is_of_file() => robot_of(file)?,
         _ => args.robot.parse().map_err(|error| Failure::Usage(format!("ROBOT: {error}")))?,
     };
-    // Nobody can send to a board's sensors.
+    // A board's sensors cannot be reached from this host.
     let sources = file.as_ref().map_or([].as_slice(), AnyConfiguration::sources_of_host);
     let engine = match &file {
         Some(AnyConfiguration::Ur(target)) => Some(target.engine()),
@@ -157,7 +158,7 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Outcome {
             let mut config = engine.map_or(looking, ur::judging_as);
             config.peer.model = args.model.or(config.peer.model);
             config.peer.connect.states = args.states.unwrap_or(config.peer.connect.states);
-            // No program is waited for while it only looks, but what is said is of the path that will be taken.
+            // No program is awaited during the check, but the statements are about the path that will be used.
             let mut judged = config;
             if let Some(engine) = engine {
                 (judged.peer.path, judged.peer.program) = (engine.peer.path, engine.peer.program);
@@ -169,7 +170,7 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Outcome {
     doctor::run(examine, sources)
 }
 
-/// The robot that a configuration names.
+/// Returns the robot that a configuration names.
 fn robot_of(file: &AnyConfiguration) -> Result<RobotAddress, Failure> {
     match file {
         AnyConfiguration::Ur(RunsOn::Host(host)) => Ok(host.control.robot.address.clone()),
@@ -184,7 +185,8 @@ fn robot_of(file: &AnyConfiguration) -> Result<RobotAddress, Failure> {
     }
 }
 
-/// Adds the session to `sheet`, and ROS 2 where that is asked for, which is told of also where there is no session.
+/// Adds the session to `sheet`, and with `--ros2` the check of the domain, which is also reported if there is no
+/// session.
 #[cfg(feature = "ros2")]
 fn examined<const N: usize, C: Vendor<N>>(
     controller: C,
@@ -225,16 +227,16 @@ fn examined<const N: usize, C: Vendor<N>>(
     doctor::examine(controller, config, judged, (args.seconds, clock), sheet, |_, net| Ok((net, ())))
 }
 
-/// `outrigger run`.
+/// Runs `outrigger run`.
 ///
 /// # Errors
-/// [`Failure::BadInput`] for the configuration and what the kernel refuses, [`Failure::Connection`] where there never
-/// was a session or another process commands the robot, [`Failure::Fault`] where it ended in a fallback.
+/// [`Failure::BadInput`] for the configuration and for what the kernel refuses, [`Failure::Connection`] if there
+/// never was a session or another process commands the robot, [`Failure::Fault`] if it ended in a fallback.
 pub(crate) fn run(args: &RunArgs) -> Outcome {
     run_with(args, None)
 }
 
-/// How a node of ROS 2 joins, where there is to be one.
+/// The options by which a node of ROS 2 joins.
 #[cfg(feature = "ros2")]
 type Joins = crate::ros2::JoinArgs;
 #[cfg(not(feature = "ros2"))]
@@ -244,13 +246,13 @@ fn run_with(args: &RunArgs, joins: Option<&Joins>) -> Outcome {
     match AnyConfiguration::load(&args.config)? {
         AnyConfiguration::Ur(RunsOn::Host(configuration)) => run_beside_ur(*configuration, args, joins),
         AnyConfiguration::Krc(RunsOn::Host(configuration)) => run_beside_krc(*configuration, args, joins),
-        // These say what in it is not for a host.
+        // Loading these for a host reports the keys that are not for a host.
         AnyConfiguration::Ur(RunsOn::Board(_)) => run_beside_ur(Configuration::load(&args.config)?, args, joins),
         AnyConfiguration::Krc(RunsOn::Board(_)) => run_beside_krc(KrcConfiguration::load(&args.config)?, args, joins),
     }
 }
 
-/// Returns what runs beside a run: a recording, readers, a node of ROS 2, a page, where they are wanted.
+/// Returns the companions of a run that are requested: a recording, readers, a node of ROS 2, a page.
 fn companions<const N: usize, C: Vendor<N>>(
     run: &RunSettings,
     (serve, ros): (&ServeSettings, &RosSettings),
@@ -296,7 +298,7 @@ fn plan<const N: usize>(
     let text = files::read_text(&args.config, files::CONFIGURATION)
         .map_err(|error| Failure::BadInput(format!("cannot read {path}: {error}")))?;
     let format = match Format::choose(args.json) {
-        // The view would read the sensor's lines as keys.
+        // The full-screen view would read the sensor's lines as keys.
         Format::View if sources.iter().any(|source| source.input == SourceInput::Stdin) => Format::Lines,
         format => format,
     };
@@ -313,7 +315,7 @@ fn run_beside_ur(configuration: Configuration, args: &RunArgs, joins: Option<&Jo
     }
     let (config, law) = (control.engine(), law(BoxedLaw::<6>::configured(control.law), &args.config)?);
     let controller = UrController::new(Target::resolve(&control.robot.address)?);
-    // A force that requests bring is a topic of ROS 2 as well.
+    // A force source that takes requests also gets a topic of ROS 2.
     let force = control.outputs.force.and_then(|source| control.sources.get(usize::from(source.0)));
     let force = force.filter(|source| source.input == SourceInput::Requests).map(|source| source.name.clone());
     let companions = companions(&run, (&serve, &ros), args, &controller, (joins, force))?;
@@ -338,11 +340,11 @@ fn run_beside_krc(configuration: KrcConfiguration, args: &RunArgs, joins: Option
     run_krc(controller, config, law, &plan.with_variables(variables).with_companions(companions))
 }
 
-/// `outrigger move`: beside the controller that a configuration names, else beside a controller of Universal Robots.
+/// Runs `outrigger move`: with the controller that a configuration names, else with a controller of Universal Robots.
 ///
 /// # Errors
-/// [`Failure::BadInput`] for configuration and motion, before anything moves; those of a run; [`Failure::Fault`] where the motion
-/// ended before its end.
+/// [`Failure::BadInput`] for configuration and motion, before anything moves; those of a run; [`Failure::Fault`] if
+/// the motion did not reach its end.
 pub(crate) fn moved(args: &MoveArgs) -> Outcome {
     let path = Path::new(&args.robot);
     let file = path.extension().is_some_and(|extension| extension == "toml").then(|| AnyConfiguration::load(path));
@@ -385,11 +387,11 @@ fn law<const N: usize>(law: Result<BoxedLaw<N>, BadValue>, file: &Path) -> Resul
     law.map_err(|error| Failure::BadInput(format!("{}: law.{error}", file.display())))
 }
 
-/// Where the robot is commanded that `of` names, by its address or by a configuration.
+/// Returns the address that identifies the run of the robot named by `of`, an address or a configuration.
 ///
 /// # Errors
-/// [`Failure::Usage`] for what names none, [`Failure::BadInput`] for the configuration, [`Failure::Connection`] for a name
-/// without an address.
+/// [`Failure::Usage`] if `of` names no robot, [`Failure::BadInput`] for the configuration, [`Failure::Connection`]
+/// for a name without an address.
 pub(crate) fn seat(of: &str, args: &ControllerArgs) -> Result<SocketAddr, Failure> {
     match named(of, args)? {
         Named::Ur(robot) => Target::resolve(&robot).map(|target| UrController::new(target).seat()),
@@ -400,7 +402,7 @@ pub(crate) fn seat(of: &str, args: &ControllerArgs) -> Result<SocketAddr, Failur
 /// Reads the motion in a file, for the robot that `of` names, as a run takes it.
 ///
 /// # Errors
-/// Those of [`seat`], and [`Failure::BadInput`] for the file.
+/// The errors of [`seat`], and [`Failure::BadInput`] for the file.
 pub(crate) fn pieces(of: &str, args: &ControllerArgs, file: &Path) -> Result<Pieces, Failure> {
     let pieces = match named(of, args)? {
         Named::Ur(_) => Pieces::of(Motion::<6>::read(file)?),
@@ -412,7 +414,7 @@ pub(crate) fn pieces(of: &str, args: &ControllerArgs, file: &Path) -> Result<Pie
 /// The robot of a run.
 enum Named {
     Ur(RobotAddress),
-    /// One that sends to this address.
+    /// A KRC that sends to this address.
     Krc(SocketAddr),
 }
 
@@ -434,7 +436,7 @@ fn named(of: &str, args: &ControllerArgs) -> Result<Named, Failure> {
     }
 }
 
-/// `outrigger check-config`.
+/// Runs `outrigger check-config`.
 ///
 /// # Errors
 /// [`Failure::BadInput`] with one line per problem.
@@ -462,10 +464,10 @@ pub(crate) fn check_config(args: &CheckConfigArgs) -> Outcome {
     check::say(&args.config, &lines, &check::expert(expert))
 }
 
-/// `outrigger replay`.
+/// Runs `outrigger replay`.
 ///
 /// # Errors
-/// [`Failure::BadInput`] for a file that is no recording, [`Failure::Fault`] with the first difference.
+/// [`Failure::BadInput`] for a file that is not a recording, [`Failure::Fault`] with the first difference.
 pub(crate) fn replay(args: &ReplayArgs) -> Outcome {
     replay::run(args, |dump, link| match ur::replay(dump, link) {
         Err(ReplayError::OtherKind) => krc::replay(dump, link),

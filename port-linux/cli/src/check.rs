@@ -1,4 +1,5 @@
-//! `outrigger check-config`: everything wrong with a configuration, or what it would put in force.
+//! The command `outrigger check-config`: lists every fault of a configuration, or the values that it would put in
+//! force.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -13,16 +14,17 @@ use outrigger_core::mode::RequestAs;
 use outrigger::exit::{Outcome, output_closed};
 use outrigger::maker::lines::Line;
 
-/// Says that the configuration `file` is valid, and what it would put in force.
+/// Prints that the configuration `file` is valid, and the values that it would put in force.
 ///
 /// # Errors
-/// [`Failure::BadInput`](outrigger::exit::Failure::BadInput) where that cannot be written.
+/// [`Failure::BadInput`](outrigger::exit::Failure::BadInput) if standard output cannot be written.
 pub(crate) fn say(file: &Path, Lines(lines): &Lines, Lines(warnings): &Lines) -> Outcome {
     let text = format!("{} is valid\n{lines}{warnings}", file.display());
     write!(std::io::stdout(), "{text}").or_else(|error| output_closed(&error))
 }
 
-/// A warning for each expert key that a configuration sets, by line and name, with what it can break.
+/// Returns a warning for each expert key that a configuration sets, by line and name, with the failure that it can
+/// cause.
 pub(crate) fn expert(keys: Vec<SetExpertKey>) -> Lines {
     let mut lines = Lines::default();
     for (line, name, key) in keys {
@@ -31,12 +33,12 @@ pub(crate) fn expert(keys: Vec<SetExpertKey>) -> Lines {
     lines
 }
 
-/// What is valid and better changed.
+/// Returns warnings about settings that are valid but should be changed.
 pub(crate) fn warnings(sources: &[SourceSettings]) -> impl Iterator<Item = String> {
     sources.iter().filter_map(SourceSettings::warning)
 }
 
-/// What the configuration of a process on a host would put in force.
+/// Returns the values that a host's configuration would put in force.
 pub(crate) fn on_host<const N: usize>(
     [robot, coast]: [Vec<Line>; 2],
     law: &LawConfig<N>,
@@ -57,7 +59,7 @@ pub(crate) fn on_host<const N: usize>(
     lines
 }
 
-/// What a board's configuration would put in force.
+/// Returns the values that a board's configuration would put in force.
 pub(crate) fn on_board<const N: usize>(
     [robot, coast]: [Vec<Line>; 2],
     law: &LawConfig<N>,
@@ -77,7 +79,7 @@ fn names<I>(sources: &[SourceSettings<I>]) -> Vec<&str> {
     sources.iter().map(|source| source.name.as_str()).collect()
 }
 
-/// Lines of a name and what is said of it.
+/// Lines with a name and a value each.
 #[derive(Default)]
 pub(crate) struct Lines(String);
 
@@ -109,7 +111,8 @@ impl Lines {
         }
     }
 
-    /// What moves an axis of the tool, how fast an error of its reading makes it, and where it ends.
+    /// Adds the source that moves an axis of the tool, the speed per error of its reading, and the limits of the
+    /// motion.
     fn axis(&mut self, (word, axis): (&str, ToolAxis), config: Option<&AxisConfig>, sources: &[&str]) {
         let (at, unit) = if axis.turns() { ("about", "rad") } else { ("along", "m") };
         let Some(AxisConfig { source, value, target, slope, range, proportional, speed_limit, reach, .. }) = config
@@ -311,7 +314,7 @@ fn described(source: &SourceSettings) -> String {
     format!("{input}, {}", kept(source))
 }
 
-/// What is held of a source's readings.
+/// Returns the limits on a source's readings.
 fn kept<I>(source: &SourceSettings<I>) -> String {
     format!("{} value(s), at most {} s old", source.values, source.judged.max_age.as_secs_f32())
 }

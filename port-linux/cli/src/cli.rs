@@ -1,4 +1,4 @@
-//! The command line: what can be asked for, and how the answer ends.
+//! The command line: its commands and options, and the exit code of the process.
 
 mod help;
 
@@ -61,7 +61,7 @@ Exit codes: 0 done, 1 bad input, 2 usage, 3 connection, 4 fallback, fault or fai
 Outrigger performs no safety function: keep the emergency stop in reach."
 )]
 pub(crate) struct Cli {
-    /// Show everything: each change of the link's grade, and histograms
+    /// Show more detail: each change of the link's grade, and histograms
     #[arg(short, long, global = true)]
     verbose: bool,
     #[command(subcommand)]
@@ -70,7 +70,7 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Show everything at once, with no hardware: a simulated arm held at a distance by a sensor
+    /// Show a complete run without hardware: a simulated arm held at a distance by a sensor
     #[command(after_help = "\
 A simulated controller, a distance sensor and a co-controller talk over this machine's loopback \
 network. A link fault is injected; the demo shows the fallback, acknowledges it, re-arms, and checks \
@@ -122,7 +122,7 @@ Examples:
     /// Show a robot live on a page in a browser: the arm in 3D, plots, link, events
     #[command(after_help = VIEW_HELP)]
     View(ViewArgs),
-    /// Show a robot's inputs and outputs, or set outputs beside whatever program runs
+    /// Show a robot's inputs and outputs, or set outputs while any program runs
     #[command(after_help = "\
 Without a SETTING it shows what is there: once, or on and on with --live. With some it sets them together, beside \
 the program that runs and without disturbing its motion, and says of each whether the controller shows it.
@@ -153,7 +153,7 @@ Examples:
   outrigger io 192.168.56.101 analog-out.0=5V payload=1.2@0,0,0.05 --model ur5e
   outrigger io 127.0.0.1:40000 --json | jq .digital_out")]
     Io(IoArgs),
-    /// Write a first configuration for a UR robot, with careful limits, and try it on a simulated arm
+    /// Write a first configuration for a UR robot, with conservative limits, and try it on a simulated arm
     #[command(after_help = "\
 Looks at the robot for some seconds, asks what the arm is to do and where the sensor is, and writes a file with a comment to \
 everything. A file that exists is left as it is. Then `doctor` looks at the robot with it, and a simulated arm with the same \
@@ -167,7 +167,7 @@ Examples:
   outrigger init 192.168.56.101 --task servo --model ur5 --software 3.15     the robot is away
   outrigger init 127.0.0.1 --task standoff --sensor udp:5005 --dry-run 30    beside `outrigger sim ur`")]
     Init(Box<InitArgs>),
-    /// Say everything that is wrong with a configuration, or what it would put in force
+    /// List every fault of a configuration, or the values that it would put in force
     #[command(after_help = "\
 One line per problem: file, line, key, what was found, what was expected, and the nearest name.
 Exit code 1 where there is one. A file with [device] is a board's.
@@ -175,10 +175,10 @@ Exit code 1 where there is one. A file with [device] is a board's.
 Examples:
   outrigger check-config half-turn.toml")]
     CheckConfig(CheckConfigArgs),
-    /// Say what is to be fixed on this host, the link and the robot before anyone commands
+    /// Check host, network and robot, and list what to fix before enabling motion
     #[command(after_help = DOCTOR_HELP)]
     Doctor(Box<DoctorArgs>),
-    /// Steer a robot as the configuration says. This moves the robot
+    /// Steer a robot according to a configuration. This moves the robot
     #[command(after_help = "\
 From Linux only: elsewhere it is refused. One process per robot. It commands when it is asked to and every precondition is met; any fault ends \
 commanding, and nothing resumes by itself after that: acknowledge, then request. While commanding lasts, a slider at 0, or a pause \
@@ -200,7 +200,7 @@ Examples:
   outrigger run half-turn.toml --web
   outrigger run krc-swing.toml --record swing.mcap")]
     Run(RunArgs),
-    /// Follow a motion from a file, from its first waypoint to its last, or go to one place. This moves the robot
+    /// Follow a motion from a file, from its first waypoint to its last, or move to one target. This moves the robot
     #[command(after_help = "\
 FILE is a table, a waypoint a line: t,q0,...,q5 and, where given, qd0,...,qd5 and qdd0,...,qdd5, in seconds, rad, rad/s \
 and rad/s2; or JSON with the fields of FollowJointTrajectory; or a recording of ours (.mcap): what the arm did. \
@@ -233,7 +233,7 @@ Examples:
   outrigger move 192.168.56.101 --to pose=0.4,-0.2,0.3,0,3.14,0 --linear --speed 0.25
   outrigger move lwr.toml plan.json --report plan.html")]
     Move(MoveArgs),
-    /// Ask a run in another process: how it stands, to command, to stop, to set outputs, to make a motion
+    /// Control a running session: status, start, stop, outputs, motions
     #[command(after_help = "\
 ROBOT is the robot that `outrigger run` or `move` commands from this machine, as the same user; or give its configuration.
 
@@ -269,7 +269,7 @@ Examples:
   outrigger ask half-turn.toml move --to q=0,-1.57,-1.57,-1.57,1.57,0 --speed 0.3
   outrigger ask 127.0.0.1:40000 watch --json")]
     Ask(AskArgs),
-    /// Run the engine again from recordings, and compare what it does
+    /// Run the engine again from recordings, and compare its behaviour
     #[command(after_help = "\
 DUMP is what `run` wrote for a fallback (run.recordings), or `watch` of a board, or the recording of a whole run \
 (run.record). Prints the transitions; exit code 4 with the first difference where the same inputs do \
@@ -281,7 +281,7 @@ Examples:
   outrigger replay swing.mcap
   outrigger replay recordings/*")]
     Replay(ReplayArgs),
-    /// Write everything a robot sends to an MCAP file, for Foxglove, PlotJuggler and tables
+    /// Record all data that a robot sends to an MCAP file, for Foxglove, PlotJuggler and tables
     #[command(after_help = "\
 Reads only; nothing that moves the robot is sent. The file has every field of every message, decoded with a \
 schema, and the bytes themselves with their times of arrival. A lost link is reported, logged in the file and \
@@ -297,7 +297,7 @@ Examples:
   outrigger decode --port 30003 weld.mcap | head -n 1
   outrigger export weld.mcap --csv weld.csv")]
     Record(RecordArgs),
-    /// Make a table, or the bytes of a port, of a recording
+    /// Export a table, or the bytes of a port, from a recording
     #[command(after_help = "\
 The table has one row per state; columns are the specification's names, vectors as name_0 and on, in the \
 units of port-linux/docs/recording.md; arrival_time is in seconds since 1970. pandas and PlotJuggler open it. \
@@ -309,7 +309,7 @@ Examples:
   outrigger export weld.mcap --raw realtime.bin --port 30003
   outrigger export lwr.mcap --raw datagrams.bin --port 49938      49938 stands for FRI")]
     Export(ExportArgs),
-    /// Send a program file to the controller, and say what became of it. This may move the robot
+    /// Send a program file to the controller, and report its outcome. This may move the robot
     #[command(after_help = "\
 A program that runs is replaced at once. Whether the new one started, or what is wrong with it and where, is \
 taken from what the controller says on port 30001. Software before 5.0 names no programs: there the only \
@@ -364,10 +364,10 @@ Examples:
   outrigger watch 192.168.56.60 --out recordings
   outrigger watch 10.0.2.15 --json --seconds 10 | jq .mode")]
     Watch(WatchArgs),
-    /// Tell a board other settings at the bench, over its serial line, without a compiler; or ask what it runs
+    /// Read or replace the configuration of a board at the bench, over its serial line, without a compiler
     #[command(subcommand)]
     Board(BoardCommand),
-    /// Power, brakes, stops and programs of a robot: ask, bring up, recover, load, play
+    /// Power, brakes, stops and programs of a robot: query, bring up, recover, load, play
     #[command(after_help = "\
 Without a command it shows everything the controller tells. What the controller's software does not \
 know is refused with the software that does. Commands that change something need remote control on \
@@ -382,7 +382,7 @@ Examples:
   outrigger dashboard 192.168.56.101 play
   outrigger dashboard 127.0.0.1:40000 --json | jq .robot_mode")]
     Dashboard(DashboardArgs),
-    /// Show a robot to ROS 2, as UR's driver would, without an installation of it
+    /// Publish a robot to ROS 2, as UR's driver would, without an installation of it
     #[cfg(feature = "ros2")]
     #[command(after_help = "\
 Reads only; nothing is sent to the robot. Topics, types and units are in port-linux/docs/ros2.md: joint_states, /tf, \
@@ -422,7 +422,7 @@ Examples:
   outrigger decode --port fri datagrams.bin | jq .msr_jnt_pos
   nc 192.168.56.101 30002 | outrigger decode --port 30002 - | head -n 3")]
     Decode(DecodeArgs),
-    /// Print what lets a shell complete the words of this command
+    /// Generate shell completions
     #[command(after_help = "\
 The packages install it. By hand, once:
   outrigger completions bash > ~/.local/share/bash-completion/completions/outrigger
@@ -439,13 +439,14 @@ They say what --help says. The packages install them. By hand:
 
 #[derive(Debug, Subcommand)]
 enum SimCommand {
-    /// A Universal Robots controller: ports 29999, 30001-30004, 30011-30013, 30020 from 5.10; from 10.11 on 80 and no 29999
+    /// A Universal Robots controller: ports 29999, 30001-30004, 30011-30013, 30020 from 5.10; from 10.11 on 80 and no
+    /// 29999
     #[command(after_help = SIM_EXAMPLES, after_long_help = format!("{SIM_EXAMPLES}\n\nFaults:\n{}", Fault::help()))]
     Ur(Box<SimUrArgs>),
-    /// A KUKA KRC with an LWR 4+, as far as its Fast Research Interface (UDP) goes
+    /// A KUKA KRC with an LWR 4+, limited to its Fast Research Interface (UDP)
     #[command(after_help = KRC_EXAMPLES, after_long_help = krc_help())]
     Krc(Box<SimKrcArgs>),
-    /// A sensor at a serial line, a socket or an address: by a script, from a file, or in front of a surface
+    /// A sensor on a serial line, a socket or an address: by a script, from a file, or in front of a surface
     #[command(after_help = SENSOR_EXAMPLES, after_long_help = sensor_help())]
     Sensor(Box<SimSensorArgs>),
 }
@@ -459,7 +460,7 @@ fn krc_help() -> String {
     format!("{KRC_EXAMPLES}\n\nFaults:\n{faults}\nAssumptions, with their defaults:\n{assumptions}")
 }
 
-/// Prints why a command failed, and what of its output is missing; returns the exit code of the process.
+/// Prints the reason why a command failed, and which of its output is missing. Returns the exit code of the process.
 fn report(ended: Outcome) -> u8 {
     let (messages, code) = ending(ended);
     messages.iter().for_each(|text| complain(text));
@@ -487,13 +488,13 @@ pub fn main() -> ExitCode {
     }
     let code = report(run(command));
     if worker::is_one_left_behind() {
-        // It may hold what an orderly exit waits for.
+        // A thread that was left behind may hold resources that an orderly exit would wait for.
         worker::exit_at_once(code);
     }
     code.into()
 }
 
-/// Returns how to get ROS 2, where the words are those of a build with it.
+/// Returns the way to get a build with ROS 2, if the arguments need one.
 fn without_ros2(error: &clap::Error) -> Option<Failure> {
     use clap::error::{ContextKind, ContextValue};
     const HOW: &str = "is part of builds with the feature ros2, which this one and the packages do not have; in the source of this \
@@ -510,10 +511,10 @@ fn without_ros2(error: &clap::Error) -> Option<Failure> {
     Some(Failure::Usage(format!("{word} {HOW}")))
 }
 
-/// Runs the command that these words are, the first of which is the program's name.
+/// Runs the command given by these arguments, the first of which is the program's name.
 ///
 /// # Errors
-/// The command's own; [`Failure::Usage`] for words that are none.
+/// The command's own errors; [`Failure::Usage`] for invalid arguments.
 pub fn run_words(words: &[&str]) -> Outcome {
     run(Cli::try_parse_from(words).map_err(|error| Failure::Usage(error.to_string()))?.command)
 }

@@ -1,4 +1,4 @@
-//! What the programs for KUKA arms have in common: an arm with a name, real or simulated.
+//! The common part of the programs for KUKA arms: an arm with a name, real or simulated.
 #![allow(dead_code, reason = "each program uses its part")]
 
 use std::cell::RefCell;
@@ -25,29 +25,29 @@ use outrigger_wire::fri::KrlVariables;
 use outrigger_wire::robot::State;
 use outrigger_wire::time::{Duration as Span, Instant};
 
-/// What goes wrong in these programs, in words.
+/// A failure of these programs, as text.
 pub(crate) type Trouble = Box<dyn std::error::Error>;
 
-/// Period of simulated KRCs: what they demand is met by a machine that does other things as well.
+/// The period of simulated KRCs, long enough for a machine that does other work as well.
 pub(crate) const PERIOD: Duration = Duration::from_millis(20);
 
-/// Longest time one write may take; datagrams take none.
+/// The longest time for one write; datagrams take none.
 const WRITE_LIMIT: Span = Span::from_millis(100);
 
-/// What is changed in an engine beside its inputs.
+/// A change to an engine that is not one of its inputs.
 type Change<L> = Box<dyn FnOnce(&mut KrcEngine<'_, L>)>;
 
-/// What an arm's loop and its program have in common.
+/// The state shared by an arm's loop and its program.
 struct Shared<L> {
     inputs: VecDeque<Input>,
     changes: Vec<Change<L>>,
     events: VecDeque<Event<KrcEvent>>,
-    /// The engine had an input that the program has not looked at.
+    /// `true` if the engine handled an input that the program has not evaluated.
     news: bool,
     seen: Seen,
 }
 
-/// What a program sees of an engine.
+/// The state of an engine as a program sees it.
 #[derive(Clone, Copy)]
 pub(crate) struct Seen {
     pub(crate) mode: Mode,
@@ -56,7 +56,7 @@ pub(crate) struct Seen {
     pub(crate) counts: KrcCounts,
     pub(crate) krl: Option<KrlVariables>,
     epoch: Epoch,
-    /// A request would not be refused.
+    /// `true` if a request would be granted.
     ready: bool,
 }
 
@@ -82,7 +82,7 @@ impl<L: Law<7>> Application<7, Peer, L> for Program<L> {
         let next = self.0.borrow_mut().inputs.pop_front();
         match next {
             Some(input) => input,
-            // Every turn asks anew.
+            // Inputs are checked again in every turn.
             None => pending().await,
         }
     }
@@ -102,7 +102,7 @@ impl<L: Law<7>> Application<7, Peer, L> for Program<L> {
 /// One arm.
 pub(crate) struct Arm<L> {
     pub(crate) name: &'static str,
-    /// Why commanding ended last, where nobody asked for it.
+    /// The last reason for which commanding ended without a release.
     pub(crate) fell_back: Option<Reason>,
     shared: Rc<RefCell<Shared<L>>>,
     driving: Pin<Box<dyn Future<Output = ()>>>,
@@ -110,7 +110,7 @@ pub(crate) struct Arm<L> {
 }
 
 impl<L: Law<7> + 'static> Arm<L> {
-    /// Listens at `listen` for a real KRC; without it, beside a simulated one of its own.
+    /// Opens an arm with a real KRC that sends to `listen`; without it, with a simulated KRC.
     pub(crate) async fn open(
         name: &'static str,
         listen: Option<SocketAddr>,
@@ -149,7 +149,7 @@ impl<L: Law<7> + 'static> Arm<L> {
         Ok(Self { name, fell_back: None, shared, driving, simulated })
     }
 
-    /// The engine as it was after its last input.
+    /// Returns the state of the engine after its last input.
     pub(crate) fn seen(&self) -> Seen {
         self.shared.borrow().seen
     }
@@ -158,7 +158,7 @@ impl<L: Law<7> + 'static> Arm<L> {
         self.seen().mode
     }
 
-    /// Waits until the engine has had an input.
+    /// Waits until the engine has handled an input.
     pub(crate) async fn turn(&mut self) {
         poll_fn(|context| {
             let ended = self.driving.as_mut().poll(context).is_ready();
@@ -168,17 +168,17 @@ impl<L: Law<7> + 'static> Arm<L> {
         .await;
     }
 
-    /// Gives an input of the operator or of a sensor, with the next turn.
+    /// Queues an input of the operator or of a sensor for the next turn.
     pub(crate) fn give(&self, input: Input) {
         self.shared.borrow_mut().inputs.push_back(input);
     }
 
-    /// Changes something else, after the next input.
+    /// Applies a change to the engine after its next input.
     pub(crate) fn change(&self, change: impl FnOnce(&mut KrcEngine<'_, L>) + 'static) {
         self.shared.borrow_mut().changes.push(Box::new(change));
     }
 
-    /// Asks to command as soon as a request would not be refused.
+    /// Requests to command once a request would be granted.
     pub(crate) fn request_when_ready(&mut self) {
         let Seen { ready, epoch, .. } = self.seen();
         if ready {
@@ -186,7 +186,7 @@ impl<L: Law<7> + 'static> Arm<L> {
         }
     }
 
-    /// Tells what has happened.
+    /// Prints the transitions since the last call.
     pub(crate) fn tell(&mut self) {
         let events = std::mem::take(&mut self.shared.borrow_mut().events);
         for event in events {
@@ -194,18 +194,18 @@ impl<L: Law<7> + 'static> Arm<L> {
             let reason = transition.reason.filter(|reason| !reason.is_release());
             let why = reason.map_or_else(String::new, |reason| format!(": {}", reason.text()));
             println!("{}: {} -> {}{why}", self.name, transition.from.name(), transition.to.name());
-            // A KRC that was late before anything was asked of it has ended nothing.
+            // A fault of a KRC while the arm was not commanded has not ended commanding.
             let commanding = matches!(transition.from, Mode::Arming | Mode::Command | Mode::Stopping);
             self.fell_back = reason.filter(|_| commanding).or(self.fell_back);
         }
     }
 
-    /// The simulated arm, where it is one.
+    /// Returns the state of the simulated arm; `None` for a real one.
     pub(crate) fn truth(&self) -> Option<Truth> {
         self.simulated.as_ref().map(|running| running.krc().truth())
     }
 
-    /// Somebody pushes the flange of a simulated arm \[N\], along the base's axes.
+    /// Pushes the flange of a simulated arm \[N\], along the base's axes.
     pub(crate) fn push(&self, [x, y, z]: [f64; 3]) {
         if let Some(running) = &self.simulated {
             running.krc().push([x, y, z, 0.0, 0.0, 0.0]);

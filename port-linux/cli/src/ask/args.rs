@@ -1,4 +1,4 @@
-//! What `outrigger ask` takes.
+//! The arguments of `outrigger ask`.
 
 use std::path::PathBuf;
 
@@ -13,52 +13,53 @@ use outrigger::maker::impedance::{self, Impedance};
 use outrigger::requests::Setting;
 use outrigger::requests::guidance;
 
-/// Of a line of 1024 bytes, with each byte escaped.
+/// The longest description of a motion or force, so that it fits into a line of 1024 bytes with each byte escaped.
 const HOW_MAX: usize = 480;
 
-/// `outrigger ask`.
+/// The arguments of `outrigger ask`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct AskArgs {
     /// HOST[:PORT-BASE], or the configuration that `run` was started with; board:ADDRESS[:PORT] for a board (47001)
     #[arg(value_name = "ROBOT|CONFIG.toml|board:ADDRESS")]
     pub robot: String,
-    /// What to ask
+    /// Request to make
     #[arg(value_enum, hide_possible_values = true)]
     pub word: Word,
-    /// With set: what to set, as `outrigger io` takes it; with impedance, of a KUKA LWR: stiffness= and damping=, one number for all or
-    /// one for each joint or axis of the tool; with sample: the source's name and its values; with force: forces and
-    /// torques along and around the axes that give way [N, Nm], e.g. z=-20, and perhaps frame=, limits=, type=, damping=, gain=;
-    /// with force and freedrive: tool-speed=, joint-speed=, deviation=, renew=; with tool-contact: on or off; with move: the file
-    /// with the motion (.csv, .json or .mcap), which is read here and sent to the run; with dashboard, of a board: power-on, brake-release,
-    /// unlock-protective-stop, close-popup or close-safety-popup
+    /// With set: the output to set, as `outrigger io` takes it; with sample: the source's name and its values; with
+    /// force: forces and torques along and around the compliant axes [N, Nm], e.g. z=-20, and optionally frame=,
+    /// limits=, type=, damping=, gain=; with force and freedrive: tool-speed=, joint-speed=, deviation=, renew=; with
+    /// tool-contact: on or off; with move: the file with the motion (.csv, .json or .mcap), which is read here and
+    /// sent to the run; with dashboard, of a board: power-on, brake-release, unlock-protective-stop, close-popup or
+    /// close-safety-popup
     #[arg(value_name = "WORD", allow_negative_numbers = true)]
     pub rest: Vec<String>,
-    /// With move, in place of a file: where to, as `outrigger move --to` takes it: q= and each joint's angle [rad]; or, of a run with
-    /// session.path = "player", pose=X,Y,Z,RX,RY,RZ of the tool [m, rotation vector in rad]
+    /// With move, in place of a file: the target, as `outrigger move --to` takes it: q= and each joint's angle [rad];
+    /// or, of a run with session.path = "player", pose=X,Y,Z,RX,RY,RZ of the tool [m, rotation vector in rad]
     #[arg(long, value_name = "q=...|pose=...", allow_hyphen_values = true)]
     pub to: Option<String>,
-    /// With --to: the tool goes there on a straight line; of a run with session.path = "player"
+    /// With --to: the tool moves on a straight line; of a run with session.path = "player"
     #[arg(long, requires = "to")]
     pub linear: bool,
-    /// With --to: speed of the joint with the longest way [rad/s], default 0.5; with --linear of the tool [m/s], default 0.1
+    /// With --to: speed of the joint with the longest way [rad/s], default 0.5; with --linear of the tool [m/s],
+    /// default 0.1
     #[arg(long, value_name = "RAD/S|M/S", requires = "to")]
     pub speed: Option<f32>,
     /// With --to: its acceleration and deceleration [rad/s2], default 0.8; with --linear the tool's [m/s2], default 0.5
     #[arg(long, value_name = "RAD/S2|M/S2", requires = "to")]
     pub acceleration: Option<f32>,
-    /// With --to q=: time that the motion takes at full speed [s], in place of --speed and --acceleration
+    /// With --to q=: duration of the motion at full speed [s], in place of --speed and --acceleration
     #[arg(long, value_name = "SECONDS", requires = "to", conflicts_with_all = ["speed", "acceleration", "linear"])]
     pub time: Option<f64>,
-    /// What kind of controller ROBOT is.
+    /// The kind of controller that ROBOT is.
     #[command(flatten)]
     pub controller: ControllerArgs,
-    /// The epoch that was seen: another one than the present is refused. Default: that of a status asked for just before
+    /// Epoch that the request is for; it is refused in any other. Default: that of a status requested just before
     #[arg(long, value_name = "N")]
     pub epoch: Option<u32>,
     /// With sample: the reading's sequence number; default: one more than that of the reading before
     #[arg(long, value_name = "N")]
     pub seq: Option<u32>,
-    /// With a board: the file with the key that it was told, or that was compiled into its firmware
+    /// With a board: the file with the key that is stored on it, or compiled into its firmware
     #[arg(long, value_name = "FILE")]
     pub key_file: Option<PathBuf>,
     /// With freedrive and force: end it after this long; default: it is renewed until this command ends
@@ -67,15 +68,15 @@ pub(crate) struct AskArgs {
     /// With request and resume: stay until the arm is commanded; with release: until it is at rest
     #[arg(long)]
     pub wait: bool,
-    /// How long an answer, or the end of --wait, is waited for
+    /// Longest wait for an answer, or for the end of --wait
     #[arg(long, value_name = "SECONDS", default_value_t = 15, value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub timeout: u64,
-    /// Print each answer as it came: one JSON object per line
+    /// Print each answer as it arrived: one JSON object per line
     #[arg(long)]
     pub json: bool,
 }
 
-/// What can be asked.
+/// A request that `outrigger ask` can make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Word {
     Status,
@@ -99,7 +100,7 @@ pub(crate) enum Word {
     Dashboard,
 }
 
-/// What is asked, without the epoch that comes later.
+/// A request without its epoch, which is added later.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Wanted {
     Plain(Word),
@@ -111,14 +112,14 @@ pub(super) enum Wanted {
         values: Vec<f32>,
         seq: Option<u32>,
     },
-    /// By a hand, or by a force; how, and how often it is renewed.
+    /// A freedrive (`hand`) or force mode, with its parameters and the interval of renewals.
     Guide {
         hand: bool,
         how: String,
         every: Duration,
     },
     ToolContact(String),
-    /// A motion to one place, in the words of a run.
+    /// A motion to one target, in the form that a run takes.
     Move(String),
     /// The motion in this file.
     Along(PathBuf),
@@ -127,10 +128,10 @@ pub(super) enum Wanted {
 }
 
 impl AskArgs {
-    /// What is asked.
+    /// Returns the request that the arguments describe.
     ///
     /// # Errors
-    /// [`Failure::Usage`] for words that do not fit.
+    /// [`Failure::Usage`] for arguments that do not fit together.
     pub(super) fn wanted(&self) -> Result<Wanted, Failure> {
         let usage = |text: &str| Err(Failure::Usage(text.into()));
         if self.wait && !matches!(self.word, Word::Request | Word::Resume | Word::Release) {
@@ -182,7 +183,7 @@ impl AskArgs {
                 let understood = if hand { guidance::freedrive(&how) } else { guidance::force(&how) };
                 let word = if hand { "freedrive" } else { "force" };
                 let (_, limits) = understood.map_err(|why| Failure::Usage(format!("{word}: {why}")))?;
-                // One that is late is no end yet.
+                // Renews so early that a late renewal does not end the mode.
                 Ok(Wanted::Guide { hand, how, every: limits.renew_within.percent(40) })
             }
             (Word::ToolContact, [how]) if guidance::contact(how).is_ok() => Ok(Wanted::ToolContact(how.clone())),
@@ -205,7 +206,7 @@ impl AskArgs {
         }
     }
 
-    /// Returns the motion that is wanted.
+    /// Returns the requested motion.
     fn motion(&self, rest: &[String]) -> Result<Wanted, Failure> {
         let usage = |text: String| Err(Failure::Usage(format!("move: {text}")));
         match (rest, &self.to) {

@@ -1,4 +1,4 @@
-//! The other side of a board's port: one question at a time, over UDP, with a key.
+//! The client of a board's request port: one request at a time, over UDP, with a key.
 
 use std::collections::VecDeque;
 use std::io::ErrorKind;
@@ -17,31 +17,31 @@ use outrigger::host::os;
 use outrigger::host::signals::Signals;
 use outrigger::requests::board_line;
 
-/// A robot that begins so is a board.
+/// The prefix of a robot's name that denotes a board.
 pub(super) const PREFIX: &str = "board:";
-/// Where none is said.
+/// The default port.
 const PORT: u16 = 47_001;
-/// A session in which nothing is answered for so long is no more: the board has begun anew, or others took its place.
+/// The silence after which a session counts as lost: the board has restarted, or other clients took its place.
 const SILENCE: Duration = Duration::from_secs(2);
 
-/// A board that is asked.
+/// A board that receives requests.
 pub(super) struct Board {
     name: String,
     socket: UdpSocket,
     clock: Clock,
     key: Key,
     caller: Caller,
-    /// As of the last answer.
+    /// The epoch in the last answer.
     epoch: Epoch,
     lines: VecDeque<String>,
-    /// What is watched: the id, and the last line of it.
+    /// The id of the watch request and its last line; `None` unless a watch is active.
     watched: Option<(u32, String)>,
-    /// The newest request of this session that causes motion: its id, and its counter.
+    /// The id and the counter of the newest request of this session that causes motion.
     asked: Option<(u32, u32)>,
 }
 
 impl Board {
-    /// Begins a session with the board at `name`, until then.
+    /// Opens a session with the board at `name`, within the time until `until`.
     pub(super) fn begin(name: &str, key: &Path, clock: Clock, until: Instant) -> Result<Self, Failure> {
         let key = Key::new(&outrigger_config::key::load(key).map_err(|why| Failure::BadInput(why.to_string()))?);
         let address = resolved(name)?;
@@ -57,7 +57,8 @@ impl Board {
         Ok(board)
     }
 
-    /// A session begins with a status: it does nothing, so that it can be asked in another session where this one is lost.
+    /// Opens the session with a status request. A status changes nothing, so it can be repeated in another session if
+    /// this one is lost.
     fn open(&mut self, until: Instant) -> Result<Reply, Failure> {
         loop {
             if let Some(Event::Open(epoch)) = self.until_event(until, &mut None)? {
@@ -77,22 +78,22 @@ impl Board {
         }
     }
 
-    /// Asks for another session. What was asked in this one cannot be withdrawn any more.
+    /// Starts another session. A request of the old one can no longer be withdrawn.
     fn renew(&mut self) -> Result<(), Failure> {
         self.caller = Caller::new(self.key.clone(), nonce()?, self.clock.now());
         self.asked = None;
         Ok(())
     }
 
-    /// Asks once; `None` where there was no answer.
+    /// Sends one request. Returns `None` if no answer arrived.
     ///
     /// # Errors
-    /// Also [`Failure::Interrupted`] where a signal was heard before there was one.
+    /// [`Failure::Interrupted`] if a signal arrived before the answer, and other failures of the connection.
     fn turn(&mut self, ask: Ask<'_>, until: Instant, signals: &mut Option<Signals>) -> Result<Option<Reply>, Failure> {
         let seen = ask.epoch().unwrap_or(self.epoch);
         let too_long = |_| Failure::Usage(format!("{}: more than fits into a datagram", ask.word()));
         self.caller.ask(self.clock.now(), seen, Message { id: None, challenge: None, ask }).map_err(too_long)?;
-        // What became of an output takes its time, and so does a dashboard server.
+        // The outcome of an output takes a while, and so does a dashboard server.
         let patience = if matches!(ask, Ask::Set { .. } | Ask::Dashboard { .. }) {
             until
         } else {
@@ -111,7 +112,7 @@ impl Board {
         }
     }
 
-    /// Asks, and keeps the answer.
+    /// Sends a request and stores the answer.
     pub(super) fn ask(
         &mut self,
         id: u32,
@@ -120,7 +121,7 @@ impl Board {
         signals: &mut Option<Signals>,
     ) -> Result<(), Failure> {
         let ask = match ask {
-            // A request has no id on this way, but a counter.
+            // Requests to a board have counters instead of ids.
             Ask::Withdraw { what } => match self.asked.take().filter(|(id, _)| *id == what) {
                 Some((_, what)) => Ask::Withdraw { what },
                 None => return Err(Failure::Connection("the session in which it was asked is over".into())),
@@ -128,7 +129,8 @@ impl Board {
             ask => ask,
         };
         if ask.causes_motion() && !self.caller.is_fresh(self.clock.now()) {
-            // A lost session is no reason to ask for motion in another one unseen: it is asked with the epoch that was seen.
+            // Motion is not requested in a new session without its status being seen: the session is opened again,
+            // and the request has the epoch that was seen before.
             while self.turn(Ask::Status, until, signals)?.is_none() {
                 self.renew()?;
                 self.open(until)?;
@@ -141,7 +143,7 @@ impl Board {
             if let Some(reply) = self.turn(ask, until, signals)? {
                 break reply;
             }
-            // What acts may have been carried out, and is not asked twice. To stop twice is to stop.
+            // A request that acts may have been executed and is not repeated. A repeated stop is harmless.
             if matches!(ask, Ask::Request(_) | Ask::Resume(_)) {
                 return Err(Failure::Connection(format!("{}: no answer", ask.word())));
             }
@@ -160,7 +162,7 @@ impl Board {
         Ok(())
     }
 
-    /// The next line; of what is watched, once it has changed. `None` where there is none until then.
+    /// Returns the next line; of a watch, once it has changed. Returns `None` if there is none until `until`.
     pub(super) fn line(
         &mut self,
         until: Option<Instant>,
@@ -190,7 +192,7 @@ impl Board {
             self.caller.handle(now);
             while let Some(bytes) = self.caller.poll_output() {
                 match self.socket.send(bytes) {
-                    // What one before it was refused for is told here: the board may just be booting.
+                    // An error of an earlier datagram is reported here; the board may just be booting.
                     Err(error) if !is_nobody_there(&error) => return Err(failed(error)),
                     _ => {}
                 }
@@ -235,7 +237,7 @@ fn resolved(name: &str) -> Result<SocketAddr, Failure> {
     found.ok_or_else(|| unknown(": no address".into()))
 }
 
-/// Whether `error` says that nobody listens where the last datagram went; on Windows it is called a reset.
+/// Returns `true` if `error` means that no program received the last datagram. Windows reports it as a reset.
 fn is_nobody_there(error: &std::io::Error) -> bool {
     matches!(error.kind(), ErrorKind::ConnectionRefused | ErrorKind::ConnectionReset)
 }

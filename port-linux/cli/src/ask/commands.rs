@@ -14,16 +14,16 @@ use outrigger::host::clock::std_duration;
 use outrigger::host::os::local::connect;
 use outrigger_wire::time::Duration;
 
-/// Longest wait for the status of a run.
+/// The longest wait for the status of a run.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Returns where no run of this machine commands the robot. A run that only watches it goes on.
+/// Checks that no run on this machine commands the robot. A run that only watches it is permitted.
 ///
 /// # Errors
-/// [`Failure::Connection`] where one commands the arm, arms it or brings it to rest, or does not tell.
+/// [`Failure::Connection`] if a run commands the arm, arms it or brings it to rest, or does not answer.
 pub(crate) fn none_commands(robot: &RobotAddress) -> Outcome {
     let seat = beside::seat(&robot.to_string(), &ControllerArgs::default())?;
-    // Without a run there is nobody to ask.
+    // Without a run nothing commands the robot.
     let Ok((mut run, _)) = connect(seat) else { return Ok(()) };
     let untold =
         |error: std::io::Error| Failure::Connection(format!("the run beside {robot} does not answer: {error}"));

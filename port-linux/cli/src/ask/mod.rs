@@ -1,4 +1,4 @@
-//! `outrigger ask`: requests to a run in another process, or to a board, and what it answers.
+//! The command `outrigger ask`: sends requests to a run in another process, or to a board, and prints the answers.
 
 mod args;
 mod board;
@@ -32,23 +32,25 @@ use outrigger::requests::{causes_motion, said};
 /// The longest answer of a run \[B\].
 const LONGEST_ANSWER: usize = 1 << 20;
 
-/// The longest time to ask again after the run gave this place to another client, and the pause in between.
+/// The longest time for which a request is repeated after the run replaced this client by another, and the pause in
+/// between.
 const NO_PLACE: (Duration, Duration) = (Duration::from_secs(2), Duration::from_millis(50));
 
-/// The time between two looks for a signal while an answer is waited for.
+/// The interval at which signals are checked during a wait.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Longest wait for the answer to a withdrawal.
+/// The longest wait for the answer to a withdrawal.
 const WITHDRAWAL: Duration = Duration::from_secs(2);
 
 /// Runs the command.
 ///
 /// # Errors
-/// [`Failure::Usage`] for words that do not fit, [`Failure::Connection`] where nobody runs beside this robot or does not
-/// answer, [`Failure::BadInput`] for what the run does not understand or have, [`Failure::Fault`] where it refuses.
+/// [`Failure::Usage`] for arguments that do not fit together, [`Failure::Connection`] if there is no run for this
+/// robot or it does not answer, [`Failure::BadInput`] for requests that the run does not understand or support,
+/// [`Failure::Fault`] if it refuses.
 pub(crate) fn run(args: &AskArgs) -> Outcome {
     let wanted = args.wanted()?;
-    // A file may take long, and nobody is to be waited for meanwhile.
+    // The file is read before connecting, because that may take long and the run must not wait.
     let pieces = || match &wanted {
         Wanted::Along(file) => beside::pieces(&args.robot, &args.controller, file).map(Some),
         _ => Ok(None),
@@ -72,11 +74,11 @@ pub(crate) fn run(args: &AskArgs) -> Outcome {
 }
 
 impl Conversation<'_> {
-    /// Says what is wanted, and waits for what comes of it.
+    /// Sends the request, and waits for its outcome.
     fn say(&mut self, wanted: &Wanted) -> Outcome {
         let run = self;
         match wanted {
-            // Sent piece by piece: see `along`.
+            // A motion from a file is sent in pieces by `along`.
             Wanted::Along(_) => Ok(()),
             Wanted::Plain(Word::Status) => run.ask(&[Ask::Status]),
             Wanted::Plain(Word::Watch) => run.watch(),
@@ -102,7 +104,7 @@ impl Conversation<'_> {
                     Word::Resume => Ask::Resume(epoch),
                     _ => Ask::Request(epoch),
                 };
-                // From now on whoever gives up withdraws it.
+                // From here on, giving up withdraws the request.
                 run.listen()?;
                 run.ask(&[ask])?;
                 run.wait_for("the arm to be commanded", |mode| match mode {
@@ -142,46 +144,46 @@ impl Conversation<'_> {
     }
 }
 
-/// One connection to a run.
+/// A connection to a run.
 struct Conversation<'a> {
     args: &'a AskArgs,
     clock: Clock,
     way: Way,
-    /// When the answers must be there; `None` where there is no end to them.
+    /// The deadline for answers; `None` if there is none.
     until: Option<Instant>,
     /// The start of this command.
     began: Instant,
     next_id: u32,
-    /// The beginning of a line whose end is not there yet.
+    /// The beginning of a line that is not complete yet.
     begun: String,
-    /// Lines that came before the answer that was waited for.
+    /// The lines received before the answer that was waited for.
     passed_over: VecDeque<String>,
-    /// The challenge of the newest status, and when that was asked for.
+    /// The challenge of the newest status, and the time when that was requested.
     challenge: Option<(Challenge, Instant)>,
-    /// The request that is withdrawn if this command gives up, by its `id`.
+    /// The `id` of the request that is withdrawn if this command gives up.
     withdrawable: Option<u32>,
-    /// Set where signals are heard here.
+    /// The signals, if they are handled here.
     signals: Option<Signals>,
-    /// Set once something that is done at most once has been sent.
+    /// `true` once a request that must not be repeated has been sent.
     acted: bool,
-    /// Set once the run has given this place to another client.
+    /// `true` once the run has replaced this client by another.
     gave_way: bool,
-    /// Set once the reader of the output has gone away (`| head`).
+    /// `true` once the reader of the output has gone away (`| head`).
     unread: Cell<bool>,
 }
 
-/// What is heard of a run.
+/// The result of waiting for a line of a run.
 enum Heard {
     Line(String),
-    /// Nothing in time.
+    /// No line within the time.
     Nothing,
-    /// It has gone.
+    /// The run has ended the connection.
     Gone,
 }
 
-/// How what is asked gets there.
+/// The transport of requests.
 enum Way {
-    /// With the process that answers, by what the kernel says of it.
+    /// A connection to a run, with its process and user as the kernel reports them.
     Run(BufReader<Client>, (Option<i32>, u32)),
     Board(Box<Board>),
 }
@@ -194,7 +196,7 @@ impl<'a> Conversation<'a> {
             Some(key) => Way::Board(Box::new(Board::begin(&args.robot, key, clock, until)?)),
             None => {
                 let (client, process) = connect(beside::seat(&args.robot, &args.controller)?)?;
-                // A run that takes nothing any more is not waited for without an end.
+                // The time limit also applies to a run that no longer reads.
                 let longest = Some(std_duration(Duration::from_secs(args.timeout)));
                 client.set_write_timeout(longest).map_err(|error| Failure::Connection(error.to_string()))?;
                 Way::Run(BufReader::new(client), process)
@@ -222,13 +224,13 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// Hears signals from now on.
+    /// Handles signals from now on.
     fn listen(&mut self) -> Result<(), Failure> {
         self.signals = Some(Signals::listen(Leaves::Nothing)?);
         Ok(())
     }
 
-    /// The epoch to ask with.
+    /// Returns the epoch for a request: the given one, or that of a new status.
     fn epoch(&mut self) -> Result<Epoch, Failure> {
         match self.args.epoch {
             Some(epoch) => Ok(Epoch::from_number(epoch)),
@@ -236,7 +238,7 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// Asks for the status. Returns the present epoch, and keeps the challenge.
+    /// Requests the status. Returns its epoch, and stores its challenge.
     fn look(&mut self) -> Result<Epoch, Failure> {
         let (id, asked) = (self.next_id, self.clock.now());
         self.send(Ask::Status)?;
@@ -253,7 +255,7 @@ impl<'a> Conversation<'a> {
         number(&status, "epoch").map(Epoch::from_number).ok_or_else(|| odd(&status))
     }
 
-    /// Returns a challenge that is young enough for what is asked now. A board's are kept with its session.
+    /// Returns a challenge that is recent enough for a request sent now. Those of a board belong to its session.
     fn challenge(&mut self) -> Result<Option<Challenge>, Failure> {
         let young = |asked: Instant, now: Instant| now.since(asked) + now.since(asked) <= FRESH_FOR;
         if matches!(self.way, Way::Run(..)) && self.challenge.is_none_or(|(_, at)| !young(at, self.clock.now())) {
@@ -262,7 +264,8 @@ impl<'a> Conversation<'a> {
         Ok(self.challenge.take().map(|(challenge, _)| challenge))
     }
 
-    /// Asks, and returns the answer. What was refused because it was late is asked once more, where this command was given a moment ago.
+    /// Sends a request and returns its answer. A request refused as late is repeated once, if this command was
+    /// started a moment ago.
     fn exchange(&mut self, ask: Ask<'_>) -> Result<(String, Value), Failure> {
         for last in [false, true] {
             self.send(ask)?;
@@ -281,7 +284,8 @@ impl<'a> Conversation<'a> {
         Err(Failure::Connection("the run does not answer".into()))
     }
 
-    /// Withdraws the request that was made, because nobody waits for it any more. Returns the failure with what came of that.
+    /// Withdraws the pending request, because this command stops waiting for it. Returns the failure, extended by the
+    /// outcome of the withdrawal.
     fn give_up(&mut self, failure: Failure) -> Failure {
         let Some(what) = self.withdrawable.take() else { return failure };
         // A second signal ends this process.
@@ -312,7 +316,8 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// Asks, and prints what is answered to each. What causes motion is asked one by one: each needs a challenge of its own.
+    /// Sends requests and prints the answer to each. Requests that cause motion are sent one by one, because each
+    /// needs a challenge of its own.
     fn ask(&mut self, asks: &[Ask<'_>]) -> Outcome {
         if asks.iter().any(causes_motion) {
             let mut outcome = Ok(());
@@ -340,7 +345,8 @@ impl<'a> Conversation<'a> {
         failure
     }
 
-    /// Where that was asked for, waits until `over` says for a mode whether it is the one that is waited for.
+    /// With --wait, waits until `over` returns a value for the mode: `Some(true)` is the awaited mode, `Some(false)`
+    /// a failure, `None` neither.
     fn wait_for(&mut self, what: &str, over: impl Fn(&str) -> Option<bool>) -> Outcome {
         if !self.args.wait {
             return Ok(());
@@ -359,7 +365,7 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// Renews what was begun until it is refused, or for as long as was asked for; then ends it.
+    /// Renews a freedrive or force mode until a renewal is refused, or for the given time; then ends it.
     fn renew(&mut self, every: Duration) -> Outcome {
         let end = self.args.seconds.map(|seconds| self.clock.now() + Duration::from_secs(seconds));
         loop {
@@ -377,7 +383,7 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// Returns the failure that names why commanding ended, where it has.
+    /// Returns the failure with the reason why commanding ended; `None` if it has not ended.
     fn end_of_commanding(&mut self) -> Option<Outcome> {
         self.send(Ask::Status).ok()?;
         let (_, status) = self.answer().ok()?;
@@ -404,7 +410,7 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// Prints an answer; what is wrong, where something is.
+    /// Prints an answer, or returns the failure that it reports.
     fn tell(&self, line: &str, answer: &Value) -> Outcome {
         if self.args.json {
             self.print(line)?;
@@ -434,7 +440,7 @@ impl<'a> Conversation<'a> {
         let challenge = if causes_motion(&ask) { self.challenge()? } else { None };
         let id = self.next_id;
         self.next_id += 1;
-        // With its epoch it is done once, or refused. A release, and a question, may be repeated.
+        // A request with an epoch is executed once or refused. A release and a query may be repeated.
         self.acted |= !matches!(ask, Ask::Status | Ask::Watch | Ask::Release | Ask::Cancel);
         // A board takes back only what arms the arm.
         if matches!(ask, Ask::Request(_) | Ask::Resume(_)) || causes_motion(&ask) && matches!(self.way, Way::Run(..)) {
@@ -449,14 +455,14 @@ impl<'a> Conversation<'a> {
             }
         };
         let line = format!("{}\n", Message { id: Some(id), challenge, ask });
-        // What the run said before it went away is there all the same.
+        // Lines that the run sent before it ended are still read.
         if stream.write_all(line.as_bytes()).is_err() {
             let _ = stream.shutdown(Shutdown::Write);
         }
         Ok(())
     }
 
-    /// Returns until when an answer to what is asked now is waited for.
+    /// Returns the deadline for an answer to a request sent now.
     fn patience(&self) -> Instant {
         self.clock.now() + Duration::from_secs(self.args.timeout)
     }
@@ -472,18 +478,18 @@ impl<'a> Conversation<'a> {
         Ok((line, answer))
     }
 
-    /// Returns whether the run gave this place to another client, and all of it may be said again.
+    /// Returns `true` if the run replaced this client by another, and everything may be sent again.
     const fn may_be_repeated(&self) -> bool {
         self.gave_way && !self.acted
     }
 
-    /// The next line, with its end; `None` where the run has gone.
+    /// Returns the next line with its line end; `None` if the run has ended the connection.
     fn line(&mut self) -> Result<Option<String>, Failure> {
         if let Some(line) = self.passed_over.pop_front() {
             return Ok(Some(line));
         }
         loop {
-            // Where a signal is to be heard it is looked for again and again.
+            // If signals are handled, they are checked at intervals.
             let until = self.signals.as_ref().map(|_| self.clock.now() + LOOK);
             let until = until.map_or(self.until, |look| Some(self.until.map_or(look, |until| until.min(look))));
             match self.hear(until)? {
@@ -500,7 +506,7 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// The next line, waited for until then.
+    /// Returns the next line, if one arrives before `until`.
     fn hear(&mut self, until: Option<Instant>) -> Result<Heard, Failure> {
         let failed = |error: std::io::Error| Failure::Connection(format!("cannot read what the run answers: {error}"));
         let patience = until.map(|until| until.since(self.clock.now()));
@@ -531,12 +537,12 @@ impl<'a> Conversation<'a> {
     }
 }
 
-/// A number of an answer.
+/// Returns a number in an answer.
 fn number(of: &Value, key: &str) -> Option<u32> {
     of.get(key).and_then(Value::as_u64).and_then(|number| u32::try_from(number).ok())
 }
 
-/// The end of a wait by a signal.
+/// Returns the failure for a wait that a signal ended.
 fn interrupted(who: &'static str) -> Failure {
     let by = ReleasedBy::of_signal(who);
     let text = format!("{by}: the answer was not waited for");
@@ -547,7 +553,7 @@ fn parsed(line: &str) -> Result<Value, Failure> {
     serde_json::from_str(line).map_err(|_| odd(&Value::String(line.into())))
 }
 
-/// The run is another software than this.
+/// Returns the failure for a line that cannot be read, because the run is another version of the software.
 fn odd(answer: &Value) -> Failure {
     Failure::Connection(format!("the run answers what is not understood: {answer}; is it of the same version?"))
 }
@@ -564,8 +570,8 @@ mod tests {
         ask: AskArgs,
     }
 
-    /// Returns the outcome of these words beside a run that answers so and says no more, whether they may be said again, and what
-    /// was sent.
+    /// Returns the outcome of these arguments with a run that sends these answers and nothing more, whether they may
+    /// be sent again, and the lines that were sent.
     fn spoken(words: &[&str], answers: &str) -> (Outcome, bool, Vec<Value>) {
         let args = Words::parse_from([&["ask", "127.0.0.1"], words].concat()).ask;
         let (client, mut run) = Client::pair().expect("a pair");
@@ -581,7 +587,7 @@ mod tests {
         (outcome, again, sent)
     }
 
-    /// Returns the outcome, and whether the words may be said again.
+    /// Returns the outcome, and whether the request may be sent again.
     fn said(words: &[&str], answers: &str) -> (Outcome, bool) {
         let (outcome, again, _) = spoken(words, answers);
         (outcome, again)
@@ -602,7 +608,7 @@ mod tests {
         assert!(outcome.is_err() && !again, "there is no run");
     }
 
-    /// Returns the outcome, and what was sent.
+    /// Returns the outcome, and the lines that were sent.
     fn sent(words: &[&str], answers: &str) -> (Outcome, Vec<Value>) {
         let (outcome, _, sent) = spoken(words, answers);
         (outcome, sent)
@@ -625,10 +631,10 @@ mod tests {
             let words: Vec<_> = lines.iter().map(|line| said::text(line, "do")).collect();
             assert_eq!(words, ["status", word, "watch", "withdraw"], "{outcome:?}");
         }
-        // With an epoch that was seen before, too.
+        // The same holds with an epoch that was seen before.
         let (_, lines) = sent(&["request", "--epoch", "2"], status);
         assert_eq!((number(&lines[1], "challenge"), number(&lines[1], "epoch")), (Some(77), Some(2)));
-        // What stops the arm takes none, and is not withdrawn.
+        // A request that stops the arm needs no challenge, and is not withdrawn.
         let (_, lines) = sent(&["release"], "");
         assert_eq!(lines.iter().map(|line| said::text(line, "do")).collect::<Vec<_>>(), ["release"]);
     }
@@ -645,7 +651,7 @@ mod tests {
         let (outcome, lines) = sent(&["request"], &(status.to_owned() + &late(2, 78) + &late(3, 79)));
         let asked: Vec<_> = lines.iter().map(|line| (said::text(line, "do"), number(line, "challenge"))).collect();
         assert_eq!(asked[..2], [("status", None), ("request", Some(77))]);
-        // Not where this machine stood still for too long meanwhile.
+        // It is not repeated if this machine was suspended for too long meanwhile.
         assert!(asked[2..].iter().all(|again| *again == ("request", Some(78))) && asked.len() <= 3, "{asked:?}");
         assert_eq!(outcome.expect_err("it is refused").code(), 4);
     }
@@ -653,7 +659,7 @@ mod tests {
     #[test]
     fn an_answer_without_an_end_is_read_no_further_than_its_limit() {
         let (client, mut run) = Client::pair().expect("a pair");
-        // It ends when its reader does.
+        // The writing thread ends when the reader is dropped.
         let babble = std::thread::spawn(move || while run.write_all(&[b'y'; 4096]).is_ok() {});
         let args = Words::parse_from(["ask", "127.0.0.1", "status"]).ask;
         let (clock, way) = (Clock::start(), Way::Run(BufReader::new(client), (None, 0)));

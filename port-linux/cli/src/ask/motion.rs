@@ -1,4 +1,4 @@
-//! A motion that a run is asked for: how far it is, until it ends, and its end where that is asked for here.
+//! Requests a motion of a run, shows its progress until it ends, and cancels it when this process is interrupted.
 
 use std::path::Path;
 
@@ -14,18 +14,18 @@ use outrigger::released::ReleasedBy;
 use outrigger::requests::said;
 use outrigger::show::{Progress, eprintln_lossy};
 
-/// After so many pieces of a motion is looked whether the run has refused one, for so long.
+/// The number of pieces of a motion after which the client checks for a refusal, and the longest wait for one.
 const LOOK_AFTER: (usize, Duration) = (64, Duration::from_millis(1));
 
 impl Conversation<'_> {
-    /// Asks for a motion, and stays with it: it ends with this process.
+    /// Requests a motion and waits for its end. The motion ends with this process.
     pub(super) fn follow(&mut self, asked: Ask<'_>) -> Outcome {
         let signals = Signals::listen(Leaves::Nothing)?;
         let (line, answer) = self.exchange(asked)?;
         self.stay(signals, &line, &answer)
     }
 
-    /// Sends the motion in a file, and stays with it. Nothing moves before the run has all of it.
+    /// Sends the motion in a file and waits for its end. Nothing moves before the run has received all of it.
     pub(super) fn along(&mut self, pieces: Pieces, file: &Path) -> Outcome {
         let mut signals = Signals::listen(Leaves::Nothing)?;
         let epoch = self.epoch()?;
@@ -67,7 +67,7 @@ impl Conversation<'_> {
         self.stay(signals, &line, &answer)
     }
 
-    /// Stays with the motion that this answer is about, until it ends.
+    /// Waits for the end of the motion that this answer is about.
     fn stay(&mut self, mut signals: Signals, line: &str, answer: &Value) -> Outcome {
         self.tell(line, answer)?;
         let Some(number) = number_of(answer) else { return Err(super::odd(answer)) };
@@ -91,7 +91,7 @@ impl Conversation<'_> {
                 }
             };
             let answer = parsed(&line)?;
-            // Also what came of the word that cancels it, which is told by its end.
+            // The answer to the request to cancel is skipped as well; the end of the motion shows its effect.
             if answer.get("do").and_then(Value::as_str) != Some("watch") {
                 continue;
             }
@@ -124,7 +124,7 @@ fn number_of(answer: &Value) -> Option<u64> {
     answer.get("motion")?.get("number")?.as_u64()
 }
 
-/// Shows how far it is.
+/// Shows the progress.
 fn show(progress: &mut Progress, answer: &Value) {
     let percent = answer.get("motion").and_then(|motion| motion.get("percent")).and_then(Value::as_u64);
     percent.into_iter().for_each(|percent| progress.show(&format!("{percent:3} %"), percent / 10));

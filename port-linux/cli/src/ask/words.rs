@@ -1,10 +1,10 @@
-//! Answers of a run, in words.
+//! Formats the answers of a run as text.
 
 use serde_json::Value;
 
 use outrigger::requests::said::{reason, text};
 
-/// What is done, with an end of line.
+/// Returns the text of an answer, with a line end.
 pub(super) fn of(answer: &Value) -> String {
     let mode = text(answer, "mode");
     let epoch = answer.get("epoch").and_then(Value::as_u64).unwrap_or_default();
@@ -33,8 +33,8 @@ pub(super) fn of(answer: &Value) -> String {
     }
 }
 
-/// Returns a line that names the process that answers, where somebody may want to know who commands: its number, where the kernel says it,
-/// and its user.
+/// Returns a line that names the process that answers, for requests that show which process commands: its number, if
+/// the kernel reports it, and its user.
 pub(super) fn answered_by(answer: &Value, (process, user): (Option<i32>, u32)) -> Option<String> {
     let names = matches!(text(answer, "do"), "status" | "request" | "resume" | "release");
     let process = process.map_or_else(|| "a process".to_owned(), |number| format!("process {number}"));
@@ -49,7 +49,7 @@ fn motion_number(answer: &Value) -> u64 {
     answer.get("motion").and_then(|motion| motion.get("number")).and_then(Value::as_u64).unwrap_or_default()
 }
 
-/// Returns why commanding ended, from a status; `None` while it lasts, or where no reason is known.
+/// Returns the reason why commanding ended, from a status; `None` while it lasts, or if no reason is known.
 pub(super) fn end_of_commanding(answer: &Value) -> Option<String> {
     if text(answer, "mode") == "command" { None } else { reason_of_end(answer) }
 }
@@ -62,7 +62,7 @@ fn reason_of_end(answer: &Value) -> Option<String> {
     Some(format!("{} ({})", text(left, "text"), text(left, "name")))
 }
 
-/// How the motion has ended that a status tells of, done or not; `None` while it goes on.
+/// Returns the end of the motion in a status, as success or failure; `None` while it continues.
 pub(super) fn end_of_motion(answer: &Value, robot: &str) -> Option<Result<String, String>> {
     let motion = answer.get("motion")?;
     let percent = motion.get("percent").and_then(Value::as_u64).unwrap_or_default();

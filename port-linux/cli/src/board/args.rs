@@ -1,4 +1,4 @@
-//! What `outrigger board` takes.
+//! The arguments of `outrigger board`.
 
 use std::path::PathBuf;
 
@@ -6,10 +6,10 @@ use clap::{Args, Subcommand};
 
 use super::port::PortName;
 
-/// `outrigger board`.
+/// The subcommands of `outrigger board`.
 #[derive(Clone, Debug, Subcommand)]
 pub(crate) enum BoardCommand {
-    /// Say what the board is, what it runs, and what is wrong with a copy in its flash
+    /// Show the board's name, the configuration that it runs, and faults of the copies in its flash
     #[command(after_help = "\
 With BOARD.toml it also says whether that is what runs.
 
@@ -23,7 +23,7 @@ Examples:
         #[arg(value_name = "BOARD.toml")]
         file: Option<PathBuf>,
     },
-    /// Have the board run this configuration from now on. It stops its control loop for that, and starts anew
+    /// Make the board run this configuration from now on. The board stops its control loop and restarts
     #[command(after_help = "\
 The file is checked as by `outrigger check-config`, and once more by the board before it writes anything: what its firmware \
 cannot run is refused with the key that is wrong, and what ran before goes on. A board that commands the arm refuses. The \
@@ -43,7 +43,7 @@ Examples:
         #[arg(value_name = "BOARD.toml")]
         file: PathBuf,
     },
-    /// Have the board erase what it was told, and run what was compiled in
+    /// Make the board erase its stored configuration, and run the one that was compiled in
     #[command(after_help = "\
 Example:
   outrigger board default --port /dev/ttyACM0")]
@@ -53,13 +53,13 @@ Example:
     },
 }
 
-/// Where the board is.
+/// The connection to the board.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct LineArgs {
     /// The board's serial line: a device, unix:PATH or tcp:HOST:PORT
     #[arg(long, value_name = "PORT")]
     pub port: PortName,
-    /// Its rate [Bd]; boards have 115200
+    /// Baud rate of the line [Bd]; boards use 115200
     #[arg(long, value_name = "BD", default_value_t = 115_200, value_parser = clap::value_parser!(u32).range(1_200..=4_000_000))]
     pub baud: u32,
 }

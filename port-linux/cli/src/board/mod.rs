@@ -1,4 +1,5 @@
-//! `outrigger board`: a board at the bench, over its serial line: what it runs, and other settings for it without a compiler.
+//! The command `outrigger board`: reads the configuration of a board on the bench over its serial line, and stores
+//! another one without a compiler.
 
 mod args;
 mod port;
@@ -17,11 +18,11 @@ use self::port::Port;
 use outrigger::exit::{Failure, Outcome, output_closed};
 use outrigger::host::clock::Clock;
 
-/// Asks a board, or tells it something.
+/// Runs the command.
 ///
 /// # Errors
-/// [`Failure::BadInput`] for a file that is none, or that this firmware cannot run; [`Failure::Connection`] where nobody
-/// answers; [`Failure::Fault`] where the board refuses, or does not run what it was told.
+/// [`Failure::BadInput`] for a file that is invalid, or that this firmware cannot run; [`Failure::Connection`] if
+/// there is no answer; [`Failure::Fault`] if the board refuses, or does not run the new configuration.
 pub(crate) fn run(command: &BoardCommand) -> Outcome {
     match command {
         BoardCommand::Show { line, file } => show(line, file.as_deref()),
@@ -69,7 +70,7 @@ fn default(line: &LineArgs) -> Outcome {
     admits(found.here.mode).map_err(|why| words::failure(why, ""))?;
     let caller = Caller::erase(found.here.boot, bench.clock.now());
     let (found, erased) = bench.tell(caller, 0)?;
-    // Of a copy that was cut off while it was erased, a part may be left behind its beginning.
+    // A copy whose erasure was interrupted may be left in part.
     if !erased || found.here.origin != Origin::CompiledIn || found.here.copies != [Copy::Empty; 2] {
         let what = "the board started anew before all was erased";
         return Err(Failure::Fault(format!("{what}: it runs {}; give the command again", found.origin())));
@@ -77,7 +78,7 @@ fn default(line: &LineArgs) -> Outcome {
     say("the board runs what was compiled in, and keeps nothing else")
 }
 
-/// What a board is told by this file.
+/// Returns the settings image for a board's configuration file.
 fn image_of(file: &Path) -> Result<Vec<u8>, Failure> {
     if !AnyConfiguration::load(file)?.is_for_a_board() {
         let what = "expected a board's file, with a table [device]; this one is for a host";
@@ -86,7 +87,7 @@ fn image_of(file: &Path) -> Result<Vec<u8>, Failure> {
     Ok(compile(file)?.image())
 }
 
-/// What the board would say at the end, told before anything is sent.
+/// Returns the refusal that the board would send at the end, so that it is reported before anything is sent.
 fn refused_beforehand(here: &Here<'_>, image: &[u8]) -> Option<Refusal> {
     let Fingerprint { length: found, .. } = Fingerprint::of(image);
     let parts = Image::from_bytes(image)?;
@@ -108,7 +109,7 @@ fn say(text: &str) -> Outcome {
     writeln!(stdout(), "{text}").or_else(|error| output_closed(&error))
 }
 
-/// What a board said of itself.
+/// The description that a board sent of itself.
 struct Found {
     board: String,
     build: String,
@@ -164,7 +165,7 @@ impl Found {
     }
 }
 
-/// The board's serial line.
+/// A connection to the board over its serial line.
 struct Bench {
     port: Port,
     clock: Clock,
@@ -183,7 +184,8 @@ impl Bench {
         })
     }
 
-    /// Tells the board something, and says how it goes on; with whether it said that all was erased.
+    /// Transfers settings to the board, or erases them, and shows the progress. Returns the board's description after
+    /// its restart, and `true` if it reported that everything was erased.
     fn tell(&mut self, caller: Caller<'_>, length: usize) -> Result<(Found, bool), Failure> {
         let (shown, mut erased) = (stdout().is_terminal(), false);
         self.talk(caller, |event| {
@@ -210,7 +212,7 @@ impl Bench {
         })
     }
 
-    /// Until `each` has something, or nothing more comes.
+    /// Exchanges messages until `each` returns a result, or the board is silent.
     fn talk<T>(
         &mut self,
         mut caller: Caller<'_>,

@@ -1,4 +1,4 @@
-//! A serial line: a device of this machine, or a socket that somebody passes on to one.
+//! A serial line: a device of this machine, or a socket that forwards to one.
 
 use std::fmt;
 use std::io::{self, ErrorKind, Read as _, Write as _};
@@ -12,7 +12,7 @@ use outrigger::exit::Failure;
 use outrigger::host::clock::std_duration;
 use outrigger::host::os::Line;
 
-/// Which.
+/// The name of a serial line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum PortName {
     Device(PathBuf),
@@ -46,7 +46,7 @@ impl fmt::Display for PortName {
     }
 }
 
-/// One that is open.
+/// An open serial line.
 #[derive(Debug)]
 pub(super) struct Port {
     line: Line,
@@ -74,12 +74,12 @@ impl Port {
         Ok(Self { line, name: name.clone() })
     }
 
-    /// Sends all of it.
+    /// Sends all bytes.
     pub(super) fn send(&mut self, bytes: &[u8]) -> Result<(), Failure> {
         self.line.write_all(bytes).map_err(|error| self.gone(&error))
     }
 
-    /// What has come within `span`, as far as there is room; nothing where nothing has.
+    /// Receives the bytes that arrive within `span`, as far as they fit into `room`. Returns 0 if there are none.
     pub(super) fn receive(&mut self, room: &mut [u8], span: Duration) -> Result<usize, Failure> {
         match self.line.has_something(std_duration(span)) {
             Ok(true) => {}

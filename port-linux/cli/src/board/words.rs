@@ -1,11 +1,11 @@
-//! Why a board was not told something, and what to do about it.
+//! The failures of `outrigger board` as text, with remedies.
 
 use outrigger_remote::provision::Refusal;
 
 use super::port::Port;
 use outrigger::exit::Failure;
 
-/// What a refusal means. `text` is what the board says of it.
+/// Returns the failure for a refusal. `text` is the board's explanation.
 pub(super) fn failure(why: Refusal, text: &str) -> Failure {
     let bad = Failure::BadInput;
     match why {

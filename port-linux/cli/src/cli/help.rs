@@ -1,4 +1,4 @@
-//! What `--help` says below the options, where it is long or not the same in every build.
+//! The texts that `--help` prints below the options, if they are long or differ between builds.
 
 #[cfg(not(feature = "ros2"))]
 pub(super) const DOCTOR_HELP: &str = "\

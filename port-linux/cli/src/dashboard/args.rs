@@ -1,34 +1,33 @@
-//! What `outrigger dashboard` takes.
+//! The arguments of `outrigger dashboard`.
 
 use clap::{Args, Subcommand, ValueEnum};
 use outrigger_config::RobotAddress;
 use outrigger_wire::dashboard::{Argument, FlightReport, OperationalMode, Request, UserRole};
 
-/// `outrigger dashboard`.
+/// The arguments of `outrigger dashboard`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct DashboardArgs {
     /// HOST[:PORT-BASE]
     pub robot: RobotAddress,
-    /// What to ask or do; without it everything is asked once
+    /// Query or command; without one, every query is made once
     #[command(subcommand)]
     pub command: Option<Command>,
     /// One JSON object per line instead of text
     #[arg(long, global = true)]
     pub json: bool,
-    /// Where PolyScope X serves its Robot API, asked where there is no dashboard server; default: 80, with port base B
-    /// B + 16
+    /// Port of PolyScope X's Robot API, used if there is no dashboard server; default: 80, or B + 16 with port base B
     #[arg(long, global = true, value_name = "PORT")]
     pub robot_api_port: Option<u16>,
 }
 
-/// What is asked or done.
+/// A query or command for the controller.
 #[derive(Clone, Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Everything the controller tells, once; the same as no command
+    /// Show every value that the controller reports, once; the same as no command
     Status,
     /// Power on, release the brakes, wait until the arm is RUNNING
     BringUp,
-    /// Show why the robot stands; once you acknowledge it, clear the stop and bring the robot up
+    /// Show why the robot is stopped; once you acknowledge it, clear the stop and bring the robot up
     #[command(after_help = "\
 A protective stop is unlocked once 5 s are over; after a violation or a fault the safety system is \
 restarted. Then power and brakes, until the arm is RUNNING. No program is started, nothing moves. \
@@ -45,58 +44,58 @@ Examples:
     },
     /// Load a program, e.g. cell/weld.urp, and wait until it is loaded
     Load {
-        /// From the folder of programs, or the whole path
+        /// Name in the folder of programs, or the whole path
         #[arg(value_name = "PROGRAM", value_parser = text)]
         program: String,
     },
-    /// Start the loaded program, or go on with a paused one. This moves the robot
+    /// Start the loaded program, or resume a paused one. This moves the robot
     Play,
     /// Pause the program
     Pause,
     /// Stop the program, or the script, that runs
     Stop,
-    /// Keep the teach pendant from moving the arm; says how to put it back
+    /// Prevent the teach pendant from moving the arm; prints how to undo it
     LockPendant,
-    /// Put back what the teach pendant was allowed
+    /// Restore what the teach pendant was allowed to do
     UnlockPendant {
-        /// CB3: the role it had
+        /// Previous role of the pendant's user (CB3)
         #[arg(long, value_name = "ROLE", default_value = "programmer", value_parser = role)]
         role: UserRole,
-        /// e-Series: the operational mode it had; without it the mode stays and the pendant may choose again
+        /// Previous operational mode (e-Series); without it the mode is unchanged and the pendant may choose again
         #[arg(long, value_name = "MODE", value_parser = mode)]
         mode: Option<OperationalMode>,
     },
-    /// Is the controller in remote control?
+    /// Show whether the controller is in remote control
     Remote,
-    /// Which software is it?
+    /// Show the version of the software
     Version,
-    /// The robot mode
+    /// Show the robot mode
     RobotMode,
-    /// The safety mode
+    /// Show the safety mode
     SafetyMode,
-    /// The safety mode, with the kinds of safeguard stop told apart
+    /// Show the safety mode, with the kinds of safeguard stop distinguished
     SafetyStatus,
-    /// What the loaded program does
+    /// Show the state of the loaded program
     Program,
-    /// Which program is loaded?
+    /// Show the loaded program
     Loaded,
-    /// Is the loaded program saved?
+    /// Show whether the loaded program is saved
     Saved,
-    /// Does a program run?
+    /// Show whether a program runs
     Running,
-    /// The arm's serial number
+    /// Show the arm's serial number
     Serial,
-    /// The arm's model
+    /// Show the arm's model
     Model,
-    /// What the user of the pendant may do (CB3)
+    /// Show or set the role of the pendant's user (CB3)
     UserRole {
-        /// Set it: programmer, operator, none, locked or restricted
+        /// Role to set: programmer, operator, none, locked or restricted
         #[arg(value_name = "ROLE", value_parser = role)]
         role: Option<UserRole>,
     },
-    /// Manual or automatic (e-Series)
+    /// Show or set the operational mode, manual or automatic (e-Series)
     OperationalMode {
-        /// Set it, `manual` or `automatic`; `clear` lets the pendant choose again
+        /// Mode to set: `manual` or `automatic`; `clear` lets the pendant choose again
         #[arg(value_name = "MODE")]
         mode: Option<Mode>,
     },
@@ -106,13 +105,13 @@ Examples:
     PowerOff,
     /// Release the brakes
     BrakeRelease,
-    /// Unlock a protective stop, and nothing else; `recover` does all of it
+    /// Unlock a protective stop, and nothing else; `recover` does the whole sequence
     UnlockProtectiveStop {
         /// I have looked at the robot, the cause is gone, nobody is in reach
         #[arg(long, required = true)]
         acknowledge: bool,
     },
-    /// Restart the safety system, and nothing else; `recover` does all of it
+    /// Restart the safety system, and nothing else; `recover` does the whole sequence
     RestartSafety {
         /// I have looked at the robot, the cause is gone, nobody is in reach
         #[arg(long, required = true)]
@@ -120,23 +119,23 @@ Examples:
     },
     /// Load an installation; the arm is off afterwards
     LoadInstallation {
-        /// From the folder of programs, or the whole path
+        /// Name in the folder of programs, or the whole path
         #[arg(value_name = "INSTALLATION", value_parser = text)]
         installation: String,
     },
-    /// Show a text on the pendant
+    /// Show a pop-up on the pendant
     Popup {
-        /// One line
+        /// Text of one line
         #[arg(value_name = "TEXT", value_parser = text)]
         text: String,
     },
-    /// Take the text away
+    /// Close the pop-up
     ClosePopup,
-    /// Take the safety system's text away
+    /// Close the safety system's pop-up
     CloseSafetyPopup,
     /// Write a line to the controller's log
     Log {
-        /// One line
+        /// Text of one line
         #[arg(value_name = "TEXT", value_parser = text)]
         text: String,
     },
@@ -144,23 +143,23 @@ Examples:
     SaveLog,
     /// Write a flight report; takes minutes
     FlightReport {
-        /// controller, software or system; without one, the controller chooses
+        /// Kind of report: controller, software or system; without one, the controller chooses
         #[arg(value_name = "KIND", value_parser = report)]
         kind: Option<FlightReport>,
     },
     /// Write a support file; takes up to ten minutes
     SupportFile {
-        /// A folder of the controller
+        /// Folder on the controller
         #[arg(value_name = "FOLDER", value_parser = text)]
         folder: String,
     },
     /// Switch off arm and controller
     Shutdown,
-    /// Close the connection: tells whether somebody is there
+    /// Close the connection, which shows whether the server answers
     Quit,
 }
 
-/// What `operational-mode` sets.
+/// A value that `operational-mode` sets.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Mode {
     /// A person may jog the arm and change programs.
@@ -172,7 +171,7 @@ pub(crate) enum Mode {
 }
 
 impl Command {
-    /// The one request it is, where it is one.
+    /// Returns the single request of this command; `None` if it needs several.
     #[must_use]
     pub(crate) fn request(&self) -> Option<Request<'_>> {
         Some(match self {
@@ -222,7 +221,7 @@ impl Command {
     }
 }
 
-/// The request with this argument, which was checked when the command line was read.
+/// Returns the request with this argument, which was validated when the command line was read.
 fn with<'t>(request: impl FnOnce(Argument<'t>) -> Request<'t>, text: &'t str) -> Option<Request<'t>> {
     Argument::new(text).ok().map(request)
 }

@@ -1,4 +1,4 @@
-//! One command, from the question for the software to what is said at the end.
+//! Executes one command, from the query for the software version to the final message.
 
 use std::io::{self, IsTerminal as _, Write as _};
 
@@ -18,7 +18,7 @@ use outrigger::exit::{Failure, Outcome, output_closed};
 use outrigger::host::clock::Clock;
 use outrigger::json;
 
-/// What is asked for the overview: its name there and in JSON, and the question.
+/// The queries of the overview: the name shown, the key in JSON, and the request.
 const OVERVIEW: [(&str, &str, Request<'static>); 11] = [
     ("software", "software", Request::PolyscopeVersion),
     ("model", "model", Request::RobotModel),
@@ -33,17 +33,17 @@ const OVERVIEW: [(&str, &str, Request<'static>); 11] = [
     ("loaded program", "loaded_program", Request::LoadedProgram),
 ];
 
-/// A controller that answers, and what is wanted of it.
+/// A connected controller, and the command to execute.
 pub(super) struct Conversation<'a, T> {
     transport: T,
     software: SoftwareVersion,
     clock: Clock,
     args: &'a DashboardArgs,
-    /// A reader of the output that has gone away ends the command, quietly.
+    /// The state of the output: a reader that has gone away ends the command silently.
     output: io::Result<()>,
 }
 
-/// A line that has a text for people alone, as scripts read it.
+/// A message for people, as an object for scripts.
 #[derive(Serialize)]
 struct Said<'s> {
     #[serde(rename = "type")]
@@ -51,7 +51,7 @@ struct Said<'s> {
     text: &'s str,
 }
 
-/// The overview.
+/// The overview as an object.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "status")]
 struct Status {
@@ -59,7 +59,7 @@ struct Status {
     values: Vec<(&'static str, Value)>,
 }
 
-/// One answer.
+/// An answer as an object.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "answer")]
 struct Answer {
@@ -69,18 +69,18 @@ struct Answer {
 }
 
 impl<'a, T: Transport> Conversation<'a, T> {
-    /// Asks for the software first: what can be asked depends on it.
+    /// Queries the software version first, because the supported requests depend on it.
     pub(super) async fn begin(mut transport: T, clock: Clock, args: &'a DashboardArgs) -> Result<Self, Failure> {
         let software = software(&mut transport).await?;
         Ok(Self::with(transport, software, clock, args))
     }
 
-    /// The software is known.
+    /// Creates a conversation with a known software version.
     pub(super) fn with(transport: T, software: SoftwareVersion, clock: Clock, args: &'a DashboardArgs) -> Self {
         Self { transport, software, clock, args, output: Ok(()) }
     }
 
-    /// Does what is wanted.
+    /// Executes the command.
     pub(super) async fn command(mut self) -> Outcome {
         let outcome = match self.args.command.as_ref().unwrap_or(&Command::Status) {
             Command::Status => self.overview().await,
@@ -110,7 +110,7 @@ impl<'a, T: Transport> Conversation<'a, T> {
         }
     }
 
-    /// A line that is only for people, or an object with the same words.
+    /// Prints a message for people, or an object with the same text.
     fn say(&mut self, kind: &str, text: &str) {
         if self.args.json {
             self.line(&json::text(&Said { kind, text }));
@@ -119,7 +119,7 @@ impl<'a, T: Transport> Conversation<'a, T> {
         }
     }
 
-    /// Everything the software knows to tell.
+    /// Prints every value that the software can report.
     async fn overview(&mut self) -> Outcome {
         let mut values = vec![];
         if self.software.generation() == Generation::PolyScopeX && !self.args.json {
@@ -147,7 +147,7 @@ impl<'a, T: Transport> Conversation<'a, T> {
         self.advise().await
     }
 
-    /// What stands in the way, and which command leads out.
+    /// Prints the obstacle, if there is one, and the command that removes it.
     async fn advise(&mut self) -> Outcome {
         let robot = &self.args.robot;
         let mut diagnosis = Diagnosis::new(self.software);
@@ -171,7 +171,7 @@ impl<'a, T: Transport> Conversation<'a, T> {
         Ok(())
     }
 
-    /// One request, one answer.
+    /// Sends one request and prints its answer.
     async fn ask(&mut self, request: Request<'_>) -> Outcome {
         let kind = request.kind();
         kind.check(self.software).map_err(|unsupported| Failure::Usage(unsupported.to_string()))?;
@@ -197,8 +197,8 @@ impl<'a, T: Transport> Conversation<'a, T> {
         }
     }
 
-    /// Runs a sequence and tells its steps. Where nothing confirms that its goal is reached, gives what is to be said
-    /// in place of that.
+    /// Runs a sequence and prints its steps. Returns the final message to print if nothing confirms that the goal is
+    /// reached.
     async fn carry_out(&mut self, sequence: &mut impl Sequence) -> Result<Option<String>, Failure> {
         let as_json = self.args.json;
         let mut output = std::mem::replace(&mut self.output, Ok(()));
@@ -251,7 +251,7 @@ impl<'a, T: Transport> Conversation<'a, T> {
         Ok(())
     }
 
-    /// Shows why the robot stands; acknowledged, leads out of it.
+    /// Shows why the robot is stopped; if acknowledged, clears the stop and brings the robot up.
     async fn recover(&mut self, acknowledged: bool) -> Outcome {
         let mut diagnosis = Diagnosis::new(self.software);
         self.carry_out(&mut diagnosis).await?;
@@ -285,7 +285,7 @@ impl<'a, T: Transport> Conversation<'a, T> {
         Ok(())
     }
 
-    /// Whether the person at the terminal acknowledges. Where there is no terminal, nobody does.
+    /// Returns `true` if the person at the terminal acknowledges; `false` without a terminal.
     fn asked_person(&mut self, finding: &Finding) -> Result<bool, Failure> {
         if self.args.json || !io::stdin().is_terminal() || !io::stdout().is_terminal() {
             return Ok(false);
@@ -323,7 +323,7 @@ impl<'a, T: Transport> Conversation<'a, T> {
     }
 }
 
-/// A refusal with what a person can do about it.
+/// Returns the text of a refusal, with the remedy.
 fn said(refusal: &Refusal<'_>) -> String {
     match refusal {
         Refusal::NeedsRemoteControl => format!("{refusal}; {}", Obstacle::LocalControl.advice()),

@@ -1,4 +1,5 @@
-//! `outrigger dashboard`: power, brakes, stops and programs of a robot, and what it tells of them.
+//! The command `outrigger dashboard`: controls power, brakes, stops and programs of a robot, and shows what it
+//! reports about them.
 
 mod args;
 mod conversation;
@@ -20,8 +21,8 @@ use self::conversation::Conversation;
 /// Runs the command.
 ///
 /// # Errors
-/// [`Failure::Usage`] for what this software does not know, [`Failure::Connection`] where nobody answers,
-/// [`Failure::Fault`] where the controller refuses or a goal is not reached.
+/// [`Failure::Usage`] for requests that this software does not support, [`Failure::Connection`] if there is no
+/// answer, [`Failure::Fault`] if the controller refuses or a goal is not reached.
 pub(crate) fn run(args: &DashboardArgs) -> Outcome {
     let clock = Clock::start();
     let target = Target::resolve(&args.robot)?;

@@ -217,8 +217,8 @@ impl Returning {
                 let message = bytes.get(..length).unwrap_or_default();
                 let Some((prefix, _)) = sender(message) else { continue };
                 if prefix == self.own {
-                    // The spare socket's messages are sent on to the multicast group. Those received by multicast are
-                    // not, because they were sent to all already.
+                    // Messages from the spare socket are forwarded to the multicast group. They come back on the
+                    // other socket, and are not forwarded again.
                     if let Some(all) = self.all.as_ref().filter(|_| *is_spare && announcement(message).is_some()) {
                         let _ = all.send_to(message, (GROUP, self.port));
                     }
