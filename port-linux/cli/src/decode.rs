@@ -1,6 +1,6 @@
-//! `outrigger decode`: recorded traffic as one JSON object per message.
+//! The command `outrigger decode`: prints recorded traffic as one JSON object per message.
 //!
-//! Messages are told apart and read by the core, as in a session; here they are only printed.
+//! Messages are separated and decoded by the core, as in a session; this module only prints them.
 
 mod rtde;
 
@@ -23,7 +23,7 @@ use outrigger::json::fields::Fields;
 /// Runs the command.
 ///
 /// # Errors
-/// [`Failure::BadInput`] where the file cannot be read or is not what the port sends.
+/// [`Failure::BadInput`] if the file cannot be read or does not contain what the port sends.
 pub(crate) fn run(args: &DecodeArgs) -> Outcome {
     if args.recipe.is_some() && args.port.framing() != Framing::Rtde {
         return Err(Failure::Usage("--recipe is for --port 30004: other messages have names".into()));
@@ -42,11 +42,11 @@ pub(crate) fn run(args: &DecodeArgs) -> Outcome {
     decode(args.port, args.recipe.as_deref(), input, BufWriter::new(io::stdout().lock()))
 }
 
-/// Prints every message of `input` to `output`, until the end or the first thing that is no message. `recipe` names
-/// the variables of 30004.
+/// Prints every message of `input` to `output`, until the end or the first malformed message. `recipe` names the
+/// variables of 30004.
 ///
 /// # Errors
-/// [`Failure::BadInput`] with the byte offset of what is wrong; everything before it has been printed.
+/// [`Failure::BadInput`] with the byte offset of the fault; everything before it has been printed.
 pub(crate) fn decode(
     stream: WireFormat,
     recipe: Option<&str>,
@@ -69,7 +69,7 @@ pub(crate) fn decode(
         if !messages.print(&mut line, &mut output)? {
             return Ok(());
         }
-        // Somebody may be watching a live stream: print what is complete before waiting for more.
+        // The input may be a live stream: everything complete is printed before waiting for more.
         flush(&mut output)?;
         if got == 0 {
             return messages.finish();
@@ -77,8 +77,8 @@ pub(crate) fn decode(
     }
 }
 
-/// Prints every message of one port of a recording. Connections follow one another; a message that the end of one cut
-/// off is left out.
+/// Prints every message of one port of a recording. Connections are printed one after the other; a message that is
+/// cut off by the end of a connection is left out.
 fn decode_recording(args: &DecodeArgs, mut output: impl Write) -> Outcome {
     let ports = args.port.ports();
     let mut memory = vec![0; 2 * MAX_PRIMARY_SIZE];
@@ -88,7 +88,7 @@ fn decode_recording(args: &DecodeArgs, mut output: impl Write) -> Outcome {
         if !wanted {
             return Ok(());
         }
-        // Where commands are messages, those of either direction are printed.
+        // If the port's commands are messages as well, both directions are printed.
         if raw.sent && args.port.commands().is_none() {
             asked.sent(raw.bytes);
             if args.recipe.is_none() && !asked.names().is_empty() {
@@ -141,7 +141,7 @@ impl<'m> Messages<'m> {
         Ok(Self { stream, assembler, offset: 0, software: None, exchange: rtde::Exchange::new(recipe) })
     }
 
-    /// Puts the next message into `line`; `false` where more bytes are needed.
+    /// Puts the next message into `line`. Returns `false` if more bytes are needed.
     fn next(&mut self, line: &mut Fields) -> Result<bool, Failure> {
         let offset = self.offset;
         let message = match self.assembler.next_frame() {
@@ -168,7 +168,7 @@ impl<'m> Messages<'m> {
         })
     }
 
-    /// Prints everything that is complete; `false` where nobody reads it any more.
+    /// Prints every complete message. Returns `false` if the reader of the output has gone away.
     fn print(&mut self, line: &mut Fields, output: &mut impl Write) -> Result<bool, Failure> {
         loop {
             match self.next(line) {
@@ -186,7 +186,7 @@ impl<'m> Messages<'m> {
         }
     }
 
-    /// A connection begins: what the one before left unfinished never came.
+    /// Starts a new connection; an incomplete message of the one before is dropped.
     fn begin(&mut self) {
         self.offset = self.offset.saturating_add(self.assembler.buffered() as u64);
         self.assembler.reset();
@@ -197,7 +197,7 @@ impl<'m> Messages<'m> {
         Failure::BadInput(format!("byte {offset}: {error}; is --port right?"))
     }
 
-    /// The end of the input: nothing may be left over.
+    /// Checks at the end of the input that no bytes are left over.
     fn finish(&self) -> Outcome {
         match self.assembler.buffered() {
             0 => Ok(()),
@@ -215,7 +215,7 @@ fn print_realtime(message: &[u8], line: &mut Fields) -> Result<(), WireError> {
     Ok(())
 }
 
-/// Both directions may be in one recording: the header says which.
+/// Prints a datagram. A recording may contain both directions; the header distinguishes them.
 fn print_fri(message: &[u8], line: &mut Fields) -> Result<(), WireError> {
     let header = message.first_chunk().map_or(Ok(fri::Datagram::Measurement), fri::Datagram::of)?;
     match header {
@@ -231,7 +231,8 @@ fn print_fri(message: &[u8], line: &mut Fields) -> Result<(), WireError> {
     Ok(())
 }
 
-/// Forms that depend on the software are decoded from the version message on, and given as raw bytes before.
+/// Prints a message. Forms that depend on the software are decoded from the version message on, and printed as raw
+/// bytes before it.
 fn print_primary(message: &[u8], software: &mut Option<SoftwareVersion>, line: &mut Fields) -> Result<(), WireError> {
     let message = primary::Message::new_checked(message)?;
     if let MessageKind::RobotMessage(robot_message) = message.kind()

@@ -1,4 +1,5 @@
-//! What a controller sends on 30004: replies say types without names, data says neither.
+//! Decodes the packages that a controller sends on 30004. Set-up replies contain types without names, and data
+//! contains neither.
 
 use outrigger_wire::fields::{FieldVisitor, Group, Value as Shown};
 use outrigger_wire::rtde::registry::Direction;
@@ -8,16 +9,17 @@ use outrigger_wire::rtde::{
 
 use outrigger::json::fields::Fields;
 
-/// What is known of one recorded conversation.
+/// The state of one recorded conversation.
 ///
-/// The protocol version is not in the bytes of a recording: it shows in the form of what is sent.
+/// The protocol version is not in the bytes of a recording: it is recognized by the form of the packages.
 pub(super) struct Exchange {
     protocol: Option<Protocol>,
     /// The names given by the user.
     given: Vec<String>,
     /// The type words of the last set-up of outputs.
     answered: Option<Vec<String>>,
-    /// Which of the given names that set-up was about: those that were not found are not asked for again.
+    /// The given names that the last set-up contained. Names that were not found are assumed not to be requested
+    /// again.
     asked: Vec<String>,
 }
 
@@ -28,20 +30,23 @@ impl Exchange {
         Self { protocol: None, asked: given.clone(), given, answered: None }
     }
 
-    /// A connection begins; the names stay.
+    /// Starts a new connection, and keeps the names.
     pub(super) fn begin(&mut self) {
         self.protocol = None;
         self.answered = None;
         self.asked.clone_from(&self.given);
     }
 
-    /// Prints one package; says what is wrong with it.
+    /// Prints one package.
+    ///
+    /// # Errors
+    /// A text that describes the fault of the package.
     pub(super) fn print(&mut self, message: &[u8], line: &mut Fields) -> Result<(), String> {
         let package = Package::new_checked(message).map_err(|error| error.to_string())?;
         let protocol = self.protocol_of(&package);
         let reply = Reply::parse(&package, protocol).map_err(|error| error.to_string())?;
         match reply {
-            // Nobody asks for the version a connection begins with.
+            // A connection begins with this version without a request.
             Reply::ProtocolVersion { accepted: true } => self.protocol = Some(Protocol::V2),
             Reply::Outputs { types, .. } => {
                 self.protocol = Some(protocol);
@@ -54,13 +59,15 @@ impl Exchange {
         Ok(())
     }
 
-    /// The version whose form a package has, where the conversation has not shown it yet.
+    /// Returns the protocol version that the form of a package suggests, as long as the conversation has not shown
+    /// it.
     fn protocol_of(&self, package: &Package<'_>) -> Protocol {
         let is_first = |payload: &[u8]| match (package.package_type, payload) {
             (PackageType::SetupOutputs, list) => {
                 !list.is_empty() && TypeList(list).iter().all(|word| !matches!(word, TypeWord::Other(_)))
             }
-            // Level, then text to the end: what is there does not add up as two counted texts and a level.
+            // Version 1 has a level, followed by text to the end. A text is of version 1 if its bytes do not add up
+            // as two counted texts and a level.
             (PackageType::Text, text) => counted_texts(text) != Some(text.len()),
             (PackageType::Data, values) => self.size() == Some(values.len()),
             _ => false,
@@ -72,7 +79,7 @@ impl Exchange {
         }
     }
 
-    /// A set-up of outputs was answered.
+    /// Records the answer to a set-up of outputs.
     fn learn(&mut self, types: TypeList<'_>) -> Result<(), String> {
         let words: Vec<_> = NameList(types.0).iter().map(|word| String::from_utf8_lossy(word).into_owned()).collect();
         let found = |(name, word): (&String, &String)| (word != "NOT_FOUND").then(|| name.clone());
@@ -90,7 +97,7 @@ impl Exchange {
         Ok(())
     }
 
-    /// The names of the values, made up where nobody said them, and their types as far as they are known.
+    /// Returns the names of the values, placeholders if the user gave none, and their types as far as they are known.
     fn recipe(&self) -> (String, Option<String>) {
         let unnamed = self.asked.is_empty();
         let answered = self.answered.as_ref().map(|words| words.join(","));
@@ -99,7 +106,7 @@ impl Exchange {
         (names, answered)
     }
 
-    /// Calls `use_it` with the recipe of the values, where their types are known.
+    /// Calls `use_it` with the recipe of the values. Fails if a type is unknown.
     fn with_recipe<T>(&self, use_it: impl FnOnce(&DynamicRecipe<'_, '_>) -> T) -> Result<T, String> {
         let (names, answered) = self.recipe();
         let mut memory = vec![Field::EMPTY; NameList(names.as_bytes()).iter().count()];
@@ -117,7 +124,7 @@ impl Exchange {
         Ok(use_it(&recipe))
     }
 
-    /// Bytes of all values, where their types are known.
+    /// Returns the size of all values in bytes; `None` if a type is unknown.
     #[expect(clippy::redundant_closure_for_method_calls, reason = "the method itself is not general over lifetimes")]
     fn size(&self) -> Option<usize> {
         self.with_recipe(|recipe| recipe.size()).ok().flatten()
@@ -131,7 +138,7 @@ impl Exchange {
         }
         self.with_recipe(|recipe| {
             let data = recipe.read(values).map_err(|error| format!("values of another recipe: {error}"))?;
-            // Header and number, without the bytes of the values.
+            // The header and the recipe's number, without the bytes of the values.
             Reply::Data { recipe: number, values: &[] }.visit(package, &mut WithoutValues(line));
             if self.asked.is_empty() {
                 line.begin("values", Group::List);
@@ -148,7 +155,7 @@ impl Exchange {
     }
 }
 
-/// Everything of a package but the field that holds its values.
+/// A visitor that prints every field of a package except the one with its values.
 struct WithoutValues<'j>(&'j mut Fields);
 
 impl FieldVisitor for WithoutValues<'_> {
@@ -165,7 +172,7 @@ impl FieldVisitor for WithoutValues<'_> {
     }
 }
 
-/// How long a text of version 2 is whose lengths these bytes would be.
+/// Returns the length of a text package of version 2 whose length bytes these would be.
 fn counted_texts(text: &[u8]) -> Option<usize> {
     let message = usize::from(*text.first()?);
     let source = usize::from(*text.get(message.saturating_add(1))?);

@@ -1,4 +1,4 @@
-//! Limits of the link, bounds of the checks and the pace of time, chosen by the pauses that were measured on this machine.
+//! The link limits, check bounds and pace of time for the demo, chosen by the pauses measured on this machine.
 
 use std::time::Duration as StdDuration;
 
@@ -9,42 +9,43 @@ use outrigger_wire::robot::SoftwareVersion;
 use outrigger_wire::sensor::SourceId;
 use outrigger_wire::time::Duration;
 
-/// The software of the demo's controller, whose period limits are multiples of.
+/// The software of the demo's controller; limits are multiples of its period.
 pub(super) const SOFTWARE: SoftwareVersion = SoftwareVersion::new(5, 15);
-/// The demo's sensor.
+/// The number of the demo's sensor.
 pub(super) const SENSOR: SourceId = SourceId(0);
 
-/// Pauses up to this leave everything as it is: the default limits have room for several of them in a row.
+/// The longest measured pause that changes nothing, because the default limits allow several of them in a row.
 const QUIET: Duration = Duration::from_millis(6);
-/// The longest pause in two seconds is exceeded in the minute after them; by more than this rarely \[%\].
+/// The reserve for pauses longer than the longest one in two seconds, which occur in the minute after them; longer
+/// ones than this are rare \[%\].
 const RESERVE: u64 = 250;
-/// Limits of the link are widened to this, not further: what is judged with wider ones says little. Longer pauses are met by
-/// slower time.
+/// The widest link limit that is normally used, because checks with wider limits prove little. Longer pauses are
+/// compensated by slower time.
 const WIDEST: Duration = Duration::from_millis(100);
-/// The slowest time: the demo takes minutes in it.
+/// The largest factor by which time is slowed; the demo then takes minutes.
 const SLOWEST: u32 = 8;
-/// Time under the usual limits, once the machine has paused a program all the same.
+/// The factor by which time is slowed under the usual limits, once the machine has paused a program all the same.
 const BECAME_BUSY: u32 = 4;
-/// Only where that does not suffice either, limits are widened to this.
+/// The limit that is used only if slower time does not suffice either.
 const HOPELESS: Duration = Duration::from_millis(150);
-/// The farthest that the workpiece moves in a second \[mm\], by its heave of 8 mm every 9 s.
+/// The fastest motion of the workpiece in a second \[mm\], from its heave of 8 mm every 9 s.
 const FASTEST: f64 = 5.6;
 /// The largest standoff error once the arm has settled, on a quiet machine \[mm\].
 const ERROR: f64 = 1.0;
 
-/// Limits and bounds in force.
+/// The limits and bounds in force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Allowance {
     /// The longest pause that was measured, by the system's clock.
     worst: Duration,
-    /// A state is stale from this age on, by the session's clock; the default's where nothing is widened.
+    /// The age from which on a state is stale, by the session's clock; the default if nothing is widened.
     stale_after: Duration,
     /// The factor by which the session's time passes slower than the system's.
     slowed: u32,
 }
 
 impl Allowance {
-    /// Limits for a machine that was measured to pause programs for up to `worst`.
+    /// Chooses the limits for a machine that was measured to pause programs for up to `worst`.
     pub(super) fn for_pauses(worst: StdDuration) -> Self {
         let worst = Duration::from_micros(u64::try_from(worst.as_micros()).unwrap_or(u64::MAX));
         if worst <= QUIET {
@@ -55,11 +56,12 @@ impl Allowance {
         Self { worst, stale_after, slowed: times(needed, stale_after) }
     }
 
-    /// Returns these limits in slower time, after the machine has paused a program for `length` of the session's time; `None`
-    /// where time is not to be slowed further.
+    /// Returns these limits in slower time, after the machine paused a program for `length` of the session's time.
+    /// Returns `None` if time cannot be slowed further.
     pub(super) fn after(&self, length: Duration) -> Option<Self> {
         let real = length.times(self.slowed.into());
-        // The usual limits are for jitter of a millisecond as well: a machine that has become busy needs more room for that.
+        // The usual limits also cover jitter of a millisecond, and a machine that has become busy needs more margin
+        // for that.
         let least = if self.extra() == Duration::ZERO { BECAME_BUSY } else { 1 };
         let slowed = times(real.times(2), self.stale_after).max(self.slowed + 1).max(least).min(SLOWEST);
         (slowed > self.slowed).then_some(Self { worst: self.worst.max(real), slowed, ..*self })
@@ -132,12 +134,12 @@ impl Allowance {
         config.mode.evidence_age = Some(Duration::from_millis(500) + stale);
         config.mode.remote_evidence_age = Some(Duration::from_millis(500) + stale);
         config.mode.program_timeout = Some(Duration::from_millis(500) + stale);
-        // A command shows late where either side was paused.
+        // A command is confirmed late if either side was paused.
         let patience = u16::try_from(cycles.saturating_mul(2)).unwrap_or(u16::MAX);
         config.mode.following.delay = Some(31);
         config.mode.following.patience = Some(patience);
         config.mode.following.late_patience = Some(patience.max(100));
-        // The text outlasts a pause that is no fault yet: its program is seen to run when that is over.
+        // The text outlasts a pause that is not a fault, and its program is seen to run once the pause is over.
         config.peer.text.hold = stale + Duration::from_millis(20);
         config
     }
@@ -167,7 +169,7 @@ fn whole(span: Duration, of: Duration) -> u32 {
     span.whole(of).and_then(|count| u32::try_from(count).ok()).unwrap_or(u32::MAX)
 }
 
-/// Returns `span` in units of `limit`, rounded up and within the factors by which time is slowed.
+/// Returns `span` in units of `limit`, rounded up and within the factors by which time can be slowed.
 fn times(span: Duration, limit: Duration) -> u32 {
     let count = span.as_micros().div_ceil(limit.as_micros().max(1));
     u32::try_from(count).unwrap_or(SLOWEST).clamp(1, SLOWEST)
@@ -224,7 +226,7 @@ mod tests {
     #[test]
     fn no_bound_reaches_what_a_fault_does() {
         let widest = of(100_000);
-        // A tool that does not follow misses by the whole heave of 8 mm; one at a wrong distance by 5 mm.
+        // A tool that does not follow has an error of the whole heave of 8 mm; one at a wrong distance has 5 mm.
         assert!(widest.error() < 2.5, "{}", widest.error());
         assert!(widest.stall() > (widest.stale_after() + Duration::from_millis(20)).times(4));
     }

@@ -7,7 +7,7 @@ use clap::Args;
 use super::broken::Broken;
 use crate::args::{Web, parse_web};
 
-/// `outrigger demo`.
+/// The arguments of `outrigger demo`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct DemoArgs {
     /// Run for N seconds, at least 30
@@ -16,13 +16,14 @@ pub(crate) struct DemoArgs {
     /// Write a report with plots to this file
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
-    /// Write a moving picture of it to this file, as a README or a slide shows it
+    /// Write a moving picture of the demo to this file, for a README or a slide
     #[arg(long, value_name = "FILE.svg")]
     pub picture: Option<PathBuf>,
-    /// Show it live on a page in a browser; without ADDR:PORT at 127.0.0.1:8750, or another port of the loopback
+    /// Show the demo live on a page in a browser; without ADDR:PORT at 127.0.0.1:8750, or another port of the
+    /// loopback
     #[arg(long, value_name = "ADDR:PORT", num_args = 0..=1, require_equals = false, default_missing_value = "", value_parser = parse_web)]
     pub web: Option<Web>,
-    /// Do something wrong, to see that a check fails
+    /// Cause a fault on purpose, to show that a check fails
     #[arg(long = "break", value_name = "NAME", hide = true)]
     pub broken: Option<Broken>,
 }

@@ -1,5 +1,6 @@
-//! Faults that each make a check fail, however busy the machine is: `outrigger demo --break NAME` does one of them. They are
-//! there to show that bounds are never so wide that a fault passes, and are no part of the demo that people see.
+//! Deliberate faults that each make a check fail, however busy the machine is: `outrigger demo --break NAME` causes
+//! one of them. They show that bounds are never so wide that a fault passes, and are not part of the demo that users
+//! see.
 
 use outrigger_core::engine::Input;
 use outrigger_core::engine::ur::UrConfig;
@@ -10,16 +11,16 @@ use outrigger_wire::time::Duration;
 
 use super::allowance::Allowance;
 
-/// A committed fault.
+/// A deliberate fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Broken {
-    /// The law asks for almost no speed, whatever the distance.
+    /// The law outputs almost no speed, whatever the distance.
     NoGain,
-    /// The law holds another distance than is wanted, by 5 mm.
+    /// The law holds a distance that is wrong by 5 mm.
     WrongDistance,
     /// Commanding continues while the link is stalled.
     NoFallback,
-    /// Commanding goes on with the last reading of a sensor that is gone.
+    /// Commanding continues with the last reading of a sensor that is gone.
     StaleSensor,
     /// Commanding ends for another reason than the one reported.
     WrongReason,
@@ -27,7 +28,7 @@ pub(crate) enum Broken {
     NoReArming,
     /// After a fallback commanding begins again without the operator.
     ResumesByItself,
-    /// The arm goes on where a command has no successor.
+    /// The arm continues to move when no command follows.
     KeepsMoving,
     /// Another client moves the arm.
     SecondCommander,
@@ -40,7 +41,7 @@ pub(crate) enum Broken {
 }
 
 impl Broken {
-    /// Returns the arm's behaviour at the end of a command where the fault changes it.
+    /// Returns the arm's behaviour at the end of a command, if the fault changes it.
     pub(super) const fn after_t(self) -> Option<AfterT> {
         match self {
             Self::KeepsMoving => Some(AfterT::KeepsMoving),
@@ -48,7 +49,7 @@ impl Broken {
         }
     }
 
-    /// Spoils the law.
+    /// Applies the fault to the law.
     pub(super) fn spoil_law(self, law: &mut StandoffConfig) {
         match self {
             Self::NoGain => (law.proportional, law.integral) = (0.01, 0.0),
@@ -57,7 +58,7 @@ impl Broken {
         }
     }
 
-    /// Spoils the configuration.
+    /// Applies the fault to the configuration.
     pub(super) fn spoil_config(self, config: &mut UrConfig) {
         match self {
             Self::NoFallback => *config = Allowance::without_fallback(),

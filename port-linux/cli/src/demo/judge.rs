@@ -13,31 +13,32 @@ use super::script::{Fault, RE_ARMINGS, Round, SETTLING, Script, Stop};
 use super::world::Truth;
 use crate::report::{Check, Verdict};
 
-/// Joint speeds below this are rest \[rad/s\] …
+/// The joint speed below which the arm counts as at rest \[rad/s\] …
 const REST: f32 = 1e-3;
-/// … once they have stayed below it for this long.
+/// … once it has stayed below it for this long.
 const AT_REST_FOR: Duration = Duration::from_millis(50);
-/// Time from the request to commanding.
+/// The longest time from the request to commanding.
 const ARMING_BOUND: Duration = Duration::from_secs(8);
-/// Time that stopping takes at most, as seen by somebody who looks at the mode.
+/// The longest time in which the arm stops, as seen by an observer of the mode.
 const STOPPING: Duration = Duration::from_millis(100);
 
 /// The way in which the arm came to rest after a fault.
 #[derive(Clone, Copy, Debug, Default)]
 struct Rest {
-    /// From the fault to the beginning of rest.
+    /// The time from the fault to the beginning of rest.
     took: Duration,
-    /// The fastest joint until then \[rad/s\].
+    /// The speed of the fastest joint until then \[rad/s\].
     speed: f32,
-    /// The farthest travel of a joint after that \[rad\]: text that was queued in the network arrives late.
+    /// The farthest travel of a joint after that \[rad\], caused by text that was queued in the network and arrives
+    /// late.
     later_travel: f32,
 }
 
-/// The bounds in force, and what they are made of.
+/// The bounds in force, and the values that they are computed from.
 pub(super) struct Bounds<'a> {
     pub(super) allowance: Allowance,
     pub(super) options: &'a Options,
-    /// The pauses of the machine.
+    /// The measured pauses of the machine.
     pub(super) pauses: &'a Pauses,
 }
 
@@ -46,37 +47,37 @@ impl Bounds<'_> {
         self.allowance.config()
     }
 
-    /// The longest time from a fault at `from` to rest: it is seen, or the last command runs out, whichever is later; then the
-    /// arm brakes, and its drives follow with their lag until the speed counts as rest. A pause of the machine that was too
-    /// long for the limits, before somebody saw the arm at rest, is added.
+    /// Returns the longest time from a fault at `from` to rest. It begins when the fault is noticed or the last
+    /// command expires, whichever is later; then the arm brakes, and its drives follow with their lag until the speed
+    /// counts as rest. A pause of the machine that exceeded the limits, before the arm was seen at rest, is added.
     fn rest(&self, fault: Fault, speed: f32, from: Instant, until: Instant) -> Duration {
         let seen = self.seen(fault).max(self.config().peer.text.hold + period());
         seen + self.slack().max(self.paused_between(from, until)) + self.braking(speed)
     }
 
-    /// The longest time from a fault to the limit that it exceeds.
+    /// Returns the longest time from a fault to the limit that it exceeds.
     fn seen(&self, fault: Fault) -> Duration {
         match fault {
             Fault::LinkStall => self.allowance.stale_after() + period(),
-            // Bridged for two cycles, then three zero velocities before the stop.
+            // Readings are bridged for two cycles, then three zero velocities precede the stop.
             Fault::SensorCable => self.allowance.source_age() + period().times(5),
         }
     }
 
-    /// The longest time from a fault at `from` to the end of commanding at `until`: a loop that is woken late, within the limits,
-    /// sees it late.
+    /// Returns the longest time from a fault at `from` to the end of commanding at `until`. A loop that is woken
+    /// late, within the limits, notices the fault late.
     fn fallback(&self, fault: Fault, from: Instant, until: Instant) -> Duration {
         let late = self.allowance.stale_after().percent(50);
         self.seen(fault) + late + self.slack().max(self.paused_between(from, until))
     }
 
-    /// The longest pause of the machine that was too long for the limits.
+    /// Returns the longest pause of the machine that exceeded the limits; zero if there was none.
     fn paused_between(&self, from: Instant, until: Instant) -> Duration {
         let paused = self.pauses.longest(from, until);
         if paused > self.allowance.stale_after().percent(50) { paused } else { Duration::ZERO }
     }
 
-    /// The longest time to rest from the end of commanding, after a pause of the machine.
+    /// Returns the longest time from the end of commanding to rest, after a pause of the machine.
     fn rest_from_stop(&self, speed: f32, paused: Duration) -> Duration {
         self.config().peer.text.hold + period() + self.slack() + paused + self.braking(speed)
     }
@@ -88,20 +89,21 @@ impl Bounds<'_> {
         braking + lag.times(5) + period().times(2)
     }
 
-    /// The time that a pause within the limits may add, on either side of the link.
+    /// Returns the time that a pause within the limits may add, on either side of the link.
     fn slack(&self) -> Duration {
         self.allowance.extra().times(2)
     }
 
-    /// The farthest a joint may move \[rad\] when text arrives that was queued while the link stood still: all of it
-    /// arrives at once, so that one command lives for at most two cycles before the zero velocity behind it.
+    /// Returns the farthest travel of a joint \[rad\] when text arrives that was queued while the link was stalled.
+    /// All of it arrives at once, so that one command is in force for at most two cycles before the zero velocity
+    /// after it.
     fn late_travel(&self, speed: f32) -> f32 {
         let lag = self.options.drive.lag.as_secs_f32();
         speed * (2.0 * period().as_secs_f32() + 2.0 * lag + self.allowance.extra().as_secs_f32())
     }
 
-    /// Returns the pause of this machine that explains why commanding ended at `at` for `reason`: right before the end, and longer
-    /// than half of the limit in force. Pauses of a tenth of it count together.
+    /// Returns the pause of this machine that explains why commanding ended at `at` for `reason`: directly before the
+    /// end, and longer than half of the limit in force. Pauses of a tenth of it count together.
     pub(super) fn paused(pauses: &Pauses, allowance: &Allowance, at: Instant, reason: Reason) -> Option<Duration> {
         let limit = match reason {
             Reason::LocalStall | Reason::StateStale | Reason::StatesMissed | Reason::GradeLow | Reason::NotAtRest => {
@@ -111,7 +113,7 @@ impl Bounds<'_> {
             _ => return None,
         };
         let before = |span: Duration| Instant::from_micros(at.as_micros().saturating_sub(span.as_micros()));
-        // It is noted when it is over, by threads that were paused as well.
+        // A pause is recorded when it is over, by threads that were paused as well.
         let (from, until) = (before(limit.times(2)), at + limit.percent(50));
         let longest = pauses.longest(from, until);
         let together = pauses.covered(before(limit.percent(150)), until, limit.percent(10));
@@ -129,7 +131,7 @@ impl Record {
         self.modes.iter().map(|(at, _)| *at).find(|at| *at > from).unwrap_or(Instant::from_micros(u64::MAX))
     }
 
-    /// Errors while commanding and settled, without the pauses of this machine that ended commanding.
+    /// Returns the errors while commanding and settled, without the pauses of this machine that ended commanding.
     pub(super) fn settled_errors(&self, script: &Script) -> Vec<f64> {
         let paused = |end: Instant| {
             let stop = script.by_this_machine().find(|(stop, _)| stop.at == end);
@@ -145,7 +147,7 @@ impl Record {
         self.truths.iter().filter(|truth| settled(truth.at)).map(|truth| self.error(truth)).collect()
     }
 
-    /// Finds the arm's rest between `fault` and `until`; `None` without a reading in that time.
+    /// Finds the arm's rest between `fault` and `until`. Returns `None` without a reading in that time.
     fn rest_after(&self, fault: Instant, until: Instant) -> Option<Rest> {
         let fastest = |truth: &Truth| truth.speeds.iter().fold(0.0_f32, |most, speed| most.max(speed.abs()));
         let mut rest = Rest { took: until.since(fault), ..Rest::default() };
@@ -179,7 +181,8 @@ impl Record {
         Some(rest)
     }
 
-    /// The fastest motion while the mode allows none, leaving out the time that stopping takes; `None` without a reading.
+    /// Returns the fastest joint speed while the mode permits no motion, apart from the time for stopping. Returns
+    /// `None` without a reading.
     fn unasked_speed(&self, bounds: &Bounds<'_>) -> Option<f32> {
         let mut fastest = None;
         for (from, mode) in &self.modes {
@@ -192,7 +195,7 @@ impl Record {
         fastest
     }
 
-    /// Every check, in the order of the story.
+    /// Returns every check, in the order of the story.
     pub(super) fn checks(&self, script: &Script, bounds: &Bounds<'_>) -> Vec<Check> {
         let mut checks = vec![armed(script), self.error_in_bounds(script, bounds)];
         for round in &script.rounds {
@@ -226,7 +229,7 @@ impl Record {
         checks
     }
 
-    /// Counts the beginnings of arming, and those of them that a request explains: each request explains one.
+    /// Counts how often arming began, and how many of these beginnings a request explains; each request explains one.
     fn begun(&self) -> (usize, usize) {
         let arming: Vec<_> = self.modes.iter().filter(|(_, mode)| *mode == Mode::Arming).map(|(at, _)| *at).collect();
         let (mut requests, mut causes) = (self.requests.iter().peekable(), 0);
@@ -238,7 +241,8 @@ impl Record {
         (arming.len(), causes)
     }
 
-    /// The stops after pauses of this machine, counted openly: each is judged, and only so many are re-armed.
+    /// Checks the stops after pauses of this machine, which are counted openly: each is judged, and the arm is
+    /// re-armed only a limited number of times.
     fn machine_stops(&self, script: &Script, bounds: &Bounds<'_>) -> Option<Check> {
         let mut good = true;
         let lines: Vec<_> = script
@@ -346,12 +350,13 @@ impl Record {
     }
 }
 
-/// Returns the detail of a check that had no reading to judge.
+/// Returns the detail of a check for which there was no reading.
 fn nothing_measured() -> String {
     "nothing was measured: no readings".into()
 }
 
-/// Returns how the arm came to rest after a stop, with the bound of that; `rest` needs readings between the stop and `at_rest`.
+/// Describes how the arm came to rest after a stop, with the bound; `rest` needs readings between the stop and
+/// `at_rest`.
 fn stopped(at_rest: Option<Instant>, rest: Option<(Rest, Duration)>) -> String {
     match (at_rest, rest) {
         (None, _) => "not at rest".into(),

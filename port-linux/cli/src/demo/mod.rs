@@ -1,4 +1,4 @@
-//! `outrigger demo`: everything at once, with no hardware, and it checks itself.
+//! The command `outrigger demo`: runs a simulated arm, sensor and link fault without hardware, and checks the result.
 
 mod allowance;
 mod args;
@@ -55,22 +55,22 @@ use outrigger::show::values::lines;
 use outrigger::show::{Format, tell};
 
 const DISTANCE: f32 = 0.05;
-/// How often the script looks, besides at every state.
+/// The interval at which the script is advanced, besides at every state.
 const GLANCE: Duration = Duration::from_millis(10);
-/// So long a disk may take for the report.
+/// The longest time for writing the report to disk.
 const DISK: StdDuration = StdDuration::from_secs(10);
-/// Duration of the measurement of this machine, before anything else …
+/// The duration of the measurement of this machine, before anything else …
 const MEASURING: StdDuration = StdDuration::from_secs(2);
-/// … in steps of this, between which an operator may end it.
+/// … in steps of this length, between which an operator may end it.
 const STEP: StdDuration = StdDuration::from_millis(50);
 
 /// Runs the command.
 ///
 /// # Errors
-/// [`Failure::Fault`] with the name of the first check that failed; [`Failure::Interrupted`] where an operator ended it.
+/// [`Failure::Fault`] with the name of the first check that failed; [`Failure::Interrupted`] if an operator ended it.
 pub(crate) fn run(args: &DemoArgs) -> Outcome {
     let unwritten = |path: &Path, error| Failure::BadInput(format!("cannot write {}: {error}", path.display()));
-    // Half a minute of work is not done for a page that cannot be written.
+    // The files are checked first, because the work of half a minute would be lost if they could not be written.
     for path in args.report.iter().chain(&args.picture) {
         writable_within(DISK, path).map_err(|error| unwritten(path, error))?;
     }
@@ -101,10 +101,10 @@ pub(crate) fn run(args: &DemoArgs) -> Outcome {
     }
 }
 
-/// Measures for how long this machine pauses programs.
+/// Measures how long this machine pauses programs.
 ///
 /// # Errors
-/// [`Failure::Interrupted`] where an operator ends it.
+/// [`Failure::Interrupted`] if an operator ends it.
 fn measure(operators: &mut Operators) -> Result<Allowance, Failure> {
     let clock = Clock::start();
     let watch = Watch::start(clock)?;
@@ -119,7 +119,7 @@ fn measure(operators: &mut Operators) -> Result<Allowance, Failure> {
     Ok(Allowance::for_pauses(StdDuration::from_micros(worst.as_micros())))
 }
 
-/// The end by an operator, before there is a result.
+/// Returns the failure for a demo that an operator ended before there was a result.
 fn interrupted() -> Failure {
     Failure::Interrupted("ended early, not judged".into())
 }
@@ -130,7 +130,7 @@ fn program() -> String {
     called.unwrap_or_else(|| "outrigger".into())
 }
 
-/// Returns the last words: the verdict, and what to try next by calling `program`.
+/// Returns the final text: the verdict, and commands to try next by calling `program`.
 fn verdict(checks: &[Check], program: &str) -> String {
     let count = |of: fn(&Check) -> bool| checks.iter().filter(|check| of(check)).count();
     let failed = count(Check::failed);
@@ -161,7 +161,7 @@ async fn play(
     real_time: &RealTime,
     allowance: Allowance,
 ) -> Result<(Report, Picture), Failure> {
-    // One for the life of the process: threads of the simulator read it as long as they like.
+    // The clock lives as long as the process, because threads of the simulator may read it at any time.
     let pace: &'static OneClock = Box::leak(Box::default());
     let clock = Clock::paced(pace);
     if allowance.slowed() > 1 {
@@ -235,13 +235,13 @@ fn law() -> StandoffConfig {
     StandoffConfig { proportional: 12.0, integral: 30.0, travel: [0.004, 0.0], ..StandoffConfig::new(SENSOR, DISTANCE) }
 }
 
-/// Returns the page, where one is wanted.
+/// Returns the page, if one is requested.
 fn page(args: &DemoArgs, world: &World) -> Option<Arc<dyn Companion<6>>> {
     let Web(at) = args.web?;
     Some(Arc::new(OnPage::new("demo", at).with_workpiece(world.workpiece())))
 }
 
-/// One value by UDP in binary form, on a port that is free.
+/// Returns the settings of a sensor with one value, by UDP in binary form, on a free port.
 fn sensor_settings(allowance: &Allowance) -> SourceSettings {
     SourceSettings {
         name: "distance".into(),
@@ -289,7 +289,7 @@ struct Demo {
     story: Story,
     watch: Watch,
     world: World,
-    /// By an operator, before there was anything to judge.
+    /// `true` if an operator ended the demo before there was anything to judge.
     ended_early: bool,
 }
 
@@ -320,7 +320,7 @@ impl<'m> Application<6, Ur<'m>, BoxedLaw<6>> for Demo {
                         self.ended_early = true;
                         return Input::Shutdown;
                     }
-                    // The script is the operator here.
+                    // The script takes the place of the operator here.
                     Wish::Request(_) | Wish::Resume(_) | Wish::Release(_) | Wish::Acknowledge | Wish::Look => {}
                 },
                 Some(arrival) = self.sources.next() => if let Arrival::Reading { reading, at, .. } = arrival {
@@ -337,7 +337,7 @@ impl<'m> Application<6, Ur<'m>, BoxedLaw<6>> for Demo {
     }
 
     fn answered(&mut self, turnaround: Duration) {
-        // Of this machine, whatever the pace of the session's time.
+        // Converted into the time of this machine, whatever the pace of the session's time.
         self.story.record.turnarounds.push(turnaround.times(self.pace.0.slowed().into()));
     }
 
@@ -374,7 +374,7 @@ mod tests {
         assert_eq!(commands.len(), 4, "{good}");
         let known: Vec<_> = Cli::command().get_subcommands().map(|command| command.get_name().to_owned()).collect();
         for command in commands {
-            // What a shell does with the rest is the shell's.
+            // The escaping of other characters depends on the shell.
             let command = command.split(" > ").next().unwrap_or_default();
             let words = ["outrigger"].into_iter().chain(command.split(' '));
             let is_known = known.iter().any(|name| command.starts_with(name.as_str()));

@@ -1,5 +1,5 @@
-//! Measures the pauses of this machine: threads that ask to be woken every millisecond note by how much they were late, and
-//! the time that the kernel counts for which the demo's other threads waited for a processor.
+//! Measures the pauses of this machine: threads that are to be woken every millisecond record their delay, and the
+//! kernel counts the time for which the demo's other threads waited for a processor.
 
 use std::fs::{self, File};
 use std::io::{Read as _, Seek as _};
@@ -13,16 +13,16 @@ use outrigger_wire::time::{Duration, Instant};
 use outrigger::exit::Failure;
 use outrigger::host::clock::{Clock, std_now};
 
-/// Threads that measure. One of them may be lucky.
+/// The number of measuring threads; one of them alone may happen to be scheduled well.
 const THREADS: usize = 3;
-/// The period in which each asks to be woken.
+/// The period in which each thread is to be woken.
 const EVERY: StdDuration = StdDuration::from_millis(1);
-/// A thread that works is put off for longer than one that does nothing: while a limit is sought, each works as much as a loop
-/// that answers a robot does.
+/// The work of each thread while a limit is determined, equal to that of a loop that answers a robot. A thread that
+/// works is delayed for longer than one that does nothing.
 const WORK: StdDuration = StdDuration::from_micros(60);
-/// Shorter pauses are not kept.
+/// The shortest pause that is recorded.
 const LEAST: Duration = Duration::from_millis(2);
-/// The number of pauses that are kept.
+/// The largest number of pauses that are recorded.
 const KEPT: usize = 1 << 16;
 
 /// A time in which this machine ran nothing that was due, by the clock of the session.
@@ -32,27 +32,28 @@ pub(super) struct Pause {
     pub(super) until: Instant,
 }
 
-/// Pauses, by their ends.
+/// The recorded pauses, ordered by their ends.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pauses(Vec<Pause>);
 
 impl Pauses {
-    /// Keeps one that is long enough to matter.
+    /// Records a pause that is long enough to matter.
     pub(super) fn note(&mut self, pause: Pause) {
         if pause.until.since(pause.from) >= LEAST && self.0.len() < KEPT {
             self.0.push(pause);
         }
     }
 
-    /// Returns the longest between `from` and `until`, as far as it lies there. Pauses of several threads that overlap are not
-    /// added up: each thread was run in between.
+    /// Returns the longest pause between `from` and `until`, as far as it overlaps with that time. Overlapping pauses
+    /// of several threads are not added up, because each thread ran in between.
     pub(super) fn longest(&self, from: Instant, until: Instant) -> Duration {
         let parts = self.0.iter().map(|pause| pause.until.min(until).since(pause.from.max(from)));
         parts.max().unwrap_or_default()
     }
 
-    /// Returns how much of the time between `from` and `until` pauses of at least `least` took. A state passes through several
-    /// threads: where one waits for a processor after the other, their pauses add up. Where they overlap, they count once.
+    /// Returns the part of the time between `from` and `until` that was taken by pauses of at least `least`. A state
+    /// passes through several threads: if one waits for a processor after the other, their pauses add up. If they
+    /// overlap, they count once.
     pub(super) fn covered(&self, from: Instant, until: Instant, least: Duration) -> Duration {
         let long = self.0.iter().filter(|pause| pause.until.since(pause.from) >= least);
         let mut parts: Vec<_> = long.map(|pause| (pause.from.max(from), pause.until.min(until))).collect();
@@ -66,7 +67,7 @@ impl Pauses {
     }
 }
 
-/// Measures from its start to its end.
+/// Measures pauses from its start until it is dropped.
 #[derive(Debug)]
 pub(super) struct Watch {
     shared: Arc<Shared>,
@@ -79,7 +80,7 @@ struct Shared {
     stop: AtomicBool,
     works: AtomicBool,
     seen: Mutex<Pauses>,
-    /// Threads whose waits the kernel counts.
+    /// The threads whose waits the kernel counts.
     waits: Mutex<Vec<Waits>>,
 }
 
@@ -87,7 +88,7 @@ impl Watch {
     /// Starts to measure, with as much work as a loop has.
     ///
     /// # Errors
-    /// [`Failure::BadInput`] where the system gives no thread.
+    /// [`Failure::BadInput`] if the system provides no thread.
     pub(super) fn start(clock: Clock) -> Result<Self, Failure> {
         let shared = Arc::new(Shared {
             clock,
@@ -106,8 +107,8 @@ impl Watch {
         Ok(watch)
     }
 
-    /// Ends the work of the measuring threads, and begins to read the waiting time of this process's first thread and of those
-    /// with these names, where the kernel counts it.
+    /// Ends the work of the measuring threads, and starts to read the waiting time of this process's first thread and
+    /// of those with these names, if the kernel counts it.
     pub(super) fn look_at(&self, names: &[&str]) {
         self.shared.works.store(false, Ordering::Relaxed);
         let own = std::process::id().to_string();
@@ -120,7 +121,7 @@ impl Watch {
         *self.shared.waits.lock().unwrap_or_else(PoisonError::into_inner) = waits;
     }
 
-    /// Returns everything noted so far.
+    /// Returns everything recorded so far.
     pub(super) fn seen(&self) -> Pauses {
         self.shared.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -139,7 +140,8 @@ impl Drop for Watch {
 impl Shared {
     fn measure(&self, asks_the_kernel: bool) {
         outrigger::host::os::wake_promptly();
-        // From the end of one turn to the end of the next, so that a pause within the work counts as well.
+        // The time runs from the end of one turn to the end of the next, so that a pause within the work counts as
+        // well.
         let mut before = std_now();
         while !self.stop.load(Ordering::Relaxed) {
             std::thread::sleep(EVERY);
@@ -160,7 +162,7 @@ impl Shared {
         }
     }
 
-    /// Notes a pause of this length by the system's time that has just ended.
+    /// Records a pause of this length, in the system's time, that has just ended.
     fn note(&self, length: StdDuration) {
         let (until, length) = (self.clock.now(), self.clock.span(length));
         let from = Instant::from_micros(until.as_micros().saturating_sub(length.as_micros()));
@@ -170,11 +172,11 @@ impl Shared {
     }
 }
 
-/// The time that one thread was ready to run and was not run, as Linux counts it.
+/// The time for which a thread was ready to run and was not scheduled, as Linux counts it.
 #[derive(Debug)]
 struct Waits {
     file: File,
-    /// \[ns\]
+    /// The count at the last reading \[ns\].
     before: u64,
 }
 
@@ -194,7 +196,7 @@ impl Waits {
         StdDuration::from_nanos(added)
     }
 
-    /// The second number of `schedstat` \[ns\].
+    /// Returns the second number of `schedstat` \[ns\].
     fn total(&mut self) -> Option<u64> {
         let mut text = [0; 64];
         self.file.rewind().ok()?;
@@ -245,7 +247,8 @@ mod tests {
         let watch = Watch::start(Clock::start()).expect("threads");
         watch.look_at(&["pauses-0"]);
         std::thread::sleep(StdDuration::from_millis(20));
-        // What a machine does in that time is not the test's; every pause has an end behind its begin.
+        // The other pauses of the machine in that time do not matter to the test; every pause ends after its
+        // beginning.
         assert!(watch.seen().0.iter().all(|pause| pause.until.since(pause.from) >= LEAST));
     }
 }

@@ -1,4 +1,4 @@
-//! The record of a run, and the report made of it.
+//! The record of a run, and the report made from it.
 
 use outrigger_core::link::Grade;
 use outrigger_core::mode::Mode;
@@ -10,29 +10,29 @@ use super::world::{Truth, World};
 use crate::report::picture::{FRAMES_PER_SECOND, Frame, Picture};
 use crate::report::{Check, Figure, Report, plot::grouped, quantile};
 
-/// Everything noted during the run.
+/// The values recorded during the run.
 #[derive(Debug, Default)]
 pub(super) struct Record {
     pub(super) modes: Vec<(Instant, Mode)>,
     pub(super) grades: Vec<(Instant, Grade)>,
     pub(super) events: Vec<(Instant, String)>,
-    /// Age of the newest state whenever the engine was called.
+    /// The age of the newest state at each call of the engine.
     pub(super) ages: Vec<(Instant, Duration)>,
-    /// When each state arrived.
+    /// The times of arrival of the states.
     pub(super) arrivals: Vec<Instant>,
-    /// From the end of the read that completed a state to the end of writing the text that it caused.
+    /// The times from the end of the read that completed a state to the end of writing the text that it caused.
     pub(super) turnarounds: Vec<Duration>,
     pub(super) truths: Vec<Truth>,
     pub(super) wanted_distance: f64,
     pub(super) bridged: u32,
-    /// Times of the story's requests.
+    /// The times of the story's requests.
     pub(super) requests: Vec<Instant>,
-    /// When a fault was done or put right, in few words.
+    /// The times at which a fault was caused or repaired, each with a short description.
     pub(super) faults: Vec<(Instant, &'static str)>,
 }
 
 impl Record {
-    /// The moments to be drawn: at work, at rest after the first fault, and at work again.
+    /// Returns the moments to be drawn: at work, at rest after the first fault, and at work again.
     fn moments(&self, script: &Script) -> Vec<(Instant, &'static str)> {
         let Some(first) = script.rounds.first() else { return vec![] };
         [
@@ -49,7 +49,8 @@ impl Record {
         self.truths.get(self.truths.partition_point(|truth| truth.at < at)).or(self.truths.last())
     }
 
-    /// From just before commanding begins to the second that begins it again after the first fault, as it passed.
+    /// Returns the moving picture, from just before commanding begins until the arm has settled again after the first
+    /// fault, at the original speed.
     pub(super) fn picture(&self, script: &Script, world: &World) -> Picture {
         let begins =
             script.armed.map_or(Instant::ZERO, |at| Instant::from_micros(at.as_micros().saturating_sub(1_500_000)));
@@ -78,7 +79,7 @@ impl Record {
         }
     }
 
-    /// The page.
+    /// Returns the report.
     pub(super) fn report(
         &self,
         script: &Script,
@@ -145,7 +146,7 @@ pub(super) fn ms(span: Duration) -> f64 {
     span.as_micros() as f64 / 1e3
 }
 
-/// Returns the root mean square; `None` of no values.
+/// Returns the root mean square; `None` if there are no values.
 pub(super) fn rms(values: &[f64]) -> Option<f64> {
     let squares = values.iter().fold(0.0, |sum, value| sum + value * value);
     (!values.is_empty()).then(|| (squares / values.len() as f64).sqrt())

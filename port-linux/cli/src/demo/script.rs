@@ -1,40 +1,41 @@
-//! The demo's story: arm, work, lose the link, recover, lose the sensor, recover, end. An operator who follows a
-//! script; every step has a deadline, so that the story ends whatever happens.
+//! The demo's story: arm, work, lose the link, recover, lose the sensor, recover, end. It acts as an operator who
+//! follows a script; every step has a deadline, so that the story ends whatever happens.
 
 use outrigger_core::engine::Input;
 use outrigger_core::mode::{Epoch, Mode};
 use outrigger_core::robot::{Reason, ReasonSet};
 use outrigger_wire::time::{Duration, Instant};
 
-/// How long to wait for one step.
+/// The longest wait for one step.
 const PATIENCE: Duration = Duration::from_secs(8);
 /// The time between a fallback and its acknowledgement, by the system's clock …
 const PAUSE: Duration = Duration::from_millis(2_500);
-/// … and at least by the session's: until then the arm is watched at rest, and queued text arrives.
+/// … and at least by the session's. Until then the arm is observed at rest, and queued text arrives.
 const LEAST_PAUSE: Duration = Duration::from_millis(900);
-/// A shorter one where nothing was injected.
+/// The time before the acknowledgement if no fault was injected.
 const SHORT_PAUSE: Duration = Duration::from_millis(500);
-/// The number of times the arm is re-armed after this machine has paused a program for too long.
+/// The largest number of times that the arm is re-armed after this machine paused a program for too long.
 pub(super) const RE_ARMINGS: usize = 3;
-/// The time after arming in which the error does not count yet: the tool comes from afar.
+/// The time after arming in which the error does not count yet, because the tool approaches from a distance.
 pub(super) const SETTLING: Duration = Duration::from_secs(4);
-/// The time that the arm works before the next fault, or the end.
+/// The time for which the arm works before the next fault, or the end.
 const WORKING: Duration = Duration::from_secs(5);
-/// A story of slowed time is not shorter by its own: its steps take as long as they take.
+/// The shortest duration of a story in slowed time, by the session's clock, because its steps take as long as they
+/// take.
 const LEAST: Duration = Duration::from_secs(16);
 
-/// What is done to the arm's surroundings.
+/// A fault in the arm's surroundings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
-    /// Nothing crosses the connections of states and commands for a while.
+    /// No data passes on the connections of states and commands for a while.
     LinkStall,
     /// The sensor's cable is pulled.
     SensorCable,
 }
 
 impl Fault {
-    /// What commanding may end with. A stalled stream is seen by its age and by its missing states, whichever
-    /// limit is reached first.
+    /// Returns the reasons with which commanding may end. A stalled stream is noticed by its age and by its missing
+    /// states, whichever limit is reached first.
     pub(super) const fn expected(self) -> &'static [Reason] {
         match self {
             Self::LinkStall => &[Reason::StateStale, Reason::StatesMissed],
@@ -42,7 +43,7 @@ impl Fault {
         }
     }
 
-    /// The same on a picture.
+    /// Returns a short text for a picture.
     pub(super) const fn short(self) -> &'static str {
         match self {
             Self::LinkStall => "link stands still",
@@ -62,22 +63,22 @@ impl Fault {
     }
 }
 
-/// What the script asks for.
+/// An action that the script requires.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Ask {
-    /// An input of the engine.
+    /// Pass this input to the engine.
     Engine(Input),
-    /// Something goes wrong.
+    /// Cause this fault.
     Inject(Fault),
-    /// It is put right.
+    /// Repair this fault.
     Repair(Fault),
-    /// This machine has paused a program for so long: slow time, where that helps.
+    /// Slow the time if that helps, because this machine paused a program for this long.
     Slow(Duration),
-    /// The story is over.
+    /// End the story.
     End,
 }
 
-/// What the script looks at.
+/// The state of the session that the script reads.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sight {
     pub(super) now: Instant,
@@ -89,27 +90,27 @@ pub(super) struct Sight {
     pub(super) moves: bool,
 }
 
-/// Returns the pause of this machine that explains why commanding ended at that time for that reason.
+/// A function that returns the pause of this machine that explains why commanding ended at that time for that reason.
 pub(super) type Paused<'a> = &'a dyn Fn(Instant, Reason) -> Option<Duration>;
 
-/// Commanding that ended, or arming that was broken off, without a fault of the story.
+/// An end of commanding or of arming without a fault of the story.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stop {
     pub(super) at: Instant,
     pub(super) reason: Reason,
-    /// The pause of this machine that explains it; `None` where there was none.
+    /// The pause of this machine that explains it; `None` if there was none.
     pub(super) paused: Option<Duration>,
     pub(super) at_rest: Option<Instant>,
 }
 
-/// One fault and what followed.
+/// One fault and its consequences.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Round {
     pub(super) fault: Fault,
-    /// When it is due.
+    /// The time at which the fault is due.
     due: Instant,
     pub(super) injected: Option<Instant>,
-    /// When commanding ended, and why.
+    /// The time at which commanding ended, and the reason.
     pub(super) fell_back: Option<(Instant, Reason)>,
     pub(super) at_rest: Option<Instant>,
     pub(super) re_armed: Option<Instant>,
@@ -117,35 +118,35 @@ pub(super) struct Round {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
-    /// Until nothing speaks against commanding.
+    /// Waiting until every precondition holds.
     Ready,
-    /// Until commanding.
+    /// Waiting until the arm is commanded.
     Arming,
-    /// Until the next fault, or the end.
+    /// Working until the next fault, or the end.
     Working,
-    /// Until commanding has ended and the arm rests, after a fault of the story.
+    /// Waiting until commanding has ended and the arm rests, after a fault of the story.
     FallingBack,
-    /// Until the arm rests after a fallback that is not the story's.
+    /// Waiting until the arm rests after a fallback that the story did not cause.
     Recovering,
-    /// Looking at the latched reason.
+    /// Showing the latched reason for a while.
     Pausing,
-    /// Until the arm rests at the end.
+    /// Waiting until the arm rests at the end.
     Ending,
     Over,
 }
 
-/// The story as far as it has been told.
+/// The progress of the story.
 #[derive(Clone, Debug)]
 pub(super) struct Script {
     step: Step,
-    /// When the step began.
+    /// The time at which the step began.
     since: Instant,
-    /// How long to look at what happened.
+    /// The time for which the latched reason is shown.
     pause: Duration,
     /// The factor by which the story's time passes slower than the system's.
     slowed: u32,
     end: Instant,
-    /// The stop that is looked at, until it is known whose doing it was.
+    /// The stop whose cause is not determined yet.
     under_review: Option<Stop>,
     /// Every stop without a fault of the story.
     pub(super) stops: Vec<Stop>,
@@ -153,13 +154,13 @@ pub(super) struct Script {
     pub(super) rounds: Vec<Round>,
     pub(super) requested: Option<Instant>,
     pub(super) armed: Option<Instant>,
-    /// When the arm was at rest after the last release.
+    /// The time at which the arm was at rest after the last release.
     pub(super) ended: Option<Instant>,
 }
 
 impl Script {
-    /// A story of `seconds` by the system's clock, beginning at `now`; longer where time is slowed so far that nothing could
-    /// be told in them.
+    /// Creates a story of `seconds` by the system's clock that begins at `now`. It is longer if time is slowed so far
+    /// that nothing could happen within them.
     pub(super) fn new(now: Instant, seconds: u64, slowed: u32) -> Self {
         let whole =
             Duration::from_micros(Duration::from_secs(seconds).as_micros() / u64::from(slowed.max(1))).max(LEAST);
@@ -181,7 +182,7 @@ impl Script {
         }
     }
 
-    /// From `now` on time passes slower: what is left is told without waiting.
+    /// Slows the time from `now` on, and makes the remaining steps due without waiting.
     pub(super) fn slow(&mut self, now: Instant, slowed: u32) {
         self.slowed = slowed;
         self.end = self.end.min(now);
@@ -190,17 +191,17 @@ impl Script {
         }
     }
 
-    /// Whether every step was told.
+    /// Returns `true` if every step was completed.
     pub(super) fn is_complete(&self) -> bool {
         self.ended.is_some() && self.rounds.iter().all(|round| round.re_armed.is_some())
     }
 
-    /// The stops that this machine caused.
+    /// Returns the stops that this machine caused.
     pub(super) fn by_this_machine(&self) -> impl Iterator<Item = (&Stop, Duration)> {
         self.stops.iter().filter_map(|stop| Some((stop, stop.paused?)))
     }
 
-    /// The mode changed because of `reason`.
+    /// Records a change of mode because of `reason`.
     pub(super) fn fell_back(&mut self, at: Instant, reason: Reason) {
         match self.rounds.get_mut(self.current).filter(|_| self.step == Step::FallingBack) {
             Some(round) => {
@@ -209,7 +210,7 @@ impl Script {
             None if !reason.is_release() && matches!(self.step, Step::Arming | Step::Working) => {
                 self.under_review.get_or_insert(Stop { at, reason, paused: None, at_rest: None });
             }
-            // At the end the arm is to rest by the release.
+            // At the end the arm is to come to rest by the release.
             None if !reason.is_release() && self.step == Step::Ending => {
                 self.stops.push(Stop { at, reason, paused: None, at_rest: None });
             }
@@ -217,7 +218,7 @@ impl Script {
         }
     }
 
-    /// What to do now, one thing at a time.
+    /// Returns the next action, one at a time; `None` if none is due.
     pub(super) fn next(&mut self, sight: Sight, paused: Paused<'_>) -> Option<Ask> {
         let Sight { now, mode, epoch, latch, unmet, .. } = sight;
         if !matches!(self.step, Step::Working | Step::Over) && now.since(self.since) > PATIENCE {
@@ -287,21 +288,21 @@ impl Script {
         }
     }
 
-    /// Commanding has ended without a fault of the story.
+    /// Starts the recovery after commanding ended without a fault of the story.
     fn recover(&mut self, now: Instant) -> Option<Ask> {
         self.go(Step::Recovering, now);
         None
     }
 
-    /// Decides whose doing the stop was, now that everything is known of it. Without a fault of the story the arm is re-armed a
-    /// few times, whoever it was: a stop that nothing explains fails its check anyway.
+    /// Determines the cause of a stop, now that all facts are known. Without a fault of the story the arm is re-armed
+    /// a few times, whatever the cause: an unexplained stop fails its check anyway.
     fn review(&mut self, now: Instant, paused: Paused<'_>) -> Option<Ask> {
         if let Some(round) = self.rounds.get_mut(self.current)
             && let (Some((at, reason)), Some(_)) = (round.fell_back, round.at_rest)
             && !round.fault.expected().contains(&reason)
             && let Some(length) = paused(at, reason)
         {
-            // The machine was before the fault: the round is done again.
+            // A pause of the machine preceded the fault, so the round is repeated.
             self.under_review = Some(Stop { at, reason, paused: Some(length), at_rest: round.at_rest });
             *round = Round { due: now, injected: None, fell_back: None, at_rest: None, ..*round };
         }
@@ -312,7 +313,7 @@ impl Script {
                 return self.end_early(now);
             }
             if let Some(length) = length {
-                // The same step goes on with what is due now.
+                // The same step continues with the next action that is due.
                 return Some(Ask::Slow(length));
             }
         }
@@ -344,7 +345,7 @@ mod tests {
         Sight { now: at(seconds), mode, epoch: Epoch::default(), latch, unmet, moves: true }
     }
 
-    /// The machine paused nothing.
+    /// Explains no stop, like a machine without pauses.
     fn quiet(_: Instant, _: Reason) -> Option<Duration> {
         None
     }
@@ -409,7 +410,8 @@ mod tests {
         assert_eq!(script.stops.len(), 1);
     }
 
-    /// Commanding ends for `reason` every ten seconds: acknowledgements, and the last thing asked for.
+    /// Ends commanding for `reason` every ten seconds. Returns the script, the number of acknowledgements, and the
+    /// last action.
     fn ends_again_and_again(reason: Reason, paused: Paused<'_>) -> (Script, usize, Option<Ask>) {
         let mut script = Script::new(Instant::ZERO, 1_000, 1);
         let mut told = Vec::new();
@@ -473,7 +475,7 @@ mod tests {
         script.slow(at(4), 4);
         assert_eq!(script.next(sight(7, Mode::Command, None, true), &quiet), None);
         assert_eq!(script.next(sight(8, Mode::Command, None, true), &quiet), Some(Ask::Inject(Fault::LinkStall)));
-        // From the beginning, it has no more seconds of the system's time than were asked for, as far as they suffice.
+        // From the start, it takes no more seconds of the system's time than requested, as far as they suffice.
         let script = Script::new(Instant::ZERO, 100, 2);
         assert_eq!(script.end, Instant::ZERO + Duration::from_millis(47_500));
         assert_eq!(Script::new(Instant::ZERO, 50, 8).end, Instant::ZERO + LEAST.percent(95));

@@ -1,5 +1,5 @@
-//! The demo without sockets, clock and screen: it reads a session and returns inputs for it and changes to its surroundings.
-//! A test plays the same story in virtual time.
+//! The demo without sockets, clock and screen: reads a session, and returns inputs for it and changes to its
+//! surroundings. A test plays the same story in virtual time.
 
 use std::collections::VecDeque;
 
@@ -19,7 +19,7 @@ use super::record::Record;
 use super::script::{Ask, Fault, Script, Sight};
 use super::world;
 
-/// The period of a committed fault that is not announced.
+/// The period of a deliberate fault that is not announced.
 const SECRETLY_EVERY: Duration = Duration::from_millis(2_500);
 
 /// The period in which a session that resumes by itself tries to.
@@ -28,27 +28,27 @@ const SOON: Duration = Duration::from_millis(100);
 /// A change that the story makes to its surroundings.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Effect {
-    /// Says this.
+    /// Show this text.
     Say(String),
-    /// The link stands still for so long, from now on.
+    /// Stall the link for this time, from now on.
     StallLink(Duration),
-    /// The sensor's cable is pulled, or plugged in again.
+    /// Pull the sensor's cable (`true`), or plug it in again.
     PullCable(bool),
-    /// Time passes so many times slower than the system's.
+    /// Let time pass this many times slower than the system's.
     Slow(u32),
-    /// Another client begins to command.
+    /// Let another client command the arm.
     SecondCommander,
 }
 
-/// The story as it goes.
+/// The story in progress.
 pub(super) struct Story {
     pub(super) script: Script,
     pub(super) record: Record,
     pub(super) allowance: Allowance,
     broken: Option<Broken>,
-    /// Inputs that the engine has not taken yet.
+    /// The inputs that the engine has not taken yet.
     inputs: VecDeque<Input>,
-    /// Requests among them so far.
+    /// The number of requests among the inputs so far.
     requests: usize,
     newest: ControllerTime,
     pub(super) figures: Option<Figures>,
@@ -57,7 +57,7 @@ pub(super) struct Story {
 }
 
 impl Story {
-    /// A story of `seconds` by the system's clock that begins at `now`.
+    /// Creates a story of `seconds` by the system's clock that begins at `now`.
     pub(super) fn new(now: Instant, seconds: u64, distance: f32, allowance: Allowance, broken: Option<Broken>) -> Self {
         Self {
             script: Script::new(now, seconds, allowance.slowed()),
@@ -72,7 +72,7 @@ impl Story {
         }
     }
 
-    /// Returns what the engine is to be told next.
+    /// Returns the next input for the engine.
     pub(super) fn input(&mut self) -> Option<Input> {
         let input = self.inputs.pop_front()?;
         let lost = self.broken.is_some_and(|broken| broken.loses(&input, self.requests));
@@ -80,7 +80,7 @@ impl Story {
         if lost { self.input() } else { Some(input) }
     }
 
-    /// Takes what happened in the session.
+    /// Handles an event of the session.
     pub(super) fn event(&mut self, now: Instant, event: &Event<UrEvent>) {
         match event {
             Event::Transition(transition) => {
@@ -100,7 +100,7 @@ impl Story {
         }
     }
 
-    /// Looks at the session and goes on with the story. `pauses` is what was measured of the machine so far.
+    /// Reads the session and advances the story. `pauses` returns the pauses measured so far.
     pub(super) fn observe<L: Law<6>>(
         &mut self,
         engine: &Engine<'_, 6, Ur<'_>, L>,
@@ -166,7 +166,7 @@ impl Story {
         }
     }
 
-    /// This machine has paused a program for `length`.
+    /// Slows the time if possible, after this machine paused a program for `length`.
     fn slow(&mut self, now: Instant, length: Duration, effects: &mut Vec<Effect>) {
         let slower = self.allowance.after(length);
         if let Some(slower) = slower {
@@ -184,13 +184,13 @@ impl Story {
         self.record.events.push((now, text));
     }
 
-    /// Does what a committed fault does by itself; `by_itself` is what an operator could do now.
+    /// Applies a deliberate fault that acts by itself; `by_itself` is the input that an operator could make now.
     fn spoil(&mut self, now: Instant, mode: Mode, by_itself: Option<Input>) -> Vec<Effect> {
         let due = now.since(self.secret) >= SECRETLY_EVERY;
         let begun = self.script.armed.is_some();
         let effect = match self.broken {
             Some(Broken::ResumesByItself) if mode == Mode::Monitor && begun && now.since(self.secret) >= SOON => {
-                // Not by the story: no request of it is noted.
+                // The story makes no request here, so none is recorded.
                 self.inputs.extend(by_itself);
                 self.secret = now;
                 None

@@ -1,5 +1,6 @@
-//! The whole story in virtual time: engine, simulated controller, workpiece and sensor, with pauses of the machine as a
-//! test wants them. Every bound that is in force on some machine is tried, and every committed fault under it.
+//! Tests of the whole story in virtual time: engine, simulated controller, workpiece and sensor, with pauses of the
+//! machine chosen by the test. Every bound that applies on some machine is tested, and every deliberate fault with
+//! it.
 
 use std::time::Duration as StdDuration;
 
@@ -30,16 +31,16 @@ use outrigger::maker::ur::Windows;
 const LONGEST: Duration = Duration::from_secs(200);
 const READING_EVERY: Duration = Duration::from_millis(2);
 
-/// A machine: which of the two sides it keeps waiting at a time, and until when.
+/// A machine: a function that returns which of the two sides is paused at a time, and until when.
 type Machine = fn(Instant) -> Held;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Held {
-    /// The session is not run until then.
+    /// The time until which the session does not run.
     session: Option<Instant>,
-    /// The controller is not run until then, and makes up for it at once.
+    /// The time until which the controller does not run; it then catches up at once.
     controller: Option<Instant>,
-    /// The threads that measure notice it.
+    /// `true` if the measuring threads notice the pause.
     noticed: bool,
 }
 
@@ -47,7 +48,7 @@ fn quiet(_: Instant) -> Held {
     Held::default()
 }
 
-/// Every `every` ms both sides in turn are paused for `length` ms.
+/// Pauses both sides in turn, every `every` ms, for `length` ms.
 fn paused_by(now: Instant, every: u64, length: u64, noticed: bool) -> Held {
     let millis = now.as_micros() / 1_000;
     let (turn, into) = (millis / every, millis % every);
@@ -158,7 +159,7 @@ impl Rig<'_> {
         }
     }
 
-    /// One turn of the session's loop.
+    /// Runs one turn of the session's loop.
     fn session(&mut self) {
         for link in (0..LinkId::MOST as u8).filter_map(LinkId::new) {
             while let Some(conn) = self.connections[link.index()] {
@@ -173,7 +174,7 @@ impl Rig<'_> {
                     let taken = rest.len().min(window.len());
                     window[..taken].copy_from_slice(&rest[..taken]);
                     rest = &rest[taken..];
-                    // More of it may be waiting: as on a socket, all of it is read at once.
+                    // More data may be waiting. As on a socket, all of it is read at once.
                     self.engine.commit(link, taken, self.now, self.now);
                     self.drain();
                 }
@@ -239,15 +240,15 @@ impl Rig<'_> {
                 Effect::StallLink(span) => stall(&mut self.controller, self.now, span),
                 Effect::PullCable(pulled) => self.cable_pulled = pulled,
                 Effect::SecondCommander => self.controller.act(Action::SecondCommander(Some(0.05))),
-                // The clock of a test has no other to be slower than.
+                // A test's clock has no other clock that it could be slower than.
                 Effect::Say(_) | Effect::Slow(_) => {}
             }
         }
     }
 }
 
-/// The longest pause in two seconds of some machines \[ms\]: one for the usual limits, one for the widest, and one with time
-/// slowed as far as it goes.
+/// The longest pause in two seconds of several machines \[ms\]: one for the usual limits, one for the widest, and one
+/// with time slowed as far as possible.
 const MACHINES: [u64; 3] = [4, 30, 10_000];
 
 #[test]
@@ -305,7 +306,7 @@ fn every_committed_fault_fails_its_check_under_every_limit() {
             Broken::NoRelease => "told-to-the-end",
         };
         for worst in MACHINES {
-            // A machine with pauses gives no excuse either.
+            // A machine with pauses is no excuse either.
             for machine in [quiet as Machine, |now| paused_by(now, 430, 30, true)] {
                 if machine(Instant::from_micros(500_000)) != Held::default() && worst == MACHINES[0] {
                     continue;

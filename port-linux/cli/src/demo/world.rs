@@ -1,5 +1,5 @@
-//! What the demo works on: a simulated controller behind kernel TCP, a workpiece that heaves under the tool, and
-//! a distance sensor that sends what it reads as UDP datagrams.
+//! The surroundings of the demo: a simulated controller behind kernel TCP, a workpiece that heaves under the tool,
+//! and a distance sensor that sends its readings as UDP datagrams.
 
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,43 +25,45 @@ use crate::report::scene::Scene;
 use outrigger::exit::Failure;
 use outrigger::host::clock::{Clock, Pace, std_duration, std_now};
 
-/// The demo's arm.
+/// The model of the demo's arm.
 pub(super) const MODEL: RobotModel = RobotModel::Ur5e;
-/// How far the tool begins from the workpiece \[m\].
+/// The distance of the tool from the workpiece at the start \[m\].
 const START_DISTANCE: f64 = 0.07;
-/// Length of the workpiece that is drawn \[m\].
+/// The length of the workpiece that is drawn \[m\].
 const WORKPIECE: f64 = 0.4;
-/// The sensor's pace.
+/// The interval of the sensor's readings.
 const READING_EVERY: Duration = Duration::from_millis(2);
-/// Points of the workpiece that a picture shows to each side of the tool, and how far they are from each other \[m\].
+/// The number of points of the workpiece that a picture shows to each side of the tool, and their distance from each
+/// other \[m\].
 const SEEN: i32 = 30;
 const STEP: f64 = 0.01;
-/// Where to look for free ports first.
+/// The first port base that is tried when free ports are searched for.
 const FIRST_BASE: u16 = 40_000;
 
-/// The simulation's own truth at one instant.
+/// The true state of the simulation at one instant.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Truth {
     pub(super) at: Instant,
-    /// Distance from the tool to the workpiece along the tool's axis \[m\], without the sensor's noise.
+    /// The distance from the tool to the workpiece along the tool's axis \[m\], without the sensor's noise.
     pub(super) distance: f64,
-    /// Joint speeds \[rad/s\].
+    /// The joint speeds \[rad/s\].
     pub(super) speeds: [f32; 6],
-    /// Joint positions \[rad\].
+    /// The joint positions \[rad\].
     pub(super) joints: [f32; 6],
-    /// Time of the simulation, by which the workpiece heaves.
+    /// The time of the simulation, which determines the heave of the workpiece.
     pub(super) simulated: SimTime,
 }
 
 /// The workpiece's amplitude \[m\] and period \[s\].
 const HEAVE: (f64, f64) = (0.008, 9.0);
-/// A fault is done where the workpiece moves at least at this share of its highest speed: an arm at rest stops at once.
+/// The share of its highest speed at which the workpiece must move for a fault to be caused. Otherwise the arm would
+/// be nearly at rest and stop at once.
 const BRISK: f64 = 0.6;
 
-/// Names of the threads that must not be kept waiting, as the system shows them.
+/// The names of the threads that must not be delayed, as the system shows them.
 pub(super) const THREADS: [&str; 2] = ["controller", "distance-sensor"];
 
-/// The clock of the simulator, which is the session's as well.
+/// The clock of the simulator, which is also the session's.
 #[derive(Debug, Default)]
 pub(super) struct OneClock(pub(super) tcp::Clock);
 
@@ -79,19 +81,19 @@ impl Pace for OneClock {
     }
 }
 
-/// The workpiece moves fast enough at this time.
+/// Returns `true` if the workpiece moves fast enough at this time.
 pub(super) fn moves(at: Instant) -> bool {
     let (_, period) = HEAVE;
     (std::f64::consts::TAU * at.since(Instant::ZERO).as_secs_f64() / period).cos().abs() >= BRISK
 }
 
-/// The simulated controller's options.
+/// Returns the simulated controller's options.
 pub(super) fn options(broken: Option<Broken>) -> Options {
     let options = Options::new(MODEL, SOFTWARE);
     Options { after_t: broken.and_then(Broken::after_t).or(options.after_t), ..options }
 }
 
-/// The workpiece under this controller's tool.
+/// Returns the workpiece under this controller's tool.
 pub(super) fn surface(controller: &Controller) -> Surface {
     let tool = controller.truth().tool();
     let [x, y, z] = tool.position;
@@ -104,7 +106,7 @@ pub(super) fn surface(controller: &Controller) -> Surface {
     }
 }
 
-/// For `span`, from `at` on, nothing crosses the connections of states and commands; then everything at once.
+/// Stalls the connections of states and commands for `span`, from `at` on. Afterwards everything arrives at once.
 pub(super) fn stall(controller: &mut Controller, at: Instant, span: Duration) {
     let at = SimTime::from_micros(at.as_micros()).max(controller.now());
     let fault = Fault::new(FaultKind::Stall, at, Some(std_duration(span)));
@@ -113,7 +115,7 @@ pub(super) fn stall(controller: &mut Controller, at: Instant, span: Duration) {
     }
 }
 
-/// The truth behind a moment of the controller's arm; none where the tool does not look at the workpiece.
+/// Returns the true state at a moment of the controller's arm; `None` if the tool does not point at the workpiece.
 pub(super) fn truth(surface: &Surface, moment: &Moment) -> Option<Truth> {
     let distance = surface.distance(moment.tool.position, moment.tool.z_axis(), moment.at)?;
     let [joints, speeds] = [moment.q, moment.qd].map(|values| values.map(|value| value as f32));
@@ -173,17 +175,17 @@ impl World {
         })
     }
 
-    /// Where the controller's ports begin.
+    /// Returns the port base of the controller.
     pub(super) fn port_base(&self) -> u16 {
         self.controller.port_base()
     }
 
-    /// From `at` on, for `span`, nothing crosses the connections of states and commands; then everything at once.
+    /// Stalls the connections of states and commands for `span`, from `at` on. Afterwards everything arrives at once.
     pub(super) fn stall(&self, at: Instant, span: Duration) {
         stall(&mut self.controller.controller(), at, span);
     }
 
-    /// Another client begins to command the arm.
+    /// Lets another client command the arm.
     pub(super) fn second_commander(&self) {
         self.controller.controller().act(Action::SecondCommander(Some(0.05)));
     }
@@ -193,7 +195,7 @@ impl World {
         self.silent.store(pulled, Ordering::Relaxed);
     }
 
-    /// Arm and workpiece as they were at this instant, to be drawn.
+    /// Returns the arm and the workpiece at this instant, for a drawing.
     pub(super) fn scene(&self, truth: &Truth) -> Scene {
         let chain = KinematicChain::new(DhParameters::of(MODEL), &self.tool_centre);
         let joints = JointPositions(truth.joints);
@@ -201,7 +203,7 @@ impl World {
         let wide = |point: [f32; 3]| point.map(f64::from);
         let looks = wide(rotation.z);
         let tool = wide(tool);
-        // Along the line on which the arm stands, as far as the picture shows.
+        // The profile is taken along the line from the arm's base through the tool, as far as the picture shows.
         let away = tool[0].hypot(tool[1]).max(1e-6);
         let along = [tool[0] / away, tool[1] / away, 0.0];
         let profile = (-SEEN..=SEEN).filter_map(|step| {
@@ -217,7 +219,7 @@ impl World {
         }
     }
 
-    /// The workpiece as it stands whenever that is asked for, for a picture.
+    /// Returns a function that provides the current shape of the workpiece, for a picture.
     pub(super) fn workpiece(&self) -> Box<dyn FnMut() -> Option<Workpiece> + Send> {
         let (surface, controller) = (self.surface.clone(), Arc::clone(&self.controller));
         Box::new(move || {
@@ -226,7 +228,7 @@ impl World {
         })
     }
 
-    /// Everything the simulation itself knows, in the order of time.
+    /// Returns the true states of the simulation so far, in the order of time.
     pub(super) fn truths(&self) -> Vec<Truth> {
         self.truths.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -242,7 +244,7 @@ impl Drop for World {
     }
 }
 
-/// Heights of `surface` over a square around its origin.
+/// Returns the heights of `surface` over a square around its origin.
 fn workpiece(surface: &Surface, now: SimTime) -> Workpiece {
     let [n, u, v] = surface.basis();
     let along = |i: usize| (i as f64 / (SIDE - 1) as f64 - 0.5) * WORKPIECE;
@@ -258,7 +260,7 @@ fn no_socket(error: std::io::Error) -> Failure {
     Failure::BadInput(format!("cannot open a UDP socket on the loopback: {error}"))
 }
 
-/// The sensor on its own thread, as a device on the network would be.
+/// The sensor on its own thread, like a device on the network.
 struct Sensor {
     clock: Clock,
     socket: UdpSocket,
@@ -282,7 +284,7 @@ impl Sensor {
             let reading = self.read();
             if let Some(value) = reading.filter(|_| !self.silent.load(Ordering::Relaxed)) {
                 let reading = Reading { seq, value: SampleValue::scalar(value) };
-                // Nobody listening is what the far end of a cable looks like.
+                // A failure to send is ignored, because a sensor does not notice an unplugged cable either.
                 let _ = self.socket.send_to(reading.to_datagram(&mut bytes), self.to);
             }
             due = (due + READING_EVERY).max(self.clock.now());
@@ -290,7 +292,7 @@ impl Sensor {
         }
     }
 
-    /// Notes the truth and returns what the device makes of it.
+    /// Records the true state and returns the device's reading of it.
     fn read(&mut self) -> Option<f32> {
         let (course, tool, now) = {
             let mut controller = self.controller.controller();

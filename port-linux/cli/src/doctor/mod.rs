@@ -1,4 +1,5 @@
-//! `outrigger doctor`: is everything fit for commanding? Asked before anyone commands; nothing is sent.
+//! The command `outrigger doctor`: checks whether host, link and robot are fit for commanding, without sending
+//! anything.
 
 mod args;
 
@@ -27,16 +28,16 @@ use outrigger::show::histogram::{bars, quantiles, span};
 use outrigger::show::sheet::Sheet;
 use outrigger::show::words::Observer;
 
-/// Time for which this host's wake-ups are measured.
+/// The time for which this host's wake-ups are measured.
 const HOST_SPAN: Duration = Duration::from_secs(2);
-/// Above this a wake-up in a hundred is too late to answer a state in the same 2 ms cycle.
+/// The delay above which one wake-up in a hundred is too late to answer a state in the same 2 ms cycle.
 const WAKE_UP: Duration = Duration::from_micros(750);
 
-/// Runs the command: measures this host, lets `examine` add the session, and shows the verdict first. `sources` are those
-/// of the configuration, where there is one.
+/// Runs the command: measures this host, lets `examine` add the session, and shows the verdict first. `sources` are
+/// those of the configuration, if there is one.
 ///
 /// # Errors
-/// [`Failure::Connection`] where there never was a session; [`Failure::Fault`] where something is to be fixed.
+/// [`Failure::Connection`] if there never was a session; [`Failure::Fault`] if something is to be fixed.
 pub(crate) fn run(
     examine: impl FnOnce(Clock, &mut Sheet) -> Result<(), Failure>,
     sources: &[SourceSettings],
@@ -60,11 +61,12 @@ pub(crate) fn run(
     }
 }
 
-/// Adds to `sheet` the link to `controller`, and the controller, judged for commanding as `judged`, after a look of so many
-/// seconds. `tapped` may have the sockets heard by somebody else as well; what it gives beside them is kept until the end.
+/// Adds to `sheet` the link to `controller`, and the controller, judged for commanding by the configuration `judged`,
+/// after observing them for this many seconds. `tapped` may let another reader receive the sockets' data as well; the
+/// value that it returns is kept until the end.
 ///
 /// # Errors
-/// [`Failure::Connection`] where there never was a session; those of `tapped`.
+/// [`Failure::Connection`] if there never was a session; those of `tapped`.
 pub(crate) fn examine<const N: usize, C: Vendor<N>, K>(
     mut controller: C,
     config: Config<N, C::Options>,
@@ -90,7 +92,8 @@ pub(crate) fn examine<const N: usize, C: Vendor<N>, K>(
     Ok(())
 }
 
-/// The falls of the link's grade below the one that commanding needs, while it was looked at.
+/// The number of times that the link's grade fell below the one that commanding needs, and the worst fall, during the
+/// check.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Falls {
     count: u32,
@@ -129,7 +132,7 @@ fn judge_host(latency: &Latency, sheet: &mut Sheet) {
     }
 }
 
-/// Looks at a session for as long as its panel does, and sends nothing.
+/// Observes a session for as long as its panel does, and sends nothing.
 pub(crate) struct Examination<M, S> {
     panel: Panel<M>,
     seen: Option<S>,
@@ -144,10 +147,10 @@ impl<M: Maker, S> Examination<M, S> {
         Self { panel, seen: None, falls, needed: Grade::Ok, last_seconds }
     }
 
-    /// Returns what was seen last, the falls of the grade, and the last seconds of the link.
+    /// Returns the last observation, the falls of the grade, and the last seconds of the link.
     ///
     /// # Errors
-    /// [`Failure::Connection`] where there was no session to be seen.
+    /// [`Failure::Connection`] if there was no session to observe.
     pub(crate) fn seen(self) -> Result<(S, Falls, String), Failure> {
         self.panel.finish()?;
         let seen = self.seen.ok_or_else(|| Failure::Connection("the session stood too shortly to be judged".into()))?;
@@ -172,7 +175,7 @@ where
 
     fn event(&mut self, event: Event<P::Event>) {
         match &event {
-            // What was seen of the session before is not of this one.
+            // The observations of an earlier session do not apply to this one.
             Event::Peer(event) if event.begins() => {
                 (self.seen, self.falls, self.last_seconds) = (None, Falls::default(), LastSeconds::default());
             }
