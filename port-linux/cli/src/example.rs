@@ -1,4 +1,4 @@
-//! `outrigger example`: the example files, which are part of the program.
+//! The command `outrigger example`: prints the example files, which are part of the program.
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
@@ -6,10 +6,10 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use outrigger::exit::Outcome;
 use outrigger::show::tell;
 
-/// `outrigger example`.
+/// The arguments of `outrigger example`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ExampleArgs {
-    /// The file to print; without it the list of all
+    /// File to print; without it, the list of all files is printed
     #[arg(value_name = "NAME", value_parser = names(), hide_possible_values = true)]
     name: Option<String>,
 }
@@ -27,7 +27,7 @@ macro_rules! examples {
     };
 }
 
-/// Every example. A name without its extension means the first that has it.
+/// Every example. A name without its extension selects the first example with that name.
 const EXAMPLES: &[Example] = examples! {
     "half-turn.toml" "UR: base joint half a turn and back in 4 s; needs no sensor"
     "standoff.toml" "UR: hold a distance to a surface by a distance sensor"
@@ -62,7 +62,7 @@ const EXAMPLES: &[Example] = examples! {
 };
 
 impl Example {
-    /// The name without its extension.
+    /// Returns the name without its extension.
     fn stem(&self) -> &'static str {
         self.name.rsplit_once('.').map_or(self.name, |(stem, _)| stem)
     }
@@ -71,7 +71,8 @@ impl Example {
 fn names() -> PossibleValuesParser {
     let value = |(index, example): (usize, &Example)| {
         let taken = EXAMPLES.iter().take(index).any(|earlier| earlier.stem() == example.stem());
-        // Of two that share a stem, the nearest name of a mistaken one is the configuration's.
+        // If two examples share a name without extension, the suggestion for a misspelt name is the first, the
+        // configuration.
         if taken { PossibleValue::new(example.name) } else { PossibleValue::new(example.stem()).alias(example.name) }
     };
     PossibleValuesParser::new(EXAMPLES.iter().enumerate().map(value))
@@ -91,7 +92,7 @@ fn list() -> String {
 /// Prints an example, or the list of them.
 ///
 /// # Errors
-/// [`Failure::BadInput`](outrigger::exit::Failure::BadInput) where standard output takes nothing.
+/// [`Failure::BadInput`](outrigger::exit::Failure::BadInput) if standard output cannot be written.
 pub(crate) fn run(args: &ExampleArgs) -> Outcome {
     match args.name.as_deref().and_then(find) {
         Some(example) => tell(example.text),

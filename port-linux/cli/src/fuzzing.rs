@@ -1,6 +1,7 @@
-//! The readers of the host program for the fuzz targets in `fuzz/host`. Compiled by cargo-fuzz only; not part of the API.
+//! The readers of the host program for the fuzz targets in `fuzz/host`. Compiled by cargo-fuzz only; not part of the
+//! API.
 //!
-//! Each function takes any bytes, and panics where the reader breaks a promise. The targets limit memory.
+//! Each function takes any bytes, and panics if the reader violates a guarantee. The targets limit memory.
 
 use std::path::Path;
 
@@ -35,7 +36,7 @@ impl<'a> Bytes<'a> {
         self.array().map(|[byte]| byte)
     }
 
-    /// Returns as many bytes as two bytes say, or those that are left.
+    /// Returns as many bytes as the next two bytes specify, or the remaining ones if there are fewer.
     pub(crate) fn counted(&mut self) -> Option<&'a [u8]> {
         let count = usize::from(u16::from_le_bytes(self.array()?)).min(self.0.len());
         let (bytes, rest) = self.0.split_at(count);
@@ -44,7 +45,7 @@ impl<'a> Bytes<'a> {
     }
 }
 
-/// Asserts that a command ended well, or with an error that names its file.
+/// Asserts that a command succeeded, or failed with an error that names its file.
 fn assert_outcome(outcome: Outcome, path: &Path) {
     if let Err(failure) = outcome {
         let text = failure.to_string();
@@ -55,9 +56,9 @@ fn assert_outcome(outcome: Outcome, path: &Path) {
 
 /// Reads a configuration.
 ///
-/// Asserts that problems are in the order of the document, each of one line and with a line of the document; that the engine accepts
-/// each configuration that the reader accepts, with its law; that settings of a board read back as the same; and that `check-config`
-/// finds no fault in it either.
+/// Asserts that problems are in the order of the document, each of one line and with a line of the document; that the
+/// engine accepts each configuration that the reader accepts, with its law; that settings of a board read back as the
+/// same; and that `check-config` finds no fault in it either.
 pub fn configuration(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let parsed = AnyConfiguration::parse(text);
@@ -112,10 +113,12 @@ fn assert_krc(config: KrcConfig, law: &LawConfig<7>) {
     KrcEngine::new(config, BoxedLaw::idle(), ()).expect("an engine");
 }
 
-/// Reads a recording as `move`, `export`, `decode` and `replay` do. The first byte selects the reader, the second one the way to the file:
-/// these bytes themselves, or a recording with messages of these bytes, whole or cut.
+/// Reads a recording as `move`, `export`, `decode` and `replay` do. The first byte selects the reader, and the second
+/// one the contents of the file: these bytes themselves, or a recording with messages of these bytes, complete or
+/// truncated.
 ///
-/// Asserts that an error names the file and is one line, that a motion is [one](motion), and that a table has as many cells in each row.
+/// Asserts that an error names the file and is one line, that a motion is [one](motion), and that a table has as many
+/// cells in each row.
 pub fn recording(bytes: &[u8]) {
     let Some(([reader, form], rest)) = bytes.split_first_chunk() else { return };
     let recorded = if form % 4 == 0 { rest.to_vec() } else { recorded(rest, *form) };
@@ -139,7 +142,7 @@ pub fn recording(bytes: &[u8]) {
         }
         number @ 8..=12 => {
             let args = DecodeArgs { port: WireFormat::ALL[usize::from(number) - 8], recipe: None, file: path };
-            // Of a message it names the place in the stream, and not the file.
+            // An error of a message names the position in the stream, and not the file.
             let _ = crate::decode::run(&args).map_err(|failure| assert_line(&failure.to_string()));
         }
         number => {
@@ -155,7 +158,8 @@ fn motion_in<const N: usize>(path: &Path) {
     assert_outcome(outcome, path);
 }
 
-/// Asserts that a table has rows, each with as many cells as the first line. A cell in quotation marks may have commas.
+/// Asserts that a table has rows, each with as many cells as the first line. A cell in quotation marks may contain
+/// commas.
 fn assert_table(text: &str) {
     let cells = |line: &str| {
         let mut is_quoted = false;
@@ -170,7 +174,7 @@ fn assert_table(text: &str) {
     assert!(text.lines().count() > 1 && lines.all(|line| cells(line) == names), "{text:.1000}");
 }
 
-/// Returns a recording with messages: of each its topic, the number of its bytes, and its bytes.
+/// Returns a recording with messages. Each message is given by its topic, its length, and its bytes.
 fn recorded(bytes: &[u8], form: u8) -> Vec<u8> {
     let ports = [30_001, 30_002, 30_003, 30_004, FRI, VARIABLES];
     let topics = ports.into_iter().flat_map(|port| [raw_topic(port), sent_topic(port)]);
@@ -194,7 +198,7 @@ fn recorded(bytes: &[u8], form: u8) -> Vec<u8> {
     drop(writer);
     let mut recorded = disk.into_inner();
     if form % 4 == 3 {
-        // Within the last quarter: in the summary or in the messages.
+        // The cut is within the last quarter: in the summary or in the messages.
         recorded.truncate(recorded.len() * usize::from(form / 4 + 192) / 256);
     }
     recorded

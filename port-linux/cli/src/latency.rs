@@ -1,4 +1,4 @@
-//! How fast this host wakes up: measured on the calling thread, with whatever scheduling is in force.
+//! Measures the wake-up delays of this host on the calling thread, with the scheduling in force.
 
 use std::io::{self, Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -8,22 +8,22 @@ use outrigger_wire::time::{Duration, Instant};
 
 use outrigger::host::clock::{Clock, std_duration};
 
-/// The pace of the fastest controllers.
+/// The period of the fastest controllers.
 const PERIOD: Duration = Duration::from_millis(2);
 
-/// How late this thread was woken.
+/// The delays with which this thread was woken.
 #[derive(Clone, Debug)]
 pub(crate) struct Latency {
-    /// After the time a sleep was to end.
+    /// The delays after the time at which a sleep was to end.
     pub timer: Histogram,
-    /// After bytes were written to the other end of a loopback connection.
+    /// The delays after bytes were written to the other end of a loopback connection.
     pub socket: Histogram,
 }
 
 /// Measures for `span`, half of it each, one wake-up per 2 ms.
 ///
 /// # Errors
-/// Those of the loopback connection.
+/// The errors of the loopback connection.
 pub(crate) fn measure(clock: Clock, span: Duration) -> io::Result<Latency> {
     let wakes = (span.as_micros() / 2 / PERIOD.as_micros()).max(1);
     Ok(Latency { timer: sleeping(clock, wakes), socket: receiving(clock, wakes)? })
@@ -40,7 +40,7 @@ fn sleeping(clock: Clock, wakes: u64) -> Histogram {
     late
 }
 
-/// A second thread writes the time of writing; this one sleeps in `read`.
+/// Measures wake-ups by a socket: a second thread sends the time of writing, and this one sleeps in `read`.
 fn receiving(clock: Clock, wakes: u64) -> io::Result<Histogram> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let mut writer = TcpStream::connect(listener.local_addr()?)?;

@@ -1,6 +1,6 @@
 #![doc = include_str!("../README.md")]
 #![deny(unsafe_code)]
-// They panic where the reader of the output has gone: `say!` and `eprintln_lossy!` do not.
+// The print macros panic if the reader of the output is gone; `say!` and `eprintln_lossy!` do not.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod args;

@@ -1,4 +1,4 @@
-//! Completions for shells, and manual pages, from the definitions that `--help` shows.
+//! Generates completions for shells, and manual pages, from the definitions that `--help` shows.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -9,25 +9,25 @@ use clap_mangen::Man;
 
 use outrigger::exit::{Failure, Outcome, output_closed};
 
-/// `outrigger completions`.
+/// The arguments of `outrigger completions`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct CompletionsArgs {
-    /// For which shell
+    /// Shell to generate completions for
     shell: Shell,
 }
 
-/// `outrigger manual`.
+/// The arguments of `outrigger manual`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ManualArgs {
-    /// The directory, which must exist; pages that are there already are replaced
+    /// Directory for the pages, which must exist; existing pages are replaced
     #[arg(value_name = "DIR")]
     directory: PathBuf,
 }
 
-/// Prints what lets a shell complete the words of `command`.
+/// Prints the completion script of `command` for a shell.
 ///
 /// # Errors
-/// [`Failure::BadInput`] where standard output takes nothing.
+/// [`Failure::BadInput`] if standard output cannot be written.
 pub(crate) fn completions(args: &CompletionsArgs, mut command: Command) -> Outcome {
     let name = command.get_name().to_owned();
     let mut script = Vec::new();
@@ -36,7 +36,7 @@ pub(crate) fn completions(args: &CompletionsArgs, mut command: Command) -> Outco
     out.write_all(&script).and_then(|()| out.flush()).or_else(|error| output_closed(&error))
 }
 
-/// Writes a manual page, as those of commands, for `command` and for each of its own.
+/// Writes a manual page for `command` and for each of its subcommands.
 ///
 /// # Errors
 /// [`Failure::BadInput`] naming the file that cannot be written.
@@ -57,7 +57,7 @@ fn shown(command: &Command) -> impl Iterator<Item = &Command> {
     command.get_subcommands().filter(|part| !part.is_hide_set())
 }
 
-/// One page. What stands below the options in `--help` keeps its lines where they are indented: tables and examples.
+/// Returns one page. Indented lines of the text below the options, such as tables and examples, are kept as they are.
 fn page(name: &str, command: &Command) -> std::io::Result<Vec<u8>> {
     let man = Man::new(command.clone())
         .title(name)
@@ -84,7 +84,8 @@ fn page(name: &str, command: &Command) -> std::io::Result<Vec<u8>> {
     Ok(page)
 }
 
-/// Text of `--help`: indented lines stay as they are, the others are filled up to where a sentence ends a line.
+/// Converts text of `--help` to roff. Indented lines are kept as they are; the others are filled up to a line that
+/// ends a sentence.
 fn as_roff(text: &str) -> String {
     let mut roff = String::new();
     let (mut indented, mut ended) = (false, false);
@@ -107,7 +108,7 @@ fn as_roff(text: &str) -> String {
     roff
 }
 
-/// So that roff takes none of it for its own.
+/// Escapes the characters that roff would interpret.
 fn escaped(line: &str) -> String {
     let text = line.replace('\\', "\\e").replace('-', "\\-").replace('\'', "\\(aq");
     if text.starts_with('.') { format!("\\&{text}") } else { text }

@@ -1,4 +1,4 @@
-//! `outrigger record`: everything a robot sends, into one file.
+//! The command `outrigger record`: writes all data that a robot sends to one file.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use outrigger::show::Format;
 
 use crate::args::RecordArgs;
 
-/// Returns how the command looks at a controller.
+/// Returns the way in which the command observes a controller.
 pub(crate) fn look<const N: usize>(args: &RecordArgs) -> Look<N> {
     let (format, seconds) = (Format::choose(args.json), args.seconds);
     let recording = Arc::new(Recording::of_everything(args.out.clone(), !args.uncompressed));

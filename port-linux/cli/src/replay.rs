@@ -1,5 +1,5 @@
-//! `outrigger replay`: runs the engine again from a recording; the same inputs must give the same transitions and the same
-//! commands, to the byte.
+//! The command `outrigger replay`: runs the engine again from a recording. The same inputs must give the same
+//! transitions and the same commands, to the byte.
 
 use std::collections::VecDeque;
 use std::io::Write as _;
@@ -17,22 +17,23 @@ use outrigger::feed::recorded::{ENGINE, LARGEST, LOG, each_message, is_recording
 use outrigger::show::link_story::LinkStory;
 use outrigger::show::tell;
 
-/// Runs an engine again from a dump, beside the kind of controller that it was made beside.
+/// A function that runs an engine again from a dump, for the kind of controller that the dump was made with.
 type Again = fn(&[u8], &mut LinkStory) -> Result<Replayed, ReplayError>;
 
-/// Where recordings of versions before have their engine's inputs.
+/// The topic of engine inputs in recordings of earlier versions.
 const FIRST_FORM: &str = "/engine/inputs";
 
-/// The most bytes of a line in a recording's log that is looked at.
+/// The longest line of a recording's log that is read \[bytes\].
 const LONGEST_LINE: usize = 64 << 10;
-/// The most transitions of a recording's log that wait to be met by replayed ones.
+/// The largest number of transitions in a recording's log that wait for their replayed counterparts.
 const MOST_LOGGED: usize = 1 << 16;
 
-/// Runs the engine `again` from each recording. One recording is shown with its transitions, several with a verdict each.
+/// Runs the engine `again` from each recording. One recording is shown with its transitions, several with a verdict
+/// each.
 ///
 /// # Errors
-/// [`Failure::BadInput`] for a file that is no recording, [`Failure::Fault`] with the first difference; of several files
-/// [`Failure::Fault`] where one differs, else [`Failure::BadInput`] where one cannot be read.
+/// [`Failure::BadInput`] for a file that is not a recording, [`Failure::Fault`] with the first difference. For
+/// several files, [`Failure::Fault`] if one differs, else [`Failure::BadInput`] if one cannot be read.
 pub(crate) fn run(args: &ReplayArgs, again: Again) -> Outcome {
     if let [path] = args.dumps.as_slice() {
         let (story, ended) = replayed(path, again);
@@ -59,7 +60,7 @@ fn replayed(path: &Path, again: Again) -> (Story, Outcome) {
     (story, ended)
 }
 
-/// The verdicts on several files.
+/// The numbers of verdicts on several files.
 #[derive(Debug, Default)]
 struct Verdicts {
     same: usize,
@@ -99,13 +100,13 @@ impl Verdicts {
     }
 }
 
-/// The recording of a fallback: one dump.
+/// Replays the recording of a fallback, which is one dump.
 fn fallback_of(path: &Path, story: &mut Story) -> Outcome {
     let dump = files::read(path, LARGEST).map_err(|error| Failure::BadInput(format!("cannot be read: {error}")))?;
     story.replay(&dump)
 }
 
-/// The recording of a whole run.
+/// Replays the recording of a whole run.
 fn run_of(path: &Path, story: &mut Story) -> Outcome {
     let mut run = Run { story, header: vec![], half: vec![], is_first_form: false };
     let mut is_refused = false;
@@ -117,7 +118,8 @@ fn run_of(path: &Path, story: &mut Story) -> Outcome {
     }
 }
 
-/// A run as far as it was read: what the engine's recorder held, half by half, each of which begins with a checkpoint.
+/// The part of a run that was read: the contents of the engine's recorder in halves, each of which begins with a
+/// checkpoint.
 struct Run<'s> {
     story: &'s mut Story,
     header: Vec<u8>,
@@ -141,7 +143,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// The half that has ended.
+    /// Replays the half that has ended.
     fn replay(&mut self) -> Outcome {
         let entries = std::mem::take(&mut self.half);
         if entries.is_empty() {
@@ -151,12 +153,13 @@ impl Run<'_> {
         self.story.replay(&[self.header.as_slice(), &entries, &end].concat())
     }
 
-    /// Ends at a place from which on the file cannot be read, for the reason `failure`: what is before it is replayed.
+    /// Ends where the file cannot be read any further, for the reason `failure`. Everything before that position is
+    /// replayed.
     ///
     /// # Errors
-    /// `failure`, or the difference that was found before that place.
+    /// The error `failure`, or the difference that was found before that position.
     fn end_early(mut self, failure: Failure) -> Outcome {
-        // The newest half may have nothing behind its checkpoint.
+        // The newest half may contain nothing after its checkpoint.
         if let Err(difference @ Failure::Fault(_)) = self.replay() {
             return Err(difference);
         }
@@ -184,13 +187,14 @@ impl Run<'_> {
     }
 }
 
-/// What was replayed so far.
+/// The part that has been replayed.
 #[derive(Debug)]
 struct Story {
     again: Again,
     text: String,
     link: LinkStory,
-    /// The transitions in the recording's log that no replayed one has met yet, in order and in the words of that time.
+    /// The transitions in the recording's log that have not been matched to replayed ones, in order and with the
+    /// texts of that time.
     logged: VecDeque<String>,
     from: Option<Instant>,
     total: Replayed,
@@ -202,10 +206,10 @@ impl Story {
         Self { again, text, link, logged, from: None, total: Replayed::default() }
     }
 
-    /// Takes a line of the recording's log.
+    /// Reads a line of the recording's log.
     ///
     /// # Errors
-    /// [`Failure::BadInput`] for one that says that something is missing.
+    /// [`Failure::BadInput`] for a line that reports missing data.
     fn log(&mut self, line: &[u8]) -> Outcome {
         if line.len() > LONGEST_LINE {
             return Ok(());
@@ -223,7 +227,8 @@ impl Story {
         Ok(())
     }
 
-    /// Returns a transition in words; a release in those of the log, which name its cause, where it is the next one there.
+    /// Returns a transition as text. A release has the text of the log, which names its cause, if it is the next one
+    /// there.
     fn words_of(&mut self, transition: &Transition) -> String {
         let text = format!("{} → {}", transition.from.name(), transition.to.name());
         let is_same = |logged: &mut String| {
@@ -237,7 +242,7 @@ impl Story {
         }
     }
 
-    /// One dump.
+    /// Replays one dump.
     fn replay(&mut self, dump: &[u8]) -> Outcome {
         let replayed = (self.again)(dump, &mut self.link);
         let advice = match &replayed {
@@ -265,13 +270,13 @@ impl Story {
         }
     }
 
-    /// The transitions as they were recorded, and between them what the engine said again of its link.
+    /// Adds the recorded transitions, and between them the changes of the link that the engine reports again.
     fn transitions(&mut self, dump: &[u8]) {
         let mut lines = std::mem::take(&mut self.link.lines);
         for transition in recorded_transitions(dump) {
             lines.push((transition.at, self.words_of(&transition)));
         }
-        // What the link did at the same moment comes first: it is the reason.
+        // A change of the link at the same moment precedes the transition, because it is the reason.
         lines.sort_by_key(|(at, _)| *at);
         for (at, text) in lines {
             self.text.push_str(&format!("{:9.3} s  {text}\n", at.since(Instant::ZERO).as_secs_f64()));
@@ -305,7 +310,8 @@ mod tests {
 
     const MEASUREMENTS: u16 = 600;
 
-    /// What a run puts into its recording of an engine with a small recorder: header and pieces, and how many inputs it had.
+    /// Returns the recording of a run of an engine with a small recorder: header and pieces, and the number of
+    /// inputs.
     fn recorded() -> (Vec<Box<[u8]>>, u32) {
         let mut memory = vec![0; 256 << 10];
         let law = BoxedLaw::idle();
@@ -408,7 +414,7 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("outrigger-replay-{}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("room");
         let (pieces, inputs) = recorded();
-        // The header and the first half as a dump of its own.
+        // The header and the first half are a dump of their own.
         let (header, rest) = pieces.split_first().expect("a header");
         let entries = rest.iter().skip_while(|piece| piece.is_empty()).take_while(|piece| !piece.is_empty());
         let half: Vec<u8> = std::iter::once(header).chain(entries).flat_map(|piece| piece.to_vec()).collect();
@@ -475,7 +481,7 @@ mod tests {
             let line = format!(r#"{{"name":"transition","message":"{text}"}}"#);
             story.log(line.as_bytes()).expect("nothing is missing");
         }
-        // The log has no line of this one: the next ones are not its words.
+        // The log has no line for this release, and the next lines do not match it.
         let unlogged = story.words_of(&released);
         assert!(unlogged.ends_with("(Released)"), "{unlogged}");
         assert_eq!(story.words_of(&armed), "Arming → Command");

@@ -92,8 +92,8 @@ impl Allowance {
         Duration::from_millis(300) + self.extra().times(4)
     }
 
-    /// Returns the largest accepted standoff error once the arm has settled \[mm\]: that of a quiet machine, and twice the way
-    /// that the workpiece moves within the time by which the limits are widened.
+    /// Returns the largest accepted standoff error once the arm has settled \[mm\]: that of a quiet machine, plus
+    /// twice the distance that the workpiece moves within the time by which the limits are widened.
     pub(super) fn error(&self) -> f64 {
         ERROR + 2.0 * FASTEST * self.extra().as_secs_f64()
     }

@@ -1,4 +1,4 @@
-//! One row per state, one column per number.
+//! Writes a table with one row per state and one column per number.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -9,10 +9,10 @@ use outrigger_wire::fields::{FieldVisitor, Group, Value};
 /// The name of the first column: seconds since 1970.
 const ARRIVAL: &str = "arrival_time";
 
-/// A table being written.
+/// A table that is being written.
 pub(super) struct Table<W: Write> {
     to: W,
-    /// Columns by name; vectors have one for each number, `name_0` and on.
+    /// The columns by name; a vector has one for each number, `name_0` and on.
     columns: HashMap<String, usize>,
     cells: Vec<String>,
     line: String,
@@ -25,23 +25,24 @@ impl<W: Write> Table<W> {
         Self { to, columns: HashMap::new(), cells: vec![], line: String::new(), rows: 0, unplaced: 0 }
     }
 
-    /// Rows written.
+    /// Returns the number of rows written.
     pub(super) const fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// Values that had no column, because the first state did not have them.
+    /// Returns the number of values that had no column, because the first state did not have them.
     pub(super) const fn unplaced(&self) -> u64 {
         self.unplaced
     }
 
-    /// A state that arrived `nanos` ns after 1970 began. The first one makes the columns; what a later one lacks is
-    /// empty.
+    /// Adds a state that arrived `nanos` ns after 1970 began. The first state determines the columns; a column that a
+    /// later state lacks is empty.
     pub(super) fn row(&mut self, nanos: u64, visit: &dyn Fn(&mut dyn FieldVisitor)) -> io::Result<()> {
         if self.rows == 0 {
             let mut names = vec![];
             visit(&mut Columns { each: &mut |name, _| names.push(name.to_owned()), open: vec![] });
-            // Some are a recording's: a name is one cell of one line.
+            // Some names are taken from the recording. Characters are replaced so that each name is one cell of one
+            // line.
             let head: Vec<String> = names.iter().map(|name| name.replace(breaks_a_cell, "_")).collect();
             writeln!(self.to, "{ARRIVAL},{}", head.join(","))?;
             self.columns = names.iter().enumerate().map(|(n, name)| (name.clone(), n)).collect();
@@ -74,7 +75,7 @@ fn breaks_a_cell(c: char) -> bool {
     c.is_control() || matches!(c, ',' | '"')
 }
 
-/// One number or text.
+/// A number or a text in a cell.
 enum Cell<'a> {
     Integer(i128),
     Single(f32),
@@ -97,15 +98,15 @@ impl Cell<'_> {
     }
 }
 
-/// Hands on every number under the name of its column.
+/// A visitor that passes every number on, with the name of its column.
 struct Columns<'e> {
     each: &'e mut dyn FnMut(&str, Cell<'_>),
-    /// Names of the groups around, each with the number of the next item of a list.
+    /// The names of the enclosing groups, each with the number of the next item if it is a list.
     open: Vec<(String, Option<usize>)>,
 }
 
 impl Columns<'_> {
-    /// The full name of the next value.
+    /// Returns the full name of the next value.
     fn name(&mut self, name: &str) -> String {
         let Some((outer, next)) = self.open.last_mut() else { return name.to_owned() };
         match next {
@@ -154,7 +155,7 @@ impl FieldVisitor for Columns<'_> {
 mod tests {
     use super::*;
 
-    /// The names in the table of `recording.md`, without dots.
+    /// Returns the names in the table of `recording.md`, without dots.
     fn documented() -> Vec<String> {
         let page = include_str!("../../../docs/recording.md");
         let table = page.split("| fields of 30003 | unit |").nth(1).expect("the table");
@@ -174,7 +175,7 @@ mod tests {
             let packet = Packet::new_checked(&bytes).unwrap();
             let (text, _) = table(&[&|visitor| packet.visit(visitor)]);
             for column in text.lines().next().unwrap().split(',').skip(1) {
-                // A number of a vector is a column, `reserved_820_0` and all.
+                // Each number of a vector has a column, including `reserved_820_0`.
                 let name = match column.strip_prefix("reserved_") {
                     Some(_) => "reserved_OFFSET",
                     None => column.trim_end_matches(|c: char| c.is_ascii_digit() || c == '_'),

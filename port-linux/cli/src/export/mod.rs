@@ -1,4 +1,4 @@
-//! `outrigger export`: a recording as a table, or as the bytes it was made from.
+//! The command `outrigger export`: writes a recording as a table, or as the bytes that it was made from.
 
 mod csv;
 
@@ -16,7 +16,8 @@ use outrigger::show::eprintln_lossy;
 /// Runs the command.
 ///
 /// # Errors
-/// [`Failure::BadInput`] where the recording cannot be read, has nothing of the port, or the output cannot be written.
+/// [`Failure::BadInput`] if the recording cannot be read or contains nothing of the port, or if the output cannot be
+/// written.
 pub(crate) fn run(args: &ExportArgs) -> Outcome {
     is_none(&args.file).map_or(Ok(()), Err)?;
     if !is_recording(&args.file) {
@@ -41,17 +42,17 @@ fn create(path: &Path) -> Result<Box<dyn Write>, Failure> {
     Ok(Box::new(BufWriter::new(file)))
 }
 
-/// A write that failed, as the end of the work.
+/// Returns the failure for a write that failed.
 fn unwritten(error: &io::Error) -> Failure {
     Failure::BadInput(format!("cannot write the output: {error}"))
 }
 
-/// Passes on what a command without an output can still say.
+/// Passes an error of the recording on, unless the reader of the output has gone away.
 fn finish(written: Result<(), Failure>, gone: bool) -> Outcome {
     if gone { Ok(()) } else { written }
 }
 
-/// Every state of one port as a row.
+/// Writes every state of one port as a row.
 fn table(args: &ExportArgs, to: &Path) -> Outcome {
     let [others @ .., last] = WireFormat::STATES_BY_PRECISION;
     let port = match args.port {
@@ -130,7 +131,7 @@ fn has_states(path: &Path, port: u16) -> bool {
     found
 }
 
-/// The bytes of one port, as they came.
+/// Writes the bytes of one port as they arrived.
 fn bytes(args: &ExportArgs, to: &Path) -> Outcome {
     let Some(port) = args.port else {
         let ports = listed(|_| true, "or");
@@ -187,7 +188,7 @@ mod tests {
         let named = |kind| std::env::temp_dir().join(format!("outrigger-export-cut-{}.{kind}", std::process::id()));
         let (file, csv) = (named("mcap"), named("csv"));
         let args = ExportArgs { file: file.clone(), csv: Some(csv.clone()), raw: None, port: None };
-        // A message takes 31 bytes before its data.
+        // A message has 31 bytes before its data.
         for states in [1, 10, 19] {
             std::fs::write(&file, &whole[..(states + 1) * 1251 - 100]).expect("room");
             let error = run(&args).expect_err("it is cut");

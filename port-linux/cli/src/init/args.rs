@@ -1,4 +1,4 @@
-//! What `outrigger init` is told.
+//! The arguments of `outrigger init`.
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -10,22 +10,23 @@ use outrigger_wire::robot::{RobotModel, SoftwareVersion};
 
 use crate::args::parse_model;
 
-/// `outrigger init`.
+/// The arguments of `outrigger init`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct InitArgs {
     /// HOST[:PORT-BASE] of a UR controller
     #[arg(value_name = "ROBOT")]
     pub robot: RobotAddress,
-    /// The file to write; it must not exist
+    /// File to write; it must not exist
     #[arg(long, value_name = "CONFIG.toml", default_value = "robot.toml")]
     pub out: PathBuf,
-    /// What the arm is to do; asked for where this is not said
+    /// Task of the arm; asked interactively if omitted
     #[arg(long, value_name = "TASK")]
     pub task: Option<Task>,
-    /// Where the sensor is: udp:[ADDR:]PORT, on which its datagrams arrive, or serial:DEVICE[@BAUD]; asked for where the task needs one
+    /// Connection of the sensor: udp:[ADDR:]PORT, on which its datagrams arrive, or serial:DEVICE[@BAUD]; asked
+    /// interactively if omitted and needed for the task
     #[arg(long, value_name = "SENSOR", value_parser = parse_wiring)]
     pub sensor: Option<Wiring>,
-    /// The address of the sensor: datagrams of others are refused
+    /// Address of the sensor: datagrams from other addresses are refused
     #[arg(long, value_name = "ADDR")]
     pub from: Option<IpAddr>,
     /// SI units per unit of a reading, e.g. 0.001 for mm
@@ -34,37 +35,37 @@ pub(crate) struct InitArgs {
     /// For standoff: the distance to hold [m]
     #[arg(long, value_name = "M", default_value_t = 0.05)]
     pub distance: f64,
-    /// The arm, e.g. ur5e; with --software nobody is asked, and the robot may be away
+    /// Model of the arm, e.g. ur5e; with --software no controller is queried, and the robot may be absent
     #[arg(long, value_name = "MODEL", value_parser = parse_model)]
     pub model: Option<RobotModel>,
-    /// The controller's software, e.g. 5.15
+    /// Version of the controller's software, e.g. 5.15
     #[arg(long, value_name = "VERSION", value_parser = parse_software)]
     pub software: Option<SoftwareVersion>,
-    /// For software before 3.4, where a stop at the pendant cannot be seen: "overridden" commands the arm all the same, and the next
-    /// command overrides such a stop; asked interactively if omitted
+    /// For software before 3.4, with which a stop at the pendant cannot be seen: "overridden" commands the arm all
+    /// the same, and the next command overrides such a stop; asked interactively if omitted
     #[arg(long, value_name = "WORD", value_parser = parse_pendant_stop)]
     pub pendant_stop: Option<PendantStop>,
-    /// Try the file on a simulated arm with a simulated sensor at once, for so many seconds
+    /// Try the file on a simulated arm with a simulated sensor at once, for this many seconds
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(5..=3600))]
     pub dry_run: Option<u64>,
-    /// Do not look at the robot with the new file
+    /// Skip the check of the robot with the new file
     #[arg(long)]
     pub no_doctor: bool,
 }
 
-/// What an arm is to do.
+/// A task for the arm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Task {
     /// Hold the tool at a distance from a surface, by a distance sensor along the tool's z axis
     Standoff,
-    /// Let the tool give way to a hand, by a force sensor of six values
+    /// Let the tool yield to a hand, by a force sensor of six values
     Force,
-    /// Move the last joint to and fro by five degrees, without a sensor
+    /// Move the last joint back and forth by five degrees, without a sensor
     Servo,
 }
 
 impl Task {
-    /// Values of a reading; 0 where there is no sensor.
+    /// Returns the number of values in a reading; 0 if there is no sensor.
     pub(super) const fn values(self) -> u8 {
         match self {
             Self::Standoff => 1,
@@ -74,19 +75,19 @@ impl Task {
     }
 }
 
-/// How a sensor is wired to this computer.
+/// The connection of a sensor to this computer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Wiring {
-    /// Its datagrams arrive there.
+    /// By UDP: datagrams are sent to this address.
     Udp(SocketAddr),
-    /// A serial device, and its rate \[Bd\].
+    /// By a serial device, with its baud rate \[Bd\].
     Serial(String, u32),
 }
 
 pub(super) const WIRINGS: &str =
     "expected udp:PORT, udp:ADDR:PORT or serial:DEVICE[@BAUD], such as udp:5005 or serial:/dev/ttyACM0@115200";
 
-/// The rate of a serial device where nobody says it.
+/// The default baud rate of a serial device.
 const BAUD: u32 = 115_200;
 
 pub(super) fn parse_wiring(text: &str) -> Result<Wiring, String> {

@@ -1,4 +1,4 @@
-//! A dry run: the configuration beside a simulated controller with the same software, and a simulated sensor.
+//! The dry run: runs the configuration with a simulated controller of the same software, and a simulated sensor.
 
 use std::ffi::OsString;
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
@@ -15,22 +15,22 @@ use outrigger::exit::{Failure, Outcome};
 use outrigger::host::os;
 use outrigger::show::say;
 
-/// Where to look for free ports first.
+/// The first port base that is tried when free ports are searched for.
 const FIRST_BASE: u16 = 40_000;
-/// The time that a run may take to start and to stop the arm, beside its own.
+/// The time in which a run must start and stop the arm, in addition to its own duration.
 const ENDING: Duration = Duration::from_secs(10);
-/// How much farther than wanted the surface lies when it begins \[m\].
+/// The additional distance of the surface from the tool at the start \[m\].
 const FARTHER: f64 = 0.02;
 
-/// Runs it for so many seconds. What is told of the run is its own.
+/// Runs the configuration for this many seconds. The output is that of the run.
 ///
 /// # Errors
-/// Those of [`run`](crate::beside::run); [`Failure::Connection`] where nothing can be simulated.
+/// The errors of [`run`](crate::beside::run); [`Failure::Connection`] if nothing can be simulated.
 pub(super) fn run(first: &First, seconds: u64) -> Outcome {
     let controller = simulated(first)?;
     let tool = controller.controller().truth().tool();
     let robot = format!("127.0.0.1:{}", controller.port_base());
-    // In the place of the sensor, which the network would have.
+    // The simulated sensor always sends by UDP, in place of the real connection.
     let wiring = Wiring::Udp(free_port()?);
     let sensor = first.sensor.as_ref().map(|_| Sensor { wiring, from: None, scale: 1.0 });
     let tried = First { robot: robot.clone(), sensor, at_once: true, ..first.clone() };
@@ -67,7 +67,7 @@ pub(super) fn run(first: &First, seconds: u64) -> Outcome {
     }
     let status = process.wait().map_err(unstarted)?;
     if !status.success() {
-        // The file is written all the same.
+        // The file has been written all the same.
         say!(
             "the dry run did not end well ({status}); what it says above is what to change, or that this computer is busy"
         );
@@ -75,7 +75,7 @@ pub(super) fn run(first: &First, seconds: u64) -> Outcome {
     Ok(())
 }
 
-/// Returns the arguments of a run of the configuration at `path` that ends after so many seconds.
+/// Returns the arguments of a run of the configuration at `path` that ends after this many seconds.
 fn arguments(path: &Path, seconds: u64) -> [OsString; 4] {
     ["run".into(), path.into(), "--seconds".into(), seconds.to_string().into()]
 }
@@ -102,7 +102,7 @@ fn unstarted(error: std::io::Error) -> Failure {
     Failure::BadInput(format!("cannot start this program again: {error}"))
 }
 
-/// Whether it ended within this time.
+/// Waits for the end of a process. Returns `false` if it did not end within this time.
 fn wait(process: &mut Child, time: Duration) -> Result<bool, Failure> {
     const LOOK: Duration = Duration::from_millis(50);
     for _ in 0..time.as_millis() / LOOK.as_millis() {
@@ -123,11 +123,11 @@ fn end(process: &mut Child) -> Outcome {
     Ok(())
 }
 
-/// A process that lasts as long as this.
+/// A process that is ended when this is dropped.
 struct Companion(Child);
 
 impl Companion {
-    /// A simulated sensor that sends what the configuration reads.
+    /// Starts a simulated sensor that sends what the configuration reads.
     fn sensor(file: &Temporary, how: &[&str]) -> Result<Self, Failure> {
         let mut command = Command::new(program()?);
         command.args(["sim", "sensor", "--config"]).arg(&file.0).args(how);
@@ -138,13 +138,13 @@ impl Companion {
 
 impl Drop for Companion {
     fn drop(&mut self) {
-        // It has ended or it ends now; nothing is to be said of it.
+        // The process has ended or ends now, so errors do not matter.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// A file that is removed in the end.
+/// A file that is removed when this is dropped.
 struct Temporary(PathBuf);
 
 impl Temporary {

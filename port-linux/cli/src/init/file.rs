@@ -1,4 +1,4 @@
-//! The text of a first configuration, with a comment to everything that somebody may want to change.
+//! The text of a first configuration, with a comment on everything that a user may want to change.
 
 use std::fmt::Write as _;
 use std::net::IpAddr;
@@ -8,45 +8,45 @@ use outrigger_wire::robot::{RobotModel, SoftwareVersion};
 
 use super::args::{Task, Wiring};
 
-/// What a first configuration is made of.
+/// The choices that a first configuration is made from.
 #[derive(Clone, Debug)]
 pub(super) struct First {
     /// The robot's address.
     pub robot: String,
     pub model: RobotModel,
-    /// Other arms that the controller may have.
+    /// Other models that report the same as this controller.
     pub others: Vec<RobotModel>,
     pub software: SoftwareVersion,
-    /// Where the joints stand \[rad\], where that is known: the limits are around it.
+    /// The joint positions \[rad\], around which the limits are chosen; `None` if they are unknown.
     pub joints: Option<[f32; 6]>,
     pub task: Task,
-    /// The controller's states come by RTDE, or are taken to where it has it.
+    /// `true` if states are received by RTDE, or are assumed to be because the software supports it.
     pub by_rtde: bool,
-    /// The choice for a stop at the pendant, where it cannot be seen.
+    /// The choice for a stop at the pendant that cannot be seen.
     pub pendant_stop: PendantStop,
-    /// Of a task with a sensor.
+    /// The sensor; `None` for a task without one.
     pub sensor: Option<Sensor>,
-    /// For [`Task::Standoff`] \[m\].
+    /// The distance to hold for [`Task::Standoff`] \[m\].
     pub distance: f64,
-    /// To be asked by itself, which only a simulated arm is.
+    /// `true` for a run that requests by itself at the start, which is only used for a simulated arm.
     pub at_once: bool,
 }
 
-/// A sensor of a first configuration.
+/// The sensor of a first configuration.
 #[derive(Clone, Debug)]
 pub(super) struct Sensor {
     pub wiring: Wiring,
-    /// Whose datagrams count, if not everybody's.
+    /// The only address from which datagrams are accepted; `None` for any.
     pub from: Option<IpAddr>,
-    /// SI units per unit of a reading.
+    /// The factor from the unit of a reading to SI units.
     pub scale: f64,
 }
 
-/// How far the joints may move from where they stand \[rad\].
+/// The distance that each joint may move from its present position \[rad\].
 const ROOM: f32 = 0.8;
 
 impl First {
-    /// Returns whether a stop at the pendant can be seen with `software`: from states by RTDE alone.
+    /// Returns `true` if a stop at the pendant can be seen with `software`, which needs states by RTDE.
     pub(super) fn sees_pendant_stops(software: SoftwareVersion) -> bool {
         software.at_least(3, 4)
     }
@@ -55,12 +55,12 @@ impl First {
         self.by_rtde && Self::sees_pendant_stops(self.software)
     }
 
-    /// Returns whether the arm would not be commanded by this file.
+    /// Returns `true` if the arm would not be commanded with this file.
     pub(super) fn is_refused(&self) -> bool {
         !self.sees_stops() && self.pendant_stop == PendantStop::Seen
     }
 
-    /// The text.
+    /// Returns the text of the file.
     pub(super) fn text(&self) -> String {
         let mut text = String::from(
             "# Made by `outrigger init`. Every key, its default and its range: port-linux/docs/configuration.md.\n\
@@ -196,7 +196,7 @@ impl First {
     }
 }
 
-/// Speed of the tool per force on it \[m/s/N\], and turn per torque \[rad/s/(N·m)\].
+/// The speed of the tool per force on it \[m/s/N\], and its angular speed per torque \[rad/s/(N·m)\].
 const YIELDING: f64 = 0.001;
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! `outrigger init`: a first configuration for a robot, with careful limits; and how it does on a simulated one.
+//! The command `outrigger init`: writes a first configuration for a robot, with conservative limits, and tries it on
+//! a simulated one.
 
 mod args;
 mod bench;
@@ -32,16 +33,17 @@ use outrigger::maker::{Observed, Vendor as _};
 use outrigger::panel::{Operators, Panel};
 use outrigger::show::{Format, say};
 
-/// How long the robot is looked at: long enough for the message with its type, which comes once a connection.
+/// The time for which the robot is observed \[s\]: long enough for the message with its type, which is sent once per
+/// connection.
 const LOOK: u64 = 4;
 
 /// Runs the command.
 ///
 /// # Errors
-/// [`Failure::BadInput`] for a file that exists or cannot be written; [`Failure::Usage`] for a question that nobody is there to answer;
-/// [`Failure::Connection`] where the robot does not answer and was not told by arguments.
+/// [`Failure::BadInput`] for a file that exists or cannot be written; [`Failure::Usage`] for a question without a
+/// terminal to ask it on; [`Failure::Connection`] if the robot does not answer and the arguments do not describe it.
 pub(crate) fn run(args: &InitArgs) -> Outcome {
-    // Before anybody is asked anything.
+    // Checked before any question is asked.
     writable(&args.out)?;
     let mut questions = Questions::here();
     let task = match args.task {
@@ -83,7 +85,7 @@ pub(crate) fn run(args: &InitArgs) -> Outcome {
         at_once: false,
     };
     let text = first.text();
-    // What is wrong with an answer is told as of a file.
+    // A fault in an answer is reported as one of the file.
     Configuration::parse(&text).map_err(|problems| {
         let problems: Vec<_> = problems.iter().map(ToString::to_string).collect();
         Failure::BadInput(format!("nothing was written, for that would be no configuration:\n{}", problems.join("\n")))
@@ -95,7 +97,7 @@ pub(crate) fn run(args: &InitArgs) -> Outcome {
     if was_there && !args.no_doctor {
         say!("\noutrigger doctor {out}");
         match crate::beside::doctor(&DoctorArgs::of(&args.out, LOOK)?) {
-            // It has said what; that is no fault of the file.
+            // The check has printed its findings; they are not a fault of the file.
             Ok(()) | Err(Failure::Fault(_)) => {}
             Err(failure) => return Err(failure),
         }
@@ -131,14 +133,14 @@ const fn words(task: Task) -> &'static str {
     }
 }
 
-/// What is known of a robot.
+/// The facts known about a robot.
 #[derive(Clone, Debug)]
 struct Known {
-    /// The one it is, or those that it may be.
+    /// The model, or the models that it may be.
     models: Vec<RobotModel>,
     software: SoftwareVersion,
     joints: Option<[f32; 6]>,
-    /// Its states come by RTDE, or are taken to where it has it.
+    /// `true` if states are received by RTDE, or are assumed to be because the software supports it.
     by_rtde: bool,
 }
 
@@ -153,7 +155,7 @@ impl Observed<6, Ur<'_>> for Known {
     }
 }
 
-/// Looks at the robot, and sends nothing.
+/// Observes the robot, and sends nothing.
 fn look(args: &InitArgs) -> Result<Known, Failure> {
     say!("looking at {} for {LOOK} s; nothing is sent", args.robot);
     let clock = Clock::start();
@@ -174,7 +176,7 @@ fn look(args: &InitArgs) -> Result<Known, Failure> {
     })
 }
 
-/// Whether the file can be made. It is not, yet.
+/// Checks that the file can be created, without creating it.
 fn writable(path: &Path) -> Outcome {
     if path.symlink_metadata().is_ok() {
         return Err(Failure::BadInput(format!(
@@ -191,7 +193,7 @@ fn writable(path: &Path) -> Outcome {
 }
 
 fn write(path: &Path, text: &str) -> Outcome {
-    // Never over a file, not even one that was made meanwhile.
+    // An existing file is never overwritten, not even one created in the meantime.
     let mut file = OpenOptions::new().write(true).create_new(true).open(path).map_err(|error| {
         Failure::BadInput(format!("cannot write {}: {error}; give another place with --out", path.display()))
     })?;

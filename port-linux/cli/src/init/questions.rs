@@ -1,4 +1,4 @@
-//! What is asked of who sits at the terminal.
+//! Asks the user at the terminal.
 
 use std::io::{IsTerminal as _, Write as _, stdin, stdout};
 
@@ -11,12 +11,12 @@ use crate::args::parse_model;
 use crate::terminal;
 use outrigger::exit::Failure;
 
-/// Wrong answers to one question before it is given up.
+/// The number of wrong answers to one question after which the command gives up.
 const ATTEMPTS: usize = 5;
-/// How long a dry run lasts that was agreed to.
+/// The duration of a dry run that the user agreed to \[s\].
 const DRY_RUN: u64 = 60;
 
-/// Asks, where somebody is there to answer.
+/// Asks questions if there is a terminal.
 pub(super) struct Questions {
     somebody: bool,
 }
@@ -26,10 +26,10 @@ impl Questions {
         Self { somebody: stdin().is_terminal() && stdout().is_terminal() }
     }
 
-    /// What the arm is to do.
+    /// Asks for the task of the arm.
     ///
     /// # Errors
-    /// [`Failure::Usage`] where nobody answers, with the argument that does.
+    /// [`Failure::Usage`] without a terminal, with the argument to give instead.
     pub(super) fn task(&mut self) -> Result<Task, Failure> {
         let text = "What is the arm to do?\n  \
                     1  hold its tool at a distance from a surface, by a distance sensor\n  \
@@ -43,10 +43,10 @@ impl Questions {
         })
     }
 
-    /// How the sensor, of so many values, is wired.
+    /// Asks for the connection of the sensor, which sends this many values.
     ///
     /// # Errors
-    /// As of [`task`](Self::task).
+    /// The errors of [`task`](Self::task).
     pub(super) fn wiring(&mut self, values: u8) -> Result<Wiring, Failure> {
         let text = format!(
             "Where do the sensor's readings, of {values} value(s), come from?\n  \
@@ -55,19 +55,20 @@ impl Questions {
         self.ask(&text, "udp:5005", &format!("--sensor; {WIRINGS}"), parse_wiring)
     }
 
-    /// Which arm it is.
+    /// Asks for the model of the arm.
     ///
     /// # Errors
-    /// As of [`task`](Self::task).
+    /// The errors of [`task`](Self::task).
     pub(super) fn model(&mut self) -> Result<RobotModel, Failure> {
         let text = "Which arm is it? This controller does not say.";
         self.ask(text, "ur5", "--model, for this controller does not say which arm it has", parse_model)
     }
 
-    /// Asks whether an arm is commanded by `software` with which a stop at the pendant cannot be seen; no without a terminal.
+    /// Asks whether to command an arm although `software` does not report a stop at the pendant; no without a
+    /// terminal.
     ///
     /// # Errors
-    /// As of [`task`](Self::task).
+    /// The errors of [`task`](Self::task).
     pub(super) fn pendant_stop(&mut self, software: SoftwareVersion) -> Result<PendantStop, Failure> {
         if !self.somebody {
             return Ok(PendantStop::Seen);
@@ -84,10 +85,11 @@ impl Questions {
         })
     }
 
-    /// For how many seconds the file is to be tried on a simulated arm; none without somebody to ask.
+    /// Asks whether to try the file on a simulated arm. Returns the duration in seconds; `None` if not, or without a
+    /// terminal.
     ///
     /// # Errors
-    /// As of [`task`](Self::task).
+    /// The errors of [`task`](Self::task).
     pub(super) fn dry_run(&mut self) -> Result<Option<u64>, Failure> {
         if !self.somebody {
             return Ok(None);
@@ -113,7 +115,7 @@ impl Questions {
             return Err(nobody());
         }
         let mut out = stdout();
-        // A terminal that takes nothing has nobody who reads.
+        // If the terminal cannot be written, nobody can read the question.
         writeln!(out, "\n{text}").map_err(|_| nobody())?;
         for _ in 0..ATTEMPTS {
             write!(out, "[{default}] ").and_then(|()| out.flush()).map_err(|_| nobody())?;

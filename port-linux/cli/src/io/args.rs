@@ -1,4 +1,4 @@
-//! What `outrigger io` takes.
+//! The arguments of `outrigger io`.
 
 use clap::Args;
 use outrigger_config::{RobotAddress, parse_outputs_by};
@@ -8,24 +8,25 @@ use outrigger_wire::robot::RobotModel;
 use crate::args::parse_model;
 use outrigger::requests::Setting;
 
-/// `outrigger io`.
+/// The arguments of `outrigger io`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct IoArgs {
     /// HOST[:PORT-BASE]
     pub robot: RobotAddress,
-    /// What to set, e.g. digital-out.3=on; several are set together
+    /// Outputs to set, e.g. digital-out.3=on; several are set together
     #[arg(value_name = "SETTING")]
     pub settings: Vec<Setting>,
-    /// Go on showing what is there until Ctrl-C
+    /// Keep showing inputs and outputs until Ctrl-C
     #[arg(long, conflicts_with = "settings")]
     pub live: bool,
     /// With --live: end after this many seconds
     #[arg(long, value_name = "N", requires = "live", value_parser = clap::value_parser!(u64).range(1..))]
     pub seconds: Option<u64>,
-    /// How it is set: auto (RTDE where it has an input for it and nobody else owns it, else text), text or rtde
+    /// Path by which outputs are set: auto (RTDE if it has an input for it that no other client owns, else text),
+    /// text or rtde
     #[arg(long, value_name = "HOW", default_value = "auto", value_parser = parse_outputs_by)]
     pub via: OutputsBy,
-    /// The arm, e.g. ur10e: a payload above what it is rated for is refused
+    /// Model of the arm, e.g. ur10e: a payload above its rating is refused
     #[arg(long, value_name = "MODEL", value_parser = parse_model)]
     pub model: Option<RobotModel>,
     /// One JSON object per line instead of text

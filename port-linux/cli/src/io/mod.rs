@@ -1,4 +1,4 @@
-//! `outrigger io`: what is on the terminals of a robot, and setting its outputs. Nothing here moves the arm.
+//! The command `outrigger io`: shows the terminals of a robot, and sets its outputs. Nothing here moves the arm.
 
 mod args;
 
@@ -30,18 +30,19 @@ use outrigger::show::{Terminals, eprintln_lossy, words};
 
 pub(crate) use self::args::IoArgs;
 
-/// Longest wait for a session.
+/// The longest wait for a session.
 const FIRST_SESSION: Duration = Duration::from_secs(10);
-/// The primary link shows most terminals ten times a second; without it, what the states show is enough.
+/// The longest wait for the primary link, which reports most terminals ten times a second. Without it, the values in
+/// the states suffice.
 const PRIMARY_PATIENCE: Duration = Duration::from_millis(1_500);
-/// Live, no more often than this: most terminals are shown no faster.
+/// The shortest interval of the live display; most terminals are not reported faster.
 const PACE: Duration = Duration::from_millis(100);
 
 /// Runs the command.
 ///
 /// # Errors
-/// [`Failure::Usage`] for two values for one output, [`Failure::Connection`] without a session,
-/// [`Failure::Fault`] where something was refused or not confirmed.
+/// [`Failure::Usage`] for two values for one output, [`Failure::Connection`] without a session, [`Failure::Fault`] if
+/// an output was refused or not confirmed.
 pub(crate) fn run(args: &IoArgs) -> Outcome {
     let writes: Vec<Write> = args.settings.iter().map(|setting| setting.0).collect();
     for (index, write) in writes.iter().enumerate() {
@@ -55,7 +56,7 @@ pub(crate) fn run(args: &IoArgs) -> Outcome {
     let mut config = UrConfig { peer: UrOptions { model: args.model, ..UrOptions::default() }, ..UrConfig::default() };
     config.peer.connect.outputs = args.via;
     if args.via != OutputsBy::Text {
-        // No more than what is set, for as long as this runs.
+        // RTDE inputs are limited to the outputs that are set, for as long as this runs.
         let claims = writes.iter().filter_map(Claim::of);
         config.peer.connect.claims = claims.fold(Claims::NONE, Claims::with);
     }
@@ -75,13 +76,13 @@ struct Desk {
     signals: Signals,
     page: Page,
     task: Task,
-    /// What is still to be handed over.
+    /// The outputs that have not been passed to the engine yet.
     waiting: VecDeque<Write>,
     under_way: usize,
-    /// What became of each that is done with.
+    /// The outputs that are done, each with its result.
     done: Vec<(Write, WriteNews)>,
     established: Option<Instant>,
-    /// Enough is known to show it, or to set something.
+    /// Enough is known to show the terminals, or to set an output.
     ready: bool,
     end: Option<Instant>,
     last_down: Option<String>,
@@ -89,14 +90,14 @@ struct Desk {
     ending: bool,
 }
 
-/// What the command was given for.
+/// The task of the command.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Task {
-    /// To set so many outputs.
+    /// Set this many outputs.
     Set(usize),
-    /// To show what is there, once.
+    /// Show the terminals once.
     Show,
-    /// To go on showing it, for so long.
+    /// Keep showing the terminals, for this time or until the end.
     Watch(Option<Duration>),
 }
 
@@ -126,7 +127,7 @@ impl Desk {
         })
     }
 
-    /// Whether there is nothing more to do.
+    /// Returns `true` if there is nothing more to do.
     fn is_over(&self) -> bool {
         let done = match self.task {
             Task::Set(asked) => self.done.len() == asked,
@@ -136,7 +137,7 @@ impl Desk {
         done || self.page.error.is_some()
     }
 
-    /// One of them is done with.
+    /// Records the result of an output.
     fn finish(&mut self, write: Write, news: WriteNews) {
         let ours = !self.done.iter().any(|(done, _)| *done == write);
         if ours && !matches!(news, WriteNews::Sent | WriteNews::Overwritten) {
@@ -165,7 +166,7 @@ impl Desk {
         }
         let mut text = format!("{bad} of {} not set", self.done.len());
         if self.done.iter().any(|(_, news)| *news == WriteNews::NotConfirmed) {
-            // Some software drops text in local control without a word.
+            // Some software silently drops text in local control.
             text.push_str(
                 "; is the robot in remote control (`outrigger dashboard` tells), and does nobody else set it?",
             );
@@ -245,7 +246,7 @@ impl<'m> Application<6, Ur<'m>, BoxedLaw<6>> for Desk {
     }
 }
 
-/// The result of a write, as scripts read it.
+/// The result of an output, as scripts read it.
 #[derive(Serialize)]
 struct News {
     what: String,
@@ -271,7 +272,7 @@ impl Page {
         Self { json, live, redraws, shown: None, lines: 0, error: None }
     }
 
-    /// Where they changed, and not too often.
+    /// Shows the terminals if they have changed, at a limited rate.
     fn terminals(&mut self, terminals: &Terminals, now: Instant) {
         let same = |(shown, at): &(Terminals, Instant)| shown == terminals || now.since(*at) < PACE;
         if self.shown.as_ref().is_some_and(same) {
@@ -282,7 +283,7 @@ impl Page {
             return self.print(&format!("{}\n", json::text(&terminals)));
         }
         let text = terminals.text();
-        // Up to where the last one began.
+        // Moves the cursor up to the first line of the previous display.
         let before = if self.redraws && self.lines > 0 { format!("\x1b[{}A\x1b[J", self.lines) } else { String::new() };
         let after = if self.live && !self.redraws { "\n" } else { "" };
         self.lines = text.lines().count();
@@ -299,7 +300,7 @@ impl Page {
         self.print(&format!("{}\n", json::text(&object)));
     }
 
-    /// What people should know, beside what scripts read.
+    /// Prints a note for people on standard error, separate from the output that scripts read.
     fn note(&mut self, text: &str) {
         eprintln_lossy!("outrigger: {text}");
     }

@@ -1,4 +1,4 @@
-//! The output of `outrigger move --check`: the robot is not asked, so the start is named in place of being compared.
+//! The output of `outrigger move --check`: the robot is not queried, so the start is named instead of being compared.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ pub(super) fn of_check<const N: usize>(path: &Path, motion: &Motion<N>) -> Strin
     format!("{}: {points} waypoints in {seconds:.3} s, within the limits\n{}\n", path.display(), start(motion))
 }
 
-/// Returns where the arm has to be for the motion to begin.
+/// Returns the position that the arm must have for the motion to begin.
 fn start<const N: usize>(motion: &Motion<N>) -> String {
     let near = format!("within {} rad, or its tolerance if that is less", Governor::<N>::BEGINS_WITHIN);
     let unchecked = "--check does not ask the robot: this is compared only when the motion is made";

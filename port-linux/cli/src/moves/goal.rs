@@ -1,4 +1,4 @@
-//! `outrigger move --to`: one place, to which the controller moves the arm by itself.
+//! The command `outrigger move --to`: lets the controller move the arm to one target by itself.
 
 use std::str::FromStr;
 
@@ -15,36 +15,38 @@ use outrigger::motion::{Asked, Given, Step, seconds};
 use outrigger::robot::Robot;
 use outrigger::show::{Progress, tell};
 
-/// Where to, in place of a file.
+/// The arguments for a target in place of a file.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct GoalArgs {
-    /// In place of FILE: where to, by the controller's own motion: q=Q0,...,Q5, each joint's angle [rad], or pose=X,Y,Z,RX,RY,RZ,
-    /// of the tool centre point as it is set on the robot, in the base frame [m, rotation vector in rad]
+    /// In place of FILE: target of the controller's own motion: q=Q0,...,Q5, each joint's angle [rad], or
+    /// pose=X,Y,Z,RX,RY,RZ, of the tool centre point as it is set on the robot, in the base frame [m, rotation vector
+    /// in rad]
     #[arg(long, value_name = "q=...|pose=...", conflicts_with_all = ["mode", "report", "check"], allow_hyphen_values = true)]
     pub to: Option<Goal>,
-    /// The tool goes there on a straight line; with --to
+    /// Move the tool on a straight line; with --to
     #[arg(long, requires = "to", conflicts_with = "file")]
     pub linear: bool,
     /// Speed of the joint with the longest way [rad/s], default 0.5; with --linear of the tool [m/s], default 0.1
     #[arg(long, value_name = "RAD/S|M/S", requires = "to", conflicts_with = "file", value_parser = above_zero)]
     pub speed: Option<f32>,
-    /// Acceleration and deceleration of the same joint [rad/s2], default 0.8; with --linear of the tool [m/s2], default 0.5
+    /// Acceleration and deceleration of the same joint [rad/s2], default 0.8; with --linear of the tool [m/s2],
+    /// default 0.5
     #[arg(long, value_name = "RAD/S2|M/S2", requires = "to", conflicts_with = "file", value_parser = above_zero)]
     pub acceleration: Option<f32>,
-    /// Time that the motion takes at full speed [s], in place of --speed and --acceleration; with q= and without --linear
+    /// Duration of the motion at full speed [s], in place of --speed and --acceleration; with q= and without --linear
     #[arg(long, value_name = "SECONDS", requires = "to", conflicts_with_all = ["file", "speed", "acceleration", "linear"], value_parser = seconds)]
     pub time: Option<Duration>,
 }
 
 impl GoalArgs {
-    /// What is asked for, to this place.
+    /// Returns the requested motion to this target.
     fn asked(&self, Goal(target): Goal) -> Asked<6> {
         let target = if self.linear { target.linear() } else { target };
         Asked::new(target, self.speed, self.acceleration).lasting(self.time)
     }
 }
 
-/// A place: each joint's angle \[rad\], or the pose of the tool \[m, rad\].
+/// A target: each joint's angle \[rad\], or the pose of the tool \[m, rad\].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Goal(MoveTarget<6>);
 
@@ -100,10 +102,10 @@ fn above_zero(text: &str) -> Result<f32, String> {
     number.ok_or_else(|| format!("found '{text}', expected a number above 0"))
 }
 
-/// Moves the arm there.
+/// Moves the arm to the target.
 ///
 /// # Errors
-/// Those of [`Robot::move_to`], and [`Failure::Fault`] where the arm did not come there.
+/// The errors of [`Robot::move_to`], and [`Failure::Fault`] if the arm did not reach the target.
 pub(super) fn run(args: &MoveArgs, file: Option<AnyConfiguration>, goal: Goal) -> Outcome {
     let goal = if args.degrees { goal.in_degrees()? } else { goal };
     let (address, config) = robot_of(args, file)?;
@@ -124,7 +126,7 @@ pub(super) fn run(args: &MoveArgs, file: Option<AnyConfiguration>, goal: Goal) -
     despite([told], result::outcome_of_move(&arrival))
 }
 
-/// Shows how far it is.
+/// Shows the progress.
 fn show(progress: &mut Progress, given: &Given<6>, from: &JointPositions<6>) {
     let (Mode::Command, Step::Runs) = (given.mode, given.step) else { return };
     let (Some(at), Some(Destination { joints: to, .. })) = (given.at, given.destination) else { return };

@@ -1,4 +1,4 @@
-//! `outrigger move`: a motion from a file.
+//! The command `outrigger move`: follows a motion from a file.
 
 mod checked;
 mod goal;
@@ -29,16 +29,16 @@ use outrigger::motion::{Motion, Reading, Trace, Unfit};
 use outrigger::robot::{Ended, Followed, Robot, Stopped};
 use outrigger::show::{Progress, complain, eprintln_lossy, tell, words};
 
-/// `outrigger move`.
+/// The arguments of `outrigger move`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct MoveArgs {
-    /// HOST[:PORT-BASE], or a configuration, of which everything counts but law, sensors and run
+    /// HOST[:PORT-BASE], or a configuration, of which everything applies except law, sensors and run
     #[arg(value_name = "ROBOT|CONFIG.toml")]
     pub robot: String,
-    /// The motion: a table of t,q0,... (.csv) FollowJointTrajectory as JSON (.json), or what was recorded (.mcap)
+    /// Motion: a table of t,q0,... (.csv), FollowJointTrajectory as JSON (.json), or a recording (.mcap)
     #[arg(value_name = "FILE", required_unless_present = "to", conflicts_with = "to")]
     pub file: Option<PathBuf>,
-    /// FILE is in degrees (angles, speeds, accelerations), or the angles of --to q=... are
+    /// Angles, speeds and accelerations of FILE, or the angles of --to q=..., are in degrees
     #[arg(long)]
     pub degrees: bool,
     /// Start at the first waypoint of FILE, whatever its time: for clock times
@@ -46,47 +46,51 @@ pub(crate) struct MoveArgs {
     pub from_first_time: bool,
     #[command(flatten)]
     pub goal: goal::GoalArgs,
-    /// How it is carried out; default: session.path of a configuration, else stream
+    /// Way of executing the motion; default: session.path of a configuration, else stream
     #[arg(long, value_name = "MODE")]
     pub mode: Option<By>,
     /// Robot to move, in place of the configuration's: HOST[:PORT-BASE]
     #[arg(long = "robot", value_name = "ROBOT")]
     pub other: Option<RobotAddress>,
-    /// How far a joint may be from where it is wanted before the motion ends [rad]; 0: not compared; default: the file's, else 0.2
+    /// Largest tracking error of a joint, beyond which the motion ends [rad]; 0: not checked; default: the file's,
+    /// else 0.2
     #[arg(long, value_name = "RAD", value_parser = tolerance)]
     pub path_tolerance: Option<f32>,
-    /// How far a joint may be from the goal for the motion to be done [rad]; 0: not compared; default: the file's, else 0.1
+    /// Largest distance of a joint from the goal for the motion to be done [rad]; 0: not checked; default: the
+    /// file's, else 0.1
     #[arg(long, value_name = "RAD", value_parser = tolerance)]
     pub goal_tolerance: Option<f32>,
-    /// How long joints may take to come that near after the motion's end, by its own time [s]; 0: any; default: the file's, else 0
+    /// Longest time for the joints to reach the goal tolerance after the motion's end, by its own time [s]; 0: any;
+    /// default: the file's, else 0
     #[arg(long, value_name = "SECONDS", value_parser = goal_time)]
     pub goal_time: Option<f64>,
-    /// Write a page that plots wanted against actual to this file
+    /// Write a page that plots target against actual positions to this file
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
-    /// Record everything to this file, for `outrigger replay` and `export`
+    /// Record all data to this file, for `outrigger replay` and `export`
     #[arg(long, value_name = "FILE.mcap")]
     pub record: Option<PathBuf>,
     /// Check the motion without the robot, and move nothing: the limits, but not whether the arm is at the start
     #[arg(long)]
     pub check: bool,
-    /// The end as one JSON object
+    /// Print the result as one JSON object
     #[arg(long)]
     pub json: bool,
 }
 
-/// How a motion is carried out.
+/// The way in which a motion is executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum By {
     /// Joint speeds in each cycle, corrected by the measured position
     Stream,
     /// Joint positions in each cycle, by a program of ours on the controller that runs servoj
     Servo,
-    /// The same through a ring of 40 ms on the controller, so that a late one does not show
+    /// Joint positions as with servo, through a ring of 40 ms on the controller, so that a late position has no
+    /// effect
     Buffered,
     /// Waypoints ahead of time, to a program of ours on the controller that makes the motion by itself
     Player,
-    /// The same to a program of UR's External Control, on a robot with the URCap or without
+    /// Waypoints as with player, to a program of UR's External Control, on a robot with or without the URCap
     PassThrough,
 }
 
@@ -101,7 +105,7 @@ impl By {
         }
     }
 
-    /// As on the command line.
+    /// Returns the name as given on the command line.
     pub(crate) fn name(self) -> String {
         self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
     }
@@ -125,7 +129,7 @@ fn goal_time(text: &str) -> Result<f64, String> {
     }
 }
 
-/// The motion with the tolerances that were asked for, in place of its file's.
+/// Returns the motion with the tolerances of the command line in place of its file's.
 fn tolerated<const N: usize>(motion: Motion<N>, args: &MoveArgs) -> Motion<N> {
     let mut tolerances = *motion.tolerances();
     if let Some(path) = args.path_tolerance {
@@ -141,16 +145,16 @@ fn tolerated<const N: usize>(motion: Motion<N>, args: &MoveArgs) -> Motion<N> {
     motion.with_tolerances(tolerances)
 }
 
-/// From when on a motion is said to be late \[s\].
+/// The delay from which on a motion is reported as late \[s\].
 const LATE: f64 = 0.1;
 
-/// So long a disk may take for the page.
+/// The longest time for writing the page to disk.
 const DISK: Duration = Duration::from_secs(10);
 
-/// Runs the command beside a controller of Universal Robots, by its address or by the configuration in `file`.
+/// Runs the command with a controller of Universal Robots, given by its address or by the configuration in `file`.
 ///
 /// # Errors
-/// Those of [`follow`].
+/// The errors of [`follow`].
 pub(crate) fn beside_ur(args: &MoveArgs, file: Option<AnyConfiguration>) -> Outcome {
     if let Some(goal) = args.goal.to {
         return goal::run(args, file, goal);
@@ -171,15 +175,15 @@ pub(crate) fn beside_ur(args: &MoveArgs, file: Option<AnyConfiguration>) -> Outc
     follow(args, config, &address, path.about(), robot, made)
 }
 
-/// How it is told how far a motion is.
+/// A callback that reports the progress of a motion.
 pub(crate) type Watch<'w, const N: usize> = &'w mut dyn FnMut(&Trace<N>);
-/// Whether a motion that was stopped is to go on; `None` where nobody can be asked.
+/// A callback that asks whether a stopped motion is to continue; `None` without a terminal.
 pub(crate) type Asks<'a> = Option<&'a mut dyn FnMut(&Stopped) -> bool>;
 
 /// Follows the motion by commands in each cycle.
 ///
 /// # Errors
-/// Those of [`Robot::follow`].
+/// The errors of [`Robot::follow`].
 pub(crate) fn streamed<const N: usize, P: Controller<N> + 'static>(
     robot: &Robot<N, P>,
     motion: &Motion<N>,
@@ -193,10 +197,11 @@ where
     robot.follow_watched(motion, |trace| watch(&trace.lock().unwrap_or_else(PoisonError::into_inner)), asks)
 }
 
-/// Has `made` follow the motion on the arm that `robot` makes, whose name this is; `sent` is what goes to its controller.
+/// Lets `made` follow the motion on the arm created by `robot`. `name` is the arm's name, and `sent` describes what
+/// is sent to its controller.
 ///
 /// # Errors
-/// [`Failure::BadInput`] for what is wrong with the file, and those of [`Robot::follow`].
+/// [`Failure::BadInput`] for a fault of the file, and the errors of [`Robot::follow`].
 pub(crate) fn follow<const N: usize, P: Controller<N> + 'static>(
     args: &MoveArgs,
     config: Config<N, P::Options>,
@@ -227,7 +232,7 @@ where
     let shows = !args.json;
     let total = motion.duration().as_secs_f64();
     let progress = RefCell::new(Progress::default());
-    // Somebody who sees the arm, and can be asked.
+    // `true` if a person can see the output and answer.
     let attended = shows && std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
     let mut asks = |stopped: &Stopped| {
         let mut line = progress.borrow_mut();
@@ -241,7 +246,7 @@ where
         }
     };
     let followed = made(&robot, &motion, &mut watch, if attended { Some(&mut asks) } else { None });
-    // The last look was before the arm came to rest.
+    // The last progress was shown before the arm came to rest.
     if let Some(text) = followed.as_ref().ok().filter(|_| shows).and_then(|end| result::progress_at_end(end, total)) {
         progress.borrow_mut().show(&text, u64::MAX);
     }
@@ -256,7 +261,7 @@ where
     despite([page, told], result::outcome_of_motion(&followed, motion.tolerances(), total))
 }
 
-/// Whether whoever sits at the terminal wants a motion that was stopped to go on.
+/// Asks the person at the terminal whether a stopped motion is to continue.
 fn ask(stopped: &Stopped, total: f64, line: &mut Progress) -> bool {
     let why = match (stopped.released, stopped.reason) {
         (Some(by), _) => by.to_string(),
@@ -270,9 +275,9 @@ fn ask(stopped: &Stopped, total: f64, line: &mut Progress) -> bool {
     eprintln_lossy!(
         "`resume` acknowledges and goes on from there, which moves the arm; anything else ends the motion."
     );
-    // Whatever is reported meanwhile goes above it.
+    // Reports that arrive meanwhile are printed above the question.
     line.show("Go on? ", 0);
-    // A thread of its own: Ctrl-C ends the question, and no line does.
+    // The question has a thread of its own, so that Ctrl-C ends it without a line of input.
     let (tell, told) = channel();
     let read = move || {
         let _ = terminal::typed().and_then(|line| tell.send(line).map_err(std::io::Error::other));
@@ -293,7 +298,7 @@ fn ask(stopped: &Stopped, total: f64, line: &mut Progress) -> bool {
     }
 }
 
-/// Says that there is no recording, where one was asked for and nothing moved.
+/// Reports that there is no recording, if one was requested and nothing moved.
 fn unrecorded(args: &MoveArgs, is_done: bool, has_begun: bool) {
     if let Some(what) = args.record.as_deref().and_then(|path| result::of_no_recording(path, is_done, has_begun)) {
         complain(&what);
@@ -304,7 +309,7 @@ fn unwritten(path: &Path, error: &std::io::Error) -> Failure {
     Failure::BadInput(format!("cannot write {}: {error}", path.display()))
 }
 
-/// The robot, and what is known of it.
+/// Returns the robot's address, and its configuration as far as it is known.
 fn robot_of(args: &MoveArgs, file: Option<AnyConfiguration>) -> Result<(RobotAddress, UrConfig), Failure> {
     let Some(file) = file else {
         if args.other.is_some() {
@@ -321,7 +326,7 @@ fn robot_of(args: &MoveArgs, file: Option<AnyConfiguration>) -> Result<(RobotAdd
     Ok((args.other.clone().unwrap_or_else(|| host.control.robot.address.clone()), engine))
 }
 
-/// Shows how far it is.
+/// Shows the progress.
 fn show<const N: usize>(progress: &mut Progress, trace: &Trace<N>, total: f64) {
     if trace.mode != Mode::Command {
         return;

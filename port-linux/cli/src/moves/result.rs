@@ -13,7 +13,7 @@ use outrigger::released::ReleasedBy;
 use outrigger::robot::{Arrival, Ended, Followed};
 use outrigger::show::words;
 
-/// The line for a motion that was followed.
+/// Returns the line for a motion that was followed.
 pub(super) fn of_motion<const N: usize>(followed: &Followed<N>) -> String {
     let (worst, end) = (followed.worst.max_abs() * 1e3, followed.end_error.max_abs() * 1e3);
     match (followed.is_done, followed.has_begun()) {
@@ -34,7 +34,7 @@ struct Moved {
     begun: bool,
     fallback: Option<&'static str>,
     ended_by: &'static str,
-    /// `null` where nothing was wanted of the arm yet.
+    /// `null` if the arm had no target yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     worst_error: Option<Option<Number<f32>>>,
     end_error: Option<Number<f32>>,
@@ -45,7 +45,7 @@ struct Moved {
     elapsed: f64,
 }
 
-/// The object for a motion that was followed.
+/// Returns the object for a motion that was followed.
 pub(super) fn json_of_motion<const N: usize>(followed: &Followed<N>) -> String {
     let (fallback, ended_by) = end(followed.ended);
     let begun = followed.has_begun();
@@ -69,23 +69,23 @@ pub(super) fn progress(seconds: f64, total: f64) -> String {
     format!("{share:3.0} %  {}", position(seconds, total))
 }
 
-/// Returns the end of a line of progress, of a motion that is `held` for this reason.
+/// Returns the end of a line of progress, for a motion that is `held` for this reason.
 pub(super) fn held(held: Option<Reason>) -> String {
     held.map_or_else(String::new, |reason| format!(", {}", words::of_hold(reason)))
 }
 
-/// Returns the last progress of a motion of `total` seconds, where it stands at rest; `None` where it has not begun.
+/// Returns the last progress of a motion of `total` seconds at rest; `None` if it has not begun.
 pub(super) fn progress_at_end<const N: usize>(followed: &Followed<N>, total: f64) -> Option<String> {
     let seconds = if followed.is_done { total } else { followed.elapsed.as_secs_f64() };
     followed.has_begun().then(|| progress(seconds, total))
 }
 
-/// Returns a place on a motion of `total` seconds, by its own time.
+/// Returns a position in a motion of `total` seconds, by its own time.
 fn position(seconds: f64, total: f64) -> String {
     format!("{seconds:.1} of {total:.1} s")
 }
 
-/// Returns the command's outcome for a motion of `total` seconds that is held to `tolerances`.
+/// Returns the command's outcome for a motion of `total` seconds with these `tolerances`.
 pub(super) fn outcome_of_motion<const N: usize>(
     followed: &Followed<N>,
     tolerances: &Tolerances<N>,
@@ -112,7 +112,7 @@ pub(super) fn outcome_of_motion<const N: usize>(
     }
 }
 
-/// The line for a move to one place.
+/// Returns the line for a move to one target.
 pub(super) fn of_move(arrival: &Arrival) -> String {
     let what = match (arrival.is_done, arrival.has_begun) {
         (true, true) => "Done. ",
@@ -132,7 +132,7 @@ pub(super) fn of_move(arrival: &Arrival) -> String {
     format!("{what}{off}, after {:.1} s\n", arrival.elapsed.as_secs_f32())
 }
 
-/// The object for a move to one place.
+/// Returns the object for a move to one target.
 pub(super) fn json_of_move(arrival: &Arrival) -> String {
     let (fallback, ended_by) = end(arrival.ended);
     let moved = Moved {
@@ -149,7 +149,7 @@ pub(super) fn json_of_move(arrival: &Arrival) -> String {
     format!("{}\n", json::text(&moved))
 }
 
-/// Returns the command's outcome for a move to one place.
+/// Returns the command's outcome for a move to one target.
 pub(super) fn outcome_of_move(arrival: &Arrival) -> Outcome {
     match (arrival.is_done, arrival.has_begun, arrival.ended) {
         (true, ..) => Ok(()),
@@ -161,13 +161,14 @@ pub(super) fn outcome_of_move(arrival: &Arrival) -> Outcome {
     }
 }
 
-/// Returns the remark that there is no recording at `path`: an arm that is at the goal already has no session to record.
+/// Returns the remark that there is no recording at `path`: an arm that is already at the goal has no session to
+/// record.
 pub(super) fn of_no_recording(path: &Path, is_done: bool, has_begun: bool) -> Option<String> {
     (is_done && !has_begun)
         .then(|| format!("{} is not written: nothing moved, so nothing was recorded", path.display()))
 }
 
-/// The failure of a motion that ended so before its end.
+/// Returns the failure of a motion that ended in this way before its end.
 fn unfinished(ended: Ended, stands: &str) -> Failure {
     let why = format!("{ended}; {stands}");
     match ended {
@@ -176,7 +177,7 @@ fn unfinished(ended: Ended, stands: &str) -> Failure {
     }
 }
 
-/// The reason of a fallback, and the name of the end.
+/// Returns the reason of a fallback, and the name of the end.
 const fn end(ended: Ended) -> (Option<&'static str>, &'static str) {
     match ended {
         Ended::Fallback(reason) => (Some(reason.name()), reason.name()),
@@ -184,7 +185,7 @@ const fn end(ended: Ended) -> (Option<&'static str>, &'static str) {
     }
 }
 
-/// The joint that is farthest from the goal.
+/// Describes the joint that is farthest from the goal.
 fn from_goal<const N: usize>(error: &JointPositions<N>) -> String {
     let (joint, off) = (1..).zip(error.iter()).max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((1, 0.0));
     format!("joint {joint} is {:.2} mrad from the goal", off * 1e3)
@@ -267,7 +268,7 @@ mod tests {
         let of = |is_done, has_begun| of_no_recording(Path::new("there.mcap"), is_done, has_begun);
         let said = "there.mcap is not written: nothing moved, so nothing was recorded";
         assert_eq!(of(true, false).as_deref(), Some(said));
-        // Of a request that was rejected there is one.
+        // A request that was rejected has a recording.
         assert_eq!((of(true, true), of(false, true), of(false, false)), (None, None, None));
     }
 

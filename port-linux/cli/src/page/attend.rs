@@ -1,4 +1,4 @@
-//! Whoever looks at the page: a bounded number of connections, each with one place for the newest state.
+//! Serves the browsers that show the page: a bounded number of connections, each with one slot for the newest state.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -18,21 +18,23 @@ use super::http::{self, Asked, Refusal, Thing};
 use super::lines::{Messages, Numbered, lost};
 use outrigger::json;
 
-/// Pages that are open at once; those that come later are refused.
+/// The largest number of pages open at once; further ones are refused.
 const MOST_WATCHING: usize = 64;
-/// Connections at once, with those that only ask for the page; what comes beyond is closed unread.
+/// The largest number of connections at once, including those that only load the page; further ones are closed
+/// unread.
 const MOST_CONNECTIONS: usize = 128;
-/// A request has to be whole after this, and what is not read after this is not sent any more.
+/// The time within which a request must be complete, and an answer read.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// A page that has taken nothing for so long sleeps: its connection is closed, and it opens a new one when it wakes.
+/// The time without reading after which a page counts as asleep. Its connection is closed, and it opens a new one
+/// when it wakes.
 const ASLEEP: Duration = Duration::from_secs(10);
-/// What the kernel keeps for a reader that is slow \[bytes\].
+/// The size of the kernel's buffer for a slow reader \[bytes\].
 const KEPT_BY_THE_KERNEL: usize = 64 * 1024;
-/// How often a new state is looked for.
+/// The interval at which a new state is checked for.
 const PACE: Duration = Duration::from_micros(16_667);
-/// Without a state, the counts are told so often: a page sees that it is connected.
+/// The interval of the counters if there is no state, so that a page sees that it is connected.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(1);
-/// Events that a reader may be behind.
+/// The largest number of events that a reader may be behind.
 const EVENTS_BEHIND: usize = 64;
 
 const PAGE: &str = include_str!("web/index.html");
@@ -46,13 +48,14 @@ const STYLE: &str = concat!(
     include_str!("web/view.css")
 );
 
-/// What a browser is told of every answer: this page asks nobody but this server, and is shown inside no other page.
+/// The headers of every answer. They tell the browser that this page loads from this server alone and may not be
+/// embedded in another page.
 const RULES: &str = "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
                      img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'\r\n\
                      X-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n\
                      Cross-Origin-Resource-Policy: same-origin\r\nCache-Control: no-store\r\nConnection: close\r\n";
 
-/// The state that connections share with whoever ends the page.
+/// The state that connections share with the owner of the page.
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
     watching: AtomicUsize,
@@ -65,24 +68,24 @@ pub(crate) struct Shared {
     over: AtomicBool,
 }
 
-/// How it went.
+/// The counters of the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", rename = "page")]
 pub(crate) struct Counts {
-    /// Pages that were opened.
+    /// The number of times that the page was opened.
     pub(crate) opened: u64,
-    /// States that were sent, to all of them together.
+    /// The number of states sent, to all pages together.
     pub(crate) sent: u64,
-    /// States that were not, because a page was too slow.
+    /// The number of states not sent, because a page was too slow.
     pub(crate) dropped: u64,
-    /// Pages that took nothing for 10 s, and were closed.
+    /// The number of pages closed because they read nothing for 10 s.
     pub(crate) asleep: u64,
-    /// Requests that were refused.
+    /// The number of requests refused.
     pub(crate) refused: u64,
 }
 
 impl Counts {
-    /// For people, in a line.
+    /// Returns the counters as a line for people.
     pub(crate) fn text(&self) -> String {
         let Self { opened, sent, dropped, refused, asleep } = self;
         format!(
@@ -91,19 +94,19 @@ impl Counts {
         )
     }
 
-    /// For scripts, as an object.
+    /// Returns the counters as an object for scripts.
     pub(crate) fn json(&self) -> String {
         json::text(self)
     }
 }
 
 impl Shared {
-    /// Whether anybody looks: for nobody nothing is made.
+    /// Returns `true` if any page is open; otherwise no states are prepared.
     fn is_watched(&self) -> bool {
         self.watching.load(Ordering::Relaxed) > 0
     }
 
-    /// The session is over: readers are told, and nothing more is served.
+    /// Ends the session: readers are notified, and nothing more is served.
     pub(super) fn end(&self) {
         self.over.store(true, Ordering::Release);
     }
@@ -120,12 +123,12 @@ impl Shared {
     }
 }
 
-/// One place of [`MOST_WATCHING`].
+/// A slot among [`MOST_WATCHING`].
 pub(super) struct Place(Arc<Shared>);
 
 impl Place {
     pub(super) fn take(shared: &Arc<Shared>) -> Option<Self> {
-        // One thread gives places out.
+        // Only one thread takes slots.
         if shared.watching.load(Ordering::Relaxed) >= MOST_WATCHING {
             return None;
         }
@@ -140,16 +143,16 @@ impl Drop for Place {
     }
 }
 
-/// Where every reader hears of what is new.
+/// The channels that carry new states and events to every reader.
 struct Told {
     states: watch::Sender<Option<Numbered>>,
     events: broadcast::Sender<Numbered>,
 }
 
-/// What a reader that comes now is told first, and hears later.
+/// The first text for a new reader, and the channels of later states and events.
 struct Hearing {
     first: String,
-    /// The newest event in that.
+    /// The number of the newest event in the first text.
     event: u64,
     states: watch::Receiver<Option<Numbered>>,
     events: broadcast::Receiver<Numbered>,
@@ -169,10 +172,10 @@ pub(super) async fn serve(
     loop {
         tokio::select! {
             _ = pace.tick() => {
-                // Asked first: what came before the end is told.
+                // The end is checked first, so that everything before it is sent.
                 let over = messages.is_over() || shared.over.load(Ordering::Acquire);
                 while let Some(event) = messages.event() {
-                    // An error says that nobody listens.
+                    // An error means that there is no reader.
                     let _ = told.events.send(event);
                 }
                 let state = messages.state(shared.is_watched());
@@ -192,19 +195,19 @@ pub(super) async fn serve(
                     shared.refused.fetch_add(1, Ordering::Relaxed);
                     drop(stream);
                 }
-                // Where no file can be opened, that lasts.
+                // An error such as too many open files persists for a while.
                 Err(_) => tokio::time::sleep(FAREWELL).await,
             },
             Some(_) = connections.join_next() => {}
         }
     }
     drop((listener, told));
-    // Those that stand still are left behind.
+    // Connections that stall are not waited for.
     let _ = timeout(FAREWELL, async { while connections.join_next().await.is_some() {} }).await;
     Ok(())
 }
 
-/// What is remembered, and where later events and states come from.
+/// Returns the stored messages, and subscribes to later states and events.
 fn hearing(messages: &dyn Messages, told: &Told) -> Hearing {
     let (states, events) = (told.states.subscribe(), told.events.subscribe());
     let mut first = messages.about().to_string();
@@ -215,7 +218,7 @@ fn hearing(messages: &dyn Messages, told: &Told) -> Hearing {
 
 /// Answers one request.
 async fn attend(stream: TcpStream, shared: Arc<Shared>, hearing: Hearing) {
-    // What a kernel keeps without this may be megabytes for each who reads nothing.
+    // Without this limit, the kernel may buffer megabytes for each client that does not read.
     let _ = rustix::net::sockopt::set_socket_send_buffer_size(&stream, KEPT_BY_THE_KERNEL);
     let _ = stream.set_nodelay(true);
     let Ok(local) = stream.local_addr() else { return };
@@ -245,7 +248,7 @@ async fn attend(stream: TcpStream, shared: Arc<Shared>, hearing: Hearing) {
         to.shutdown().await
     });
     if matches!(sent.await, Ok(Ok(()))) {
-        // Closed with something unread, the kernel would throw away what is on its way.
+        // If a connection is closed with unread data, the kernel drops what is still being sent.
         let mut ignored = [0; 1024];
         let rest = async { while from.read(&mut ignored).await.is_ok_and(|count| count > 0) {} };
         let _ = timeout(FAREWELL, rest).await;
@@ -258,7 +261,7 @@ fn refused(shared: &Shared, refusal: Refusal) -> (&'static str, &'static str, &'
     (status, "text/plain", what)
 }
 
-/// What the head of a request asks for; `None` where the connection is gone before.
+/// Reads the head of a request. Returns `None` if the connection is closed before its end.
 async fn head(from: &mut OwnedReadHalf, local: SocketAddr) -> Option<Asked> {
     let mut head = Vec::with_capacity(1024);
     let mut piece = [0; 1024];
@@ -273,7 +276,8 @@ async fn head(from: &mut OwnedReadHalf, local: SocketAddr) -> Option<Asked> {
     }
 }
 
-/// Tells one reader what is new, until it is gone, or the session is. It has nothing more to say: whoever sends more is sent away.
+/// Sends one reader the new states and events, until it or the session ends. A reader that sends anything more is
+/// disconnected.
 async fn watch(from: &mut OwnedReadHalf, to: &mut OwnedWriteHalf, shared: &Shared, hearing: Hearing) {
     let mut ignored = [0; 16];
     tokio::select! {
@@ -285,7 +289,7 @@ async fn watch(from: &mut OwnedReadHalf, to: &mut OwnedWriteHalf, shared: &Share
 async fn tell(to: &mut OwnedWriteHalf, shared: &Shared, hearing: Hearing) {
     let Hearing { first, mut event, mut states, mut events } = hearing;
     let mut dropped = 0;
-    // Those from before it came are not its own.
+    // States from before its connection do not count for it.
     let mut newest = states.borrow_and_update().as_ref().map_or(0, |state| state.number);
     let head = format!(
         "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\n{RULES}\r\nretry: 1000\n\n{first}"
@@ -320,7 +324,7 @@ async fn tell(to: &mut OwnedWriteHalf, shared: &Shared, hearing: Hearing) {
             () = tokio::time::sleep(SIGN_OF_LIFE) => counted(shared, dropped),
         };
         if !send(to, shared, &text).await {
-            // What it slept through is lost to it as well.
+            // States missed while it was asleep count as dropped as well.
             let last = states.borrow().as_ref().map_or(0, |state| state.number);
             shared.dropped.fetch_add(last.saturating_sub(newest), Ordering::Relaxed);
             return;
@@ -328,7 +332,7 @@ async fn tell(to: &mut OwnedWriteHalf, shared: &Shared, hearing: Hearing) {
     }
 }
 
-/// How the page is served, for the page itself.
+/// The counters that the page itself shows.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "page")]
 struct Served {
@@ -352,7 +356,7 @@ fn missed(count: u64) -> String {
     format!("data: {}\n\n", lost(&format!("{count} events were dropped: this page was too slow")))
 }
 
-/// Whether it was taken in time.
+/// Sends the text. Returns `false` if it was not taken in time.
 async fn send(to: &mut OwnedWriteHalf, shared: &Shared, text: &str) -> bool {
     match timeout(ASLEEP, to.write_all(text.as_bytes())).await {
         Ok(sent) => sent.is_ok(),

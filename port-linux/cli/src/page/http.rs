@@ -1,27 +1,28 @@
-//! One request of a browser: what is asked for, and whether it is answered.
+//! Reads one request of a browser, and decides whether it is answered.
 //!
-//! There are five things to ask for, each by its exact name; no file is opened for any. What another site's page may be made to ask is
-//! refused by `Host`, `Origin` and `Sec-Fetch-Site`, so that nothing of a robot is read by a page that was opened from elsewhere.
+//! There are five resources, each with an exact name; no file is opened for any. A request that another site's page
+//! may trigger is refused by `Host`, `Origin` and `Sec-Fetch-Site`, so that a page opened from elsewhere can read
+//! nothing of a robot.
 
 use std::net::{IpAddr, SocketAddr};
 
-/// A longer head of a request is refused \[bytes\].
+/// The longest head of a request that is accepted \[bytes\].
 pub(super) const MOST: usize = 8 * 1024;
-/// With more lines than this, too.
+/// The largest number of header lines that is accepted.
 const MOST_LINES: usize = 64;
 
-/// Something that there is.
+/// A resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Thing {
     Page,
     Script,
     Picture,
     Style,
-    /// States and events, without end.
+    /// The endless stream of states and events.
     Stream,
 }
 
-/// Why there is no answer.
+/// The reason why a request is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
     NotHttp,
@@ -35,7 +36,7 @@ pub(super) enum Refusal {
 }
 
 impl Refusal {
-    /// Status line of the answer, and what a person can do.
+    /// Returns the status line of the answer, and a text with the remedy.
     pub(super) const fn words(self) -> (&'static str, &'static str) {
         match self {
             Self::NotHttp => ("400 Bad Request", "this is no request of HTTP/1.1"),
@@ -52,16 +53,16 @@ impl Refusal {
     }
 }
 
-/// How far a request has come.
+/// The state of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Asked {
-    /// Its head is not whole yet.
+    /// The head is not complete yet.
     More,
     For(Thing),
     Refused(Refusal),
 }
 
-/// What `head` asks for, of a server that was connected to at `local`.
+/// Reads the request in `head`, sent to a server at the address `local`.
 pub(super) fn asked(head: &[u8], local: SocketAddr) -> Asked {
     let mut lines = [httparse::EMPTY_HEADER; MOST_LINES];
     let mut request = httparse::Request::new(&mut lines);
@@ -98,7 +99,7 @@ fn judge(request: &httparse::Request<'_, '_>, local: SocketAddr) -> Result<Thing
     {
         return Err(Refusal::Origin);
     }
-    // A link on another site may lead to the page; nothing else of it is for other sites.
+    // A link on another site may lead to the page itself; the other resources are refused to other sites.
     match only(request, "sec-fetch-site")? {
         None | Some("same-origin" | "none") => Ok(thing),
         Some(_) if thing == Thing::Page => Ok(thing),
@@ -106,7 +107,7 @@ fn judge(request: &httparse::Request<'_, '_>, local: SocketAddr) -> Result<Thing
     }
 }
 
-/// The one value of a header; with two, nobody knows which a proxy would believe.
+/// Returns the single value of a header. Two values are refused, because it is unknown which one a proxy would use.
 fn only<'r>(request: &httparse::Request<'_, 'r>, name: &str) -> Result<Option<&'r str>, Refusal> {
     let mut values = request.headers.iter().filter(|header| header.name.eq_ignore_ascii_case(name));
     match (values.next(), values.next()) {
@@ -116,7 +117,8 @@ fn only<'r>(request: &httparse::Request<'_, 'r>, name: &str) -> Result<Option<&'
     }
 }
 
-/// Whether `host`, a name with a port, is the address that was connected to, or the name of this machine's loopback.
+/// Returns `true` if `host`, a name with a port, is the address that was connected to, or the name of this machine's
+/// loopback.
 fn is_ours(host: &str, local: SocketAddr) -> bool {
     let (name, port) = match host.rsplit_once(':') {
         // The last colon may be one of an IPv6 address without a port.

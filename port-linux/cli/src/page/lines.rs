@@ -1,7 +1,7 @@
-//! What a browser is sent: lines of JSON, in messages of Server-Sent Events.
+//! The messages for a browser: lines of JSON in Server-Sent Events.
 //!
-//! A state is two lines: the first is what `outrigger monitor --json` prints, with the same keys; the second (`"type":"live"`) has
-//! what only a picture needs.
+//! A state is two lines. The first is what `outrigger monitor --json` prints, with the same keys; the second
+//! (`"type":"live"`) has the values that only a picture needs.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -21,22 +21,22 @@ use outrigger::json::{self, Number};
 use outrigger::show::values::{ScriptValue, named};
 use outrigger::show::{Arm, Notice, Snapshot, words};
 
-/// Events that whoever comes later is told.
+/// The number of events that are sent to a later reader.
 const REMEMBERED: usize = 128;
 
-/// Points along each side of a workpiece.
+/// The number of points along each side of a workpiece.
 pub(crate) const SIDE: usize = 9;
 
-/// What lies before the tool: heights over a square, for a picture.
+/// The surface in front of the tool: heights over a square, for a picture.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Workpiece {
-    /// The square's middle, in the base frame \[m\].
+    /// The centre of the square, in the base frame \[m\].
     pub(crate) origin: [f64; 3],
-    /// Its two sides and the way up, unit vectors.
+    /// The directions of its two sides and of its height, unit vectors.
     pub(crate) axes: [[f64; 3]; 3],
-    /// Length of a side \[m\].
+    /// The length of a side \[m\].
     pub(crate) side: f64,
-    /// Heights \[m\], row by row along the first side.
+    /// The heights \[m\], row by row along the first side.
     pub(crate) heights: [[f64; SIDE]; SIDE],
 }
 
@@ -47,35 +47,35 @@ pub(super) struct Numbered {
     pub(super) text: Arc<str>,
 }
 
-/// Where messages are made.
+/// A source of messages.
 pub(super) trait Messages: Send {
-    /// What is told first of all.
+    /// Returns the first message of all.
     fn about(&self) -> Arc<str>;
 
-    /// The newest state, where there is a new one. While it is not `watched`, none is made.
+    /// Returns the newest state, if there is a new one. None is made unless it is `watched`.
     fn state(&mut self, watched: bool) -> Option<Numbered>;
 
-    /// Returns how many states were not made because another one was being taken.
+    /// Returns the number of states that were not made because another one was being taken.
     fn left_out(&self) -> u64;
 
-    /// The next event, `None` where there is none yet.
+    /// Returns the next event; `None` if there is none yet.
     fn event(&mut self) -> Option<Numbered>;
 
-    /// Whether the session is over, and with it everything.
+    /// Returns `true` if the session is over, after which there are no more messages.
     fn is_over(&self) -> bool;
 
-    /// The newest events, oldest first.
+    /// Returns the newest events, oldest first.
     fn remembered(&self) -> &VecDeque<Numbered>;
 }
 
-/// Messages of a session with `N` joints.
+/// The messages of a session with `N` joints.
 pub(super) struct Lines<const N: usize> {
     about: About,
     views: Option<Views<N>>,
     reader: Reader,
     states: u64,
     events: u64,
-    /// The controller runs on this machine.
+    /// `true` if the controller runs on this machine.
     here: bool,
     remembered: VecDeque<Numbered>,
 }
@@ -147,7 +147,7 @@ struct First {
     joints: &'static [&'static str],
 }
 
-/// Returns the event that events are missing, as one for scripts.
+/// Returns an event for scripts that reports missing events.
 pub(super) fn lost(text: &str) -> String {
     #[derive(Serialize)]
     #[serde(tag = "type", rename = "event")]
@@ -158,18 +158,18 @@ pub(super) fn lost(text: &str) -> String {
     json::text(&Lost { kind: "events-lost", text })
 }
 
-/// Returns an event as `monitor --json` prints it, and what a person can do about its reason.
+/// Returns an event as `monitor --json` prints it, with the remedy for its reason.
 fn event(mut notice: Notice, here: bool) -> Notice {
     let named = |name: &str| Reason::ALL.iter().copied().find(|reason| reason.name() == name);
     let reason = notice.fields.iter().find(|(key, _)| *key == "reason").and_then(|(_, name)| named(name));
-    // A refusal's text has it already.
+    // The text of a refusal contains the remedy already.
     if let Some(reason) = reason.filter(|reason| !reason.is_release() && notice.kind == "transition") {
         notice.fields.push(("remedy", words::advice(reason, here).into()));
     }
     notice
 }
 
-/// The members that only a picture needs: what is `None` is not there.
+/// The values that only a picture needs; members that are `None` are left out.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "live")]
 struct Live<'l> {
@@ -197,7 +197,7 @@ struct Live<'l> {
     workpiece: Option<Before>,
 }
 
-/// A reason, and what to do.
+/// A reason with its remedy.
 #[derive(Serialize)]
 struct Why {
     name: &'static str,
@@ -205,7 +205,7 @@ struct Why {
     remedy: String,
 }
 
-/// A sensor, and its newest reading.
+/// A sensor and its newest reading.
 #[derive(Serialize)]
 struct Source<'l> {
     name: Cow<'l, str>,
@@ -238,7 +238,7 @@ struct OfArm {
     tool_axis: Option<[Number<f32>; 3]>,
 }
 
-/// A workpiece, to a tenth of a millimetre: it is a picture.
+/// A workpiece, rounded to a tenth of a millimetre for the picture.
 #[derive(Serialize)]
 struct Before {
     origin: [Number<f64>; 3],

@@ -1,7 +1,8 @@
-//! A page in a browser that shows a session live: states up to 60 times a second, events, and how the link is. It reads only.
+//! The page in a browser that shows a session live: states up to 60 times a second, events, and the quality of the
+//! link. It is read-only.
 //!
-//! It is a [companion](outrigger::companion): everything happens on a thread of its own ([`Page`]), lines of JSON, HTTP, and one
-//! bounded place for each who looks. Who is slow misses states, and is told how many.
+//! The page is a [companion](outrigger::companion): lines of JSON, HTTP and one bounded slot for each reader are
+//! handled on a thread of its own ([`Page`]). A slow reader misses states and is told how many.
 
 mod attend;
 mod http;
@@ -23,31 +24,31 @@ use outrigger::feed::Reader;
 use outrigger::host::worker::Worker;
 use outrigger::show::complain;
 
-/// Where the page is, unless told otherwise.
+/// The default address of the page.
 pub(crate) const ADDRESS: &str = "127.0.0.1:8750";
 
-/// At the end, whoever still reads gets so long to hear of it.
+/// The time that readers get at the end to receive the last messages.
 const FAREWELL: Duration = Duration::from_millis(200);
 
-/// The page of a session as its companion: where it is wanted, and what it says of the session.
+/// The page of a session as its companion, with the requested address and the description of the session.
 pub(crate) struct OnPage {
-    /// An address, or the usual one.
+    /// The requested address; `None` for the default one.
     wanted: Option<SocketAddr>,
     command: &'static str,
     workpiece: Mutex<Option<Look>>,
 }
 
-/// Returns what lies before the tool, where that is known.
+/// A function that returns the surface in front of the tool; `None` if it is unknown.
 type Look = Box<dyn FnMut() -> Option<Workpiece> + Send>;
 
 impl OnPage {
-    /// Returns the page of this command, at `wanted`, else at [`ADDRESS`] or, where another process has that, on a free port of
-    /// the loopback.
+    /// Creates the page of this command at `wanted`, else at [`ADDRESS`] or, if another process uses that, on a free
+    /// port of the loopback.
     pub(crate) const fn new(command: &'static str, wanted: Option<SocketAddr>) -> Self {
         Self { wanted, command, workpiece: Mutex::new(None) }
     }
 
-    /// Returns the same, which shows what lies before the tool of one session.
+    /// Adds the surface in front of the tool, for one session.
     pub(crate) fn with_workpiece(self, look: impl FnMut() -> Option<Workpiece> + Send + 'static) -> Self {
         Self { workpiece: Mutex::new(Some(Box::new(look))), ..self }
     }
@@ -71,16 +72,16 @@ impl<const N: usize> Companion<N> for OnPage {
     }
 }
 
-/// What the page is told once.
+/// The description of the session.
 struct About {
-    /// The command that it belongs to.
+    /// The command that the page belongs to.
     command: &'static str,
-    /// Names of the sensors, by the numbers of their sources.
+    /// The names of the sensors, by the numbers of their sources.
     sources: Vec<String>,
     workpiece: Option<Look>,
 }
 
-/// A page at work; it ends with the session, or when its feed does.
+/// A running page; it ends with the session, or with its feed.
 #[derive(Debug)]
 struct Page {
     address: SocketAddr,
@@ -89,11 +90,11 @@ struct Page {
 }
 
 impl Page {
-    /// Listens on `wanted`, else on [`ADDRESS`] or, where another process has that, on a free port of the loopback. Events come
-    /// from `reader`, states from `views`.
+    /// Starts the page at `wanted`, else at [`ADDRESS`] or, if another process uses that, on a free port of the
+    /// loopback. Events are read from `reader`, states from `views`.
     ///
     /// # Errors
-    /// [`Failure::BadInput`] where the address cannot be had.
+    /// [`Failure::BadInput`] if the address is not available.
     fn start<const N: usize>(
         wanted: Option<SocketAddr>,
         about: About,
@@ -131,7 +132,7 @@ impl Page {
         Ok(Self { address, shared, worker })
     }
 
-    /// Where it is, for a browser.
+    /// Returns the page's address for a browser.
     fn url(&self) -> String {
         let Self { address, .. } = self;
         if address.ip().is_unspecified() {
@@ -141,7 +142,7 @@ impl Page {
         }
     }
 
-    /// What is said of it at the start.
+    /// Returns the text that announces the page at the start.
     fn announced(&self) -> String {
         let open = if self.address.ip().is_loopback() {
             "it is for this machine only"
@@ -151,7 +152,7 @@ impl Page {
         format!("live page in a browser: {} ({open})", self.url())
     }
 
-    /// Waits for its end, and says how it went.
+    /// Waits for the end of the page, and returns its counters.
     fn finish(self) -> Counts {
         self.shared.end();
         // A panic of the thread has been printed by then; there is nothing to add.

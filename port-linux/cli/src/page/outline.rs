@@ -1,13 +1,13 @@
-//! An arm as a line from its base to its tool, for a picture.
+//! Reduces an arm to a line from its base to its tool, for a picture.
 
 use outrigger_core::kinematics::KinematicChain;
 use outrigger_wire::math::{Vector3, add, cross, dot, scale, subtract};
 use outrigger_wire::robot::JointPositions;
 
-/// The base, a point on each joint's axis, and the tool centre point, in the base frame \[m\].
+/// Returns the base, a point on each joint's axis, and the tool centre point, in the base frame \[m\].
 ///
-/// The point of an axis is the one nearest to that of the axis before. The origins of the kinematic parameters are no good for a
-/// picture: calibration moves them many metres along axes that are nearly parallel.
+/// The point of an axis is the one nearest to that of the axis before. The origins of the kinematic parameters are
+/// unsuitable for a picture, because calibration moves them many metres along axes that are nearly parallel.
 pub(crate) fn outline<const N: usize>(chain: &KinematicChain<N>, q: &JointPositions<N>) -> Vec<Vector3> {
     let posture = chain.posture(q);
     let tool = posture.tcp.position;
@@ -15,7 +15,8 @@ pub(crate) fn outline<const N: usize>(chain: &KinematicChain<N>, q: &JointPositi
     let mut last = [0.0; 3];
     for column in &posture.jacobian.0 {
         let axis = column.angular;
-        // The column is axis × (tool − a point of the axis): with it goes the point of the axis that is nearest to the tool.
+        // The column is axis × (tool − a point of the axis), from which the point of the axis nearest to the tool
+        // follows.
         let on_axis = add(tool, cross(axis, column.linear));
         let along = dot(axis, subtract(last, on_axis));
         last = add(on_axis, scale(axis, along));
@@ -25,7 +26,7 @@ pub(crate) fn outline<const N: usize>(chain: &KinematicChain<N>, q: &JointPositi
     points
 }
 
-/// The tool's z axis in the base frame, along which a distance sensor looks.
+/// Returns the tool's z axis in the base frame, the direction in which a distance sensor measures.
 pub(super) fn tool_axis<const N: usize>(chain: &KinematicChain<N>, q: &JointPositions<N>) -> Vector3 {
     chain.posture(q).tcp.rotation.z
 }
@@ -46,17 +47,19 @@ mod tests {
         let chain = KinematicChain::new(DhParameters::of(RobotModel::Ur5e), &Pose::default());
         let points = outline(&chain, &JointPositions::ZERO);
         assert_eq!(points.len(), 8);
-        // Lengths of the ur5e: shoulder 162.5 mm above the base, upper arm 425 mm, forearm 392.2 mm, both along -x.
+        // The dimensions of the ur5e: shoulder 162.5 mm above the base, upper arm 425 mm, forearm 392.2 mm, both
+        // along -x.
         assert!(near(points[2], [0.0, 0.0, 0.1625]), "{points:?}");
         assert!(near(points[3], [-0.425, 0.0, 0.1625]), "{points:?}");
         assert!(near(points[4], [-0.8172, 0.0, 0.1625]), "{points:?}");
         assert!(near(points[7], chain.forward(&JointPositions::ZERO).position), "{points:?}");
     }
 
-    /// Links keep their lengths in whatever posture, but for what lies along the axes themselves.
+    /// Checks that links keep their lengths in any posture, apart from the parts along the axes themselves.
     #[test]
     fn upper_arm_and_forearm_keep_their_lengths_and_calibration_moves_nothing_far() {
-        // As a calibrated arm sends them: 12 m along the shoulder's axis, and back along the elbow's and the wrist's.
+        // The parameters of a calibrated arm: 12 m along the shoulder's axis, and back along the elbow's and the
+        // wrist's.
         let (quarter, zero) = (std::f64::consts::FRAC_PI_2, [0.0; 6]);
         let (a, alpha) = ([0.0, -0.425, -0.3922, 0.0, 0.0, 0.0], [quarter, 1e-3, 0.0, quarter, -quarter, 0.0]);
         let d = [0.1625, 12.0, -12.0, 0.1333, 0.0997, 0.0996];

@@ -1,4 +1,4 @@
-//! The report page of a run: one HTML file that needs nothing else.
+//! The report page of a run: one self-contained HTML file.
 
 pub(crate) mod picture;
 pub(crate) mod plot;
@@ -12,17 +12,17 @@ use outrigger_core::mode::Mode;
 use self::plot::{Band, Histogram, Limit, Line, Mark, Paper, Span, Strips, TimeChart, escape};
 use self::scene::Scene;
 
-/// Names of the joints, base first, as the vendor calls them.
+/// The names of the joints, base first, as the vendor calls them.
 pub(crate) const JOINTS: [&str; 6] = ["base", "shoulder", "elbow", "wrist 1", "wrist 2", "wrist 3"];
 
-/// One self-check of a run.
+/// A self-check of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Check {
-    /// What is checked, as a short name that scripts can rely on.
+    /// The checked property, as a short name that scripts can rely on.
     pub name: &'static str,
     /// The outcome.
     pub verdict: Verdict,
-    /// Bound and measured value.
+    /// The bound and the measured value.
     pub detail: String,
 }
 
@@ -31,9 +31,9 @@ pub(crate) struct Check {
 pub(crate) enum Verdict {
     /// Measured within the bound.
     Holds,
-    /// Measured outside the bound, or not at all.
+    /// Measured outside the bound, or not measured at all.
     Failed,
-    /// The machine under the run disturbed it: what followed was as it should be, and is counted.
+    /// The machine disturbed the run; the consequences were as they should be, and are counted.
     Counted,
 }
 
@@ -62,60 +62,60 @@ impl Check {
     }
 }
 
-/// One number worth a large font.
+/// A number shown in a large font.
 #[derive(Clone, Debug)]
 pub(crate) struct Figure {
     /// The number.
     pub value: String,
-    /// Its unit.
+    /// The unit.
     pub unit: &'static str,
-    /// What it is.
+    /// The name of the quantity.
     pub name: String,
 }
 
-/// Everything the page shows. Times are seconds since the start of the run.
+/// The contents of the page. Times are seconds since the start of the run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Report {
-    /// One sentence on what was run.
+    /// A sentence about what was run.
     pub lead: String,
     /// The checks.
     pub checks: Vec<Check>,
-    /// The tiles.
+    /// The numbers shown in a large font.
     pub figures: Vec<Figure>,
-    /// When each mode began; the last one lasts to the end.
+    /// The beginning of each mode; the last one continues to the end.
     pub modes: Vec<(f64, Mode)>,
-    /// When the link got each grade.
+    /// The time at which the link got each grade.
     pub grades: Vec<(f64, Grade)>,
-    /// When each fault struck or ended, in few words; the first one is shown close up.
+    /// The time at which each fault began or ended, with a short description; the first one is shown in detail.
     pub faults: Vec<(f64, &'static str)>,
-    /// Moments to be drawn: when, what is seen, and the arm.
+    /// The moments to be drawn: time, description, and arm.
     pub moments: Vec<(f64, &'static str, Scene)>,
-    /// What happened.
+    /// The events.
     pub events: Vec<(f64, String)>,
-    /// Standoff error \[mm\].
+    /// The standoff error \[mm\].
     pub error: Vec<(f64, f64)>,
     /// The bound of the standoff error \[mm\].
     pub error_bound: f64,
-    /// Measured joint speeds \[rad/s\], base first.
+    /// The measured joint speeds \[rad/s\], base first.
     pub speeds: [Vec<(f64, f64)>; 6],
-    /// Age of the newest state when the engine had dealt with it \[ms\].
+    /// The age of the newest state after the engine has handled it \[ms\].
     pub ages: Vec<(f64, f64)>,
     /// The age at which commanding ends \[ms\].
     pub age_limit: f64,
-    /// The speed that no joint is commanded beyond \[rad/s\].
+    /// The speed limit of the joints \[rad/s\].
     pub speed_limit: f64,
-    /// Times between states \[ms\].
+    /// The times between states \[ms\].
     pub intervals: Vec<f64>,
-    /// Times from the arrival of a state to the command that answers it \[ms\].
+    /// The times from the arrival of a state to the command that answers it \[ms\].
     pub turnarounds: Vec<f64>,
-    /// Name and value: versions, host, seed.
+    /// Names and values of facts: versions, host, seed.
     pub facts: Vec<(&'static str, String)>,
-    /// Length of the run \[s\].
+    /// The length of the run \[s\].
     pub seconds: f64,
 }
 
 impl Report {
-    /// The page.
+    /// Returns the page.
     #[must_use]
     pub(crate) fn html(&self) -> String {
         let mut page = String::from("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
@@ -160,7 +160,7 @@ impl Report {
         page.push_str("</div>\n");
     }
 
-    /// Arm, workpiece and sensor at the moments that matter.
+    /// Draws arm, workpiece and sensor at the important moments.
     fn pictures(&self, page: &mut String) {
         if self.moments.is_empty() {
             return;
@@ -184,7 +184,7 @@ impl Report {
         Span::new(0.0, self.seconds)
     }
 
-    /// The run as bands of modes.
+    /// Returns the modes of the run as bands.
     fn bands(&self) -> Vec<Band<'static>> {
         stretches(&self.modes, self.seconds, |mode| (mode_class(mode), mode.name()))
     }
@@ -230,7 +230,7 @@ impl Report {
             unit: "standoff error [mm]",
             height: 330.0,
             time,
-            // The approach from afar runs along the edge: the bound is what is of interest.
+            // The approach from a distance is cut off at the edge, because the range around the bound is of interest.
             values: Span::new(-4.0 * bound, 4.0 * bound),
             bands,
             marks: &self.marks(),
@@ -336,7 +336,7 @@ impl Report {
     }
 }
 
-/// A chart with its caption, drawn for each kind of paper; the style sheet shows one.
+/// Adds a chart with its caption, drawn for each kind of paper; the style sheet shows one of them.
 pub(crate) fn figure(page: &mut String, title: &str, keys: &str, draw: impl Fn(Paper) -> String) {
     let _ = write!(page, "<figure><figcaption><b>{}</b>{keys}</figcaption>", escape(title));
     for (paper, class) in Paper::ALL {
@@ -345,11 +345,11 @@ pub(crate) fn figure(page: &mut String, title: &str, keys: &str, draw: impl Fn(P
     page.push_str("</figure>\n");
 }
 
-/// How the charts of a page are read.
+/// The explanation of how to read the charts of a page.
 pub(crate) const HOW_TO_READ: &str = "Point at a chart for its values, drag over it or pinch it to see a part, click or tap twice for \
                                       all; Ctrl and the wheel zoom, Shift and the wheel move it; by keyboard: ← → + − 0.";
 
-/// What a page with charts ends with.
+/// Ends a page with charts.
 pub(crate) fn end(page: &mut String) {
     page.push_str("<script>\n");
     page.push_str(plot::SCRIPT);
@@ -360,7 +360,7 @@ pub(crate) fn key(class: &str, name: &str) -> String {
     format!("<span class=\"key\"><i class=\"{class}\"></i>{}</span>", escape(name))
 }
 
-/// Each value's stretch, up to the next one or the end.
+/// Returns the stretch of each value, up to the next one or the end.
 fn stretches<'a, T: Copy>(changes: &[(f64, T)], end: f64, look: impl Fn(T) -> (&'a str, &'a str)) -> Vec<Band<'a>> {
     let ends = changes.iter().skip(1).map(|(at, _)| *at).chain([end]);
     let stretch = |((from, value), to): (&(f64, T), f64)| {
@@ -389,7 +389,7 @@ const fn mode_class(mode: Mode) -> &'static str {
     }
 }
 
-/// The value that `share` of all do not exceed.
+/// Returns the value that `share` of all values do not exceed.
 #[must_use]
 pub(crate) fn quantile(values: &[f64], share: f64) -> Option<f64> {
     let mut sorted: Vec<_> = values.iter().copied().filter(|value| value.is_finite()).collect();

@@ -1,4 +1,4 @@
-//! The demo as a moving picture: one SVG file that plays by itself, without a script, and again.
+//! The demo as a moving picture: one SVG file that plays repeatedly without a script.
 
 use std::fmt::Write as _;
 
@@ -7,33 +7,33 @@ use outrigger_core::mode::Mode;
 use super::plot::escape;
 use super::scene::{Drawn, Scene, View, points};
 
-/// What a moving picture is made of, in the order of time.
+/// The contents of a moving picture, in the order of time.
 pub(crate) struct Picture {
-    /// Frames, [`FRAMES_PER_SECOND`] of them in a second.
+    /// The frames, [`FRAMES_PER_SECOND`] of them for each second.
     pub frames: Vec<Frame>,
-    /// The distance that is wanted \[m\].
+    /// The target distance \[m\].
     pub wanted: f64,
 }
 
 /// One frame.
 pub(crate) struct Frame {
-    /// Since the start of the run \[s\].
+    /// The time since the start of the run \[s\].
     pub at: f64,
-    /// What is seen.
+    /// The scene that is drawn.
     pub scene: Scene,
     /// The mode of the co-controller.
     pub mode: Mode,
-    /// What happened last, or an empty text.
+    /// The last event, or an empty text.
     pub event: String,
 }
 
-/// How many frames a second has, as many as pass before one sees them jump in so slow a motion.
+/// The number of frames per second. Fewer would show as jumps in so slow a motion.
 pub(crate) const FRAMES_PER_SECOND: f64 = 10.0;
 const WIDTH: f64 = 880.0;
 const HEIGHT: f64 = 470.0;
-/// Where the distance is plotted.
+/// The position of the plot of the distance: left, top, right, bottom.
 const PLOT: [f64; 4] = [470.0, 308.0, 850.0, 426.0];
-/// The lowest and highest distance of the plot, from the one that is wanted \[m\].
+/// The lowest and highest distance of the plot, relative to the target distance \[m\].
 const SHOWN: [f64; 2] = [-0.006, 0.022];
 
 const STYLE: &str = "\
@@ -56,7 +56,7 @@ text { fill: #e6e9ef; } .soft { fill: #a3adbd; }
 ";
 
 impl Picture {
-    /// The picture; none without frames.
+    /// Returns the picture; `None` without frames.
     pub(crate) fn svg(&self) -> Option<String> {
         let first = self.frames.first()?;
         let (whole, close) =
@@ -85,7 +85,7 @@ impl Picture {
         self.frames.len() as f64 / FRAMES_PER_SECOND
     }
 
-    /// What is in force at each time, and what happened last: one text after the other, each while it holds.
+    /// Draws the mode and the last event of each time: one text after the other, each while it applies.
     fn headline(&self, svg: &mut String) {
         self.shown_while(
             svg,
@@ -107,7 +107,7 @@ impl Picture {
         );
     }
 
-    /// Each stretch of frames for which `of` says the same, drawn while it lasts.
+    /// Draws each stretch of frames for which `of` returns the same text, shown while it lasts.
     fn shown_while(&self, svg: &mut String, of: impl Fn(&Frame) -> String, draw: impl Fn(&mut String, &str)) {
         let texts: Vec<_> = self.frames.iter().map(of).collect();
         let count = texts.len() as f64;
@@ -142,7 +142,7 @@ impl Picture {
         svg.push_str("</svg>");
     }
 
-    /// A line whose points change from frame to frame.
+    /// Draws a line whose points change from frame to frame.
     fn moving(&self, svg: &mut String, element: &str, class: &str, values: impl Iterator<Item = String>) {
         let values: Vec<_> = values.collect();
         let first = values.first().cloned().unwrap_or_default();

@@ -1,39 +1,39 @@
-//! An arm, a workpiece below its tool and what a distance sensor sees of it, from the side.
+//! Draws an arm, a workpiece below its tool and the ray of a distance sensor, from the side.
 
 use std::fmt::Write as _;
 
 use super::plot::escape;
 
-/// What there is to be seen at one instant, in the frame of the arm's base \[m\].
+/// The visible objects at one instant, in the frame of the arm's base \[m\].
 #[derive(Clone, Debug)]
 pub(crate) struct Scene {
-    /// A point of each axis, base first, and the tool centre point behind them.
+    /// A point of each axis, base first, followed by the tool centre point.
     pub arm: Vec<[f64; 3]>,
     /// The workpiece's surface along a line below the tool.
     pub workpiece: Vec<[f64; 3]>,
-    /// From the tool centre point to the workpiece \[m\].
+    /// The distance from the tool centre point to the workpiece \[m\].
     pub distance: f64,
-    /// Where the tool looks, a unit vector.
+    /// The direction in which the tool points, a unit vector.
     pub looks: [f64; 3],
 }
 
 /// A point of a picture, to the right and down.
 type Spot = [f64; 2];
 
-/// A part of the plane in which the arm stands, as a part of a picture.
+/// A section of the vertical plane of the arm, as a part of a picture.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct View {
-    /// The left upper corner in the picture.
+    /// The upper left corner in the picture.
     pub corner: Spot,
-    /// Width and height there.
+    /// The width and height in the picture.
     pub size: Spot,
-    /// What is in the middle, along the ground and up \[m\].
+    /// The point in the centre, along the ground and up \[m\].
     pub middle: [f64; 2],
-    /// Units of the picture to a metre.
+    /// The number of the picture's units per metre.
     pub scale: f64,
 }
 
-/// What is drawn of a scene in one view.
+/// The shapes of a scene in one view.
 pub(crate) struct Drawn {
     pub arm: Vec<Spot>,
     pub workpiece: Vec<Spot>,
@@ -45,19 +45,19 @@ impl Scene {
         self.arm.last().copied().unwrap_or_default()
     }
 
-    /// Along the ground, from the base to the tool; and up.
+    /// Returns the position along the ground, from the base to the tool, and the height.
     fn side(&self, [x, y, z]: [f64; 3]) -> [f64; 2] {
         let [tool_x, tool_y, _] = self.tool();
         let away = tool_x.hypot(tool_y).max(1e-6);
         [(x * tool_x + y * tool_y) / away, z]
     }
 
-    /// Where the tool is, in the plane of the picture \[m\].
+    /// Returns the tool's position in the plane of the picture \[m\].
     pub(crate) fn tool_from_the_side(&self) -> [f64; 2] {
         self.side(self.tool())
     }
 
-    /// The scene in this view.
+    /// Returns the shapes of the scene in this view.
     pub(crate) fn drawn(&self, view: &View) -> Drawn {
         let spot = |point: &[f64; 3]| view.spot(self.side(*point));
         let tool = self.tool();
@@ -69,7 +69,7 @@ impl Scene {
         }
     }
 
-    /// All of the arm at the left, the tool and the workpiece large at the right.
+    /// Returns a picture with the whole arm at the left, and the tool and the workpiece enlarged at the right.
     pub(crate) fn svg(&self, title: &str) -> String {
         let mut svg = format!(
             "<svg viewBox=\"0 0 {:.0} {:.0}\" role=\"img\" aria-label=\"{}\">",
@@ -89,7 +89,7 @@ impl Scene {
         svg
     }
 
-    /// A view of all of the arm and of the workpiece.
+    /// Returns a view of the whole arm and of the workpiece.
     pub(crate) fn whole(&self, corner: Spot, size: Spot) -> View {
         let points = || self.arm.iter().chain(&self.workpiece).map(|point| self.side(*point));
         let ends = |axis: usize| {
@@ -103,7 +103,7 @@ impl Scene {
         View { corner, size, middle: [f64::midpoint(left, right), f64::midpoint(low, high)], scale }
     }
 
-    /// A view of the tool, large.
+    /// Returns an enlarged view of the tool.
     pub(crate) fn close(&self, corner: Spot, size: Spot) -> View {
         let [along, up] = self.tool_from_the_side();
         View { corner, size, middle: [along, up - 0.03], scale: size[1] / 0.2 }
@@ -127,17 +127,17 @@ impl Scene {
     }
 }
 
-/// Size of the picture of one moment.
+/// The size of the picture of one moment.
 const MOMENT: Spot = [330.0, 250.0];
 
 impl View {
-    /// Where a point of the plane \[m\] is in the picture.
+    /// Returns the position in the picture of a point of the plane \[m\].
     pub(crate) fn spot(&self, [along, up]: [f64; 2]) -> Spot {
         let [[x, y], [width, height]] = [self.corner, self.size];
         [x + width / 2.0 + (along - self.middle[0]) * self.scale, y + height / 2.0 - (up - self.middle[1]) * self.scale]
     }
 
-    /// Begins a picture within a picture, which shows nothing beyond its edges; `class` of its background.
+    /// Begins a picture within a picture, which is clipped at its edges; `class` is that of its background.
     pub(crate) fn begin(&self, svg: &mut String, class: &str) {
         let [[x, y], [width, height]] = [self.corner, self.size];
         let _ = write!(
@@ -147,7 +147,7 @@ impl View {
         );
     }
 
-    /// The outline of what lies below a line, to the lower edge of the view.
+    /// Returns the outline of the area below a line, down to the lower edge of the view.
     pub(crate) fn filled(&self, line: &[Spot]) -> Vec<Spot> {
         let below = self.corner[1] + self.size[1] + 4.0;
         let (Some([first, _]), Some([last, _])) = (line.first(), line.last()) else { return Vec::new() };
@@ -155,7 +155,7 @@ impl View {
     }
 }
 
-/// Points as an attribute of a line.
+/// Returns points as the attribute of a line.
 pub(crate) fn points(spots: &[Spot]) -> String {
     let mut text = String::new();
     for [x, y] in spots {
@@ -169,7 +169,7 @@ pub(crate) fn points(spots: &[Spot]) -> String {
 mod tests {
     use super::*;
 
-    /// A tool 50 mm above a flat workpiece at a height of 0.1 m.
+    /// Returns a scene with a tool 50 mm above a flat workpiece at a height of 0.1 m.
     fn scene() -> Scene {
         Scene {
             arm: vec![[0.0; 3], [0.0, 0.0, 0.2], [0.3, 0.4, 0.15]],

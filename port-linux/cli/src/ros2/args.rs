@@ -1,4 +1,4 @@
-//! What `outrigger ros2` takes.
+//! The arguments of `outrigger ros2`.
 
 use std::net::IpAddr;
 use std::path::Path;
@@ -13,19 +13,19 @@ use crate::args::{ControllerArgs, RunArgs};
 use outrigger::exit::Failure;
 use outrigger::host::target::Target;
 
-/// `outrigger ros2`.
+/// The arguments of `outrigger ros2`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Ros2Args {
-    /// HOST[:PORT-BASE]: nothing is commanded; or CONFIG.toml: what `run` does, with a node beside it
+    /// HOST[:PORT-BASE], which is not commanded; or CONFIG.toml, which is run as by `run`, with a node beside it
     #[arg(value_name = "ROBOT|CONFIG.toml")]
     pub robot: String,
-    /// What kind of controller it is.
+    /// The kind of controller.
     #[command(flatten)]
     pub controller: ControllerArgs,
-    /// How the node joins.
+    /// The options by which the node joins.
     #[command(flatten)]
     pub joins: JoinArgs,
-    /// Where states come from: auto, realtime (30003) or rtde (30004)
+    /// Source of states: auto, realtime (30003) or rtde (30004)
     #[arg(long, value_name = "SOURCE", default_value = "auto", value_parser = parse_states)]
     pub states: StatesFrom,
     /// End after this many seconds
@@ -37,10 +37,10 @@ pub(crate) struct Ros2Args {
 }
 
 impl Ros2Args {
-    /// The run of the configuration at `path`.
+    /// Returns the arguments of `outrigger run` for the configuration at `path`.
     ///
     /// # Errors
-    /// [`Failure::Usage`] for what only goes without a configuration.
+    /// [`Failure::Usage`] for options that are not permitted with a configuration.
     pub(crate) fn run(&self, path: &Path) -> Result<RunArgs, Failure> {
         if self.controller != ControllerArgs::default() || self.seconds.is_some() {
             let what = "--kind, --listen and --seconds are for a ROBOT without a configuration: leave them out";
@@ -52,40 +52,44 @@ impl Ros2Args {
     }
 }
 
-/// How a node joins.
+/// The options by which a node joins.
 #[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct JoinArgs {
-    /// Before the names of topics, services and actions: /cell/arm1; or serial: /UR and the arm's serial number, as a controller
-    /// with PolyScope X; {serial} within a name is that number
+    /// Prefix of the names of topics, services and actions: /cell/arm1; or serial: /UR and the arm's serial number,
+    /// as a controller with PolyScope X; {serial} within a name is that number
     #[arg(long, value_name = "NAMESPACE")]
     pub namespace: Option<String>,
-    /// Before the names of joints and frames: arm1_
+    /// Prefix of the names of joints and frames: arm1_
     #[arg(long, value_name = "PREFIX")]
     pub tf_prefix: Option<String>,
-    /// Whose names topics have: driver (UR's for ROS 2), native (of PolyScope X) or both
+    /// Naming of topics: driver (as UR's driver for ROS 2), native (as PolyScope X) or both
     #[arg(long, value_name = "NAMES", value_parser = parse_surface)]
     pub surface: Option<Surface>,
-    /// Release of ROS 2 that the others have: humble, jazzy, kilted, lyrical or rolling; default: ROS_DISTRO, or jazzy
+    /// Release of ROS 2 that other nodes use: humble, jazzy, kilted, lyrical or rolling; default: ROS_DISTRO, or
+    /// jazzy
     #[arg(long, value_name = "DISTRO", value_parser = parse_distro)]
     pub distro: Option<Distro>,
     /// Domain, 0 to 232; default: ROS_DOMAIN_ID, or 0
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(0..=232))]
     pub domain: Option<u16>,
-    /// Address of the network interface to join by; default: every one, where the node only looks (ROS_AUTOMATIC_DISCOVERY_RANGE and
-    /// ROS_LOCALHOST_ONLY decide), and 127.0.0.1 where it commands. Anybody there can read what is published
+    /// Address of the network interface to join by; default: every one if the node does not command
+    /// (ROS_AUTOMATIC_DISCOVERY_RANGE and ROS_LOCALHOST_ONLY decide), and 127.0.0.1 if it commands. Every host on
+    /// that network can read what is published
     #[arg(long, value_name = "ADDR")]
     pub interface: Option<IpAddr>,
-    /// A host that is told of the node by itself, where multicast does not reach it; again for each; also: ROS_STATIC_PEERS
+    /// Host to announce the node to individually, if multicast does not reach it; repeat for each host; also:
+    /// ROS_STATIC_PEERS
     #[arg(long = "peer", value_name = "HOST")]
     pub peers: Vec<String>,
 }
 
 impl JoinArgs {
-    /// Returns the settings of the node of an arm with `joints` joints: by these words, then by the configuration, then by the
-    /// environment. The controller at `target` is asked for its serial number where names are made of it.
+    /// Returns the settings of the node of an arm with `joints` joints: from these options, then from the
+    /// configuration, then from the environment. The controller at `target` is queried for its serial number if names
+    /// are made from it.
     ///
     /// # Errors
-    /// Those of [`Settings::new`].
+    /// The errors of [`Settings::new`].
     pub(crate) fn settings(
         &self,
         ros: &RosSettings,

@@ -1,4 +1,4 @@
-//! `outrigger ros2`: the robot as a node of ROS 2, without an installation of it.
+//! The command `outrigger ros2`: shows the robot as a node of ROS 2, without an installation of it.
 
 mod args;
 mod scripts;
@@ -16,10 +16,10 @@ use outrigger::maker::Vendor;
 use outrigger::run::Look;
 use outrigger::show::Format;
 
-/// Returns how the command looks at `controller`: with a node beside it that asks nothing of it.
+/// Returns the way in which the command observes `controller`: with a node beside it that requests nothing of it.
 ///
 /// # Errors
-/// [`Failure::Usage`] and [`Failure::BadInput`] for how it is to join.
+/// [`Failure::Usage`] and [`Failure::BadInput`] for the options by which it joins.
 pub(crate) fn look<const N: usize, C: Vendor<N>>(controller: &C, args: &Ros2Args) -> Result<Look<N>, Failure> {
     let settings = args.joins.settings(&RosSettings::default(), N, controller.target().as_ref())?;
     let node: Arc<dyn Companion<N>> = Arc::new(Node::onlooker(settings));

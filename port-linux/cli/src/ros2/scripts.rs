@@ -1,6 +1,7 @@
-//! Scripts of a simulated PolyScope X that speak ROS 2: their publishers, subscribers and clients on DDS.
+//! The DDS endpoints of scripts on a simulated PolyScope X: their publishers, subscribers and clients.
 //!
-//! On a thread of its own beside the controller's, as the real one has, which is not in its control loop either.
+//! They are handled on a thread of its own beside the controller's, as on the real controller, where they are not
+//! part of the control loop either.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -22,42 +23,44 @@ use outrigger::host::clock::Clock;
 use outrigger::host::worker::{Joined, Worker};
 use outrigger::show::say;
 
-/// How often it looks.
+/// The interval at which the thread wakes.
 const PACE: Duration = Duration::from_millis(1);
-/// So long its end is waited for.
+/// The longest wait for the end of the thread.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// What was sent last before an end was closed may not have arrived yet: it stays there for so long.
+/// The time for which a closed endpoint is kept open, because its last message may not have arrived yet.
 const LINGERS: time::Duration = time::Duration::from_millis(500);
-/// How often it is heard what nodes others have.
+/// The interval at which announcements of other nodes are read.
 const NEIGHBOURS: time::Duration = time::Duration::from_secs(1);
-/// Software whose scripts speak ROS 2 (`core/docs/protocol/ros2-surface.md` 4.1).
+/// The first software whose scripts use ROS 2 (`core/docs/protocol/ros2-surface.md` 4.1).
 const SINCE: SoftwareVersion = SoftwareVersion::new(10, 7);
-/// Name of the node. That of a real controller is not known.
+/// The name of the node. The name that a real controller uses is unknown.
 const NAME: &str = "controller";
 
-/// How scripts of a simulated controller reach others.
+/// The options for ROS 2 of a simulated controller's scripts.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct ScriptsArgs {
-    /// Let scripts speak ROS 2 with others: ros_publisher_factory, ros_subscriber_factory, ros_service_client_factory
-    /// (PolyScope X, 10.7 on); without it they run, and nobody hears them
+    /// Connect scripts to ROS 2: ros_publisher_factory, ros_subscriber_factory, ros_service_client_factory (PolyScope
+    /// X, 10.7 on); without it they run, but reach no other node
     #[arg(long)]
     pub ros: bool,
     /// Domain of ROS 2, 0 to 232 (a real controller: 0 to 5); default: ROS_DOMAIN_ID, or 0
     #[arg(long, value_name = "N", requires = "ros", value_parser = clap::value_parser!(u16).range(0..=232))]
     pub domain: Option<u16>,
-    /// Address of the network interface to join ROS 2 by; default: every one, or what ROS_AUTOMATIC_DISCOVERY_RANGE says
+    /// Address of the network interface to join ROS 2 by; default: every one, or according to
+    /// ROS_AUTOMATIC_DISCOVERY_RANGE
     #[arg(long, value_name = "ADDR", requires = "ros")]
     pub interface: Option<IpAddr>,
-    /// A host that is told of it by itself, where multicast does not reach it; again for each; also: ROS_STATIC_PEERS
+    /// Host to announce the scripts to individually, if multicast does not reach it; repeat for each host; also:
+    /// ROS_STATIC_PEERS
     #[arg(long = "peer", value_name = "HOST", requires = "ros")]
     pub peers: Vec<String>,
 }
 
 impl ScriptsArgs {
-    /// Whether scripts of this software speak ROS, where they are to.
+    /// Checks that scripts of this software can use ROS 2, if that is requested.
     ///
     /// # Errors
-    /// [`Failure::Usage`] where it has no such functions.
+    /// [`Failure::Usage`] if the software has no such functions.
     pub(crate) fn check(&self, software: SoftwareVersion) -> Result<(), Failure> {
         if self.ros && software < SINCE {
             return Err(Failure::Usage(format!(
@@ -68,7 +71,7 @@ impl ScriptsArgs {
     }
 }
 
-/// The scripts of a controller on their domain. They leave it with this.
+/// The scripts of a controller in their domain. Dropping it makes them leave.
 #[derive(Debug)]
 pub(crate) struct Scripts {
     worker: Option<Worker>,
@@ -76,17 +79,17 @@ pub(crate) struct Scripts {
 }
 
 impl Scripts {
-    /// Joins for the scripts of this controller.
+    /// Joins the domain for the scripts of this controller.
     ///
     /// # Errors
-    /// [`Failure::Usage`] for an environment that cannot be heeded, [`Failure::BadInput`] where the domain cannot be joined,
-    /// [`Failure::Connection`] for a peer without an address.
+    /// [`Failure::Usage`] for environment variables that cannot be followed, [`Failure::BadInput`] if the domain
+    /// cannot be joined, [`Failure::Connection`] for a peer without an address.
     pub(crate) fn join(args: &ScriptsArgs, controller: Arc<Running>) -> Result<Self, Failure> {
         let place = Place::find(args.domain, args.interface, args.peers.clone())?;
         let at = place.addresses();
         let Place { domain, interfaces, peers } = place;
         let clock = Clock::start();
-        // As the real one has.
+        // The layouts of Humble are those of the real controller.
         let dds = Dds::join(domain, &interfaces, &peers, Distro::Humble, clock)?;
         say!("ROS 2: scripts speak at {at}, domain {domain}");
         let leaves = Arc::new(AtomicBool::new(false));
@@ -112,7 +115,7 @@ impl Scripts {
         Ok(Self { worker: Some(worker), leaves })
     }
 
-    /// Leaves, and says so to the others; whether it did in time.
+    /// Leaves the domain and announces that. Returns `false` if that takes too long.
     pub(crate) fn finish(mut self) -> bool {
         self.leaves.store(true, Ordering::Release);
         self.worker.take().is_some_and(|worker| worker.join(PATIENCE) == Joined::Ended)
@@ -125,7 +128,7 @@ impl Drop for Scripts {
     }
 }
 
-/// What a script has open.
+/// An endpoint that a script has opened.
 enum Opened {
     Publishing(Publishing),
     Hearing(Hearing),
@@ -136,18 +139,18 @@ struct Speaking {
     dds: Dds,
     controller: Arc<Running>,
     ends: BTreeMap<End, Opened>,
-    /// Clients for whose service a server was there at the last look.
+    /// The clients whose service had a server at the last step.
     served: BTreeSet<End>,
-    /// What was closed, and until when it stays.
+    /// The closed endpoints, with the time until which they are kept.
     closed: Vec<(Instant, Opened)>,
-    /// When to hear of others' nodes again.
+    /// The time at which announcements of other nodes are read next.
     neighbours_at: Instant,
-    /// How many of those about others have been told.
+    /// The number of the transport's remarks that have been reported.
     remarks: usize,
 }
 
 impl Speaking {
-    /// Takes what scripts have done, and hands them what has come.
+    /// Executes the scripts' outputs, and passes received data to them.
     fn attend(&mut self, now: Instant) {
         self.take_outputs(now);
         let (over, staying) = std::mem::take(&mut self.closed).into_iter().partition(|(until, _)| *until <= now);
@@ -197,7 +200,7 @@ impl Speaking {
             }
             RosOutput::Message { end, bytes } => {
                 if let Some(Opened::Publishing(publishing)) = self.ends.get(&end) {
-                    // One that finds no room is dropped.
+                    // A message that finds no free buffer is dropped.
                     let _ = publishing.publish(bytes);
                 }
             }
@@ -213,7 +216,7 @@ impl Speaking {
         Ok(())
     }
 
-    /// Opens what scripts have open: the domain was joined again.
+    /// Opens the scripts' endpoints again, because the domain was joined again.
     fn open_again(&mut self) {
         self.closed.clear();
         for opened in self.ends.values_mut() {
@@ -237,7 +240,7 @@ impl Speaking {
         }
     }
 
-    /// Gives scripts what others have sent.
+    /// Passes the data received from other nodes to the scripts.
     fn hand_in(&mut self) {
         let (mut messages, mut answers) = (vec![], vec![]);
         let mut served = BTreeSet::new();
@@ -255,7 +258,7 @@ impl Speaking {
         if messages.is_empty() && answers.is_empty() && served == self.served {
             return;
         }
-        // What is no message of its type is dropped there.
+        // The controller drops bytes that are not a message of the expected type.
         let mut controller = self.controller.controller();
         for end in self.served.symmetric_difference(&served) {
             controller.ros_served(*end, served.contains(end));
@@ -269,7 +272,7 @@ impl Speaking {
         }
     }
 
-    /// Which node all of this belongs to.
+    /// Announces the node that all endpoints belong to.
     fn announce(&self) {
         let (mut readers, mut writers): (Vec<Gid>, Vec<Gid>) = (vec![], vec![]);
         for opened in self.ends.values() {
@@ -285,7 +288,7 @@ impl Speaking {
         self.dds.announce_all("", NAME, readers, writers);
     }
 
-    /// What others want that cannot be, each once.
+    /// Reports qualities of service that do not match, each once, and news of the transport.
     fn tell(&mut self) {
         let all = self.dds.remarks();
         for Remark::Incompatible { topic, theirs, ours } in all.iter().skip(self.remarks) {

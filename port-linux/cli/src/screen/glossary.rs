@@ -1,11 +1,11 @@
-//! What the words on the screen mean. A word that a page shows and this table has not fails a test.
+//! The explanations of the words on the screen. A test fails if a page shows a word that is not in this table.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use outrigger_core::robot::Reason;
 
-/// A word as it stands on the screen, and what it means to somebody who has not read our pages.
+/// A word on the screen, and its meaning for a reader who does not know the documentation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Term {
     pub(super) word: &'static str,
@@ -13,7 +13,7 @@ pub(super) struct Term {
 }
 
 impl Term {
-    /// What it means; of a reason also what to do.
+    /// Returns the meaning; for a reason, also the remedy.
     pub(super) fn meaning(&self) -> Cow<'static, str> {
         match Reason::ALL.iter().find(|reason| reason.name() == self.word) {
             Some(reason) => format!("{}; {}", reason.text(), reason.advice()).into(),
@@ -26,7 +26,7 @@ macro_rules! terms {
     ($($word:literal $meaning:literal,)+) => { &[$(Term { word: $word, meaning: $meaning }),+] };
 }
 
-/// Longer ones stand before those that are a part of them.
+/// The table of terms; longer terms precede those that are a part of them.
 const TABLE: &[Term] = terms! {
     // Commands, and the first row.
     "monitor" "only looks at a robot; nothing is asked of it",
@@ -258,17 +258,17 @@ const TABLE: &[Term] = terms! {
     "V" "volts",
 };
 
-/// What stands on rows of a screen.
+/// The terms found in the rows of a screen.
 #[derive(Debug, Default)]
 pub(super) struct Found {
-    /// Terms whose words do: first the reasons by their names, then the others in the order of the table.
+    /// The terms found: first the reasons by their names, then the others in the order of the table.
     pub(super) terms: Vec<Term>,
-    /// Words of no term.
+    /// The words that belong to no term.
     #[cfg(test)]
     pub(super) unexplained: Vec<String>,
 }
 
-/// Looks for terms in `rows`. A word that is a part of a longer term counts where it stands alone.
+/// Finds the terms in `rows`. A word that is a part of a longer term is only counted if it also occurs alone.
 pub(super) fn find(rows: &[String]) -> Found {
     let reasons = Reason::ALL.iter().map(|reason| Term { word: reason.name(), meaning: "" });
     let terms: Vec<_> = reasons.chain(TABLE.iter().copied()).collect();
@@ -299,7 +299,8 @@ pub(super) fn find(rows: &[String]) -> Found {
     }
 }
 
-/// What stands in each panel, and around them, as one text: a phrase may go on in the next row of its panel.
+/// Returns the text of each panel, and that around the panels, as one text each. A phrase may continue in the next
+/// row of its panel.
 fn texts(rows: &[String]) -> Vec<String> {
     let mut texts = BTreeMap::<usize, String>::new();
     for row in rows {
@@ -314,7 +315,7 @@ fn texts(rows: &[String]) -> Vec<String> {
     texts.into_values().collect()
 }
 
-/// Where `word` stands in `row`, and is no part of a longer one.
+/// Returns the positions at which `word` occurs in `row` and is not part of a longer word.
 fn places<'r>(row: &'r str, word: &'r str) -> impl Iterator<Item = usize> + 'r {
     let is_of_a_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
     row.match_indices(word).map(|(at, _)| at).filter(move |at| {

@@ -1,4 +1,4 @@
-//! The explanation of the words that stand on the screen now.
+//! The explanation of the words that are on the screen.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -10,11 +10,11 @@ use super::glossary::{self, Term};
 use super::paint::{broken, panel};
 use crate::screen::place::Place;
 
-/// Characters of the column of words, where there is room beside the meanings.
+/// The width of the column of words, if there is space beside the meanings \[characters\].
 const WORD: usize = 24;
 
-/// Explains, over `area`, the words on the whole `buffer`: those of the `page` first, then names in the events below it, and
-/// what stands around both; before them, where the live page in a browser is.
+/// Draws over `area` the explanation of the words in the whole `buffer`: those of the `page` first, then names in the
+/// events below it, and the words around both. The address of the live page in a browser precedes them.
 pub(super) fn draw(buffer: &mut Buffer, area: Rect, page: Rect, place: &Place, url: Option<&str>) {
     let symbols: Vec<_> = buffer.content().iter().map(ratatui::buffer::Cell::symbol).collect();
     let rows: Vec<_> = symbols.chunks(usize::from(buffer.area.width).max(1)).map(<[&str]>::concat).collect();
@@ -24,7 +24,7 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, page: Rect, place: &Place, u
     };
     let mut terms = of(&|at| page.top() <= at && at < page.bottom());
     let events = of(&|at| page.bottom() <= at && at < area.bottom());
-    // Events are sentences: what they have to be explained of are names.
+    // Events are sentences, of which only names need an explanation.
     let names = events.into_iter().filter(|term| term.word.contains(char::is_uppercase));
     let around = of(&|at| at < area.top() || area.bottom() <= at);
     for term in names.chain(around) {
@@ -45,7 +45,7 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, page: Rect, place: &Place, u
     Paragraph::new(lines).scroll((scrolled, 0)).block(block).render(area, buffer);
 }
 
-/// Each word with its meaning beside it.
+/// Returns each word with its meaning beside it.
 fn explained(terms: &[Term], width: usize) -> Vec<Line<'static>> {
     let word = WORD.min(width / 3);
     let mut lines = vec![];

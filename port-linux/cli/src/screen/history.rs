@@ -1,4 +1,4 @@
-//! How quantities went in the last minutes, in fixed room.
+//! The values of quantities over the last minute, in bounded memory.
 
 use std::collections::VecDeque;
 
@@ -7,29 +7,30 @@ use outrigger_wire::time::{Duration, Instant};
 use outrigger::show::values::shown;
 use outrigger::show::{LawError, Snapshot};
 
-/// Time of one column \[ms\].
+/// The time covered by one column \[ms\].
 const COLUMN: u64 = 500;
 
-/// One quantity, a column for each half second: the mean of what was seen in it, and nothing where that was unknown.
+/// The values of one quantity, with a column for each half second: the mean of the values seen in it, and `None` if
+/// the quantity was unknown.
 #[derive(Debug, Default)]
 pub(super) struct Course {
     columns: VecDeque<Option<f32>>,
-    /// Number of the newest column, and what is in it.
+    /// The number of the newest column, and below it the sum and count of its values.
     newest: u64,
     sum: f32,
     count: u16,
 }
 
 impl Course {
-    /// Columns that are kept.
+    /// The number of columns stored.
     pub(super) const COLUMNS: u16 = 120;
 
-    /// Seconds that so many columns are.
+    /// Returns the seconds that this many columns cover.
     pub(super) const fn seconds(columns: u16) -> u64 {
         columns as u64 * COLUMN / 1_000
     }
 
-    /// What was seen at `at`, where it was known.
+    /// Adds the value seen at `at`; `None` if it was unknown.
     pub(super) fn note(&mut self, at: Instant, value: Option<f32>) {
         let number = at.since(Instant::ZERO).as_micros() / Duration::from_millis(COLUMN).as_micros();
         let passed = if self.columns.is_empty() { 1 } else { number.saturating_sub(self.newest) };
@@ -49,12 +50,13 @@ impl Course {
         }
     }
 
-    /// Whether anything of it is known.
+    /// Returns `true` if any column has a value.
     pub(super) fn is_known(&self) -> bool {
         self.columns.iter().any(Option::is_some)
     }
 
-    /// The last columns as levels 1 … `steps`; a course that spans less than `span` is drawn as if it spanned that.
+    /// Returns the last columns as levels 1 … `steps`. Values that span less than `span` are drawn as if they spanned
+    /// that.
     pub(super) fn levels(&self, columns: usize, span: f32, steps: u64) -> Vec<Option<u64>> {
         let shown = || self.columns.iter().skip(self.columns.len().saturating_sub(columns)).copied();
         let known = || shown().flatten();
@@ -65,25 +67,25 @@ impl Course {
     }
 }
 
-/// What has a course.
+/// The quantities whose values are stored.
 #[derive(Debug, Default)]
 pub(super) struct History {
-    /// Angle of each joint \[°\].
+    /// The angle of each joint \[°\].
     pub(super) joints: Vec<Course>,
-    /// x, y, z \[mm\], and the rotation vector \[rad\].
+    /// The position x, y, z \[mm\], and the rotation vector \[rad\].
     pub(super) pose: [Course; 6],
-    /// \[N\], \[Nm\].
+    /// The force \[N\] and the torque \[Nm\].
     pub(super) force: [Course; 6],
-    /// \[mm\] or \[°\].
+    /// The error of the law \[mm\] or \[°\].
     pub(super) error: Course,
-    /// \[%\].
+    /// The speed slider \[%\].
     pub(super) slider: Course,
-    /// \[°C\].
+    /// The temperatures of the joints \[°C\].
     pub(super) temperatures: Vec<Course>,
 }
 
 impl History {
-    /// Notes what `snapshot` shows. Of a link that is down nothing is known, whatever was seen last.
+    /// Adds the values in `snapshot`. While the link is down every quantity is unknown, whatever was seen last.
     pub(super) fn note(&mut self, snapshot: &Snapshot) {
         let at = snapshot.at;
         let arm = snapshot.state.as_ref().filter(|_| snapshot.figures.is_some());
@@ -112,7 +114,7 @@ fn note_six(courses: &mut [Course; 6], at: Instant, values: Option<([f32; 3], [f
     }
 }
 
-/// An error in the unit that it is shown in.
+/// Returns an error in the unit that it is shown in.
 pub(super) fn shown_error(error: LawError) -> f32 {
     match error {
         LawError::Value(value) => value.value.unwrap_or(f32::NAN) * shown(value.unit).0,

@@ -1,4 +1,5 @@
-//! Keys of the full-screen view, read on a thread of their own: a terminal that takes no output still gives keys.
+//! The keys of the full-screen view, read on a thread of their own, so that keys work even if the terminal accepts no
+//! output.
 
 use std::io;
 use std::sync::Arc;
@@ -18,14 +19,14 @@ use outrigger::show::{Key, seen};
 const ESCAPE: u8 = 0x1b;
 const CONTROL_C: u8 = 0x03;
 
-/// Rows that a page of an explanation has.
+/// The number of rows that page up and page down scroll an explanation.
 const PAGE: i16 = 10;
 
-/// Reads keys of standard input into `keys` for as long as the process lives, or the terminal; those that only look elsewhere
-/// turn `place`.
+/// Reads keys of standard input into `keys` as long as the process or the terminal exists. Keys that only change the
+/// view are applied to `place`.
 ///
 /// # Errors
-/// Those of the kernel where it gives no thread.
+/// The errors of the kernel if it provides no thread.
 pub(super) fn listen(keys: UnboundedSender<Key>, place: Arc<Place>) -> io::Result<Worker> {
     Worker::start("keys", move || read(&keys, &place))
 }
@@ -41,14 +42,14 @@ fn read(keys: &UnboundedSender<Key>, place: &Place) {
             }
         }
     }
-    // Nobody can stop an arm by a key any more.
+    // From here on no key can stop an arm.
     let _ = keys.send(Key::HangUp);
 }
 
 fn tell(press: Press, keys: &UnboundedSender<Key>, place: &Place) {
     match press {
         Press::Escape if place.close() => {}
-        // Asked for twice, the end does not depend on the loop that takes keys.
+        // If the end is requested twice, it does not depend on the loop that handles keys.
         Press::Escape => ask(QUIT),
         Press::End(who) => ask(who),
         Press::Key(key) => drop(keys.send(key)),
@@ -56,19 +57,20 @@ fn tell(press: Press, keys: &UnboundedSender<Key>, place: &Place) {
     }
 }
 
-/// What a key means.
+/// The meaning of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Press {
-    /// The end, by this word. Ctrl-C is what SIGINT is: a terminal in raw mode sends none.
+    /// The end, with its cause. Ctrl-C has the effect of SIGINT, because a terminal in raw mode does not send that
+    /// signal.
     End(&'static str),
-    /// The end of the explanation; without one, of everything.
+    /// The end of the explanation, or of the command if there is none.
     Escape,
     Key(Key),
     Turn(Turn),
 }
 
-/// The keys in what one read returned, of somebody who has seen this epoch. Of keys that send a sequence, those that turn
-/// pages mean something here.
+/// Returns the keys in the bytes of one read, pressed by a user who has seen this epoch. Of the keys that send a
+/// sequence, only those that turn pages have a meaning.
 fn pressed(bytes: &[u8], seen: Epoch) -> impl Iterator<Item = Press> + '_ {
     let mut rest = bytes;
     std::iter::from_fn(move || {
@@ -100,7 +102,8 @@ fn pressed(bytes: &[u8], seen: Epoch) -> impl Iterator<Item = Press> + '_ {
     })
 }
 
-/// What a sequence means without the escape character that began it: the arrows, backward tab, page up and page down.
+/// Returns the meaning of a sequence, given without its escape character: the arrows, backward tab, page up and page
+/// down.
 fn by_sequence(sequence: &[u8]) -> Option<Turn> {
     match sequence {
         b"[C" | b"OC" => Some(Turn::Next),
@@ -113,8 +116,8 @@ fn by_sequence(sequence: &[u8]) -> Option<Turn> {
     }
 }
 
-/// What is left behind the sequence that an escape character begins: `[`, parameters and a last letter; `O` and a letter;
-/// or one key that was pressed together with Alt.
+/// Returns the bytes after the sequence that an escape character begins: `[`, parameters and a last letter; `O` and a
+/// letter; or one key that was pressed together with Alt.
 fn after_sequence(bytes: &[u8]) -> &[u8] {
     let length = match bytes {
         [b'[', parameters @ ..] => {
@@ -122,7 +125,7 @@ fn after_sequence(bytes: &[u8]) -> &[u8] {
             last.map_or(bytes.len(), |last| last + 2)
         }
         [b'O', ..] => 2,
-        // An escape once more begins anew.
+        // Another escape character begins a new sequence.
         [ESCAPE, ..] => 0,
         _ => 1,
     };

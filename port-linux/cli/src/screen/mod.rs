@@ -1,4 +1,4 @@
-//! The full-screen view: a row of pages above what happened, and an explanation of the words on the page.
+//! The full-screen view: pages above the events, and an explanation of the words on the page.
 
 mod glossary;
 mod help;
@@ -36,12 +36,13 @@ use outrigger::feed::{Streams, stream_memory};
 #[cfg(test)]
 mod tests;
 
-/// How many pages there are.
+/// The number of pages.
 const PAGES: u16 = Page::ALL.len() as u16;
 
-/// Events that stay on the screen.
+/// The number of events kept.
 const EVENTS: usize = 100;
-/// Rows of the panel of events, at least, where there are so many rows for the page and it; below that they are one less.
+/// The smallest number of rows of the panel of events, and below it the number of rows of the screen from which on it
+/// applies. On a smaller screen the panel has one row less.
 const EVENTS_LEAST: u16 = 4;
 const SMALL: u16 = 16;
 /// The command whose view takes requests, releases and acknowledgements.
@@ -49,7 +50,7 @@ const OPERATED: &str = "run";
 /// The kind of the event that names the live page in a browser.
 const PAGE: &str = "page";
 
-/// The view of this process.
+/// The full-screen view of this process.
 #[derive(Debug)]
 pub(crate) struct FullScreen;
 
@@ -57,7 +58,7 @@ impl outrigger::show::Screen for FullScreen {
     fn start(&self, title: &str, messages: Messages, keys: UnboundedSender<Key>) -> io::Result<Worker> {
         let (title, place) = (title.to_owned(), Arc::new(Place::default()));
         if keys::listen(keys.clone(), Arc::clone(&place)).is_err() {
-            // Without them nobody could stop an arm.
+            // Without keys, the user could not stop an arm.
             let _ = keys.send(Key::HangUp);
         }
         Worker::start("output", move || run(&title, &messages, &keys, &place))
@@ -79,7 +80,7 @@ fn run(title: &str, messages: &Messages, keys: &UnboundedSender<Key>, place: &Pl
     let mut screen = Screen::new(title);
     let mut memory = stream_memory();
     let mut overheard = Overheard::new(Streams::new(&mut memory));
-    // Every message is taken at once; the screen follows at the pace of snapshots.
+    // Every message is taken at once; the screen is redrawn at the pace of snapshots.
     let mut gone = false;
     let mut newest = Epoch::default();
     while let Ok(message) = messages.next(StdDuration::from_millis(50)) {
@@ -105,16 +106,16 @@ fn run(title: &str, messages: &Messages, keys: &UnboundedSender<Key>, place: &Pl
     }
     let _ = terminal.show_cursor();
     terminal::leave();
-    // It may have been closed by now, and the command ended by its keys before this thread saw that. Dropped, the terminal
-    // would say on itself that it is gone, and panic.
+    // The terminal may be closed by now, and its keys may have ended the command before this thread noticed. Dropping
+    // the terminal would then print an error to it and panic.
     std::mem::forget(terminal);
     if gone {
-        // Nobody looks any more, and nobody can stop the arm by a key.
+        // The user no longer sees the screen and cannot stop the arm by a key.
         let _ = keys.send(Key::HangUp);
         while messages.next(StdDuration::from_secs(1)).is_ok() {}
         return;
     }
-    // The last words of a run stay readable where the view was.
+    // The last messages of a run stay readable where the view was.
     for notice in screen.events.iter().rev().take(12).rev() {
         say!("{}", notice_line(notice));
     }
@@ -125,7 +126,7 @@ struct Screen<'t> {
     snapshot: Option<Box<Snapshot>>,
     events: VecDeque<Notice>,
     history: History,
-    /// The address of the live page in a browser, where there is one.
+    /// The address of the live page in a browser; `None` if there is none.
     page: Option<String>,
 }
 
@@ -164,7 +165,7 @@ impl<'t> Screen<'t> {
         self.draw_head(frame, head, snapshot);
         let page = Page::of(place.page());
         frame.render_widget(Paragraph::new(tab_row(page, tabs.width)), tabs);
-        // What happened has the room that the page leaves.
+        // The events have the rows that the page does not use.
         let events = if body.height < SMALL { EVENTS_LEAST - 1 } else { EVENTS_LEAST };
         let most = Rect { height: body.height.saturating_sub(events), ..body };
         let taken = page.draw(snapshot, &self.history, most, frame.buffer_mut());
@@ -196,7 +197,7 @@ impl<'t> Screen<'t> {
     }
 
     fn draw_events(&self, frame: &mut Frame<'_>, area: Rect) {
-        // Of few rows none is for a frame.
+        // With few rows, none is used for a frame.
         let block = panel("events");
         let block = if area.height > EVENTS_LEAST + 1 { block } else { block.borders(Borders::TOP) };
         let inner = block.inner(area);
@@ -217,7 +218,7 @@ impl<'t> Screen<'t> {
     }
 }
 
-/// The pages by their keys, this one in brackets; where they do not fit, this one alone.
+/// Returns the pages with their keys, this one in brackets; only this one if they do not fit.
 fn tab_row(page: Page, width: u16) -> Line<'static> {
     let mut spans = vec![];
     let mut before = " ";
@@ -244,7 +245,7 @@ fn tab_row(page: Page, width: u16) -> Line<'static> {
     ])
 }
 
-/// What the keys do now, as fully as there is room.
+/// Returns the explanation of the keys, as detailed as the width permits.
 fn keys(title: &str, explains: bool, width: u16) -> Line<'static> {
     // Every other command ignores the keys of an operator.
     let listens = title != OPERATED;

@@ -1,16 +1,17 @@
-//! What the connections of a session carry and no engine keeps: temperatures. Taken from a feed, on the thread that draws.
+//! Reads values from a session's feed that no engine stores: the temperatures of the motors. This happens on the
+//! thread that draws the screen.
 
 use outrigger_wire::primary::SubPackage;
 use outrigger_wire::time::{Duration, Instant};
 
 use outrigger::feed::{Item, Message, Reader, Streams, What};
 
-/// Entries that are looked at before the screen is drawn again: more than arrive meanwhile.
+/// The largest number of entries read before the screen is drawn again; it exceeds the number that arrives meanwhile.
 const ENTRIES: usize = 1_000;
-/// What is older is unknown: the slowest connection tells ten times a second.
+/// The age up to which a value is used; the slowest connection reports ten times a second.
 const FRESH: Duration = Duration::from_secs(2);
 
-/// Listens beside a session, where there is a feed of it.
+/// A reader of a session's feed, if there is one.
 pub(super) struct Overheard<'m> {
     streams: Option<Streams<'m>>,
     reader: Option<Reader>,
@@ -18,17 +19,17 @@ pub(super) struct Overheard<'m> {
 }
 
 impl<'m> Overheard<'m> {
-    /// Nothing has been heard yet; without memory nothing ever is.
+    /// Creates a reader without values; without `streams` it never has any.
     pub(super) const fn new(streams: Option<Streams<'m>>) -> Self {
         Self { streams, reader: None, temperatures: None }
     }
 
-    /// From now on it listens to this feed.
+    /// Reads from this feed from now on.
     pub(super) fn listen(&mut self, reader: Reader) {
         self.reader = Some(reader);
     }
 
-    /// Takes in what has come since.
+    /// Reads the entries that have arrived.
     pub(super) fn look(&mut self) {
         let (Some(reader), Some(streams)) = (&mut self.reader, &mut self.streams) else { return };
         for _ in 0..ENTRIES {
@@ -52,7 +53,7 @@ impl<'m> Overheard<'m> {
         }
     }
 
-    /// Temperatures of the motors \[°C\], as far as they are known at `now`.
+    /// Returns the temperatures of the motors \[°C\]; `None` if they are unknown or too old at `now`.
     pub(super) fn temperatures(&self, now: Instant) -> Option<Vec<f32>> {
         let (at, temperatures) = self.temperatures.as_ref()?;
         (now.since(*at) <= FRESH).then(|| temperatures.clone())
@@ -77,7 +78,7 @@ mod tests {
     use super::*;
     use outrigger::feed::{Feed, stream_memory};
 
-    /// A robot state of 30002 with these joint temperatures and nothing else.
+    /// Returns a robot state of 30002 with these joint temperatures and nothing else.
     fn state(degrees: f32) -> Vec<u8> {
         let mut repr = JointDataRepr::default();
         repr.joints.iter_mut().for_each(|joint| joint.t_motor = degrees);

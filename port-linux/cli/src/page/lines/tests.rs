@@ -1,4 +1,4 @@
-//! Lines of a page as a browser reads them.
+//! Tests of a page's lines as a browser reads them.
 
 use outrigger_core::command::SourceConfig;
 use outrigger_core::kinematics::DhParameters;
@@ -39,7 +39,7 @@ fn snapshot(mode: Mode, state: Option<Arm>) -> Snapshot {
     }
 }
 
-/// A frame of a law that holds axes and a distance, with the sources of it.
+/// Returns a frame of a law that holds axes and a distance, with its sources.
 fn numbers<const N: usize>(chain: Option<KinematicChain<N>>) -> (Frame<N>, Settled<N>) {
     let (mut frame, mut settled) = (Frame::default(), Settled::default());
     frame.commanded.0 = [0.125; N];

@@ -1,28 +1,29 @@
-//! How often each value occurred.
+//! Histograms: the number of occurrences of each value.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::{BOTTOM, Frame, LEFT, Mark, Paper, Span, TOP, escape, grouped};
 
-/// A histogram of positive values over a logarithmic axis: a cycle and a stall fit on one picture.
+/// A histogram of positive values over a logarithmic axis, so that a cycle and a stall fit into one picture.
 pub(crate) struct Histogram<'a> {
-    /// What a screen reader says.
+    /// The text for a screen reader.
     pub title: &'a str,
-    /// Label of the horizontal axis with its unit.
+    /// The label of the horizontal axis with its unit.
     pub unit: &'a str,
-    /// What is counted; values that are not above zero are left out.
+    /// The values that are counted; values that are not above zero are left out.
     pub values: &'a [f64],
-    /// Values marked on the axis with their names, e.g. the median.
+    /// The values marked on the axis with their names, e.g. the median.
     pub marks: &'a [Mark<'a>],
 }
 
 impl Histogram<'_> {
-    /// Bins to an octave.
+    /// The number of bins per octave.
     const FINENESS: f64 = 12.0;
     const HEIGHT: f64 = 320.0;
 
-    /// The histogram as an SVG element. The counts are on a logarithmic axis too: what matters is in the tail.
+    /// Returns the histogram as an SVG element. The counts are on a logarithmic axis, too, because the tail is of
+    /// interest.
     #[must_use]
     pub(crate) fn svg(&self, paper: Paper) -> String {
         let mut bins = BTreeMap::<i64, u64>::new();
@@ -32,12 +33,12 @@ impl Histogram<'_> {
         let (Some((first, _)), Some((last, _))) = (bins.first_key_value(), bins.last_key_value()) else {
             return "<p class=\"empty\">Nothing was recorded.</p>".into();
         };
-        // At least three octaves, so that one narrow peak is not the whole picture.
+        // The axis has at least three octaves, so that one narrow peak does not fill the picture.
         let missing = (3.0 * Self::FINENESS - (last - first) as f64).max(0.0) / 2.0;
         let edge = |bin: f64| bin / Self::FINENESS;
         let span = Span::new(edge(*first as f64 - missing - 1.0), edge(*last as f64 + missing + 2.0));
         let most = bins.values().copied().max().unwrap_or(1) as f64;
-        // From half a count, so that a single one shows.
+        // The axis begins at half a count, so that a single one is visible.
         let frame = Frame { paper, height: Self::HEIGHT, x: span, y: Span::new(0.5_f64.log10(), (most * 1.5).log10()) };
         let bottom = Self::HEIGHT - BOTTOM;
 
@@ -84,7 +85,7 @@ impl Histogram<'_> {
         svg
     }
 
-    /// 1, 2 and 5 of every decade.
+    /// Draws ticks at 1, 2 and 5 of every decade.
     fn draw_ticks(&self, svg: &mut String, frame: &Frame, bottom: f64) {
         for (decade, step) in (-6..=6).flat_map(|decade| [1.0, 2.0, 5.0].map(|step| (decade, step))) {
             let value = step * 10_f64.powi(decade);
@@ -104,7 +105,7 @@ impl Histogram<'_> {
     fn draw_marks(&self, svg: &mut String, frame: &Frame, bottom: f64) {
         for (row, mark) in self.marks.iter().enumerate() {
             let x = frame.x(mark.at.log2().clamp(frame.x.from, frame.x.to));
-            // Near the right edge the name stands left of its line.
+            // Near the right edge the name is placed to the left of its line.
             let (dx, anchor) = if x > frame.right() * 0.72 { (-6.0, "end") } else { (6.0, "start") };
             let _ = write!(
                 svg,

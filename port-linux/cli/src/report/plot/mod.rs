@@ -1,4 +1,4 @@
-//! Line charts, bands and histograms as SVG text. Colours are classes, so that the page's style sheet decides.
+//! Line charts, bands and histograms as SVG text. Colours are classes defined by the page's style sheet.
 
 mod histogram;
 mod strips;
@@ -10,7 +10,8 @@ pub(crate) use histogram::Histogram;
 pub(crate) use strips::Strips;
 pub(crate) use time::{Limit, TimeChart};
 
-/// What a page with charts has in its `<style>`: the colours that it shares with the live page, dark where the screen is, and its own rules.
+/// The style sheet of a page with charts: the colours that it shares with the live page, dark on a dark screen, and
+/// its own rules.
 pub(crate) const STYLE: &str = concat!(
     include_str!("palette.css"),
     "@media screen and (prefers-color-scheme: dark) { :root {\n",
@@ -18,16 +19,16 @@ pub(crate) const STYLE: &str = concat!(
     "} }\n",
     include_str!("../style.css")
 );
-/// What it ends with, in a `<script>`: crosshair and zoom.
+/// The script of a page with charts: crosshair and zoom.
 pub(crate) const SCRIPT: &str = concat!(include_str!("plot.js"), include_str!("../page.js"));
 
-/// Room for the labels of the vertical axis.
+/// The space on the left for the labels of the vertical axis.
 const LEFT: f64 = 64.0;
 const RIGHT: f64 = 14.0;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = 34.0;
 
-/// What a chart is drawn for. One of its units is about one pixel there, so that its text can be read.
+/// The medium that a chart is drawn for. One unit of the chart is about one pixel, so that its text is readable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Paper {
     /// A page on a computer's screen.
@@ -37,10 +38,10 @@ pub(crate) enum Paper {
 }
 
 impl Paper {
-    /// Every kind, with the name of its class.
+    /// Every medium, with the name of its class.
     pub(crate) const ALL: [(Self, &str); 2] = [(Self::Wide, "on-wide"), (Self::Phone, "on-phone")];
 
-    /// Width in the chart's units.
+    /// Returns the width in the chart's units.
     pub(crate) const fn width(self) -> f64 {
         match self {
             Self::Wide => 960.0,
@@ -48,7 +49,7 @@ impl Paper {
         }
     }
 
-    /// About how many times stand below a chart.
+    /// Returns the approximate number of times labelled below a chart.
     const fn times(self) -> f64 {
         match self {
             Self::Wide => 10.0,
@@ -60,20 +61,21 @@ impl Paper {
 /// A closed interval of one axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Span {
-    /// Lower end.
+    /// The lower end.
     pub from: f64,
-    /// Upper end, above the lower.
+    /// The upper end, above the lower one.
     pub to: f64,
 }
 
 impl Span {
-    /// From `from` to `to`; widened where that would be empty.
+    /// Creates the span from `from` to `to`, widened if it would be empty.
     #[must_use]
     pub(crate) fn new(from: f64, to: f64) -> Self {
         if to > from { Self { from, to } } else { Self { from: from - 0.5, to: from + 0.5 } }
     }
 
-    /// The smallest span that holds every finite value and `at_least`, with a twentieth of room at both ends.
+    /// Returns the smallest span that contains every finite value and `at_least`, with a margin of a twentieth at
+    /// both ends.
     #[must_use]
     pub(crate) fn around(values: impl IntoIterator<Item = f64>, at_least: Self) -> Self {
         let held = values
@@ -88,14 +90,15 @@ impl Span {
         (value - self.from) / (self.to - self.from)
     }
 
-    /// Round values inside the span, about `count` of them, and the number of decimals they need; as `ticks` of `plot.js` has them.
+    /// Returns round values inside the span, about `count` of them, and the number of decimals they need, like
+    /// `ticks` of `plot.js`.
     pub(crate) fn ticks(self, count: f64) -> (Vec<f64>, usize) {
         let raw = (self.to - self.from) / count;
         let exponent = raw.log10().floor();
         let steps = [1.0, 2.0, 5.0, 10.0].map(|most| (most, most * 10_f64.powf(exponent)));
         let (most, step) = steps.into_iter().find(|(_, step)| *step >= raw * (1.0 - 1e-9)).unwrap_or((1.0, raw));
         let decimals = (-exponent - if most == 10.0 { 1.0 } else { 0.0 }).clamp(0.0, 9.0) as usize;
-        // An end that is a tick belongs to them, whatever a division makes of it.
+        // An end that is a tick is included in spite of rounding errors.
         let first = (self.from / step - 1e-9).ceil() as i64;
         let last = (self.to / step + 1e-9).floor() as i64;
         ((first..=last.min(first + 50)).map(|i| i as f64 * step).collect(), decimals)
@@ -104,33 +107,33 @@ impl Span {
 
 /// One line of a chart.
 pub(crate) struct Line<'a> {
-    /// What it shows, for the legend; empty for none.
+    /// The name of the line for the legend; empty for none.
     pub name: &'a str,
-    /// Class of the stroke.
+    /// The class of the stroke.
     pub class: &'a str,
-    /// Points in the order of time. A NaN breaks the line.
+    /// The points in the order of time. A NaN interrupts the line.
     pub points: &'a [(f64, f64)],
 }
 
 /// A stretch of time behind the lines.
 pub(crate) struct Band<'a> {
-    /// Where.
+    /// The time that it covers.
     pub span: Span,
-    /// Class of the fill.
+    /// The class of the fill.
     pub class: &'a str,
-    /// What it is, shown when pointed at.
+    /// The name, shown under the pointer.
     pub name: &'a str,
 }
 
 /// A marked instant.
 pub(crate) struct Mark<'a> {
-    /// When.
+    /// The time.
     pub at: f64,
-    /// What happened.
+    /// The description.
     pub name: &'a str,
 }
 
-/// Where values stand on the paper.
+/// The mapping of values to positions on the paper.
 struct Frame {
     paper: Paper,
     height: f64,
@@ -156,7 +159,7 @@ impl Frame {
         bottom - self.y.fraction(value) * (bottom - TOP)
     }
 
-    /// `more` are attributes of the picture, each with a space before it.
+    /// Begins the picture. `more` are attributes of it, each with a space before it.
     fn begin(&self, svg: &mut String, title: &str, more: &str) {
         let _ = write!(
             svg,
@@ -212,7 +215,7 @@ impl Frame {
     }
 }
 
-/// 12345 as `12 345`.
+/// Formats 12345 as `12 345`.
 #[must_use]
 pub(crate) fn grouped(count: u64) -> String {
     let digits = count.to_string();
@@ -226,7 +229,7 @@ pub(crate) fn grouped(count: u64) -> String {
     text
 }
 
-/// Text as HTML character data.
+/// Escapes text as HTML character data.
 #[must_use]
 pub(crate) fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")

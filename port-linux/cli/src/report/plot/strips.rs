@@ -1,12 +1,12 @@
-//! Rows of stretches of time.
+//! Rows of coloured stretches of time.
 
 use std::fmt::Write as _;
 
 use super::{BOTTOM, Band, Frame, LEFT, Paper, Span, TOP, escape};
 
-/// Rows of coloured stretches over a common time, each stretch with its name where there is room.
+/// Rows of coloured stretches over a common time, each stretch with its name if there is space.
 pub(crate) struct Strips<'a> {
-    /// What a screen reader says.
+    /// The text for a screen reader.
     pub title: &'a str,
     /// The horizontal axis \[s\].
     pub time: Span,
@@ -17,7 +17,7 @@ pub(crate) struct Strips<'a> {
 impl Strips<'_> {
     const ROW: f64 = 30.0;
 
-    /// The rows as an SVG element.
+    /// Returns the rows as an SVG element.
     #[must_use]
     pub(crate) fn svg(&self, paper: Paper) -> String {
         let height = TOP + Self::ROW * self.rows.len() as f64 + BOTTOM;

@@ -1,43 +1,44 @@
-//! Lines over time.
+//! Charts of lines over time.
 
 use std::fmt::Write as _;
 
 use super::{Band, Frame, LEFT, Line, Mark, Paper, Span, TOP, escape};
 
-/// A value that is not to be passed.
+/// A value that must not be exceeded.
 pub(crate) struct Limit<'a> {
     /// The value.
     pub at: f64,
-    /// What ends there, as it stands on the picture.
+    /// The effect of exceeding it, as shown in the picture.
     pub name: &'a str,
 }
 
 /// A chart over time.
 pub(crate) struct TimeChart<'a> {
-    /// What a screen reader says.
+    /// The text for a screen reader.
     pub title: &'a str,
-    /// Label of the vertical axis with its unit.
+    /// The label of the vertical axis with its unit.
     pub unit: &'a str,
-    /// Height in the chart's units.
+    /// The height in the chart's units.
     pub height: f64,
     /// The horizontal axis \[s\].
     pub time: Span,
     /// The vertical axis.
     pub values: Span,
-    /// Behind everything.
+    /// The bands behind all lines.
     pub bands: &'a [Band<'a>],
-    /// Instants, as vertical lines.
+    /// The instants drawn as vertical lines.
     pub marks: &'a [Mark<'a>],
-    /// Instants that have their name on the picture.
+    /// The instants whose names are shown in the picture.
     pub named: &'a [Mark<'a>],
-    /// Horizontal limits, dashed, with their names.
+    /// The horizontal limits, dashed, with their names.
     pub limits: &'a [Limit<'a>],
-    /// The lines, first at the back.
+    /// The lines; the first one is at the back.
     pub lines: &'a [Line<'a>],
 }
 
 impl TimeChart<'_> {
-    /// The chart as an SVG element. What lies in the frame of the axes is a picture within it, which a script can show a part of.
+    /// Returns the chart as an SVG element. The area inside the axes is a picture within it, of which a script can
+    /// show a part.
     #[must_use]
     pub(crate) fn svg(&self, paper: Paper) -> String {
         let frame = Frame { paper, height: self.height, x: self.time, y: self.values };
@@ -115,7 +116,7 @@ impl TimeChart<'_> {
         }
     }
 
-    /// Names of limits at the right, of instants from the top.
+    /// Draws the names of limits at the right, and those of instants from the top.
     fn draw_names(&self, svg: &mut String, frame: &Frame) {
         for limit in self.limits.iter().filter(|limit| self.holds(limit.at)) {
             let _ = write!(
@@ -128,7 +129,7 @@ impl TimeChart<'_> {
         }
         for (row, mark) in self.named.iter().filter(|mark| self.shows(mark)).enumerate() {
             let x = frame.x(mark.at);
-            // On the side with more room.
+            // The name is placed on the side with more space.
             let (dx, anchor) = if x > f64::midpoint(LEFT, frame.right()) { (-5.0, "end") } else { (5.0, "start") };
             let _ = write!(
                 svg,
@@ -143,8 +144,8 @@ impl TimeChart<'_> {
     }
 }
 
-/// A line through `points`: per column of the picture at most its first, least, greatest and last value, so that
-/// a spike of one cycle stays visible whatever the length of the run.
+/// Returns a path through `points`: for each column of the picture at most its first, lowest, highest and last value,
+/// so that a spike of one cycle stays visible whatever the length of the run.
 fn path(frame: &Frame, points: &[(f64, f64)]) -> String {
     let mut d = String::new();
     let mut pen_down = false;
@@ -165,7 +166,7 @@ fn path(frame: &Frame, points: &[(f64, f64)]) -> String {
         if !(frame.x.from..=frame.x.to).contains(time) {
             continue;
         }
-        // What leaves the picture runs along its edge.
+        // A line that leaves the picture continues along its edge.
         let at = (frame.x(*time), frame.y(value.clamp(frame.y.from, frame.y.to)));
         let index = (at.0 * 2.0) as i64;
         match &mut column {
@@ -180,7 +181,7 @@ fn path(frame: &Frame, points: &[(f64, f64)]) -> String {
     d
 }
 
-/// Adds `at` to what a column keeps: first, extremes, last.
+/// Adds `at` to the points kept of a column: first, extremes, last.
 fn keep(kept: &mut Vec<(f64, f64)>, at: (f64, f64)) {
     kept.push(at);
     if kept.len() <= 4 {

@@ -1,4 +1,4 @@
-//! Force and torque at the tool centre point, and the payload that the controller takes into account.
+//! The page with force and torque at the tool centre point, and the payload that the controller takes into account.
 
 use outrigger_wire::robot::Payload;
 use ratatui::buffer::Buffer;
@@ -24,7 +24,7 @@ pub(super) fn draw(snapshot: &Snapshot, history: &History, area: Rect, buffer: &
     let row = |(number, name)| Quantity { name, values: vec![of(number)], course: history.force.get(number) };
     let quantities =
         Quantities { titles: &["", "force"], rows: names.into_iter().enumerate().map(row).collect(), span: 2.0 };
-    // A row is for the payload.
+    // One row is reserved for the payload.
     let above = Rect { height: area.height.saturating_sub(1), ..area };
     let taken = super::table(TITLE, &quantities, above, buffer);
     let payload = arm.payload.map(|Payload { mass, center_of_gravity: [x, y, z] }| {
