@@ -1,6 +1,6 @@
-//! `outrigger script`: a program file to the controller, and what became of it.
+//! The command `outrigger script`: sends a program file to the controller, and reports its outcome.
 //!
-//! Bytes are moved, and messages put into words, by the library ([`outrigger::script`]).
+//! The upload, and the texts for its messages, are in the library ([`outrigger::script`]).
 
 use std::io;
 use std::path::Path;
@@ -19,14 +19,14 @@ use outrigger::host::target::Target;
 use outrigger::script::{InterpreterPorts, Said, Words, interpret, upload};
 use outrigger::show::eprintln_lossy;
 
-/// The most bytes of a program, far beyond any that a controller takes.
+/// The largest size of a program, far beyond any that a controller takes \[bytes\].
 const FILE_MAX: u64 = 64 << 20;
 
 /// Runs the command.
 ///
 /// # Errors
-/// [`Failure::BadInput`] for a file that is no program, [`Failure::Connection`] where the controller cannot be reached
-/// or takes no programs, [`Failure::Fault`] where the program failed or was replaced.
+/// [`Failure::BadInput`] for a file that is not a program, [`Failure::Connection`] if the controller cannot be
+/// reached or takes no programs, [`Failure::Fault`] if the program failed or was replaced.
 pub(crate) fn run(args: &ScriptArgs) -> Outcome {
     let bytes = read(&args.file)?;
     let shown = args.file.display().to_string();
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &ScriptArgs) -> Outcome {
     let file = ScriptFile::new(&bytes).map_err(|error| Failure::BadInput(format!("{shown}: {error}")))?;
     file.warnings(|warning| eprintln_lossy!("{shown}:{}: warning: {}", warning.line, warning.kind.text()));
     let target = Target::resolve(&args.robot)?;
-    // A secondary program runs beside the one that is there.
+    // A secondary program runs beside the current one, so a run is not disturbed.
     if file.kind() != ScriptKind::Secondary {
         ask::none_commands(&args.robot)?;
     }

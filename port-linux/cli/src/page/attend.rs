@@ -202,7 +202,7 @@ pub(super) async fn serve(
         }
     }
     drop((listener, told));
-    // Connections that stall are not waited for.
+    // Connections that stall are abandoned after a while.
     let _ = timeout(FAREWELL, async { while connections.join_next().await.is_some() {} }).await;
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The DDS endpoints of scripts on a simulated PolyScope X: their publishers, subscribers and clients.
+//! The DDS endpoints by which scripts of a simulated PolyScope X use ROS 2: publishers, subscribers and clients.
 //!
 //! They are handled on a thread of its own beside the controller's, as on the real controller, where they are not
 //! part of the control loop either.

@@ -14,7 +14,8 @@ use crate::screen::place::Place;
 const WORD: usize = 24;
 
 /// Draws over `area` the explanation of the words in the whole `buffer`: those of the `page` first, then names in the
-/// events below it, and the words around both. The address of the live page in a browser precedes them.
+/// events below it, and the words around both. The address `url` of the live page in a browser, if given, precedes
+/// them.
 pub(super) fn draw(buffer: &mut Buffer, area: Rect, page: Rect, place: &Place, url: Option<&str>) {
     let symbols: Vec<_> = buffer.content().iter().map(ratatui::buffer::Cell::symbol).collect();
     let rows: Vec<_> = symbols.chunks(usize::from(buffer.area.width).max(1)).map(<[&str]>::concat).collect();

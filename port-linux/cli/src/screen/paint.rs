@@ -1,4 +1,4 @@
-//! How things look, alike on every page: frames, colours, what is unknown, and tables whose last column is a course.
+//! The common appearance of all pages: frames, colours, unknown values, and tables with a course in the last column.
 
 use outrigger_core::link::Grade;
 use outrigger_core::mode::Mode;
@@ -12,13 +12,13 @@ use ratatui::widgets::{
 
 use super::history::Course;
 
-/// Of frames, titles of columns and what is said in passing.
+/// The colour of frames, column titles and secondary text.
 pub(super) const SOFT: Color = Color::DarkGray;
-/// What stands where a value is not known.
+/// The text in place of an unknown value.
 pub(super) const UNKNOWN: &str = "unknown";
 
-/// How something stands. Each has a sign of its own beside its colour, and the colours are told apart by those who do not see
-/// red and green as different.
+/// The assessment of a state. Each has its own sign beside its colour, and the colours can be distinguished by people
+/// with red-green colour blindness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Standing {
     Good,
@@ -43,7 +43,7 @@ impl Standing {
         }
     }
 
-    /// `text` behind the sign.
+    /// Returns `text` after the sign.
     pub(super) fn says(self, text: &str) -> Span<'static> {
         Span::from(format!("{} {text}", self.sign())).fg(self.color()).bold()
     }
@@ -57,7 +57,7 @@ impl Standing {
     }
 }
 
-/// The mode by its name.
+/// Returns the mode's name as a coloured badge.
 pub(super) fn badge(mode: Mode) -> Span<'static> {
     let color = match mode {
         Mode::Offline => Color::Gray,
@@ -81,7 +81,7 @@ pub(super) fn wrapped(lines: Vec<Line<'_>>) -> Paragraph<'_> {
     Paragraph::new(lines).wrap(Wrap { trim: true })
 }
 
-/// Whether nothing is left for a row below `room`.
+/// Returns `true` if the lines fit into `room`.
 pub(super) fn is_within(lines: &[Line<'_>], room: Rect) -> bool {
     let mut buffer = Buffer::empty(Rect::new(0, 0, room.width, room.height.saturating_add(1)));
     wrapped(lines.to_vec()).render(buffer.area, &mut buffer);
@@ -89,7 +89,7 @@ pub(super) fn is_within(lines: &[Line<'_>], room: Rect) -> bool {
     buffer.content().iter().skip(below).all(|cell| cell.symbol() == " ")
 }
 
-/// `text` in rows of at most `width` characters, broken at spaces; each but the first begins with a little room.
+/// Breaks `text` at spaces into rows of at most `width` characters; each row except the first is indented.
 pub(super) fn broken(text: &str, width: usize) -> Vec<String> {
     const INDENT: &str = "  ";
     let mut rows = vec![];
@@ -107,33 +107,33 @@ pub(super) fn broken(text: &str, width: usize) -> Vec<String> {
     rows
 }
 
-/// A value, or that it is unknown.
+/// Returns a value, or the text for an unknown one.
 pub(super) fn value(text: Option<String>) -> Span<'static> {
     text.map_or_else(|| Span::from(UNKNOWN).fg(SOFT).italic(), Span::from)
 }
 
-/// What is measured, row by row, each with how it went lately where there is room.
+/// A table of measured quantities, one in each row, with their recent courses if there is space.
 pub(super) struct Quantities<'a> {
     /// Above the first column, and above each value.
     pub(super) titles: &'a [&'a str],
     pub(super) rows: Vec<Quantity<'a>>,
-    /// A course that differs by less is flat.
+    /// The change below which a course is drawn flat.
     pub(super) span: f32,
 }
 
 pub(super) struct Quantity<'a> {
     pub(super) name: &'a str,
-    /// One for each title but the first.
+    /// The values, one for each title except the first.
     pub(super) values: Vec<Option<String>>,
     pub(super) course: Option<&'a Course>,
 }
 
-/// Characters of a column of values, and of the least course that is worth its room.
+/// The width of a column of values, and below it the smallest width for a course \[characters\].
 const COLUMN: u16 = 10;
 const COURSE: u16 = 12;
 
 impl Quantities<'_> {
-    /// Rows that it takes.
+    /// Returns the number of rows that the table needs.
     pub(super) fn height(&self) -> u16 {
         u16::try_from(self.rows.len()).unwrap_or(u16::MAX).saturating_add(1)
     }
@@ -174,7 +174,7 @@ impl Quantities<'_> {
 }
 
 impl Course {
-    /// Its last columns from its lowest to its highest value in them; a flat one stays low.
+    /// Draws the last columns, from the lowest to the highest value in them. A flat course is drawn at the bottom.
     pub(super) fn draw(&self, span: f32, area: Rect, buffer: &mut Buffer) {
         let steps = u64::from(area.height) * 8;
         let bars = self.levels(usize::from(area.width), span, steps);

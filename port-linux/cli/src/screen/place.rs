@@ -1,35 +1,35 @@
-//! Which page of the full-screen view is looked at, and whether its words are explained.
+//! The selected page of the full-screen view, and whether its words are being explained.
 //!
-//! The thread that reads keys turns pages, the thread that draws follows: neither waits for the other.
+//! The thread that reads keys changes it, and the thread that draws reads it; neither waits for the other.
 
 use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
 
-/// Where the operator looks. Clones would be other places: it is shared.
+/// The part of the view that the operator looks at. It is shared, because a clone would be independent.
 #[derive(Debug, Default)]
 pub(super) struct Place {
     page: AtomicU16,
     explains: AtomicBool,
-    /// Rows of the explanation above the screen.
+    /// The number of rows of the explanation above the screen.
     scrolled: AtomicU16,
 }
 
-/// A key that changes what is looked at, and nothing else.
+/// A key that only changes the view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Turn {
-    /// To the page with this number, the first one 0.
+    /// Show the page with this number, which is 0 for the first one.
     To(u16),
-    /// To the next page.
+    /// Show the next page.
     Next,
-    /// To the page before.
+    /// Show the previous page.
     Previous,
-    /// The words are explained, or no longer.
+    /// Show or hide the explanation of the words.
     Explain,
-    /// The explanation goes so many rows up (negative) or down.
+    /// Scroll the explanation by this many rows, up (negative) or down.
     Scroll(i16),
 }
 
 impl Place {
-    /// Looks elsewhere; `pages` is how many there are.
+    /// Applies a key; `pages` is the number of pages.
     pub(super) fn turn(&self, turn: Turn, pages: u16) {
         let page = self.page.load(Ordering::Relaxed);
         let to = match turn {
@@ -52,22 +52,22 @@ impl Place {
         self.scrolled.store(0, Ordering::Relaxed);
     }
 
-    /// Ends the explanation; whether there was one.
+    /// Ends the explanation. Returns `false` if there was none.
     pub(super) fn close(&self) -> bool {
         self.explains.swap(false, Ordering::Relaxed)
     }
 
-    /// Number of the page, the first one 0.
+    /// Returns the number of the page, which is 0 for the first one.
     pub(super) fn page(&self) -> u16 {
         self.page.load(Ordering::Relaxed)
     }
 
-    /// Whether the words of the page are explained.
+    /// Returns `true` if the words of the page are being explained.
     pub(super) fn explains(&self) -> bool {
         self.explains.load(Ordering::Relaxed)
     }
 
-    /// Rows of the explanation above the screen: at most `most`, and where it was further, it is so from now on.
+    /// Returns the number of rows of the explanation above the screen, and limits it to `most` from now on.
     pub(super) fn scrolled(&self, most: u16) -> u16 {
         self.scrolled.fetch_min(most, Ordering::Relaxed).min(most)
     }

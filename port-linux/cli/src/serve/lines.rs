@@ -1,4 +1,4 @@
-//! Entries of a feed as lines of JSON.
+//! Converts entries of a feed to lines of JSON.
 
 use outrigger_core::link::Figures;
 use outrigger_core::mode::Mode;
@@ -13,12 +13,12 @@ use outrigger::json::fields::Fields;
 /// Makes lines, one object each: states, messages of the controller, events, figures of the link.
 pub(super) struct Lines<'m> {
     streams: Streams<'m>,
-    /// ns since 1970 at the start of the process's clock.
+    /// The time at the start of the process's clock \[ns since 1970\].
     origin: u64,
     fields: Fields,
 }
 
-/// Lines but those of messages and events.
+/// A line that is neither a message nor an event.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 enum Line {
@@ -43,7 +43,7 @@ enum Line {
     },
 }
 
-/// A port as the controller numbers it, and which of two connections to it is meant.
+/// A port with the controller's number, and the connection that is meant if there are two to it.
 #[derive(Serialize)]
 struct Port {
     port: u16,
@@ -101,7 +101,7 @@ impl<'m> Lines<'m> {
         Self { streams, origin, fields: Fields::with_nulls() }
     }
 
-    /// Tells the lines that an entry makes; while nobody is there for them (`wanted`), only keeps up with the streams.
+    /// Passes the lines for an entry to `tell`. Unless they are `wanted`, only the state of the streams is updated.
     pub(super) fn make(&mut self, item: &Item, wanted: bool, tell: &mut dyn FnMut(&str)) {
         let Self { streams, origin, fields } = self;
         let entry = match item {
@@ -119,7 +119,7 @@ impl<'m> Lines<'m> {
             }
             What::Closed { port } => tell(&json::text(&Line::Closed { arrival_time, port: Port::of(*port) })),
             What::Sent { port, bytes } => streams.sent(*port, bytes),
-            // For recordings alone.
+            // This entry is for recordings alone.
             What::Configuration(_) | What::Engine(_) => {}
             What::Received { port, bytes, first_start } => {
                 streams.received(*port, bytes, *first_start, |message| {
@@ -136,7 +136,7 @@ impl<'m> Lines<'m> {
     }
 }
 
-/// Puts a message into the line; `false` for what is not told.
+/// Puts a message into the line. Returns `false` for a message that is not sent.
 fn message_line(message: &Message<'_>, port: u16, arrival_time: f64, line: &mut Fields) -> bool {
     match message {
         Message::Realtime(_) | Message::Rtde(..) | Message::Fri(_) => {
@@ -155,7 +155,7 @@ fn message_line(message: &Message<'_>, port: u16, arrival_time: f64, line: &mut 
             line.put("type", "message");
             line.put("arrival_time", &arrival_time);
             line.put("name", payload.name());
-            // A message that breaks off is shown as far as it goes: its payload was understood.
+            // A message that breaks off is shown up to that point, because its payload was decoded.
             let _ = primary.visit(*software, line);
         }
         Message::RtdeText(_) | Message::SubPackage(_) | Message::Trouble(_) => return false,

@@ -1,7 +1,8 @@
-//! States and events for others, over TCP: one JSON object per line, to everybody who connects.
+//! Serves states and events over TCP: one JSON object per line, to everybody who connects.
 //!
-//! It is a [companion](outrigger::companion): it runs on a thread of its own, and hears from the control loop by a
-//! [`Feed`](outrigger::feed::Feed), which waits for nobody. Lines are made once for all readers; one that is slow, or stands still, loses old lines and is told how many.
+//! The server is a [companion](outrigger::companion): it runs on a thread of its own, and receives data from the
+//! control loop by a [`Feed`](outrigger::feed::Feed), which waits for no reader. Lines are made once for all readers.
+//! A reader that is slow or stalls loses old lines and is told how many.
 
 mod lines;
 
@@ -25,10 +26,10 @@ use outrigger::host::worker::Worker;
 use outrigger::json;
 use outrigger::show::complain;
 
-/// At the end, readers that still read get so long to take what they have not taken yet.
+/// The time that readers get at the end to receive the remaining lines.
 const FAREWELL: Duration = Duration::from_millis(200);
 
-/// The readers of `[serve]` as a companion.
+/// The server of `[serve]` as a companion.
 #[derive(Debug)]
 pub(crate) struct Readers {
     listen: SocketAddr,
@@ -36,7 +37,7 @@ pub(crate) struct Readers {
 }
 
 impl Readers {
-    /// Returns those that `settings` want; `None` where they want none.
+    /// Returns the server that `settings` configure; `None` if they configure none.
     pub(crate) fn of(settings: &ServeSettings) -> Option<Self> {
         settings.listen.map(|listen| Self { listen, most: settings.readers })
     }
@@ -59,7 +60,7 @@ impl<const N: usize> Companion<N> for Readers {
     }
 }
 
-/// A server at work; it ends when its feed does.
+/// A running server; it ends with its feed.
 #[derive(Debug)]
 struct Server {
     address: SocketAddr,
@@ -67,11 +68,11 @@ struct Server {
 }
 
 impl Server {
-    /// Listens on `listen` for up to `most` readers of what `reader` hears. `origin` is when the process's clock began,
-    /// in ns since 1970.
+    /// Starts to serve up to `most` readers at the address `listen` with the data from `reader`. `origin` is the time
+    /// at the start of the process's clock \[ns since 1970\].
     ///
     /// # Errors
-    /// [`Failure::BadInput`] where the address cannot be had.
+    /// [`Failure::BadInput`] if the address is not available.
     fn start(listen: SocketAddr, most: usize, reader: Reader, origin: u64) -> Result<Self, Failure> {
         let failed = |error: std::io::Error| {
             Failure::BadInput(format!(
@@ -92,7 +93,7 @@ impl Server {
         Ok(Self { address, worker })
     }
 
-    /// Waits for its end.
+    /// Waits for the end of the server.
     fn finish(self) {
         // A panic of the thread has been printed by then; there is nothing to add.
         let _ = self.worker.join(5 * FAREWELL);
@@ -114,7 +115,7 @@ async fn serve(listener: TcpListener, most: usize, mut reader: Reader, origin: u
             }
             accepted = listener.accept() => {
                 let Ok((stream, _)) = accepted else {
-                    // Where no file can be opened, that lasts.
+                    // An error such as too many open files persists for a while.
                     tokio::time::sleep(FAREWELL).await;
                     continue;
                 };
@@ -129,23 +130,24 @@ async fn serve(listener: TcpListener, most: usize, mut reader: Reader, origin: u
         }
     }
     drop(to_all);
-    // Those that stand still are left behind.
+    // Connections that stall are abandoned after a while.
     let _ = tokio::time::timeout(FAREWELL, async { while readers.join_next().await.is_some() {} }).await;
     Ok(())
 }
 
-/// Hands a line to everybody; nobody is waited for.
+/// Passes a line to every reader, and waits for none.
 fn pass_on(to_all: &Sender<Arc<str>>, line: &str) {
-    // An error says that the last reader has just gone.
+    // An error means that the last reader has just gone.
     let _ = to_all.send(format!("{line}\n").into());
 }
 
-/// Says why there is no place for one more. What does not fit into the socket at once is not sent.
+/// Sends the reason why there is no slot for another reader. The part that does not fit into the socket at once is
+/// not sent.
 fn refuse(stream: tokio::net::TcpStream, most: usize) {
     let _ = stream.try_write(refusal(most).as_bytes());
 }
 
-/// The line for a reader without a place.
+/// Returns the line for a reader without a slot.
 fn refusal(most: usize) -> String {
     #[derive(Serialize)]
     #[serde(tag = "type", rename = "refused")]
@@ -163,7 +165,7 @@ struct Dropped {
     total: u64,
 }
 
-/// Sends lines to one reader until it, or the feed, is gone. What it sends is thrown away.
+/// Sends lines to one reader until it or the feed ends. Data that it sends is ignored.
 async fn attend(mut from: impl AsyncRead + Unpin, mut to: impl AsyncWrite + Unpin, mut lines: Receiver<Arc<str>>) {
     let gone = async {
         let mut ignored = [0; 256];
@@ -197,7 +199,7 @@ mod tests {
 
     use super::*;
 
-    /// A reader that has a pipe of `room` bytes, and its other end.
+    /// Returns a reader with a pipe of `room` bytes, and its other end.
     fn reader(to_all: &Sender<Arc<str>>, room: usize) -> (tokio::io::DuplexStream, impl Future<Output = ()> + use<>) {
         let (ours, theirs) = tokio::io::duplex(room);
         let (from, to) = tokio::io::split(theirs);
@@ -252,7 +254,7 @@ mod tests {
             let to_all = channel(64).0;
             let (ours, task) = reader(&to_all, 100);
             drop(ours);
-            // Though there is nothing to send.
+            // The end is noticed although there is nothing to send.
             task.await;
         });
     }

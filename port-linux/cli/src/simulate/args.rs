@@ -1,4 +1,4 @@
-//! What `outrigger sim ur` takes.
+//! The arguments of `outrigger sim ur`.
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -16,19 +16,19 @@ use outrigger_wire::robot::{RobotModel, SoftwareVersion};
 
 use crate::args::{parse_model, parse_socket};
 
-/// `outrigger sim ur`.
+/// The arguments of `outrigger sim ur`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct SimUrArgs {
     /// Address to listen on; 0.0.0.0 for every network
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1")]
     pub listen: IpAddr,
-    /// Arm, e.g. ur10e; default: the UR5 of the software's generation
+    /// Model of the arm, e.g. ur10e; default: the UR5 of the software's generation
     #[arg(long, value_name = "MODEL", value_parser = parse_model)]
     pub model: Option<RobotModel>,
     /// Controller software, 1.5 to 5.25, or 10.0 to 10.12
     #[arg(long, value_name = "VERSION", default_value = "5.15", value_parser = parse_software)]
     pub software: SoftwareVersion,
-    /// Port p is served at B + p - 29999; 0 chooses a base whose ports are free, and prints it
+    /// Port base: port p is served at B + p - 29999; 0 chooses a base whose ports are free, and prints it
     #[arg(long, value_name = "B", default_value_t = outrigger_config::FIRST_PORT, value_parser = parse_port_base)]
     pub port_base: u16,
     /// State at the start: running, power-off, idle, local, remote-not-enabled or protective-stop
@@ -37,22 +37,22 @@ pub(crate) struct SimUrArgs {
     /// A fault over time, e.g. stall@5s:200ms; may be repeated; --help lists them
     #[arg(long, value_name = "SPEC")]
     pub fault: Vec<Fault>,
-    /// Joints that follow their targets exactly: no latency, no lag, no velocity error
+    /// Let joints follow their targets exactly: no latency, no lag, no velocity error
     #[arg(long)]
     pub ideal_drive: bool,
-    /// Time that a flight report takes, 0 to 3600 s
+    /// Duration of a flight report, 0 to 3600 s
     #[arg(long, value_name = "SECONDS", default_value_t = REPORT_SECONDS, value_parser = parse_report)]
     pub flight_report: f64,
-    /// Seed of everything random
+    /// Seed of all random numbers
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// While no program runs, RTDE's output registers show its input registers
+    /// Let RTDE's output registers show its input registers while no program runs
     #[arg(long)]
     pub echo_registers: bool,
-    /// A program on the pendant's disk beside idle.urp; played, it runs the URScript in FILE; may be repeated
+    /// Program on the pendant's disk beside idle.urp, which runs the URScript in FILE when played; may be repeated
     #[arg(long, value_name = "NAME[=FILE]", value_parser = parse_program)]
     pub program: Vec<ProgramArg>,
-    /// The URCap External Control: playing external_control.urp, which is loaded, or any program with a line
+    /// Install the URCap External Control: playing external_control.urp, which is loaded, or any program with a line
     /// external_control(), gets the program from HOST (default port 50002), an address or localhost
     #[arg(long, value_name = "HOST[:PORT]", value_parser = parse_external_control)]
     pub external_control: Option<ExternalControl>,
@@ -64,33 +64,34 @@ pub(crate) struct SimUrArgs {
     /// A program or installation that exists and does not load, e.g. old.urp; may be repeated
     #[arg(long, value_name = "NAME", value_parser = parse_file)]
     pub broken: Vec<String>,
-    /// A program or installation whose safety settings wait for a confirmation; may be repeated
+    /// Program or installation whose safety settings wait for a confirmation; may be repeated
     #[arg(long, value_name = "NAME", value_parser = parse_file)]
     pub unconfirmed: Vec<String>,
     /// Port of the Robot API (PolyScope X); default: 80, with a port base B + 16
     #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
     pub robot_api_port: Option<u16>,
-    /// A service that is switched off: dashboard, primary, secondary, realtime, rtde, interpreter or robot-api; may be repeated
+    /// Service that is switched off: dashboard, primary, secondary, realtime, rtde, interpreter or robot-api; may be
+    /// repeated
     #[arg(long, value_name = "NAME", value_parser = parse_service)]
     pub service_off: Vec<Service>,
-    /// A flat surface in the way of the tool: a point of it in m, the direction it faces, both in the base, and its
+    /// Flat surface in the way of the tool: a point of it in m, the direction it faces, both in the base, and its
     /// stiffness in N/m [default: 20000]; programs feel it by force(), tool_contact() and force_mode()
     #[arg(long, value_name = "X,Y,Z,NX,NY,NZ[,N/m]", value_parser = parse_surface, allow_hyphen_values = true)]
     pub surface: Option<Surface>,
-    /// Damping of force mode in free air, in N·s/m, 20 to 10000: the force that a tool needs for a speed of 1 m/s; no real
-    /// controller's value is known
+    /// Damping of force mode in free air, in N·s/m, 20 to 10000: the force that a tool needs for a speed of 1 m/s; no
+    /// real controller's value is known
     #[arg(long, value_name = "N·s/m", default_value_t = FREE_DAMPING, value_parser = parse_damping)]
     pub force_damping: f64,
-    /// Send what a distance sensor at the tool, along its z axis, sees of the surface: every 10 ms a datagram with a line
-    /// such as "seq=7 0.123456", in m, as a source of `outrigger run` with input "udp" reads it
+    /// Send the readings of a distance sensor at the tool, along its z axis, of the surface: every 10 ms a datagram
+    /// with a line such as "seq=7 0.123456", in m, as a source of `outrigger run` with input "udp" reads it
     #[arg(long, value_name = "ADDR:PORT", value_parser = parse_socket, requires = "surface")]
     pub distance_to: Option<SocketAddr>,
-    /// How its scripts speak ROS 2 with others.
+    /// The options by which its scripts use ROS 2.
     #[cfg(feature = "ros2")]
     #[command(flatten)]
     pub scripts: crate::ros2::ScriptsArgs,
-    /// Print one JSON line on standard output once clients can connect: robot, ports, model, software, pid; everything else
-    /// goes to standard error
+    /// Print one JSON line on standard output once clients can connect: robot, ports, model, software, pid; all other
+    /// output goes to standard error
     #[arg(long)]
     pub ready: bool,
     /// End after this many seconds
@@ -98,10 +99,10 @@ pub(crate) struct SimUrArgs {
     pub seconds: Option<u64>,
 }
 
-/// Time that a flight report takes where nobody says otherwise \[s\].
+/// The default duration of a flight report \[s\].
 const REPORT_SECONDS: f64 = 60.0;
 
-/// Reads a port base that leaves room for every port of a controller; 0 has one chosen.
+/// Reads a port base that leaves room for every port of a controller; 0 requests one to be chosen.
 fn parse_port_base(text: &str) -> Result<u16, String> {
     let above = Port::ALL.iter().filter_map(|port| port.at_base(0)).max().unwrap_or_default();
     let highest = u16::MAX - above;
@@ -120,12 +121,12 @@ fn parse_damping(text: &str) -> Result<f64, String> {
     damping.ok_or_else(|| "expected a damping in N·s/m, 20 to 10000".into())
 }
 
-/// A program's name, and where its URScript stands.
+/// The name of a program, and the file with its URScript.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ProgramArg {
-    /// As `load` names it.
+    /// The name as `load` takes it.
     pub name: String,
-    /// What it does; nothing, until it is stopped, where there is none.
+    /// The file with its URScript; without one, the program runs without effect until it is stopped.
     pub script: Option<PathBuf>,
 }
 
@@ -136,14 +137,15 @@ fn parse_state(text: &str) -> Result<StartState, String> {
     })
 }
 
-/// The server calls addresses, and this machine.
+/// Reads the host of External Control, which must be an address or localhost, because the simulator resolves no
+/// names.
 fn parse_external_control(text: &str) -> Result<ExternalControl, String> {
     let found: ExternalControl = text.parse()?;
     let callable = found.host.eq_ignore_ascii_case("localhost") || found.host.parse::<IpAddr>().is_ok();
     if callable { Ok(found) } else { Err(format!("expected an address or localhost, found '{}'", found.host)) }
 }
 
-/// Stiffness \[N/m\] and damping \[N·s/m\] of a surface.
+/// The stiffness \[N/m\] and damping \[N·s/m\] of a surface.
 const SURFACE: (f64, f64) = (20_000.0, 100.0);
 
 fn parse_surface(text: &str) -> Result<Surface, String> {

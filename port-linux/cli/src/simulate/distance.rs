@@ -1,4 +1,4 @@
-//! A distance sensor at the simulated tool: what lies ahead of it, as lines in datagrams.
+//! Simulates a distance sensor at the tool: sends the distance to the surface ahead as lines in datagrams.
 
 use std::net::{SocketAddr, UdpSocket};
 use std::time::Duration;
@@ -7,10 +7,10 @@ use outrigger_sim::tcp::Running;
 
 use outrigger::exit::Failure;
 
-/// Time between two readings.
+/// The interval of the readings.
 const EVERY: Duration = Duration::from_millis(10);
 
-/// The sensor's end of the wire.
+/// The sending end of the sensor.
 pub(super) struct Sensor {
     socket: UdpSocket,
     to: SocketAddr,
@@ -18,10 +18,10 @@ pub(super) struct Sensor {
 }
 
 impl Sensor {
-    /// Sends to this address, from any port.
+    /// Creates a sensor that sends to this address, from any port.
     ///
     /// # Errors
-    /// [`Failure::Connection`] with the kernel's word.
+    /// [`Failure::Connection`] with the kernel's error.
     pub(super) fn to(to: SocketAddr) -> Result<Self, Failure> {
         let any = if to.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" };
         let failure = |error| Failure::Connection(format!("cannot send distances to {to}: {error}"));
@@ -30,8 +30,8 @@ impl Sensor {
         Ok(Self { socket, to, seq: 0 })
     }
 
-    /// Sends a reading `[m]` every 10 ms, without an end. Where nothing lies ahead nothing is sent, as by a sensor that sees
-    /// nothing.
+    /// Sends a reading `[m]` every 10 ms, without an end. If there is nothing ahead nothing is sent, like a sensor
+    /// without a target.
     pub(super) async fn send(mut self, controller: &Running) {
         let mut due = tokio::time::interval(EVERY);
         due.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
@@ -40,7 +40,7 @@ impl Sensor {
             let Some(distance) = controller.controller().distance() else { continue };
             let line = format!("seq={} {distance:.6}\n", self.seq);
             self.seq = self.seq.wrapping_add(1);
-            // Until somebody listens there it is refused; a reading that is lost is followed by the next.
+            // A datagram is refused until a program listens there; a lost reading is followed by the next.
             drop(self.socket.send_to(line.as_bytes(), self.to));
         }
     }

@@ -1,5 +1,5 @@
-//! Lines of a simulator about its clients, programs and faults, limited in time: a client that connects again and again
-//! fills no terminal and no disk.
+//! The lines of a simulator about its clients, programs and faults, limited in rate, so that a client that reconnects
+//! again and again does not flood terminal or disk.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,24 +11,25 @@ use outrigger::show::Show;
 
 /// The time in which lines are limited, and after which those left out are reported \[s\].
 const SPAN: u64 = 10;
-/// Lines in that time, whatever they say.
+/// The largest number of lines in that time, whatever their text.
 const LINES: u32 = 30;
 
-/// The limit on lines. A line that is repeated within ten seconds is counted instead of shown, and so is every line beyond
-/// thirty in ten seconds; what was counted is one line afterwards.
+/// The limit on lines. A line that is repeated within ten seconds is counted instead of shown, and so is every line
+/// beyond thirty in ten seconds; the counts are reported in one line afterwards.
 #[derive(Debug, Default)]
 pub(super) struct Journal {
     /// The end of the present span.
     until: SimTime,
     shown: u32,
-    /// Repetitions of each line that was shown in this span.
+    /// The number of repetitions of each line that was shown in this span.
     repeated: BTreeMap<String, u64>,
-    /// Lines beyond the limit.
+    /// The number of lines beyond the limit.
     left_out: u64,
 }
 
 impl Journal {
-    /// Returns the lines to show for `text`: those of a span that has ended, and the line itself where it is not left out.
+    /// Returns the lines to show for `text`: the summary of a span that has ended, and the line itself unless it is
+    /// left out.
     pub(super) fn line(&mut self, at: SimTime, text: String) -> Vec<String> {
         let mut lines = self.due(at);
         if let Some(count) = self.repeated.get_mut(&text) {
@@ -39,8 +40,8 @@ impl Journal {
         lines
     }
 
-    /// Returns the lines to show for a change of state, which is shown again where it comes again: the newest line is the
-    /// present state.
+    /// Returns the lines to show for a change of state, which is also shown if it repeats, because the newest line
+    /// must be the present state.
     pub(super) fn change(&mut self, at: SimTime, text: &str) -> Vec<String> {
         let mut lines = self.due(at);
         self.show(at, text, &mut lines);
@@ -70,7 +71,7 @@ impl Journal {
         self.due(now).into_iter().for_each(|line| show.text(line));
     }
 
-    /// Counts lines that were lost before they came here.
+    /// Counts lines that were lost before they arrived here.
     const fn lost(&mut self, count: u64) {
         self.left_out = self.left_out.saturating_add(count);
     }

@@ -1,4 +1,5 @@
-//! `outrigger sim`: simulated controllers and sensors; here `sim ur`, a controller behind kernel TCP.
+//! The command `outrigger sim`: simulated controllers and sensors. This module has `sim ur`, a controller behind
+//! kernel TCP.
 
 mod args;
 mod distance;
@@ -30,15 +31,15 @@ use outrigger::host::signals::{Leaves, Signals};
 use outrigger::json;
 use outrigger::show::{Format, Show, tell};
 
-/// The time between two looks at a simulator.
+/// The interval at which a simulator is checked for news.
 const LOOK: Duration = Duration::from_millis(50);
-/// The most bytes of a script that is read.
+/// The largest script that is read \[bytes\].
 const SCRIPT_MAX: u64 = 16 << 20;
 
 /// Runs the command.
 ///
 /// # Errors
-/// [`Failure::Usage`] for an arm that never ran the software, and for scripts that are to speak ROS 2 and cannot;
+/// [`Failure::Usage`] for an arm that never ran the software, and for scripts that are to use ROS 2 and cannot;
 /// [`Failure::BadInput`] for a script that cannot be read; [`Failure::Connection`] for a port that is taken.
 pub(crate) fn run(args: &SimUrArgs) -> Outcome {
     #[cfg(feature = "ros2")]
@@ -97,13 +98,13 @@ pub(crate) fn run(args: &SimUrArgs) -> Outcome {
     told
 }
 
-/// Starts the output of a simulator: standard output, or standard error where that has one line for scripts.
+/// Starts the output of a simulator on standard output, or on standard error if that has one line for scripts.
 fn show(ready: bool) -> Show {
     let (keys, _) = unbounded_channel();
     Show::start(if ready { Format::Remarks } else { Format::Lines }, "sim", keys)
 }
 
-/// Looks every 50 ms until a signal asks for the end or the time is over, and once more then.
+/// Calls `look` every 50 ms until a signal requests the end or the time is over, and once more then.
 async fn attend(seconds: Option<u64>, mut look: impl FnMut()) -> Outcome {
     let mut signals = Signals::listen(Leaves::Nothing)?;
     let end = async {
@@ -125,13 +126,13 @@ async fn attend(seconds: Option<u64>, mut look: impl FnMut()) -> Outcome {
     Ok(())
 }
 
-/// Opens the controller's ports: at the base that was given, or for 0 at one whose ports are free.
+/// Opens the controller's ports at the given base, or for 0 at a base whose ports are free.
 fn bind(controller: Controller, args: &SimUrArgs) -> Result<Server, BindError> {
     let addresses = Addresses { listen: args.listen, base: args.port_base, robot_api: args.robot_api_port };
     if args.port_base != 0 {
         return Server::bind_at(controller, addresses);
     }
-    // Below the ports that the kernel chooses itself, and seldom where a simulator beside this one begins to look.
+    // The search begins below the ports that the kernel assigns, and seldom where another simulator begins.
     let first = 15_000 + u16::try_from(std::process::id() % 400).unwrap_or_default() * 23;
     Server::bind_free(controller, Addresses { base: first, ..addresses })
 }
@@ -173,10 +174,11 @@ fn ready(options: &Options, robot: &str, running: &Running, served: &[Port]) -> 
     format!("{}\n", json::text(&ready))
 }
 
-/// Starts a simulator with real-time priority and locked memory where the system grants them, and says what it granted.
+/// Starts a simulator with real-time priority and locked memory if the system grants them, and shows what was
+/// granted.
 ///
 /// # Errors
-/// [`Failure::BadInput`] where there is no thread to be had.
+/// [`Failure::BadInput`] if no thread can be started.
 fn in_real_time<T>(show: &mut Show, start: impl FnOnce() -> std::io::Result<T>) -> Result<T, Failure> {
     let granted = RealTime::ask();
     let started = start().map_err(|error| Failure::BadInput(format!("cannot start a thread: {error}")));

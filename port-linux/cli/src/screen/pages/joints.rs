@@ -1,4 +1,4 @@
-//! Angles and speeds of the joints, and the time between states beside them where there is room.
+//! The page with angles and speeds of the joints, and beside them the time between states if there is space.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -10,10 +10,10 @@ use crate::screen::paint::{Quantities, Quantity, panel};
 use outrigger::show::snapshot::Field;
 use outrigger::show::{Snapshot, words};
 
-/// A course of an angle that changes by less than this is flat \[°\].
+/// The change of an angle below which its course is drawn flat \[°\].
 const STILL: f32 = 0.5;
 
-/// Each value with the title of its column, as far as anybody tells it.
+/// The values, each with the title of its column; columns without any value are left out.
 const COLUMNS: [(&str, Field); 4] = [
     ("angle °", |joint| Some(joint.angle)),
     ("setpoint °", |joint| joint.setpoint),
@@ -24,7 +24,7 @@ const COLUMNS: [(&str, Field); 4] = [
 pub(super) fn draw(snapshot: &Snapshot, history: &History, area: Rect, buffer: &mut Buffer) -> u16 {
     let Some(arm) = &snapshot.state else { return super::no_state("joints", snapshot, area, buffer) };
     let names = words::joint_names(arm.joints.len());
-    // A column that nobody tells has no room, but for what every arm has.
+    // A column without any value is left out, except the speed, which every arm has.
     let told = |(title, field): &(&str, Field)| *title == "speed °/s" || arm.joints.iter().any(|j| field(j).is_some());
     let columns: Vec<_> = COLUMNS.into_iter().filter(told).collect();
     let titles: Vec<_> = std::iter::once("joint").chain(columns.iter().map(|(title, _)| *title)).collect();
@@ -39,10 +39,10 @@ pub(super) fn draw(snapshot: &Snapshot, history: &History, area: Rect, buffer: &
     super::table("joints", &quantities, area, buffer)
 }
 
-/// Rows of the angles alone.
+/// The number of rows for the angles alone.
 pub(super) const ANGLES: u16 = 3;
 
-/// Draws the angles alone, in one row from the base to the tool, where there is no room for more.
+/// Draws the angles alone, in one row from the base to the tool, if there is no space for more.
 pub(super) fn draw_angles(snapshot: &Snapshot, area: Rect, buffer: &mut Buffer) {
     let Some(arm) = &snapshot.state else { return };
     let block = panel("joints: angle °");

@@ -1,4 +1,4 @@
-//! Figures of the link that brings states, and the time between them.
+//! The page with the figures of the link that brings states, and the time between them.
 
 use outrigger_core::link::{Bin, Figures};
 use ratatui::buffer::Buffer;
@@ -11,12 +11,12 @@ use super::millis;
 use crate::screen::paint::{SOFT, Standing, is_within, panel, wrapped};
 use outrigger::show::{Snapshot, grade};
 
-/// Rows of a histogram that are enough for most links.
+/// The number of rows of a histogram that suffices for most links.
 const BINS: u16 = 12;
 
 pub(super) fn draw(snapshot: &Snapshot, area: Rect, buffer: &mut Buffer) -> u16 {
     let mut lines = figures(snapshot, Detail::Everything);
-    // On the first page it stands beside the mode.
+    // On the first page this is shown beside the mode.
     lines.extend(snapshot.trouble.as_deref().filter(|_| snapshot.figures.is_some()).map(Line::from));
     let figures = super::lines("link", lines, area, buffer);
     let rest = Rect { y: area.y + figures, height: area.height - figures, ..area };
@@ -32,17 +32,17 @@ pub(super) fn draw(snapshot: &Snapshot, area: Rect, buffer: &mut Buffer) -> u16 
 /// The detail in which the grade is shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Detail {
-    /// The figure it fell by, what the next grade needs, and what to do.
+    /// The figure that the grade fell by, the requirement of the next grade, and the remedy.
     Everything,
-    /// The figure it fell by and what the next grade needs.
+    /// The figure that the grade fell by, and the requirement of the next grade.
     Next,
-    /// The figure it fell by alone.
+    /// The figure that the grade fell by.
     Fall,
     /// The grade and the one needed.
     Grade,
 }
 
-/// As much as fits into `area`: what the grade means is said where there is room.
+/// Draws as much as fits into `area`; the meaning of the grade is explained if there is space.
 pub(super) fn draw_figures(snapshot: &Snapshot, area: Rect, buffer: &mut Buffer) {
     let block = panel("link");
     let room = block.inner(area);
@@ -54,7 +54,7 @@ pub(super) fn draw_figures(snapshot: &Snapshot, area: Rect, buffer: &mut Buffer)
     wrapped(lines).block(block).render(area, buffer);
 }
 
-/// The grade, and why it is not better.
+/// Returns the grade, and the reason why it is not better.
 fn grade_lines(snapshot: &Snapshot, figures: &Figures, detail: Detail) -> Vec<Line<'static>> {
     let low = figures.grade_low();
     let mut head = vec![Standing::of_grade(figures.grade).says(figures.grade.name())];
@@ -62,7 +62,7 @@ fn grade_lines(snapshot: &Snapshot, figures: &Figures, detail: Detail) -> Vec<Li
         head.push(Span::from(format!("   needs {}", low.needed.name())));
     }
     let mut lines = vec![Line::from(head)];
-    // Of a link that is as good as can be, the last fall is of no interest.
+    // While the grade is the best one, the last fall is of no interest.
     let Some(next) = grade::next_grade(&low).filter(|_| detail != Detail::Grade) else { return lines };
     lines.extend(low.fell.map(|fell| Line::from(grade::fell(&fell, snapshot.observer))));
     if matches!(detail, Detail::Everything | Detail::Next) {
@@ -85,7 +85,7 @@ fn figures(snapshot: &Snapshot, detail: Detail) -> Vec<Line<'_>> {
     lines.push(Line::from(format!("age {age}   jitter {}", millis(figures.jitter))));
     lines.extend(figures.answers.map(|answers| {
         let trip = answers.round_trip.map_or_else(String::new, |trip| format!("   round trip {}", millis(trip)));
-        // Of the last hundred.
+        // These numbers are of the last hundred states.
         Line::from(format!("answered {} %{trip}", answers.rate / 100))
     }));
     lines.extend(snapshot.states.as_ref().map(|states| Line::from(states.line())));
@@ -97,12 +97,13 @@ fn figures(snapshot: &Snapshot, detail: Detail) -> Vec<Line<'_>> {
             sequence.reordered, figures.epoch, figures.local_stalls
         )),
     ]);
-    // Seen only where something else answers at the controller's address.
+    // This is only seen if something else answers at the controller's address.
     lines.extend((figures.impossible > 0).then(|| Line::from(format!("impossible {}", figures.impossible))));
     lines
 }
 
-/// A bar for each span of time, its count behind it: the fullest as far as there are rows, in their order.
+/// Draws a bar with its count for each span of time. If there are too few rows, only the spans with the highest
+/// counts are shown, in their order.
 pub(super) fn histogram(snapshot: &Snapshot, area: Rect, buffer: &mut Buffer) {
     const LABEL: usize = 8;
     const COUNT: usize = 10;

@@ -1,4 +1,5 @@
-//! The first page: may the arm move by our doing, why not, and how good the link is; joints and the rest where there is room.
+//! The first page: whether this program may move the arm, the reason if not, and the quality of the link; joints and
+//! other values if there is space.
 
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::Reason;
@@ -14,28 +15,28 @@ use crate::screen::paint::{SOFT, Standing, badge, is_within, panel, value, wrapp
 use outrigger::show::values::{label, worded};
 use outrigger::show::{LawError, Snapshot, words};
 
-/// Rows of the panels of mode and link.
+/// The number of rows of the panels of mode and link.
 const TOP: u16 = 10;
-/// A course of an error that changes by less is flat \[mm or °\].
+/// The change of an error below which its course is drawn flat \[mm or °\].
 const STILL: f32 = 0.2;
 const ERROR: u16 = 3;
 
 pub(super) fn draw(snapshot: &Snapshot, history: &History, area: Rect, buffer: &mut Buffer) -> u16 {
     let joints_of = snapshot.state.as_ref().map_or(6, |arm| arm.joints.len());
     let middle = u16::try_from(joints_of).unwrap_or(u16::MAX).saturating_add(3);
-    // What there is no room for goes as a whole.
+    // A panel that does not fit is left out as a whole.
     let mut left = area.height.saturating_sub(TOP);
     let mut room_for = |wanted: u16| {
         let taken = if wanted <= left { wanted } else { 0 };
         left -= taken;
         taken
     };
-    // Once there was an error its panel stays: the page does not jump with the mode.
+    // Once there was an error its panel stays, so that the page does not jump when the mode changes.
     let has_error = snapshot.law_error.is_some() || history.error.is_known();
     let error = room_for(if has_error { ERROR } else { 0 });
     let middle = room_for(middle);
     let angles = room_for(if middle == 0 && snapshot.state.is_some() { joints::ANGLES } else { 0 });
-    // On the smallest screen the newest event has that row.
+    // On the smallest screen that row is for the newest event.
     let top = TOP.min(area.height.saturating_sub(1));
     let mut at = area.y;
     let mut rows = |height: u16| {
@@ -61,7 +62,7 @@ pub(super) fn draw(snapshot: &Snapshot, history: &History, area: Rect, buffer: &
     top + error + middle + angles
 }
 
-/// How far the arm is from what the law wants, and how that went; unknown while nothing is commanded.
+/// Draws the error of the law and its course; the error is unknown while the arm is not commanded.
 fn draw_error(error: Option<LawError>, history: &History, area: Rect, buffer: &mut Buffer) {
     let block = panel("error of the law");
     let inner = block.inner(area);
@@ -78,18 +79,18 @@ fn draw_error(error: Option<LawError>, history: &History, area: Rect, buffer: &m
     history.error.draw(STILL, Rect { width: course.width.min(120), ..course }, buffer);
 }
 
-/// How much is said of reasons.
+/// The detail in which reasons are shown.
 #[derive(Clone, Copy)]
 enum Detail {
-    /// What happened, what to do, and everything that is not met.
+    /// The event, the remedy, and every unmet precondition.
     Everything,
-    /// The same without advice.
+    /// The event and every unmet precondition, without remedies.
     NoAdvice,
-    /// The most important by name, in one row; the events have said the rest.
+    /// The name of the most important reason, in one row; the events contain the rest.
     Names,
 }
 
-/// Says as much as fits: figures below the reasons are not pushed off.
+/// Draws as much as fits, so that the figures below the reasons stay visible.
 fn draw_mode(snapshot: &Snapshot, area: Rect, buffer: &mut Buffer) {
     let block = panel("mode");
     let room = block.inner(area);
@@ -118,7 +119,7 @@ fn mode_lines(snapshot: &Snapshot, detail: Detail) -> Vec<Line<'_>> {
         Detail::NoAdvice => lines.extend(reasons(snapshot, false)),
         Detail::Names => lines.extend(names(snapshot)),
     }
-    // Without a link it stands there.
+    // Without a link this is shown in the panel of the link.
     if let Some(trouble) = snapshot.trouble.as_ref().filter(|_| snapshot.figures.is_some()) {
         lines.push(Line::from(trouble.as_str()).fg(Standing::Bad.color()));
     }
@@ -128,7 +129,7 @@ fn mode_lines(snapshot: &Snapshot, detail: Detail) -> Vec<Line<'_>> {
     lines
 }
 
-/// What a request would be refused for, beside the latch, which is named by itself.
+/// Returns the reasons for which a request would be refused, except the latched one, which is shown separately.
 fn unmet(snapshot: &Snapshot) -> Vec<Reason> {
     let mut unmet = words::causes_first(snapshot.unmet);
     unmet.retain(|reason| snapshot.latch.is_none() || *reason != Reason::Latched);
@@ -139,7 +140,7 @@ fn is_ready(snapshot: &Snapshot) -> bool {
     snapshot.unmet.is_empty() && snapshot.state.is_some() && snapshot.mode == Mode::Monitor
 }
 
-/// A line for each reason.
+/// Returns a line for each reason.
 fn reasons(snapshot: &Snapshot, advice: bool) -> Vec<Line<'_>> {
     let mut lines = vec![];
     if snapshot.overrides_pendant {
@@ -169,7 +170,7 @@ fn reasons(snapshot: &Snapshot, advice: bool) -> Vec<Line<'_>> {
     lines
 }
 
-/// The reason that matters most, in a row.
+/// Returns the most important reason, in a row.
 fn names(snapshot: &Snapshot) -> Option<Line<'_>> {
     let unmet = unmet(snapshot);
     if snapshot.overrides_pendant {

@@ -1,4 +1,4 @@
-//! One page each: what is asked of a robot at one time.
+//! The pages of the view, each about one topic.
 
 mod force;
 mod joints;
@@ -49,12 +49,12 @@ impl Page {
         Self::Terminals,
     ];
 
-    /// The page with this number, the first one 0.
+    /// Returns the page with this number, which is 0 for the first one.
     pub(super) fn of(number: u16) -> Self {
         Self::ALL.get(usize::from(number)).copied().unwrap_or(Self::Main)
     }
 
-    /// Its name beside the key that turns to it.
+    /// Returns the name shown beside the page's key.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Main => "main",
@@ -69,7 +69,7 @@ impl Page {
         }
     }
 
-    /// Draws into at most `area`; the rows that were taken.
+    /// Draws the page into `area`, and returns the number of rows used.
     pub(super) fn draw(self, snapshot: &Snapshot, history: &History, area: Rect, buffer: &mut Buffer) -> u16 {
         if self == Self::Main {
             return main::draw(snapshot, history, area, buffer);
@@ -92,7 +92,8 @@ impl Page {
     }
 }
 
-/// In one row, as far as it fits: may the arm move by our doing, what keeps it from that, and how old is what is shown.
+/// Returns one row that shows, as far as it fits, whether this program may move the arm, the obstacles, and the age
+/// of the values.
 fn standing(snapshot: &Snapshot, width: u16) -> Line<'static> {
     let mut parts = vec![];
     parts.extend(snapshot.overrides_pendant.then(|| Standing::Doubtful.says("pendant stop unseen")));
@@ -116,7 +117,7 @@ fn standing(snapshot: &Snapshot, width: u16) -> Line<'static> {
     line
 }
 
-/// A span in milliseconds, from ten seconds on in seconds.
+/// Formats a span in milliseconds, from ten seconds on in seconds.
 fn millis(span: Duration) -> String {
     let millis = span.as_secs_f64() * 1e3;
     match millis {
@@ -126,7 +127,8 @@ fn millis(span: Duration) -> String {
     }
 }
 
-/// A panel around so many rows, and the rows that it takes: where the whole frame does not fit, its title alone.
+/// Returns a panel around this many rows, and the number of rows that it needs. If the whole frame does not fit, only
+/// its title is drawn.
 fn framed(title: &str, rows: u16, most: u16) -> (Block<'_>, u16) {
     if rows.saturating_add(2) <= most {
         return (panel(title), rows + 2);
@@ -134,7 +136,7 @@ fn framed(title: &str, rows: u16, most: u16) -> (Block<'_>, u16) {
     (panel(title).borders(Borders::TOP), rows.saturating_add(1).min(most))
 }
 
-/// A panel with a table in it; the rows that were taken.
+/// Draws a panel with a table, and returns the number of rows used.
 fn table(title: &str, quantities: &Quantities<'_>, area: Rect, buffer: &mut Buffer) -> u16 {
     let (block, height) = framed(title, quantities.height(), area.height);
     let area = Rect { height, ..area };
@@ -144,7 +146,7 @@ fn table(title: &str, quantities: &Quantities<'_>, area: Rect, buffer: &mut Buff
     height
 }
 
-/// A panel with lines in it; the rows that were taken.
+/// Draws a panel with lines, and returns the number of rows used.
 fn lines(title: &str, lines: Vec<Line<'_>>, area: Rect, buffer: &mut Buffer) -> u16 {
     let paragraph = super::paint::wrapped(lines);
     let rows = rows_of(&paragraph, area.width.saturating_sub(4));
@@ -153,7 +155,7 @@ fn lines(title: &str, lines: Vec<Line<'_>>, area: Rect, buffer: &mut Buffer) -> 
     height
 }
 
-/// Rows that `paragraph` takes at this width.
+/// Returns the number of rows that `paragraph` needs at this width.
 fn rows_of(paragraph: &Paragraph<'_>, width: u16) -> u16 {
     const MOST: u16 = 60;
     let mut room = Buffer::empty(Rect::new(0, 0, width, MOST));
@@ -163,18 +165,18 @@ fn rows_of(paragraph: &Paragraph<'_>, width: u16) -> u16 {
     last.map_or(0, |at| u16::try_from(at).unwrap_or(MOST) + 1)
 }
 
-/// A panel that says that nothing is known, and why.
+/// Draws a panel which shows that nothing is known, with the reason.
 fn unknown(title: &str, why: &str, area: Rect, buffer: &mut Buffer) -> u16 {
     let text = vec![Line::from(vec![super::paint::value(None), format!(": {why}").fg(SOFT)])];
     lines(title, text, area, buffer)
 }
 
-/// The same where there is no state of an arm.
+/// Draws the panel for a page that lacks a state of the arm.
 fn no_state(title: &str, snapshot: &Snapshot, area: Rect, buffer: &mut Buffer) -> u16 {
     unknown(title, why(snapshot, "no state of the arm came yet"), area, buffer)
 }
 
-/// Why something is unknown: there is no link, or `otherwise`.
+/// Returns the reason why a value is unknown: there is no link, or `otherwise`.
 const fn why(snapshot: &Snapshot, otherwise: &'static str) -> &'static str {
     if snapshot.figures.is_some() { otherwise } else { "there is no link to the robot" }
 }

@@ -1,4 +1,4 @@
-//! What the controller says of itself and its program, and what a program shares.
+//! The page with the states of the controller and its program, and the variables that a program shares.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

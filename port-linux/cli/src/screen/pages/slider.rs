@@ -1,4 +1,4 @@
-//! The speed slider, and what is left of speeds by it and the limiter.
+//! The page with the speed slider, and the share of the speed that slider and limiter permit.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

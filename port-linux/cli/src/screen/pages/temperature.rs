@@ -1,4 +1,4 @@
-//! Temperatures of the motors.
+//! The page with the temperatures of the motors.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

@@ -1,4 +1,4 @@
-//! Inputs and outputs of control box and tool.
+//! The page with the inputs and outputs of control box and tool.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

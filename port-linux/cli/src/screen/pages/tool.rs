@@ -1,4 +1,4 @@
-//! Where the tool centre point is and how fast it moves.
+//! The page with the position and speed of the tool centre point.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

@@ -1,4 +1,4 @@
-//! The view without a terminal.
+//! Tests of the view without a terminal.
 
 mod screens;
 
@@ -22,7 +22,7 @@ use outrigger::core::law::{Unit, Value};
 use outrigger::json::text;
 use outrigger::show::{Arm, LawError, States, Word, words};
 
-/// The error of a law that holds a distance \[m\].
+/// Returns the error of a law that holds a distance \[m\].
 fn distance(error: f32) -> LawError {
     LawError::Value(Value { name: "standoff_error", part: None, unit: Unit::Metre, value: Some(error) })
 }
@@ -45,7 +45,7 @@ fn figures() -> Figures {
     figures
 }
 
-/// A fall, 12.34 s after the start.
+/// Returns a fall of the grade, 12.34 s after the start.
 fn fell(from: Grade, to: Grade, (metric, measured, limit): (Metric, u32, u32)) -> GradeChange {
     let cause = GradeCause { metric, grade: to.better(), measured, limit };
     GradeChange { from, to, cause, at: Instant::from_micros(12_340_000), late: Duration::ZERO }
@@ -78,7 +78,8 @@ fn snapshot(state: Arm) -> Snapshot {
     }
 }
 
-/// Seven joints, each at its number in hundredths of a radian, which the KRC steers a thousandth further.
+/// Returns an arm with seven joints, each at its number in hundredths of a radian, with a setpoint of the KRC that is
+/// a thousandth higher.
 fn lwr() -> Arm {
     let q: [f32; 7] = std::array::from_fn(|joint| (joint as f32 + 1.0) / 100.0);
     let state = State::<7> {
@@ -101,12 +102,12 @@ fn beside_ur(rtde: Option<(RtdeCounts, Cadence)>) -> Snapshot {
     Snapshot { states: Some(states), latch: None, ..snapshot(arm) }
 }
 
-/// The rows of a screen.
+/// Returns the rows of a screen.
 fn drawn(title: &str, snapshot: Option<Snapshot>, columns: u16, rows: u16) -> Vec<String> {
     drawn_after(title, snapshot, columns, rows, (0..20).map(|number| format!("event {number}")).collect())
 }
 
-/// The same after events with these texts.
+/// Returns the rows of a screen after events with these texts.
 fn drawn_after(title: &str, snapshot: Option<Snapshot>, columns: u16, rows: u16, texts: Vec<String>) -> Vec<String> {
     let mut screen = Screen::new(title);
     if let Some(snapshot) = snapshot {
@@ -165,7 +166,7 @@ fn beside_a_krc_the_smallest_screen_shows_grades_answers_setpoints_reason_keys_a
     );
 }
 
-/// What is said of every reason that can be latched, beside figures of a run beside a KRC.
+/// Returns a snapshot with this latched reason, and figures of a run with a KRC.
 fn latched(reason: Reason, unmet: ReasonSet) -> Snapshot {
     let mut arm = lwr();
     arm.words.extend([Word::named("krc_scheme", "scheme", "POSITION"), Word::named("drives", "drives", "on")]);
@@ -229,7 +230,7 @@ fn what_became_of_states_by_rtde_is_not_cut_at_80_columns() {
         let rows = drawn("monitor", Some(beside_ur(Some((counts, cadence)))), columns, 24);
         shows(&rows, &["RTDE: skips 12, delays 3, repeats 7", "states 123456", "own stalls 0", "event 19"]);
     }
-    // Where even that is too long, it goes on in the next row.
+    // A text that is too long even for that continues in the next row.
     let cadence = Cadence { missing: 1_234_567, late: 89_012, repeated: 345_678, ..Cadence::default() };
     shows(&drawn("monitor", Some(beside_ur(Some((counts, cadence)))), 80, 24), &["skips 1234567", "repeats 345678"]);
 }
@@ -301,7 +302,7 @@ fn a_low_grade_names_the_figure_that_it_fell_by_and_what_the_next_one_needs_wher
     let figures = arm.figures.as_mut().expect("a link");
     figures.grade = Grade::Bad;
     figures.fell = Some(fell(Grade::Ok, Grade::Bad, (Metric::Misses, 3, 2)));
-    // Met by now: it is no cause any more, and was none of the fall's limits.
+    // The requirement is met by now, so it is no longer a cause, and was none of the fall's limits.
     figures.next = GradeCause { metric: Metric::Misses, grade: Grade::Ok, measured: 0, limit: 1 };
     let rows = drawn("monitor", Some(arm.clone()), 160, 40);
     let expected = [
@@ -357,7 +358,7 @@ fn the_angles_of_all_joints_are_on_the_first_page_of_the_smallest_usual_screen()
     let rows = drawn("run", Some(snapshot(lwr())), 80, 24);
     shows(&rows, &["joints: angle °"]);
     shows(&rows, &degrees);
-    // An error of the law takes rows as well.
+    // An error of the law needs rows as well.
     let with_error = Snapshot { law_error: Some(distance(0.0)), ..snapshot(lwr()) };
     shows(&drawn("run", Some(with_error), 80, 24), &degrees);
 }

@@ -1,4 +1,4 @@
-//! Whole screens: every page at four sizes, of a robot at work and of robots in trouble.
+//! Tests of whole screens: every page at four sizes, of a robot at work and of robots with faults.
 //!
 //! `INSTA_UPDATE=always cargo test -p outrigger-cli screens` writes them anew; look at each difference.
 
@@ -11,7 +11,7 @@ use outrigger_core::engine::ur::{BoardIo, ToolIo};
 
 const SIZES: [(u16, u16); 4] = [(60, 16), (80, 24), (120, 40), (200, 60)];
 
-/// A session as it was seen for so many seconds, and what happened in it.
+/// A session observed for a number of seconds, and its events.
 struct Scene {
     title: &'static str,
     seen: Vec<Snapshot>,
@@ -19,7 +19,7 @@ struct Scene {
 }
 
 impl Scene {
-    /// `seconds` of looks, each changed by `at`, which is told the time.
+    /// Creates a scene of `seconds` with one snapshot at a time, each changed by `at`, which receives the time.
     fn new(title: &'static str, seconds: u64, last: Snapshot, at: impl Fn(f32, &mut Snapshot)) -> Self {
         let looks = (0..seconds * 10).map(|tenth| {
             let mut look = last.clone();
@@ -41,7 +41,7 @@ impl Scene {
         screen
     }
 
-    /// Every page at this size, one under another.
+    /// Returns every page at this size, one under another.
     fn pages(&self, (columns, rows): (u16, u16)) -> String {
         let (screen, place) = (self.screen(), Place::default());
         let mut text = String::new();
@@ -68,7 +68,7 @@ fn word(key: &'static str, name: &'static str, value: &'static str) -> Word {
     Word::named(key, name, value)
 }
 
-/// A UR5e that holds its distance, and tells everything that such a robot tells.
+/// Returns a snapshot of a UR5e that holds its distance, with every value that such a robot reports.
 fn at_work() -> Snapshot {
     let state = State::<6> {
         positions: JointPositions([-1.6, -1.727, -2.203, -0.808, 1.595, -0.031]),
@@ -118,7 +118,7 @@ fn at_work() -> Snapshot {
     }
 }
 
-/// Half a minute of it: the arm moves up and down.
+/// Returns half a minute of that robot: the arm moves up and down.
 fn holding_its_distance() -> Scene {
     Scene::new("run", 30, at_work(), |seconds, look| {
         let wave = (seconds / 4.0).sin();
@@ -180,7 +180,7 @@ fn stale_sensor() -> Scene {
         look.values = vec![("distance".into(), "0.0801".into())];
         (look.latch, look.last_fallback) = (Some(Reason::SourceStale), Some(Reason::SourceStale));
         look.unmet = ReasonSet::EMPTY.with(Reason::SourceStale).with(Reason::Latched);
-        // The robot tells less, and older, than it did.
+        // The robot now reports fewer and older values.
         let figures = look.figures.as_mut().expect("a link");
         (figures.grade, figures.age) = (Grade::Bad, Some(Duration::from_micros(73_200)));
         figures.fell = Some(fell(Grade::Perfect, Grade::Bad, (Metric::Misses, 12, 5)));
@@ -190,7 +190,7 @@ fn stale_sensor() -> Scene {
     scene
 }
 
-/// A KRC, which tells no temperature, no slider and no program.
+/// Returns a scene of a KRC, which reports no temperature, no slider and no program.
 fn beside_a_krc() -> Scene {
     Scene::new("monitor", 30, Snapshot { latch: None, last_fallback: None, ..snapshot(lwr()) }, |_, _| {})
 }
@@ -234,14 +234,14 @@ fn the_words_of_the_page_are_explained_over_it() {
     assert!(!rows[rows.len() - 2].contains('↓'), "the end: {}", rows.join("\n"));
 }
 
-/// What the screen says in sentences explains itself: sentences are left out.
+/// Checks that every word is explained, except those in sentences, which need no explanation.
 #[test]
 fn every_word_of_every_page_is_explained() {
     for mut scene in [holding_its_distance(), protective_stop(), lost_link(), stale_sensor(), beside_a_krc()] {
         scene.events.clear();
         for look in &mut scene.seen {
             (look.identity, look.trouble) = (None, None);
-            // The name of a source is the user's own.
+            // The name of a source is chosen by the user.
             look.values.retain(|(name, _)| name != "distance");
             if let Some(figures) = &mut look.figures {
                 figures.grade = Grade::Perfect;
@@ -249,7 +249,7 @@ fn every_word_of_every_page_is_explained() {
         }
         for page in (0..PAGES).rev() {
             if page == 0 {
-                // There reasons are sentences; on the other pages their names stand.
+                // On that page reasons are sentences; on the other pages they are names.
                 scene
                     .seen
                     .iter_mut()

@@ -1,4 +1,4 @@
-//! Lines for readers of `[serve]`.
+//! Tests of the lines for readers of `[serve]`.
 
 use outrigger_core::link::{LinkConfig, LinkMonitor};
 use outrigger_emulated::require::committed::hold;

@@ -1,4 +1,4 @@
-//! What `outrigger sim krc` takes.
+//! The arguments of `outrigger sim krc`.
 
 use std::net::SocketAddr;
 use std::ops::RangeInclusive;
@@ -9,25 +9,25 @@ use outrigger_sim::surface::Surface;
 
 use crate::args::parse_socket;
 
-/// `outrigger sim krc`.
+/// The arguments of `outrigger sim krc`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct SimKrcArgs {
-    /// Where the remote computer listens
+    /// Address of the remote computer
     #[arg(long, value_name = "ADDR:PORT", value_parser = parse_socket)]
     pub remote: SocketAddr,
-    /// Where measurements are sent from; default: any address, any port
+    /// Address to send measurements from; default: any address, any port
     #[arg(long, value_name = "ADDR:PORT", value_parser = parse_socket)]
     pub local: Option<SocketAddr>,
     /// Period of the measurements in ms; real ones use 1, 2, 10. At 1 an ordinary kernel oversleeps now and then
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = parse_period)]
     pub period_ms: u64,
-    /// How the KRL program is asked to start: ros-control, fri-control, isir, sample-app or alone
+    /// Convention by which the KRL program is requested to start: ros-control, fri-control, isir, sample-app or alone
     #[arg(long, value_name = "NAME", default_value = "ros-control", value_parser = parse_convention)]
     pub krl: Convention,
     /// Operation mode: t1, t2 (both with the enabling switch held) or aut
     #[arg(long, value_name = "MODE", default_value = "aut", value_parser = parse_operation)]
     pub mode: OperationMode,
-    /// What the KRL program hands to friStart: a factor on the robot's limits
+    /// Argument of friStart in the KRL program: a factor on the robot's limits
     #[arg(long, value_name = "X", default_value_t = 1.0, value_parser = parse_scale)]
     pub scale: f32,
     /// Counter of the first measurement
@@ -36,31 +36,31 @@ pub(crate) struct SimKrcArgs {
     /// A fault over time, e.g. drop@5s:2s:5%; may be repeated; --help lists them
     #[arg(long, value_name = "SPEC")]
     pub fault: Vec<Fault>,
-    /// What KUKA has not published and is assumed, e.g. max-bridge=5; may be repeated; --help lists them
+    /// Assumption about behaviour that KUKA has not published, e.g. max-bridge=5; may be repeated; --help lists them
     #[arg(long, value_name = "NAME=VALUE")]
     pub assume: Vec<Assumption>,
-    /// Motion of the KRL program itself, over and over; may be repeated: ptp:SPEED:J1,...,J7 (degrees),
+    /// Motion of the KRL program itself, repeated forever; may be given several times: ptp:SPEED:J1,...,J7 (degrees),
     /// lin:SPEED:X,Y,Z (mm) or wait:SECONDS
     #[arg(long, value_name = "MOVE", allow_hyphen_values = true)]
     pub motion: Vec<Move>,
-    /// A level surface in the way at this height in m, and its stiffness in N/m [default: 20000]
+    /// Level surface in the way at this height in m, and its stiffness in N/m [default: 20000]
     #[arg(long, value_name = "Z[:N/m]", value_parser = parse_surface)]
     pub surface: Option<Surface>,
     /// Digital inputs of the KRC, bit 0 the first: the KRL program copies them to `BOOL[1]` to `BOOL[8]`
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub inputs: u8,
-    /// The KRL program copies what it reads to the variable of the same kind and index: `BOOL[9]` to `BOOL[15]`, `INT[3]` to
-    /// `INT[14]`, `REAL[1]` to `REAL[15]`
+    /// Let the KRL program copy received variables to those of the same kind and index: `BOOL[9]` to `BOOL[15]`,
+    /// `INT[3]` to `INT[14]`, `REAL[1]` to `REAL[15]`
     #[arg(long)]
     pub echo: bool,
-    /// An arm that follows its setpoint exactly in joint position control: no lag
+    /// Let the arm follow its setpoint exactly in joint position control: no lag
     #[arg(long)]
     pub ideal_drive: bool,
-    /// Seed of everything random
+    /// Seed of all random numbers
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Print one JSON line on standard output once measurements are sent: addresses, period, model, pid; everything else goes to
-    /// standard error
+    /// Print one JSON line on standard output once measurements are sent: addresses, period, model, pid; all other
+    /// output goes to standard error
     #[arg(long)]
     pub ready: bool,
     /// End after this many seconds
@@ -73,7 +73,7 @@ fn parse_period(text: &str) -> Result<u64, String> {
     whole.ok_or_else(|| "FRI's periods are whole milliseconds, 1 to 100".into())
 }
 
-/// The value that `name` stands for among `named`.
+/// Returns the value with this name among `named`.
 fn by_name<T: Copy>(name: &str, named: &[(T, &'static str)]) -> Result<T, String> {
     named.iter().find(|(_, known)| *known == name).map(|(value, _)| *value).ok_or_else(|| {
         let names: Vec<_> = named.iter().map(|(_, name)| *name).collect();
@@ -96,10 +96,10 @@ fn parse_scale(text: &str) -> Result<f32, String> {
         .ok_or_else(|| "expected a number above 0, at most 1".into())
 }
 
-/// Heights that the arm can reach \[m\], and some more.
+/// The range of heights: those that the arm can reach \[m\], and a margin.
 const HEIGHTS: RangeInclusive<f64> = -1.5..=1.5;
 
-/// Damping of the surface \[N·s/m\].
+/// The damping of the surface \[N·s/m\].
 const SURFACE_DAMPING: f64 = 100.0;
 
 fn parse_surface(text: &str) -> Result<Surface, String> {

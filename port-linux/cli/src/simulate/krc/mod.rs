@@ -1,4 +1,4 @@
-//! `outrigger sim krc`: a simulated KRC behind kernel UDP.
+//! The command `outrigger sim krc`: runs a simulated KRC behind kernel UDP.
 
 mod args;
 
@@ -17,15 +17,15 @@ use outrigger::exit::{Failure, Outcome};
 use outrigger::json;
 use outrigger::show::{Show, tell};
 
-/// Unanswered for so long, it says what is missing.
+/// The time without an answer after which the simulator prints what is missing.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// After this time without a command the remote computer has gone.
+/// The time without a command after which the remote computer counts as gone.
 const GONE: Duration = Duration::from_secs(1);
 
 /// Runs the command.
 ///
 /// # Errors
-/// [`Failure::Usage`] for a KRC that cannot be; [`Failure::Connection`] for a local address that is taken.
+/// [`Failure::Usage`] for impossible options; [`Failure::Connection`] for a local address that is taken.
 pub(crate) fn run(args: &SimKrcArgs) -> Outcome {
     let options = options(args)?;
     let krc = Krc::new(options.clone()).map_err(|error| Failure::Usage(error.to_string()))?;
@@ -89,7 +89,7 @@ fn options(args: &SimKrcArgs) -> Result<Options, Failure> {
         seed: args.seed,
         first_counter: args.first_counter,
         operation: args.mode,
-        // Who starts it in T1 or T2 is holding the switch.
+        // A person who starts it in T1 or T2 is holding the switch.
         enabled: true,
         faults: args.fault.clone(),
         motion: args.motion.clone(),
@@ -135,14 +135,14 @@ struct Printed {
     journal: Journal,
     /// The remote computer, until its first answer or until its silence was printed.
     silent: Option<SocketAddr>,
-    /// The number of commands so far, and when the newest came.
+    /// The number of commands so far, and the time of the newest.
     heard: (u64, SimTime),
-    /// Set while the remote computer answers.
+    /// `true` while the remote computer answers.
     answers: bool,
     faults: Vec<(Fault, Phase)>,
     state: Option<(FriState, Quality, ControlScheme)>,
     fallbacks: usize,
-    /// Digital outputs, and whether the gripper is closed.
+    /// The digital outputs, and `true` if the gripper is closed.
     driven: (u8, bool),
 }
 
@@ -164,7 +164,7 @@ impl Printed {
         };
         let mut lines = self.faults(now);
         lines.extend(self.remote(now, heard, remote));
-        // It lives on while this is printed.
+        // The simulator continues while this is printed.
         self.fallbacks += fallbacks.len();
         for (at, reason) in fallbacks {
             lines.extend(self.journal.line(at, format!("command ended: {reason:?}")));
@@ -200,7 +200,7 @@ impl Printed {
         lines
     }
 
-    /// Returns lines about a remote computer that answers, has never answered or answers no longer.
+    /// Returns lines about a remote computer that answers, has never answered or no longer answers.
     fn remote(&mut self, now: SimTime, heard: u64, remote: SocketAddr) -> Vec<String> {
         let (before, since) = self.heard;
         if heard != before {
@@ -227,7 +227,7 @@ impl Printed {
     }
 }
 
-/// Counts, and the KRC's columns of `tests/tables/fri-loss.md`.
+/// Returns the counts, and the KRC's columns of `tests/tables/fri-loss.md`.
 fn summary(running: &Running) -> String {
     let krc = running.krc();
     let (counts, statistics, held_up) = (krc.counts(), krc.statistics(), running.held_up());

@@ -1,4 +1,4 @@
-//! What `outrigger sim sensor` takes.
+//! The arguments of `outrigger sim sensor`.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -11,38 +11,39 @@ use outrigger_sim::surface::Surface;
 
 use crate::args::parse_socket;
 
-/// `outrigger sim sensor`.
+/// The arguments of `outrigger sim sensor`.
 #[derive(Args, Clone, Debug)]
 #[command(group = ArgGroup::new("measures").args(["script", "file", "surface"]).required(true).multiple(true))]
 pub(crate) struct SimSensorArgs {
-    /// Write to this serial device; unix:PATH is a Unix socket, as QEMU gives a serial port; pty:PATH makes a pseudo terminal
-    /// that a run opens as device = "PATH"
+    /// Write to this serial device; unix:PATH is a Unix socket, as QEMU provides a serial port; pty:PATH creates a
+    /// pseudo terminal that a run opens as device = "PATH"
     #[arg(long, value_name = "PATH", conflicts_with = "udp")]
     pub uart: Option<Uart>,
-    /// Send datagrams there, one reading each; without --uart and --udp readings go to standard output
+    /// Send datagrams to this address, one reading each; without --uart and --udp readings go to standard output
     #[arg(long, value_name = "ADDR:PORT", value_parser = parse_socket)]
     pub udp: Option<SocketAddr>,
-    /// A part of what it measures, or what is wrong with it, e.g. sine:0.01,0.5,0.05; may be repeated; --help lists them
+    /// Part of the simulated measurement, or a fault of it, e.g. sine:0.01,0.5,0.05; may be repeated; --help lists
+    /// them
     #[arg(long, value_name = "SPEC", allow_hyphen_values = true)]
     pub script: Vec<Part>,
     /// Replay a file: a table t,v0,v1,... at its own times, or lines as a sensor sends them, at --rate
     #[arg(long, value_name = "FILE", conflicts_with = "surface")]
     pub file: Option<PathBuf>,
-    /// From the end of the file, begin again
+    /// Repeat the file from its beginning after its end
     #[arg(long = "loop", requires = "file")]
     pub again: bool,
-    /// The distance, along the z axis of the tool of --robot, to a flat surface: a point of it in m and the direction it faces,
-    /// both in the base
+    /// Measure the distance, along the z axis of the tool of --robot, to a flat surface: a point of it in m and the
+    /// direction it faces, both in the base
     #[arg(long, value_name = "X,Y,Z,NX,NY,NZ", value_parser = parse_surface, allow_hyphen_values = true, requires = "robot")]
     pub surface: Option<Surface>,
-    /// The UR controller, simulated or real, that the tool's pose is read from, HOST[:PORT-BASE]; nothing is sent to it
+    /// UR controller, simulated or real, that the tool's pose is read from, HOST[:PORT-BASE]; nothing is sent to it
     #[arg(long, value_name = "ROBOT", requires = "surface")]
     pub robot: Option<RobotAddress>,
-    /// Send what a [[source]] of this configuration, of a board or a host, reads: its format, values, scale, offset and rate in
-    /// Bd, and its address where it listens to datagrams
+    /// Send readings as a [[source]] of this configuration, of a board or a host, expects them: its format, values,
+    /// scale, offset and rate in Bd, and its address if it listens to datagrams
     #[arg(long, value_name = "CONFIG.toml")]
     pub config: Option<PathBuf>,
-    /// Which of its sources; not needed where there is one
+    /// Name of the source in the configuration; not needed if there is one
     #[arg(long, value_name = "NAME", requires = "config")]
     pub source: Option<String>,
     /// Readings per second; default 100; a table has times of its own
@@ -51,26 +52,26 @@ pub(crate) struct SimSensorArgs {
     /// Values of a reading, 1 to 6; default 1, or as many as the file has
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=6))]
     pub values: Option<u8>,
-    /// As format of a [[source]]: text, a line per reading, or postcard: frames with a checksum on a serial line, datagrams
-    /// without one; default text
+    /// Format as in a [[source]]: text, a line per reading, or postcard: frames with a checksum on a serial line,
+    /// datagrams without one; default text
     #[arg(long, visible_alias = "form", value_name = "FORMAT", value_enum)]
     pub format: Option<Form>,
     /// Rate of the serial device in Bd; default 115200
     #[arg(long, value_name = "BD", value_parser = clap::value_parser!(u32).range(50..=4_000_000))]
     pub baud: Option<u32>,
-    /// As scale of a [[source]]: SI units per unit of the sensor; what is sent is divided by it
+    /// Scale as in a [[source]]: SI units per unit of the sensor; the values sent are divided by it
     #[arg(long, value_name = "X", value_parser = parse_number, allow_hyphen_values = true)]
     pub scale: Option<f64>,
-    /// As offset of a [[source]], in SI units; it is subtracted before that
+    /// Offset as in a [[source]], in SI units; it is subtracted before the division
     #[arg(long, value_name = "X", value_parser = parse_number, allow_hyphen_values = true)]
     pub offset: Option<f64>,
-    /// Decimals of values in lines; default as many as say the value exactly
+    /// Decimals of values in lines; default: as many as represent the value exactly
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=9))]
     pub decimals: Option<u8>,
-    /// Lines without seq=, as an instrument prints them
+    /// Send lines without seq=, as an instrument prints them
     #[arg(long)]
     pub no_seq: bool,
-    /// Seed of everything random
+    /// Seed of all random numbers
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
     /// End after this many seconds
@@ -78,14 +79,14 @@ pub(crate) struct SimSensorArgs {
     pub seconds: Option<u64>,
 }
 
-/// Where a serial line is.
+/// The location of a serial line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Uart {
     /// A device.
     Device(PathBuf),
-    /// A Unix socket that somebody listens at.
+    /// A Unix socket at which a program listens.
     Socket(PathBuf),
-    /// A pseudo terminal that is made, by this name.
+    /// A pseudo terminal that is created under this name.
     Pseudo(PathBuf),
 }
 
@@ -105,10 +106,10 @@ impl FromStr for Uart {
     }
 }
 
-/// [`Format`] by its words, and by those of what it is on a serial line.
+/// A [`Format`] by its names, and by those for a serial line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Form {
-    /// Lines.
+    /// Lines of text.
     #[value(alias = "lines")]
     Text,
     /// Frames, or datagrams.
@@ -141,7 +142,7 @@ fn parse_surface(text: &str) -> Result<Surface, String> {
     let [x, y, z, nx, ny, nz] = *numbers.as_slice() else {
         return Err(format!("{} numbers: {EXPECTED}", numbers.len()));
     };
-    // What it pushes back with is nothing that a distance sensor sees.
+    // The stiffness and damping do not matter to a distance sensor.
     Surface::new([x, y, z], [nx, ny, nz], 1.0, 0.0)
         .ok_or_else(|| format!("the direction NX,NY,NZ must not be 0,0,0, and all must be finite: {EXPECTED}"))
 }

@@ -1,21 +1,21 @@
-//! What a sensor sends as bytes: lines, frames or datagrams.
+//! Encodes the readings of a sensor as lines, frames or datagrams.
 
 use std::fmt::Write as _;
 
 use outrigger_sim::sensor::Sent;
 use outrigger_wire::sensor::{DATAGRAM_MAX, FRAME_MAX, Reading, SampleValue};
 
-/// Values from here on are written with an exponent: a line of six has room for no more digits.
+/// The value from which on an exponent is used, because a line of six values has no room for more digits.
 const SHORT: f32 = 1e9;
 
-/// How readings are written.
+/// The encoding of readings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Written {
     /// Lines of text.
     Lines {
-        /// Decimals of each value below a thousand million; `None` writes as many as say it exactly.
+        /// The decimals of each value below a thousand million; `None` for as many as represent it exactly.
         decimals: Option<u8>,
-        /// Whether the sequence number is said.
+        /// `true` if lines contain the sequence number.
         seq: bool,
     },
     /// Frames, for a stream of bytes.
@@ -25,7 +25,7 @@ pub(super) enum Written {
 }
 
 impl Written {
-    /// The bytes of one message; `None` where nothing is sent.
+    /// Returns the bytes of one message; `None` if nothing is sent.
     pub(super) fn message(self, sent: Sent) -> Option<Vec<u8>> {
         let (seq, values, hurt) = match sent {
             Sent::Nothing => return None,
@@ -42,7 +42,7 @@ impl Written {
                     line.extend((!line.is_empty()).then_some(' '));
                     let _ = match decimals {
                         Some(decimals) if value.abs() < SHORT => write!(line, "{value:.*}", usize::from(decimals)),
-                        // The shortest that is read back as the same number.
+                        // The shortest text that is read back as the same number.
                         _ => write!(line, "{value:?}"),
                     };
                 }
@@ -99,14 +99,14 @@ mod tests {
     }
 
     proptest! {
-        /// In any pieces, as a serial line brings them.
+        /// Splits the bytes into any pieces, as a serial line delivers them.
         #[test]
         fn what_is_sent_is_read_back_by_the_core(
             sent in prop::collection::vec((any::<u32>(), prop::collection::vec(any::<u32>(), 1..=6)), 1..8),
         ) {
             for (written, form) in [(EXACT, Form::Lines), (Written::Frames, Form::Frames)] {
                 let mut decoder = Decoder::new(form);
-                // From its first end of a message on a decoder reads.
+                // A decoder reads correctly from the first end of a message on.
                 let end = if form == Form::Lines { b'\n' } else { 0 };
                 prop_assert!(decoder.push(end).is_none());
                 for (seq, values) in &sent {

@@ -1,5 +1,5 @@
-//! `outrigger sim sensor`: a simulated sensor at a serial line, a socket or an address. What it measures and when is
-//! [`outrigger_sim::sensor`]'s; here are its bytes, and where they go.
+//! The command `outrigger sim sensor`: runs a simulated sensor at a serial line, a socket or an address.
+//! [`outrigger_sim::sensor`] computes the readings and their times; this module encodes and sends them.
 
 mod args;
 mod message;
@@ -26,17 +26,18 @@ use outrigger::host::reactor::sleep_until_some;
 use outrigger::host::signals::{Leaves, Signals};
 use outrigger::show::{complain, say};
 
-/// Readings per second where nobody says how many.
+/// The default number of readings per second.
 const RATE: f64 = 100.0;
-/// Somebody reads where nobody was missed for so long: far computers tell it of one datagram a second only.
+/// The time without an error after which a receiver counts as present. Remote computers report a missing receiver for
+/// one datagram a second only.
 const HEARD: Duration = Duration::from_secs(2);
-/// What is left of a message is tried again so soon.
+/// The interval at which the rest of a message is tried again.
 const AGAIN: Duration = Duration::from_millis(1);
 
 /// Runs the command.
 ///
 /// # Errors
-/// [`Failure::Usage`] for a sensor that cannot be, [`Failure::BadInput`] for files, [`Failure::Connection`] for a line or
+/// [`Failure::Usage`] for impossible options, [`Failure::BadInput`] for files, [`Failure::Connection`] for a line or
 /// robot that cannot be reached or is gone.
 pub(crate) fn run(args: &SimSensorArgs) -> Outcome {
     let Plan { to, written, settings } = Plan::of(args)?;
@@ -76,7 +77,7 @@ pub(crate) fn run(args: &SimSensorArgs) -> Outcome {
     outrigger::host::runtime::block_on(feed.run(clock, args.seconds.map(Duration::from_secs), robot_ended))
 }
 
-/// Beside readings on standard output nothing else is said there.
+/// Prints a message; on standard error if standard output has readings.
 fn tell(quiet: bool, text: &str) {
     if quiet { complain(text) } else { say!("{text}") }
 }
@@ -99,22 +100,22 @@ fn settings_in_words(measures: &Measures, values: usize, written: Written) -> St
     }
 }
 
-/// What was sent, and what was not.
+/// The numbers of messages that were sent and not sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Counts {
     sent: u64,
     bytes: u64,
-    /// Of those that were sent: by the script.
+    /// Of the messages sent, those that the script replaced by garbage, and below it those with a changed bit.
     garbage: u64,
     hurt: u64,
-    /// By the script, or because nothing was ahead.
+    /// Messages not sent because of the script, or because nothing was ahead.
     silent: u64,
-    /// For want of room, and of anybody who reads.
+    /// Messages dropped because there was no room, and below it because there was no receiver.
     full: u64,
     unheard: u64,
 }
 
-/// A sensor at its wire.
+/// A sensor with its wire.
 struct Feed {
     sensor: Sensor,
     written: Written,
@@ -122,7 +123,7 @@ struct Feed {
     view: Option<View>,
     quiet: bool,
     counts: Counts,
-    /// When it was last told that nobody reads, until somebody does.
+    /// The time of the last error that reported a missing receiver; `None` once there is a receiver.
     unheard_at: Option<Instant>,
 }
 
@@ -138,7 +139,7 @@ impl Feed {
         let end = lasts.map(|lasts| begun + lasts);
         let robot = async {
             match robot {
-                // A thread that ends without a word has nobody to tell.
+                // A thread that ends without a result has nothing to report.
                 Some(ended) => match ended.await {
                     Ok(failure) => failure,
                     Err(_) => pending().await,
@@ -172,7 +173,7 @@ impl Feed {
         outcome
     }
 
-    /// Sends what is due.
+    /// Sends the messages that are due.
     fn step(&mut self, begun: Instant, now: Instant) -> std::io::Result<()> {
         self.wire.go_on()?;
         let sim = SimTime::from_micros(now.since(begun).as_micros());
@@ -200,7 +201,7 @@ impl Feed {
         }
     }
 
-    /// Says it where it is another way than before: nobody reads, somebody does. A line that is full is said once.
+    /// Reports changes: no receiver, a receiver. A full line is reported once.
     fn say_how(&mut self, offered: Offered, now: Instant) {
         match (offered, self.unheard_at) {
             (Offered::Unheard, before) => {
@@ -220,7 +221,7 @@ impl Feed {
         }
     }
 
-    /// What an error of the wire means.
+    /// Returns the outcome for an error of the wire.
     fn ended(&self, error: &std::io::Error) -> Outcome {
         if self.quiet {
             return output_closed(error);

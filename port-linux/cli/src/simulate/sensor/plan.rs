@@ -1,4 +1,5 @@
-//! What is to be sent, and where: from arguments and, where one is given, from the configuration of who reads it.
+//! Determines the readings to send and their destination, from the arguments and from the receiver's configuration if
+//! one is given.
 
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -14,12 +15,12 @@ use super::rows;
 use super::wire::Wire;
 use outrigger::exit::Failure;
 
-/// Rate of a serial line that nobody names \[Bd\].
+/// The default rate of a serial line \[Bd\].
 const BAUD: u32 = 115_200;
-/// The greatest file that is read \[B\].
+/// The largest file that is read \[B\].
 const FILE_MAX: u64 = 256 << 20;
 
-/// Everything that is decided before the first reading.
+/// The decisions made before the first reading.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) to: To,
@@ -27,7 +28,7 @@ pub(super) struct Plan {
     pub(super) settings: Settings,
 }
 
-/// Where readings go.
+/// The destination of the readings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum To {
     Uart(Uart, u32),
@@ -36,10 +37,10 @@ pub(super) enum To {
 }
 
 impl Plan {
-    /// What the arguments, and the configuration that they name, say.
+    /// Makes the plan from the arguments and the configuration that they name.
     ///
     /// # Errors
-    /// [`Failure::Usage`] for what cannot be together, [`Failure::BadInput`] for files.
+    /// [`Failure::Usage`] for options that contradict each other, [`Failure::BadInput`] for files.
     pub(super) fn of(args: &SimSensorArgs) -> Result<Self, Failure> {
         let awaited = args.config.as_deref().map(|path| awaited(path, args.source.as_deref())).transpose()?;
         let to = To::of(args, awaited.as_ref())?;
@@ -107,10 +108,10 @@ impl To {
         }
     }
 
-    /// Opens it.
+    /// Opens the destination.
     ///
     /// # Errors
-    /// [`Failure::Connection`] with what to do.
+    /// [`Failure::Connection`] with a remedy.
     pub(super) fn open(&self) -> Result<Wire, Failure> {
         match self {
             Self::Uart(uart, baud) => Wire::serial(uart, *baud),
@@ -119,7 +120,8 @@ impl To {
         }
     }
 
-    /// How many bytes a second it carries, with a start and a stop bit each, where that is known.
+    /// Returns the number of bytes per second that the destination carries, with a start and a stop bit each; `None`
+    /// if it is unknown.
     pub(super) fn carries(&self) -> Option<f64> {
         match self {
             Self::Uart(Uart::Device(_), baud) => Some(f64::from(*baud) / 10.0),
@@ -140,7 +142,7 @@ impl std::fmt::Display for To {
     }
 }
 
-/// Where a process of this machine that listens there is reached.
+/// Returns the address at which a process of this machine is reached that listens at `listen`.
 fn reached(listen: SocketAddr) -> SocketAddr {
     match listen.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => SocketAddr::new(Ipv4Addr::LOCALHOST.into(), listen.port()),
@@ -163,7 +165,7 @@ fn read(path: &Path, args: &SimSensorArgs) -> Result<Rows, Failure> {
     rows::read(&text, args.rate, args.again).map_err(|why| Failure::BadInput(format!("{shown}: {why}")))
 }
 
-/// How many values a reading has: all that say it say the same.
+/// Returns the number of values in a reading. All arguments that specify it must agree.
 fn values(args: &SimSensorArgs, awaited: Option<&Awaited>, rows: Option<&Rows>) -> Result<usize, Failure> {
     let said = [
         ("--values", args.values.map(usize::from)),

@@ -1,4 +1,4 @@
-//! Where a controller's tool is, for a sensor that looks along it.
+//! Reads the pose of a controller's tool, for a sensor that measures along it.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -14,13 +14,13 @@ use outrigger::host::clock::Clock;
 use outrigger::host::worker::Worker;
 use outrigger::robot::Robot;
 
-/// Older than this a pose says nothing of where the tool is.
+/// The age beyond which a pose is not used.
 const KEPT: Duration = Duration::from_millis(500);
 
-/// The newest pose, and when it came.
+/// The newest pose, with its time of arrival.
 type Newest = Arc<Mutex<Option<(Instant, Pose)>>>;
 
-/// A flat surface, seen from the tool of a robot.
+/// A flat surface, measured from the tool of a robot.
 #[derive(Debug)]
 pub(super) struct View {
     surface: Surface,
@@ -29,11 +29,11 @@ pub(super) struct View {
 }
 
 impl View {
-    /// Reads the robot's states on a thread of its own; what is returned beside it resolves with why that ended, which it does
-    /// where there never was a session.
+    /// Starts to read the robot's states on a thread of its own. The returned receiver resolves with the failure that
+    /// ended the reading, also if there never was a session.
     ///
     /// # Errors
-    /// [`Failure::Connection`] for an address that is none; [`Failure::BadInput`] where the system gives no thread.
+    /// [`Failure::Connection`] for an invalid address; [`Failure::BadInput`] if the system provides no thread.
     pub(super) fn of(
         surface: Surface,
         robot: &RobotAddress,
@@ -58,7 +58,8 @@ impl View {
         Ok((Self { surface, newest, clock }, ended))
     }
 
-    /// The distance from the tool along its z axis \[m\]; none where the surface is not ahead, or nothing is known of the tool.
+    /// Returns the distance from the tool along its z axis \[m\]; `None` if the surface is not ahead, or the tool's
+    /// pose is unknown.
     pub(super) fn distance(&self) -> Option<f64> {
         let (at, pose) = (*self.newest.lock().unwrap_or_else(PoisonError::into_inner))?;
         if self.clock.now().since(at) > KEPT {

@@ -1,15 +1,15 @@
-//! Readings from a file: a table with times, or lines as a sensor sends them.
+//! Reads readings from a file: a table with times, or lines as a sensor sends them.
 
 use std::time::Duration;
 
 use outrigger_sim::sensor::{Row, Rows, VALUES_MAX};
 use outrigger_wire::sensor::Reading;
 
-/// Reads `text`: a table where its first line that carries something begins with a column `t`, else lines, which are due at
+/// Reads `text` as a table if its first line with content begins with a column `t`, else as lines, which are due at
 /// `rate` \[Hz\].
 ///
 /// # Errors
-/// In words, with the line.
+/// A text with the number of the line.
 pub(super) fn read(text: &str, rate: Option<f64>, again: bool) -> Result<Rows, String> {
     let lines = (1..).zip(text.lines()).map(|(number, line)| (number, line.trim()));
     let mut lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#')).peekable();
@@ -36,7 +36,7 @@ pub(super) fn read(text: &str, rate: Option<f64>, again: bool) -> Result<Rows, S
         }
     }
     let Some(last) = rows.last() else { return Err("it has no reading".into()) };
-    // As long after the last row as that is after the one before.
+    // The repetition follows the last row after the same time as that row follows the one before.
     let before = rows.len().checked_sub(2).and_then(|place| rows.get(place));
     let lasts = before.map_or(period, |before| last.at.saturating_sub(before.at));
     let again = again.then(|| last.at + lasts);
@@ -50,7 +50,7 @@ fn columns(line: &str) -> impl Iterator<Item = &str> {
     line.split([',', ';', '\t']).map(|word| word.trim().trim_matches('"'))
 }
 
-/// The head of a table: `t`, then `seq` if there is one, then one to six values.
+/// The columns of a table: `t`, then `seq` if there is one, then one to six values.
 struct Table {
     columns: usize,
     seq: bool,

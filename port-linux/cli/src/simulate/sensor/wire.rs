@@ -1,5 +1,5 @@
-//! Where a sensor's bytes go. Nothing here waits: a message that finds no room is dropped and counted, and of one that fits
-//! in part the rest goes before any other.
+//! Sends a sensor's bytes. Nothing here waits: a message that finds no room is dropped and counted, and the rest of a
+//! message that fitted in part is sent before any other.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, IsTerminal as _, Read as _, Write as _};
@@ -13,44 +13,44 @@ use super::args::Uart;
 use outrigger::exit::Failure;
 use outrigger::host::os::{self, Standard, local, serial};
 
-/// What waits at a Unix socket for its reader \[B\]; the kernel makes it somewhat more.
+/// The number of bytes that may wait for the reader of a Unix socket \[B\]; the kernel makes it somewhat larger.
 const SOCKET_ROOM: usize = 2_048;
 
-/// The far end, as it is opened.
+/// The opened destination.
 #[derive(Debug)]
 enum End {
     Device(File),
-    /// The name that was made for it goes with it.
+    /// A pseudo terminal with the name created for it, which is removed with it.
     Pseudo(File, PathBuf),
     Socket(local::Client),
     Datagrams(UdpSocket),
     Output(io::Stdout),
 }
 
-/// What became of a message.
+/// The outcome of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Offered {
-    /// It is on its way.
+    /// The message was sent, or will be.
     Taken,
-    /// There is no room: an earlier one has not left.
+    /// There was no room, because an earlier message has not been sent.
     Full,
-    /// Nobody is there to read it.
+    /// There is no receiver.
     Unheard,
 }
 
-/// Somewhere to write to.
+/// A destination, with the rest of a message.
 #[derive(Debug)]
 pub(super) struct Wire {
     end: End,
-    /// What is left of a message that fitted in part.
+    /// The rest of a message that fitted in part.
     rest: Vec<u8>,
 }
 
 impl Wire {
-    /// A serial line.
+    /// Opens a serial line.
     ///
     /// # Errors
-    /// [`Failure::Connection`] with what to do.
+    /// [`Failure::Connection`] with a remedy.
     pub(super) fn serial(uart: &Uart, baud: u32) -> Result<Self, Failure> {
         let end = match uart {
             Uart::Device(path) => serial::open_to_write(path, baud)
@@ -85,14 +85,14 @@ impl Wire {
         Ok(Self { end, rest: Vec::new() })
     }
 
-    /// Datagrams to this address, from any port.
+    /// Opens a socket for datagrams to this address, from any port.
     ///
     /// # Errors
-    /// [`Failure::Connection`] with the kernel's word.
+    /// [`Failure::Connection`] with the kernel's error.
     pub(super) fn datagrams(to: SocketAddr) -> Result<Self, Failure> {
         let any = if to.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" };
         let socket = UdpSocket::bind(any).and_then(|socket| {
-            // Connected, it hears that nobody listens there.
+            // A connected socket receives the error that nothing listens there.
             socket.connect(to)?;
             socket.set_nonblocking(true)?;
             Ok(socket)
@@ -106,17 +106,17 @@ impl Wire {
         Ok(Self { end: End::Datagrams(socket), rest: Vec::new() })
     }
 
-    /// Standard output.
+    /// Uses standard output.
     pub(super) fn output() -> Self {
         Self { end: End::Output(io::stdout()), rest: Vec::new() }
     }
 
-    /// Whether a person would read the bytes, on standard output.
+    /// Returns `true` if the bytes go to a terminal on standard output.
     pub(super) fn is_a_terminal(&self) -> bool {
         matches!(&self.end, End::Output(output) if output.is_terminal())
     }
 
-    /// Whether something of an earlier message waits.
+    /// Returns `true` if a part of an earlier message waits.
     pub(super) fn is_in_a_message(&self) -> bool {
         !self.rest.is_empty()
     }
@@ -124,7 +124,7 @@ impl Wire {
     /// Sends `message`, or drops it.
     ///
     /// # Errors
-    /// Those of the kernel that end it all: a device that is gone, a connection that was closed.
+    /// The kernel's errors that end the sensor: a device that is gone, a connection that was closed.
     pub(super) fn offer(&mut self, message: &[u8]) -> io::Result<Offered> {
         self.go_on()?;
         if self.is_hung_up() {
@@ -136,7 +136,7 @@ impl Wire {
         let written = match self.write(message) {
             Ok(written) => written,
             Err(error) if is_full(&error) => return Ok(Offered::Full),
-            // That was of the message before: this one has not left yet.
+            // That error was about an earlier message; this one has not been sent yet.
             Err(error) if self.is_unheard(&error) => {
                 let _ = self.write(message);
                 return Ok(Offered::Unheard);
@@ -149,13 +149,13 @@ impl Wire {
         Ok(Offered::Taken)
     }
 
-    /// Sends what is left of a message, as far as there is room; and hears whether a connection was closed.
+    /// Sends the rest of a message as far as there is room, and checks whether the connection was closed.
     ///
     /// # Errors
-    /// As [`Self::offer`].
+    /// The errors of [`Self::offer`].
     pub(super) fn go_on(&mut self) -> io::Result<()> {
         if let End::Socket(socket) = &mut self.end {
-            // What the other side says is no sensor's business, and must not fill the connection.
+            // Data from the other side is ignored, but must be read so that it does not fill the connection.
             match socket.read(&mut [0; 1_024]) {
                 Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
                 Ok(_) => {}
@@ -179,8 +179,8 @@ impl Wire {
         Ok(())
     }
 
-    /// Whether a message of this length would leave soon: on a serial device no more than one other waits, as far as its driver
-    /// says how much does.
+    /// Returns `true` if a message of this length would be sent soon: on a serial device at most one other message
+    /// may wait, as far as its driver reports that.
     fn has_room(&self, length: usize) -> bool {
         match &self.end {
             End::Device(port) => !serial::unsent(port).is_ok_and(|waiting| waiting > length),
@@ -188,12 +188,14 @@ impl Wire {
         }
     }
 
-    /// Standard output is everybody's, and is asked; the others do not block.
+    /// Returns `true` if writing does not block. Standard output is shared, so the kernel is asked; the others never
+    /// block.
     fn is_writable(&self) -> bool {
         !matches!(self.end, End::Output(_)) || os::takes_something(Standard::Output, Some(Duration::ZERO))
     }
 
-    /// Whether nobody has a pseudo terminal open: the kernel would keep what is written for whoever comes.
+    /// Returns `true` if no program has the pseudo terminal open. The kernel would keep written data for the next
+    /// one.
     fn is_hung_up(&self) -> bool {
         matches!(&self.end, End::Pseudo(end, _) if serial::is_unheard(end))
     }
@@ -203,12 +205,13 @@ impl Wire {
             End::Device(port) | End::Pseudo(port, _) => port.write(bytes),
             End::Socket(socket) => socket.write(bytes),
             End::Datagrams(socket) => socket.send(bytes),
-            // Not by way of a buffer that is written when it is full.
+            // Writes directly, because the buffer of standard output would be written when it is full.
             End::Output(_) => os::write_around(Standard::Output, bytes),
         }
     }
 
-    /// Whether `error` says that nobody listens, or that there is no way there now: either may change.
+    /// Returns `true` if `error` means that nothing listens there, or that there is no route at present. Either may
+    /// change.
     fn is_unheard(&self, error: &io::Error) -> bool {
         let of_datagrams = matches!(self.end, End::Datagrams(_));
         of_datagrams && !matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::InvalidInput)
@@ -262,7 +265,7 @@ fn socket_problem(path: &Path, error: &io::Error) -> String {
     format!("cannot connect to {}: {error}{next}", path.display())
 }
 
-/// Serial adapters of this machine.
+/// Returns the serial adapters of this machine.
 fn devices() -> Vec<String> {
     let entries = std::fs::read_dir("/dev").into_iter().flatten().flatten();
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
@@ -284,7 +287,7 @@ mod tests {
         std::env::temp_dir().join(format!("outrigger-wire-{}-{name}", std::process::id()))
     }
 
-    /// Sends messages of 8 bytes until one finds no room; how many there were.
+    /// Sends messages of 8 bytes until one finds no room, and returns their number.
     fn fill(wire: &mut Wire) -> u32 {
         let mut sent = 0_u32;
         while wire.offer(format!("{sent:07}\n").as_bytes()).expect("it is open") == Offered::Taken {
@@ -326,7 +329,7 @@ mod tests {
         let mut wire = Wire::serial(&Uart::Pseudo(name.clone()), 115_200).expect("a pseudo terminal");
         assert_eq!(wire.offer(b"before\n").expect("it is open"), Offered::Unheard);
         let mut reader = serial::open(&name, 115_200).expect("a device");
-        // Bytes that a terminal would take for commands.
+        // A terminal would interpret these bytes as commands.
         let bytes = [3, 4, 10, 13, 17, 19, 26, 28];
         assert_eq!(wire.offer(&bytes).expect("it is open"), Offered::Taken);
         let mut read = [0; 8];
@@ -345,11 +348,11 @@ mod tests {
     fn datagrams_to_nobody_are_unheard_until_somebody_listens() {
         let free = UdpSocket::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a port");
         let mut wire = Wire::datagrams(free).expect("a socket");
-        // Only the next one hears of it.
+        // The error is reported to the next message only.
         assert_eq!(wire.offer(b"1").expect("it is open"), Offered::Taken);
         assert_eq!([b"2", b"3"].map(|one| wire.offer(one).expect("it is open")), [Offered::Unheard; 2]);
         let listener = UdpSocket::bind(free).expect("it is still free");
-        // Told of the one before, it is sent all the same.
+        // After the error of the message before, this one is sent all the same.
         assert_eq!([b"4", b"5"].map(|one| wire.offer(one).expect("it is open")), [Offered::Unheard, Offered::Taken]);
         let mut room = [0; 8];
         assert_eq!([(); 2].map(|()| (listener.recv(&mut room).expect("a datagram"), room[0])), [(1, b'4'), (1, b'5')]);
