@@ -1,4 +1,4 @@
-//! `outrigger view`: a robot's state and link on a page in a browser. Nothing is asked of it.
+//! The command `outrigger view`: shows a robot's state and link on a page in a browser. Nothing is requested of it.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use outrigger::show::Format;
 use crate::args::ViewArgs;
 use crate::page::OnPage;
 
-/// Returns how the command looks at a controller.
+/// Returns the way in which the command observes a controller.
 pub(crate) fn look<const N: usize>(args: &ViewArgs) -> Look<N> {
     let (format, seconds) = (if args.json { Format::Json } else { Format::Remarks }, args.seconds);
     let page = Arc::new(OnPage::new("view", args.web));

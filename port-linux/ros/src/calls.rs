@@ -144,7 +144,7 @@ pub fn deed(offer: &'static Offer, bytes: &[u8], distro: Distro, frames: Frames<
     } else if is(&QUERY) {
         return Ok(Deed::Query(decode::<QueryTrajectoryStateRequest>(bytes)?.time));
     }
-    // What is left is asked without words: its one byte, or none, says nothing.
+    // The remaining services have requests without content: one unused byte, or none.
     let plain = [
         (&ZERO_FT, Deed::Set(Write::ZeroForceTorqueSensor)),
         (&RESEND, Deed::Resend),

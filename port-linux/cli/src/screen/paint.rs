@@ -114,7 +114,7 @@ pub(super) fn value(text: Option<String>) -> Span<'static> {
 
 /// A table of measured quantities, one in each row, with their recent courses if there is space.
 pub(super) struct Quantities<'a> {
-    /// Above the first column, and above each value.
+    /// The titles of the first column and of each value.
     pub(super) titles: &'a [&'a str],
     pub(super) rows: Vec<Quantity<'a>>,
     /// The change below which a course is drawn flat.

@@ -1,4 +1,4 @@
-//! The terminal that the full-screen view took, given back in every way a process can end.
+//! The terminal that the full-screen view uses; it is restored in every way in which a process can end.
 
 #[cfg(unix)]
 mod unix;
@@ -19,27 +19,28 @@ use ratatui::crossterm::terminal::disable_raw_mode;
 
 use outrigger::host::os::{self, Standard};
 
-/// Whether the view has it.
+/// `true` while the view uses the terminal.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
-/// Out of the alternate screen, and the cursor visible.
+/// The sequence that ends the alternate screen and shows the cursor.
 const AS_IT_WAS: &[u8] = b"\x1b[?1049l\x1b[?25h";
 
-/// Longest line that a person types \[B\]; input that is no terminal may have no line end at all.
+/// The longest line that a user may type \[B\]; input that is not a terminal may have no line end at all.
 const TYPED: usize = 4096;
 
-/// Reads the next line of standard input, with its end; an empty one at the end of the input.
+/// Reads the next line of standard input, with its line end. The line is empty at the end of the input.
 ///
 /// # Errors
-/// Those of [`line`].
+/// The errors of [`line`].
 pub(crate) fn typed() -> io::Result<String> {
     line(io::stdin().lock(), TYPED)
 }
 
-/// Reads a line, with its end, of at most `most` bytes.
+/// Reads a line, with its line end, of at most `most` bytes.
 ///
 /// # Errors
-/// Those of the operating system; [`ErrorKind::InvalidData`] for a longer line, and for other bytes than UTF-8.
+/// The errors of the operating system; [`ErrorKind::InvalidData`] for a longer line, and for bytes that are not
+/// UTF-8.
 pub(crate) fn line(from: impl BufRead, most: usize) -> io::Result<String> {
     let (mut line, mut from) = (String::new(), from.take(most as u64));
     from.read_line(&mut line)?;
@@ -49,27 +50,27 @@ pub(crate) fn line(from: impl BufRead, most: usize) -> io::Result<String> {
     Ok(line)
 }
 
-/// Takes it for the view.
+/// Switches the terminal to the view.
 pub(crate) fn take() -> io::Result<DefaultTerminal> {
     TAKEN.store(true, Ordering::Release);
     ratatui::try_init()
 }
 
-/// Gives it back on the thread that draws.
+/// Restores the terminal on the thread that draws.
 pub(crate) fn leave() {
     if TAKEN.swap(false, Ordering::AcqRel) {
         let _ = ratatui::try_restore();
     }
 }
 
-/// Gives it back where the view has it, whatever the thread that draws hangs in.
+/// Restores the terminal if the view uses it, even if the thread that draws is blocked.
 pub(crate) fn give_back() {
     if !TAKEN.swap(false, Ordering::AcqRel) {
         return;
     }
-    // Of the line discipline: it waits for no output.
+    // The line discipline is changed first, which does not wait for output.
     let _ = disable_raw_mode();
-    // Around the lock of standard output, which who draws may hold; what takes nothing is not written to.
+    // Standard output is written around its lock, which the drawing thread may hold, and only if it accepts data.
     if os::takes_something(Standard::Output, Some(Duration::ZERO)) {
         let _ = os::write_around(Standard::Output, AS_IT_WAS);
     }

@@ -1,13 +1,15 @@
-//! Keys of a console on Windows.
+//! Reads keys of a console on Windows.
 
 use ratatui::crossterm::event::{self, Event as OfTerminal, KeyCode, KeyEventKind, KeyModifiers};
 
-/// Returns whether the terminal that keys come from was closed: never, for the system reports that to the process.
+/// Returns `true` if the terminal that keys are read from was closed. This is never the case, because the system
+/// reports that to the process.
 pub(crate) const fn is_gone() -> bool {
     false
 }
 
-/// The bytes that another system's terminal would send for the next key: how many. None where the console is gone.
+/// Writes the bytes that another system's terminal would send for the next key, and returns their number. Returns 0
+/// if the console is gone.
 pub(crate) fn keys(bytes: &mut [u8]) -> usize {
     loop {
         let Ok(event) = event::read() else { return 0 };
@@ -18,7 +20,7 @@ pub(crate) fn keys(bytes: &mut [u8]) -> usize {
         let mut character = [0; 4];
         let sent: &[u8] = match key.code {
             KeyCode::Char('c' | 'C') if key.modifiers.contains(KeyModifiers::CONTROL) => b"\x03",
-            // With these it is another key, and none of ours.
+            // A key pressed together with these is a different key, which has no meaning here.
             KeyCode::Char(_) if key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT) => continue,
             KeyCode::Char(of) => of.encode_utf8(&mut character).as_bytes(),
             KeyCode::Esc => b"\x1b",

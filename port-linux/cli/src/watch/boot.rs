@@ -1,11 +1,11 @@
-//! How a board came to run, in words, with what to read about it.
+//! Describes how a board started, with the sections to read about it.
 
 use outrigger_remote::telemetry::{Boot, CrashReport, Place, ResetCause, Stage};
 
 /// The page of all boards.
 const PAGE: &str = "boards/README.md";
 
-/// A line for each thing to know.
+/// Returns a line for each fact to know.
 pub(super) fn words(boot: &Boot<'_>) -> Vec<String> {
     let mut lines = vec![format!("reset by {}; start {} since it was powered", boot.cause.name(), boot.starts)];
     let ended = match boot.crash {

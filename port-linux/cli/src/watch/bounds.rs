@@ -1,7 +1,7 @@
 //! Limits on what datagrams with the address of one board may cause here: lines, files, and memory for pieces.
 //!
-//! Anybody on the network can send them. What exceeds a limit is dropped and counted; the first drop is reported, the second, the
-//! fourth and so on.
+//! Anybody on the network can send them. Data that exceeds a limit is dropped and counted; the first drop is
+//! reported, the second, the fourth and so on.
 
 use outrigger_core::robot::Reason;
 use outrigger_wire::time::Instant;
@@ -11,18 +11,20 @@ use outrigger::host::pace::Pace;
 use outrigger::record::fallbacks::{BEFORE_RESET, Kept, Whose};
 use outrigger::show::Notice;
 
-/// Longest recording that is kept \[B\]: boards have 64 KiB for it.
+/// The longest recording that is stored \[B\]: boards have 64 KiB for it.
 pub(super) const RECORDING_MOST: u32 = 1 << 20;
-/// Longest settings that are kept \[B\].
+/// The longest settings that are stored \[B\].
 pub(super) const SETTINGS_MOST: u32 = 64 << 10;
-/// Recordings that are written: these at once, and then one in so many seconds. A board takes four seconds to send one.
+/// The number of recordings that are written at once, and below it the seconds per recording after that. A board
+/// takes four seconds to send one.
 const AT_ONCE: f32 = 16.0;
 const SECONDS_EACH: f32 = 10.0;
-/// Lines, the same: a board sends an event every 5 ms at most.
+/// The number of lines at once, and below it the number per second after that. A board sends an event every 5 ms at
+/// most.
 const LINES_AT_ONCE: f32 = 500.0;
 const LINES_PER_SECOND: f32 = 200.0;
 
-/// Recordings that stay in the directory, of one board.
+/// Returns the limit on the recordings of one board that are kept in the directory.
 pub(super) const fn kept(of: std::net::IpAddr) -> Kept {
     Kept { files: 100, bytes: 100 << 20, whose: Whose::Board(of) }
 }
@@ -48,7 +50,7 @@ impl Bounds {
         }
     }
 
-    /// Drops the lines that are too many.
+    /// Drops the lines beyond the limit.
     pub(super) fn lines(&mut self, notices: &mut Vec<Notice>, now: Instant) {
         let Self { lines, unsaid, .. } = self;
         let mut report = None;
@@ -67,7 +69,7 @@ impl Bounds {
         }));
     }
 
-    /// Takes the place of one more recording; `Err` with what to report, if anything, where there is none.
+    /// Reserves the place of one more recording. The error, if there is no place, is the notice to show, if any.
     pub(super) fn file(&mut self, now: Instant) -> Result<(), Option<Notice>> {
         if self.files.take_now(now) {
             return Ok(());
@@ -80,7 +82,7 @@ impl Bounds {
         Err(report.then(|| say(now, "limit", text)))
     }
 
-    /// Pieces were dropped.
+    /// Counts dropped pieces, and returns the notice to show, if any.
     pub(super) fn dropped_pieces(&mut self, now: Instant) -> Option<Notice> {
         let report = count(&mut self.pieces);
         let text = format!(
@@ -91,13 +93,13 @@ impl Bounds {
     }
 }
 
-/// Counts one more; whether that number is reported.
+/// Counts one more. Returns `true` if the new number is to be reported.
 fn count(counted: &mut u64) -> bool {
     *counted = counted.saturating_add(1);
     counted.is_power_of_two()
 }
 
-/// The name of a recording by the reason for it.
+/// Returns the name of a recording by its reason.
 pub(super) fn name(reason: Option<Reason>) -> &'static str {
     reason.map_or(BEFORE_RESET, |reason| reason.name())
 }

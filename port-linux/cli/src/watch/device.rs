@@ -1,4 +1,4 @@
-//! One board as it shows itself in its telemetry.
+//! The state of one board, as received in its telemetry.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
@@ -28,24 +28,24 @@ use outrigger::show::log::Episodes;
 use outrigger::show::words::Observer;
 use outrigger::show::{Arm, Notice, Snapshot};
 
-/// What is known of the board.
+/// The known state of the board.
 #[derive(Debug)]
 pub(super) struct Device {
     address: IpAddr,
-    /// Whether recordings are written.
+    /// `true` if recordings are written.
     writes: bool,
-    /// The recording that came whole, until it is taken.
+    /// The complete recording, until it is taken.
     dump: Option<Dump>,
     bounds: Bounds,
     strangers: u64,
     refused: Option<(u64, TelemetryError)>,
-    /// Since when it is silent, until it is said.
+    /// The time of the newest datagram, until the board's silence is reported.
     heard: Option<Instant>,
     received: u64,
     lost: u64,
-    /// Start of the device, and the sequence number that comes next.
+    /// The number of the board's start, and the sequence number that is expected next.
     run: Option<(u32, u32)>,
-    /// How much further our clock is than the device's \[µs\], by its fastest datagram.
+    /// The difference of our clock minus the board's \[µs\], according to its fastest datagram.
     ahead: Option<i64>,
     about: String,
     standing: Option<Standing>,
@@ -55,43 +55,44 @@ pub(super) struct Device {
     intervals: Vec<Bin>,
     sensors: outrigger_wire::sensor::Figures,
     troubles: [Option<String>; LinkId::MOST],
-    /// From the robot's address, by the board.
+    /// The data that the board received from the robot's address.
     robot_heard: LinkActivity,
-    /// What came of the line for the brakes.
+    /// The outcome of the line for the brakes.
     brakes: Option<String>,
     network: Network,
     stack_unused: Option<u32>,
-    /// How it came to run, in words, as it was told last.
+    /// The description of the board's start, as last reported.
     began: Vec<String>,
     settings: Pieces,
     robot: Option<Ipv4Addr>,
-    /// Number of the fallback, and its recording as far as it came.
+    /// The number of the fallback, and its recording as far as it was received.
     recording: (u32, Pieces),
     written: Option<u32>,
-    /// Whether what the run before left has been.
+    /// `true` if the recording that the previous run left has been written.
     written_before: bool,
     rate: (Instant, u64, f32),
     last_fallback: Option<Reason>,
-    /// Of its link, for the reason that its grade is low.
+    /// The figures of the last seconds, as the reason of a low grade.
     last_seconds: LastSeconds,
     /// The cause of a low grade, for the event that follows.
     low: Option<GradeLow>,
-    /// Times of a low grade, for people.
+    /// The periods of a low grade, for people.
     episodes: Episodes,
 }
 
 /// A recording of the board.
 #[derive(Debug)]
 pub(super) struct Dump {
-    /// Of which fallback.
+    /// The fallback that it belongs to.
     pub(super) of: String,
-    /// What its name begins with.
+    /// The beginning of its file name.
     pub(super) stem: String,
     pub(super) bytes: Vec<u8>,
 }
 
 impl Device {
-    /// Nothing is known of it yet; `writes` tells whether its recordings are to be written.
+    /// Creates the state of a board from which nothing was received; `writes` is `true` if its recordings are to be
+    /// written.
     pub(super) fn new(address: IpAddr, writes: bool) -> Self {
         Self {
             address,
@@ -130,39 +131,40 @@ impl Device {
         }
     }
 
-    /// Whether nothing of it was ever understood.
+    /// Returns `true` if no datagram of it was ever understood.
     pub(super) const fn is_unheard(&self) -> bool {
         self.received == 0
     }
 
-    /// Whether it has been heard lately.
+    /// Returns `true` if datagrams were received recently.
     pub(super) const fn is_talking(&self) -> bool {
         self.heard.is_some()
     }
 
-    /// Datagrams of others.
+    /// Returns the number of datagrams from other addresses.
     pub(super) const fn strangers(&self) -> u64 {
         self.strangers
     }
 
-    /// Its datagrams that could not be understood, and why the last one.
+    /// Returns the number of its datagrams that could not be understood, with the last error; `None` if there were
+    /// none.
     pub(super) const fn refused(&self) -> Option<(u64, TelemetryError)> {
         self.refused
     }
 
-    /// When it will have been silent for `span`; `None` once that is said.
+    /// Returns the time at which it will have been silent for `span`; `None` once the silence is reported.
     pub(super) fn silent_at(&self, span: Duration) -> Option<Instant> {
         self.heard.map(|at| at + span)
     }
 
-    /// Says that it is silent, once.
+    /// Returns the notice of its silence; called once.
     pub(super) fn fallen_silent(&mut self, now: Instant) -> Notice {
         let text = format!("{}: is it powered, its cable plugged in?", self.silence());
         self.heard = None;
         say(now, "silent", text)
     }
 
-    /// The low grade of its link that there is to tell of at `now`; `last` where nothing follows.
+    /// Returns the notice about a low grade of its link that is due at `now`; `last` if no other follows.
     pub(super) fn episode(&mut self, now: Instant, last: bool) -> Option<Notice> {
         self.episodes.next(now, last, false, Observer::Board)
     }
@@ -171,7 +173,7 @@ impl Device {
         format!("nothing more comes from {}", self.address)
     }
 
-    /// Takes a datagram; what there is to say of it.
+    /// Takes a datagram, and returns the notices to show.
     pub(super) fn take(&mut self, from: IpAddr, bytes: &[u8], now: Instant) -> Vec<Notice> {
         if from != self.address {
             self.strangers += 1;
@@ -227,12 +229,12 @@ impl Device {
         }
     }
 
-    /// Counts what was lost before this datagram.
+    /// Counts the datagrams lost before this one.
     fn follow(&mut self, boot: u32, sequence: u32, now: Instant, notices: &mut Vec<Notice>) {
         match self.run {
             Some((run, next)) if run == boot => {
                 let ahead = sequence.wrapping_sub(next);
-                // One that comes late was counted as lost before.
+                // A datagram that arrives late was counted as lost before.
                 if ahead > u32::MAX / 2 {
                     self.lost = self.lost.saturating_sub(1);
                     return;
@@ -244,7 +246,7 @@ impl Device {
                 let before = std::mem::replace(self, Self::new(self.address, self.writes));
                 (self.strangers, self.refused) = (before.strangers, before.refused);
                 (self.heard, self.received, self.lost) = (before.heard, before.received, before.lost);
-                // Whoever says that the board was started anew gets no more by that.
+                // The limits are kept, so that forged datagrams which claim a restart gain nothing.
                 (self.dump, self.bounds) = (before.dump, before.bounds);
             }
             None => {}
@@ -361,7 +363,7 @@ impl Device {
     }
 
     fn record(&mut self, recording: &Recording<'_>, now: Instant, notices: &mut Vec<Notice>) {
-        // That of the run before comes again and again.
+        // The recording of the previous run is sent again and again.
         let of_before = recording.reason.is_none();
         if self.written == Some(recording.number) || of_before && self.written_before {
             return;
@@ -398,12 +400,12 @@ impl Device {
         self.dump = Some(Dump { of: fallback, stem: stem.replace(':', "-"), bytes: dump });
     }
 
-    /// Returns the recording that came whole since this was called last.
+    /// Returns the recording completed since the last call; `None` if there is none.
     pub(super) fn dump(&mut self) -> Option<Dump> {
         self.dump.take()
     }
 
-    /// The board as it is known now; `None` before it has told where it stands.
+    /// Returns the known state of the board; `None` before it has sent its status.
     pub(super) fn snapshot(&mut self, now: Instant) -> Option<Snapshot> {
         let standing = self.standing.as_ref()?;
         let accepted = standing.link.sequence.accepted;
@@ -431,7 +433,7 @@ impl Device {
         }
         let has_states = standing.has_states;
         let arm = self.arm.clone().filter(|_| has_states);
-        // What it told last is of then.
+        // The values it sent last are of that time.
         let talks = self.is_talking();
         let trouble = self.troubles.iter().flatten().next().cloned();
         let trouble = trouble.or_else(|| standing.silence.map(str::to_owned)).filter(|_| !standing.has_session);
@@ -475,19 +477,19 @@ impl Device {
     }
 }
 
-/// The bins that are not empty, with their edges.
+/// Returns the bins that are not empty, with their edges.
 fn bins(report: &HistogramReport) -> Vec<Bin> {
     let edges = outrigger_core::link::Histogram::default();
     let counted = edges.bins().zip(&report.bins).filter(|(_, count)| **count > 0);
     counted.map(|(bin, count)| Bin { count: *count, ..bin }).collect()
 }
 
-/// A moment of the board's clock on ours, which is `ahead` µs.
+/// Converts a time of the board's clock to ours, which is `ahead` µs ahead of it.
 fn ours(at: Instant, ahead: i64) -> Instant {
     Instant::from_micros(u64::try_from(micros(at).saturating_add(ahead)).unwrap_or_default())
 }
 
-/// An event of the board with its moments on our clock.
+/// Converts the times of an event of the board to our clock.
 fn in_our_time<E>(event: Event<E>, ahead: i64) -> Event<E> {
     let change = |change: GradeChange| GradeChange { at: ours(change.at, ahead), ..change };
     match event {
@@ -502,7 +504,7 @@ fn micros(at: Instant) -> i64 {
     i64::try_from(at.as_micros()).unwrap_or(i64::MAX)
 }
 
-/// What a board sends must not steer the terminal.
+/// Replaces control characters, so that text sent by a board cannot control the terminal.
 fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
@@ -522,17 +524,17 @@ mod tests {
     use outrigger::law::BoxedLaw;
     use outrigger_emulated::require::committed::hold;
 
-    /// Measurements every 5 ms, and telemetry of them.
+    /// A board with measurements every 5 ms and its telemetry.
     struct Board<'m> {
         engine: KrcEngine<'m, BoxedLaw<7>>,
         sampler: Sampler<'m, 7, Krc>,
         counter: u16,
-        /// Commands so far, which the KRC reflects.
+        /// The number of commands so far, which the KRC returns.
         answered: u16,
     }
 
     const BOARD: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 60));
-    /// Our clock is so much further.
+    /// The lead of our clock over the board's.
     const AHEAD: Duration = Duration::from_secs(100);
 
     impl Board<'_> {
@@ -543,14 +545,14 @@ mod tests {
             }
         }
 
-        /// Runs so many `cycles`, each `step` of the counter after the one before. Returns what there is to tell.
+        /// Runs this many `cycles`, with the counter increasing by `step` in each. Returns the notices.
         fn run(&mut self, cycles: u16, step: u16, device: &mut Device) -> Vec<Notice> {
             let mut notices = vec![];
             let from = SocketAddr::from(([192, 0, 2, 1], 49_938));
             for _ in 0..cycles {
                 self.counter += step;
                 let now = Instant::from_micros(5_000 * u64::from(self.counter));
-                // The board is woken when it asked for that.
+                // The board is woken at the time that it requested.
                 while let Some(due) = self.engine.poll_timeout().filter(|due| *due < now) {
                     self.engine.handle(due, Input::Tick);
                     self.drain();
@@ -592,7 +594,7 @@ mod tests {
         let _ = board.run(800, 1, &mut device);
         let snapshot = device.snapshot(Instant::from_micros(4_000_000) + AHEAD).expect("it told");
         assert_eq!(snapshot.figures.map(|figures| figures.grade), Some(Grade::Perfect));
-        // Two cycles are missing, which is known half a period after the second.
+        // Two cycles are missing, which is noticed half a period after the second.
         let notices = board.run(1, 3, &mut device);
         let now = Instant::from_micros(5_000 * u64::from(board.counter)) + AHEAD;
         let missed = now - Duration::from_micros(2_500);
@@ -614,7 +616,7 @@ mod tests {
         assert!(silent.line().ends_with("this is as it was then"), "{}", silent.line());
     }
 
-    /// A datagram with this start of the board and this message.
+    /// Returns a datagram with this number of the board's start and this message.
     fn forged(boot: u32, sequence: u32, message: Message<'_, 6, UrStatus, UrEvent>) -> Vec<u8> {
         let mut out = [0; DATAGRAM_MAX];
         let datagram = Datagram::<6, UrStatus, UrEvent> { boot, sequence, at: Instant::ZERO, message };
@@ -626,7 +628,8 @@ mod tests {
     fn forged_telemetry_is_bounded_in_files_lines_and_memory_and_that_is_reported() {
         let mut device = Device::new(BOARD, true);
         let (mut files, mut lines, mut limits) = (0, 0, vec![]);
-        // Four a millisecond for 15 s: each a board that was started anew, with a recording, or a piece of a large one.
+        // Four datagrams per millisecond for 15 s: each of a restarted board, with a recording, or with a piece of a
+        // large one.
         for number in 0..60_000_u32 {
             let now = Instant::from_micros(250 * u64::from(number));
             let length = if number % 2 == 0 { 1 } else { 1 << 20 };
@@ -658,7 +661,7 @@ mod tests {
         }
     }
 
-    /// Five seconds of telemetry of a board whose robot cannot be reached.
+    /// Returns five seconds of telemetry of a board whose robot cannot be reached.
     fn telemetry() -> Vec<Vec<u8>> {
         let (mut primary, mut realtime) = ([0; 2_048], [0; 2_048]);
         let memory = Memory { primary: &mut primary, realtime: &mut realtime, rtde: None };
@@ -726,7 +729,7 @@ mod tests {
         for snapshot in snapshots {
             text += &format!("{}\n", json::text(&snapshot.expect("it told")));
         }
-        // A board says which release it is.
+        // A board reports its release.
         let text = text.replace(concat!("outrigger ", env!("CARGO_PKG_VERSION")), "outrigger VERSION");
         hold(concat!(env!("CARGO_MANIFEST_DIR"), "/src/watch/golden/board.jsonl"), &text);
     }

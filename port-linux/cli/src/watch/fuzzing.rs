@@ -16,13 +16,15 @@ use outrigger::show::Notice;
 /// The address of the board that is watched.
 const BOARD: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 60));
 
-/// The most lines of one datagram: as many as there are at once, and a report of each limit.
+/// The largest number of lines for one datagram: as many as the limit permits at once, and a report of each limit.
 const MOST_LINES: usize = 500 + 4;
 
-/// Reads telemetry as `watch` does: datagrams of a board, of anybody, and pieces of something longer that are put together.
+/// Reads telemetry as `watch` does: datagrams of a board, of other addresses, and pieces of something longer that are
+/// put together.
 ///
-/// Asserts that whatever is shown steers no terminal and is JSON to another reader; that recordings are no longer than what is kept and
-/// have a name that is one part of a path; and that pieces of one whole are that whole, in any order and beside others.
+/// Asserts that shown text does not control a terminal and is JSON to another reader; that recordings are no longer
+/// than the limit and have a name that is one part of a path; and that pieces of one whole give that whole, in any
+/// order and beside others.
 pub fn watch(bytes: &[u8]) {
     match bytes.split_first() {
         Some((how, rest)) if how % 2 == 0 => watch_board(rest),
@@ -36,7 +38,7 @@ fn watch_board(bytes: &[u8]) {
     let (mut device, mut now, mut sequence) = (Device::new(BOARD, true), Instant::ZERO, 0_u32);
     let mut kept = 0;
     while let Some([what, wait]) = input.array() {
-        // Up to half an hour.
+        // The wait is up to half an hour.
         now = now + Duration::from_micros(1 << (wait % 32));
         let notices = match what % 8 {
             0 => input.counted().map(|datagram| device.take(BOARD, datagram, now)),
@@ -66,7 +68,7 @@ fn watch_board(bytes: &[u8]) {
             assert_line(&dump.of);
         }
     }
-    // 16 at once, and then one in ten seconds.
+    // At most 16 at once, and then one in ten seconds.
     assert!(kept <= 16 + 1 + now.since(Instant::ZERO).as_micros() / 10_000_000, "{kept} recordings");
     shown(&mut device, now);
 }
@@ -95,7 +97,7 @@ fn assert_notice(notice: &Notice) {
     assert_json(&text(notice));
 }
 
-/// Asserts that what is shown of a board steers no terminal, and is one JSON object.
+/// Asserts that the text shown for a board does not control a terminal, and is one JSON object.
 fn shown(device: &mut Device, now: Instant) {
     let Some(snapshot) = device.snapshot(now) else { return };
     assert_line(&snapshot.line());
@@ -107,8 +109,8 @@ fn assert_json(text: &str) {
     assert!(read.is_ok() && !text.contains(['\n', '\u{1b}']), "{read:?}: {text}");
 }
 
-/// Cuts a whole into pieces that overlap, and offers them; then pieces that do not, until they are the whole: the first of them may be
-/// dropped together with others that overlap them.
+/// Cuts a whole into pieces that overlap, and offers them; then pieces that do not overlap, until they give the
+/// whole, because the first of them may be dropped together with others that overlap them.
 fn put_together(bytes: &[u8]) {
     let mut input = Bytes(bytes);
     let (Some([count, size]), mut now) = (input.array(), Instant::ZERO) else { return };

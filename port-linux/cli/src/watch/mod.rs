@@ -1,4 +1,5 @@
-//! `outrigger watch`: what a board tells, live, and its recordings as files. Nothing is sent to it.
+//! The command `outrigger watch`: shows a board's telemetry live, and writes its recordings to files. Nothing is sent
+//! to the board.
 
 mod boot;
 mod bounds;
@@ -23,16 +24,16 @@ use outrigger::host::signals::{Leaves, Signals};
 use outrigger::record::fallbacks::{Recordings, Report, next_report};
 use outrigger::show::{Format, Key, Notice, Show, is_verbose};
 
-/// Longest wait for the first datagram.
+/// The longest wait for the first datagram.
 const FIRST: Duration = Duration::from_secs(10);
-/// A board that says nothing for this long is gone, or the way to it.
+/// The silence after which the board, or the way to it, counts as gone.
 const SILENCE: Duration = Duration::from_secs(3);
 
 /// Runs the command.
 ///
 /// # Errors
-/// [`Failure::Connection`] where the board has no address, or nothing of it arrived; [`Failure::BadInput`] where nothing
-/// can be listened to or no file can be written.
+/// [`Failure::Connection`] if the board has no address, or nothing was received from it; [`Failure::BadInput`] if the
+/// address to listen on is not available or no file can be written.
 pub(crate) fn run(args: &WatchArgs) -> Outcome {
     let board = resolve(&args.board)?;
     let recordings =
@@ -68,7 +69,7 @@ async fn watch(args: &WatchArgs, board: IpAddr, mut recordings: Option<Recording
         tokio::select! {
             received = socket.recv_from(&mut bytes) => {
                 let now = clock.now();
-                // An error of a socket that only receives is of one datagram.
+                // A socket that only receives reports errors of single datagrams.
                 let Ok((length, from)) = received else { continue };
                 let datagram = bytes.get(..length).unwrap_or_default();
                 let notices = device.take(from.ip(), datagram, now).into_iter();
@@ -91,7 +92,7 @@ async fn watch(args: &WatchArgs, board: IpAddr, mut recordings: Option<Recording
                 }
                 if device.silent_at(SILENCE).is_some_and(|at| now >= at) {
                     show.notice(device.fallen_silent(now));
-                    // It is not so any more.
+                    // The snapshot shown no longer applies, so the next one is shown at once.
                     next_snapshot = now;
                 }
                 if now >= next_snapshot {
@@ -116,18 +117,18 @@ async fn sleep_until(clock: &Clock, at: Option<Instant>) {
     }
 }
 
-/// Returns `true` for notices that people only see with -v: episodes and refusals carry their figures.
+/// Returns `true` for notices that are only shown with -v: episodes and refusals carry their figures.
 fn is_of_grade(notice: &Notice) -> bool {
     matches!(notice.kind, "grade" | "grade-low")
 }
 
-/// What became of a recording.
+/// Returns the notice about a recording that was written or not.
 fn recorded(now: Instant, report: &Report) -> Notice {
     let (text, fields) = report.words();
     Notice { fields, ..say(now, "recording", text) }
 }
 
-/// A board has an address, or a name for it; telemetry comes from any of its ports.
+/// Returns the address of a board, given by address or name; telemetry is accepted from any of its ports.
 fn resolve(board: &str) -> Result<IpAddr, Failure> {
     let found = (board, 0).to_socket_addrs().map(|mut found| found.next());
     let why = match found {
@@ -138,7 +139,7 @@ fn resolve(board: &str) -> Result<IpAddr, Failure> {
     Err(Failure::Connection(format!("cannot find an address for the board '{board}': {why}; give its address")))
 }
 
-/// What to check where nothing arrives.
+/// Returns the failure if nothing was received, with the conditions to check.
 fn nothing_came(args: &WatchArgs, board: IpAddr, device: &Device) -> Failure {
     let strangers = match device.strangers() {
         0 => String::new(),

@@ -1,23 +1,24 @@
-//! What a board's network controller counts, in words, with what to look at.
+//! Describes the counters of a board's network controller, with the checks to make.
 
 use outrigger_remote::telemetry::{NetworkCounts, PortReport};
 
-/// Where more is said about it.
+/// The section with more information.
 const PAGE: &str = "boards/README.md, 'When the network fails'";
 
-/// What was told of it, and stands.
+/// The newest counters, and those already reported.
 #[derive(Debug, Default)]
 pub(super) struct Network {
     frames: u32,
     counts: NetworkCounts,
-    /// Starts because nothing came in.
+    /// The number of restarts because nothing was received.
     in_silence: u32,
     told: NetworkCounts,
     told_in_silence: u32,
 }
 
 impl Network {
-    /// Takes a report; a line for each thing that is new. What goes on and on is told when its number has doubled.
+    /// Takes a report, and returns a line for each new fact. A counter that keeps rising is reported when it has
+    /// doubled.
     pub(super) fn take(&mut self, report: &PortReport<'_>) -> Vec<String> {
         (self.frames, self.counts, self.in_silence) = (report.frames, report.network, report.interface_restarts);
         let NetworkCounts { link_losses, timeouts, bus_errors, .. } = self.counts;
@@ -52,7 +53,7 @@ impl Network {
         lines
     }
 
-    /// For the terminal: what there is to see of it.
+    /// Returns the counters that are not zero, for the terminal.
     pub(super) fn summary(&self) -> String {
         let NetworkCounts { bad, unsent, link_losses, timeouts, bus_errors, restarts } = self.counts;
         let mut text = format!("{} frames received", self.frames);
@@ -71,7 +72,7 @@ impl Network {
         text
     }
 
-    /// For programs.
+    /// Returns all counters, for programs.
     pub(super) fn counters(&self) -> [(&'static str, u64); 8] {
         let NetworkCounts { bad, unsent, link_losses, timeouts, bus_errors, restarts } = self.counts;
         [

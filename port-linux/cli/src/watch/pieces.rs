@@ -1,46 +1,46 @@
-//! Something long that came in pieces, put together again: bounded in bytes, pieces and time.
+//! Puts something long together that was sent in pieces, with limits on bytes, pieces and time.
 
 use std::collections::BTreeMap;
 
 use outrigger_remote::telemetry::Chunk;
 use outrigger_wire::time::{Duration, Instant};
 
-/// Bytes of a piece on average, at least: shorter ones are dropped when there are too many.
+/// The smallest average length of pieces \[B\]; if shorter ones become too many, they are dropped.
 const LEAST: u32 = 64;
-/// Pieces beyond that: the last of each part is as short as it is.
+/// The number of pieces permitted beyond that, because the last piece of each part may be short.
 const SPARE: usize = 8;
-/// Longest time from the first piece to the last. What the run before left is sent every half minute.
+/// The longest time from the first piece to the last. The recording of the previous run is sent every half minute.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// The pieces that came so far.
+/// The pieces received so far.
 #[derive(Debug)]
 pub(super) struct Pieces {
-    /// Longest whole \[B\].
+    /// The largest length of the whole \[B\].
     most: u32,
     length: u32,
     bytes: BTreeMap<u32, Vec<u8>>,
     have: u64,
-    /// Arrival of the first of them.
+    /// The time at which the first piece arrived.
     since: Instant,
 }
 
 /// The result of one piece.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Taken {
-    /// The whole, which this piece completes.
+    /// The whole, if this piece completes it.
     pub(super) whole: Option<Vec<u8>>,
-    /// Bytes were dropped: this piece, or those before it.
+    /// `true` if bytes were dropped: this piece, or those before it.
     pub(super) dropped: bool,
 }
 
 impl Pieces {
-    /// No pieces yet, of a whole of at most `most` bytes.
+    /// Creates an empty set of pieces, of a whole of at most `most` bytes.
     pub(super) const fn new(most: u32) -> Self {
         Self { most, length: 0, bytes: BTreeMap::new(), have: 0, since: Instant::ZERO }
     }
 
-    /// Takes a piece that came at `now`. Where it does not belong to those before it, or they are too many or too old, those
-    /// are dropped.
+    /// Takes a piece that arrived at `now`. If it does not fit to those before it, or they are too many or too old,
+    /// those are dropped.
     pub(super) fn take(&mut self, chunk: &Chunk<'_>, now: Instant) -> Taken {
         let Chunk { length, offset, bytes } = *chunk;
         let end = u64::from(offset) + bytes.len() as u64;
@@ -66,7 +66,7 @@ impl Pieces {
             if *offset != next {
                 return Taken { whole: None, dropped: true };
             }
-            // Not beyond `length`: that many bytes there are.
+            // This does not exceed `length`, the number of bytes received.
             next += bytes.len() as u32;
         }
         Taken { whole: Some(pieces.into_values().collect::<Vec<_>>().concat()), dropped }
@@ -78,19 +78,19 @@ impl Pieces {
         self.have -= before.map_or(0, |before| before.len() as u64);
     }
 
-    /// Drops what there is; whether there was anything.
+    /// Drops the pieces. Returns `true` if there were any.
     fn begin_anew(&mut self, length: u32, now: Instant) -> bool {
         let had = self.have > 0;
         *self = Self { length, since: now, ..Self::new(self.most) };
         had
     }
 
-    /// How much came, of how much \[B\].
+    /// Returns the number of bytes received, and the length of the whole \[B\].
     pub(super) const fn progress(&self) -> (u64, u32) {
         (self.have, self.length)
     }
 
-    /// Bytes and pieces that are kept.
+    /// Returns the numbers of bytes and pieces stored.
     #[cfg(test)]
     fn size(&self) -> (usize, usize) {
         (self.bytes.values().map(Vec::capacity).sum(), self.bytes.len())
@@ -146,7 +146,7 @@ mod tests {
         let mut pieces = Pieces::new(MOST);
         let mut dropped = 0;
         for number in 0..100_000 {
-            // Never the last: it is no whole.
+            // The last piece is never sent, so there is no whole.
             let offset = number * 7 % (MOST - 1);
             dropped += u32::from(pieces.take(&Chunk { length: MOST, offset, bytes: b"x" }, Instant::ZERO).dropped);
             let (bytes, count) = pieces.size();

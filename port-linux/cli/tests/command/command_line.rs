@@ -1,4 +1,4 @@
-//! What scripts rely on: exit codes, where text goes, and what `decode` prints.
+//! Tests of the behaviour that scripts rely on: exit codes, the output streams, and the output of `decode`.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -136,14 +136,14 @@ fn decode_prints_datagrams_of_fri_in_either_direction() {
         lines[1]
     );
 
-    // The second header names a measurement: told with the place, after what came before it.
+    // The second header names a measurement; the error names its position, after the output of everything before it.
     stream[size + 6..size + 8].copy_from_slice(&0x2006_u16.to_le_bytes());
     let output = outrigger(&["decode", "--port", "fri", "-"], &stream);
     assert_eq!((output.status.code(), text(&output.stdout).lines().count()), (Some(1), 1));
     assert!(text(&output.stderr).contains("byte 920: in the message that starts at byte 916"));
 }
 
-/// What a controller sends after a set-up of two outputs: the reply, and data twice.
+/// The packages that a controller sends after a set-up of two outputs: the reply, and data twice.
 const RTDE: &[u8] = b"\0\x04V\x01\0\x10O\x01DOUBLE,INT32\0\x10U\x01\x3f\xf8\0\0\0\0\0\0\0\0\0\x07\0\x10U\x01\x40\0\0\0\0\0\0\0\xff\xff\xff\xff";
 
 fn decode_rtde(recipe: Option<&str>, bytes: &[u8]) -> Result<Vec<String>, String> {

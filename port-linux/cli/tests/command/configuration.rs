@@ -1,4 +1,4 @@
-//! `check-config`, and what other commands say of a configuration before they connect anywhere.
+//! Tests of `check-config`, and of the messages of other commands about a configuration before they connect anywhere.
 
 use std::path::{Path, PathBuf};
 
@@ -52,7 +52,7 @@ fn check_config_names_every_problem_with_file_line_and_nearest_name() {
         "{lines:#?}"
     );
 }
-/// A file with a sensor that anybody can send to.
+/// Returns a file with a sensor that accepts datagrams from any address.
 fn open_to_anybody(name: &str, more: &str) -> String {
     let file = folder(name).join(name);
     let text = "robot.address = \"127.0.0.1\"\nlaw = { kind = \"standoff\", source = \"d\", distance = 0.05 }\n\

@@ -1,4 +1,4 @@
-//! What the documentation shows is what the program takes.
+//! Checks that the program accepts what the documentation shows.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use outrigger_emulated::require::committed;
 use outrigger_wire::checksum::crc32;
 use outrigger_wire::sensor::{DATAGRAM_MAX, FRAME_MAX, LINE_MAX, Reading, SampleValue};
 
-/// The pages with every key of a file beside a controller of Universal Robots.
+/// The pages with every key of a file for a controller of Universal Robots.
 const PAGES: [&str; 2] = ["configuration.md", "expert-examples.md"];
 
 fn page(name: &str) -> String {
@@ -22,7 +22,7 @@ fn docs() -> PathBuf {
 
 #[test]
 fn every_configuration_in_the_documentation_is_valid() {
-    // One for each law, two of boards, and a program that somebody else brings.
+    // One example for each law, two of boards, and one with a program of the user.
     let count = LawKind::ALL.len() + 3;
     for (page, count) in [("configuration.md", count), ("expert-examples.md", count), ("kuka-lwr.md", 3)] {
         let text = std::fs::read_to_string(docs().join(page)).expect("the page");
@@ -36,7 +36,7 @@ fn every_configuration_in_the_documentation_is_valid() {
     }
 }
 
-/// The pages show every key once: what a reader does not find there does not exist.
+/// Checks that the pages show every key, because readers assume that a key that is not shown does not exist.
 #[test]
 fn every_key_that_is_taken_stands_in_the_documentation() {
     let page = PAGES.map(page).concat();
@@ -88,7 +88,7 @@ fn every_key_that_is_taken_stands_in_the_documentation() {
         let unknown = problems.iter().find(|problem| problem.found == "an unknown key").expect("it is said");
         let known = unknown.expected.split('?').next().unwrap_or_default();
         for key in known.split('`').skip(1).step_by(2) {
-            // As an assignment, as a table, or by name in a comment.
+            // A key may be shown as an assignment, as a table, or by name in a comment.
             let shown = page.lines().any(|line| {
                 line.trim_start_matches('[').starts_with(&format!("{key} ="))
                     || line.starts_with(&format!("[{key}]"))
@@ -108,7 +108,7 @@ fn every_key_that_is_taken_stands_in_the_documentation() {
     }
 }
 
-/// What the page calls a default is one, on controllers of 2 ms.
+/// Checks that the defaults in the page are the program's, on controllers of 2 ms.
 #[test]
 fn the_defaults_in_the_documentation_are_the_defaults() {
     let absent =
@@ -116,7 +116,7 @@ fn the_defaults_in_the_documentation_are_the_defaults() {
     for page in PAGES.map(page) {
         let example =
             page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("the first example");
-        // Comments that begin with another default, or with none, say that the value shown is an example.
+        // Comments that begin with another default, or with none, mark a value that is an example.
         let defaults: Vec<_> =
             example.lines().filter(|line| !line.contains("# none") && !line.contains("# 1.0;")).collect();
         let shown = Configuration::parse(&defaults.join("\n")).expect("valid").control.engine();
@@ -132,8 +132,8 @@ fn the_defaults_in_the_documentation_are_the_defaults() {
     }
 }
 
-/// Returns whether a comment says that the value shown is not the default: `required`, `none`, or another value before a
-/// semicolon.
+/// Returns `true` if a comment says that the value shown is not the default: `required`, `none`, or another value
+/// before a semicolon.
 fn names_another_default(comment: &str) -> bool {
     let comment = comment.trim();
     let first = comment.split([' ', ';', ':', ',']).next().unwrap_or_default();
@@ -144,7 +144,7 @@ fn names_another_default(comment: &str) -> bool {
     matches!(first, "required" | "none" | "needed") || is_value
 }
 
-/// The page says: "Every other key below shows its default, unless the comment says otherwise."
+/// Checks the statement of the page: "Every other key below shows its default, unless the comment says otherwise."
 #[test]
 fn a_key_whose_comment_names_no_other_default_shows_its_default() {
     let page = PAGES.map(page).concat();
@@ -156,7 +156,7 @@ fn a_key_whose_comment_names_no_other_default_shows_its_default() {
         let mut table = "";
         for (n, line) in lines.iter().enumerate() {
             table = if line.starts_with('[') { line } else { table };
-            // Their defaults follow the controller's period: see the test above.
+            // The defaults of these keys depend on the controller's period: see the test above.
             if table.starts_with("[session") {
                 continue;
             }
@@ -173,7 +173,7 @@ fn a_key_whose_comment_names_no_other_default_shows_its_default() {
     assert_eq!(wrong, [""; 0]);
 }
 
-/// What is claimed names where it does not hold, as long as it does not.
+/// Checks that claims in the pages name their exceptions, as long as those exist.
 #[test]
 fn claims_name_their_exceptions() {
     let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -183,25 +183,26 @@ fn claims_name_their_exceptions() {
     };
     let (readme, changes, architecture) = (page("README.md"), page("CHANGELOG.md"), page("ARCHITECTURE.md"));
 
-    // The link proof is made at these levels, and at z it does not hold.
+    // The link proof is made at these optimization levels, and does not hold at z.
     let (ci, probe) = (page(".ci/run"), page("tests/thumb/Cargo.toml"));
     assert!(ci.contains("for profile in release small; do") && probe.contains("\"release\" opt-level = \"z\""));
     assert!(readme.contains("without reachable panics in builds at opt-level 3 or s"));
     assert!(!readme.contains("without panics") && !readme.contains("every message"));
     assert!(readme.contains("What stays raw bytes"));
 
-    // What the interpreter runs stands on a page of its own.
+    // A separate page lists what the interpreter runs.
     assert!(
         !readme.contains("does what a controller does")
             && readme.contains("(tests/sim/docs/fidelity.md) lists what it runs")
     );
-    // While it commands by text, the next text ends whatever another client has started: nothing shows that it was there.
+    // While a run commands by text, the next text ends a program that another client has started, and nothing shows
+    // that it ran.
     assert!(page("SECURITY.md").contains("On the text path it does not see another program while it commands"));
     assert!(!page("boards/BRINGUP.md").contains("*Measured on hardware*"));
-    // A force source takes the place of the controller's own sensor for a program that asks for it.
+    // A force source replaces the controller's own sensor only for a program that requests it.
     assert!(!page("port-linux/docs/ros2.md").contains("a force mode takes the controller's own"));
 
-    // A board is a folder that says what it is compiled for.
+    // A folder of boards that configures its compilation target is a board.
     let boards = std::fs::read_dir(top.join("boards")).expect("boards").map(|entry| entry.expect("a folder").path());
     let ports = boards.filter(|board| board.join(".cargo").is_dir()).map(|board| board.join("src/ports.rs"));
     let ports: Vec<_> = ports.map(|ports| std::fs::read_to_string(ports).expect("its ports")).collect();
@@ -209,7 +210,7 @@ fn claims_name_their_exceptions() {
     let wired = ports.iter().any(|ports| !ports.contains("i2c: 0") || !ports.contains("spi: 0"));
     assert_ne!(wired, changes.contains("which no board wires up yet"));
 
-    // As long as nobody had them.
+    // These claims are checked as long as the programs were not available.
     let tried = !changes.contains("Foxglove and PlotJuggler were not at hand");
     assert_ne!(tried, page("port-linux/docs/recording.md").contains("**Foxglove** (not tried"));
 
@@ -220,7 +221,7 @@ fn claims_name_their_exceptions() {
     );
 }
 
-/// The worked example: a reading, step by step to its frame.
+/// Checks the worked example: a reading, step by step to its frame.
 #[test]
 fn the_bytes_in_the_documentation_of_sensors_are_those_of_the_program() {
     let page = std::fs::read_to_string(docs().join("sensors.md")).expect("the page");
@@ -243,7 +244,8 @@ fn the_bytes_in_the_documentation_of_sensors_are_those_of_the_program() {
     assert!(page.contains(&format!("no frame is longer than {FRAME_MAX} bytes")));
 }
 
-/// The page of reasons has each with the words that the program has for it; `OUTRIGGER_BLESS=1` writes them anew.
+/// Checks that the page of reasons lists each reason with the program's text for it; `OUTRIGGER_BLESS=1` writes them
+/// anew.
 #[test]
 fn every_reason_stands_on_its_page_with_its_words() {
     let page = std::fs::read_to_string(docs().join("stops.md")).expect("the page");
@@ -253,7 +255,7 @@ fn every_reason_stands_on_its_page_with_its_words() {
     committed::hold("port-linux/docs/stops.md", &expected);
 }
 
-/// The number of lines of an example, without empty ones and comments.
+/// Returns the number of lines of an example, without empty ones and comments.
 fn own_lines(name: &str) -> usize {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(name);
     let text = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));

@@ -1,4 +1,4 @@
-//! Arguments of the library's front door that are rejected before anything is opened.
+//! Tests that the library rejects invalid arguments before anything is opened.
 
 use outrigger::{Checkpoint, Duration, Failure, JointVelocities, Law, Reason, Robot, Samples, Sensor, State};
 

@@ -1,4 +1,5 @@
-//! Manual pages and completions say what `--help` says, and the packaged unit starts what there is.
+//! Checks that manual pages and completions contain what `--help` contains, and that the packaged unit starts
+//! commands that exist.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -10,21 +11,21 @@ fn said(arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("text")
 }
 
-/// Names of what `help` lists as commands.
+/// Returns the names that `help` lists as commands.
 fn commands(help: &str) -> Vec<String> {
     let list = help.split("Commands:\n").nth(1).unwrap_or_default().lines().take_while(|line| !line.is_empty());
     let names = list.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
     names.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help").map(str::to_owned).collect()
 }
 
-/// Long options that `help` lists.
+/// Returns the long options that `help` lists.
 fn options(help: &str) -> BTreeSet<String> {
     let lines = help.lines().map(str::trim_start).filter(|line| line.starts_with('-'));
     let words = lines.flat_map(|line| line.split([' ', ',', '=', '[']).take(3));
     words.filter(|word| word.starts_with("--") && word.len() > 2).map(str::to_owned).collect()
 }
 
-/// Every command below `path`, each with its words.
+/// Returns every command below `path`, each with its arguments and its help.
 fn all(path: &[String]) -> Vec<(Vec<String>, String)> {
     let words: Vec<&str> = path.iter().map(String::as_str).chain(["--help"]).collect();
     let help = said(&words);

@@ -1,13 +1,14 @@
-//! What `check-config` says of every path of commands, held against what was measured on the simulated controller.
+//! Compares what `check-config` prints about every path of commands with the measurements on the simulated
+//! controller.
 
 use outrigger_core::engine::ur::{CommandPath, Orders};
 
 use super::command_line::{folder, outrigger, text};
 
-/// Made by the same code that measures, `tests/simulated/tables/paths/kill.rs`.
+/// The table made by the code that measures, `tests/simulated/tables/paths/kill.rs`.
 const MEASURED: &str = include_str!("../../../../tests/tables/paths.md");
 
-/// Every way, as it is called in both tables.
+/// Returns every path, with its name in both tables.
 fn ways() -> impl Iterator<Item = (String, CommandPath, Orders)> {
     CommandPath::WORDS.iter().flat_map(|(word, path)| {
         let registers = path.can_use_registers().then(|| (format!("{word}, registers"), *path, Orders::Registers));
@@ -15,7 +16,7 @@ fn ways() -> impl Iterator<Item = (String, CommandPath, Orders)> {
     })
 }
 
-/// Software, path, and the worst case \[rad\] of each row of the table.
+/// Returns software, path, and the worst case \[rad\] of each row of the table.
 fn measured() -> Vec<(&'static str, &'static str, &'static str)> {
     let mut rows = vec![];
     for line in MEASURED.lines() {
@@ -29,7 +30,8 @@ fn measured() -> Vec<(&'static str, &'static str, &'static str)> {
     rows
 }
 
-/// Lines of the table in what `check-config` says of this software, with this way configured and the arm as fast as in the measurement.
+/// Returns the lines of the table that `check-config` prints for this software, with this path configured and the arm
+/// as fast as in the measurement.
 fn checked(software: &str, path: CommandPath, orders: Orders) -> Vec<String> {
     let (path, orders) = (path.name(), if orders == Orders::Registers { "registers" } else { "socket" });
     let file = folder("paths").join(format!("{software}-{path}-{orders}.toml"));
@@ -57,8 +59,8 @@ fn check_config_says_of_every_path_what_the_simulated_arm_keeps() {
         for ((word, path, _), line) in ways().zip(&lines) {
             let line = line.trim_start_matches("* ");
             assert!(line.starts_with(&format!("{word} ")), "{line}");
-            // Between its moves the player takes joint speeds, and it ends like the program that does nothing else; so do torques, within
-            // the same limits of speed.
+            // Between its motions the player accepts joint speeds, and then ends like the program that does nothing
+            // else; so does the path of torques, within the same speed limits.
             let measured_as = match word.as_str() {
                 "player" | "reverse-torque" => "reverse-speedj",
                 "external-torque" => "external-control",

@@ -1,11 +1,11 @@
-//! Command lines and files that every command rejects before it connects anywhere: exit code and message.
+//! Tests of command lines and files that every command rejects before it connects anywhere: exit code and message.
 
 use std::fmt::Write as _;
 use std::path::Path;
 
 use super::command_line::{folder, outrigger, text};
 
-/// An address at which nothing is asked.
+/// An address to which nothing is sent.
 const ROBOT: &str = "127.0.0.1:40000";
 
 fn file(folder: &Path, name: &str, contents: &str) -> String {
@@ -14,7 +14,8 @@ fn file(folder: &Path, name: &str, contents: &str) -> String {
     path.to_str().expect("UTF-8").to_owned()
 }
 
-/// Runs the program with these arguments, and expects this exit code and a message on standard error that contains `expected`.
+/// Runs the program with these arguments, and expects this exit code and a message on standard error that contains
+/// `expected`.
 fn refused(arguments: &[&str], code: i32, expected: &str) {
     let output = outrigger(arguments, b"");
     let error = text(&output.stderr);
@@ -123,7 +124,7 @@ fn a_program_without_a_statement_is_bad_input() {
     assert_eq!((output.status.code(), complaint), (Some(1), "outrigger: -: there is no statement in it\n"));
 }
 
-/// A motion there and back for joints that stand at `home`, in so many seconds.
+/// Returns a motion there and back for joints at the positions `home`, in this many seconds.
 fn swing(home: &[f64], seconds: f64) -> String {
     let mut table = String::new();
     for number in 0..=100 {

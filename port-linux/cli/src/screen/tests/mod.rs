@@ -230,7 +230,7 @@ fn what_became_of_states_by_rtde_is_not_cut_at_80_columns() {
         let rows = drawn("monitor", Some(beside_ur(Some((counts, cadence)))), columns, 24);
         shows(&rows, &["RTDE: skips 12, delays 3, repeats 7", "states 123456", "own stalls 0", "event 19"]);
     }
-    // A text that is too long even for that continues in the next row.
+    // The longest counts are too long even for that, and continue in the next row.
     let cadence = Cadence { missing: 1_234_567, late: 89_012, repeated: 345_678, ..Cadence::default() };
     shows(&drawn("monitor", Some(beside_ur(Some((counts, cadence)))), 80, 24), &["skips 1234567", "repeats 345678"]);
 }

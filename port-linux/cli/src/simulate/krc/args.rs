@@ -73,7 +73,7 @@ fn parse_period(text: &str) -> Result<u64, String> {
     whole.ok_or_else(|| "FRI's periods are whole milliseconds, 1 to 100".into())
 }
 
-/// Returns the value with this name among `named`.
+/// Returns the value that has the name `name` among `named`.
 fn by_name<T: Copy>(name: &str, named: &[(T, &'static str)]) -> Result<T, String> {
     named.iter().find(|(_, known)| *known == name).map(|(value, _)| *value).ok_or_else(|| {
         let names: Vec<_> = named.iter().map(|(_, name)| *name).collect();

@@ -105,7 +105,7 @@ fn settings_in_words(measures: &Measures, values: usize, written: Written) -> St
 struct Counts {
     sent: u64,
     bytes: u64,
-    /// Of the messages sent, those that the script replaced by garbage, and below it those with a changed bit.
+    /// Messages sent in which the script put garbage, and below it those with a changed bit.
     garbage: u64,
     hurt: u64,
     /// Messages not sent because of the script, or because nothing was ahead.

@@ -30,11 +30,11 @@ enum End {
 /// The outcome of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Offered {
-    /// The message was sent, or will be.
+    /// Sent, or queued to be sent.
     Taken,
-    /// There was no room, because an earlier message has not been sent.
+    /// No room, because an earlier message has not been sent.
     Full,
-    /// There is no receiver.
+    /// No receiver.
     Unheard,
 }
 
@@ -164,7 +164,7 @@ impl Wire {
             }
         }
         if self.is_hung_up() {
-            // Who comes next has heard nothing of its beginning.
+            // The next receiver has not received the beginning of the message.
             self.rest.clear();
         }
         if self.rest.is_empty() || !self.is_writable() {
