@@ -1,7 +1,7 @@
 //! Runs a custom law beside a UR: the last joint turns until a distance sensor reads 50 mm.
 //!
 //! ```text
-//! cargo run --release -- sim ur                                  a controller, or a real one and its address behind the --
+//! cargo run --release -- sim ur                                  a controller; or use the address of a real one below
 //! cargo run --release -p outrigger --example follow_ur -- 127.0.0.1
 //! while sleep 0.02; do echo 0.055; done > /dev/udp/127.0.0.1/5005     a sensor (bash)
 //! ```

@@ -17,7 +17,7 @@ pub(crate) struct ControllerArgs {
     /// Kind of controller, as robot.kind of a configuration: ur or krc (KUKA, Fast Research Interface)
     #[arg(long, value_name = "KIND", default_value = "ur")]
     kind: Kind,
-    /// With --kind krc: where its measurements arrive; default 0.0.0.0:49938
+    /// With --kind krc: address to which it sends its measurements; default 0.0.0.0:49938
     #[arg(long, value_name = "ADDR:PORT", value_parser = parse_socket)]
     listen: Option<SocketAddr>,
 }
@@ -172,7 +172,7 @@ pub(crate) struct RecordArgs {
     /// End after this many seconds
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub seconds: Option<u64>,
-    /// Do not compress: for readers without LZ4
+    /// Write without compression, for readers without LZ4
     #[arg(long)]
     pub uncompressed: bool,
     /// One JSON object per line instead of text

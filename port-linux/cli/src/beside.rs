@@ -158,7 +158,7 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Outcome {
             let mut config = engine.map_or(looking, ur::judging_as);
             config.peer.model = args.model.or(config.peer.model);
             config.peer.connect.states = args.states.unwrap_or(config.peer.connect.states);
-            // No program is awaited during the check, but the statements are about the path that will be used.
+            // No program is awaited during the check, but the verdict is for the path that the configuration selects.
             let mut judged = config;
             if let Some(engine) = engine {
                 (judged.peer.path, judged.peer.program) = (engine.peer.path, engine.peer.program);

@@ -231,7 +231,7 @@ impl Standing {
         }
     }
 
-    /// Checks that the side that makes motions can do this, in whatever mode.
+    /// Checks that the side that generates motions supports the command, regardless of the mode.
     fn can_make(&self, command: Command, by: Makes) -> Result<(), Rejection> {
         match (command, by) {
             (Command::Follow, Makes::Law { follows: false, .. }) => Err(Rejection::NoJointLaw),

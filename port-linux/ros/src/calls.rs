@@ -291,7 +291,8 @@ fn set_payload(bytes: &[u8], distro: Distro) -> Result<Write, Refused> {
     };
     let center: [f64; 3] = center.into();
     let center = center.map(|value| value as f32);
-    // Read as another layout, a mass in double precision is a mass of 0 where its last digits are 0.
+    // Detects a newer layout with the mass in double precision: if its last digits are 0, the single-precision mass
+    // reads as 0.
     let newer = bytes.get(4..12).and_then(|eight| eight.try_into().ok()).map_or(0.0, f64::from_le_bytes);
     if mass == 0.0 && bytes.len() > 4 + SHORT && distro < Distro::Rolling && (0.001..1000.0).contains(&newer) {
         return wrong(
@@ -300,7 +301,7 @@ fn set_payload(bytes: &[u8], distro: Distro) -> Result<Write, Refused> {
             format!("{newer} kg in double"),
         );
     }
-    // Read as another layout, any other mass is next to nothing, or more than any arm carries.
+    // Detects any other mass in another layout: it reads as nearly zero, or as more than any arm carries.
     let is_one = mass == 0.0 || MASSES.contains(&mass);
     if !(is_one && center.iter().all(|value| value.is_finite() && value.abs() <= 4.0)) {
         let found = format!("{mass} kg at {center:?}");
@@ -344,7 +345,7 @@ fn gravity(request: &SetGravityRequest, frames: Frames<'_>) -> Result<Write, Ref
     if !norm.is_finite() || norm < 1e-3 {
         return wrong("gravity.vector", "a direction", format!("{vector:?}"));
     }
-    // The controller takes the acceleration that the base feels, which points the other way.
+    // The controller expects the acceleration that the base experiences, which has the opposite direction.
     Ok(Write::Gravity(outer.rotation.apply(vector.map(|v| (-v / norm * GRAVITY_OF_EARTH) as f32))))
 }
 
@@ -379,7 +380,7 @@ fn force(request: &SetForceModeRequest, frames: Frames<'_>) -> Result<ForceMode,
     };
     let Frame { position, rotation } = outer.then(&inner);
     let mode = ForceMode {
-        // The controller takes it in the base, and keeps it there.
+        // The controller takes the frame in the base, and keeps it fixed there.
         task_frame: Pose { position, rotation: rotation.to_vector() },
         selection,
         wrench: Wrench { force: three(wrench.force.into()), torque: three(wrench.torque.into()) },

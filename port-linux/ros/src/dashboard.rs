@@ -366,7 +366,7 @@ fn raw(query: &str) -> Asked {
         let ends = rest.is_empty() || rest.starts_with(' ');
         (ends && words.eq_ignore_ascii_case(kind.words())).then(|| (*kind, rest.trim()))
     };
-    // `load installation` begins as `load` does.
+    // The longest match is taken, because `load installation` begins like `load`.
     let found = RequestKind::ALL.iter().filter_map(rest).max_by_key(|(kind, _)| kind.words().len());
     let Some((kind, rest)) = found else {
         return wrong("query", "a request of the dashboard that is known here", format!("'{query}'"));

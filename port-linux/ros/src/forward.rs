@@ -256,7 +256,7 @@ mod tests {
         for length in 0..whole.len() {
             assert!(said(&whole[..length]).starts_with("std_msgs/msg/Float64MultiArray: "), "{length}");
         }
-        // 4 294 967 295 dimensions, and as many numbers.
+        // A count of 4 294 967 295 dimensions, and of as many numbers.
         for at in [4, 12] {
             let mut absurd = whole.clone();
             absurd[at..at + 4].fill(0xff);

@@ -19,7 +19,7 @@ use crate::readings::{Port as Source, Readings};
 const PUSH: [f64; 6] = [-20.0, 5.0, 7.0, 0.3, -0.2, 0.1];
 const NAMES: [&str; 4] = ["actual_TCP_force", "target_TCP_pose", "tcp_offset", "ft_raw_wrench"];
 
-/// Tool offsets with and without a lever, straight and turned.
+/// Tool offsets with and without a lever arm, straight and rotated.
 const TOOLS: [[f64; 6]; 3] =
     [[0.0; 6], [0.1, 0.0, 0.2, 0.0, std::f64::consts::FRAC_PI_2, 0.0], [-0.05, 0.12, 0.3, 0.4, -1.1, 2.0]];
 
@@ -109,7 +109,7 @@ fn a_force_at_the_tool_is_published_there_on_every_generation() {
 fn the_raw_value_of_the_sensor_is_the_same_force_about_the_flange() {
     for tcp in TOOLS {
         let (values, tool) = pushed(SoftwareVersion::new(5, 15), tcp, &NAMES);
-        // Along the flange's axes: as if the flange were the base.
+        // The flange's axes are used as if the flange were the base.
         same(wrench_at_tool(values[3], tcp, tcp), expected(tool), &format!("{tcp:?}"));
     }
 }

@@ -62,7 +62,7 @@ pub(crate) struct AskArgs {
     /// With a board: the file with the key that is stored on it, or compiled into its firmware
     #[arg(long, value_name = "FILE")]
     pub key_file: Option<PathBuf>,
-    /// With freedrive and force: end it after this long; default: it is renewed until this command ends
+    /// With freedrive and force: time after which to end it; default: it is renewed until this command ends
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub seconds: Option<u64>,
     /// With request and resume: stay until the arm is commanded; with release: until it is at rest

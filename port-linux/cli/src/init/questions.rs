@@ -115,7 +115,7 @@ impl Questions {
             return Err(nobody());
         }
         let mut out = stdout();
-        // If the terminal cannot be written, nobody can read the question.
+        // If writing to the terminal fails, there is nobody to answer.
         writeln!(out, "\n{text}").map_err(|_| nobody())?;
         for _ in 0..ATTEMPTS {
             write!(out, "[{default}] ").and_then(|()| out.flush()).map_err(|_| nobody())?;

@@ -41,8 +41,8 @@ const PAGES: u16 = Page::ALL.len() as u16;
 
 /// The number of events kept.
 const EVENTS: usize = 100;
-/// The smallest number of rows of the panel of events, and below it the number of rows of the screen from which on it
-/// applies. On a smaller screen the panel has one row less.
+/// The smallest number of rows of the panel of events, and below it the number of rows for page and events from which
+/// on it applies. With fewer rows the panel has one row less.
 const EVENTS_LEAST: u16 = 4;
 const SMALL: u16 = 16;
 /// The command whose view takes requests, releases and acknowledgements.

@@ -67,7 +67,7 @@ pub(crate) struct SimUrArgs {
     /// Program or installation whose safety settings wait for a confirmation; may be repeated
     #[arg(long, value_name = "NAME", value_parser = parse_file)]
     pub unconfirmed: Vec<String>,
-    /// Port of the Robot API (PolyScope X); default: 80, with a port base B + 16
+    /// Port of the Robot API (PolyScope X); default: 80, or B + 16 with port base B
     #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
     pub robot_api_port: Option<u16>,
     /// Service that is switched off: dashboard, primary, secondary, realtime, rtde, interpreter or robot-api; may be

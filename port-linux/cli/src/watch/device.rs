@@ -55,7 +55,7 @@ pub(super) struct Device {
     intervals: Vec<Bin>,
     sensors: outrigger_wire::sensor::Figures,
     troubles: [Option<String>; LinkId::MOST],
-    /// The data that the board received from the robot's address.
+    /// The traffic from the robot's address, as the board counts it.
     robot_heard: LinkActivity,
     /// The outcome of the line for the brakes.
     brakes: Option<String>,

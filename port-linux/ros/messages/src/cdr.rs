@@ -41,7 +41,7 @@ pub enum CdrError {
 pub fn encode<M: Message>(message: &M) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(256);
     bytes.extend_from_slice(&ENCAPSULATION);
-    // Neither a vector nor a message of fixed shape refuses anything.
+    // Writing to a vector cannot fail, and neither can a message of fixed shape.
     let _ = cdr_encoding::to_writer::<M, LittleEndian, _>(&mut bytes, message);
     bytes
 }
@@ -118,7 +118,7 @@ mod tests {
             let error = decode::<JointState>(&whole[..length]).expect_err("it ends early");
             assert!(error.to_string().starts_with("sensor_msgs/msg/JointState: "), "{error}");
         }
-        // 4 294 967 295 names, and a name as long as that.
+        // A count of 4 294 967 295 names, and a name of that length.
         for at in [18, 22] {
             let mut absurd = whole.clone();
             absurd[at..at + 4].fill(0xff);

@@ -217,7 +217,8 @@ mod tests {
 
     #[test]
     fn fields_stand_in_the_order_of_their_definitions() {
-        // Flags behind a text are not aligned; a number or the length of a text is, from the end of the encapsulation.
+        // A flag after a text is not aligned. A number or the length of a text is aligned, counted from the end of
+        // the encapsulation.
         has(&LoadResponse { answer: ok(), success: true }, &[&OK, &[1]]);
         has(&SetUserRoleResponse { success: true, answer: ok() }, &[&[1, 0, 0, 0], &OK]);
         has(&IsProgramRunningResponse { answer: ok(), program_running: true, success: false }, &[&OK, &[1], &[0]]);

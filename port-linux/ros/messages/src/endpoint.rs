@@ -82,7 +82,7 @@ pub enum When {
     Commanded,
     /// On each change, and once at the start.
     Change,
-    /// On each change while the arm has power, and once when power comes on.
+    /// On each change while the arm has power, and once when it first has power.
     PoweredChange,
     /// Ten times a second.
     Tenth,

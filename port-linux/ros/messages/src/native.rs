@@ -133,11 +133,12 @@ mod tests {
     #[test]
     fn fields_lie_where_cdr_puts_them() {
         let header = Header { stamp: Time { sec: 1, nanosec: 2 }, frame_id: String::new() };
-        // Encapsulation 4, stamp 8, a name of no letters 4 + 1: eight bytes wide begin at 16.
+        // Encapsulation 4, stamp 8, an empty name 4 + 1; values of eight bytes therefore begin at 16 after the
+        // encapsulation.
         let head = 4 + 8 + 4 + 1;
         let cycle = encode(&ControlCycle { header: header.clone(), data: 3 });
         assert_eq!((cycle.len(), cycle[4 + 16]), (4 + 16 + 8, 3));
-        // Arrays of a fixed length have no count before them, and bytes no gap.
+        // Arrays of fixed length have no count before them, and arrays of bytes no padding.
         let modes = encode(&JointMode { header: header.clone(), joint_modes: [253; 6], tool_mode: 255 });
         assert_eq!(modes[head..], [253, 253, 253, 253, 253, 253, 255]);
         let levels = encode(&DigitalPort { header, data: vec![true, false] });

@@ -92,8 +92,8 @@ impl Page {
     }
 }
 
-/// Returns one row that shows, as far as it fits, whether this program may move the arm, the obstacles, and the age
-/// of the values.
+/// Returns one row that shows, as far as it fits, whether this program may move the arm, what prevents that, and the
+/// age of the values.
 fn standing(snapshot: &Snapshot, width: u16) -> Line<'static> {
     let mut parts = vec![];
     parts.extend(snapshot.overrides_pendant.then(|| Standing::Doubtful.says("pendant stop unseen")));

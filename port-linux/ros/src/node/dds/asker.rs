@@ -3,9 +3,9 @@
 //! | implementation | names the client and the request | the answer carries |
 //! |---|---|---|
 //! | Fast DDS | beside the message, by the related identity | the same as its related identity |
-//! | RustDDS in the mapping *enhanced* (`ros2-client`) | nowhere: the request's own identity is meant | the same as its related identity |
+//! | RustDDS, *enhanced* mapping (`ros2-client`) | nowhere: its own identity counts | it, as the related identity |
 //! | Cyclone DDS | in 16 bytes before the message, and nothing beside it | these 16 bytes |
-//! | RustDDS in the mapping of Cyclone DDS (`ros2-client`) | in both places | these 16 bytes |
+//! | RustDDS, mapping of Cyclone DDS (`ros2-client`) | in both places | these 16 bytes |
 
 use outrigger_ros2_messages::cdr::ENCAPSULATION;
 use rustdds::rpc::SampleIdentity;
