@@ -247,8 +247,8 @@ impl Rig<'_> {
     }
 }
 
-/// The longest pause in two seconds of several machines \[ms\]: one for the usual limits, one for the widest, and one
-/// with time slowed as far as possible.
+/// The longest pause of each of three computers within two seconds \[ms\]. The first calls for the usual limits,
+/// the second for the widest limits, and the third for time slowed as far as possible.
 const MACHINES: [u64; 3] = [4, 30, 10_000];
 
 #[test]
