@@ -1,12 +1,13 @@
-//! What differs between software versions (`core/docs/protocol/ur-client-interfaces.md 3.1, 4.2, 5.4–5.6, 6`), asked by
-//! capability and decided by the whole version. Where the exact release is not known, the choice made here is said.
+//! The differences between software versions (`core/docs/protocol/ur-client-interfaces.md 3.1, 4.2, 5.4–5.6, 6`): one
+//! method per capability, decided by the whole version. Where the exact release is not known, the comment names the
+//! assumption.
 
 use std::time::Duration;
 
 use outrigger_wire::robot::{Generation, SoftwareVersion};
 use outrigger_wire::rtde;
 
-/// What follows a `speedj` whose time has passed and whose program has ended
+/// The behaviour after a `speedj` whose time has passed and whose program has ended
 /// (core/docs/protocol/ur-client-interfaces.md 5.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AfterT {
@@ -16,23 +17,24 @@ pub enum AfterT {
     Stops,
 }
 
-/// What an e-Series controller in local mode does with text (core/docs/protocol/ur-client-interfaces.md 5.6).
+/// The reaction of an e-Series controller in local mode to text from a client
+/// (core/docs/protocol/ur-client-interfaces.md 5.6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LocalMode {
-    /// Ignores it without a word (reports of 2019–2021).
+    /// Ignores it without a reply (reports of 2019–2021).
     Silent,
-    /// Closes the connection to 30002 that sent it (other reports of those years).
+    /// Closes the 30002 connection that sent it (other reports of those years).
     DropsSecondary,
-    /// Closes 30001 and 30002 on the switch to local, and answers text with error code 210.
+    /// Closes 30001 and 30002 when control switches to local, and answers text with error code 210.
     Code210,
 }
 
-/// Whether `speedj` needs its time.
+/// The meaning of the third argument of `speedj`, its time `t`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpeedJTime {
-    /// Third argument required; returns when it has passed *and* the speed is reached (1.x, 3.0).
+    /// Required; the call returns when the time has passed *and* the speed is reached (1.x, 3.0).
     Minimum,
-    /// Optional: with it, returns after it; without, when the speed is reached (3.1 on).
+    /// Optional: with it, the call returns after that time; without it, when the speed is reached (3.1 on).
     Optional,
 }
 
@@ -41,7 +43,7 @@ pub enum SpeedJTime {
 pub struct Firmware(pub SoftwareVersion);
 
 impl Firmware {
-    /// The generation.
+    /// Returns the generation of controllers that this software belongs to.
     #[must_use]
     pub fn generation(self) -> Generation {
         self.0.generation()
@@ -51,72 +53,74 @@ impl Firmware {
         self.0.at_least(major, minor)
     }
 
-    /// Control period: 8 ms up to CB3, 2 ms on e-Series.
+    /// Returns the control period: 8 ms up to CB3, 2 ms on e-Series.
     #[must_use]
     pub fn period(self) -> Duration {
         Duration::from_micros(self.generation().period_micros())
     }
 
-    /// How long before a control cycle text must have arrived to run in it. 8 ms controllers were measured to take what
-    /// comes within 3 ms of a state (core/docs/protocol/ur-client-interfaces.md 2.6); for e-Series the same share of
-    /// the cycle is assumed.
+    /// Returns how long before a control cycle text must have arrived to run in it. 8 ms controllers were measured to
+    /// run text that arrives within 3 ms of a state (core/docs/protocol/ur-client-interfaces.md 2.6); for e-Series
+    /// the same share of the cycle is assumed.
     #[must_use]
     pub fn intake(self) -> Duration {
         self.period() * 5 / 8
     }
 
-    /// Whether 30011, 30012 and 30013 exist: known from 3.10; earlier releases are unconfirmed and refuse here.
+    /// Returns whether 30011, 30012 and 30013 exist: known from 3.10. Earlier releases are unconfirmed; here their
+    /// ports refuse connections.
     #[must_use]
     pub fn read_only_ports(self) -> bool {
         self.at_least(3, 10)
     }
 
-    /// Whether programs have interpreter mode, and 30020 exists (`core/docs/protocol/ur-external-control.md 3`). That PolyScope
-    /// X has it is assumed.
+    /// Returns whether programs have interpreter mode and 30020 exists
+    /// (`core/docs/protocol/ur-external-control.md 3`). For PolyScope X this is assumed.
     #[must_use]
     pub fn interpreter_mode(self) -> bool {
         self.at_least(5, 10)
     }
 
-    /// Whether 30004 exists (`core/docs/protocol/ur-rtde.md 1`).
+    /// Returns whether 30004 exists (`core/docs/protocol/ur-rtde.md 1`).
     #[must_use]
     pub fn rtde(self) -> bool {
         self.at_least(3, 4)
     }
 
-    /// Bytes of names that one recipe may have (`core/docs/protocol/ur-rtde.md 2`): the guide's 2048, from 5.10 what a
-    /// package carries.
+    /// Returns the largest length of the variable names of one recipe \[bytes\] (`core/docs/protocol/ur-rtde.md 2`):
+    /// the guide's 2048, from 5.10 as much as one package holds.
     #[must_use]
     pub fn rtde_names(self) -> usize {
         if self.at_least(5, 10) { rtde::MAX_SIZE } else { rtde::MAX_NAMES }
     }
 
-    /// Whether 30002 opens with the version message (from 3.1).
+    /// Returns whether 30002 opens with the version message (from 3.1).
     #[must_use]
     pub fn version_on_secondary(self) -> bool {
         self.at_least(3, 1)
     }
 
-    /// Whether the version message carries a build number (documents: not up to 3.2; seen from 3.5).
+    /// Returns whether the version message contains a build number (documents: not up to 3.2; seen from 3.5).
     #[must_use]
     pub fn build_number(self) -> bool {
         self.at_least(3, 5)
     }
 
-    /// Whether the undocumented 24-byte robot message of type 12 follows the version (from 3.5).
+    /// Returns whether the undocumented 24-byte robot message of type 12 follows the version message (from 3.5).
     #[must_use]
     pub fn opens_with_type_12(self) -> bool {
         self.at_least(3, 5)
     }
 
-    /// Whether the internal message of type 24 follows (recorded on 3.10, not on 5.12 and 5.13).
+    /// Returns whether the internal message of type 24 follows the version message (recorded on 3.10, not on 5.12 and
+    /// 5.13).
     #[must_use]
     pub fn opens_with_type_24(self) -> bool {
         self.at_least(3, 10) && self.generation() == Generation::Cb3
     }
 
-    /// Types of the robot state message in the order they are sent; `first` after connecting
-    /// (core/docs/protocol/ur-client-interfaces.md 3.1).
+    /// Returns the types of the sub-packages of a robot state message in the order in which they are sent. `first`
+    /// selects the first message after connecting (core/docs/protocol/ur-client-interfaces.md 3.1).
     #[must_use]
     pub fn sub_packages(self, first: bool) -> &'static [u8] {
         match (self.generation(), first) {
@@ -137,96 +141,100 @@ impl Firmware {
         }
     }
 
-    /// Whether configuration data carries two more fields: some release of the newest e-Series and PolyScope X; X alone
-    /// is taken.
+    /// Returns whether configuration data have two more fields. Some releases of the newest e-Series and PolyScope X
+    /// have them; only PolyScope X is assumed to.
     #[must_use]
     pub fn long_configuration(self) -> bool {
         self.generation() == Generation::PolyScopeX
     }
 
-    /// Whether running programs are announced by key messages on 30001, and exceptions name line and column: from 3.14
-    /// on the CB series, where the vendor's tests of its client library rely on both
-    /// (core/docs/protocol/ur-client-interfaces.md 4.3); of older software that is not known.
+    /// Returns whether key messages on 30001 announce running programs, and exceptions contain line and column: from
+    /// 3.14 on the CB series, where the vendor's tests of its client library rely on both
+    /// (core/docs/protocol/ur-client-interfaces.md 4.3). Older software is not known.
     #[must_use]
     pub fn follows_programs(self) -> bool {
         self.at_least(3, 14)
     }
 
-    /// Returns whether safety modes and error codes on 30001 have the form that is documented from 5.9 on: the vendor's client library
-    /// reads no other, and its tests against 3.14 and 3.15 need it (core/docs/protocol/ur-client-interfaces.md 4.3).
+    /// Returns whether safety modes and error codes on 30001 have the form that is documented from 5.9 on. The
+    /// vendor's client library reads no other, and its tests against 3.14 and 3.15 need it
+    /// (core/docs/protocol/ur-client-interfaces.md 4.3).
     #[must_use]
     pub fn later_reports(self) -> bool {
         self.at_least(3, 14)
     }
 
-    /// Whether local and remote control are told apart.
+    /// Returns whether the controller distinguishes local and remote control.
     #[must_use]
     pub fn has_remote_control(self) -> bool {
         self.generation() >= Generation::ESeries
     }
 
-    /// Default treatment of text in local mode: 5.10, which brought switchable services, is taken as the change.
+    /// Returns the default reaction to text in local mode. Release 5.10, which introduced switchable services, is
+    /// assumed to be the change.
     #[must_use]
     pub fn local_mode(self) -> LocalMode {
         if self.at_least(5, 10) { LocalMode::Code210 } else { LocalMode::Silent }
     }
 
-    /// The meaning of `speedj`'s third argument.
+    /// Returns the meaning of `speedj`'s third argument.
     #[must_use]
     pub fn speedj_time(self) -> SpeedJTime {
         if self.at_least(3, 1) { SpeedJTime::Optional } else { SpeedJTime::Minimum }
     }
 
-    /// Whether the dashboard server exists (`core/docs/protocol/ur-dashboard.md 1`).
+    /// Returns whether the dashboard server exists (`core/docs/protocol/ur-dashboard.md 1`).
     #[must_use]
     pub fn dashboard(self) -> bool {
         self.generation() < Generation::PolyScopeX
     }
 
-    /// Whether the Robot API exists (`core/docs/protocol/ur-dashboard.md 6`).
+    /// Returns whether the Robot API exists (`core/docs/protocol/ur-dashboard.md 6`).
     #[must_use]
     pub fn robot_api(self) -> bool {
         self.at_least(10, 11)
     }
 
-    /// Whether the operator can switch services off (`core/docs/protocol/ur-client-interfaces.md 5.6`).
+    /// Returns whether the operator can switch services off (`core/docs/protocol/ur-client-interfaces.md 5.6`).
     #[must_use]
     pub fn has_service_switches(self) -> bool {
         self.at_least(5, 10)
     }
 
-    /// Whether the dashboard answers operations when they are over (from 3.3), not at once.
+    /// Returns whether the dashboard answers an operation when it has finished (from 3.3) instead of at once.
     #[must_use]
     pub fn dashboard_waits(self) -> bool {
         self.at_least(3, 3)
     }
 
-    /// Whether loading a program waits for its installation, and `play` tells when it failed (from 3.4).
+    /// Returns whether loading a program waits for its installation, and the reply to `play` reports a failure (from
+    /// 3.4).
     #[must_use]
     pub fn dashboard_tells_failures(self) -> bool {
         self.at_least(3, 4)
     }
 
-    /// Default of what follows the end of a `speedj` program that gave its time.
+    /// Returns the default behaviour after the end of a `speedj` program that set its time.
     #[must_use]
     pub fn after_t(self) -> AfterT {
         if self.at_least(3, 5) { AfterT::Stops } else { AfterT::KeepsMoving }
     }
 
-    /// Whether leaving out `t` makes the streamed velocity sag between commands (from 3.3).
+    /// Returns whether the velocity of streamed `speedj` commands drops between commands if they leave out `t` (from
+    /// 3.3).
     #[must_use]
     pub fn stops_without_t(self) -> bool {
         self.at_least(3, 3)
     }
 
-    /// Whether `stopj` obeys its deceleration (from 3.2).
+    /// Returns whether `stopj` obeys its deceleration argument (from 3.2).
     #[must_use]
     pub fn stopj_obeys_deceleration(self) -> bool {
         self.at_least(3, 2)
     }
 
-    /// Whether a client's force sensor has the right sign of its torques, and `ft_rtde_input_enable` exists: from 3.14.1 and
-    /// 5.9.1 (`core/docs/protocol/ur-rtde.md 7`).
+    /// Returns whether torques of a client's force sensor have the right sign, and `ft_rtde_input_enable` exists:
+    /// from 3.14.1 and 5.9.1 (`core/docs/protocol/ur-rtde.md 7`).
     #[must_use]
     pub fn external_torques_are_right(self) -> bool {
         let SoftwareVersion { minor, bugfix, .. } = self.0;
@@ -238,13 +246,13 @@ impl Firmware {
         }
     }
 
-    /// Whether the flange has a force-torque sensor, which setting a payload zeroes.
+    /// Returns whether the flange has a force-torque sensor; setting a payload zeroes it.
     #[must_use]
     pub fn has_force_sensor(self) -> bool {
         self.generation() >= Generation::ESeries
     }
 
-    /// Whether `servoj` knows look-ahead and gain (from 3.1).
+    /// Returns whether `servoj` has look-ahead and gain (from 3.1).
     #[must_use]
     pub fn servoj_lookahead(self) -> bool {
         self.at_least(3, 1)

@@ -1,19 +1,24 @@
 #![doc = include_str!("../README.md")]
 //!
-//! [`Controller`](controller::Controller) is the controller of Universal Robots, [`krc`] the KRC, [`sensor`] a sensor of either.
-//! [`tcp`] and [`udp`] drive them with kernel sockets. [`fault`]s, [`net`]work conditions and an operator's
-//! [`Action`](controller::Action)s come from options, from a script or from the caller.
+//! [`Controller`](controller::Controller) simulates the controller of Universal Robots, [`krc`] the KRC of KUKA,
+//! [`sensor`] a sensor of either. [`tcp`] and [`udp`] drive them with kernel sockets. [`fault`]s, [`net`]work
+//! conditions and an operator's [`Action`](controller::Action)s come from options, from a script or from the caller.
 //!
 //! # What is assumed
 //!
-//! Nothing documents these; each stands as a constant or option where it is used: how late in an e-Series cycle text
-//! still runs in the next one; decelerations of stops and of a program's end, and of `stopj` before 3.2; how long
-//! switching on and compiling take; what [`timing`] chooses; read-only ports from 3.10, code 210 from 5.10; a paused program counts as running; single lines are not announced as programs. On
-//! 29999: what [`dashboard::DashboardOptions`] chooses, and how long operations take. On 30004: what
-//! [`rtde::RtdeOptions`] chooses; registers keep their values when their writer has gone; version 1 sends at the control
-//! rate. Of programs: what the options [`dial::SocketOptions`] and [`controller::InterpreterOptions`] choose; a socket that is
-//! opened again is closed first; a popup that blocks pauses
-//! the whole program, and play closes it; an answer to External Control ends with the first cycle in which nothing came.
+//! The following is not documented anywhere; each assumption is a constant or option at the place of its use:
+//!
+//! * how late in an e-Series cycle text still runs in the next one;
+//! * decelerations of stops and of a program's end, and of `stopj` before 3.2;
+//! * how long switching on and compiling take; what [`timing`] chooses;
+//! * read-only ports from 3.10, code 210 from 5.10;
+//! * a paused program counts as running; single lines are not announced as programs;
+//! * on 29999: what [`dashboard::DashboardOptions`] chooses, and how long operations take;
+//! * on 30004: what [`rtde::RtdeOptions`] chooses; registers keep their values after their writer has disconnected;
+//!   version 1 sends at the control rate;
+//! * of programs: what the options [`dial::SocketOptions`] and [`controller::InterpreterOptions`] choose; a socket
+//!   that is opened again is closed first; a popup that blocks pauses the whole program, and play closes it; an
+//!   answer to External Control ends with the first cycle in which nothing arrived.
 //!
 //! # The checklist of a faithful controller (`core/docs/protocol/ur-client-interfaces.md 5.8`)
 //!
@@ -36,8 +41,7 @@
 //! | `core/docs/protocol/ur-client-interfaces.md 5.6, 5.7` | services that are off, restarts, local control | [`service`], `controller::operation` | `tests/controllers/services.rs`, `tests/controllers/operator.rs` |
 //! | `core/docs/protocol/ur-external-control.md 5.5` | set-up at the head of exported programs | [`io`], `program::installation` | `tests/controllers/installation.rs`, `exports.rs` |
 //! | `core/docs/protocol/ur-external-control.md 5.1` | sockets of programs, to servers that the driver reaches | [`dial`], `program::sockets` | `tests/controllers/sockets.rs` |
-//! | `core/docs/protocol/ros2-surface.md` 4.1 | scripts of a PolyScope X that speak ROS 2 | [`ros`], `program::ros` | `tests/controllers/ros.rs` |
-//! | `core/docs/protocol/ur-client-interfaces.md 10` | the tool's serial line, and a gripper at its end | [`tool_line`], `controller::tool_line` | `tests/controllers/tool_line.rs` |
+//! | `core/docs/protocol/ros2-surface.md` 4.1 | PolyScope X scripts that use ROS 2 | [`ros`], `program::ros` | `tests/controllers/ros.rs` |
 //! | `core/docs/protocol/ur-external-control.md 1.1` | the URCap that fetches a program when it is played | [`external_control`] | `tests/controllers/external_control.rs` |
 //! | `core/docs/protocol/ur-external-control.md 3` | interpreter mode and 30020 | `program::interpreter`, `controller::interpreter` | `tests/controllers/interpreter.rs` |
 //! | `core/docs/protocol/ur-external-control.md 5.1, 5.4` | threads that share a control cycle | `outrigger_interpreter::Machine` | `tests/controllers/scheduling.rs` |

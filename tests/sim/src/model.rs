@@ -24,12 +24,12 @@ pub struct Lengths {
     pub d6: f64,
 }
 
-/// What one arm is and can do.
+/// The geometry and limits of one arm model.
 #[derive(Clone, Copy, Debug)]
 pub struct ArmModel {
-    /// Its name.
+    /// The model's name.
     pub model: RobotModel,
-    /// Its lengths.
+    /// The lengths of its links.
     pub lengths: Lengths,
     /// Nominal speed of each joint \[deg/s\].
     nominal_speed_deg: [f64; 6],
@@ -37,14 +37,16 @@ pub struct ArmModel {
     pub robot_type: i32,
     /// Number in configuration data (`robotSubType`); 3 was recorded for a UR5e.
     pub robot_sub_type: i32,
-    /// First software of each generation that knows the arm, and the generation's last.
+    /// The first and the last software of each generation that supports the arm.
     software: &'static [(SoftwareVersion, SoftwareVersion)],
 }
 
-/// Joint range ± \[rad\]: one turn and 3° (recorded in configuration data of software 5.8). What is published for a joint that
-/// turns without end is not known; the simulated configuration data have this range for it as well.
+/// The range of a joint, ± \[rad\]: one turn and 3° (recorded in configuration data of software 5.8). The value that
+/// a real controller publishes for a joint without end stops is not known; the simulated configuration data have this
+/// range for it as well.
 pub const POSITION_LIMIT: f64 = std::f64::consts::TAU + 3.0 * std::f64::consts::PI / 180.0;
-/// What the controller allows above the nominal speed \[rad/s\] (same recording: 3.3416 for 180°/s).
+/// The amount by which the controller's speed limit exceeds the nominal speed \[rad/s\] (same recording: 3.3416 for
+/// 180°/s).
 const SPEED_MARGIN: f64 = 0.2;
 /// Largest joint acceleration the controller plans \[rad/s²\] (same recording).
 pub const ACCELERATION_LIMIT: f64 = 40.0;
@@ -62,7 +64,7 @@ const V5_15: SoftwareVersion = SoftwareVersion::new(5, 15);
 const V5_22: SoftwareVersion = SoftwareVersion::new(5, 22);
 const V5_23: SoftwareVersion = SoftwareVersion::new(5, 23);
 const V5_25: SoftwareVersion = SoftwareVersion::new(5, 25);
-/// PolyScope X; which release knew which arm first is not known.
+/// The range of PolyScope X. The first release of it that supports each arm is not known.
 const X: (SoftwareVersion, SoftwareVersion) = (SoftwareVersion::new(10, 0), SoftwareVersion::new(10, 12));
 
 const UR5E: Lengths = Lengths { d1: 0.1625, a2: -0.425, a3: -0.3922, d4: 0.1333, d5: 0.0997, d6: 0.0996 };
@@ -78,7 +80,7 @@ const LARGE: [f64; 6] = [120.0, 120.0, 180.0, 180.0, 180.0, 180.0];
 const HEAVY: [f64; 6] = [120.0, 120.0, 150.0, 210.0, 210.0, 210.0];
 
 impl ArmModel {
-    /// The arm of this name.
+    /// Returns the data of the arm `model`.
     #[must_use]
     pub fn of(model: RobotModel) -> Self {
         let row = |lengths, nominal_speed_deg, robot_type, robot_sub_type, software| Self {
@@ -132,14 +134,14 @@ impl ArmModel {
         }
     }
 
-    /// Largest joint speeds the controller tolerates \[rad/s\].
+    /// Returns the highest joint speeds that the controller tolerates \[rad/s\].
     #[must_use]
     pub fn speed_limits(&self) -> [f64; 6] {
         self.nominal_speed_deg.map(|deg| deg.to_radians() + SPEED_MARGIN)
     }
 
-    /// Joint ranges ± \[rad\]. By the data sheets wrist 3 of UR3 and UR3e turns without end; a recording of a UR3e has it at
-    /// 12.628 rad.
+    /// Returns the joint ranges, ± \[rad\]; infinite for wrist 3 of UR3 and UR3e, which by the data sheets turns
+    /// without end. A recording of a UR3e has it at 12.628 rad.
     #[must_use]
     pub fn position_limits(&self) -> [f64; 6] {
         let mut limits = [POSITION_LIMIT; 6];
@@ -149,13 +151,13 @@ impl ArmModel {
         limits
     }
 
-    /// The dashboard's word for the arm: no trailing `e`.
+    /// Returns the name that the dashboard uses for the arm: in capitals, without a trailing `e`.
     #[must_use]
     pub fn dashboard_name(&self) -> String {
         self.model.name().trim_end_matches('e').to_uppercase()
     }
 
-    /// Whether this arm existed on this software.
+    /// Checks that this arm existed with `software`. The error lists the ranges of software that it existed with.
     pub fn runs(&self, software: SoftwareVersion) -> Result<(), UnknownPairing> {
         let (major, minor) = (software.major, software.minor);
         let known = self.software.iter().any(|(first, last)| {
@@ -165,14 +167,14 @@ impl ArmModel {
     }
 }
 
-/// An arm asked for with software it never had.
+/// An error: the arm was combined with software that never supported it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnknownPairing {
     /// The arm.
     pub model: RobotModel,
-    /// The software asked for.
+    /// The software that was requested.
     pub software: SoftwareVersion,
-    /// What there is, first and last of each generation.
+    /// The ranges of software that support the arm: the first and the last of each generation.
     pub ranges: &'static [(SoftwareVersion, SoftwareVersion)],
 }
 

@@ -1,41 +1,44 @@
-//! How the arm gives way: to a wanted force on chosen axes (force mode), or to a hand (freedrive).
+//! Compliance of the arm: to a wanted force on chosen axes (force mode), or to a hand (freedrive).
 //!
-//! `core/docs/protocol/ur-external-control.md 5.3`. How fast it gives way is **assumed** and an option; that the speed grows with
-//! the error of the force, and ends at the limits, is what makes a contact settle. The drives themselves do not give way:
-//! on axes that are not compliant the arm follows the program, whatever pushes, so deviation limits are never reached.
+//! See `core/docs/protocol/ur-external-control.md 5.3`. The speed of the compliance is **assumed** and an option. The
+//! speed grows with the error of the force up to the limits; that is why a contact settles. The drives themselves are
+//! not compliant: on other axes the arm follows the program, whatever force acts on it, so deviation limits are never
+//! reached.
 
 use crate::kinematics::{
     Frame, Jacobian, Pose6, Rotation, Vec3, cross, dot, joint_speeds, norm, scale, sub, torques_of,
 };
 
-/// What is not known of force mode, freedrive and torques. Defaults are *assumed*.
+/// Properties of force mode, freedrive and direct torque that are not documented. Defaults are *assumed*.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ForceOptions {
     /// Error of the force per speed of a compliant axis in free air \[N·s/m\], without damping.
     pub free_damping: f64,
-    /// Speed of a compliant axis per error of the force in contact \[m/s per N\], without damping: where at least
-    /// [`contact_force`](Self::contact_force) is measured along it. Below that the two merge.
+    /// Speed of a compliant axis per error of the force in contact \[m/s per N\], without damping. Applies where at
+    /// least [`contact_force`](Self::contact_force) is measured along the axis; below that the value is interpolated
+    /// towards free air.
     pub force_gain: f64,
     /// Speed about a compliant axis per error of the torque \[rad/s per Nm\], without damping.
     pub torque_gain: f64,
-    /// What full damping (1.0) divides the speeds by, less one.
+    /// Divisor of the speeds at full damping (1.0), less one.
     pub full_damping: f64,
-    /// Damping where no program has set one.
+    /// Damping until a program sets one, 0 … 1.
     pub damping: f64,
-    /// Speed of a freed axis per force \[m/s per N\] and about it per torque \[rad/s per Nm\], where axes are chosen.
+    /// Speed of a freed axis per force \[m/s per N\] and about it per torque \[rad/s per Nm\], if axes are chosen.
     pub freedrive_gain: [f64; 2],
     /// Torque per speed of each joint in freedrive \[Nm·s/rad\].
     pub freedrive_friction: [f64; 6],
-    /// Force that is a contact \[N\]; it began where a fifth of this was passed.
+    /// Measured force that counts as a contact \[N\]. The contact is dated back to the moment at which a fifth of
+    /// this was exceeded.
     pub contact_force: f64,
-    /// Friction of each joint under direct torque: per speed \[Nm·s/rad\], and against any motion \[Nm\].
+    /// Friction of each joint under direct torque: viscous \[Nm·s/rad\], and dry friction against any motion \[Nm\].
     pub friction: [[f64; 6]; 2],
-    /// Deceleration of the leading axis where a program ends its direct torques \[rad/s²\].
+    /// Deceleration of the leading axis when a program ends its direct torques \[rad/s²\].
     pub torque_end_deceleration: f64,
 }
 
-/// Error of the force per speed in free air where nobody says otherwise \[N·s/m\]: 10 N move the tool 3 cm in 0.6 s. Nobody has
-/// published it.
+/// The default error of the force per speed in free air \[N·s/m\]: 10 N move the tool 3 cm in 0.6 s. The true value
+/// is not published.
 pub const FREE_DAMPING: f64 = 200.0;
 
 impl Default for ForceOptions {
@@ -55,19 +58,19 @@ impl Default for ForceOptions {
     }
 }
 
-/// How the frame of force mode moves.
+/// The motion of the frame of force mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ForceFrame {
-    /// Its y axis points from the tool to the frame's origin.
+    /// The y axis points from the tool to the frame's origin.
     Point,
-    /// It stays.
+    /// The frame does not move.
     Still,
-    /// Its x axis is the tool's direction of motion, seen in its x-y plane.
+    /// The x axis is the tool's direction of motion, projected to the frame's x-y plane.
     Motion,
 }
 
 impl ForceFrame {
-    /// By the number that `force_mode` takes.
+    /// Returns the kind for the number that the URScript function `force_mode` takes.
     #[must_use]
     pub fn from_number(number: i32) -> Option<Self> {
         match number {
@@ -79,57 +82,57 @@ impl ForceFrame {
     }
 }
 
-/// What `force_mode` asks for.
+/// The arguments of a `force_mode` call.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ForceMode {
     /// The force frame in the base.
     pub frame: Pose6,
-    /// Which of its axes are compliant.
+    /// The axes of the frame that are compliant.
     pub compliant: [bool; 6],
-    /// What the tool shall press its surroundings with, along these axes \[N, Nm\].
+    /// The force and torque with which the tool shall press its surroundings along these axes \[N, Nm\].
     pub wrench: [f64; 6],
-    /// How the frame moves.
+    /// The motion of the frame.
     pub moves: ForceFrame,
-    /// Largest speed along and about compliant axes \[m/s, rad/s\].
+    /// The highest speed along and about compliant axes \[m/s, rad/s\].
     pub limits: [f64; 6],
 }
 
-/// What gives way.
+/// The kind of compliance.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Compliance {
-    /// Nothing: the arm follows its targets.
+    /// None: the arm follows its targets.
     #[default]
     None,
-    /// Chosen axes of a frame, to a wanted force.
+    /// Chosen axes of a frame comply to a wanted force.
     Force(ForceMode),
-    /// Every joint, to a hand.
+    /// Every joint complies to a hand.
     Freedrive,
-    /// Chosen axes of a frame, to a hand.
+    /// Chosen axes of a frame comply to a hand.
     FreedriveAlong {
-        /// Which axes are free.
+        /// The axes that are free.
         axes: [bool; 6],
-        /// The frame in the base; the tool's own where none is given.
+        /// The frame in the base; `None` is the tool's own frame.
         feature: Option<Pose6>,
     },
 }
 
 impl Compliance {
-    /// Whether a hand guides the arm.
+    /// Returns whether a hand guides the arm.
     #[must_use]
     pub fn is_freedrive(&self) -> bool {
         matches!(self, Self::Freedrive | Self::FreedriveAlong { .. })
     }
 }
 
-/// What the arm is and feels, for one cycle.
+/// The state of the arm and the forces on it in one cycle.
 pub(super) struct Situation<'a> {
     pub(super) jacobian: Jacobian,
     pub(super) tool: Frame,
-    /// Speed that the program asks of the tool \[m/s, rad/s\].
+    /// The programmed speed of the tool \[m/s, rad/s\].
     pub(super) programmed: [f64; 6],
-    /// What the sensor says \[N, Nm\], in the base.
+    /// The force that the sensor measures \[N, Nm\], in the base.
     pub(super) measured: [f64; 6],
-    /// What really pushes \[N, Nm\], in the base.
+    /// The true force on the tool \[N, Nm\], in the base.
     pub(super) push: [f64; 6],
     pub(super) options: &'a ForceOptions,
     pub(super) damping: f64,
@@ -137,7 +140,7 @@ pub(super) struct Situation<'a> {
 }
 
 impl Situation<'_> {
-    /// Joint speeds \[rad/s\] by which the arm leaves the programmed motion.
+    /// Returns the joint speeds \[rad/s\] that force mode adds to the programmed motion.
     pub(super) fn force_mode(&self, mode: &ForceMode) -> [f64; 6] {
         let axes = self.force_axes(mode);
         let share = self.gain_scaling / (1.0 + self.options.full_damping * self.damping);
@@ -145,21 +148,21 @@ impl Situation<'_> {
             let felt = dot(direction, half(&self.measured, part));
             let gain = if part == 0 { self.force_gain(felt) } else { self.options.torque_gain };
             let wanted = (gain * share * (mode.wrench[axis] + felt)).clamp(-mode.limits[axis], mode.limits[axis]);
-            // What the program asks along this axis does not count: the force alone does.
+            // The programmed speed along this axis is cancelled: the force alone decides.
             wanted - dot(direction, half(&self.programmed, part))
         });
         joint_speeds(&self.jacobian, &away)
     }
 
-    /// Speed per error of the force \[m/s per N\] where `felt` \[N\] is measured along the axis: a stiff surface wants a much
-    /// lower one than free air, or the contact bounces.
+    /// Returns the speed per error of the force \[m/s per N\] if `felt` \[N\] is measured along the axis. A stiff
+    /// surface needs a much lower value than free air, or the contact bounces.
     fn force_gain(&self, felt: f64) -> f64 {
         let ForceOptions { free_damping, force_gain, contact_force, .. } = *self.options;
         let contact = (felt.abs() / contact_force).min(1.0);
         1.0 / (free_damping + (1.0 / force_gain - free_damping) * contact)
     }
 
-    /// Joint speeds \[rad/s\] that a hand causes.
+    /// Returns the joint speeds \[rad/s\] that a hand causes.
     pub(super) fn freedrive(&self, compliance: &Compliance) -> [f64; 6] {
         let Compliance::FreedriveAlong { axes, feature } = compliance else {
             let torques = torques_of(&self.jacobian, &self.push);
@@ -172,7 +175,7 @@ impl Situation<'_> {
         joint_speeds(&self.jacobian, &speed)
     }
 
-    /// Directions of the force frame, in the base.
+    /// Returns the directions of the axes of the force frame, in the base.
     fn force_axes(&self, mode: &ForceMode) -> [Vec3; 3] {
         let [x, y, z, rx, ry, rz] = mode.frame;
         let given = directions(Rotation::from_vector([rx, ry, rz]));
@@ -195,7 +198,8 @@ impl Situation<'_> {
     }
 }
 
-/// The sum of speeds along (`part` 0) and about (1) the chosen axes, as \[m/s, rad/s\] in the base.
+/// Returns the sum of the speeds along (`part` 0) and about (`part` 1) the chosen axes, as \[m/s, rad/s\] in the
+/// base.
 fn along(axes: &[Vec3; 3], chosen: &[bool; 6], speed: impl Fn(usize, usize, Vec3) -> f64) -> [f64; 6] {
     let mut sum = [0.0; 6];
     for (axis, _) in chosen.iter().enumerate().filter(|(_, chosen)| **chosen) {
@@ -206,7 +210,7 @@ fn along(axes: &[Vec3; 3], chosen: &[bool; 6], speed: impl Fn(usize, usize, Vec3
     sum
 }
 
-/// The linear half of a spatial vector, or the angular one.
+/// Returns the linear half of a spatial vector (`part` 0), or the angular one (`part` 1).
 fn half(vector: &[f64; 6], part: usize) -> Vec3 {
     std::array::from_fn(|n| vector[3 * part + n])
 }

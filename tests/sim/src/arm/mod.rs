@@ -1,4 +1,4 @@
-//! The arm itself: what it is asked (targets), what it does (truth), and what it must not exceed.
+//! The simulated arm: its targets, its true motion, its limits and its compliance.
 
 mod compliance;
 mod drive;
@@ -21,7 +21,7 @@ use outrigger_wire::robot::ControlMode;
 use past::Past;
 use route::Route;
 
-/// Why the controller stops the arm by itself.
+/// A limit that the motion left, for which the controller stops the arm by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exceeded {
     /// A joint left its range.
@@ -29,47 +29,48 @@ pub enum Exceeded {
         /// Joint, 0 is the base.
         joint: usize,
     },
-    /// The tool cannot be where its way leads.
+    /// The tool cannot reach a pose on its path.
     Reach,
-    /// A joint was asked to move faster than it may.
+    /// A joint's target speed is above its limit.
     Speed {
         /// Joint, 0 is the base.
         joint: usize,
     },
 }
 
-/// The simulated arm: the truth no wire shows exactly.
+/// The simulated arm: its true state, which no interface publishes exactly.
 #[derive(Clone, Debug)]
 pub struct Arm {
     /// Joint positions \[rad\].
     pub q: [f64; 6],
     /// Joint speeds \[rad/s\].
     pub qd: [f64; 6],
-    /// Where the controller wants the joints.
+    /// The joint targets of the controller.
     pub targets: Targets,
-    /// What moves the targets.
+    /// The motion that moves the targets.
     pub motion: Motion,
     /// Tool centre point in the flange, x y z \[m\] rx ry rz \[rad\].
     pub tcp: Pose6,
-    /// Speed scaling in force, 0 … 1.
+    /// The speed scaling at present, 0 … 1. It follows the speed slider.
     pub scaling: f64,
-    /// The share of the scaling that a route or a `servoj` leaves so that no joint exceeds its speed, 0 … 1.
+    /// The share of the scaling to which a route or a `servoj` is slowed down so that no joint exceeds its speed, 0 …
+    /// 1.
     pub restraint: f64,
-    /// What gives way.
+    /// The compliance at present: force mode, freedrive or none.
     pub compliance: Compliance,
-    /// Damping of force mode, 0 … 1, and what multiplies its speeds, 0 … 2. They stay until set again.
+    /// The damping of force mode, 0 … 1. Stays until it is set again.
     pub damping: f64,
-    /// See `damping`.
+    /// The factor on the speeds of force mode, 0 … 2. Stays until it is set again.
     pub gain_scaling: f64,
-    /// What acts on the tool \[N, Nm\], in the base: as the sensor says.
+    /// The force and torque on the tool as the sensor measures them \[N, Nm\], in the base frame.
     pub measured: [f64; 6],
-    /// The same as it is.
+    /// The true force and torque on the tool \[N, Nm\], in the base frame.
     pub push: [f64; 6],
-    /// What the tool carries.
+    /// The payload of the tool.
     pub payload: Payload,
-    /// Whether the arm may give way now: not while the program is paused or the arm stopped.
+    /// Whether compliance is active: `false` while the program is paused or the arm stopped.
     pub yields: bool,
-    /// How far force mode has led the joints away from the targets \[rad\].
+    /// The offset of the joints from the targets that force mode has caused \[rad\].
     offset: [f64; 6],
     options: ForceOptions,
     dynamics: Dynamics,
@@ -78,26 +79,26 @@ pub struct Arm {
     motors: Motors,
     past: Past,
     route: Route,
-    /// How fast the route is followed, 0 … 1: less while it is held.
+    /// The speed at which the route is followed, 0 … 1: reduced while it is held.
     pace: f64,
-    /// Whether the next move follows the route's last before that has ended.
+    /// Whether the next move joins the route before its last move has ended.
     blends: bool,
-    /// How long the velocity targets have been zero \[s\].
+    /// The time for which the velocity targets have been zero \[s\].
     still: f64,
     dt: f64,
 }
 
-/// How fast the scaling follows the slider \[1/s\]: full range in a quarter of a second (assumed).
+/// The rate at which the scaling follows the slider \[1/s\]: full range in a quarter of a second (assumed).
 const SCALING_RATE: f64 = 4.0;
-/// Cycles back that measured joint positions are kept, unless an option says otherwise.
+/// The number of past cycles whose measured joint positions are kept, unless an option sets another number.
 pub(crate) const JOINT_HISTORY: usize = 1000;
-/// Time without velocity targets after which the arm is called steady \[s\] (external control 5.3).
+/// The time without velocity targets after which the arm counts as steady \[s\] (`core/docs/protocol/ur-external-control.md 5.3`).
 const STEADY: f64 = 0.5;
-/// Torque of a joint for its current \[Nm/A\]; of the right order, assumed.
+/// The torque of a joint per current \[Nm/A\]. Assumed; the order of magnitude is right.
 const TORQUE_CONSTANT: f64 = 10.0;
 
 impl Arm {
-    /// At rest at `q` \[rad\], stepping `dt` \[s\] per control cycle.
+    /// Returns an arm at rest at `q` \[rad\] that steps `dt` \[s\] per control cycle.
     #[must_use]
     pub fn new(model: &ArmModel, drive: &Drive, options: ForceOptions, q: [f64; 6], dt: f64, rng: &mut Rng) -> Self {
         Self {
@@ -130,8 +131,9 @@ impl Arm {
         }
     }
 
-    /// One control cycle with powered joints; `slider` is where the scaling goes. Says which limit the motion
-    /// would leave or has left; targets beyond the speed limits are not passed to the drives.
+    /// Executes one control cycle with powered joints; `slider` is the value that the scaling moves towards. Returns
+    /// the limit that the motion would leave or has left. Targets beyond the speed limits are not passed to the
+    /// drives.
     pub fn step(&mut self, slider: f64) -> Option<Exceeded> {
         let change = SCALING_RATE * self.dt;
         self.scaling += (slider - self.scaling).clamp(-change, change);
@@ -163,7 +165,7 @@ impl Arm {
         if !self.step_tool() {
             return self.brake_on_its_way();
         }
-        // What torques made too fast is braked, not held.
+        // A joint that direct torque made too fast is braked, not held.
         let slower = |joint: usize| self.targets.qd[joint].abs() < before.qd[joint].abs();
         let exceeded = self.exceeded().filter(|found| !matches!(found, Exceeded::Speed { joint } if slower(*joint)));
         if matches!(exceeded, Some(Exceeded::Speed { .. })) {
@@ -191,12 +193,12 @@ impl Arm {
         exceeded
     }
 
-    /// The drives make of the targets what they can.
+    /// Passes the targets to the drives and updates the joints.
     fn drive(&mut self, qd: [f64; 6], hold: Option<[f64; 6]>) {
         self.motors.step(&mut self.q, qd, hold.as_ref(), self.dt);
         self.qd = self.motors.qd;
         if hold.is_none() && self.targets.qd == [0.0; 6] && self.qd == [0.0; 6] {
-            // At rest the reference is seated where the arm is: the error of one move does not add to the next.
+            // At rest the targets are set to the arm's position: the error of one move does not add to the next.
             self.targets.q = self.q;
             if matches!(self.motion, Motion::Stop { .. }) {
                 self.motion = Motion::Rest;
@@ -204,7 +206,7 @@ impl Arm {
         }
     }
 
-    /// A cycle in a hand: the targets are where the arm is.
+    /// Executes a cycle of freedrive: the targets follow the arm.
     fn follow_hand(&mut self) {
         let compliance = self.compliance;
         let qd = self.situation().freedrive(&compliance);
@@ -217,7 +219,7 @@ impl Arm {
         self.targets = Targets::at(self.q);
     }
 
-    /// A cycle under direct torque; what acts on the tool acts with it. The targets are what the arm does.
+    /// Executes a cycle under direct torque. The true force on the tool acts as well. The targets follow the arm.
     fn obey_torque(&mut self, torque: &[f64; 6], compensation: &[[f64; 6]; 2]) -> Option<Exceeded> {
         let pushed = torques_of(&self.jacobian(), &self.push);
         let [viscous, coulomb] = self.options.friction;
@@ -249,8 +251,8 @@ impl Arm {
         }
     }
 
-    /// Lets this give way from now on. One force mode takes the place of another without a step; where the last one ends, the
-    /// targets are where it has led the arm.
+    /// Sets the compliance. A force mode that replaces another causes no step. When the last one ends, the targets
+    /// move to the position that it led the arm to.
     pub fn comply(&mut self, compliance: Compliance) {
         if !matches!(compliance, Compliance::Force(_)) {
             self.settle();
@@ -258,7 +260,7 @@ impl Arm {
         self.compliance = compliance;
     }
 
-    /// What the joints are controlled by (`core/docs/protocol/ur-client-interfaces.md 3.13`).
+    /// Returns the control mode of the joints (`core/docs/protocol/ur-client-interfaces.md 3.13`).
     #[must_use]
     pub fn control_mode(&self) -> ControlMode {
         match (self.compliance, self.motion) {
@@ -269,25 +271,25 @@ impl Arm {
         }
     }
 
-    /// The Jacobian of the tool, where the arm is.
+    /// Returns the Jacobian of the tool at the present joint positions.
     #[must_use]
     pub fn jacobian(&self) -> Jacobian {
         self.chain.jacobian(&self.q, &self.tcp)
     }
 
-    /// The chain of the arm.
+    /// Returns the kinematic chain of the arm.
     #[must_use]
     pub fn chain(&self) -> &Chain {
         &self.chain
     }
 
-    /// The moving parts of the arm.
+    /// Returns the dynamic model of the arm's moving parts.
     #[must_use]
     pub fn dynamics(&self) -> &Dynamics {
         &self.dynamics
     }
 
-    /// One control cycle with the brakes closed.
+    /// Executes one control cycle with the brakes closed.
     pub fn hold(&mut self) {
         self.motors.block();
         self.offset = [0.0; 6];
@@ -298,30 +300,31 @@ impl Arm {
         self.motion = Motion::Rest;
     }
 
-    /// Whether neither the targets nor the joints move.
+    /// Returns whether the velocity targets are zero and every joint is slower than 1 mrad/s.
     #[must_use]
     pub fn at_rest(&self) -> bool {
         self.targets.qd == [0.0; 6] && self.qd.iter().all(|v| v.abs() < 1e-3)
     }
 
-    /// Whether nothing has been asked of the joints for half a second, and nothing gives way.
+    /// Returns whether the velocity targets have been zero for half a second, without compliance or direct torque.
     #[must_use]
     pub fn is_steady(&self) -> bool {
         self.still >= STEADY
     }
 
-    /// Keeps measured joint positions for this many cycles.
+    /// Sets the number of cycles for which measured joint positions are kept, and forgets the older positions.
     pub fn keep_past(&mut self, cycles: usize) {
         self.past = Past::new(cycles, self.q);
     }
 
-    /// Measured joint positions \[rad\] this many cycles ago, 0 being the last; none beyond what is kept.
+    /// Returns the measured joint positions \[rad\] `cycles` control cycles ago; 0 is the last cycle. `None` beyond
+    /// the number of cycles that are kept.
     #[must_use]
     pub fn past(&self, cycles: usize) -> Option<[f64; 6]> {
         self.past.get(cycles)
     }
 
-    /// Joint currents \[A\]: friction and acceleration, no gravity. Plausible, not calibrated.
+    /// Returns the joint currents \[A\]: friction and acceleration, no gravity. Plausible, not calibrated.
     #[must_use]
     pub fn currents(&self) -> [f64; 6] {
         std::array::from_fn(|joint| {
@@ -330,25 +333,25 @@ impl Arm {
         })
     }
 
-    /// Joint torques \[Nm\] that go with the currents.
+    /// Returns the joint torques that correspond to the currents \[Nm\].
     #[must_use]
     pub fn torques(&self) -> [f64; 6] {
         self.currents().map(|current| current * TORQUE_CONSTANT)
     }
 
-    /// Whether joint positions \[rad\] are within their ranges.
+    /// Returns whether the joint positions `q` \[rad\] are within their ranges.
     #[must_use]
     pub fn is_within(&self, q: &[f64; 6]) -> bool {
         (0..).zip(q).all(|(joint, angle)| self.chain.has(joint, *angle))
     }
 
-    /// Largest joint speed the controller tolerates \[rad/s\].
+    /// Returns the highest joint speeds that the controller tolerates \[rad/s\].
     #[must_use]
     pub fn speed_limits(&self) -> [f64; 6] {
         self.speed_limits
     }
 
-    /// The first limit the arm is outside of. A joint outside its range may still move back in.
+    /// Returns the first limit that the arm is outside of. A joint outside its range may still move back in.
     fn exceeded(&self) -> Option<Exceeded> {
         let out = |joint: &usize| {
             let (q, qd) = (self.q[*joint], self.targets.qd[*joint]);
@@ -361,7 +364,7 @@ impl Arm {
         (0..6).find(fast).map(|joint| Exceeded::Speed { joint })
     }
 
-    /// Where the tool is.
+    /// Returns the pose of the tool in the base.
     #[must_use]
     pub fn tool(&self) -> Frame {
         self.chain.tool(&self.q, &self.tcp)
@@ -373,19 +376,19 @@ impl Arm {
         self.chain.tool(&self.q, &[0.0; 6])
     }
 
-    /// Where the tool should be, x y z \[m\] rx ry rz \[rad\].
+    /// Returns the target pose of the tool, x y z \[m\] rx ry rz \[rad\].
     #[must_use]
     pub fn tool_target(&self) -> Pose6 {
         self.chain.tool(&self.targets.q, &self.tcp).to_pose()
     }
 
-    /// Where a tool at `tcp` would be with the joints at `q` \[rad\].
+    /// Returns the pose of a tool with the tool centre point `tcp` at the joint positions `q` \[rad\].
     #[must_use]
     pub fn tool_with(&self, q: &[f64; 6], tcp: &Pose6) -> Pose6 {
         self.chain.tool(q, tcp).to_pose()
     }
 
-    /// Where the motion that was asked for last is to end; where the tool should be, if it has no end.
+    /// Returns the end pose of the newest motion; the target pose of the tool if the motion has no end.
     #[must_use]
     pub fn waypoint(&self) -> Pose6 {
         match &self.motion {
@@ -400,39 +403,39 @@ impl Arm {
         }
     }
 
-    /// Joint positions \[rad\] that bring a tool at `tcp` to `pose`, those nearest to `near`; none where the arm cannot
-    /// reach it.
+    /// Returns the joint positions \[rad\] that move a tool with the tool centre point `tcp` to `pose`: those nearest
+    /// to `near`. `None` if the arm cannot reach the pose.
     #[must_use]
     pub fn joints_near(&self, pose: &Pose6, tcp: &Pose6, near: &[f64; 6]) -> Option<[f64; 6]> {
         self.chain.inverse(pose, tcp, near)
     }
 
-    /// Joint positions \[rad\] that bring the tool to `pose`, the nearest to where the joints should be; none where the
-    /// arm cannot reach it.
+    /// Returns the joint positions \[rad\] that move the tool to `pose`: those nearest to the joint targets. `None`
+    /// if the arm cannot reach the pose.
     #[must_use]
     pub fn joints_of(&self, pose: &Pose6) -> Option<[f64; 6]> {
         self.chain.inverse(pose, &self.tcp, &self.targets.q)
     }
 
-    /// Speed of the tool \[m/s, rad/s\].
+    /// Returns the speed of the tool \[m/s, rad/s\].
     #[must_use]
     pub fn tool_speed(&self) -> [f64; 6] {
         self.chain.tool_speed(&self.q, &self.qd, &self.tcp)
     }
 
-    /// Speed the tool should have \[m/s, rad/s\].
+    /// Returns the target speed of the tool \[m/s, rad/s\].
     #[must_use]
     pub fn tool_speed_target(&self) -> [f64; 6] {
         self.chain.tool_speed(&self.targets.q, &self.targets.qd, &self.tcp)
     }
 
-    /// Where upper arm and forearm meet \[m\].
+    /// Returns the position of the elbow, the joint between upper arm and forearm \[m\].
     #[must_use]
     pub fn elbow(&self) -> Vec3 {
         self.chain.elbow(&self.q)
     }
 
-    /// Speed of the elbow \[m/s\].
+    /// Returns the speed of the elbow \[m/s\].
     #[must_use]
     pub fn elbow_speed(&self) -> Vec3 {
         self.chain.elbow_speed(&self.q, &self.qd)

@@ -1,12 +1,12 @@
-//! The trajectory side of the controller: how the targets move, cycle by cycle.
+//! The trajectory generator of the controller: the motion of the targets, cycle by cycle.
 
 use super::tool::WITHIN_LIMITS;
 use crate::model::ACCELERATION_LIMIT;
 
-/// What moves the targets. A motion lasts until another replaces it.
+/// The motion that moves the targets. It lasts until another one replaces it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Motion {
-    /// The arm holds where it is.
+    /// The arm holds its position.
     Rest,
     /// Follow joint speeds \[rad/s\]; the leading axis accelerates with `acceleration` \[rad/s²\].
     Speed {
@@ -24,39 +24,39 @@ pub enum Motion {
     Servo {
         /// Wanted position.
         q: [f64; 6],
-        /// Smoothing time, 0.03 … 0.2 s; 0: the targets are there within the cycle.
+        /// Smoothing time, 0.03 … 0.2 s. At 0 the targets reach the position within the cycle.
         lookahead: f64,
-        /// Stiffness, 100 … 2000; the smoothing time holds at 300.
+        /// Stiffness, 100 … 2000; the smoothing time is exact at 300.
         gain: f64,
     },
     /// Follow the arm's [`Route`](super::Route).
     Route {
-        /// It stands where it is on its way.
+        /// Whether the arm is held where it is on its path.
         held: bool,
     },
     /// Follow a speed of the tool \[m/s, rad/s\] in the base.
     Twist {
         /// Wanted speed.
         speed: [f64; 6],
-        /// Acceleration of its linear part \[m/s²\] and of its turning \[rad/s²\].
+        /// Acceleration of the linear part \[m/s²\] and of the rotation \[rad/s²\].
         acceleration: [f64; 2],
     },
-    /// Go towards a pose of the tool \[m, rad\], no faster than can be braked on the way that is left.
+    /// Move towards a pose of the tool \[m, rad\], no faster than the tool can brake within the remaining distance.
     Reach {
         /// Wanted pose.
         pose: [f64; 6],
-        /// Highest speed \[m/s\]; the turn takes as long as the way.
+        /// Highest speed \[m/s\]; the rotation takes as long as the translation.
         speed: f64,
         /// Acceleration \[m/s²\].
         acceleration: f64,
     },
     /// Joint torques beyond what gravity needs \[Nm\], for one control cycle; then the arm comes to rest.
     Torque {
-        /// Of each joint.
+        /// Torque of each joint.
         torque: [f64; 6],
-        /// Shares of the friction that the controller makes up for: per speed, and against any motion.
+        /// Shares of the friction that the controller compensates: viscous, and dry friction against any motion.
         compensation: [[f64; 6]; 2],
-        /// Whether this cycle's torque is still to come.
+        /// Whether this cycle's torque has not been applied yet.
         fresh: bool,
     },
 }
@@ -73,13 +73,13 @@ pub struct Targets {
 }
 
 impl Targets {
-    /// At rest at `q`.
+    /// Returns targets at rest at `q`.
     #[must_use]
     pub fn at(q: [f64; 6]) -> Self {
         Self { q, qd: [0.0; 6], qdd: [0.0; 6] }
     }
 
-    /// One control cycle of `dt` \[s\], with the trajectory slowed by `scaling` (0 … 1).
+    /// Executes one control cycle of `dt` \[s\], with the trajectory slowed by `scaling` (0 … 1).
     pub fn step(&mut self, motion: &Motion, scaling: f64, dt: f64) {
         let before = self.qd;
         match *motion {
@@ -91,13 +91,13 @@ impl Targets {
                 return self.step_to(towards, dt);
             }
             Motion::Servo { q, lookahead, gain } => self.follow(q, lookahead, gain, scaling, dt),
-            // Of these the arm makes positions or joint speeds.
+            // The arm turns these into positions or joint speeds itself.
             Motion::Route { .. } | Motion::Twist { .. } | Motion::Reach { .. } => return,
         }
         self.moved(before, dt);
     }
 
-    /// New velocities are there: positions and accelerations follow.
+    /// Updates positions and accelerations after new velocities; `before` are the velocities of the last cycle.
     fn moved(&mut self, before: [f64; 6], dt: f64) {
         for (joint, before) in before.into_iter().enumerate() {
             self.q[joint] += 0.5 * (before + self.qd[joint]) * dt;
@@ -105,13 +105,13 @@ impl Targets {
         }
     }
 
-    /// One control cycle with these velocities.
+    /// Executes one control cycle with the velocities `qd`.
     pub(super) fn step_by(&mut self, qd: [f64; 6], dt: f64) {
         let before = std::mem::replace(&mut self.qd, qd);
         self.moved(before, dt);
     }
 
-    /// One control cycle to this position.
+    /// Executes one control cycle to the position `q`.
     pub(super) fn step_to(&mut self, q: [f64; 6], dt: f64) {
         for (joint, goal) in q.into_iter().enumerate() {
             let speed = (goal - self.q[joint]) / dt;
@@ -121,8 +121,9 @@ impl Targets {
         self.q = q;
     }
 
-    /// Scales the time of a `servoj` whose targets after `before` are too fast for a joint, so that it goes on towards the goal more slowly
-    /// (`core/docs/protocol/ur-external-control.md` 1.4). A joint that brakes is left alone. Returns the share of the time, 0 … 1.
+    /// Scales the time of a `servoj` whose targets after `before` are too fast for a joint, so that it continues
+    /// towards the goal more slowly (`core/docs/protocol/ur-external-control.md` 1.4). A joint that brakes is not
+    /// limited. Returns the share of the time, 0 … 1.
     pub(super) fn restrain(&mut self, before: &Self, limits: &[f64; 6], filters: bool, dt: f64) -> f64 {
         let share = |joint: usize| {
             let speed = self.qd[joint].abs();
@@ -143,25 +144,25 @@ impl Targets {
         restraint
     }
 
-    /// Whether the velocity targets are `qd`.
+    /// Returns whether the velocity targets are `qd`.
     #[must_use]
     pub fn reached(&self, qd: &[f64; 6]) -> bool {
         self.qd.iter().zip(qd).all(|(have, want)| (have - want).abs() < 1e-9)
     }
 
-    /// The velocity targets vanish within one cycle, as when a `servoj` program is aborted.
+    /// Sets the velocity targets to zero within one cycle, as when a `servoj` program is aborted.
     pub fn halt(&mut self) {
         self.qd = [0.0; 6];
     }
 
-    /// The velocity targets shrink as in a cycle with this deceleration of the fastest joint \[rad/s²\].
+    /// Reduces the velocity targets by one cycle of braking at this deceleration of the fastest joint \[rad/s²\].
     pub(crate) fn brake(&mut self, deceleration: f64, dt: f64) {
         if deceleration > 0.0 {
             self.approach([0.0; 6], deceleration, dt);
         }
     }
 
-    /// All joints change speed together, the one with the longest way at `acceleration`.
+    /// Changes the speeds of all joints together; the joint with the largest change has `acceleration`.
     fn approach(&mut self, wanted: [f64; 6], acceleration: f64, dt: f64) {
         let longest = self.qd.iter().zip(&wanted).map(|(have, want)| (want - have).abs()).fold(0.0, f64::max);
         let share = if longest > acceleration * dt { acceleration * dt / longest } else { 1.0 };
@@ -170,7 +171,7 @@ impl Targets {
         }
     }
 
-    /// A critically damped second order per joint: a ramp is followed `lookahead` late at gain 300.
+    /// Follows `q` by a critically damped second order per joint: a ramp is followed `lookahead` late at gain 300.
     fn follow(&mut self, q: [f64; 6], lookahead: f64, gain: f64, scaling: f64, dt: f64) {
         let omega = 2.0 / lookahead * (gain / 300.0).sqrt();
         // The slider slows the trajectory's own time.
@@ -257,7 +258,7 @@ mod tests {
                 targets.step(&Motion::Servo { q: goal, lookahead, gain: 2000.0 }, 1.0, 0.002);
                 newest = targets.restrain(&before, &limits, lookahead > 0.0, 0.002);
                 assert!(targets.qd.iter().zip(limits).all(|(speed, limit)| speed.abs() <= limit), "{targets:?}");
-                // Where no filter bends the way, joints go together.
+                // Without a filter, the joints move in proportion.
                 if lookahead == 0.0 {
                     assert!((targets.q[1] + 2.0 * targets.q[0]).abs() < 1e-9, "{targets:?}");
                 }

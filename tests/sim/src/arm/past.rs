@@ -1,4 +1,4 @@
-//! Where the joints were in the last cycles.
+//! The joint positions of the last cycles.
 
 use std::collections::VecDeque;
 
@@ -10,7 +10,7 @@ pub(super) struct Past {
 }
 
 impl Past {
-    /// Keeps this many, at least one.
+    /// Returns a history of `length` positions, at least one, that starts at `q`.
     pub(super) fn new(length: usize, q: [f64; 6]) -> Self {
         Self { positions: VecDeque::from([q]), length: length.max(1) }
     }
@@ -20,7 +20,8 @@ impl Past {
         self.positions.push_front(q);
     }
 
-    /// Before the first cycle the arm was where it began.
+    /// Returns the position `cycles` cycles ago; `None` beyond the length. Before the first cycle the arm was at its
+    /// start position.
     pub(super) fn get(&self, cycles: usize) -> Option<[f64; 6]> {
         if cycles >= self.length {
             return None;

@@ -1,22 +1,22 @@
-//! Motion of the tool in space: what the joints do for a speed or a pose that is asked of it, and for a route.
+//! Motion of the tool in space: the joint motion for a commanded tool speed, pose or route.
 
 use super::route::{Goal, Pace, Route};
 use super::{Arm, Exceeded, Motion};
 use crate::kinematics::{Frame, Pose6, joint_speeds, norm, sub};
 
-/// A route that is held, or let go, changes its pace by this much \[1/s\]: it stands in a fifth of a second. Assumed.
+/// The change of pace of a route that is held or released \[1/s\]: it stops within a fifth of a second. Assumed.
 const HOLDING_RATE: f64 = 5.0;
-/// The share of a joint's speed that a motion slows down to where it would be exceeded, and how often a cycle tries to find it.
+/// The share of a joint's speed limit to which a motion that would exceed it is slowed down.
 pub(super) const WITHIN_LIMITS: f64 = 0.99;
 const RESTRAINTS: u32 = 8;
-/// Deceleration where the tool cannot follow its way \[rad/s²\]. Assumed.
+/// Deceleration if the tool cannot follow its path \[rad/s²\]. Assumed.
 const REACH_DECELERATION: f64 = 15.0;
-/// Distances and speeds below this are none \[m, m/s, rad, rad/s\].
+/// The size below which distances and speeds count as zero \[m, m/s, rad, rad/s\].
 const NOTHING: f64 = 1e-7;
 
 impl Arm {
-    /// Begins a move: after the one before where that was left to blend, else from where the joints are and whatever they
-    /// do. A move whose end the arm cannot reach exceeds its reach in the next cycle.
+    /// Begins a move: after the move before it if that one blends, else from the present targets, with whatever speed
+    /// they have. A move whose end the arm cannot reach exceeds its reach in the next cycle.
     pub fn travel(&mut self, goal: Goal, pace: Pace, deceleration: f64) {
         if !(self.blends && matches!(self.motion, Motion::Route { .. })) {
             self.settle();
@@ -29,8 +29,8 @@ impl Arm {
         route.append(goal, pace, chain, tcp);
     }
 
-    /// Joints of the route after `time` \[s\] more, or after as much of it as leaves every joint within its speed; none where
-    /// the arm cannot follow.
+    /// Returns the joints of the route after `time` \[s\] more, or after the part of it in which every joint stays
+    /// within its speed. `None` if the arm cannot follow.
     fn advance_route(&mut self, time: f64) -> Option<[f64; 6]> {
         self.restraint = 1.0;
         for attempts_left in (0..RESTRAINTS).rev() {
@@ -47,7 +47,8 @@ impl Arm {
         None
     }
 
-    /// Whether the last move has arrived, or is so near \[m\] that the next one may blend with it.
+    /// Returns whether the last move has arrived, or is within `radius` \[m\] of its end so that the next one may
+    /// blend with it.
     pub fn has_arrived(&mut self, radius: f64) -> bool {
         if self.route.is_over() {
             return self.targets.qd == [0.0; 6];
@@ -57,8 +58,8 @@ impl Arm {
         near
     }
 
-    /// Moves the targets to where force mode has led the arm, and with them the end of the motion that has led them so far: a
-    /// motion that is over ends here, and one that is under way returns to its own way from here.
+    /// Moves the targets to the position that force mode has led the arm to, and shifts the motion that led them: a
+    /// motion that is over ends here, and one in progress returns to its own path from here.
     pub(super) fn settle(&mut self) {
         let offset = std::mem::take(&mut self.offset);
         if offset == [0.0; 6] {
@@ -79,7 +80,7 @@ impl Arm {
         }
     }
 
-    /// Lets a motion go on that was held, from where the arm is now.
+    /// Continues a motion that was held, from the arm's present position.
     pub fn go_on(&mut self, motion: Motion) {
         self.motion = motion;
         if let Motion::Route { .. } = motion {
@@ -88,16 +89,16 @@ impl Arm {
         }
     }
 
-    /// A control cycle in which the tool cannot follow its way.
+    /// Executes a control cycle in which the tool cannot follow its path.
     pub(super) fn brake_on_its_way(&mut self) -> Option<Exceeded> {
         self.targets.step(&Motion::Stop { deceleration: REACH_DECELERATION }, 1.0, self.dt);
         let held = std::array::from_fn(|joint| self.targets.q[joint] + self.offset[joint]);
         self.drive(self.targets.qd, Some(held));
-        // Where it is held, nothing asks for more than it can.
+        // While the route is held, nothing beyond reach is commanded.
         (!matches!(self.motion, Motion::Route { held: true })).then_some(Exceeded::Reach)
     }
 
-    /// A control cycle of the motions that the tool makes; `false` where the arm cannot follow.
+    /// Executes a control cycle of a motion of the tool. Returns `false` if the arm cannot follow.
     pub(super) fn step_tool(&mut self) -> bool {
         match self.motion {
             Motion::Route { held } => {
@@ -122,7 +123,7 @@ impl Arm {
                     self.targets.step_by([0.0; 6], self.dt);
                     return true;
                 }
-                // Never faster than can be braked on the way that is left, with one cycle in hand.
+                // Never faster than the tool can brake within the remaining distance, with one cycle in reserve.
                 let left = (distance - distance.min(speed * self.dt)).max(0.0);
                 let fastest = (2.0 * acceleration * left).sqrt().min(speed).min(distance / self.dt * 0.5);
                 let wanted = |part: f64| part / distance * fastest * self.scaling;
@@ -151,13 +152,13 @@ impl Arm {
         self.targets.step_by(qd, self.dt);
     }
 
-    /// Whether the tool has the speed that is asked of it \[m/s, rad/s\].
+    /// Returns whether the tool has the commanded speed \[m/s, rad/s\].
     #[must_use]
     pub fn tool_reached(&self, speed: &[f64; 6]) -> bool {
         self.tool_speed_target().iter().zip(speed).all(|(have, want)| (have - want * self.scaling).abs() < 1e-4)
     }
 
-    /// Where a route ends \[m, rad\].
+    /// Returns the end pose of the route \[m, rad\].
     pub(super) fn end_of_route(&self) -> Pose6 {
         self.tool_with(&self.route.end(), &self.tcp)
     }

@@ -1,5 +1,5 @@
-//! Moves with an end, one after the other: each along its way, by its profile. Two that blend overlap in time: what the one
-//! still moves and what the next already moves are added.
+//! Consecutive moves that have an end: each along its path, by its speed profile. Two moves that blend overlap in
+//! time: the remaining displacement of the first and the displacement of the second are added.
 
 mod profile;
 mod way;
@@ -13,43 +13,44 @@ use way::Way;
 use crate::kinematics::{Chain, Frame, Pose6, norm, sub};
 use crate::model::ACCELERATION_LIMIT;
 
-/// How fast a move is.
+/// The speed or the duration of a move.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Pace {
-    /// Speed and acceleration: of the leading axis \[rad/s, rad/s²\], of the tool \[m/s, m/s²\]; of a tool that only turns
-    /// \[rad/s, rad/s²\] (assumed).
+    /// Speed and acceleration: of the leading axis \[rad/s, rad/s²\], or of the tool \[m/s, m/s²\]; for a tool that
+    /// only turns \[rad/s, rad/s²\] (assumed).
     Speed {
         /// Highest speed.
         speed: f64,
         /// Acceleration and deceleration.
         acceleration: f64,
     },
-    /// Over in this time \[s\].
+    /// The duration \[s\].
     Time(f64),
 }
 
-/// Where a move goes.
+/// The goal of a move.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Goal {
-    /// To these joints \[rad\], all in proportion.
+    /// Joint positions \[rad\]; all joints move in proportion.
     Joints([f64; 6]),
-    /// To this pose of the tool \[m, rad\], on a straight line.
+    /// A pose of the tool \[m, rad\], on a straight line.
     Line(Pose6),
-    /// To this pose on a circle through a point \[m\].
+    /// A pose on a circle through a point \[m\].
     Arc {
-        /// The pose on the way, of which only the position counts.
+        /// The pose on the way; only its position counts.
         via: Pose6,
-        /// Where it ends.
+        /// The end pose.
         to: Pose6,
-        /// How the tool turns.
+        /// The rotation of the tool on the arc.
         turn: ArcTurn,
     },
 }
 
-/// How fast an arm that was held elsewhere comes back to its way \[rad/s\]. Assumed.
+/// The speed at which an arm that was held elsewhere returns to its path \[rad/s\]. Assumed.
 const RETURN: f64 = 0.3;
 
-/// The shortest time \[s\] of a move in which no joint exceeds its acceleration while the speed rises over a third of it.
+/// Returns the shortest time \[s\] of a move in which no joint exceeds its acceleration, if the speed rises over a
+/// third of it.
 fn shortest(from: &[f64; 6], to: &[f64; 6]) -> f64 {
     let farthest = from.iter().zip(to).map(|(from, to)| (to - from).abs()).fold(0.0, f64::max);
     (4.5 * farthest / ACCELERATION_LIMIT).sqrt()
@@ -59,12 +60,12 @@ fn shortest(from: &[f64; 6], to: &[f64; 6]) -> f64 {
 struct Leg {
     way: Way,
     profile: Profile,
-    /// Time on it \[s\].
+    /// The time since this leg began \[s\].
     time: f64,
-    /// Joints at its beginning and at its end.
+    /// Joints at the beginning of the leg and at its end.
     from: [f64; 6],
     to: [f64; 6],
-    /// Where it is now.
+    /// Joints at present.
     now: [f64; 6],
 }
 
@@ -74,20 +75,21 @@ impl Leg {
     }
 }
 
-/// Moves that are under way.
+/// The moves in progress.
 #[derive(Clone, Debug, Default)]
 pub struct Route {
     legs: VecDeque<Leg>,
-    /// Where the moves end: joints, which the next one begins at.
+    /// The end of the last move: joints at which the next one begins.
     end: [f64; 6],
-    /// From the way to where the arm is held \[rad\]; it goes back to zero.
+    /// The distance from the path to the position at which the arm was held \[rad\]; it decays to zero.
     aside: [f64; 6],
-    /// The arm cannot reach the end of the last move, which is not begun.
+    /// Whether the arm cannot reach the end of the last move, which is not begun.
     unreachable: bool,
 }
 
 impl Route {
-    /// Begins where the joints are; what speed they have is braked with `deceleration` \[rad/s²\] beside the first move.
+    /// Returns a route that begins at the joints `q`. Their speed `qd` is braked with `deceleration` \[rad/s²\]
+    /// during the first move.
     pub(super) fn new(q: [f64; 6], qd: [f64; 6], deceleration: f64) -> Self {
         let mut route = Self { legs: VecDeque::new(), end: q, aside: [0.0; 6], unreachable: false };
         let speed = qd.iter().fold(0.0, |fastest: f64, v| fastest.max(v.abs()));
@@ -105,7 +107,7 @@ impl Route {
         self.end = to;
     }
 
-    /// Appends a move. Where the arm cannot reach its end, the route cannot be followed any further.
+    /// Appends a move. If the arm cannot reach its end, the route cannot be followed any further.
     pub(super) fn append(&mut self, goal: Goal, pace: Pace, chain: &Chain, tcp: &Pose6) {
         let from = chain.tool(&self.end, tcp);
         let way = match goal {
@@ -125,7 +127,7 @@ impl Route {
         self.push(way, profile, to);
     }
 
-    /// Joints after `time` \[s\] more; none where the arm cannot follow its way.
+    /// Returns the joints after `time` \[s\] more. `None` if the arm cannot follow its path.
     pub(super) fn advance(&mut self, time: f64, dt: f64, chain: &Chain) -> Option<[f64; 6]> {
         if self.unreachable {
             return None;
@@ -146,7 +148,7 @@ impl Route {
         Some(std::array::from_fn(|joint| place[joint] + self.aside[joint]))
     }
 
-    /// Where the way is now.
+    /// Returns the present position on the path.
     fn place(&self) -> [f64; 6] {
         let mut legs = self.legs.iter();
         let mut place = legs.next().map_or(self.end, |leg| leg.now);
@@ -158,23 +160,24 @@ impl Route {
         place
     }
 
-    /// The arm was held elsewhere meanwhile, at `q`: it goes on from there.
+    /// Continues from `q`, the position at which the arm was held meanwhile.
     pub(super) fn go_on_from(&mut self, q: &[f64; 6]) {
         let place = self.place();
         self.aside = std::array::from_fn(|joint| q[joint] - place[joint]);
     }
 
-    /// Whether every move is over.
+    /// Returns whether every move is over.
     pub(super) fn is_over(&self) -> bool {
         !self.unreachable && self.legs.iter().all(Leg::is_over) && self.aside == [0.0; 6]
     }
 
-    /// Joints the last move ends at \[rad\].
+    /// Returns the joints at the end of the last move \[rad\].
     pub(super) fn end(&self) -> [f64; 6] {
         self.end
     }
 
-    /// Whether the tool is so near \[m\] to where the last move ends that the next one may begin, and past its middle.
+    /// Returns whether the last move is past its middle and the tool within `radius` \[m\] of its end, so that the
+    /// next one may begin.
     pub(super) fn is_within(&self, radius: f64, chain: &Chain, tcp: &Pose6) -> bool {
         let Some(leg) = self.legs.back() else { return true };
         let place = |q| chain.tool(q, tcp).position;

@@ -1,22 +1,23 @@
-//! How far along its way a move is, by time.
+//! The distance that a move has covered, as a function of time.
 
-/// Speed over time as a trapezoid, or a triangle where the way is too short: from rest to rest.
+/// A trapezoid of speed over time, or a triangle if the path is too short: from rest to rest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Profile {
     /// Length of the way.
     length: f64,
     /// Highest speed that is reached.
     speed: f64,
-    /// Time of speeding up and of slowing down \[s\]; 0 for braking alone.
+    /// Duration of acceleration and of deceleration \[s\]; the first is 0 for braking alone.
     ramps: [f64; 2],
     duration: f64,
 }
 
-/// A third of the time speeding up, a third at speed, a third slowing down: of a move that is given its time. Assumed.
+/// The share of the acceleration in the time of a move with a given duration. The move accelerates for a third of it,
+/// keeps its speed for a third and decelerates for a third. Assumed.
 const RAMP_SHARE: f64 = 1.0 / 3.0;
 
 impl Profile {
-    /// With this speed and acceleration, per second of whatever the length is in.
+    /// Returns a profile with this speed and acceleration, in the unit of `length`.
     pub(super) fn of_speed(length: f64, speed: f64, acceleration: f64) -> Self {
         let speed = speed.min((length * acceleration).sqrt());
         if speed <= 0.0 {
@@ -26,13 +27,13 @@ impl Profile {
         Self { length, speed, ramps: [ramp; 2], duration: length / speed + ramp }
     }
 
-    /// Over in this time.
+    /// Returns a profile that takes `duration` \[s\].
     pub(super) fn of_time(length: f64, duration: f64) -> Self {
         let ramp = duration * RAMP_SHARE;
         Self { length, speed: length / (duration - ramp), ramps: [ramp; 2], duration }
     }
 
-    /// Slowing down from this speed to rest.
+    /// Returns a profile that brakes from `speed` to rest.
     pub(super) fn braking(speed: f64, deceleration: f64) -> Self {
         let ramp = speed / deceleration;
         Self { length: 0.5 * speed * ramp, speed, ramps: [0.0, ramp], duration: ramp }
@@ -46,7 +47,7 @@ impl Profile {
         self.length
     }
 
-    /// Length covered after `time` \[s\].
+    /// Returns the length covered after `time` \[s\].
     pub(super) fn covered(&self, time: f64) -> f64 {
         if time >= self.duration {
             return self.length;

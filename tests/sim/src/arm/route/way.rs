@@ -1,11 +1,11 @@
-//! What a move passes through: joints in proportion, a straight line of the tool, or an arc.
+//! The path of a move: joints in proportion, a straight line of the tool, or an arc.
 
 use crate::kinematics::{Chain, Frame, Pose6, Rotation, Vec3, add, cross, dot, norm, scale, sub};
 
-/// Shorter turns and distances are none \[m, rad\].
+/// The size below which turns and distances count as zero \[m, rad\].
 const NOTHING: f64 = 1e-9;
 
-/// From where to where.
+/// A path with its beginning and its end.
 #[derive(Clone, Debug)]
 pub(super) enum Way {
     /// All joints in proportion.
@@ -16,28 +16,28 @@ pub(super) enum Way {
     Arc { arc: Arc, from: Frame, to: Frame, turn: ArcTurn, tcp: Pose6 },
 }
 
-/// A circle in space, from angle 0 on.
+/// A circle in space; the arc begins at angle 0.
 #[derive(Clone, Debug)]
 pub(super) struct Arc {
     centre: Vec3,
     normal: Vec3,
-    /// From the centre to where it begins.
+    /// The vector from the centre to the beginning.
     radius: Vec3,
-    /// How far it goes round \[rad\].
+    /// The angle of the arc \[rad\].
     angle: f64,
 }
 
-/// How the tool turns on an arc.
+/// The rotation of the tool on an arc.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArcTurn {
     /// Evenly, from the orientation at the beginning to that at the end.
     Even,
-    /// With the arc, so that it looks along it as it did at the beginning.
+    /// With the arc, so that it keeps its direction relative to the arc.
     WithArc,
 }
 
 impl Arc {
-    /// Through three points; none where they lie on a line.
+    /// Returns the arc through three points. `None` if they are on a line.
     fn through(from: Vec3, via: Vec3, to: Vec3) -> Option<Self> {
         let (a, b) = (sub(via, from), sub(to, from));
         let plane = cross(a, b);
@@ -45,14 +45,14 @@ impl Arc {
         if square.sqrt() < NOTHING {
             return None;
         }
-        // The circle's centre from its corner `from`.
+        // The vector from `from`, a corner of the triangle, to the centre of the circle.
         let offset = scale(add(scale(cross(plane, a), dot(b, b)), scale(cross(b, plane), dot(a, a))), 0.5 / square);
         let centre = add(from, offset);
         let normal = scale(plane, 1.0 / square.sqrt());
         let radius = sub(from, centre);
         let end = sub(to, centre);
         let angle = dot(cross(radius, end), normal).atan2(dot(radius, end));
-        // The points were taken in their order, so the way is the one about the normal.
+        // The points are in their order, so the arc turns about the normal.
         let angle = if angle <= 0.0 { angle + std::f64::consts::TAU } else { angle };
         Some(Self { centre, normal, radius, angle })
     }
@@ -62,14 +62,14 @@ impl Arc {
     }
 }
 
-/// The orientation at this share of the shortest turn from one to another.
+/// Returns the orientation at this share of the shortest rotation from one to another.
 fn between(from: &Frame, to: &Frame, share: f64) -> Rotation {
     let turn = from.rotation.inverse().after(to.rotation).to_vector();
     from.rotation.after(Rotation::from_vector(scale(turn, share)))
 }
 
 impl Way {
-    /// An arc; a line where its three points lie on one.
+    /// Returns an arc; a line if its three points are on one.
     pub(super) fn arc(from: Frame, via: Vec3, to: Frame, turn: ArcTurn, tcp: Pose6) -> Self {
         match Arc::through(from.position, via, to.position) {
             Some(arc) => Self::Arc { arc, from, to, turn, tcp },
@@ -77,7 +77,7 @@ impl Way {
         }
     }
 
-    /// Length \[m\], or \[rad\] of the leading axis; of a tool that only turns, its turn \[rad\].
+    /// Returns the length \[m\], or \[rad\] of the leading axis; for a tool that only turns, its rotation \[rad\].
     pub(super) fn length(&self) -> f64 {
         match self {
             Self::Joints { from, to } => from.iter().zip(to).map(|(a, b)| (b - a).abs()).fold(0.0, f64::max),
@@ -90,7 +90,7 @@ impl Way {
         }
     }
 
-    /// Joints at this share of the way, near to `near`; none where the arm cannot be there.
+    /// Returns the joints at this share of the path, near to `near`. `None` if the arm cannot reach the pose.
     pub(super) fn joints(&self, share: f64, chain: &Chain, near: &[f64; 6]) -> Option<[f64; 6]> {
         let (frame, tcp) = match self {
             Self::Joints { from, to } => {
