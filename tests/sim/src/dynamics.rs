@@ -1,8 +1,8 @@
-//! Mass, Coriolis and centrifugal torques of the six-joint arms: Newton and Euler, link by link.
+//! The dynamic model of the six-joint arms: mass, Coriolis and centrifugal torques by Newton and Euler, link by link.
 //!
-//! Masses and shapes are **assumed**: each link is a solid cylinder between the points of the chain it joins, and each motor
-//! a flywheel on its own axis. The figures are round ones for the arm's size. What follows from them is consistent: one
-//! function gives the torques of a motion, and everything else is made from it.
+//! Masses and shapes are **assumed**: each link is a solid cylinder between the points of the chain it joins, and
+//! each motor a flywheel on its own axis. The figures are round ones for the arm's size. The results are consistent:
+//! one function computes the torques of a motion, and all others use it.
 
 use crate::kinematics::{Chain, Vec3, add, cross, dot, norm, scale, sub};
 use crate::linear::solve;
@@ -16,9 +16,9 @@ pub type MassMatrix = [[f64; 6]; 6];
 struct Link {
     mass: f64,
     centre: Vec3,
-    /// Unit vector along it.
+    /// The unit vector along the cylinder.
     along: Vec3,
-    /// Moments of inertia about its length and across it \[kg·m²\].
+    /// The moments of inertia about its length and across it \[kg·m²\].
     about: f64,
     across: f64,
 }
@@ -33,19 +33,20 @@ impl Link {
     }
 }
 
-/// What the arm's links weigh and what its tool carries. All figures are *assumed*.
+/// The masses and sizes of the arm's links and motors. All figures are *assumed*.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Masses {
-    /// Of each link \[kg\].
+    /// Mass of each link \[kg\].
     pub links: [f64; 6],
     /// Radius of each link \[m\].
     pub radius: [f64; 6],
-    /// Inertia of each motor, as its joint feels it \[kg·m²\].
+    /// Inertia of each motor at its joint \[kg·m²\].
     pub rotors: [f64; 6],
 }
 
 impl Masses {
-    /// For an arm of these lengths: by its reach, so that an arm of 0.82 m weighs 18 kg without its base.
+    /// Returns the masses of an arm with these lengths, scaled by its reach: an arm of 0.82 m weighs 18 kg without
+    /// its base.
     #[must_use]
     pub fn of(lengths: &Lengths) -> Self {
         let size = (lengths.a2 + lengths.a3).abs() / 0.8172;
@@ -58,12 +59,12 @@ impl Masses {
     }
 }
 
-/// What the tool carries: a mass at a point of the flange.
+/// The payload of the tool: a mass at a point in the flange's frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Payload {
-    /// \[kg\]
+    /// Mass \[kg\].
     pub mass: f64,
-    /// In the flange's frame \[m\].
+    /// Position in the flange's frame \[m\].
     pub centre: Vec3,
 }
 
@@ -76,7 +77,7 @@ pub struct Dynamics {
 }
 
 impl Dynamics {
-    /// Of the arm with these lengths and masses.
+    /// Returns the model of an arm with these lengths and masses.
     #[must_use]
     pub fn new(lengths: Lengths, masses: &Masses) -> Self {
         let l = lengths;
@@ -94,8 +95,8 @@ impl Dynamics {
         Self { chain: Chain::new(lengths), links: std::array::from_fn(link), rotors: masses.rotors }
     }
 
-    /// Torques \[Nm\] of a motion at `q` \[rad\] with `qd` \[rad/s\] and `qdd` \[rad/s²\], without gravity and without what the
-    /// motors need for themselves.
+    /// Returns the torques \[Nm\] of a motion at `q` \[rad\] with `qd` \[rad/s\] and `qdd` \[rad/s²\], without
+    /// gravity and without the inertia of the motors.
     #[must_use]
     pub fn torques(&self, q: &[f64; 6], qd: &[f64; 6], qdd: &[f64; 6], payload: &Payload) -> [f64; 6] {
         let lines = self.chain.axis_lines(q);
@@ -131,7 +132,7 @@ impl Dynamics {
         })
     }
 
-    /// The mass matrix at `q` \[rad\]; whether with the inertia of the motors.
+    /// Returns the mass matrix at `q` \[rad\]. `rotors` selects whether it includes the inertia of the motors.
     #[must_use]
     pub fn mass_matrix(&self, q: &[f64; 6], payload: &Payload, rotors: bool) -> MassMatrix {
         std::array::from_fn(|joint| {
@@ -143,22 +144,23 @@ impl Dynamics {
         })
     }
 
-    /// Coriolis and centrifugal torques \[Nm\] at `q` \[rad\] and `qd` \[rad/s\].
+    /// Returns the Coriolis and centrifugal torques \[Nm\] at `q` \[rad\] and `qd` \[rad/s\].
     #[must_use]
     pub fn coriolis(&self, q: &[f64; 6], qd: &[f64; 6], payload: &Payload) -> [f64; 6] {
         self.torques(q, qd, &[0.0; 6], payload)
     }
 
-    /// Accelerations \[rad/s²\] that `torque` \[Nm\] causes, with the inertia of the motors and without gravity.
+    /// Returns the accelerations \[rad/s²\] that `torque` \[Nm\] causes, with the inertia of the motors and without
+    /// gravity.
     #[must_use]
     pub fn accelerations(&self, q: &[f64; 6], qd: &[f64; 6], torque: &[f64; 6], payload: &Payload) -> [f64; 6] {
         let bias = self.coriolis(q, qd, payload);
         let free = std::array::from_fn(|joint| torque[joint] - bias[joint]);
-        // The rotors keep the matrix positive definite, so that there always is a solution.
+        // The rotors keep the matrix positive definite, so that there is always a solution.
         solve(self.mass_matrix(q, payload, true), free).unwrap_or_default()
     }
 
-    /// Moves `q` and `qd` on by `dt` \[s\] under `torque` \[Nm\]; Runge and Kutta, fourth order.
+    /// Integrates `q` and `qd` over `dt` \[s\] under `torque` \[Nm\]; Runge and Kutta, fourth order.
     pub fn advance(&self, q: &mut [f64; 6], qd: &mut [f64; 6], torque: &[f64; 6], payload: &Payload, dt: f64) {
         let along = |start: &[f64; 6], slope: &[f64; 6], time: f64| std::array::from_fn(|j| start[j] + time * slope[j]);
         let slope = |q: [f64; 6], qd: [f64; 6]| (qd, self.accelerations(&q, &qd, torque, payload));
@@ -173,7 +175,7 @@ impl Dynamics {
         }
     }
 
-    /// Kinetic energy \[J\], with the motors'.
+    /// Returns the kinetic energy \[J\], including the motors'.
     #[must_use]
     pub fn energy(&self, q: &[f64; 6], qd: &[f64; 6], payload: &Payload) -> f64 {
         let mass = self.mass_matrix(q, payload, true);
@@ -185,7 +187,8 @@ impl Dynamics {
     }
 }
 
-/// Acceleration of a point at `arm` from the origin of a body that turns with `spin` and `spin_up`.
+/// Returns the acceleration of a point at `arm` from the origin of a body that turns with the angular speed `spin`
+/// and the angular acceleration `spin_up`.
 fn carried(spin: Vec3, spin_up: Vec3, arm: Vec3) -> Vec3 {
     add(cross(spin_up, arm), cross(spin, cross(spin, arm)))
 }

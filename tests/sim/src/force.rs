@@ -1,52 +1,54 @@
-//! Force and torque at the tool: what pushes, what a client measures with a sensor of its own, and the zero of it all.
+//! Force and torque at the tool: the true wrench, the one that a client measures with its own sensor, and their zero.
 //!
-//! Forces act at the tool centre point, along the axes of the base; so does what a client measures. A sensor in the wrist measures
-//! their torque about the flange (`core/docs/protocol/ur-rtde.md`, `actual_TCP_force` and `ft_raw_wrench`). Payload and acceleration cause
-//! none.
+//! Forces act at the tool centre point, along the axes of the base; a client's values do, too. A sensor in the wrist
+//! measures their torque about the flange (`core/docs/protocol/ur-rtde.md`, `actual_TCP_force` and `ft_raw_wrench`).
+//! Payload and acceleration cause no force.
 
 use std::collections::VecDeque;
 
 use crate::kinematics::{Rotation, Vec3, add, cross, dot, norm, scale};
 use crate::surface::Surface;
 
-/// Control cycles that contacts are looked for in (assumed).
+/// The number of control cycles in which contacts are searched for (assumed).
 const HISTORY: usize = 5000;
-/// Share of a contact's force at which it counts as begun (assumed).
+/// The share of a contact's force at which it counts as begun (assumed).
 const BEGINNING: f64 = 0.2;
 
-/// What the controller takes for the force at the tool. Wrenches are \[N, Nm\].
+/// The force at the tool as the controller sees it. Wrenches are \[N, Nm\].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Force {
-    /// What really acts on the tool.
+    /// The true wrench on the tool.
     pub push: [f64; 6],
-    /// What is in the way of the tool centre point.
+    /// The surface in the way of the tool centre point.
     pub surface: Option<Surface>,
-    /// What somebody's hand adds.
+    /// The part of the wrench that a person's hand causes.
     hand: [f64; 6],
-    /// Forces measured in the cycles before, the newest last \[N\].
+    /// Forces measured in the last cycles, the newest last \[N\].
     history: VecDeque<Vec3>,
-    /// What a client of RTDE measures (`external_force_torque`).
+    /// The wrench that an RTDE client measures (`external_force_torque`).
     pub external: [f64; 6],
-    /// Whether a program wants the client's value in place of the arm's own.
+    /// Whether a program uses the client's value in place of the arm's own.
     pub uses_external: bool,
-    /// Whether the software takes the client's torques with the wrong sign (before 3.14.1 and 5.9.1).
+    /// Whether the software reads the client's torques with the wrong sign (before 3.14.1 and 5.9.1).
     pub wrong_torques: bool,
-    /// What was measured when the sensor was zeroed.
+    /// The raw wrench at the moment at which the sensor was zeroed.
     zero: [f64; 6],
-    /// From the flange to the tool centre point, along the axes of the base \[m\]; zero where no sensor is in the wrist.
+    /// The vector from the flange to the tool centre point, along the axes of the base \[m\]; zero without a sensor
+    /// in the wrist.
     pub lever: Vec3,
     /// The orientation of the flange in the base.
     pub flange: Rotation,
 }
 
 impl Force {
-    /// Nothing pushes; whether the software takes a client's torques with the wrong sign, and what is in the way.
+    /// Returns a state without any force. `wrong_torques` is whether the software reads a client's torques with the
+    /// wrong sign.
     #[must_use]
     pub fn new(wrong_torques: bool, surface: Option<Surface>) -> Self {
         Self { wrong_torques, surface, ..Self::default() }
     }
 
-    /// What the sensor in use says, whatever its zero.
+    /// Returns the wrench of the sensor in use, without its zero.
     #[must_use]
     pub fn raw(&self) -> [f64; 6] {
         let [fx, fy, fz, tx, ty, tz] = self.external;
@@ -64,8 +66,8 @@ impl Force {
         std::array::from_fn(|axis| raw[axis] - self.zero[axis])
     }
 
-    /// Returns the wrench that is published, and that programs get: that of a sensor in the wrist about the flange, any other at the tool
-    /// centre point.
+    /// Returns the wrench that is published and that programs read: about the flange for a sensor in the wrist, at
+    /// the tool centre point for any other.
     #[must_use]
     pub fn published(&self) -> [f64; 6] {
         let [fx, fy, fz, tx, ty, tz] = self.measured();
@@ -74,7 +76,7 @@ impl Force {
         [fx, fy, fz, tx, ty, tz]
     }
 
-    /// Returns the wrench that the sensor in the wrist measures, whatever its zero: about the flange, along the flange's axes. That of a
+    /// Returns the wrench of the sensor in the wrist without its zero: about the flange, along the flange's axes. A
     /// client's sensor is returned as the client sends it (assumed).
     #[must_use]
     pub fn raw_at_flange(&self) -> [f64; 6] {
@@ -88,13 +90,14 @@ impl Force {
         [fx, fy, fz, tx, ty, tz]
     }
 
-    /// Somebody's hand pushes with this wrench, until told otherwise.
+    /// Sets the wrench of a person's hand. It stays until it is set again.
     pub fn push_by_hand(&mut self, wrench: [f64; 6]) {
         self.push = std::array::from_fn(|axis| self.push[axis] - self.hand[axis] + wrench[axis]);
         self.hand = wrench;
     }
 
-    /// One control cycle; `tool` is asked where the tool is \[m\] and how it moves \[m/s\] where something is in its way.
+    /// Executes one control cycle. `tool` returns the position \[m\] and the speed \[m/s\] of the tool; it is called
+    /// only if there is a surface.
     pub fn feel(&mut self, tool: impl FnOnce() -> (Vec3, Vec3)) {
         self.push = self.hand;
         if let Some(surface) = &self.surface {
@@ -108,8 +111,8 @@ impl Force {
         self.history.push_back([x, y, z]);
     }
 
-    /// Control cycles since just before the contact began that lasts now, 0 where there is none: a force of `least` \[N\]
-    /// against `direction`, or from anywhere.
+    /// Returns the number of control cycles since just before the present contact began; 0 without a contact. A
+    /// contact is a force of `least` \[N\] against `direction`, or from anywhere if that is `None`.
     #[must_use]
     pub fn contact(&self, direction: Option<Vec3>, least: f64) -> usize {
         let against = |force: &Vec3| match direction {
@@ -122,12 +125,12 @@ impl Force {
         self.history.iter().rev().take_while(|force| against(force) > BEGINNING * least).count()
     }
 
-    /// What is measured now becomes zero.
+    /// Makes the present raw wrench the zero.
     pub fn zero(&mut self) {
         self.zero = self.raw();
     }
 
-    /// Length of the force alone \[N\].
+    /// Returns the length of the force without the torque \[N\].
     #[must_use]
     pub fn magnitude(&self) -> f64 {
         let [fx, fy, fz, ..] = self.measured();

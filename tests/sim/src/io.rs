@@ -1,4 +1,4 @@
-//! Inputs, outputs, tool and payload.
+//! The inputs and outputs of the controller and the tool, and the payload.
 
 use outrigger_wire::robot::Generation;
 
@@ -6,13 +6,13 @@ use crate::tool_line::ToolCommunication;
 
 /// Gravity as controllers have it \[m/s²\].
 const GRAVITY: f64 = 9.82;
-/// An analogue output as a current: 4 mA, and what is above it \[A\].
+/// An analogue output as a current: 4 mA at zero, and the span above it \[A\].
 const LIVE_ZERO: f64 = 0.004;
 const CURRENT_SPAN: f64 = 0.016;
 /// An analogue output as a voltage \[V\].
 const FULL_VOLTAGE: f64 = 10.0;
 
-/// A digital output by its kind.
+/// A digital output by its group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DigitalOutput {
     /// Controller box, 0 … 7.
@@ -23,17 +23,17 @@ pub enum DigitalOutput {
     Tool(u8),
 }
 
-/// What is on the terminals and in the tool.
+/// The state of the terminals, the tool connector and the payload.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Io {
     generation: Generation,
     /// Digital inputs, one bit each (CB3 on: 0–7 standard, 8–15 configurable, 16–17 tool; CB2: 0–7 box, 8–9 tool).
     pub digital_in: u32,
-    /// Digital outputs, the same bits.
+    /// Digital outputs, with the same bits.
     pub digital_out: u32,
     /// Analogue inputs of the box \[V or A\].
     pub analog_in: [f64; 2],
-    /// Range of each analogue input.
+    /// Range of each analogue input of the box.
     pub analog_in_range: [u8; 2],
     /// Analogue outputs of the box \[V or A\].
     pub analog_out: [f64; 2],
@@ -51,22 +51,22 @@ pub struct Io {
     pub tool_output_mode: u8,
     /// Mode of each digital output of the tool: 1 sinking, 2 sourcing, 3 both.
     pub tool_digital_out_modes: [u8; 2],
-    /// The vector of gravity that a program has set \[m/s²\]. The arm's own weight does not depend on it.
+    /// The gravity vector that a program has set \[m/s²\]. The arm's own weight does not depend on it.
     pub gravity: [f64; 3],
-    /// The 32 flags of a program.
+    /// The 32 flags that programs set and read.
     pub flags: u32,
-    /// Whether the box has the interface for injection moulding machines.
+    /// Whether the box has the interface for injection moulding machines (Euromap 67).
     pub euromap67: bool,
     /// Mass on the flange \[kg\].
     pub payload: f64,
-    /// Its centre of gravity in the flange \[m\].
+    /// The payload's centre of gravity in the flange \[m\].
     pub payload_cog: [f64; 3],
-    /// Its inertia \[kg·m²\]: xx, yy, zz, xy, xz, yz.
+    /// The payload's inertia \[kg·m²\]: xx, yy, zz, xy, xz, yz.
     pub payload_inertia: [f64; 6],
 }
 
 impl Io {
-    /// Everything off, voltage ranges.
+    /// Returns the state with all inputs and outputs off and voltage ranges.
     #[must_use]
     pub fn new(generation: Generation, euromap67: bool) -> Self {
         Self {
@@ -92,7 +92,7 @@ impl Io {
         }
     }
 
-    /// The bit of an output on this generation; none where it does not exist.
+    /// Returns the bit of an output on this generation; `None` if it does not exist.
     pub(crate) fn bit(&self, output: DigitalOutput) -> Option<u32> {
         let cb2 = self.generation == Generation::Cb2;
         match output {
@@ -103,7 +103,7 @@ impl Io {
         }
     }
 
-    /// Sets one output; false where it does not exist.
+    /// Sets one output. Returns `false` if it does not exist.
     pub fn set_digital(&mut self, output: DigitalOutput, on: bool) -> bool {
         let Some(bit) = self.bit(output) else { return false };
         let mask = 1 << bit;
@@ -111,14 +111,14 @@ impl Io {
         true
     }
 
-    /// One output's state; none where it does not exist.
+    /// Returns the state of one output; `None` if it does not exist.
     #[must_use]
     pub fn digital(&self, output: DigitalOutput) -> Option<bool> {
         self.bit(output).map(|bit| self.digital_out & (1 << bit) != 0)
     }
 
-    /// Sets an analogue output to a share of its range, 0 … 1: of 10 V, or of 4 … 20 mA; false where there is none, or
-    /// no such share.
+    /// Sets an analogue output to a share of its range, 0 … 1: of 10 V, or of 4 … 20 mA. Returns `false` if the
+    /// output does not exist or the share is out of range.
     pub fn set_analog(&mut self, port: usize, share: f64) -> bool {
         let (Some(value), Some(domain)) = (self.analog_out.get_mut(port), self.analog_out_domain.get(port)) else {
             return false;
@@ -130,7 +130,8 @@ impl Io {
         true
     }
 
-    /// Makes an analogue output a current (0) or a voltage (1); its share of the range stays.
+    /// Makes an analogue output a current (0) or a voltage (1); its share of the range stays. Returns `false` if the
+    /// output or the domain does not exist.
     pub fn set_analog_domain(&mut self, port: usize, domain: u8) -> bool {
         let (Some(value), Some(old)) = (self.analog_out.get(port), self.analog_out_domain.get(port)) else {
             return false;

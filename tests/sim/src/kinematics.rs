@@ -1,6 +1,6 @@
-//! Kinematics of the simulator, in `f64`, by a route of its own: the joint axes as lines in space at the
-//! zero pose, turned one after another by unit quaternions. No Denavit-Hartenberg matrix occurs, so a mistake in
-//! the core's chain cannot hide behind the same mistake here. Checked on poses of real controllers.
+//! Kinematics of the simulator, in `f64`, by an independent method: the joint axes are lines in space at the zero
+//! pose, turned one after another by unit quaternions. No Denavit-Hartenberg matrix occurs, so a mistake in the
+//! core's chain cannot be repeated here. The tests compare it with poses of real controllers.
 
 mod inverse;
 mod jacobian;
@@ -9,38 +9,38 @@ pub use jacobian::{Jacobian, joint_speeds, speed_at, torques_of};
 
 use crate::model::{Lengths, POSITION_LIMIT};
 
-/// x, y, z.
+/// A vector x, y, z.
 pub type Vec3 = [f64; 3];
 
 /// A frame: position \[m\] and rotation vector \[rad\], in UR's order x y z rx ry rz.
 pub type Pose6 = [f64; 6];
 
-/// `a + b`.
+/// Returns `a + b`.
 pub(crate) fn add(a: Vec3, b: Vec3) -> Vec3 {
     [a[0] + b[0], a[1] + b[1], a[2] + b[2]]
 }
 
-/// `a − b`.
+/// Returns `a − b`.
 pub(crate) fn sub(a: Vec3, b: Vec3) -> Vec3 {
     [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
 }
 
-/// `a` times `factor`.
+/// Returns `a` times `factor`.
 pub(crate) fn scale(a: Vec3, factor: f64) -> Vec3 {
     a.map(|x| x * factor)
 }
 
-/// The scalar product.
+/// Returns the scalar product.
 pub(crate) fn dot(a: Vec3, b: Vec3) -> f64 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
-/// The vector product.
+/// Returns the vector product.
 pub(crate) fn cross(a: Vec3, b: Vec3) -> Vec3 {
     [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 }
 
-/// The Euclidean length.
+/// Returns the Euclidean length.
 pub(crate) fn norm(a: Vec3) -> f64 {
     dot(a, a).sqrt()
 }
@@ -59,24 +59,24 @@ impl Default for Rotation {
 }
 
 impl Rotation {
-    /// No rotation.
+    /// The identity: no rotation.
     pub const IDENTITY: Self = Self { w: 1.0, v: [0.0; 3] };
 
-    /// `angle` \[rad\] about the unit vector `axis`.
+    /// Returns a rotation by `angle` \[rad\] about the unit vector `axis`.
     #[must_use]
     pub fn about(axis: Vec3, angle: f64) -> Self {
         let (sin, cos) = (angle / 2.0).sin_cos();
         Self { w: cos, v: scale(axis, sin) }
     }
 
-    /// From a rotation vector \[rad\].
+    /// Returns the rotation of a rotation vector \[rad\].
     #[must_use]
     pub fn from_vector(vector: Vec3) -> Self {
         let angle = norm(vector);
         if angle < 1e-12 { Self::IDENTITY } else { Self::about(scale(vector, 1.0 / angle), angle) }
     }
 
-    /// The rotation vector, of length 0 … π \[rad\].
+    /// Returns the rotation vector, of length 0 … π \[rad\].
     #[must_use]
     pub fn to_vector(self) -> Vec3 {
         let flip = if self.w < 0.0 { -1.0 } else { 1.0 };
@@ -85,23 +85,23 @@ impl Rotation {
         if sin < 1e-12 { scale(v, 2.0) } else { scale(v, 2.0 * sin.atan2(w) / sin) }
     }
 
-    /// The same angle the other way.
+    /// Returns the inverse: the same angle in the opposite direction.
     #[must_use]
     pub fn inverse(self) -> Self {
         Self { w: self.w, v: scale(self.v, -1.0) }
     }
 
-    /// As a matrix, row by row.
+    /// Returns the rotation matrix, row by row.
     #[must_use]
     pub fn to_rows(self) -> [Vec3; 3] {
         let [x, y, z] = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]].map(|axis| self.turn(axis));
         [[x[0], y[0], z[0]], [x[1], y[1], z[1]], [x[2], y[2], z[2]]]
     }
 
-    /// From a rotation matrix, row by row.
+    /// Returns the rotation of a rotation matrix, row by row.
     #[must_use]
     pub fn from_rows([a, b, c]: [Vec3; 3]) -> Self {
-        // Four times the square of each part; the largest is divided by, so that nothing is lost.
+        // Four times the square of each part. The division is by the largest one, so that no precision is lost.
         let squares =
             [1.0 + a[0] + b[1] + c[2], 1.0 + a[0] - b[1] - c[2], 1.0 - a[0] + b[1] - c[2], 1.0 - a[0] - b[1] + c[2]];
         let largest = (1..4).fold(0, |best, i| if squares[i] > squares[best] { i } else { best });
@@ -116,7 +116,7 @@ impl Rotation {
         if length > 0.0 { Self { w: w / length, v: scale([x, y, z], 1.0 / length) } } else { Self::IDENTITY }
     }
 
-    /// This rotation after `first`.
+    /// Returns the composition: first `first`, then this rotation.
     #[must_use]
     pub fn after(self, first: Self) -> Self {
         let w = self.w * first.w - dot(self.v, first.v);
@@ -124,7 +124,7 @@ impl Rotation {
         Self { w, v }
     }
 
-    /// `point` turned.
+    /// Returns `point` rotated.
     #[must_use]
     pub fn turn(self, point: Vec3) -> Vec3 {
         let t = scale(cross(self.v, point), 2.0);
@@ -142,21 +142,21 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// As UR writes it: x y z rx ry rz.
+    /// Returns the frame in UR's notation: x y z rx ry rz.
     #[must_use]
     pub fn to_pose(self) -> Pose6 {
         let ([x, y, z], [rx, ry, rz]) = (self.position, self.rotation.to_vector());
         [x, y, z, rx, ry, rz]
     }
 
-    /// What [`to_pose`](Self::to_pose) writes.
+    /// Returns the frame of a pose, the inverse of [`to_pose`](Self::to_pose).
     #[must_use]
     pub fn from_pose(pose: &Pose6) -> Self {
         let [x, y, z, rx, ry, rz] = *pose;
         Self { position: [x, y, z], rotation: Rotation::from_vector([rx, ry, rz]) }
     }
 
-    /// The frame's z axis in the base.
+    /// Returns the frame's z axis in the base.
     #[must_use]
     pub fn z_axis(self) -> Vec3 {
         self.rotation.turn([0.0, 0.0, 1.0])
@@ -180,13 +180,13 @@ pub struct Chain {
     flange: Frame,
     elbow: Vec3,
     lengths: Lengths,
-    /// Range of each joint ± \[rad\].
+    /// The range of each joint, ± \[rad\].
     ranges: [f64; 6],
 }
 
 impl Chain {
-    /// The chain of these lengths: at zero the arm lies along −x, shoulder, elbow, wrist 1 and wrist 3 turn about
-    /// −y, wrist 2 about −z, and the flange looks along −y.
+    /// Returns the chain with these lengths. At zero the arm points along −x; shoulder, elbow, wrist 1 and wrist 3
+    /// turn about −y, wrist 2 about −z, and the flange points along −y.
     #[must_use]
     pub fn new(l: Lengths) -> Self {
         const MINUS_Y: Vec3 = [0.0, -1.0, 0.0];
@@ -212,7 +212,7 @@ impl Chain {
         }
     }
 
-    /// The chain with other joint ranges ± \[rad\].
+    /// Returns the chain with other joint ranges, ± \[rad\].
     #[must_use]
     pub const fn within(self, ranges: [f64; 6]) -> Self {
         Self { ranges, ..self }
@@ -224,12 +224,14 @@ impl Chain {
         self.ranges.get(joint).is_some_and(|range| angle.abs() <= *range)
     }
 
-    /// The rotation of each joint about its axis at `q` \[rad\]: sines and cosines are computed once for all that is carried.
+    /// Returns the rotation of each joint about its axis at `q` \[rad\]. Sines and cosines are computed once for all
+    /// frames that [`carry`](Self::carry) moves.
     fn turns(&self, q: &[f64; 6]) -> Turns {
         std::array::from_fn(|joint| Rotation::about(self.axes[joint].direction, q[joint]))
     }
 
-    /// `frame`, given at the zero pose behind joint `joints`, with the first `joints` joints turned.
+    /// Moves `frame`, which is fixed to the link after joint number `joints` and given at the zero pose, by the first
+    /// `joints` joint rotations.
     fn carry(&self, turns: &Turns, joints: usize, mut frame: Frame) -> Frame {
         for (axis, turn) in self.axes.iter().zip(turns).take(joints).rev() {
             frame.position = add(axis.point, turn.turn(sub(frame.position, axis.point)));
@@ -238,12 +240,13 @@ impl Chain {
         frame
     }
 
-    /// `point` of the link behind joint `joints`, given at the zero pose, and how that link is turned.
+    /// Returns the position of `point`, which is fixed to the link after joint number `joints` and given at the zero
+    /// pose, and the rotation of that link.
     pub(crate) fn body(&self, q: &[f64; 6], joints: usize, point: Vec3) -> Frame {
         self.carry(&self.turns(q), joints, Frame { position: point, rotation: Rotation::IDENTITY })
     }
 
-    /// The tool's frame at joint positions `q` \[rad\], with the tool at `tcp` (pose in the flange).
+    /// Returns the tool's frame at joint positions `q` \[rad\], with the tool at `tcp` (pose in the flange).
     #[must_use]
     pub fn tool(&self, q: &[f64; 6], tcp: &Pose6) -> Frame {
         self.tool_turned(&self.turns(q), tcp)
@@ -258,7 +261,7 @@ impl Chain {
         self.carry(turns, 6, at_zero)
     }
 
-    /// Where upper arm and forearm meet \[m\].
+    /// Returns the position of the elbow, the joint between upper arm and forearm \[m\].
     #[must_use]
     pub fn elbow(&self, q: &[f64; 6]) -> Vec3 {
         self.elbow_turned(&self.turns(q))
@@ -268,7 +271,8 @@ impl Chain {
         self.carry(turns, 2, Frame { position: self.elbow, rotation: Rotation::IDENTITY }).position
     }
 
-    /// Linear and angular speed of `point`, fixed to the link behind joint `joints`, at `qd` \[rad/s\].
+    /// Returns the linear and angular speed of `point`, which is fixed to the link after joint number `joints`, at
+    /// `qd` \[rad/s\].
     fn speed_of(&self, turns: &Turns, qd: &[f64; 6], joints: usize, point: Vec3) -> (Vec3, Vec3) {
         let mut linear = [0.0; 3];
         let mut angular = [0.0; 3];
@@ -281,7 +285,7 @@ impl Chain {
         (linear, angular)
     }
 
-    /// Speed of the tool \[m/s, rad/s\] at `q` and `qd`, in the base.
+    /// Returns the speed of the tool \[m/s, rad/s\] at `q` and `qd`, in the base.
     #[must_use]
     pub fn tool_speed(&self, q: &[f64; 6], qd: &[f64; 6], tcp: &Pose6) -> [f64; 6] {
         let turns = self.turns(q);
@@ -289,7 +293,7 @@ impl Chain {
         [x, y, z, rx, ry, rz]
     }
 
-    /// Speed of the elbow \[m/s\].
+    /// Returns the speed of the elbow \[m/s\].
     #[must_use]
     pub fn elbow_speed(&self, q: &[f64; 6], qd: &[f64; 6]) -> Vec3 {
         let turns = self.turns(q);

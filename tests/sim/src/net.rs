@@ -1,8 +1,9 @@
-//! The network between one client and the controller, as one TCP direction sees it: bytes arrive complete and in
-//! order, but late, cut, glued, or in bursts. Knows no port and no protocol; time is an argument.
+//! The network between one client and the controller, for one direction of a TCP connection: bytes arrive complete
+//! and in order, but late, cut, joined, or in bursts. The module contains no port number and no protocol; time is an
+//! argument.
 //!
-//! A segment goes through the sender (Nagle, coalescing), the wire (splitting, delay, jitter, loss with
-//! retransmission, backlog) and the receiver (stall).
+//! A segment passes the sender (Nagle, coalescing), the wire (splitting, delay, jitter, loss with retransmission,
+//! backlog) and the receiver (stall).
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -10,29 +11,30 @@ use std::time::Duration;
 use crate::rng::Rng;
 use crate::time::SimTime;
 
-/// What the network does to this direction right now.
+/// The present effects of the network on one direction.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Conditions {
     /// Constant delay.
     pub delay: Duration,
-    /// Added at random, 0 up to this.
+    /// A random delay in addition, between 0 and this.
     pub jitter: Duration,
-    /// Cut each segment into pieces.
+    /// Cuts each segment into pieces.
     pub split: Option<Split>,
-    /// Glue this many messages into one segment.
+    /// Joins this many messages into one segment.
     pub coalesce: Option<usize>,
-    /// Hold what is sent until what went before is acknowledged; the peer acknowledges after this time, or with
+    /// Holds sent data until the data before them are acknowledged. The peer acknowledges after this time, or with
     /// its next data. Held packets leave together, in pairs, as was observed on old controllers.
     pub nagle: Option<Duration>,
-    /// Lose a share of the segments (0 … 1); each comes back after the retransmission time, what follows waits.
+    /// Loses a share of the segments (0 … 1). Each lost segment arrives after the retransmission time; the following
+    /// ones wait for it.
     pub loss: Option<(f64, Duration)>,
-    /// Everything runs late, and the queue is worked off afterwards.
+    /// Delays all segments; the queue empties afterwards.
     pub backlog: Option<Backlog>,
-    /// Nothing arrives; what was held arrives at once when this ends.
+    /// Stops all arrivals; the held data arrive at once when this ends.
     pub stalled: bool,
 }
 
-/// How segments are cut.
+/// The cutting of segments into pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Split {
     /// Bytes per piece.
@@ -41,10 +43,10 @@ pub struct Split {
     pub spread: Duration,
 }
 
-/// A queue somewhere on the way.
+/// A queue between sender and receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Backlog {
-    /// How late everything is.
+    /// Delay of every segment.
     pub lag: Duration,
     /// Time between segments while the queue empties.
     pub drain_gap: Duration,
@@ -61,10 +63,10 @@ struct Segment {
 pub struct Link {
     conditions: Conditions,
     rng: Rng,
-    /// Given by the application, not yet sent.
+    /// Bytes that the application has written and that are not sent yet.
     held: Vec<u8>,
     held_messages: usize,
-    /// When the peer acknowledges what is on its way (Nagle).
+    /// The time at which the peer acknowledges the data in transit (Nagle).
     acknowledged_at: Option<SimTime>,
     on_the_way: VecDeque<Segment>,
     last_arrival: SimTime,
@@ -72,7 +74,7 @@ pub struct Link {
 }
 
 impl Link {
-    /// A perfect link, with its own random numbers.
+    /// Returns a perfect link with its own random numbers.
     #[must_use]
     pub fn new(rng: Rng) -> Self {
         Self {
@@ -87,7 +89,7 @@ impl Link {
         }
     }
 
-    /// From `now` on these conditions hold. What a condition that ended was holding goes on its way.
+    /// Sets the conditions from `now` on. Data that a condition held are sent when it ends.
     pub fn set_conditions(&mut self, now: SimTime, conditions: &Conditions) {
         if self.conditions == *conditions {
             return;
@@ -102,7 +104,7 @@ impl Link {
         }
     }
 
-    /// One message leaves the application.
+    /// Sends one message of the application.
     pub fn send(&mut self, now: SimTime, message: &[u8]) {
         self.advance(now);
         self.held.extend_from_slice(message);
@@ -114,14 +116,14 @@ impl Link {
         }
     }
 
-    /// The peer sent data, which carries its acknowledgement.
+    /// Processes data from the peer, which contain its acknowledgement.
     pub fn peer_sent(&mut self, now: SimTime) {
         if self.acknowledged_at.take().is_some() {
             self.flush(now);
         }
     }
 
-    /// Lets the sender act on what time has brought.
+    /// Sends held data whose acknowledgement is due by `now`.
     pub fn advance(&mut self, now: SimTime) {
         while let Some(at) = self.acknowledged_at.filter(|at| *at <= now) {
             self.acknowledged_at = None;
@@ -129,7 +131,7 @@ impl Link {
         }
     }
 
-    /// The next segment that has arrived by `now`; at most `room` bytes of it.
+    /// Returns the next segment that has arrived by `now`, at most `room` bytes of it.
     pub fn receive(&mut self, now: SimTime, room: usize) -> Option<Vec<u8>> {
         self.advance(now);
         if self.conditions.stalled {
@@ -143,7 +145,7 @@ impl Link {
         Some(std::mem::replace(&mut front.bytes, rest))
     }
 
-    /// Bytes that have arrived and wait to be read.
+    /// Returns the number of bytes that have arrived and are not read yet.
     #[must_use]
     pub fn arrived(&self, now: SimTime) -> usize {
         if self.conditions.stalled {
@@ -152,14 +154,14 @@ impl Link {
         self.on_the_way.iter().take_while(|segment| segment.arrives <= now).map(|segment| segment.bytes.len()).sum()
     }
 
-    /// Bytes given and not yet read by the peer.
+    /// Returns the number of bytes that were sent and are not read by the peer yet.
     #[must_use]
     pub fn queued(&self) -> usize {
         self.held.len() + self.on_the_way.iter().map(|segment| segment.bytes.len()).sum::<usize>()
     }
 
-    /// Returns the time of the next change by itself: an arrival, or an acknowledgement that lets held data go;
-    /// [`SimTime::MAX`] where nothing will.
+    /// Returns the time of the next event without further calls: an arrival, or an acknowledgement that releases held
+    /// data. [`SimTime::MAX`] if there is none.
     #[must_use]
     pub fn next_event(&self, now: SimTime) -> SimTime {
         let acknowledged = self.acknowledged_at.unwrap_or(SimTime::MAX);
@@ -170,7 +172,7 @@ impl Link {
         arrival.map_or(acknowledged, |at| at.min(acknowledged))
     }
 
-    /// Returns whether nothing is on its way, so that a [`receive`](Self::receive) has nothing to do.
+    /// Returns whether nothing is in transit, so that [`receive`](Self::receive) has nothing to do.
     pub(crate) fn is_idle(&self) -> bool {
         self.on_the_way.is_empty() && self.acknowledged_at.is_none()
     }
@@ -224,7 +226,7 @@ impl Link {
         }
     }
 
-    /// What a stall held arrives as one piece.
+    /// Joins the data that a stall held into one segment that arrives at `now`.
     fn release_burst(&mut self, now: SimTime) {
         let mut burst = Vec::new();
         while let Some(segment) = self.on_the_way.pop_front_if(|segment| segment.arrives <= now) {
@@ -251,7 +253,7 @@ mod tests {
         link
     }
 
-    /// Arrivals of `count` messages of 8 B, one per `period`, read as soon as they arrive: (time, bytes).
+    /// Returns the arrivals of `count` messages of 8 B, one per `period`, read as soon as they arrive: (time, bytes).
     fn arrivals(link: &mut Link, count: u64, period: u64) -> Vec<(u64, usize)> {
         let mut seen = vec![];
         for micros in (0..(count + 100) * period * 1000).step_by(100) {

@@ -1,11 +1,11 @@
-//! The simulator's own random numbers: seeded, so that every run can be repeated.
+//! The random numbers of the simulator: seeded, so that every run can be repeated.
 
-/// SplitMix64: one 64-bit state, good enough for noise and jitter.
+/// A SplitMix64 generator: one 64-bit state, sufficient for noise and jitter.
 #[derive(Clone, Debug)]
 pub struct Rng(u64);
 
 impl Rng {
-    /// A sequence of its own for `seed` and `stream`; different streams of one seed are unrelated.
+    /// Returns a separate sequence for `seed` and `stream`; different streams of one seed are unrelated.
     #[must_use]
     pub fn new(seed: u64, stream: u64) -> Self {
         let mut rng = Self(seed ^ stream.wrapping_mul(0x9E37_79B9_7F4A_7C15));
@@ -13,7 +13,7 @@ impl Rng {
         rng
     }
 
-    /// The next 64 bits.
+    /// Returns the next 64 bits.
     pub fn next_u64(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
@@ -22,12 +22,12 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    /// A number in 0 … 1, 1 excluded.
+    /// Returns a number in 0 … 1, 1 excluded.
     pub fn unit(&mut self) -> f64 {
         (self.next_u64() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// A number in 0 … `limit`, `limit` included.
+    /// Returns a number in 0 … `limit`, `limit` included.
     pub fn up_to(&mut self, limit: u64) -> u64 {
         match limit.checked_add(1) {
             Some(span) => self.next_u64() % span,
@@ -35,7 +35,7 @@ impl Rng {
         }
     }
 
-    /// A number of the standard normal distribution (Box-Muller).
+    /// Returns a number of the standard normal distribution (Box-Muller).
     pub fn normal(&mut self) -> f64 {
         let radius = (-2.0 * (1.0 - self.unit()).ln()).sqrt();
         radius * (std::f64::consts::TAU * self.unit()).cos()

@@ -1,4 +1,5 @@
-//! Power and safety: the two state machines an operator works with, and what the wire calls their states.
+//! Power and safety: the two state machines that an operator works with, and their states as the interfaces publish
+//! them.
 //!
 //! | power | robot mode CB3+ | CB2 | joints |
 //! |---|---|---|---|
@@ -16,14 +17,14 @@ use outrigger_wire::robot::{Generation, JointMode, MasterOnOffState, MasterSafet
 
 use crate::time::SimTime;
 
-/// How long the steps of switching on take. Real times are of this order; none is documented.
+/// The durations of the steps of switching on. Real durations are of this order; none is documented.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PowerTiming {
-    /// Until the joints have power.
+    /// Time until the joints have power.
     pub boot: Duration,
-    /// From there until they are ready.
+    /// Time from then until the joints are ready.
     pub initialise: Duration,
-    /// Until the brakes are open.
+    /// Time until the brakes are open.
     pub release: Duration,
 }
 
@@ -37,33 +38,34 @@ impl Default for PowerTiming {
     }
 }
 
-/// By the dashboard and by a person, a protective stop cannot be unlocked earlier than this after it occurred (`core/docs/protocol/ur-dashboard.md 3`).
+/// The shortest time after which the dashboard and a person can unlock a protective stop
+/// (`core/docs/protocol/ur-dashboard.md 3`).
 pub const UNLOCK_AFTER: Duration = Duration::from_secs(5);
 
-/// Power of the arm.
+/// The power state of the arm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Power {
     /// No power on the joints.
     Off,
-    /// Booting, then initialising; the brakes follow at once where `release` is set.
+    /// Booting, then initialising. The brakes are released afterwards if `release` is set.
     SwitchingOn {
-        /// Since when.
+        /// The time at which switching on began.
         since: SimTime,
-        /// Whether brake release was asked for.
+        /// Whether brake release was requested.
         release: bool,
     },
     /// Powered, brakes closed.
     Idle,
-    /// Brakes opening.
+    /// Brakes are opening.
     Releasing {
-        /// Since when.
+        /// The time at which the release began.
         since: SimTime,
     },
     /// Powered, brakes open.
     Running,
 }
 
-/// What demands a safeguard stop. Before safety status existed, nobody could tell them apart.
+/// The cause of a safeguard stop. Software without a safety status does not distinguish the causes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Safeguard {
     /// The safeguard input is open.
@@ -74,19 +76,19 @@ pub enum Safeguard {
     ThreePosition,
 }
 
-/// Why the arm may not move.
+/// The reason why the arm may not move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// It may.
+    /// No stop: the arm may move.
     None,
-    /// It may. The tighter limits of reduced mode are not simulated.
+    /// Reduced mode: the arm may move. The tighter limits of reduced mode are not simulated.
     Reduced,
     /// Protective stop.
     Protective {
-        /// When it occurred.
+        /// The time at which it occurred.
         at: SimTime,
     },
-    /// A safeguard demands it.
+    /// A safeguard stop.
     Safeguard(Safeguard),
     /// An emergency stop button is pressed.
     Emergency,
@@ -96,46 +98,47 @@ pub enum Stop {
     Fault,
 }
 
-/// Whom the controller obeys (e-Series and PolyScope X; before, clients are always obeyed).
+/// The source of commands that the controller accepts (e-Series and PolyScope X; older ones always accept commands of
+/// clients).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Control {
-    /// The pendant's switch stands at remote: clients are obeyed.
+    /// The pendant's switch is set to remote: commands of clients are accepted.
     Remote,
-    /// The switch stands at local: the pendant alone is.
+    /// The switch is set to local: only the pendant commands the arm.
     Local,
-    /// Remote control was never enabled in the settings, so that there is no switch: `is in remote control` is answered
-    /// with `false`, and clients are obeyed all the same. So the vendor's tests of its client library find simulators
-    /// of 5.x.
+    /// Remote control was never enabled in the settings, so there is no switch: the answer to `is in remote control`
+    /// is `false`, and commands of clients are accepted nevertheless. The vendor's tests of its client library find
+    /// simulators of 5.x in this state.
     NotEnabled,
 }
 
 impl Control {
-    /// Whether programs and orders of clients are taken.
+    /// Returns whether programs and commands of clients are accepted.
     #[must_use]
     pub fn obeys_clients(self) -> bool {
         self != Self::Local
     }
 }
 
-/// Power, safety and who is in control.
+/// The state of power, safety and control.
 #[derive(Clone, Debug)]
 pub struct Robot {
     generation: Generation,
     timing: PowerTiming,
-    /// Power of the arm.
+    /// The power state of the arm.
     pub power: Power,
-    /// Why the arm may not move.
+    /// The reason why the arm may not move.
     pub stop: Stop,
-    /// Whom it obeys; before e-Series always in remote control.
+    /// The source of commands that is accepted; always remote before e-Series.
     pub control: Control,
-    /// Where the speed slider stands, 0 … 1.
+    /// The position of the speed slider, 0 … 1.
     pub slider: f64,
-    /// What the trajectory limiter leaves of that, 0 … 1.
+    /// The share of that which the trajectory limiter permits, 0 … 1.
     pub limiter: f64,
 }
 
 impl Robot {
-    /// Running, normal, in remote control, slider at 1.
+    /// Returns a running robot without a stop, in remote control, with the slider at 1.
     #[must_use]
     pub fn new(generation: Generation, timing: PowerTiming) -> Self {
         Self {
@@ -149,7 +152,7 @@ impl Robot {
         }
     }
 
-    /// Power and brakes take their time.
+    /// Advances the timed transitions of power and brakes.
     pub fn tick(&mut self, now: SimTime) {
         match self.power {
             Power::SwitchingOn { since, release } if now.since(since) >= self.timing.boot + self.timing.initialise => {
@@ -160,19 +163,19 @@ impl Robot {
         }
     }
 
-    /// Power on, if nothing forbids it.
+    /// Switches power on unless a stop forbids it.
     pub fn power_on(&mut self, now: SimTime) {
         if self.power == Power::Off && self.may_have_power() {
             self.power = Power::SwitchingOn { since: now, release: false };
         }
     }
 
-    /// Power off, from anywhere.
+    /// Switches power off, in any state.
     pub fn power_off(&mut self) {
         self.power = Power::Off;
     }
 
-    /// Brakes open; power comes first where it is missing.
+    /// Releases the brakes; switches power on first if it is off.
     pub fn release_brakes(&mut self, now: SimTime) {
         match self.power {
             Power::Off if self.may_have_power() => self.power = Power::SwitchingOn { since: now, release: true },
@@ -182,7 +185,8 @@ impl Robot {
         }
     }
 
-    /// A protective stop; says whether it occurred. Stronger stops stay.
+    /// Makes a protective stop unless a stronger stop is active or the arm is not running. Returns whether it
+    /// occurred.
     pub fn protective_stop(&mut self, now: SimTime) -> bool {
         let occurs =
             matches!(self.stop, Stop::None | Stop::Reduced | Stop::Safeguard(_)) && self.power == Power::Running;
@@ -192,7 +196,8 @@ impl Robot {
         occurs
     }
 
-    /// How long until the joints are ready, or until the brakes are open too, if nothing comes between.
+    /// Returns the time until the joints are ready or, with `brakes`, until the brakes are open too, if no other
+    /// event interferes. Zero if power is off.
     pub(crate) fn time_to(&self, brakes: bool, now: SimTime) -> Duration {
         let PowerTiming { boot, initialise, release } = self.timing;
         let on = boot + initialise;
@@ -205,7 +210,7 @@ impl Robot {
         }
     }
 
-    /// Unlocks a protective stop that is old enough; says whether it did or there was none.
+    /// Unlocks a protective stop that is old enough. Returns `true` if it is unlocked or there was none.
     pub fn unlock_protective_stop(&mut self, now: SimTime) -> bool {
         match self.stop {
             Stop::Protective { at } if now.since(at) < UNLOCK_AFTER => false,
@@ -216,31 +221,31 @@ impl Robot {
         }
     }
 
-    /// Ends a protective stop of any age.
+    /// Clears a protective stop of any age.
     pub fn clear_protective_stop(&mut self) {
         if matches!(self.stop, Stop::Protective { .. }) {
             self.stop = Stop::None;
         }
     }
 
-    /// Whether the joints may get power.
+    /// Returns whether power may be switched on.
     fn may_have_power(&self) -> bool {
         !matches!(self.stop, Stop::Emergency | Stop::Violation | Stop::Fault)
     }
 
-    /// Whether a program may move the arm.
+    /// Returns whether a program may move the arm.
     #[must_use]
     pub fn may_move(&self) -> bool {
         self.power == Power::Running && matches!(self.stop, Stop::None | Stop::Reduced)
     }
 
-    /// Whether the joints have power.
+    /// Returns whether the joints have power.
     #[must_use]
     pub fn powered(&self) -> bool {
         !matches!(self.power, Power::Off)
     }
 
-    /// The robot mode of this generation.
+    /// Returns the robot mode of this generation.
     #[must_use]
     pub fn mode(&self, now: SimTime) -> RobotMode {
         if self.generation == Generation::Cb2 {
@@ -264,7 +269,7 @@ impl Robot {
         }
     }
 
-    /// The mode of every joint, consistent with the robot mode.
+    /// Returns the mode of every joint, consistent with the robot mode.
     #[must_use]
     pub fn joint_mode(&self, now: SimTime) -> JointMode {
         match self.power {
@@ -277,7 +282,7 @@ impl Robot {
         }
     }
 
-    /// The safety mode (3.0 on).
+    /// Returns the safety mode (3.0 on).
     #[must_use]
     pub fn safety_mode(&self) -> SafetyMode {
         match self.stop {
@@ -291,7 +296,8 @@ impl Robot {
         }
     }
 
-    /// The safety status: it tells the kinds of safeguard stop apart (`core/docs/protocol/ur-dashboard.md 4`).
+    /// Returns the safety status, which distinguishes the kinds of safeguard stop
+    /// (`core/docs/protocol/ur-dashboard.md 4`).
     #[must_use]
     pub fn safety_status(&self) -> SafetyMode {
         match self.stop {
@@ -301,7 +307,8 @@ impl Robot {
         }
     }
 
-    /// Begins again after a violation or fault, without power. What demands a stop still does.
+    /// Restarts the safety system after a violation or fault and switches power off. A stop whose cause still exists
+    /// stays.
     pub fn restart_safety(&mut self) {
         self.power_off();
         if matches!(self.stop, Stop::Violation | Stop::Fault | Stop::Protective { .. }) {
@@ -309,7 +316,7 @@ impl Robot {
         }
     }
 
-    /// The CB2 masterboard's safety state.
+    /// Returns the CB2 masterboard's safety state.
     #[must_use]
     pub fn master_safety_state(&self) -> MasterSafetyState {
         match self.stop {
@@ -320,7 +327,7 @@ impl Robot {
         }
     }
 
-    /// The CB2 masterboard's power state.
+    /// Returns the CB2 masterboard's power state.
     #[must_use]
     pub fn master_on_off_state(&self) -> MasterOnOffState {
         match self.power {

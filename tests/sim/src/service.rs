@@ -3,27 +3,28 @@
 
 use crate::port::Port;
 
-/// A switch in the security settings. That a read-only port goes with its writable twin is assumed.
+/// A service with a switch in the security settings. A read-only port is assumed to be switched together with its
+/// writable twin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Service {
-    /// 29999.
+    /// The dashboard server, 29999.
     Dashboard,
-    /// 30001 and 30011.
+    /// The primary interface, 30001 and 30011.
     Primary,
-    /// 30002 and 30012.
+    /// The secondary interface, 30002 and 30012.
     Secondary,
-    /// 30003 and 30013.
+    /// The real-time interface, 30003 and 30013.
     Realtime,
-    /// 30004.
+    /// RTDE, 30004.
     Rtde,
-    /// 30020.
+    /// Interpreter mode, 30020.
     Interpreter,
-    /// 80, on PolyScope X.
+    /// The Robot API, 80 on PolyScope X.
     RobotApi,
 }
 
 impl Service {
-    /// Every service with the word options use for it.
+    /// Every service with its name in options.
     pub const NAMED: [(Self, &'static str); 7] = [
         (Self::Dashboard, "dashboard"),
         (Self::Primary, "primary"),
@@ -34,13 +35,13 @@ impl Service {
         (Self::RobotApi, "robot-api"),
     ];
 
-    /// The service of this name.
+    /// Returns the service of this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::NAMED.into_iter().find(|(_, known)| *known == name).map(|(service, _)| service)
     }
 
-    /// The service that a port belongs to; none for what a URCap serves.
+    /// Returns the service that a port belongs to.
     #[must_use]
     pub fn of(port: Port) -> Option<Self> {
         Some(match port {

@@ -2,37 +2,37 @@
 
 use crate::arm::Exceeded;
 
-/// An error code as people read it: C*code*A*argument*.
+/// An error code in its usual notation, C*code*A*argument*.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StopCode {
     /// The code.
     pub code: i32,
-    /// Its argument; 0 where the code has none.
+    /// The argument of the code; 0 if the code has none.
     pub argument: i32,
 }
 
 impl StopCode {
-    /// C*code*A*argument*.
+    /// Returns the code C*code*A*argument*.
     #[must_use]
     pub const fn new(code: i32, argument: i32) -> Self {
         Self { code, argument }
     }
 }
 
-/// The code of each stop; none where a stop is to be without. The vendor's list has every code here. Which one a controller
-/// chooses is known of `protective_stop()` alone.
+/// The code of each stop; `None` for a stop without a code. The vendor's list contains every code here. The code that
+/// a real controller uses is known for `protective_stop()` only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StopCodes {
     /// A program called `protective_stop()`: C209.
     pub called: Option<StopCode>,
     /// A joint leaves its range, or a move would have it do so: C150, position close to joint limits. Assumed.
     pub joint_limit: Option<StopCode>,
-    /// The tool cannot follow its way, or reach its end: C154, position in singularity. Assumed.
+    /// The tool cannot follow its path or reach its end: C154, position in singularity. Assumed.
     pub reach: Option<StopCode>,
-    /// A joint is asked for more than its speed: C204A1, sudden change in target position. Assumed.
+    /// A joint would exceed its speed: C204A1, sudden change in target position. Assumed.
     pub speed: Option<StopCode>,
-    /// A protective stop that an operator or a fault of the simulator makes: C157A0, collision detected by the base joint.
-    /// Assumed.
+    /// A protective stop caused by an operator or by a fault of the simulator: C157A0, collision detected by the base
+    /// joint. Assumed.
     pub other: Option<StopCode>,
     /// An emergency stop: C100A3, robot changed mode, to power off. Assumed.
     pub emergency: Option<StopCode>,
@@ -43,7 +43,7 @@ pub struct StopCodes {
 }
 
 impl StopCodes {
-    /// The code of the stop that follows from such a limit.
+    /// Returns the code of the stop after this limit was exceeded.
     pub(crate) fn of(&self, exceeded: Exceeded) -> Option<StopCode> {
         match exceeded {
             Exceeded::Position { .. } => self.joint_limit,
@@ -68,7 +68,7 @@ impl Default for StopCodes {
     }
 }
 
-/// The gravity of a report, in the numbering of error codes.
+/// The severity of a report, in the numbering of error codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Level {
     Info,
@@ -78,7 +78,7 @@ pub(crate) enum Level {
 }
 
 impl Level {
-    /// The number of this level, the same before 3.3 and later.
+    /// Returns the number of this level, the same before 3.3 and later.
     pub(crate) fn number(self) -> i32 {
         match self {
             Self::Info => 1,

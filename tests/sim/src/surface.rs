@@ -1,22 +1,23 @@
-//! What stands in the way of a tool: one flat surface, for every simulated arm.
+//! The surface in the way of a tool: one flat surface, for every simulated arm.
 
 use crate::kinematics::{Vec3, dot, norm, scale, sub};
 
 /// A flat surface that pushes back: a spring and a damper along its normal, without friction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Surface {
-    /// A point of it, in the base \[m\].
+    /// A point on the surface, in the base \[m\].
     pub point: Vec3,
-    /// Its outward normal, of length 1.
+    /// The outward normal, of length 1.
     pub normal: Vec3,
-    /// \[N/m\]
+    /// Stiffness of the spring \[N/m\].
     pub stiffness: f64,
-    /// \[N·s/m\]
+    /// Damping along the normal \[N·s/m\].
     pub damping: f64,
 }
 
 impl Surface {
-    /// With the normal brought to length 1; none where it has no direction, or where a number is not finite.
+    /// Returns a surface with the normal scaled to length 1. `None` if the normal has no direction, a number is not
+    /// finite, or the stiffness is not positive.
     #[must_use]
     pub fn new(point: Vec3, normal: Vec3, stiffness: f64, damping: f64) -> Option<Self> {
         let length = norm(normal);
@@ -25,21 +26,22 @@ impl Surface {
         (sound && positive).then(|| Self { point, normal: scale(normal, 1.0 / length), stiffness, damping })
     }
 
-    /// How far `position` is in front of the surface \[m\]; negative inside it.
+    /// Returns the distance of `position` in front of the surface \[m\]; negative inside it.
     #[must_use]
     pub fn distance(&self, position: Vec3) -> f64 {
         dot(self.normal, sub(position, self.point))
     }
 
-    /// How far the surface is from `position` along `direction`, a unit vector \[m\]; none where the line runs away from
-    /// it or beside it. Negative from inside it.
+    /// Returns the distance to the surface from `position` along the unit vector `direction` \[m\]; negative from
+    /// inside it. `None` if the line is parallel to the surface or leads away from it.
     #[must_use]
     pub fn distance_along(&self, position: Vec3, direction: Vec3) -> Option<f64> {
         let approach = -dot(self.normal, direction);
         (approach > 1e-9).then(|| self.distance(position) / approach)
     }
 
-    /// Force on a point at `position` with `speed` \[m/s\], in the base \[N\]. A surface pushes and never pulls.
+    /// Returns the force on a point at `position` with `speed` \[m/s\], in the base \[N\]. A surface pushes and never
+    /// pulls.
     #[must_use]
     pub fn force(&self, position: Vec3, speed: Vec3) -> Vec3 {
         let depth = -self.distance(position);

@@ -1,13 +1,13 @@
-//! Texts of programs: controllers handle bytes, whatever they encode. Here a character stands for each byte, so that a text is
-//! as long as it is on a controller.
+//! Texts of programs. Controllers handle them as bytes of any encoding. Here each byte is one character, so that a
+//! text has the same length as on a controller.
 
-/// Returns the text of a program that came as UTF-8, such as one of a file.
+/// Returns the text of a program that arrived as UTF-8, such as one from a file.
 pub(crate) fn of_program(text: &str) -> String {
     text.bytes().map(char::from).collect()
 }
 
-/// Returns the bytes that a text of a program was made of. A character that stands for no byte is not one of a program, and
-/// goes out as UTF-8.
+/// Returns the bytes that a text of a program was made of. A character that represents no byte does not come from a
+/// program and is encoded as UTF-8.
 pub(crate) fn bytes(text: &str) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     for c in text.chars() {
@@ -19,7 +19,7 @@ pub(crate) fn bytes(text: &str) -> Vec<u8> {
     out
 }
 
-/// Returns a text of a program as people read it on a screen.
+/// Returns a text of a program as it appears on a screen.
 pub(crate) fn shown(text: &str) -> String {
     String::from_utf8_lossy(&bytes(text)).into_owned()
 }

@@ -1,4 +1,4 @@
-//! Simulated time: µs since the simulation began. Nothing here reads a clock.
+//! Simulated time: µs since the simulation began. The module never reads a clock.
 
 use std::time::Duration;
 
@@ -7,49 +7,49 @@ use std::time::Duration;
 pub struct SimTime(u64);
 
 impl SimTime {
-    /// The beginning.
+    /// The beginning of the simulation.
     pub const ZERO: Self = Self(0);
-    /// Later than every event.
+    /// A time later than every event.
     pub const MAX: Self = Self(u64::MAX);
 
-    /// The point `micros` µs after the beginning.
+    /// Returns the time `micros` µs after the beginning.
     #[must_use]
     pub const fn from_micros(micros: u64) -> Self {
         Self(micros)
     }
 
-    /// The point `millis` ms after the beginning.
+    /// Returns the time `millis` ms after the beginning.
     #[must_use]
     pub const fn from_millis(millis: u64) -> Self {
         Self(millis.saturating_mul(1_000))
     }
 
-    /// The point `secs` s after the beginning.
+    /// Returns the time `secs` s after the beginning.
     #[must_use]
     pub const fn from_secs(secs: u64) -> Self {
         Self(secs.saturating_mul(1_000_000))
     }
 
-    /// µs since the beginning.
+    /// Returns the time since the beginning \[µs\].
     #[must_use]
     pub const fn as_micros(self) -> u64 {
         self.0
     }
 
-    /// Seconds since the beginning.
+    /// Returns the time since the beginning \[s\].
     #[must_use]
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 * 1e-6
     }
 
-    /// The span from `earlier` to here; zero where `earlier` is later.
+    /// Returns the time from `earlier` to `self`; zero if `earlier` is later.
     #[must_use]
     pub const fn since(self, earlier: Self) -> Duration {
         Duration::from_micros(self.0.saturating_sub(earlier.0))
     }
 }
 
-/// Whole µs of a span, saturating.
+/// Returns the whole µs of a duration, saturating.
 pub(crate) fn micros(span: Duration) -> u64 {
     u64::try_from(span.as_micros()).unwrap_or(u64::MAX)
 }

@@ -1,7 +1,7 @@
-//! Something to work on: a surface, and a distance sensor that looks along the tool's z axis.
+//! A simulated workpiece: a surface, and a distance sensor that looks along the tool's z axis.
 //!
-//! Plain functions of the tool frame and of time, so the same world serves a demonstration in real time and a
-//! test in virtual time.
+//! All functions depend on the tool frame and on time only, so the same world serves a demonstration in real time and
+//! a test in virtual time.
 
 use crate::kinematics::{Frame, Vec3, add, cross, dot, norm, scale, sub};
 use crate::rng::Rng;
@@ -14,7 +14,7 @@ pub struct Surface {
     pub origin: Vec3,
     /// Its outward normal; any length but zero.
     pub normal: Vec3,
-    /// Waves standing on the plane; their slopes should add up to less than about 1/2.
+    /// Waves on the plane, which do not move along it; their slopes should add up to less than about 1/2.
     pub waves: Vec<Wave>,
     /// Motion of the whole surface along the normal: amplitude \[m\] and period \[s\].
     pub heave: Option<(f64, f64)>,
@@ -32,13 +32,13 @@ pub struct Wave {
 }
 
 impl Surface {
-    /// A still, flat surface.
+    /// Returns a still, flat surface.
     #[must_use]
     pub fn plane(origin: Vec3, normal: Vec3) -> Self {
         Self { origin, normal, waves: vec![], heave: None }
     }
 
-    /// The unit normal and two unit vectors in the plane.
+    /// Returns the unit normal and two unit vectors in the plane.
     #[must_use]
     pub fn basis(&self) -> [Vec3; 3] {
         let n = scale(self.normal, 1.0 / norm(self.normal));
@@ -48,7 +48,8 @@ impl Surface {
         [n, u, cross(n, u)]
     }
 
-    /// Height of the surface over its plane at (u, v) along the vectors of [`basis`](Self::basis) from the origin \[m\].
+    /// Returns the height of the surface over its plane at (u, v) along the vectors of [`basis`](Self::basis) from
+    /// the origin \[m\].
     #[must_use]
     pub fn height(&self, u: f64, v: f64, now: SimTime) -> f64 {
         let waves: f64 = self
@@ -65,7 +66,7 @@ impl Surface {
         waves + heave
     }
 
-    /// Distance from `from` along the unit vector `direction` \[m\]; none where the surface is not ahead.
+    /// Returns the distance from `from` along the unit vector `direction` \[m\]. `None` if the surface is not ahead.
     #[must_use]
     pub fn distance(&self, from: Vec3, direction: Vec3, now: SimTime) -> Option<f64> {
         let [n, u, v] = self.basis();
@@ -74,7 +75,7 @@ impl Surface {
             return None;
         }
         let mut along = 0.0;
-        // Each round moves the point onto the height found at the last one; gentle slopes converge quickly.
+        // Each round moves the point onto the height found in the last one; gentle slopes converge quickly.
         for _ in 0..40 {
             let relative = sub(add(from, scale(direction, along)), self.origin);
             let miss = dot(n, relative) - self.height(dot(u, relative), dot(v, relative), now);
@@ -90,21 +91,21 @@ impl Surface {
 /// A distance sensor at the tool centre point, looking along the tool's z axis.
 #[derive(Clone, Debug)]
 pub struct DistanceSensor {
-    /// Nearest and farthest distance it can measure \[m\].
+    /// The nearest and the farthest distance that it can measure \[m\].
     pub range: (f64, f64),
-    /// Standard deviation of its noise \[m\].
+    /// The standard deviation of the noise \[m\].
     pub noise: f64,
     rng: Rng,
 }
 
 impl DistanceSensor {
-    /// 20 … 500 mm, 50 µm of noise.
+    /// Returns a sensor with a range of 20 … 500 mm and 50 µm of noise.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self { range: (0.02, 0.5), noise: 5e-5, rng: Rng::new(seed, 0xD157) }
     }
 
-    /// What it reads \[m\] with the tool at `tool`; none out of range.
+    /// Returns the reading \[m\] with the tool at `tool`; `None` out of range.
     pub fn read(&mut self, surface: &Surface, tool: Frame, now: SimTime) -> Option<f64> {
         let noise = self.noise * self.rng.normal();
         let distance = surface.distance(tool.position, tool.z_axis(), now)? + noise;

@@ -92,7 +92,8 @@ pub struct Arm {
 const SCALING_RATE: f64 = 4.0;
 /// The number of past cycles whose measured joint positions are kept, unless an option sets another number.
 pub(crate) const JOINT_HISTORY: usize = 1000;
-/// The time without velocity targets after which the arm counts as steady \[s\] (`core/docs/protocol/ur-external-control.md 5.3`).
+/// The time without velocity targets after which the arm counts as steady \[s\]
+/// (`core/docs/protocol/ur-external-control.md 5.3`).
 const STEADY: f64 = 0.5;
 /// The torque of a joint per current \[Nm/A\]. Assumed; the order of magnitude is right.
 const TORQUE_CONSTANT: f64 = 10.0;

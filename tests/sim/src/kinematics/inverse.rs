@@ -1,19 +1,20 @@
-//! Joint positions of a tool pose, in closed form by the same axes in space as the way there: base from where the wrist
-//! stands beside the arm's plane, wrists 2, 1 and 3 from the turn that is left, shoulder and elbow as two links in that
-//! plane. Whatever comes out is checked by the way there.
+//! The inverse kinematics, in closed form with the same axes in space as the forward kinematics. The base joint
+//! follows from the distance of the wrist from the arm's plane, wrists 2, 1 and 3 from the remaining rotation,
+//! shoulder and elbow from two links in that plane. Every solution is checked by the forward kinematics.
 
 use std::f64::consts::{PI, TAU};
 
 use super::{Chain, Frame, Pose6, Rotation, add, norm, scale, sub};
 
-/// How far a solution may be from the pose \[m, rad\].
+/// The largest deviation of a solution from the pose \[m, rad\].
 const TOLERANCE: f64 = 1e-7;
-/// Below this sine of wrist 2, wrists 1 and 3 turn about one line: wrist 3 then stays where it is.
+/// The sine of wrist 2 below which wrists 1 and 3 turn about one line; wrist 3 then keeps its position.
 const SINGULAR: f64 = 1e-9;
 
 impl Chain {
-    /// The joint positions \[rad\] that bring the tool at `tcp` to `pose`, within the joint ranges: of all there are (up to
-    /// eight, and whole turns more) those nearest to `near`. None where the arm cannot reach it.
+    /// Returns the joint positions \[rad\] that move the tool at `tcp` to `pose`, within the joint ranges: of all
+    /// solutions (up to eight, and whole turns more) the one nearest to `near`. `None` if the arm cannot reach the
+    /// pose.
     #[must_use]
     pub fn inverse(&self, pose: &Pose6, tcp: &Pose6, near: &[f64; 6]) -> Option<[f64; 6]> {
         let flange = self.flange_of(pose, tcp);
@@ -27,7 +28,7 @@ impl Chain {
         all.min_by(|a, b| distance(a).total_cmp(&distance(b)))
     }
 
-    /// The flange's frame where the tool at `tcp` is at `pose`.
+    /// Returns the flange's frame if the tool at `tcp` is at `pose`.
     fn flange_of(&self, pose: &Pose6, tcp: &Pose6) -> Frame {
         let rotation = |p: &Pose6| Rotation::from_vector([p[3], p[4], p[5]]);
         let flange = rotation(pose).after(rotation(tcp).inverse());
@@ -36,18 +37,18 @@ impl Chain {
         Frame { position: sub([px, py, pz], flange.turn([x, y, z])), rotation: flange }
     }
 
-    /// Every posture for this frame, each joint as it comes, some of them beyond reach.
+    /// Returns every posture for this flange frame, before whole turns are added; some of them are beyond reach.
     fn postures(&self, flange: &Frame, near: &[f64; 6]) -> Vec<[f64; 6]> {
         let l = self.lengths;
         let mut found = Vec::with_capacity(8);
         let wrist = sub(flange.position, scale(flange.z_axis(), l.d6));
-        // The wrist stands d4 beside the plane in which shoulder, elbow and wrist 1 turn.
+        // The wrist is d4 beside the plane in which shoulder, elbow and wrist 1 turn.
         let radius = wrist[0].hypot(wrist[1]);
         let (towards, aside) = (wrist[1].atan2(wrist[0]), (l.d4 / radius).clamp(-1.0, 1.0).asin());
         for base in [towards + aside, towards - PI - aside] {
             let back = Rotation::about([0.0, 0.0, 1.0], -base);
             let w = back.turn(wrist);
-            // What wrists 1 to 3 turn, as angles about y, z and y of that plane.
+            // The rotation of wrists 1 to 3, as angles about y, z and y of that plane.
             let m = back.after(flange.rotation).after(self.flange.rotation.inverse()).to_rows();
             for sign in [1.0, -1.0] {
                 let b = sign * m[1][1].clamp(-1.0, 1.0).acos();
@@ -58,7 +59,7 @@ impl Chain {
                     ((sign * m[2][1]).atan2(-sign * m[0][1]), (sign * m[1][2]).atan2(sign * m[1][0]))
                 };
                 let (sum, wrist_2, wrist_3) = (-a, -b, -c);
-                // From wrist 1 the wrist is d5 away, in the plane; what is left are two links.
+                // The wrist is d5 away from wrist 1, in the plane; two links remain.
                 let joint = add(w, scale([a.sin(), 0.0, a.cos()], l.d5));
                 let (x, z) = (joint[0], joint[2] - l.d1);
                 let bend = ((x * x + z * z - l.a2 * l.a2 - l.a3 * l.a3) / (2.0 * l.a2 * l.a3)).clamp(-1.0, 1.0).acos();
@@ -71,7 +72,8 @@ impl Chain {
         found
     }
 
-    /// Turns every joint of a posture by the whole turns that bring it nearest, within its range.
+    /// Adds to every joint of a posture the whole turns that make it nearest to `near`, within its range. `None` if a
+    /// joint has no such position.
     fn turned(&self, q: [f64; 6], near: &[f64; 6]) -> Option<[f64; 6]> {
         let mut out = q;
         for (number, (joint, near)) in out.iter_mut().zip(near).enumerate() {

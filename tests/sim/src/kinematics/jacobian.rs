@@ -1,16 +1,16 @@
-//! The Jacobian of the chain, its change over time, and joint speeds for a speed of the tool.
+//! The Jacobian of the chain, its time derivative, and joint speeds for a speed of the tool.
 
 use super::{Chain, Frame, Pose6, Rotation, Vec3, add, cross, scale, sub};
 use crate::linear::solve;
 
-/// Six columns, one of each joint: the tool's speed \[m, rad\] per rad of it, in the base. Element `[j][axis]`.
+/// Six columns, one per joint: the tool's speed \[m, rad\] per rad of that joint, in the base. Element `[j][axis]`.
 pub type Jacobian = [[f64; 6]; 6];
 
 /// Damping of the inverse near singular positions: joint speeds stay bounded there, and the tool lags.
 const DAMPING: f64 = 1e-3;
 
 impl Chain {
-    /// Direction of each axis, and a point on it, at joint positions `q` \[rad\].
+    /// Returns the direction of each axis and a point on it, at joint positions `q` \[rad\].
     pub(crate) fn axis_lines(&self, q: &[f64; 6]) -> [(Vec3, Vec3); 6] {
         let turns = self.turns(q);
         let mut joint = 0;
@@ -21,20 +21,20 @@ impl Chain {
         })
     }
 
-    /// The Jacobian of the tool's frame at `q` \[rad\], with the tool at `tcp` (pose in the flange).
+    /// Returns the Jacobian of the tool's frame at `q` \[rad\], with the tool at `tcp` (pose in the flange).
     #[must_use]
     pub fn jacobian(&self, q: &[f64; 6], tcp: &Pose6) -> Jacobian {
         let tool = self.tool(q, tcp).position;
         self.axis_lines(q).map(|(direction, point)| spatial(cross(direction, sub(tool, point)), direction))
     }
 
-    /// The Jacobian's time derivative at `q` and `qd` \[rad/s\].
+    /// Returns the Jacobian's time derivative at `q` and `qd` \[rad/s\].
     #[must_use]
     pub fn jacobian_time_derivative(&self, q: &[f64; 6], qd: &[f64; 6], tcp: &Pose6) -> Jacobian {
         let (lines, turns) = (self.axis_lines(q), self.turns(q));
         let tool = self.tool(q, tcp).position;
         let tool_speed = self.speed_of(&turns, qd, 6, tool).0;
-        // What the axes before this one make of it: they turn its direction and carry its point.
+        // The axes before this one turn its direction and move its point.
         let mut turning = [0.0; 3];
         let mut joint = 0;
         lines.map(|(direction, point)| {
@@ -48,19 +48,19 @@ impl Chain {
     }
 }
 
-/// Joint torques \[Nm\] that hold `wrench` \[N, Nm\] at the tool.
+/// Returns the joint torques \[Nm\] that are equivalent to `wrench` \[N, Nm\] at the tool.
 #[must_use]
 pub fn torques_of(jacobian: &Jacobian, wrench: &[f64; 6]) -> [f64; 6] {
     jacobian.map(|column| column.iter().zip(wrench).map(|(c, w)| c * w).sum())
 }
 
-/// The tool's speed \[m/s, rad/s\] at joint speeds `qd` \[rad/s\].
+/// Returns the tool's speed \[m/s, rad/s\] at joint speeds `qd` \[rad/s\].
 #[must_use]
 pub fn speed_at(jacobian: &Jacobian, qd: &[f64; 6]) -> [f64; 6] {
     std::array::from_fn(|axis| jacobian.iter().zip(qd).map(|(column, qd)| column[axis] * qd).sum())
 }
 
-/// Joint speeds \[rad/s\] that come nearest to the tool's `speed` \[m/s, rad/s\].
+/// Returns the joint speeds \[rad/s\] whose tool speed is nearest to `speed` \[m/s, rad/s\].
 #[must_use]
 pub fn joint_speeds(jacobian: &Jacobian, speed: &[f64; 6]) -> [f64; 6] {
     // Damped least squares: (JᵀJ + λ²) q̇ = Jᵀ v.
