@@ -1,8 +1,9 @@
-//! Connections that the controller makes: who is called, and the bytes that go either way.
+//! The connections that the controller opens to servers, and their bytes in both directions.
 //!
-//! A driver asks [`Controller::poll_dial`](crate::controller::Controller::poll_dial) whom to call, tells the outcome with
-//! [`dialled`](crate::controller::Controller::dialled), and from then on moves bytes as for a client that has connected.
-//! What a peer sends beyond what is kept here is not taken: it waits at the driver, as it would in a full receive window.
+//! A driver asks [`Controller::poll_dial`](crate::controller::Controller::poll_dial) for the next connection to open,
+//! reports the result with [`dialled`](crate::controller::Controller::dialled), and then moves bytes as for a client
+//! that has connected. Bytes of a peer that exceed the queue here are not accepted: they wait at the driver, as in a
+//! full receive window.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -11,28 +12,28 @@ use crate::net::{Conditions, Link};
 use crate::rng::Rng;
 use crate::time::SimTime;
 
-/// Somebody to call.
+/// A request to the driver to open a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dial {
-    /// Names the connection from now on. While the controller still wants it,
-    /// [`is_open`](crate::controller::Controller::is_open) says so.
+    /// Identifies the connection from now on. [`is_open`](crate::controller::Controller::is_open) returns whether the
+    /// controller still needs it.
     pub conn: Conn,
-    /// Name or address, as the program or the option gives it; nobody has looked at it.
+    /// Name or address as the program or the option contains it, without any check.
     pub host: String,
     /// TCP port.
     pub port: u16,
 }
 
-/// What is not known of sockets.
+/// Undocumented properties of sockets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SocketOptions {
-    /// Whether the bytes of a message that is incomplete when the time is over are lost. Where they are kept, as by default,
-    /// the next read begins with them. Assumed.
+    /// Whether the bytes of an incomplete message are discarded at the timeout of a read. By default the next read
+    /// begins with them. Assumed.
     pub loses_partial_reads: bool,
-    /// Whether a read that nobody can answer, because the socket is closed, takes a control cycle, as by default, or none: then
-    /// a program that asks again and again is soon too much behind.
+    /// Whether a read that fails at once, because the socket is closed, takes a control cycle, as by default, or no
+    /// time. If it takes none, a program that reads in a loop soon exceeds its share of the cycle.
     pub failed_reads_wait: bool,
-    /// Sockets one program may have at once; 32 is assumed.
+    /// The highest number of sockets of one program at a time; 32 is assumed.
     pub count: usize,
 }
 
@@ -42,55 +43,56 @@ impl Default for SocketOptions {
     }
 }
 
-/// Bytes that wait for the program, and bytes that wait for the peer, of one connection.
+/// The capacity of each direction of one connection, to the program and to the peer \[bytes\].
 const QUEUE: usize = 64 * 1024;
-/// Connections that were closed before the peer had read everything; of more, the oldest is cut.
+/// The number of closed connections whose peer has not read everything yet; if there are more, the oldest is cut.
 const CLOSING: usize = 32;
-/// Numbers of these connections begin here, those of clients at 0.
+/// The first number of these connections; those of clients begin at 0.
 const FIRST: u64 = 1 << 63;
 
-/// Where such a connection stands.
+/// The state of a connection that the controller opens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// The driver calls.
+    /// The driver is connecting.
     Dialling,
-    /// It was answered.
+    /// Connected.
     Open,
-    /// The controller has closed; what it sent before is still delivered.
+    /// The controller has closed; bytes that it sent before are still delivered.
     Closing,
-    /// Refused, or the peer has closed or reset. What it sent before can be read.
+    /// Refused, or closed or reset by the peer. Bytes that the peer sent before can still be read.
     Over,
 }
 
 #[derive(Debug)]
 struct Line {
     phase: Phase,
-    /// The peer has closed, or reset; a network that stands still keeps that for later.
+    /// Whether the peer has closed or reset the connection. The effect is deferred while bytes are in transit or the
+    /// network is stalled.
     left: bool,
     received: VecDeque<u8>,
-    /// To the controller, and from it.
+    /// The network to the controller, and from it.
     up: Link,
     down: Link,
     stalled: bool,
 }
 
 impl Line {
-    /// Whether the peer has everything, and nothing is in the way of its end.
+    /// Returns whether the peer has received everything and the network is not stalled.
     fn is_drained(&self) -> bool {
         self.down.queued() == 0 && !self.stalled
     }
 }
 
-/// All connections that the controller makes.
+/// All connections that the controller opens.
 #[derive(Debug, Default)]
 pub(crate) struct Dials {
     asked: VecDeque<Dial>,
     lines: BTreeMap<Conn, Line>,
     count: u64,
-    /// Of what is random in their networks.
+    /// The seed of the random effects of their networks.
     seed: u64,
     now: SimTime,
-    /// The network of each, to the controller and from it.
+    /// The conditions of every network, to the controller and from it.
     conditions: [Conditions; 2],
 }
 
@@ -99,7 +101,7 @@ impl Dials {
         Self { seed, ..Self::default() }
     }
 
-    /// What the networks of all do from `now` on, to the controller and from it.
+    /// Sets the conditions of all networks from `now` on, to the controller and from it.
     pub(crate) fn set_conditions(&mut self, now: SimTime, conditions: [Conditions; 2]) {
         let [up, down] = &conditions;
         for line in self.lines.values_mut() {
@@ -111,13 +113,13 @@ impl Dials {
         self.advance_to(now);
     }
 
-    /// When bytes arrive next.
+    /// Returns the time of the next arrival.
     pub(crate) fn next_event(&self, now: SimTime) -> SimTime {
         let of_line = |line: &Line| line.up.next_event(now).min(line.down.next_event(now));
         self.lines.values().map(of_line).min().unwrap_or(SimTime::MAX)
     }
 
-    /// What has arrived by `now` can be read.
+    /// Makes the bytes that have arrived by `now` readable.
     pub(crate) fn advance_to(&mut self, now: SimTime) {
         self.now = now;
         let mut over = vec![];
@@ -133,7 +135,7 @@ impl Dials {
         over.into_iter().for_each(|conn| self.end(conn));
     }
 
-    /// Asks the driver to call.
+    /// Asks the driver to open a connection.
     pub(crate) fn dial(&mut self, host: &str, port: u16) -> Conn {
         let conn = Conn(FIRST + self.count);
         self.count += 1;
@@ -150,7 +152,7 @@ impl Dials {
         conn
     }
 
-    /// The next one to call that is still wanted.
+    /// Returns the next connection to open that is still needed.
     pub(crate) fn poll(&mut self) -> Option<Dial> {
         while let Some(dial) = self.asked.pop_front() {
             if self.wanted(dial.conn) {
@@ -160,26 +162,26 @@ impl Dials {
         None
     }
 
-    /// A call was answered, or failed.
+    /// Processes the result of a connection attempt.
     pub(crate) fn dialled(&mut self, conn: Conn, answered: bool) {
         if let Some(line) = self.lines.get_mut(&conn).filter(|line| line.phase == Phase::Dialling) {
             line.phase = if answered { Phase::Open } else { Phase::Over };
         }
     }
 
-    /// Where a connection stands; over once it was closed.
+    /// Returns the state of a connection; [`Phase::Over`] after it was closed.
     pub(crate) fn phase(&self, conn: Conn) -> Phase {
         self.lines.get(&conn).map_or(Phase::Over, |line| line.phase)
     }
 
-    /// Whether the driver has something to do for it.
+    /// Returns whether the driver must still serve the connection.
     pub(crate) fn wanted(&self, conn: Conn) -> bool {
         self.lines
             .get(&conn)
             .is_some_and(|line| line.phase != Phase::Over && !(line.phase == Phase::Closing && line.is_drained()))
     }
 
-    /// Bytes the peer may send now.
+    /// Returns the number of bytes that the peer may send now.
     pub(crate) fn room(&self, conn: Conn) -> usize {
         match self.lines.get(&conn) {
             Some(line) if line.phase == Phase::Open && !line.left => {
@@ -189,7 +191,7 @@ impl Dials {
         }
     }
 
-    /// Bytes of the peer; says how many were taken.
+    /// Accepts bytes of the peer. Returns how many.
     pub(crate) fn give(&mut self, conn: Conn, bytes: &[u8]) -> usize {
         let room = self.room(conn);
         let taken = bytes.get(..room).unwrap_or(bytes);
@@ -201,7 +203,7 @@ impl Dials {
         taken.len()
     }
 
-    /// Bytes for the peer, at most one segment of them; says how many.
+    /// Copies bytes for the peer to `buffer`, at most one segment. Returns how many.
     pub(crate) fn take(&mut self, conn: Conn, buffer: &mut [u8]) -> usize {
         let Some(line) = self.lines.get_mut(&conn) else { return 0 };
         let Some(bytes) = line.down.receive(self.now, buffer.len()) else { return 0 };
@@ -212,17 +214,17 @@ impl Dials {
         bytes.len()
     }
 
-    /// Bytes that wait for the peer.
+    /// Returns the number of bytes that are ready for the peer.
     pub(crate) fn pending(&self, conn: Conn) -> usize {
         self.lines.get(&conn).map_or(0, |line| line.down.arrived(self.now))
     }
 
-    /// Bytes of the peer that have not arrived, and so are not acknowledged.
+    /// Returns the number of the peer's bytes that are in transit and so not acknowledged.
     pub(crate) fn in_flight(&self, conn: Conn) -> usize {
         self.lines.get(&conn).map_or(0, |line| line.up.queued())
     }
 
-    /// Sends to the peer; `false` where nobody is there, or it has left too much unread.
+    /// Sends bytes to the peer. Returns `false` if it is not connected, or has left too much unread.
     pub(crate) fn send(&mut self, conn: Conn, bytes: &[u8]) -> bool {
         let Some(line) = self.lines.get_mut(&conn).filter(|line| line.phase == Phase::Open) else { return false };
         let fits = line.down.queued() + bytes.len() <= QUEUE;
@@ -232,12 +234,12 @@ impl Dials {
         fits
     }
 
-    /// What the peer has sent and nobody has read.
+    /// Returns the bytes that the peer has sent and that are not read yet.
     pub(crate) fn received(&mut self, conn: Conn) -> Option<&mut VecDeque<u8>> {
         self.lines.get_mut(&conn).map(|line| &mut line.received)
     }
 
-    /// The controller closes: nothing is read any more, what was sent is delivered.
+    /// Closes the connection for the controller: nothing is read any more, bytes that were sent before are delivered.
     pub(crate) fn close(&mut self, conn: Conn) {
         if let Some(line) = self.lines.get_mut(&conn) {
             line.phase = Phase::Closing;
@@ -252,7 +254,7 @@ impl Dials {
         }
     }
 
-    /// The peer has closed, or the way to it is cut: what it has sent before arrives first.
+    /// Processes the end of the connection by the peer or by a cut: bytes that it sent before arrive first.
     pub(crate) fn hung_up(&mut self, conn: Conn) {
         if let Some(line) = self.lines.get_mut(&conn) {
             line.left = true;
@@ -269,7 +271,7 @@ impl Dials {
         }
     }
 
-    /// Every connection ends at once.
+    /// Ends every connection at once.
     pub(crate) fn cut(&mut self) {
         let all: Vec<Conn> = self.lines.keys().copied().collect();
         all.into_iter().for_each(|conn| self.end(conn));
@@ -277,7 +279,7 @@ impl Dials {
 }
 
 impl Conn {
-    /// Whether the controller has made this connection, not a client.
+    /// Returns whether the controller opened this connection, not a client.
     pub(crate) fn is_dialled(self) -> bool {
         self.0 >= FIRST
     }

@@ -1,8 +1,9 @@
-//! The URCap "External Control": a program node that gets its text from a computer when the program is started
+//! The URCap "External Control": a program node that fetches its text from a computer when the program is started
 //! (`core/docs/protocol/ur-external-control.md 1.1`).
 //!
-//! One conversation per node: connect, ask, read one line and then whatever else is there, close. What was read goes into the
-//! program: definitions to its top, the rest in place of the node. Where nothing was read, a popup stands there.
+//! One conversation per node: connect, send the request, read one line and then everything else that is available,
+//! close. The received text becomes part of the program: definitions at its top, the rest in place of the node. If
+//! nothing was received, a popup takes the place of the node.
 
 use std::str::FromStr;
 use std::time::Duration;
@@ -11,12 +12,12 @@ use crate::controller::Conn;
 use crate::dial::{Dials, Phase};
 use crate::time::SimTime;
 
-/// The line that stands for the node in a program of the pendant.
+/// The line that represents the node in a program of the pendant.
 pub const NODE: &str = "external_control()";
-/// The program that consists of one such node: it is there and loaded where a computer is named.
+/// The program that consists of one such node: it exists and is loaded if the options name a computer.
 pub const PROGRAM: &str = "external_control.urp";
 
-/// Where the URCap's configuration says that the program is.
+/// The address of the program's server in the URCap's configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExternalControl {
     /// Name or address of the computer.
@@ -33,7 +34,7 @@ impl ExternalControl {
 impl FromStr for ExternalControl {
     type Err = String;
 
-    /// `HOST` or `HOST:PORT`; an IPv6 address with a port stands in brackets.
+    /// Parses `HOST` or `HOST:PORT`; an IPv6 address with a port is in brackets.
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || format!("expected HOST or HOST:PORT, found '{text}'");
         let several = text.matches(':').count() > 1;
@@ -50,31 +51,31 @@ impl FromStr for ExternalControl {
 }
 
 const REQUEST: &[u8] = b"request_program\n";
-/// How long the URCap waits for the connection.
+/// The URCap's timeout of the connection attempt.
 const CONNECT: Duration = Duration::from_secs(5);
-/// How long it waits for a line.
+/// The URCap's timeout for a line.
 const READ: Duration = Duration::from_millis(500);
-/// Bytes it takes at most; assumed, as much as a program may have.
+/// The largest length of the text \[bytes\]; assumed to be the limit of a program.
 const TEXT: usize = 1 << 20;
 
 /// One conversation with the computer.
 #[derive(Debug)]
 pub(crate) struct Request {
     conn: Conn,
-    /// When the present wait began.
+    /// The time at which the present wait began.
     since: SimTime,
     asked: bool,
     text: Vec<u8>,
 }
 
 impl Request {
-    /// Calls the computer.
+    /// Opens the connection to the computer.
     pub(crate) fn begin(from: &ExternalControl, dials: &mut Dials, now: SimTime) -> Self {
         Self { conn: dials.dial(&from.host, from.port), since: now, asked: false, text: vec![] }
     }
 
-    /// One control cycle: what came of it, once it is over. What arrives without a whole cycle between two pieces counts as
-    /// available at once.
+    /// Executes one control cycle. Returns the received text or the reason of the failure when the conversation is
+    /// over. Bytes that arrive with less than a whole cycle between two pieces count as available at once.
     pub(crate) fn cycle(&mut self, dials: &mut Dials, now: SimTime) -> Option<Result<String, &'static str>> {
         let outcome = self.advance(dials, now)?;
         dials.close(self.conn);
@@ -114,18 +115,18 @@ impl Request {
         }
     }
 
-    /// Nobody waits for the answer any more.
+    /// Cancels the conversation.
     pub(crate) fn cancel(&self, dials: &mut Dials) {
         dials.close(self.conn);
     }
 }
 
-/// How many nodes a program has.
+/// Returns the number of nodes in a program.
 pub(crate) fn nodes(script: &str) -> usize {
     script.lines().filter(|line| line.trim() == NODE).count()
 }
 
-/// A node's definitions and its body, as marked in the text; without marks everything is body.
+/// Splits a node's text at its marks into definitions and body; without marks all of it is the body.
 fn split(text: &str) -> (String, String) {
     let (mut header, mut body) = (String::new(), String::new());
     let mut within = false;
@@ -142,7 +143,8 @@ fn split(text: &str) -> (String, String) {
     (header, body)
 }
 
-/// The program with what was received for its nodes, in their order. The definitions of the first stand at the top.
+/// Returns the program with the received text in place of its nodes, in their order. The definitions of the first
+/// answer that has any are inserted at the top.
 pub(crate) fn assemble(script: &str, from: &ExternalControl, answers: &[Result<String, &'static str>]) -> String {
     let ExternalControl { host, port } = from;
     let parts: Vec<(String, String)> = answers

@@ -1,7 +1,7 @@
-//! The controller behind kernel TCP: one thread, non-blocking sockets, absolute deadlines.
+//! A controller behind kernel TCP: one thread, non-blocking sockets, absolute deadlines.
 //!
-//! Simulated time is that of a [`Clock`]; where the process was held up, the cycles that were missed are made up for at
-//! once, as bytes that were queued would arrive.
+//! Simulated time is that of a [`Clock`]. If the process was not scheduled, the missed cycles are executed at once
+//! afterwards, as queued bytes would arrive.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
@@ -24,31 +24,31 @@ use crate::port::Port;
 use crate::time::SimTime;
 use dial::Calls;
 
-/// Where port 29999 is on a real controller: the port base that moves nothing.
+/// The port base at which every port has the number it has on a real controller.
 pub const REAL_PORTS: u16 = 29_999;
 
-/// Bytes taken from a client, or given to one, in one go.
+/// The number of bytes that are read or written at once.
 const CHUNK: usize = 4096;
 
-/// Peers that a program has closed and that have not read everything yet.
+/// The number of peers that a program has closed and that may still read.
 const LEFT: usize = 32;
 
-/// Clients that may knock at once on a port that was closed for a while.
+/// The listen backlog of a port that was closed for a while.
 const KNOCKING: i32 = 128;
 
-/// Where a controller's ports are.
+/// The addresses of a controller's ports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Addresses {
     /// The address to listen on.
     pub listen: IpAddr,
-    /// Port p is at base + p − 29999.
+    /// The port base: port p of the controller is at base + p − 29999.
     pub base: u16,
-    /// The Robot API's port; none for where the base puts it.
+    /// The port of the Robot API; `None` for the one by the port base.
     pub robot_api: Option<u16>,
 }
 
 impl Addresses {
-    /// The port that stands for the controller's; none where the base leaves no room.
+    /// Returns the port number that represents the controller's port; `None` if it would exceed 65535.
     #[must_use]
     pub fn port(&self, port: Port) -> Option<u16> {
         self.robot_api.filter(|_| port == Port::RobotApi).or_else(|| port.at_base(self.base))
@@ -59,16 +59,16 @@ impl Addresses {
     }
 }
 
-/// A port that could not be opened.
+/// An error: a port could not be opened.
 #[derive(Debug)]
 pub struct BindError {
-    /// The address asked for.
+    /// The requested address.
     pub address: IpAddr,
-    /// The port it would have had, where the port base left room for it.
+    /// The requested port; `None` if it would exceed 65535.
     pub port: Option<u16>,
-    /// The controller's port it stands for.
+    /// The controller's port that it represents.
     pub service: Port,
-    /// What the system said.
+    /// The error of the system.
     pub source: std::io::Error,
 }
 
@@ -110,7 +110,7 @@ pub struct Server {
     addresses: Addresses,
 }
 
-/// A port of the controller. Where the controller does not listen, the port is kept, and clients are refused.
+/// A port of the controller. While the controller does not listen, the port stays bound and refuses clients.
 #[derive(Debug)]
 struct Listener {
     port: Port,
@@ -119,9 +119,10 @@ struct Listener {
 }
 
 impl Listener {
-    /// Begins to refuse, or ends it.
+    /// Starts or stops accepting clients.
     fn set_open(&mut self, open: bool) {
-        // Linux: a listening socket that is shut down refuses and keeps its address; listening again opens it.
+        // Linux: a listening socket that is shut down refuses clients and keeps its address; listening again opens
+        // it.
         let done = if open { listen(&self.socket, KNOCKING) } else { shutdown(&self.socket, Shutdown::Read) };
         if done.is_ok() {
             self.open = open;
@@ -130,36 +131,36 @@ impl Listener {
 }
 
 impl Server {
-    /// Opens every port the controller's firmware has: port p at `port_base` + p − 29999.
+    /// Opens every port of the controller's firmware: port p at `port_base` + p − 29999.
     ///
     /// # Errors
-    /// The first port that could not be opened.
+    /// Returns the first port that could not be opened.
     pub fn bind(controller: Controller, address: IpAddr, port_base: u16) -> Result<Self, BindError> {
         Self::bind_at(controller, Addresses { listen: address, base: port_base, robot_api: None })
     }
 
-    /// The same with a choice for the Robot API, whose own port needs privileges.
+    /// Opens every port, with a choice of the port of the Robot API, whose own port needs privileges.
     ///
     /// # Errors
-    /// The first port that could not be opened.
+    /// Returns the first port that could not be opened.
     pub fn bind_at(controller: Controller, addresses: Addresses) -> Result<Self, BindError> {
         let listeners = open_all(&controller, addresses)?;
         Ok(Self { controller: Arc::new(Mutex::new(controller)), listeners, addresses })
     }
 
-    /// The same on the first port base from `first` on, in steps of 23, where every port is free: for tests, which
-    /// run side by side.
+    /// Opens every port at the first port base from `first` on, in steps of 23, at which all are free: for tests that
+    /// run in parallel.
     ///
     /// # Errors
-    /// The last attempt's, when there is no more room.
+    /// Returns the error of the last attempt, when there is no more room.
     pub fn bind_from(controller: Controller, address: IpAddr, first: u16) -> Result<Self, BindError> {
         Self::bind_free(controller, Addresses { listen: address, base: first, robot_api: None })
     }
 
-    /// Binds at the first port base from `addresses.base` on, in steps of 23, at which every port is free.
+    /// Opens every port at the first port base from `addresses.base` on, in steps of 23, at which all are free.
     ///
     /// # Errors
-    /// The error of the last attempt, when there is no more room.
+    /// Returns the error of the last attempt, when there is no more room.
     pub fn bind_free(controller: Controller, mut addresses: Addresses) -> Result<Self, BindError> {
         loop {
             match open_all(&controller, addresses) {
@@ -167,20 +168,20 @@ impl Server {
                     return Ok(Self { controller: Arc::new(Mutex::new(controller)), listeners, addresses });
                 }
                 Err(error) if error.source.kind() != ErrorKind::AddrInUse => return Err(error),
-                // Another base does not move it.
+                // Another base does not change this port.
                 Err(error) if error.service == Port::RobotApi && addresses.robot_api.is_some() => return Err(error),
                 Err(error) => addresses.base = addresses.base.checked_add(23).ok_or(error)?,
             }
         }
     }
 
-    /// The address and port of one of the controller's ports.
+    /// Returns the address and port of one of the controller's ports.
     #[must_use]
     pub fn address(&self, port: Port) -> SocketAddr {
         self.addresses.socket(port)
     }
 
-    /// The port base in force.
+    /// Returns the port base in use.
     #[must_use]
     pub fn port_base(&self) -> u16 {
         self.addresses.base
@@ -196,18 +197,18 @@ impl Server {
         Loop { clock, clients: vec![], calls, server: self }.run(stop);
     }
 
-    /// Serves on a thread of its own.
+    /// Serves on a separate thread.
     ///
     /// # Errors
-    /// The system could not start a thread.
+    /// Returns an error if the system could not start a thread.
     pub fn spawn(self) -> std::io::Result<Running> {
         self.spawn_with(Self::run)
     }
 
-    /// Serves on a thread of its own, in the time of `clock`.
+    /// Serves on a separate thread, in the time of `clock`.
     ///
     /// # Errors
-    /// The system could not start a thread.
+    /// Returns an error if the system could not start a thread.
     pub fn spawn_by(self, clock: &'static Clock) -> std::io::Result<Running> {
         self.spawn_with(|server, stop| server.run_by(clock, stop))
     }
@@ -245,19 +246,19 @@ pub struct Running {
 }
 
 impl Running {
-    /// The address and port of one of the controller's ports.
+    /// Returns the address and port of one of the controller's ports.
     #[must_use]
     pub fn address(&self, port: Port) -> SocketAddr {
         self.addresses.socket(port)
     }
 
-    /// The port base in force.
+    /// Returns the port base in use.
     #[must_use]
     pub fn port_base(&self) -> u16 {
         self.addresses.base
     }
 
-    /// The controller between two of its cycles; it waits as long as this is held.
+    /// Locks the controller between two of its cycles; it does not run while this is held.
     pub fn controller(&self) -> MutexGuard<'_, Controller> {
         lock(&self.controller)
     }
@@ -273,22 +274,23 @@ impl Drop for Running {
     }
 }
 
-/// A holder that panicked leaves a controller that is still whole: every change is made by one call.
+/// Locks the controller. A holder that panicked leaves a consistent controller, because every change is made by one
+/// call.
 fn lock(controller: &Mutex<Controller>) -> MutexGuard<'_, Controller> {
     controller.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A client's socket and what it could not take yet.
+/// The socket of a client, with bytes that it could not accept yet.
 struct Client {
     conn: Conn,
     stream: TcpStream,
     unsent: Vec<u8>,
     gone: bool,
-    /// Gone without an orderly end: something that was sent to it may stay unread.
+    /// Whether it ended without an orderly close: bytes that were sent to it may stay unread.
     reset: bool,
-    /// The controller has called it.
+    /// Whether the controller opened this connection.
     called: bool,
-    /// The controller takes no more of its bytes now.
+    /// Whether the controller accepts no more of its bytes now.
     full: bool,
 }
 
@@ -297,7 +299,7 @@ impl Client {
         Self { conn, stream, unsent: vec![], gone: false, reset: false, called, full: false }
     }
 
-    /// Sends what the controller has for it, one segment per write.
+    /// Sends the bytes that the controller has for the client, one segment per write.
     fn send(&mut self, controller: &mut Controller) {
         let mut buffer = [0; CHUNK];
         while !self.gone {
@@ -318,11 +320,11 @@ impl Client {
         }
     }
 
-    /// Gives the controller what the client sent.
+    /// Passes the client's bytes to the controller.
     fn receive(&mut self, controller: &mut Controller) {
         let mut buffer = [0; CHUNK];
         while !self.gone {
-            // A peer that the controller has called fills its window; to a client it stops listening.
+            // A peer that the controller has called fills its receive window; a client's bytes are always read.
             let room = if self.called { controller.room(self.conn).min(CHUNK) } else { CHUNK };
             self.full = room == 0;
             if self.full {
@@ -360,7 +362,7 @@ impl Loop<'_> {
         }
     }
 
-    /// Brings everything up to the present; says when to be back at the latest.
+    /// Processes everything up to the present. Returns the time of the next event.
     fn turn(&mut self) -> SimTime {
         let shared = Arc::clone(&self.server.controller);
         let mut controller = lock(&shared);
@@ -376,7 +378,7 @@ impl Loop<'_> {
                 client.gone = true;
             }
         }
-        // Of peers that do not read what a program has left when it closed, only so many are waited for.
+        // Peers that do not read the last bytes of a closed program are kept up to this number.
         let left = self.clients.iter_mut().filter(|client| client.called && !controller.is_open(client.conn));
         left.rev().skip(LEFT).for_each(|client| client.gone = true);
         self.clients.retain(|client| !client.gone);
@@ -392,25 +394,26 @@ impl Loop<'_> {
             while listener.open
                 && let Ok((stream, peer)) = listener.socket.accept()
             {
-                // An IPv4 client of an IPv6 socket is shown by its own address.
+                // An IPv4 client of an IPv6 socket is identified by its IPv4 address.
                 match controller.connect_from(listener.port, Some(peer.ip().to_canonical())) {
                     Ok(conn) if stream.set_nonblocking(true).is_ok() && stream.set_nodelay(true).is_ok() => {
                         self.clients.push(Client::new(conn, stream, false));
                     }
                     Ok(conn) => controller.disconnect(conn),
-                    // The kernel has accepted before it was told not to: a reset is as close to a refusal as can be had.
+                    // The kernel accepted before the port was shut down: a reset is as close to a refusal as
+                    // possible.
                     Err(_) => drop(set_socket_linger(&stream, Some(Duration::ZERO))),
                 }
             }
         }
     }
 
-    /// Sleeps until `next`, or until a socket has something to say.
+    /// Sleeps until `next`, or until a socket is ready.
     fn wait(&self, next: SimTime) {
-        // One that refuses would always be ready, to say that it is shut down.
+        // A listener that refuses would always be ready, to report that it is shut down.
         let listening = self.server.listeners.iter().filter(|listener| listener.open);
         let listeners = listening.map(|listener| PollFd::new(&listener.socket, PollFlags::IN));
-        // With nothing asked for, a peer that has gone would always be ready.
+        // Without any requested event, a disconnected peer would always be ready.
         let clients = self.clients.iter().filter(|client| !client.full || !client.unsent.is_empty()).map(|client| {
             let reads = if client.full { PollFlags::empty() } else { PollFlags::IN };
             let writes = if client.unsent.is_empty() { PollFlags::empty() } else { PollFlags::OUT };
@@ -419,7 +422,7 @@ impl Loop<'_> {
         let calls = self.calls.sockets().map(|socket| PollFd::new(socket, PollFlags::OUT));
         let mut fds: Vec<PollFd<'_>> = listeners.chain(clients).chain(calls).collect();
         let left = self.clock.left_until(next);
-        // Interrupted or not, the next turn looks at everything.
+        // Interrupted or not, the next turn processes everything.
         let _ = poll(&mut fds, Timespec::try_from(left).ok().as_ref());
     }
 }
@@ -472,7 +475,7 @@ mod tests {
         let address = server.address(Port::Dashboard);
         let switch = |on| {
             server.controller().act(Action::SwitchService(Service::Dashboard, on));
-            // What the controller wants is done in the turn of its next cycle.
+            // The listener changes in the turn of the next cycle.
             let cycles = server.controller().cycles();
             while server.controller().cycles() == cycles {
                 std::thread::yield_now();

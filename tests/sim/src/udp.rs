@@ -1,7 +1,7 @@
 //! The simulated KRC behind kernel UDP: one thread, non-blocking sockets, absolute deadlines.
 //!
-//! Simulated time is the time since the server started. A command that waited while this process was held up is taken as
-//! arrived just before the cycle that comes next: a KRC is not held up.
+//! Simulated time is the time since the server started. A command that waited while this process was not scheduled
+//! counts as arrived just before the next cycle, because a real KRC is never delayed in this way.
 
 use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
@@ -16,7 +16,7 @@ use crate::krc::{Krc, Sender};
 use crate::tcp::Clock;
 use crate::time::SimTime;
 
-/// More than any datagram there is.
+/// A buffer size larger than any datagram.
 const CHUNK: usize = 2048;
 
 /// A KRC with its sockets.
@@ -24,13 +24,13 @@ const CHUNK: usize = 2048;
 pub struct Server {
     krc: Arc<Mutex<Krc>>,
     socket: UdpSocket,
-    /// Where a second sender sends from.
+    /// The socket of a second sender.
     stranger: UdpSocket,
     remote: SocketAddr,
     held_up: Arc<HeldUp>,
 }
 
-/// How often this process began a cycle late: what the other side sees of that is none of its own doing.
+/// The count and the duration of delays of this process: effects on the other side that it does not cause.
 #[derive(Debug, Default)]
 pub struct HeldUp {
     cycles: AtomicU64,
@@ -38,13 +38,13 @@ pub struct HeldUp {
 }
 
 impl HeldUp {
-    /// Cycles that began more than half a millisecond late.
+    /// Returns the number of cycles that began more than half a millisecond late.
     #[must_use]
     pub fn cycles(&self) -> u64 {
         self.cycles.load(Ordering::Relaxed)
     }
 
-    /// By how much the latest of all began late.
+    /// Returns the longest delay of a cycle.
     #[must_use]
     pub fn longest(&self) -> Duration {
         Duration::from_micros(self.longest_micros.load(Ordering::Relaxed))
@@ -57,10 +57,10 @@ impl HeldUp {
 }
 
 impl Server {
-    /// Sends from `local` to the remote computer at `remote`, and listens to it alone.
+    /// Binds to `local`, sends to the remote computer at `remote`, and accepts datagrams from its address only.
     ///
     /// # Errors
-    /// What the system says about the local address.
+    /// Returns the system's error for the local address.
     pub fn bind(krc: Krc, local: SocketAddr, remote: SocketAddr) -> std::io::Result<Self> {
         let socket = UdpSocket::bind(local)?;
         socket.set_nonblocking(true)?;
@@ -69,18 +69,18 @@ impl Server {
         Ok(Self { krc: Arc::new(Mutex::new(krc)), socket, stranger, remote, held_up: Arc::default() })
     }
 
-    /// The address that measurements come from.
+    /// Returns the address from which measurements are sent.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the system's error.
     pub fn local(&self) -> std::io::Result<SocketAddr> {
         self.socket.local_addr()
     }
 
-    /// Runs on a thread of its own.
+    /// Runs on a separate thread.
     ///
     /// # Errors
-    /// The system could not start a thread.
+    /// Returns an error if the system could not start a thread.
     pub fn spawn(self) -> std::io::Result<Running> {
         let stop = Arc::new(AtomicBool::new(false));
         let (krc, until, held_up) = (Arc::clone(&self.krc), Arc::clone(&stop), Arc::clone(&self.held_up));
@@ -99,7 +99,7 @@ impl Server {
         }
     }
 
-    /// Brings the KRC up to the present; says when to be back.
+    /// Processes everything up to the present. Returns the time of the next event.
     fn turn(&self, clock: &Clock) -> SimTime {
         let mut krc = lock(&self.krc);
         let mut buffer = [0; CHUNK];
@@ -111,7 +111,7 @@ impl Server {
                     krc.advance_to(clock.now().min(before_next));
                     krc.receive(buffer.get(..size).unwrap_or_default());
                 }
-                // Somebody else, or an answer to what was sent while nobody listened.
+                // Another sender, or the answer to a datagram that was sent while no process listened.
                 Ok(_) => {}
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(_) => break,
@@ -125,15 +125,15 @@ impl Server {
                 Sender::Krc => &self.socket,
                 Sender::Stranger => &self.stranger,
             };
-            // What cannot be sent is lost, as on any network.
+            // A datagram that cannot be sent is lost, as on any network.
             let _ = socket.send_to(&transmit.bytes, self.remote);
         }
         krc.next_event()
     }
 
-    /// Sleeps so long, or until something arrives.
+    /// Sleeps until something arrives, at most for `longest`.
     fn wait(&self, longest: Duration) {
-        // Interrupted or not, the next turn looks at everything.
+        // Interrupted or not, the next turn processes everything.
         let timeout = Timespec::try_from(longest).ok();
         let _ = poll(&mut [PollFd::new(&self.socket, PollFlags::IN)], timeout.as_ref());
     }
@@ -149,12 +149,12 @@ pub struct Running {
 }
 
 impl Running {
-    /// The KRC between two of its milliseconds; it waits as long as this is held.
+    /// Locks the KRC between two of its milliseconds; it does not run while this is held.
     pub fn krc(&self) -> MutexGuard<'_, Krc> {
         lock(&self.krc)
     }
 
-    /// How late its cycles began.
+    /// Returns the delays of its cycles.
     #[must_use]
     pub fn held_up(&self) -> &HeldUp {
         &self.held_up
@@ -171,7 +171,7 @@ impl Drop for Running {
     }
 }
 
-/// A holder that panicked leaves a KRC that is still whole: every change is made by one call.
+/// Locks the KRC. A holder that panicked leaves a consistent KRC, because every change is made by one call.
 fn lock(krc: &Mutex<Krc>) -> MutexGuard<'_, Krc> {
     krc.lock().unwrap_or_else(PoisonError::into_inner)
 }

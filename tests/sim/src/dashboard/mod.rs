@@ -1,7 +1,8 @@
 //! The dashboard server (`core/docs/protocol/ur-dashboard.md 1–5`): one line in, one line out.
 //!
-//! Which requests exist depends on the software; requests that change something need remote control on e-Series,
-//! as it was when the connection was opened. From 3.3 on an operation is answered when it is over, before that at once.
+//! The set of requests depends on the software. Requests that change something need remote control on e-Series, as it
+//! was when the connection was opened. From 3.3 on an operation is answered when it has finished, before that at
+//! once.
 
 mod nonsense;
 mod options;
@@ -20,17 +21,17 @@ use crate::time::SimTime;
 pub(crate) use nonsense::nonsense;
 pub use options::{DashboardOptions, OperationalReplies, ReportReplies};
 
-/// Sent on connection.
+/// The line that is sent to every new client.
 pub(crate) const GREETING: &str = "Connected: Universal Robots Dashboard Server\n";
-/// Longest request; a longer one is cut.
+/// The longest request \[bytes\]; a longer one is cut.
 const REQUEST: usize = 4096;
-/// Requests of one client that wait for the one before; more are dropped.
+/// The number of requests of one client that may wait for an unanswered one; more are dropped.
 const WAITING: usize = 64;
 
 const NEEDS_REMOTE: &str = "Command is not allowed due to safety reasons, please switch robot to Remote Control mode and \
                             reconnect to port 29999";
 
-/// What a request looks at, and what it changes at the pendant.
+/// The state that a request reads, and the pendant that it changes.
 pub(crate) struct Context<'a> {
     pub(crate) now: SimTime,
     pub(crate) firmware: Firmware,
@@ -40,14 +41,14 @@ pub(crate) struct Context<'a> {
     pub(crate) pendant: &'a mut Pendant,
     pub(crate) options: &'a DashboardOptions,
     pub(crate) playing: Playing,
-    /// Whether the connection was opened in remote control, and it still is.
+    /// Whether the connection was opened in remote control, and remote control is still active.
     pub(crate) permitted: bool,
 }
 
-/// What becomes of one line.
+/// The result of one request line.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Reply {
-    /// Said at once, without its line feed; where it is missing, the operation is answered when it is over.
+    /// The immediate answer, without its line feed. `None` if the operation is answered when it has finished.
     pub(crate) line: Option<String>,
     pub(crate) action: Option<Action>,
     pub(crate) operation: Option<Operation>,
@@ -63,7 +64,8 @@ impl Reply {
         Self { action: Some(action), ..Self::say(line) }
     }
 
-    /// Answered when it is over; software that does not wait looks whether it can be done at all.
+    /// Starts an operation that is answered when it has finished. Software that answers at once predicts the outcome
+    /// first.
     fn begin(operation: Operation, context: &Context<'_>) -> Self {
         if context.firmware.dashboard_waits() {
             return Self { operation: Some(operation), ..Self::default() };
@@ -74,7 +76,7 @@ impl Reply {
     }
 }
 
-/// What can be said of an operation before it is tried.
+/// Returns the outcome of an operation as it can be predicted before it is tried.
 fn foreseen(operation: &Operation, context: &Context<'_>) -> Outcome {
     let files = &context.pendant.files;
     match operation {
@@ -86,7 +88,7 @@ fn foreseen(operation: &Operation, context: &Context<'_>) -> Outcome {
     }
 }
 
-/// The reply to `line`, given without its line feed. Requests are case-insensitive, what they name is not.
+/// Returns the reply to `line`, which is without its line feed. Requests are case-insensitive, names in them are not.
 pub(crate) fn reply(line: &str, context: &mut Context<'_>) -> Reply {
     let asked = line.trim();
     let Some((request, argument)) = requests::find(asked, context) else {
@@ -98,7 +100,7 @@ pub(crate) fn reply(line: &str, context: &mut Context<'_>) -> Reply {
     (request.reply)(context, argument)
 }
 
-/// What is said when an operation is over.
+/// Returns the answer to an operation that has finished.
 pub(crate) fn over(operation: &Operation, outcome: Outcome, context: &Context<'_>) -> String {
     let path = |name: &String| context.pendant.files.resolve(name);
     match (operation, outcome) {
@@ -128,7 +130,7 @@ pub(crate) fn over(operation: &Operation, outcome: Outcome, context: &Context<'_
             }
         }
         (Operation::SaveLog, Outcome::Done) => "Log saved to disk".to_owned(),
-        // Never asked for here.
+        // No request starts these.
         (Operation::ReachIdle | Operation::ReachRunning, _) => String::new(),
         // Texts of these failures are not documented.
         (Operation::Report(_), _) => "Error: a flight report of this kind was generated moments ago".to_owned(),
@@ -137,17 +139,18 @@ pub(crate) fn over(operation: &Operation, outcome: Outcome, context: &Context<'_
     }
 }
 
-/// One client's conversation: lines out of bytes, one at a time.
+/// The connection of one client: splits bytes into lines and processes one request at a time.
 #[derive(Debug, Default)]
 pub(crate) struct Session {
     line: Vec<u8>,
     requests: VecDeque<String>,
-    /// Whether the last request is not answered yet.
+    /// Whether the last request is still unanswered.
     pub(crate) waits: bool,
 }
 
 impl Session {
-    /// Bytes from the client, up to the end of a line; what follows is handed in again once that line was looked at.
+    /// Takes bytes from the client up to the end of a line. Returns the bytes after it; the caller passes them again
+    /// after it has processed that line.
     pub(crate) fn receive<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
         let end = bytes.iter().position(|byte| *byte == b'\n');
         let (piece, rest) = bytes.split_at(end.unwrap_or(bytes.len()));
@@ -162,7 +165,7 @@ impl Session {
         rest.get(1..).unwrap_or_default()
     }
 
-    /// The next request; none while the one before is not answered.
+    /// Returns the next request; `None` while the one before is not answered.
     pub(crate) fn next(&mut self) -> Option<String> {
         if self.waits { None } else { self.requests.pop_front() }
     }

@@ -1,8 +1,8 @@
-//! What a server says that has lost its mind: lines that look like replies, and lines that look like nothing.
+//! Wrong answers of a faulty dashboard server: lines that look like replies, and bytes that are no text.
 
 use crate::rng::Rng;
 
-/// Lines that are well formed and mean nothing, or are the answer to something else.
+/// Lines that are well formed and meaningless, or the answer to another request.
 const LINES: [&str; 9] = [
     "",
     "Robotmode: PURPLE",
@@ -14,12 +14,12 @@ const LINES: [&str; 9] = [
     "true false",
     "Connected: Universal Robots Dashboard Server",
 ];
-/// Longest line of bytes that are no text.
+/// The largest length of a line of bytes that are no text.
 const BYTES: u64 = 80;
-/// One in so many lines is of such bytes.
+/// The share of such lines: one in this many.
 const RAW: u64 = 3;
 
-/// A line with its line feed.
+/// Returns a line with its line feed.
 pub(crate) fn nonsense(rng: &mut Rng) -> Vec<u8> {
     let mut line = if rng.up_to(RAW - 1) == 0 {
         (0..rng.up_to(BYTES)).map(|_| rng.up_to(0xFF) as u8).filter(|byte| *byte != b'\n').collect()

@@ -1,54 +1,55 @@
-//! What is not known of the dashboard server, or differs between sources: a choice each, with its default.
+//! Properties of the dashboard server that are not documented, or differ between sources: an option for each, with a
+//! default.
 
-/// How a set or cleared operational mode is confirmed: sources disagree, and firmware may.
+/// The reply to setting or clearing the operational mode. Sources disagree, and firmware may differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OperationalReplies {
     /// `Operational mode MANUAL is set`, as the vendor's client library expects.
     #[default]
     IsSet,
-    /// `Setting operational mode: manual`, as the vendor's e-Series document has it.
+    /// `Setting operational mode: manual`, as in the vendor's e-Series document.
     Setting,
     /// `operational mode 'manual' is set`, as a third client expects.
     Quoted,
 }
 
-/// How a finished report is announced: sources disagree.
+/// The reply to a finished report. Sources disagree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReportReplies {
-    /// `Flight Report generated with id: NUMBER`; `Completed successfully: FILE`. What the vendor's client library waits
-    /// for, and its tests find.
+    /// `Flight Report generated with id: NUMBER`; `Completed successfully: FILE`. The vendor's client library waits
+    /// for these replies, and its tests find them.
     #[default]
     Generated,
-    /// The report's number alone; `Completed successfully: FILE`. The vendor's e-Series document.
+    /// The report's number alone; `Completed successfully: FILE`. From the vendor's e-Series document.
     Number,
-    /// `Generating flight report: …`, `Generating support file: …`. The table of the vendor's client library.
+    /// `Generating flight report: …`, `Generating support file: …`. From the table of the vendor's client library.
     Generating,
 }
 
-/// What is not known of the dashboard server, or differs between sources.
+/// Properties of the dashboard server that are not documented, or differ between sources.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DashboardOptions {
     /// Replies about the operational mode.
     pub operational: OperationalReplies,
     /// Replies about reports and support files.
     pub reports: ReportReplies,
-    /// Reply to a request that is not known; `{}` stands for the request.
+    /// Reply to an unknown request; `{}` is replaced by the request.
     pub unknown: String,
-    /// What stands for the program where none is loaded.
+    /// The name in replies if no program is loaded.
     pub unnamed: String,
-    /// Whether `programState` shows programs that clients have sent; one client's documentation says it does not.
+    /// Whether `programState` includes programs that clients have sent; one client's documentation says it does not.
     pub shows_scripts: bool,
-    /// Whether `isProgramSaved` begins its answer in upper case; by version where `None`: before 3.5 (assumed).
+    /// Whether the answer of `isProgramSaved` begins in upper case. `None`: before software 3.5 only (assumed).
     pub capital: Option<bool>,
-    /// Whether `stop` fails where nothing runs.
+    /// Whether `stop` fails if no program runs.
     pub stop_of_nothing_fails: bool,
-    /// First CB3 software with `safetystatus`; none where it never came there.
+    /// First CB3 software with `safetystatus`; `None` if no CB3 software has it.
     pub safetystatus: Option<(u8, u8)>,
-    /// First CB3 software with `saveLog`.
+    /// First CB3 software with `saveLog`; `None` if no CB3 software has it.
     pub save_log: Option<(u8, u8)>,
     /// First CB3 software with the role `restricted`.
     pub restricted: (u8, u8),
-    /// Clients at a time; more are refused. The number is not known; none for no limit.
+    /// The highest number of clients at a time; more are refused. `None` for no limit. The real number is not known.
     pub clients: Option<usize>,
 }
 

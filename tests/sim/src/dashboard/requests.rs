@@ -1,5 +1,4 @@
-//! Every request with the software that brought it (`core/docs/protocol/ur-dashboard.md 3`), and what it is answered
-//! with.
+//! Every request with its first software version (`core/docs/protocol/ur-dashboard.md 3`), and its answer.
 
 use outrigger_wire::robot::{Generation, SoftwareVersion};
 
@@ -14,22 +13,22 @@ const LOCKED: &str = "Cannot unlock protective stop until 5s after occurrence. A
 /// The first release of a series.
 type Since = Option<(u8, u8)>;
 
-/// One request: what it is called, since when, and what it does.
+/// One request: its name, its first software and its answer.
 pub(super) struct Request {
-    /// In lower case.
+    /// The name, in lower case.
     name: &'static str,
     /// First software of the CB series.
     cb: Since,
     /// First software of e-Series.
     e: Since,
     pub(super) needs_remote: bool,
-    /// Whether something may follow the name.
+    /// Whether an argument may follow the name.
     takes_argument: bool,
     pub(super) reply: fn(&mut Context<'_>, &str) -> Reply,
 }
 
 impl Request {
-    /// Whether this software has it.
+    /// Returns whether this software has the request.
     fn exists(&self, context: &Context<'_>) -> bool {
         let software = context.firmware.0;
         let since = match (software.generation(), self.name) {
@@ -41,7 +40,7 @@ impl Request {
         since.is_some_and(|(major, minor)| software.at_least(major, minor))
     }
 
-    /// What follows the name; none where the line is another request.
+    /// Returns the text after the name; `None` if the line is another request.
     fn argument<'l>(&self, line: &'l str) -> Option<&'l str> {
         let (name, rest) = line.split_at_checked(self.name.len())?;
         let separate = rest.is_empty() || (self.takes_argument && rest.starts_with(char::is_whitespace));
@@ -49,7 +48,7 @@ impl Request {
     }
 }
 
-/// The request of this line, and its argument: of several, the one with the longest name.
+/// Returns the request of this line and its argument. If several match, the one with the longest name.
 pub(super) fn find<'l>(line: &'l str, context: &Context<'_>) -> Option<(&'static Request, &'l str)> {
     let known = REQUESTS.iter().filter(|request| request.exists(context));
     known.filter_map(|request| Some((request, request.argument(line)?))).max_by_key(|(request, _)| request.name.len())
@@ -65,7 +64,7 @@ const fn e(minor: u8) -> Since {
 
 type Answer = fn(&mut Context<'_>, &str) -> Reply;
 
-/// A question: answered in local control, too.
+/// Returns a query, which is answered in local control, too.
 const fn ask(name: &'static str, cb: Since, e: Since, reply: Answer) -> Request {
     Request { name, cb, e, needs_remote: false, takes_argument: false, reply }
 }
@@ -75,7 +74,7 @@ const fn order(name: &'static str, cb: Since, e: Since, reply: Answer) -> Reques
     Request { needs_remote: true, ..ask(name, cb, e, reply) }
 }
 
-/// The same with something that follows the name.
+/// Returns `request` with an argument after its name.
 const fn with(request: Request) -> Request {
     Request { takes_argument: true, ..request }
 }
@@ -126,7 +125,7 @@ static REQUESTS: &[Request] = &[
     order("power off", cb(3, 0), e(0), |_, _| Reply::act("Powering off", Action::PowerOff)),
     order("brake release", cb(3, 0), e(0), |_, _| Reply::act("Brake releasing", Action::ReleaseBrakes)),
     ask("safetymode", cb(3, 0), e(0), |c, _| Reply::say(format!("Safetymode: {}", c.robot.safety_mode()))),
-    // Of the CB series, the options know.
+    // The options determine the first software of the CB series.
     ask("safetystatus", None, e(4), |c, _| Reply::say(format!("Safetystatus: {}", c.robot.safety_status()))),
     order("unlock protective stop", cb(3, 1), e(0), |c, _| match c.robot.stop {
         Stop::Protective { at } if c.now.since(at) < UNLOCK_AFTER => Reply::say(LOCKED),
@@ -169,7 +168,7 @@ fn robot_mode(c: &mut Context<'_>, _: &str) -> Reply {
     }
 }
 
-/// The loaded program as some replies name it.
+/// Returns the name of the loaded program for replies.
 fn program_name<'c>(c: &'c Context<'_>) -> &'c str {
     c.pendant.loaded.as_deref().map_or(c.options.unnamed.as_str(), file_name)
 }

@@ -3,7 +3,7 @@ use crate::pendant::Files;
 use crate::robot::PowerTiming;
 use outrigger_wire::robot::{RobotModel, SoftwareVersion};
 
-/// A desk with a running arm and nothing loaded.
+/// The state that requests need, with a running arm and no loaded program.
 struct Desk {
     firmware: Firmware,
     robot: Robot,
@@ -69,7 +69,7 @@ fn the_longest_name_that_fits_is_meant() {
     let mut desk = Desk::software(5, 15);
     let installation = Some(Operation::LoadInstallation("a.installation".into()));
     assert_eq!(desk.reply("load installation a.installation").operation, installation);
-    // Before it existed, it was the name of a program.
+    // Before this request existed, the line was the name of a program.
     assert_eq!(Desk::software(3, 1).ask("load installation a"), "File not found: installation a");
 }
 

@@ -1,7 +1,7 @@
-//! What can go wrong, when and where: `kind[/selector]…@start[:duration][:argument]`.
+//! The faults that can be injected, with their time and place: `kind[/selector]…@start[:duration][:argument]`.
 //!
-//! `stall@5s:200ms` stalls every connection for 200 ms; `delay/30003/up@0::4ms` delays, for good, what clients
-//! send to 30003. [`Fault::help`] prints the table below for a terminal.
+//! `stall@5s:200ms` stalls every connection for 200 ms; `delay/30003/up@0::4ms` permanently delays bytes that clients
+//! send to 30003. [`Fault::help`] returns the table below for a terminal.
 
 mod parse;
 mod schedule;
@@ -16,22 +16,22 @@ use crate::port::Port;
 use crate::service::Service;
 use crate::time::SimTime;
 
-/// One fault, from when to when, and on which connections.
+/// One fault with its time span and its connections.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fault {
-    /// What happens.
+    /// The effect.
     pub kind: FaultKind,
-    /// Where: every port, or one.
+    /// The port that it affects; `None` for all of them.
     pub port: Option<Port>,
-    /// Which way, for faults of the network: both, or one.
+    /// The direction that a network fault affects; `None` for both.
     pub direction: Option<Direction>,
-    /// When it begins.
+    /// The time at which it begins.
     pub start: SimTime,
-    /// How long it lasts; for good where absent.
+    /// The duration; `None` for a permanent fault.
     pub duration: Option<Duration>,
 }
 
-/// One way of a connection.
+/// One direction of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// From client to controller.
@@ -41,7 +41,7 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// The selector in a fault's name.
+    /// Returns the selector of the direction in a fault's name.
     pub(crate) const fn selector(self) -> &'static str {
         match self {
             Self::Up => "/up",
@@ -50,54 +50,55 @@ impl Direction {
     }
 }
 
-/// What happens.
+/// The effect of a fault.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum FaultKind {
     /// Segments are cut into pieces of this many bytes.
     Split(usize),
     /// This many messages arrive as one segment.
     Coalesce(usize),
-    /// Everything arrives this much later.
+    /// Everything arrives later by this time.
     Delay(Duration),
-    /// Everything arrives up to this much later, at random.
+    /// Everything arrives later by a random time of at most this.
     Jitter(Duration),
     /// Nothing arrives until the end, then all at once.
     Stall,
-    /// Everything arrives this much later, and the queue is worked off afterwards.
+    /// Everything arrives later by this time, and the queue empties afterwards.
     Backlog(Duration),
-    /// The controller uses Nagle's algorithm and clients acknowledge this late.
+    /// The controller uses Nagle's algorithm, and clients acknowledge after this time.
     Nagle(Duration),
-    /// This share of the segments is lost and comes 200 ms later: retransmitted after a time-out.
+    /// This share of the segments is lost and arrives 200 ms later: retransmitted after a timeout.
     Loss(f64),
-    /// This share of the segments is lost and comes four control cycles later: retransmitted because three later ones
-    /// arrived.
+    /// This share of the segments is lost and arrives four control cycles later: retransmitted because three later
+    /// ones arrived.
     QuickLoss(f64),
     /// Connections are closed, and refused until the end.
     Drop,
-    /// Messages end this many bytes early; the length in front agrees.
+    /// Messages end this many bytes early; the length in their header is consistent with that.
     Truncated(usize),
-    /// A message of type 25 with this many bytes is sent before every state message, a line of that length, or a body,
-    /// instead of the answers of the dashboard and the Robot API.
+    /// An extra message of this many bytes: on the client interfaces a message of type 25 before every state message;
+    /// the dashboard and the Robot API send a line or a body of that length instead of their answers.
     Oversize(usize),
-    /// A message and a sub-package of unknown type go out with every state message; packages of unknown type with
-    /// data of 30004.
+    /// A message and a sub-package of unknown type are sent with every state message; on 30004, packages of unknown
+    /// type with the data.
     Unknown,
-    /// Every sub-package is this many bytes longer than this version's.
+    /// Every sub-package is longer by this many bytes than in this version.
     Extended(usize),
     /// Every n-th real-time packet is followed by a robot state message and a message of 9 bytes, data of 30004 by a
-    /// text, an answer of the dashboard by a line that nobody asked for.
+    /// text message, an answer of the dashboard by an unsolicited line.
     Polluted(u64),
     /// Every n-th control cycle is not published.
     Skip(u64),
     /// Every n-th real-time packet is published twice.
     Repeat(u64),
-    /// On 30004 the first type of every set-up is another one.
+    /// On 30004 the answer to every set-up names a wrong type for the first variable.
     WrongType,
-    /// On 30004 every n-th data package has a recipe number that nobody was given.
+    /// On 30004 every n-th data package has a recipe number that no client has received.
     WrongRecipe(u64),
     /// The controller's clock jumps by this many µs.
     ClockJump(i64),
-    /// The controller restarts: connections closed, clock from zero, power off; refuses until the end.
+    /// The controller restarts: connections are closed, its clock starts from zero, power is off. It refuses
+    /// connections until the end.
     Restart,
     /// An emergency stop button is pressed, and released at the end.
     Estop,
@@ -105,9 +106,9 @@ pub enum FaultKind {
     ProtectiveStop,
     /// The safeguard input opens, and closes at the end.
     Safeguard,
-    /// A safety limit is violated; at the end the safety system is restarted, and the arm has no power.
+    /// A safety limit is violated. At the end the safety system is restarted, and the arm has no power.
     Violation,
-    /// The safety system finds a fault; the end is the same.
+    /// The safety system detects a fault. At the end the safety system is restarted, and the arm has no power.
     SafetyFault,
     /// The pendant is switched to local control, and back at the end.
     Local,
@@ -117,32 +118,32 @@ pub enum FaultKind {
     PowerOff,
     /// The speed slider goes to this value, and to 1 at the end.
     Slider(f64),
-    /// The trajectory limiter lets this share through, and everything at the end.
+    /// The trajectory limiter permits this share of the speed, and all of it at the end.
     Limiter(f64),
     /// The program is paused, and resumed at the end.
     Pause,
-    /// The program is stopped, whatever runs then.
+    /// The program that runs at that moment is stopped.
     Stop,
-    /// Text, and requests of 29999, 30004 and 80, are taken and silently ignored.
+    /// Text, and requests on 29999, 30004 and 80, are accepted and silently ignored.
     Mute,
-    /// The dashboard and the Robot API answer with what is not the answer, or no text at all; on 30004 noise stands in
-    /// the place of data.
+    /// The dashboard and the Robot API send wrong answers or bytes that are no text; on 30004 noise replaces the
+    /// data.
     Garbage,
-    /// The dashboard and the Robot API close the connection instead of an answer.
+    /// The dashboard and the Robot API close the connection instead of answering.
     HangUp,
-    /// A client that closes before it has read 79 bytes, or with something unread, loses a program that has not started.
+    /// A client that closes before it has read 79 bytes, or with unread bytes, loses a program that has not started.
     EarlyClose,
     /// A second client streams `speedj` with this speed on the last joint, every 100 ms.
     SecondCommander(f64),
-    /// A program of somebody else runs and moves the last joint to and fro with this speed.
+    /// A third-party program runs and moves the last joint back and forth with this speed.
     ForeignProgram(f64),
-    /// This digital input is high, and low at the end: somebody presses a button.
+    /// This digital input is high, and low at the end, as if a person pressed a button.
     DigitalInput(u8),
-    /// Somebody's hand pushes the tool down with this force \[N\].
+    /// A person's hand pushes the tool down with this force \[N\].
     Hand(f64),
 }
 
-/// The argument of a kind.
+/// The kind of argument of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Argument {
     None,
@@ -164,31 +165,31 @@ pub(crate) enum Argument {
     Service,
 }
 
-/// What a duration means to a kind.
+/// The meaning of the duration of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lasting {
-    /// From start to end, for good where no duration is given.
+    /// From start to end; permanent without a duration.
     Span,
-    /// A moment, or as long as the duration says.
+    /// A moment, or the duration if there is one.
     Brief,
-    /// Nothing lasts.
+    /// A moment; no duration is allowed.
     Moment,
 }
 
-/// One row of the table.
+/// One kind of fault in the table.
 pub(crate) struct Row {
     pub(crate) name: &'static str,
     pub(crate) argument: Argument,
-    /// What is taken where no argument is given.
+    /// The argument that is used if none is given; empty if the kind has none.
     pub(crate) default: &'static str,
     pub(crate) lasting: Lasting,
-    /// Whether `/port` and `/up`, `/down` can be given.
+    /// The selectors that the kind accepts.
     pub(crate) selectors: Selectors,
     pub(crate) what: &'static str,
     pub(crate) make: fn(Value) -> FaultKind,
 }
 
-/// What of `/port` and `/up`, `/down` a kind understands.
+/// The selectors, `/port` and `/up` or `/down`, that a kind accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Selectors {
     None,
@@ -196,7 +197,7 @@ pub(crate) enum Selectors {
     PortAndDirection,
 }
 
-/// A parsed argument; each kind reads the field its row names.
+/// A parsed argument. Each kind reads the field that its argument kind fills.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Value {
     pub(crate) count: u64,
@@ -229,7 +230,7 @@ macro_rules! rows {
     };
 }
 
-/// Every kind: name, argument, its default, whether it lasts, selectors, meaning.
+/// Every kind: name, argument, its default, duration, selectors, meaning.
 pub(crate) const TABLE: &[Row] = rows! {
     "split" Bytes "7" Span PortAndDirection "segments cut into pieces of N bytes" => |v| FaultKind::Split(v.bytes());
     "coalesce" Count "4" Span PortAndDirection "N messages arrive as one segment" => |v| FaultKind::Coalesce(v.bytes());
@@ -275,25 +276,25 @@ pub(crate) const TABLE: &[Row] = rows! {
 };
 
 impl Fault {
-    /// A fault on every connection, from `start`.
+    /// Returns a fault on every connection, from `start` on.
     #[must_use]
     pub fn new(kind: FaultKind, start: SimTime, duration: Option<Duration>) -> Self {
         Self { kind, port: None, direction: None, start, duration }
     }
 
-    /// When it ends; never, where no duration is given.
+    /// Returns the time at which the fault ends; [`SimTime::MAX`] without a duration.
     #[must_use]
     pub fn end(&self) -> SimTime {
         self.duration.map_or(SimTime::MAX, |duration| self.start + duration)
     }
 
-    /// Whether it is on at `now`.
+    /// Returns whether the fault is active at `now`.
     #[must_use]
     pub fn active(&self, now: SimTime) -> bool {
         self.start <= now && now < self.end()
     }
 
-    /// The kind and the selectors, as they are given: `stall/30003/up`.
+    /// Returns the kind and the selectors as in the notation: `stall/30003/up`.
     #[must_use]
     pub fn name(&self) -> String {
         let kind = std::mem::discriminant(&self.kind);
@@ -303,12 +304,12 @@ impl Fault {
         [row.map(|row| row.name.to_owned()), port, direction.map(str::to_owned)].into_iter().flatten().collect()
     }
 
-    /// The name of every kind.
+    /// Returns the name of every kind.
     pub fn kinds() -> impl Iterator<Item = &'static str> {
         TABLE.iter().map(|row| row.name)
     }
 
-    /// The kinds and the grammar, for a terminal.
+    /// Returns the kinds and the notation, for a terminal.
     #[must_use]
     pub fn help() -> String {
         let mut text = String::from(

@@ -1,4 +1,4 @@
-//! Reading a fault from text, and saying what is wrong with it.
+//! The parser for faults, with its error messages.
 
 use std::time::Duration;
 
@@ -8,51 +8,51 @@ use crate::robot::UNLOCK_AFTER;
 use crate::service::Service;
 use crate::time::SimTime;
 
-/// A fault that could not be read.
+/// An error: a fault that could not be parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FaultError {
-    /// What was given.
+    /// The text of the fault.
     pub spec: String,
-    /// What is wrong with it.
+    /// The problem with it.
     pub problem: Problem,
 }
 
-/// What is wrong with a fault.
+/// The problem with a fault's text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Problem {
-    /// There is no `@start`.
+    /// The text has no `@start`.
     NoStart,
-    /// No such kind; the nearest that exists.
+    /// The kind does not exist.
     UnknownKind {
-        /// What was given.
+        /// The kind in the text.
         kind: String,
-        /// What may have been meant.
+        /// The existing name that is most similar.
         nearest: &'static str,
     },
-    /// Not a port, `up` or `down`, or not one this kind can be limited to.
+    /// The selector is no port and not `up` or `down`, or this kind does not accept it.
     Selector {
-        /// What was given.
+        /// The selector in the text.
         selector: String,
     },
-    /// A time could not be read.
+    /// A time could not be parsed.
     Time {
         /// `start`, `duration` or `argument`.
         part: &'static str,
-        /// What was given.
+        /// The text of the time.
         text: String,
     },
-    /// The argument could not be read.
+    /// The argument could not be parsed.
     Argument {
-        /// What was given.
+        /// The text of the argument.
         text: String,
-        /// What is taken instead.
+        /// A description of the accepted arguments.
         expected: &'static str,
     },
-    /// The kind takes no argument, or has no duration.
+    /// The text has an argument or a duration that the kind does not accept.
     Surplus {
         /// `duration` or `argument`.
         part: &'static str,
-        /// What was given.
+        /// The text of that part.
         text: String,
     },
     /// A protective stop cannot be unlocked that early.
@@ -82,10 +82,10 @@ impl std::fmt::Display for FaultError {
 impl std::error::Error for FaultError {}
 
 impl Fault {
-    /// Reads `kind[/selector]…@start[:duration][:argument]`.
+    /// Parses `kind[/selector]…@start[:duration][:argument]`.
     ///
     /// # Errors
-    /// [`FaultError`] says which part could not be read and what was expected there.
+    /// [`FaultError`] with the part that could not be parsed and the expected form.
     pub fn parse(spec: &str) -> Result<Self, FaultError> {
         parse(spec.trim()).map_err(|problem| FaultError { spec: spec.to_owned(), problem })
     }
@@ -198,7 +198,7 @@ fn time(part: &'static str, text: &str) -> Result<Duration, Problem> {
     span(text).ok_or_else(|| Problem::Time { part, text: text.to_owned() })
 }
 
-/// `200ms`, `5s`, `1.5s`, `1m`, `250us`, or `0`.
+/// Parses `200ms`, `5s`, `1.5s`, `1m`, `250us`, or `0`.
 pub(crate) fn span(text: &str) -> Option<Duration> {
     if text == "0" {
         return Some(Duration::ZERO);
@@ -215,12 +215,12 @@ pub(crate) fn span(text: &str) -> Option<Duration> {
     Duration::try_from_secs_f64(number.parse::<f64>().ok()? * seconds).ok()
 }
 
-/// The one of `names` that differs least from `name`.
+/// Returns the one of `names` that differs least from `name`.
 pub(crate) fn nearest_of(names: impl Iterator<Item = &'static str>, name: &str) -> &'static str {
     names.min_by_key(|known| edits(name, known)).unwrap_or_default()
 }
 
-/// Levenshtein's distance, over at most the length of a sensible name.
+/// Returns Levenshtein's distance. Only the first 40 characters of `a` are compared.
 fn edits(a: &str, b: &str) -> usize {
     let a: Vec<char> = a.chars().take(40).collect();
     let mut row: Vec<usize> = (0..=a.len()).collect();

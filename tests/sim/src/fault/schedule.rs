@@ -1,4 +1,4 @@
-//! Which faults are on: edges for what must be done once, conditions for what must be obeyed.
+//! The schedule of all faults: edges for actions that are executed once, conditions for lasting effects.
 
 use std::time::Duration;
 
@@ -7,10 +7,10 @@ use crate::net::{Backlog, Conditions, Split};
 use crate::port::Port;
 use crate::time::SimTime;
 
-/// When a lost segment comes again: the smallest retransmission time of common stacks.
+/// The delay after which a lost segment is retransmitted: the smallest retransmission timeout of common stacks.
 const RETRANSMISSION: Duration = Duration::from_millis(200);
-/// Cycles until a lost segment comes again where one segment goes out per cycle: three later ones tell that it is missing,
-/// and the next one brings it.
+/// The number of cycles until a lost segment is retransmitted if one segment is sent per cycle: three later ones show
+/// that it is missing, and the retransmission arrives in the next.
 const QUICK_RETRANSMISSION: u32 = 4;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ impl Schedule {
         self.faults.push((fault, Phase::Pending));
     }
 
-    /// What has begun or ended by `now` and was not reported before.
+    /// Returns the faults that have begun or ended by `now` and were not returned before.
     pub(crate) fn edges(&mut self, now: SimTime) -> Vec<Edge> {
         let mut edges = vec![];
         for (fault, phase) in &mut self.faults {
@@ -58,7 +58,7 @@ impl Schedule {
         edges
     }
 
-    /// When the next edge is due.
+    /// Returns the time of the next edge.
     pub(crate) fn next_edge(&self) -> SimTime {
         let due = self.faults.iter().map(|(fault, phase)| match phase {
             Phase::Pending => fault.start,
@@ -68,7 +68,7 @@ impl Schedule {
         due.min().unwrap_or(SimTime::MAX)
     }
 
-    /// The kinds that are on for this port.
+    /// Returns the kinds of the faults that are active on this port.
     pub(crate) fn on(&self, now: SimTime, port: Port) -> impl Iterator<Item = FaultKind> {
         self.faults
             .iter()
@@ -77,8 +77,8 @@ impl Schedule {
             .map(|fault| fault.kind)
     }
 
-    /// What the network does to one direction of a connection, of one that the controller has made where there is no `port`;
-    /// `period` is the control cycle.
+    /// Returns the network conditions of one direction of a connection. `port` is `None` for a connection that the
+    /// controller has opened; `period` is the control cycle.
     pub(crate) fn conditions(
         &self,
         now: SimTime,
@@ -100,7 +100,7 @@ impl Schedule {
                 FaultKind::Jitter(jitter) => conditions.jitter += jitter,
                 FaultKind::Stall => conditions.stalled = true,
                 FaultKind::Backlog(lag) => conditions.backlog = Some(Backlog { lag, drain_gap: period / 2 }),
-                // The controller's own algorithm: only what it sends is held.
+                // The controller itself uses Nagle's algorithm: only bytes that it sends are held.
                 FaultKind::Nagle(late) if direction == Direction::Down => conditions.nagle = Some(late),
                 FaultKind::Loss(share) => conditions.loss = Some((share, RETRANSMISSION)),
                 FaultKind::QuickLoss(share) => conditions.loss = Some((share, period * QUICK_RETRANSMISSION)),

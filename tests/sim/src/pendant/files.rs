@@ -1,31 +1,31 @@
 //! The disk of the operator's interface: programs and installations by name.
 
-/// What a program does that was given no text: nothing, until it is stopped.
+/// The script of a program without text: it does nothing until it is stopped.
 const IDLE: &str = "def idle():\n while True:\n  sync()\n end\nend\n";
-/// Where relative names are looked for.
+/// The folder that relative names refer to.
 const FOLDER: &str = "/programs";
-/// Where the vendor's own simulators have that folder: a path there is accepted, too.
+/// The path of that folder in the vendor's own simulators, which is accepted, too.
 const FOLDER_OF_SIMULATORS: &str = "/ursim/programs";
 
-/// A program of the pendant. What it does is URScript, as the pendant itself makes of it.
+/// A program of the pendant. It contains the URScript that the pendant itself would generate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProgramFile {
     /// Its name below the programs folder, or its whole path.
     pub name: String,
-    /// What runs when it is played: one program, `def` to `end`.
+    /// The URScript that runs when the program is played: one program, `def` to `end`.
     pub script: String,
-    /// The installation it belongs to; none for the loaded one, whichever that is.
+    /// The installation that it belongs to; `None` for the one that is loaded.
     pub installation: Option<String>,
     /// Whether loading it fails.
     pub broken: bool,
-    /// Whether it has changes that were not written.
+    /// Whether it has unsaved changes.
     pub unsaved: bool,
-    /// The file as a client of PolyScope X has sent it; what it does is not read out of it.
+    /// The file as a client of PolyScope X has sent it. It does not determine what the program does.
     pub text: Option<String>,
 }
 
 impl ProgramFile {
-    /// A program of this name that does nothing until it is stopped.
+    /// Returns a program of this name that does nothing until it is stopped.
     #[must_use]
     pub fn named(name: &str) -> Self {
         Self {
@@ -46,33 +46,33 @@ pub struct InstallationFile {
     pub name: String,
     /// Whether loading it fails.
     pub broken: bool,
-    /// Whether its safety settings wait for somebody to confirm them at the pendant.
+    /// Whether its safety settings must be confirmed by a person at the pendant.
     pub needs_confirmation: bool,
 }
 
 impl InstallationFile {
-    /// An installation of this name that loads.
+    /// Returns an installation of this name that loads.
     #[must_use]
     pub fn named(name: &str) -> Self {
         Self { name: name.to_owned(), broken: false, needs_confirmation: false }
     }
 }
 
-/// Everything on the disk.
+/// The contents of the disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Files {
     /// The programs folder.
     pub folder: String,
-    /// Another path of the same folder.
+    /// An alternative path of the same folder.
     pub also: Option<String>,
-    /// Programs.
+    /// The programs.
     pub programs: Vec<ProgramFile>,
-    /// Installations; the first is loaded at the start.
+    /// The installations; the first is loaded at the start.
     pub installations: Vec<InstallationFile>,
 }
 
 impl Default for Files {
-    /// `idle.urp` with `default.installation`, at `/programs` and `/ursim/programs`.
+    /// Returns `idle.urp` with `default.installation`, at `/programs` and `/ursim/programs`.
     fn default() -> Self {
         Self {
             folder: FOLDER.to_owned(),
@@ -84,13 +84,13 @@ impl Default for Files {
 }
 
 impl Files {
-    /// The whole path of a name.
+    /// Returns the whole path of a name.
     #[must_use]
     pub fn resolve(&self, name: &str) -> String {
         if name.starts_with('/') { name.to_owned() } else { format!("{}/{name}", self.folder) }
     }
 
-    /// The file a name means, whichever path of the folder it uses.
+    /// Returns whether two names are the same file, by either path of the folder.
     fn same(&self, file: &str, name: &str) -> bool {
         let within = |name: &str| {
             let path = self.resolve(name);
@@ -100,7 +100,7 @@ impl Files {
         within(file) == within(name)
     }
 
-    /// The program of this name, path, or name without extension, as PolyScope X writes it.
+    /// Returns the program of this name, path, or name without extension, as PolyScope X writes it.
     #[must_use]
     pub fn named(&self, name: &str) -> Option<&ProgramFile> {
         self.program(name).or_else(|| self.programs.iter().find(|file| program_name(&file.name) == name))
@@ -110,26 +110,26 @@ impl Files {
         self.programs.iter_mut().find(|file| program_name(&file.name) == name)
     }
 
-    /// The program of this name or path.
+    /// Returns the program of this name or path.
     #[must_use]
     pub fn program(&self, name: &str) -> Option<&ProgramFile> {
         self.programs.iter().find(|file| self.same(&file.name, name))
     }
 
-    /// The installation of this name or path.
+    /// Returns the installation of this name or path.
     #[must_use]
     pub fn installation(&self, name: &str) -> Option<&InstallationFile> {
         self.installations.iter().find(|file| self.same(&file.name, name))
     }
 }
 
-/// The last part of a path without its extension: what PolyScope X calls a program.
+/// Returns the last part of a path without its extension: the name of a program on PolyScope X.
 pub(crate) fn program_name(path: &str) -> &str {
     let name = file_name(path);
     name.strip_suffix(".urpx").or_else(|| name.strip_suffix(".urp")).unwrap_or(name)
 }
 
-/// The last part of a path.
+/// Returns the last part of a path.
 pub(crate) fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }

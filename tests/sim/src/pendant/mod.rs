@@ -1,6 +1,7 @@
-//! What the operator's interface knows: files, the loaded program, popups, the log, who may do what.
+//! The state of the operator's interface: files, the loaded program, popups, the log, roles and modes.
 //!
-//! The dashboard server and the Robot API are two ways to it. It moves nothing: the controller does what it decides.
+//! The dashboard server and the Robot API change it. It commands no motion itself: the controller executes its
+//! decisions.
 
 mod files;
 
@@ -11,22 +12,22 @@ use std::time::Duration;
 
 use crate::time::SimTime;
 
-/// Lines of the log that are kept.
+/// The number of log lines that are kept.
 const LOG: usize = 1000;
 
-/// Who the pendant takes the person before it for (CB series, 3.1 on).
+/// The role of the person at the pendant (CB series, 3.1 on).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum UserRole {
-    /// Everything is allowed.
+    /// May do everything.
     #[default]
     Programmer,
-    /// Loading and running programs is.
+    /// May load and run programs.
     Operator,
-    /// Nobody was chosen.
+    /// No role was chosen.
     None,
-    /// Nothing is.
+    /// May do nothing.
     Locked,
-    /// Only what the dashboard allows.
+    /// May do only what the dashboard allows.
     Restricted,
 }
 
@@ -40,7 +41,7 @@ impl UserRole {
         (Self::Restricted, "restricted"),
     ];
 
-    /// The word that sets it.
+    /// Returns the word that sets the role.
     pub(crate) fn name(self) -> &'static str {
         Self::NAMED.into_iter().find(|(role, _)| *role == self).map_or("", |(_, name)| name)
     }
@@ -49,19 +50,19 @@ impl UserRole {
 /// Manual or automatic operation (e-Series).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OperationalMode {
-    /// Programs are written, and run slowly.
+    /// Programs are edited, and run slowly.
     Manual,
     /// Programs run, and cannot be changed.
     Automatic,
 }
 
 impl OperationalMode {
-    /// The mode of this word, however it is written.
+    /// Returns the mode of this word, in upper or lower case.
     pub(crate) fn named(word: &str) -> Option<Self> {
         [Self::Manual, Self::Automatic].into_iter().find(|mode| mode.name().eq_ignore_ascii_case(word))
     }
 
-    /// The word that is shown for it.
+    /// Returns the word that is displayed for the mode.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -71,7 +72,7 @@ impl OperationalMode {
     }
 }
 
-/// A flight report's contents.
+/// The contents of a flight report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Report {
     Controller,
@@ -93,7 +94,7 @@ impl Report {
     }
 }
 
-/// Something that takes the operator's interface time.
+/// An operation of the operator's interface that takes time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Operation {
     Load(String),
@@ -106,11 +107,11 @@ pub(crate) enum Operation {
     SaveLog,
     /// Power on, until the joints are ready (PolyScope X).
     ReachIdle,
-    /// Brake release, until they are open (PolyScope X).
+    /// Brake release, until the brakes are open (PolyScope X).
     ReachRunning,
 }
 
-/// How an operation ended.
+/// The result of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Done,
@@ -118,7 +119,7 @@ pub(crate) enum Outcome {
     Failed,
 }
 
-/// How long operations take. None of it is documented, except that reports take minutes.
+/// The durations of operations. None of them is documented, except that reports take minutes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OperationTiming {
     /// Loading a program, or an installation.
@@ -154,13 +155,13 @@ impl OperationTiming {
             Operation::Report(_) => self.report,
             Operation::SupportFile(_) => self.support_file,
             Operation::SaveLog => self.save_log,
-            // The arm says when.
+            // The state of the arm decides.
             Operation::ReachIdle | Operation::ReachRunning => Duration::ZERO,
         }
     }
 }
 
-/// Two reports of a kind cannot be had within this time (`core/docs/protocol/ur-dashboard.md 3`).
+/// The shortest time between two reports of a kind (`core/docs/protocol/ur-dashboard.md 3`).
 const BETWEEN_REPORTS: Duration = Duration::from_secs(30);
 
 /// The operator's interface of one controller.
@@ -172,17 +173,17 @@ pub struct Pendant {
     pub loaded: Option<String>,
     /// Path of the loaded installation.
     pub installation: String,
-    /// The popup that is shown.
+    /// The popup that is displayed.
     pub popup: Option<String>,
-    /// Whether it shows that a safety function acted.
+    /// Whether it displays that a safety function acted.
     pub safety_popup: bool,
-    /// What clients wrote to the log, the newest last.
+    /// Lines that clients wrote to the log, the newest last.
     pub log: Vec<String>,
-    /// Who is before it.
+    /// The role of the person at the pendant.
     pub role: UserRole,
-    /// The mode chosen at the pendant; none where no password protects it.
+    /// The mode chosen at the pendant; `None` if no password protects it.
     pub mode: Option<OperationalMode>,
-    /// The mode a client has set: while there is one, the pendant cannot change it.
+    /// The mode that a client has set. While it is set, the pendant cannot change the mode.
     pub dashboard_mode: Option<OperationalMode>,
     reports: Vec<(Report, SimTime)>,
 }
@@ -204,13 +205,13 @@ impl Pendant {
         }
     }
 
-    /// The mode in force; none where nobody has chosen one.
+    /// Returns the effective mode; `None` if none was chosen.
     #[must_use]
     pub fn operational_mode(&self) -> Option<OperationalMode> {
         self.dashboard_mode.or(self.mode)
     }
 
-    /// Chooses a mode at the pendant itself; refused while a client controls it.
+    /// Chooses a mode at the pendant itself. Has no effect while a client controls it.
     pub(crate) fn choose_mode(&mut self, mode: Option<OperationalMode>) {
         if self.dashboard_mode.is_none() {
             self.mode = mode;
@@ -224,12 +225,13 @@ impl Pendant {
         self.log.push(text);
     }
 
-    /// The file of the loaded program.
+    /// Returns the file of the loaded program.
     pub(crate) fn program(&self) -> Option<&ProgramFile> {
         self.files.program(self.loaded.as_deref()?)
     }
 
-    /// Loads a program, with its installation; says how, and whether another installation came with it.
+    /// Loads a program with its installation. Returns the outcome, and whether the installation changed.
+    /// `minds_confirmation` is whether loading fails if the installation needs a confirmation.
     pub(crate) fn load(&mut self, name: &str, minds_confirmation: bool) -> (Outcome, bool) {
         let Some(file) = self.files.named(name) else { return (Outcome::NotFound, false) };
         let installation = match file.installation.as_deref().map(|name| self.files.installation(name)) {
@@ -247,7 +249,7 @@ impl Pendant {
         (Outcome::Done, changed)
     }
 
-    /// Loads an installation alone.
+    /// Loads an installation without a program.
     pub(crate) fn load_installation(&mut self, name: &str) -> Outcome {
         match self.files.installation(name) {
             None => Outcome::NotFound,
@@ -259,7 +261,7 @@ impl Pendant {
         }
     }
 
-    /// A flight report is wanted; refused too soon after one of its kind.
+    /// Begins a flight report. Returns `false` if one of its kind began less than 30 s ago.
     pub(crate) fn begin_report(&mut self, report: Report, now: SimTime) -> bool {
         let last = self.reports.iter().rfind(|(kind, _)| *kind == report);
         let allowed = last.is_none_or(|(_, at)| now.since(*at) >= BETWEEN_REPORTS);
@@ -269,7 +271,7 @@ impl Pendant {
         allowed
     }
 
-    /// Reports that were asked for.
+    /// Returns the number of reports that were begun.
     pub(crate) fn reports(&self) -> usize {
         self.reports.len()
     }

@@ -1,27 +1,27 @@
-//! The one file of the simulator that reads a clock.
+//! The clock of the simulator: the only file that reads a system clock.
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use crate::time::SimTime;
 
-/// Changes of pace that a clock has room for.
+/// The number of changes of pace that a clock can store.
 const CHANGES: usize = 8;
-/// A change of pace takes effect this much later: by then every thread reads it, and time never runs backwards.
+/// The delay after which a change of pace takes effect: by then every thread reads it, and time never runs backwards.
 const NOTICE: Duration = Duration::from_millis(500);
 
-/// Simulated time from the system's monotonic clock: as fast as that, or an integral number of times slower.
+/// Simulated time from the system's monotonic clock: as fast as that, or slower by an integral factor.
 ///
-/// A controller in slowed time runs its cycles, its timers and its faults slowed alike; whoever judges its link has to use
-/// the same clock.
+/// A controller in slowed time slows its cycles, its timers and its faults alike; a judge of its link has to use the
+/// same clock.
 #[derive(Debug)]
 pub struct Clock {
     start: Instant,
-    /// In the order of time. Written once each, so that a reader never waits.
+    /// The changes in the order of time. Each is written once, so that a reader never waits.
     changes: [OnceLock<Change>; CHANGES],
 }
 
-/// The pace from a point in time on.
+/// The pace from a moment on.
 #[derive(Clone, Copy, Debug)]
 struct Change {
     from: Instant,
@@ -30,14 +30,14 @@ struct Change {
 }
 
 impl Clock {
-    /// A clock that starts at zero now, as fast as the system's.
+    /// Returns a clock that starts at zero now, as fast as the system's.
     #[must_use]
     #[expect(clippy::disallowed_methods, reason = "the file that reads the clock")]
     pub fn start() -> Self {
         Self { start: Instant::now(), changes: [const { OnceLock::new() }; CHANGES] }
     }
 
-    /// Returns the present.
+    /// Returns the present simulated time.
     #[must_use]
     #[expect(clippy::disallowed_methods, reason = "the file that reads the clock")]
     pub fn now(&self) -> SimTime {
@@ -50,8 +50,8 @@ impl Clock {
         at + instant.saturating_duration_since(from) / slowed
     }
 
-    /// Returns the system's time at which this clock shows `at`, at the paces known by now; none where that is beyond what
-    /// the system's clock can hold.
+    /// Returns the system's time at which this clock shows `at`, by the changes of pace known now. `None` if it is
+    /// beyond the range of the system's clock.
     #[must_use]
     pub fn instant(&self, at: SimTime) -> Option<Instant> {
         let pace = self.pace(|change| change.at <= at);
@@ -64,8 +64,8 @@ impl Clock {
         self.instant(at).map_or(Duration::MAX, |instant| instant.saturating_duration_since(Instant::now()))
     }
 
-    /// Makes time pass `times` slower than the system's, soon after this call. Returns `false` where there is no room for one
-    /// more change.
+    /// Slows time by the factor `times` against the system's, soon after this call. Returns `false` if there is no
+    /// room for another change.
     #[expect(clippy::disallowed_methods, reason = "the file that reads the clock")]
     pub fn slow(&self, times: u32) -> bool {
         self.slow_from(Instant::now() + NOTICE, times)
@@ -79,13 +79,13 @@ impl Clock {
         self.changes.iter().any(|room| room.set(change).is_ok())
     }
 
-    /// Returns how many times slower than the system's time this clock's passes, or is about to pass.
+    /// Returns the factor by which this clock is slower than the system's, or will be after the last change.
     #[must_use]
     pub fn slowed(&self) -> u32 {
         self.pace(|_| true).slowed
     }
 
-    /// Returns the last change that `holds`.
+    /// Returns the last change for which `holds` returns `true`.
     fn pace(&self, holds: impl Fn(&Change) -> bool) -> Change {
         let changes = self.changes.iter().map_while(OnceLock::get).copied();
         let first = Change { from: self.start, at: SimTime::ZERO, slowed: 1 };

@@ -1,4 +1,4 @@
-//! Calls of the controller over kernel TCP: connects that are under way.
+//! The connections that the controller opens over kernel TCP, while they are being established.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
 
@@ -12,7 +12,7 @@ use crate::controller::{Conn, Controller, Refused};
 use crate::dial::Dial;
 use crate::os;
 
-/// Connects that are under way.
+/// The connection attempts in progress.
 #[derive(Debug)]
 pub(super) struct Calls {
     /// The address that the controller listens on.
@@ -21,12 +21,13 @@ pub(super) struct Calls {
 }
 
 impl Calls {
-    /// Creates the calls of a controller that listens on this address.
+    /// Returns the attempts of a controller that listens on this address.
     pub(super) const fn new(listen: IpAddr) -> Self {
         Self { listen, under_way: vec![] }
     }
 
-    /// Begins what the controller asks for and ends what was answered; yields the connections that stand now.
+    /// Starts the connections that the controller requests and finishes the answered ones. Returns the new
+    /// connections.
     pub(super) fn turn(&mut self, controller: &mut Controller) -> std::vec::IntoIter<(Conn, TcpStream)> {
         let mut answered = vec![];
         while let Some(dial) = controller.poll_dial() {
@@ -37,7 +38,7 @@ impl Calls {
         }
         for (conn, socket) in std::mem::take(&mut self.under_way) {
             if !controller.is_open(conn) {
-                // Nobody waits for it any more.
+                // The controller no longer needs it.
                 continue;
             }
             match outcome(&socket) {
@@ -52,18 +53,19 @@ impl Calls {
         answered.into_iter()
     }
 
-    /// What becomes ready to write when it is answered.
+    /// Returns the sockets that become ready to write when they are answered.
     pub(super) fn sockets(&self) -> impl Iterator<Item = &OwnedFd> {
         self.under_way.iter().map(|(_, socket)| socket)
     }
 }
 
-/// Addresses, and the name of this machine; no other name is looked up, which would block.
+/// Parses an address, or the name `localhost`. No other name is looked up, because that would block.
 fn address(host: &str) -> Option<IpAddr> {
     if host.eq_ignore_ascii_case("localhost") { Some(Ipv4Addr::LOCALHOST.into()) } else { host.parse().ok() }
 }
 
-/// Returns the address that a call from a controller on `listen` comes from: its own, where a route leads from there.
+/// Returns the source address of a connection from a controller on `listen`: that address if it can reach `to`, else
+/// `None`.
 fn source(listen: IpAddr, to: IpAddr) -> Option<IpAddr> {
     let leads = listen.is_ipv4() == to.is_ipv4() && listen.is_loopback() == to.is_loopback();
     Some(listen).filter(|listen| leads && !listen.is_unspecified())
@@ -83,7 +85,7 @@ fn begin(dial: &Dial, listen: IpAddr) -> Result<OwnedFd, Errno> {
     }
 }
 
-/// How a connect ended; none while it has not.
+/// Returns the result of a connect; `None` while it is in progress.
 fn outcome(socket: &OwnedFd) -> Option<Result<(), Errno>> {
     let mut ready = [PollFd::new(socket, PollFlags::OUT)];
     let now = Timespec { tv_sec: 0, tv_nsec: 0 };
@@ -148,7 +150,7 @@ mod tests {
             }
         };
         add(&listener);
-        // Refused for a while, then there again.
+        // Refused for a while, then available again.
         drop(listener);
         let cycles = server.controller().cycles();
         while server.controller().cycles() < cycles + 100 {
@@ -163,7 +165,7 @@ mod tests {
     fn a_name_that_is_not_looked_up_and_a_port_where_nobody_listens_are_refused() {
         let controller = Controller::new(Options::default()).unwrap();
         let server = Server::bind_from(controller, LOCAL, 49_000).unwrap().spawn().unwrap();
-        // Taken, so that nobody else listens there, and closed again.
+        // Bound, so that no other process listens there, and closed again.
         let port = TcpListener::bind((LOCAL, 0)).unwrap().local_addr().unwrap().port();
         let program = format!(
             "def main():\n if not socket_open(\"pc.example\", {port}) and not socket_open(\"127.0.0.1\", {port}) and not \
