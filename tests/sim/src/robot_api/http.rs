@@ -1,10 +1,10 @@
-//! HTTP/1.1 of a server: requests out of bytes, however they arrive, and answers into bytes. Bounded.
+//! The server side of HTTP/1.1: parses requests from bytes in any pieces, and formats responses. Memory is bounded.
 
-/// Longest request line with headers \[B\].
+/// The largest request line with headers \[B\].
 const HEAD: usize = 16 * 1024;
-/// Longest body \[B\].
+/// The largest body \[B\].
 const BODY: usize = 1024 * 1024;
-/// Bytes of one client that wait: a request that is being answered, and some behind it.
+/// The largest number of buffered bytes of one client: a request that is being answered, and some after it.
 const WAITING: usize = HEAD + 2 * BODY;
 const HEADERS: usize = 64;
 
@@ -12,45 +12,45 @@ const HEADERS: usize = 64;
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Request {
     pub(crate) method: String,
-    /// Without the query.
+    /// The path without the query.
     pub(crate) path: String,
     pub(crate) content_type: String,
     pub(crate) body: Vec<u8>,
-    /// Whether the connection ends with the answer.
+    /// Whether the connection is closed after the answer.
     pub(crate) closes: bool,
 }
 
-/// What comes out of the bytes of a client.
+/// The result of parsing a client's bytes.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Received {
     Request(Request),
-    /// The client waits for leave to send its body.
+    /// The client waits for permission to send its body.
     Continue,
-    /// The bytes are no request that is taken; the connection cannot go on.
+    /// The bytes are no request that is accepted; the connection must be closed. Contains the status.
     Refused(u16),
 }
 
-/// How a request's body ends.
+/// The way in which a request's body ends.
 #[derive(Clone, Copy)]
 enum Framing {
     Length(usize),
     Chunked,
 }
 
-/// One client's bytes.
+/// The buffered bytes of one client.
 #[derive(Debug, Default)]
 pub(crate) struct Session {
     bytes: Vec<u8>,
-    /// Whether the last request is not answered yet.
+    /// Whether the last request is still unanswered.
     pub(crate) waits: bool,
     told_to_continue: bool,
-    /// Whether nothing more is taken.
+    /// Whether no more bytes are accepted.
     over: bool,
     overflow: bool,
 }
 
 impl Session {
-    /// Bytes from the client.
+    /// Adds bytes from the client.
     pub(crate) fn receive(&mut self, bytes: &[u8]) {
         self.overflow |= self.bytes.len() + bytes.len() > WAITING;
         if !self.overflow && !self.over {
@@ -58,7 +58,7 @@ impl Session {
         }
     }
 
-    /// The next request; none while the one before is not answered.
+    /// Returns the next request; `None` while the one before is not answered.
     pub(crate) fn next(&mut self) -> Option<Received> {
         if self.waits || self.over {
             return None;
@@ -90,7 +90,7 @@ impl Session {
 }
 
 enum Parsed {
-    /// More has to come; whether the client wants to be told so.
+    /// More bytes must arrive. `expects` is whether the client waits for permission to send them.
     Partial {
         expects: bool,
     },
@@ -115,7 +115,7 @@ fn parse(bytes: &[u8]) -> Result<Parsed, u16> {
     };
     let framing = match (holds("transfer-encoding", "chunked"), value("content-length")) {
         (true, None) => Framing::Chunked,
-        // Two ways to tell the end: nobody knows which is meant.
+        // Two definitions of the end: the request is ambiguous.
         (true, Some(_)) => return Err(400),
         (false, None) => Framing::Length(0),
         (false, Some(digits)) => {
@@ -138,7 +138,7 @@ fn parse(bytes: &[u8]) -> Result<Parsed, u16> {
     Ok(Parsed::Whole { request, size: start + taken })
 }
 
-/// The body and the bytes it takes; none where it is not there yet.
+/// Returns the body and its length in the stream; `None` if it has not arrived completely.
 fn body(bytes: &[u8], framing: Framing) -> Result<Option<(Vec<u8>, usize)>, u16> {
     match framing {
         Framing::Length(size) if size > BODY => Err(413),
@@ -160,7 +160,7 @@ fn chunked(bytes: &[u8]) -> Result<Option<(Vec<u8>, usize)>, u16> {
         let size = usize::try_from(size).ok().filter(|size| body.len() + size <= BODY).ok_or(413u16)?;
         let data = rest.get(head..).unwrap_or_default();
         let Some(chunk) = data.get(..size + END.len()) else { return Ok(None) };
-        // Trailers are not taken.
+        // Trailers are not accepted.
         let chunk = chunk.strip_suffix(END).ok_or(400u16)?;
         body.extend_from_slice(chunk);
         at += head + size + END.len();
@@ -170,7 +170,7 @@ fn chunked(bytes: &[u8]) -> Result<Option<(Vec<u8>, usize)>, u16> {
     }
 }
 
-/// A path without its percent signs; as it is where they are not followed by digits.
+/// Decodes the percent signs of a path; one without two hexadecimal digits stays as it is.
 fn decoded(path: &str) -> String {
     let mut bytes = vec![];
     let mut rest = path.as_bytes();
@@ -190,7 +190,7 @@ fn decoded(path: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// An answer on the wire.
+/// Returns an HTTP response.
 pub(crate) fn response(status: u16, content_type: &str, body: &[u8], closes: bool) -> Vec<u8> {
     let connection = if closes { "close" } else { "keep-alive" };
     let head = format!(
@@ -201,7 +201,7 @@ pub(crate) fn response(status: u16, content_type: &str, body: &[u8], closes: boo
     [head.as_bytes(), body].concat()
 }
 
-/// Leave to send a body.
+/// The permission to send a body.
 pub(crate) const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
 
 fn reason(status: u16) -> &'static str {
@@ -220,7 +220,7 @@ fn reason(status: u16) -> &'static str {
     }
 }
 
-/// The field `file` of a form: its file name and content.
+/// Returns the field `file` of a form: its file name and content.
 pub(crate) fn form_file(content_type: &str, body: &[u8]) -> Option<(String, String)> {
     let boundary = content_type.split(';').find_map(|part| part.trim().strip_prefix("boundary="))?.trim_matches('"');
     let text = String::from_utf8_lossy(body);

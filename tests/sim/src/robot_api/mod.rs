@@ -1,8 +1,8 @@
 //! The Robot API of PolyScope X (`core/docs/protocol/ur-dashboard.md 6`): HTTP requests to the operator's interface,
 //! from 10.11 on.
 //!
-//! Two generations are told apart: 10.11, and 10.12 with queries and transfer of programs. Words for modes and states
-//! are those of the dashboard, which is not confirmed, except `REMOTE`.
+//! Two generations are distinguished: 10.11, and 10.12 with queries and transfer of programs. Words for modes and
+//! states are those of the dashboard, which is not confirmed, except `REMOTE`.
 
 mod http;
 mod options;
@@ -22,10 +22,10 @@ use crate::rng::Rng;
 use crate::robot::Robot;
 use crate::time::SimTime;
 
-/// Where everything is.
+/// The path prefix of the whole API.
 const BASE: &str = "/universal-robots/robot-api";
 
-/// What a request looks at, and what it changes at the pendant.
+/// The state that a request reads, and the pendant that it changes.
 pub(crate) struct Context<'a> {
     pub(crate) now: SimTime,
     pub(crate) firmware: Firmware,
@@ -35,10 +35,10 @@ pub(crate) struct Context<'a> {
     pub(crate) playing: Playing,
 }
 
-/// What is said.
+/// The content of an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Content {
-    /// Something to read.
+    /// A JSON value.
     Json(Value),
     /// A sentence, in the schema of messages.
     Message(String),
@@ -46,13 +46,14 @@ pub(crate) enum Content {
     Text(String),
 }
 
-/// What becomes of a request.
+/// The result of a request.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) content: Content,
     pub(crate) action: Option<Action>,
-    /// Where there is one, it is answered when that is over, in place of what stands here.
+    /// The operation that the request starts. If there is one, the answer is sent when it has finished, in place of
+    /// this content.
     pub(crate) operation: Option<Operation>,
 }
 
@@ -73,7 +74,7 @@ impl Answer {
         Self { action: Some(action), ..Self::say(200, message) }
     }
 
-    /// The answer on the wire.
+    /// Returns the HTTP response.
     pub(crate) fn bytes(&self, options: &RobotApiOptions, closes: bool) -> Vec<u8> {
         let (kind, body) = match (&self.content, options.messages) {
             (Content::Json(value), _) => ("application/json", value.to_string()),
@@ -91,7 +92,7 @@ impl Answer {
     }
 }
 
-/// The answer to bytes that are no request.
+/// Returns the answer to bytes that are no request.
 pub(crate) fn refused(status: u16) -> Answer {
     Answer::say(
         status,
@@ -103,7 +104,7 @@ pub(crate) fn refused(status: u16) -> Answer {
     )
 }
 
-/// The answer to a request.
+/// Returns the answer to a request.
 pub(crate) fn answer(request: &Request, context: &mut Context<'_>) -> Answer {
     let missing = || Answer::say(404, format!("there is no {}", request.path));
     let Some(path) = request.path.strip_prefix(BASE) else { return missing() };
@@ -120,7 +121,7 @@ pub(crate) fn answer(request: &Request, context: &mut Context<'_>) -> Answer {
     (route.answer)(context, request, tail)
 }
 
-/// What is said when an operation is over.
+/// Returns the answer to an operation that has finished.
 pub(crate) fn over(operation: &Operation, outcome: Outcome) -> Answer {
     let name = |name: &String| Answer::say(200, format!("{name} is loaded"));
     match (operation, outcome) {
@@ -137,7 +138,7 @@ pub(crate) fn over(operation: &Operation, outcome: Outcome) -> Answer {
     }
 }
 
-/// An answer of a server that has lost its mind.
+/// Returns an answer of a faulty server.
 pub(crate) fn senseless(rng: &mut Rng) -> Vec<u8> {
     let body = nonsense(rng);
     match rng.up_to(3) {

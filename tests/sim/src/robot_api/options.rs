@@ -1,26 +1,27 @@
-//! What is not known of the Robot API: a choice each, with its default.
+//! Properties of the Robot API that are not documented: an option for each, with a default.
 
-/// How an error, or a success with nothing to show, is put into words.
+/// The format of an error, or of a success without data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MessageSchema {
     /// `{"message": "…"}`
     #[default]
     Message,
-    /// `{"title": "…", "status": 409, "detail": "…"}`, as RFC 9457 has it.
+    /// `{"title": "…", "status": 409, "detail": "…"}`, as in RFC 9457.
     Problem,
-    /// The text alone, as `text/plain`.
+    /// The text only, as `text/plain`.
     Text,
 }
 
-/// What is not known of the Robot API. Which status goes with which refusal is not known either: 400 for what cannot be
-/// read, 403 for local control, 404 for what does not exist, 409 for what the state forbids.
+/// Properties of the Robot API that are not documented. The status of each refusal is not documented either; assumed
+/// are 400 for a request that cannot be parsed, 403 for local control, 404 for an object that does not exist, 409 for
+/// a request that the state forbids.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RobotApiOptions {
-    /// How messages are put.
+    /// The format of messages.
     pub messages: MessageSchema,
-    /// `info.version` of the description; by software where `None`: 3.0.0 on 10.11, 3.1.4 from 10.12 on.
+    /// `info.version` of the description. `None` depends on the software: 3.0.0 on 10.11, 3.1.4 from 10.12 on.
     pub version: Option<String>,
-    /// Whether power on and brake release are answered when the arm is there; else at once.
+    /// Whether power on and brake release are answered when the arm has reached that state; otherwise at once.
     pub waits: bool,
 }
 

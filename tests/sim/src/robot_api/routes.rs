@@ -1,4 +1,4 @@
-//! Every path with its methods, the software that brought it, and what it is answered with.
+//! Every path with its methods, its first software and its answer.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::firmware::Firmware;
 use crate::pendant::{Operation, OperationalMode, ProgramFile, program_name};
 use crate::robot::{Control, Stop, UNLOCK_AFTER};
 
-/// When every program on the disk was made \[s since 1970\]: the simulator has no calendar.
+/// The creation time of every program on the disk \[s since 1970\]: the simulator has no calendar.
 const CREATED: u64 = 1_700_000_000;
 
 /// The first software with queries and transfer of programs.
@@ -18,7 +18,7 @@ const FIRST: (u8, u8) = (10, 11);
 /// One path and method.
 pub(super) struct Route {
     pub(super) method: &'static str,
-    /// Below the base; what ends in `*` takes a name there.
+    /// The path below the base; `*` at its end matches a name.
     path: &'static str,
     since: (u8, u8),
     /// The first software without it.
@@ -70,7 +70,7 @@ static ROUTES: &[Route] = &[
     }),
 ];
 
-/// The routes of a path, with the name at its end; a slash there means nothing.
+/// Returns the routes of a path, with the name at its end; a slash at the end is ignored.
 pub(super) fn at(path: &str, firmware: Firmware) -> impl Iterator<Item = (&'static Route, &str)> {
     let path = path.strip_suffix('/').unwrap_or(path);
     ROUTES.iter().filter(move |route| exists(route, firmware)).filter_map(move |route| {
@@ -86,7 +86,7 @@ fn exists(route: &Route, firmware: Firmware) -> bool {
     reached(route.since) && !route.until.is_some_and(reached)
 }
 
-/// A short description in the form of OpenAPI.
+/// Returns a short description in the format of OpenAPI.
 fn description(c: &Context<'_>) -> Value {
     let (major, minor) = SECOND;
     let by_software = if c.firmware.0.at_least(major, minor) { "3.1.4" } else { "3.0.0" };
@@ -101,7 +101,7 @@ fn description(c: &Context<'_>) -> Value {
     json!({"openapi": "3.0.3", "info": {"title": "Robot API", "version": version}, "paths": paths})
 }
 
-/// A string of a JSON body, or what is wrong with it.
+/// Returns a string of a JSON body, or a message about the error.
 fn text(request: &Request, key: &str) -> Result<String, String> {
     let body: Value = serde_json::from_slice(&request.body).map_err(|_| "the body is no JSON".to_owned())?;
     let text = body.get(key).and_then(Value::as_str);
@@ -139,7 +139,7 @@ fn load(request: &Request, key: &str) -> Answer {
 fn program_action(c: &mut Context<'_>, request: &Request, _: &str) -> Answer {
     match text(request, "action").as_deref() {
         Err(wrong) => Answer::say(400, wrong),
-        // A paused program goes on by `resume`; from its beginning it starts only when it is stopped.
+        // A paused program continues by `resume`; `play` starts one from its beginning only while none exists.
         Ok("play") if c.playing.exists => Answer::say(409, "a program runs, or is paused"),
         Ok("resume") if !c.playing.paused => Answer::say(409, "no program is paused"),
         Ok("play" | "resume") => Answer::begin(Operation::Play),
@@ -175,7 +175,7 @@ fn programs(c: &Context<'_>) -> Value {
     json!({"programs": list.collect::<Vec<_>>()})
 }
 
-/// A program in a form. Its name stands in it, or else it is that of the file.
+/// Stores a program from a form. Its name is in its text, or else it is that of the file.
 fn upload(c: &mut Context<'_>, request: &Request, replaces: bool) -> Answer {
     let Some((file_name, text)) = http::form_file(&request.content_type, &request.body) else {
         return Answer::say(415, "expected a form with a file");

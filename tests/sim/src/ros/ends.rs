@@ -1,4 +1,5 @@
-//! What the running program has open: publishers, subscribers with their queues, clients with their answers.
+//! The endpoints that the running program has open: publishers, subscribers with their queues, clients with their
+//! answers.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -9,19 +10,19 @@ use super::outbox::Outbox;
 use super::types::{Kind, Pair};
 use super::{End, RosOptions, RosOutput};
 
-/// Bytes that wait for one subscriber, whatever the depth of its queue.
+/// The largest number of bytes that one subscriber's queue holds, whatever its depth.
 const BYTES: usize = 8 << 20;
-/// Requests of one client that wait for their answers; of more, the oldest is forgotten.
+/// The number of requests of one client that may wait for their answers; if there are more, the oldest is discarded.
 const ASKED: usize = 64;
 
-/// What an end is for.
+/// The role of an endpoint.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Role {
-    /// Publishes such messages.
+    /// A publisher of this type of messages.
     Publisher(&'static Kind),
-    /// Hears such messages.
+    /// A subscriber to this type of messages.
     Subscriber(&'static Kind),
-    /// Calls such a service.
+    /// A client of this type of service.
     Client(&'static Pair),
 }
 
@@ -30,13 +31,13 @@ struct Open {
     role: Role,
     name: String,
     qos: Qos,
-    /// The newest messages of a latched publisher, as many as it keeps, the oldest first.
+    /// The newest messages of a latched publisher, up to its depth, the oldest first.
     latched: VecDeque<Vec<u8>>,
-    /// Set where somebody serves what a client calls.
+    /// Whether a server for the client's service exists.
     served: bool,
-    /// Of a subscriber: messages that nobody has read, the oldest first, with the size of their bytes.
+    /// Unread messages of a subscriber with their size in bytes, the oldest first.
     unread: VecDeque<(usize, Value)>,
-    /// Of a client: requests by their number, with their answers.
+    /// Requests of a client by their number, with their answers.
     asked: BTreeMap<u64, Option<Value>>,
 }
 
@@ -45,7 +46,8 @@ impl Open {
         usize::from(self.qos.depth).max(1)
     }
 
-    /// Takes a message for a subscriber: whether it is one.
+    /// Adds a message to a subscriber's queue. Returns `false` if this is no subscriber or the bytes are no such
+    /// message.
     fn take(&mut self, bytes: &[u8]) -> bool {
         let Role::Subscriber(kind) = self.role else { return false };
         let Some(value) = (kind.decode)(bytes) else { return false };
@@ -57,7 +59,8 @@ impl Open {
         true
     }
 
-    /// Returns whether this subscriber hears that publisher: one topic and type, and no more asked for than is offered.
+    /// Returns whether this subscriber receives that publisher's messages: the topic and the type are equal, and the
+    /// publisher offers the requested quality of service.
     fn hears(&self, publisher: &Self) -> bool {
         let (Role::Subscriber(of), Role::Publisher(published)) = (self.role, publisher.role) else { return false };
         let fits = |asked: bool, offered: bool| !asked || offered;
@@ -68,24 +71,24 @@ impl Open {
     }
 }
 
-/// What became of a request.
+/// The state of a request.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Taken {
-    /// Nobody has answered it.
+    /// No answer has arrived.
     Nothing,
-    /// Its answer, which is told once.
+    /// The answer; it is returned only once.
     Answer(Value),
 }
 
-/// All of them.
+/// All endpoints of a program.
 #[derive(Debug, Default)]
 pub(crate) struct Ends {
     pub(crate) options: RosOptions,
     open: BTreeMap<End, Open>,
     outbox: Outbox,
-    /// Ends that there ever were.
+    /// The number of endpoints that were ever opened.
     count: u32,
-    /// Requests that there ever were.
+    /// The number of requests that were ever sent.
     requests: u64,
 }
 
@@ -94,7 +97,7 @@ impl Ends {
         Self { options, ..Self::default() }
     }
 
-    /// Opens an end at this topic or service; none where there are too many.
+    /// Opens an endpoint at this topic or service. `None` if there are too many.
     pub(crate) fn open(&mut self, role: Role, name: String, qos: Qos) -> Option<End> {
         if self.open.len() >= self.options.count {
             return None;
@@ -108,7 +111,7 @@ impl Ends {
         });
         let (latched, unread) = (VecDeque::new(), VecDeque::new());
         let mut open = Open { role, name, qos, latched, served: false, unread, asked: BTreeMap::new() };
-        // Whoever comes late gets what is latched.
+        // A late subscriber receives the latched messages.
         let earlier = self.open.values().filter(|publisher| qos.latched && open.hears(publisher));
         let earlier: Vec<_> = earlier.flat_map(|publisher| publisher.latched.iter().cloned()).collect();
         for bytes in earlier {
@@ -118,12 +121,12 @@ impl Ends {
         Some(end)
     }
 
-    /// What an end is for, and where; none once it is closed.
+    /// Returns the role and the topic or service of an endpoint. `None` after it was closed.
     pub(crate) fn find(&self, end: End) -> Option<(Role, &str)> {
         self.open.get(&end).map(|open| (open.role, open.name.as_str()))
     }
 
-    /// Whether there was such an end at any time.
+    /// Returns whether this endpoint was ever open.
     pub(crate) fn ever(&self, end: End) -> bool {
         end.0 < self.count
     }
@@ -134,14 +137,14 @@ impl Ends {
         }
     }
 
-    /// The program is over.
+    /// Closes all endpoints, at the end of the program.
     pub(crate) fn close_all(&mut self) {
         for (end, _) in std::mem::take(&mut self.open) {
             self.outbox.push(RosOutput::Closed { end });
         }
     }
 
-    /// Publishes a message, to others and to the program's own subscribers.
+    /// Publishes a message, to other participants and to the program's own subscribers.
     pub(crate) fn publish(&mut self, end: End, bytes: Vec<u8>) {
         let Some(mut publisher) = self.open.remove(&end) else { return };
         for subscriber in self.open.values_mut().filter(|open| open.hears(&publisher)) {
@@ -159,19 +162,19 @@ impl Ends {
         self.open.insert(end, publisher);
     }
 
-    /// Notes whether somebody serves what a client calls.
+    /// Sets whether a server for the client's service exists.
     pub(crate) fn serve(&mut self, end: End, served: bool) {
         if let Some(open) = self.open.get_mut(&end) {
             open.served = served;
         }
     }
 
-    /// Returns whether somebody serves what a client calls.
+    /// Returns whether a server for the client's service exists.
     pub(crate) fn is_served(&self, end: End) -> bool {
         self.open.get(&end).is_some_and(|open| open.served)
     }
 
-    /// Calls a service: the number of the request.
+    /// Calls a service. Returns the number of the request.
     pub(crate) fn ask(&mut self, end: End, bytes: Vec<u8>) -> u64 {
         let number = self.requests;
         if let Some(open) = self.open.get_mut(&end) {
@@ -185,7 +188,7 @@ impl Ends {
         number
     }
 
-    /// What became of a request.
+    /// Returns the answer to a request, if it has arrived.
     pub(crate) fn answer(&mut self, end: End, number: u64) -> Taken {
         let Some(open) = self.open.get_mut(&end) else { return Taken::Nothing };
         let answered = open.asked.get(&number).is_some_and(Option::is_some);
@@ -193,19 +196,19 @@ impl Ends {
         answer.map_or(Taken::Nothing, Taken::Answer)
     }
 
-    /// Nobody waits for the answer any more.
+    /// Discards a request whose answer is no longer needed.
     pub(crate) fn give_up(&mut self, end: End, number: u64) {
         if let Some(open) = self.open.get_mut(&end) {
             open.asked.remove(&number);
         }
     }
 
-    /// Whether a message waits to be read.
+    /// Returns whether an unread message exists.
     pub(crate) fn has_news(&self, end: End) -> bool {
         self.open.get(&end).is_some_and(|open| !open.unread.is_empty())
     }
 
-    /// The newest `count` messages that nobody has read, the oldest of them first; those before them are dropped.
+    /// Returns the newest `count` unread messages, the oldest of them first; the ones before them are dropped.
     pub(crate) fn read(&mut self, end: End, count: usize) -> Vec<Value> {
         let Some(open) = self.open.get_mut(&end) else { return vec![] };
         let unread = std::mem::take(&mut open.unread);
@@ -217,12 +220,12 @@ impl Ends {
         self.outbox.poll()
     }
 
-    /// A message has come: whether it is one, for somebody who listens.
+    /// Processes a message that has arrived. Returns whether it is a valid message for a subscriber.
     pub(crate) fn arrive(&mut self, end: End, bytes: &[u8]) -> bool {
         self.open.get_mut(&end).is_some_and(|open| open.take(bytes))
     }
 
-    /// An answer has come: whether it is one, for a request that waits for it.
+    /// Processes an answer that has arrived. Returns whether it is a valid answer to a waiting request.
     pub(crate) fn answered(&mut self, end: End, number: u64, bytes: &[u8]) -> bool {
         let Some(open) = self.open.get_mut(&end) else { return false };
         let Role::Client(pair) = open.role else { return false };

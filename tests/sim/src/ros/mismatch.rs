@@ -1,14 +1,14 @@
-//! Why a value of a program is no message.
+//! The error of a program's value that does not fit a message.
 
 use std::fmt;
 
-/// What does not fit, and in which member.
+/// The mismatch, and the member in which it occurs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Mismatch(Box<Found>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Found {
-    /// Members and indices from outside in, `header.stamp`; empty for the whole.
+    /// Members and indices from the outside in, such as `header.stamp`; empty for the whole value.
     at: String,
     what: String,
 }
@@ -18,7 +18,7 @@ impl Mismatch {
         Self(Box::new(Found { at: String::new(), what: what.to_string() }))
     }
 
-    /// The same, seen from what has it as member `name`.
+    /// Returns this error with member `name` prepended to its path.
     #[cold]
     #[inline(never)]
     pub(super) fn within(mut self, name: &str) -> Self {

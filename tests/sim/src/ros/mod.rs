@@ -1,27 +1,29 @@
-//! What scripts of a PolyScope X say to others in ROS 2 (`core/docs/protocol/ros2-surface.md` 4.1): publishers, subscribers and
+//! The ROS 2 interface of PolyScope X scripts (`core/docs/protocol/ros2-surface.md` 4.1): publishers, subscribers and
 //! clients of services, as messages in bytes, without a transport.
 //!
-//! A driver asks [`Controller::poll_ros`](crate::controller::Controller::poll_ros) what scripts have opened, sent and closed, and hands
-//! in what comes by [`ros_message`](crate::controller::Controller::ros_message) and
-//! [`ros_answer`](crate::controller::Controller::ros_answer), and who serves by
-//! [`ros_served`](crate::controller::Controller::ros_served). Without a driver a program hears itself alone, and nobody answers.
+//! A driver polls [`Controller::poll_ros`](crate::controller::Controller::poll_ros) for the endpoints that scripts
+//! have opened and closed and the messages that they have sent. It passes arriving messages to
+//! [`ros_message`](crate::controller::Controller::ros_message) and
+//! [`ros_answer`](crate::controller::Controller::ros_answer), and the existence of servers to
+//! [`ros_served`](crate::controller::Controller::ros_served). Without a driver a program receives its own messages
+//! only, and no call is answered.
 //!
-//! | what | here | how sure |
+//! | what | here | source |
 //! |---|---|---|
-//! | the factories, `read`, which blocks, `read_history`, `close` | since 10.7 | manual; UNCONFIRMED since when |
+//! | the factories, `read`, which blocks, `read_history`, `close` | since 10.7 | manual; the first release is UNCONFIRMED |
 //! | `topic`, `msg_type`, `durability`, `reliability`, `write`, `wait` | as UR's sample of a gripper uses them | clients |
 //! | `call(request, timeout)`, whose answer is a struct, `wait_for_service`, `to_string`, `std_srvs/Empty`, `urinterfaces` | as UR's paper uses them | manual |
-//! | the time-out of `wait_for_service`, without which it waits for ever; what a call ends with where its time-out passes | `True` or `False`; an error | UNCONFIRMED |
+//! | the timeout of `wait_for_service`, without which it waits forever; the result of a call whose timeout passes | `True` or `False`; an error | UNCONFIRMED |
 //! | `to_string` | a function and a method of any value: the same text as `to_str` | UNCONFIRMED |
-//! | what a program publishes reaches its own subscribers of that topic and type, where their quality of service fits | at once | manual; UNCONFIRMED when |
-//! | other arguments and their order, `publish` | as they stand in `outrigger_interpreter::Builtins` | UNCONFIRMED |
-//! | whole numbers beyond 32 bits | wrap | manual: of unsigned ones |
-//! | `read`, `wait`, `read_history` take what they return | a second `read` waits for another message | UNCONFIRMED |
-//! | `read_history` waits for nothing; without a count it returns everything that is kept | an empty list | UNCONFIRMED |
+//! | messages of a program reach its own subscribers to that topic and type, if their quality of service fits | at once | manual; the time is UNCONFIRMED |
+//! | other arguments and their order, `publish` | as in `outrigger_interpreter::Builtins` | UNCONFIRMED |
+//! | integers beyond 32 bits | wrap | manual: of unsigned ones |
+//! | `read`, `wait`, `read_history` remove the messages that they return | a second `read` waits for another message | UNCONFIRMED |
+//! | `read_history` does not wait; without a count it returns all stored messages | an empty list | UNCONFIRMED |
 //! | quality of service by default | publishers reliable, subscribers best effort: those of Fast DDS | UNCONFIRMED |
-//! | `deadline`, `lifespan`, `liveliness`, `lease_duration` | taken, without effect | |
-//! | a call that nobody answers | [`RosOptions::call_timeout`] | UNCONFIRMED |
-//! | what a program has opened is closed when it ends | so it is with sockets | UNCONFIRMED |
+//! | `deadline`, `lifespan`, `liveliness`, `lease_duration` | accepted, without effect | |
+//! | a call without an answer | [`RosOptions::call_timeout`] | UNCONFIRMED |
+//! | endpoints that a program has opened are closed when it ends | as with sockets | UNCONFIRMED |
 //! | texts | UTF-8 outside, within a program a character for each byte, cut after 1023 | UNCONFIRMED |
 
 mod ends;
@@ -40,19 +42,20 @@ pub(crate) use types::{Kind, Pair, message, service};
 pub use types::{bytes_of, message_types, value_of};
 pub(crate) use writing::TEXT;
 
-/// Something a script has opened, by a number that is never used again.
+/// The number of an endpoint that a script has opened; it is never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct End(pub u32);
 
-/// What is not known of scripts that speak ROS.
+/// Undocumented properties of scripts that use ROS 2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RosOptions {
-    /// Control cycles that each operation takes: one, which is 2 ms, is the least that UR names.
+    /// The number of control cycles that each operation takes. One cycle, 2 ms, is the least that UR names.
     pub cycles: u32,
-    /// After this a call that nobody has answered ends its program with an error; where there is none, as by default, it waits for
-    /// ever. Assumed.
+    /// The time after which an unanswered call ends its program with an error. `None`, the default, waits forever.
+    /// Assumed.
     pub call_timeout: Option<Duration>,
-    /// Publishers, subscribers and clients that a program may have open at once; 64 is assumed.
+    /// The highest number of publishers, subscribers and clients that a program may have open at a time; 64 is
+    /// assumed.
     pub count: usize,
 }
 
@@ -62,65 +65,65 @@ impl Default for RosOptions {
     }
 }
 
-/// What a script has done, for a driver. Bytes are CDR with their encapsulation.
+/// An output of a script, for a driver. Bytes are CDR with their encapsulation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RosOutput {
-    /// Messages of this type are going to be published.
+    /// A publisher was opened.
     Publishes {
-        /// By whom.
+        /// The publisher.
         end: End,
         /// The topic's whole name.
         topic: String,
         /// `package/msg/Name`.
         message: &'static str,
-        /// How they travel.
+        /// The quality of service that it offers.
         qos: Qos,
     },
-    /// Messages of this type are wanted.
+    /// A subscriber was opened.
     Listens {
-        /// By whom.
+        /// The subscriber.
         end: End,
         /// The topic's whole name.
         topic: String,
         /// `package/msg/Name`.
         message: &'static str,
-        /// How they have to travel.
+        /// The quality of service that it requests.
         qos: Qos,
     },
-    /// A service is going to be called.
+    /// A client of a service was opened.
     Asks {
-        /// By whom.
+        /// The client.
         end: End,
         /// The service's whole name.
         service: String,
         /// `package/srv/Name`.
         kind: &'static str,
     },
-    /// A message is published.
+    /// A message was published.
     Message {
-        /// By whom.
+        /// The publisher.
         end: End,
         /// The message.
         bytes: Vec<u8>,
     },
-    /// A service is called.
+    /// A service was called.
     Request {
-        /// By whom.
+        /// The client.
         end: End,
-        /// Its answer has the same number.
+        /// The number of the request, which its answer must repeat.
         number: u64,
         /// The request.
         bytes: Vec<u8>,
     },
-    /// It is closed: nothing comes of it, and nothing is taken.
+    /// An endpoint was closed: it sends and accepts nothing more.
     Closed {
-        /// What.
+        /// The endpoint.
         end: End,
     },
 }
 
 impl RosOutput {
-    /// Whose it is.
+    /// Returns the endpoint that the output belongs to.
     #[must_use]
     pub const fn end(&self) -> End {
         match self {

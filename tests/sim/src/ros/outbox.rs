@@ -1,10 +1,10 @@
-//! What scripts have done and no driver has taken: bounded, for there may be no driver.
+//! The outputs of scripts that no driver has polled yet: bounded, because there may be no driver.
 
 use std::collections::VecDeque;
 
 use super::{End, RosOutput};
 
-/// Outputs that wait, at most, and the bytes of their messages.
+/// The highest number of waiting outputs, and of the bytes of their messages.
 const WAITING: usize = 4096;
 const BYTES: usize = 8 << 20;
 
@@ -33,7 +33,7 @@ impl Outbox {
         Some(output)
     }
 
-    /// Of this end, at most `depth` messages wait: the oldest goes first.
+    /// Adds an output. At most `depth` messages of its endpoint wait; the oldest is dropped first.
     pub(super) fn push_within(&mut self, output: RosOutput, depth: usize) {
         let mut same = self.waiting.iter().filter(|waiting| waiting.end() == output.end() && is_sent(waiting));
         if same.by_ref().count() >= depth {
@@ -58,7 +58,7 @@ impl Outbox {
         true
     }
 
-    /// Forgets what was opened and closed again.
+    /// Drops all outputs of one endpoint that was opened and closed again.
     fn forget_one(&mut self) -> bool {
         let closed = self.waiting.iter().find_map(|output| match output {
             RosOutput::Closed { end } => Some(*end),
@@ -104,7 +104,7 @@ mod tests {
             outbox.push(RosOutput::Closed { end: End(end) });
         }
         assert!(outbox.waiting.len() <= WAITING && outbox.bytes <= BYTES, "{}", outbox.waiting.len());
-        // Whoever comes is told of nothing that was closed without having been told that it was opened.
+        // A late driver receives no close of an endpoint whose opening it has not received.
         let all: Vec<_> = std::iter::from_fn(|| outbox.poll()).collect();
         assert_eq!(all.last(), Some(&RosOutput::Closed { end: End(19_999) }));
         for (at, output) in all.iter().enumerate() {

@@ -1,4 +1,5 @@
-//! A value of a program as a message: a struct with the message's members, all of them and no other, in any order.
+//! The conversion of a program's value to a message. The value is a struct with exactly the message's members, in any
+//! order.
 
 use outrigger_interpreter::Value;
 use serde::de::value::SeqDeserializer;
@@ -12,7 +13,7 @@ use super::types::NOTHING;
 #[derive(Clone, Copy)]
 pub(super) struct Part<'v>(pub(super) &'v Value);
 
-/// A text as others read it: its characters are bytes of UTF-8.
+/// Decodes a text of a program, whose characters are bytes, as UTF-8.
 fn utf8(text: &str) -> Result<String, Mismatch> {
     let bytes: Option<Vec<u8>> = text.chars().map(|c| u8::try_from(c).ok()).collect();
     let bytes = bytes.unwrap_or_else(|| text.as_bytes().to_vec());
@@ -41,7 +42,7 @@ impl<'de> Deserializer<'de> for Part<'de> {
         }
     }
 
-    /// The bits of a whole number, as they come back from a message.
+    /// Converts an integer by its bits, as it is read from a message.
     fn deserialize_u32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mismatch> {
         match self.0 {
             Value::Int(value) => visitor.visit_u32(value.cast_unsigned()),
@@ -71,21 +72,21 @@ impl<'de> Deserializer<'de> for Part<'de> {
     }
 }
 
-/// Members in the order of the message.
+/// The members in the order of the message.
 struct Members<'v> {
     members: &'v [(String, Value)],
     fields: &'static [&'static str],
     at: usize,
 }
 
-/// The value of a member that no program has to name.
+/// The value of a member that programs need not set.
 static UNNAMED: Value = Value::Int(0);
 
 impl<'v> Members<'v> {
-    /// Returns the members of `value`. It is compiled once, and not for each type of messages.
+    /// Returns the members of `value`. This function is compiled once, and not for each type of messages.
     ///
     /// # Errors
-    /// A value that is no struct, or has not exactly these `fields`.
+    /// Returns an error if the value is no struct, or has not exactly these `fields`.
     #[inline(never)]
     fn of(value: &'v Value, fields: &'static [&'static str]) -> Result<Self, Mismatch> {
         let Value::Struct(members) = value else {

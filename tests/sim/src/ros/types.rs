@@ -1,4 +1,4 @@
-//! The types that scripts can use: a message between its bytes and a value of a program.
+//! The types that scripts can use, with the conversion between a message's bytes and a value of a program.
 
 use outrigger_interpreter::Value;
 use outrigger_ros2_messages as ros;
@@ -12,7 +12,7 @@ use super::mismatch::Mismatch;
 use super::reading::Part;
 use super::writing::AsValue;
 
-/// The byte that a message without members has on the wire; programs need not know it.
+/// The name of the byte that represents a message without members; programs need not set it.
 pub(super) const NOTHING: &str = "structure_needs_at_least_one_member";
 
 /// A type of messages.
@@ -20,9 +20,9 @@ pub(super) const NOTHING: &str = "structure_needs_at_least_one_member";
 pub(crate) struct Kind {
     /// `package/msg/Name`.
     pub(crate) name: &'static str,
-    /// The bytes of a value.
+    /// Returns the bytes of a value.
     pub(crate) encode: fn(&Value) -> Result<Vec<u8>, Mismatch>,
-    /// The value of bytes; none where they are no such message.
+    /// Returns the value of bytes; `None` if they are no such message.
     pub(crate) decode: fn(&[u8]) -> Option<Value>,
 }
 
@@ -115,32 +115,32 @@ static SERVICES: &[Pair] = &[
     Pair::of::<ros::SetAnalogPins>(),
 ];
 
-/// Whether `name` is `whole`, or that without what stands in the middle: `std_msgs/Bool`.
+/// Returns whether `name` is `whole`, or `whole` without its middle part: `std_msgs/Bool`.
 fn is_name_of(whole: &str, name: &str) -> bool {
     let mut parts = whole.split('/');
     let (Some(package), Some(_), Some(last)) = (parts.next(), parts.next(), parts.next()) else { return false };
     name == whole || name.split_once('/') == Some((package, last))
 }
 
-/// The type of messages of this name.
+/// Returns the type of messages of this name.
 ///
 /// # Errors
-/// What is no such name, with what are.
+/// Returns a text with the known names if there is no such type.
 pub(crate) fn message(name: &str) -> Result<&'static Kind, String> {
     let found = MESSAGES.iter().find(|kind| is_name_of(kind.name, name));
     found.ok_or_else(|| unknown(name, MESSAGES.iter().map(|kind| kind.name)))
 }
 
-/// The type of services of this name.
+/// Returns the type of services of this name.
 ///
 /// # Errors
-/// Those of [`message`].
+/// Returns the errors of [`message`].
 pub(crate) fn service(name: &str) -> Result<&'static Pair, String> {
     let found = SERVICES.iter().find(|pair| is_name_of(pair.name, name));
     found.ok_or_else(|| unknown(name, SERVICES.iter().map(|pair| pair.name)))
 }
 
-/// Names the types of the same package, or else the packages.
+/// Returns the error text for an unknown name: the types of the same package, or else the packages.
 fn unknown(name: &str, known: impl Iterator<Item = &'static str>) -> String {
     let package = |name: &str| name.split('/').next().unwrap_or_default().to_owned();
     let (mut types, mut packages) = (vec![], vec![]);
@@ -157,25 +157,25 @@ fn unknown(name: &str, known: impl Iterator<Item = &'static str>) -> String {
     format!("type '{name}' is not known here, but {listed}")
 }
 
-/// What a script reads where `bytes` come as a message of this type.
+/// Returns the value that a script reads when `bytes` arrive as a message of this type.
 ///
 /// # Errors
-/// In words, what is no type that is known here, and bytes that are no such message.
+/// Returns a text if the type is unknown, or if the bytes are no such message.
 pub fn value_of(name: &str, bytes: &[u8]) -> Result<Value, String> {
     let kind = message(name)?;
     (kind.decode)(bytes).ok_or_else(|| format!("{} bytes are no {}", bytes.len(), kind.name))
 }
 
-/// The bytes of what a script writes as a message of this type.
+/// Returns the bytes of a value that a script writes as a message of this type.
 ///
 /// # Errors
-/// In words, what is no type that is known here, and what does not fit the message.
+/// Returns a text if the type is unknown, or if the value does not fit the message.
 pub fn bytes_of(name: &str, value: &Value) -> Result<Vec<u8>, String> {
     let kind = message(name)?;
     (kind.encode)(value).map_err(|mismatch| format!("{}: {mismatch}", kind.name))
 }
 
-/// The types of messages that scripts can use: `package/msg/Name`.
+/// Returns the types of messages that scripts can use: `package/msg/Name`.
 pub fn message_types() -> impl Iterator<Item = &'static str> {
     MESSAGES.iter().map(|kind| kind.name)
 }
@@ -220,7 +220,7 @@ mod tests {
         );
     }
 
-    /// What two encoders that nobody here wrote agree on: `core/docs/protocol/ros2-surface.md` 6.
+    /// The expected bytes are the output of two independent encoders: `core/docs/protocol/ros2-surface.md` 6.
     #[test]
     fn a_struct_with_the_members_of_a_message_has_its_bytes_in_any_order() {
         let stamp = members(&[("nanosec", Value::Int(2)), ("sec", Value::Int(1))]);
@@ -252,7 +252,7 @@ mod tests {
             assert_eq!(value, Some(data(Value::Int(read))), "{sent}");
         }
         assert_eq!(bytes("std_msgs/msg/Int64", &data(Value::Int(-2))), Ok(encode(&Int64 { data: -2 })));
-        // An unsigned number goes and comes as the same bits.
+        // An unsigned number is written and read as the same bits.
         let unsigned = data(Value::Int(-1));
         assert_eq!(bytes("std_msgs/msg/UInt32", &unsigned), Ok(encode(&UInt32 { data: u32::MAX })));
         assert_eq!(
@@ -311,7 +311,7 @@ mod tests {
         assert!(MESSAGES.iter().all(|kind| (kind.decode)(&[]).is_none() && (kind.decode)(&[0, 9, 0, 0, 1]).is_none()));
     }
 
-    /// A script can write what it has read, of every type.
+    /// Checks for every type that a script can write a message that it has read.
     #[test]
     fn a_message_that_was_read_can_be_written_again() {
         for kind in MESSAGES.iter().chain(SERVICES.iter().flat_map(|pair| [&pair.request, &pair.response])) {

@@ -1,4 +1,4 @@
-//! A message as a value of a program: a struct with the message's members in its order.
+//! The conversion of a message to a value of a program: a struct with the message's members in its order.
 
 use outrigger_interpreter::Value;
 use serde::ser::{Impossible, Serialize, SerializeSeq, SerializeStruct, SerializeTuple, Serializer};
@@ -6,17 +6,17 @@ use serde::ser::{Impossible, Serialize, SerializeSeq, SerializeStruct, Serialize
 use super::mismatch::Mismatch;
 use super::types::NOTHING;
 
-/// Characters of a text in a program.
+/// The largest length of a text in a program \[characters\].
 pub(crate) const TEXT: usize = 1023;
 
-/// Makes a value.
+/// A serializer that produces a value of a program.
 #[derive(Clone, Copy)]
 pub(super) struct AsValue;
 
-/// Members so far.
+/// The members that were serialized so far.
 pub(super) struct Members(Vec<(String, Value)>);
 
-/// Items so far.
+/// The items that were serialized so far.
 pub(super) struct Items(Vec<Value>);
 
 type No = Impossible<Value, Mismatch>;
@@ -52,7 +52,7 @@ impl Serializer for AsValue {
         Ok(Value::Int(value))
     }
 
-    /// The lower 32 bits.
+    /// Keeps the lower 32 bits.
     fn serialize_i64(self, value: i64) -> Result<Value, Mismatch> {
         Ok(Value::Int(value as i32))
     }
@@ -65,12 +65,12 @@ impl Serializer for AsValue {
         Ok(Value::Int(value.into()))
     }
 
-    /// The same bits.
+    /// Keeps the bits.
     fn serialize_u32(self, value: u32) -> Result<Value, Mismatch> {
         Ok(Value::Int(value.cast_signed()))
     }
 
-    /// The lower 32 bits.
+    /// Keeps the lower 32 bits.
     fn serialize_u64(self, value: u64) -> Result<Value, Mismatch> {
         Ok(Value::Int(value as i32))
     }
@@ -87,7 +87,7 @@ impl Serializer for AsValue {
         none("a character")
     }
 
-    /// A character for each byte.
+    /// Makes each byte a character.
     fn serialize_str(self, text: &str) -> Result<Value, Mismatch> {
         Ok(Value::String(text.bytes().take(TEXT).map(char::from).collect()))
     }

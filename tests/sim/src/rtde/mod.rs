@@ -1,7 +1,7 @@
-//! Real-Time Data Exchange, port 30004 (`core/docs/protocol/ur-rtde.md`): what all its clients share.
+//! The state of Real-Time Data Exchange, port 30004 (`core/docs/protocol/ur-rtde.md`), that all its clients share.
 //!
-//! The specification leaves open what happens to a register whose writer has gone (here it keeps its value), how much a
-//! slow reader may leave unread, and more that [`RtdeOptions`] has a choice for.
+//! The specification does not define the value of a register after its writer has disconnected (here it stays), the
+//! number of bytes that a slow reader may leave unread, and more that [`RtdeOptions`] has an option for.
 
 mod inputs;
 mod outputs;
@@ -23,29 +23,31 @@ use crate::controller::Conn;
 use crate::program::Plant;
 use crate::time::SimTime;
 
-/// What is not known of real controllers, or differs between them.
+/// Properties that are not documented or differ between real controllers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RtdeOptions {
-    /// The highest protocol version that is accepted: 1 or 2. Old software knows only 1.
+    /// The highest protocol version that is accepted: 1 or 2. Old software supports only 1.
     pub highest_protocol: u16,
-    /// Bytes of names that one recipe may have; by version where `None`: 2048, as the vendor's guide has it, and from 5.10
-    /// as many as a package carries, for the vendor's tests of its client library ask newer simulators for more.
+    /// The largest length of the variable names of one recipe \[bytes\]. `None` depends on the software: 2048 as in
+    /// the vendor's guide, and from 5.10 as many as a package holds, because the vendor's tests of its client library
+    /// send longer lists to newer simulators.
     pub names: Option<usize>,
     /// Whether variables exist whose first software is not confirmed.
     pub unconfirmed: bool,
-    /// Whether inputs are taken before the start.
+    /// Whether inputs are accepted before data are started.
     pub inputs_before_start: bool,
-    /// Whether the first data leaves before the reply to the start.
+    /// Whether the first data package is sent before the reply to the start.
     pub data_before_start_reply: bool,
-    /// Whether a package that breaks the rules ends the connection; else it is answered by a text.
+    /// Whether a package that violates the protocol ends the connection; otherwise the answer is a text message.
     pub closes_on_violation: bool,
     /// Whether a fieldbus owns the lower registers.
     pub fieldbus: bool,
-    /// Whether output registers show what is in the input registers while no program runs.
+    /// Whether output registers show the input registers while no program runs.
     pub echo: bool,
-    /// How long after the controller's start the service is restarted once, its clock from zero; `None`: it is not.
+    /// The time after the controller's start at which the service is restarted once, with its clock from zero. `None`
+    /// for no restart.
     pub boot_restart: Option<Duration>,
-    /// Bytes that a client may leave unread before its connection is closed.
+    /// The number of bytes that a client may leave unread before its connection is closed.
     pub buffer: usize,
 }
 
@@ -66,10 +68,10 @@ impl Default for RtdeOptions {
     }
 }
 
-/// What a watchdog does when its variable was not written in time.
+/// The action of a watchdog whose variable was not written in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WatchdogAction {
-    /// Nothing.
+    /// No action.
     Ignore,
     /// The program is paused.
     Pause,
@@ -78,7 +80,7 @@ pub enum WatchdogAction {
 }
 
 impl WatchdogAction {
-    /// The action of this name.
+    /// Returns the action of this name.
     pub(crate) fn named(name: &str) -> Option<Self> {
         match name {
             "ignore" => Some(Self::Ignore),
@@ -92,15 +94,15 @@ impl WatchdogAction {
 /// A watchdog that a program has set (`rtde_set_watchdog`).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Watchdog {
-    /// The variable it watches.
+    /// The variable that it monitors.
     pub variable: String,
-    /// Longest time between two writes.
+    /// The longest permitted time between two writes.
     pub period: Duration,
-    /// What happens after it.
+    /// The action after that time.
     pub action: WatchdogAction,
-    /// When the variable was written last, or the watchdog set.
+    /// The time at which the variable was written last, or the watchdog set.
     pub fed: SimTime,
-    /// Whether it has acted since.
+    /// Whether it has acted since the last write.
     pub expired: bool,
 }
 
@@ -109,7 +111,7 @@ pub struct Watchdog {
 pub(crate) struct Watchdogs(Vec<Watchdog>);
 
 impl Watchdogs {
-    /// One per variable; a second takes the place of the first.
+    /// Adds a watchdog; it replaces an earlier one for the same variable.
     pub(crate) fn set(&mut self, watchdog: Watchdog) {
         self.0.retain(|known| known.variable != watchdog.variable);
         self.0.push(watchdog);
@@ -119,7 +121,7 @@ impl Watchdogs {
         &self.0
     }
 
-    /// The program has ended.
+    /// Removes all watchdogs, at the end of the program.
     pub(crate) fn clear(&mut self) {
         self.0.clear();
     }
@@ -131,7 +133,7 @@ impl Watchdogs {
         }
     }
 
-    /// Those whose time is over, each said once.
+    /// Returns the watchdogs that have expired, each of them once.
     pub(crate) fn expired(&mut self, now: SimTime) -> Vec<Watchdog> {
         let late = self.0.iter_mut().filter(|watchdog| !watchdog.expired && now.since(watchdog.fed) > watchdog.period);
         late.map(|watchdog| {
@@ -142,22 +144,22 @@ impl Watchdogs {
     }
 }
 
-/// Whether there is an input of this name.
+/// Returns whether there is an input of this name.
 pub(crate) fn is_input(name: &str) -> bool {
     Field::named(name).is_some()
 }
 
-/// Texts of clients that are kept.
+/// The number of texts of clients that are kept.
 const LOG: usize = 100;
 
-/// What the clients of one controller share: who owns which input, and what was written.
+/// The state that the clients of one controller share: the owners of inputs, and the written values.
 #[derive(Debug, Default)]
 pub(crate) struct Exchange {
     owners: BTreeMap<String, Conn>,
     image: Image,
     /// Texts of clients, the newest last.
     pub(crate) log: Vec<String>,
-    /// Speed of the tool in the cycle before, actual and target.
+    /// The speed of the tool in the last cycle, actual and target.
     tool_speed: Option<[[f64; 6]; 2]>,
 }
 
@@ -170,12 +172,12 @@ impl Exchange {
         self.owners.get(variable).copied()
     }
 
-    /// Inputs of connections that are over are free.
+    /// Releases the inputs of connections that are over.
     pub(crate) fn release(&mut self, is_over: impl Fn(Conn) -> bool) {
         self.owners.retain(|_, owner| !is_over(*owner));
     }
 
-    /// Values of one package; says which are not allowed.
+    /// Writes the values of one package. Returns the errors of the values that are not allowed.
     pub(crate) fn write(&mut self, values: &[(Field, Value)], plant: &mut Plant) -> Vec<String> {
         for (field, _) in values {
             plant.watchdogs.feed(&field.name(), plant.now);
@@ -191,7 +193,7 @@ impl Exchange {
         self.log.push(text);
     }
 
-    /// How the speed of the tool changes, from one published cycle to the next.
+    /// Returns the change of the tool's speed from one published cycle to the next, divided by `dt`.
     pub(crate) fn acceleration(&mut self, speed: [[f64; 6]; 2], dt: f64) -> [[f64; 6]; 2] {
         let before = self.tool_speed.replace(speed).unwrap_or(speed);
         std::array::from_fn(|which| std::array::from_fn(|axis| (speed[which][axis] - before[which][axis]) / dt))

@@ -1,7 +1,7 @@
 //! Every output variable with its value on the simulated arm (`core/docs/protocol/ur-rtde.md 8`).
 //!
-//! Types are those of the values. Where the specification does not confirm the first software, e-Series sends the
-//! variable if the options say so, from the release that one source names where one does.
+//! The type of a variable is that of its value. If the specification does not confirm the first software of a
+//! variable, e-Series sends it if the options permit it, from the release that a source names, if any.
 
 use outrigger_wire::robot::{Generation, ProgramState, SoftwareVersion};
 
@@ -10,17 +10,17 @@ use super::value::Value;
 use crate::publish::Snapshot;
 use crate::robot::Stop;
 
-/// What the values are taken from.
+/// The state that the values are computed from.
 pub(crate) struct State<'a> {
     pub(crate) snapshot: Snapshot<'a>,
-    /// The service's own clock: since the controller or the service has started \[µs\].
+    /// The clock of the service: time since the controller or the service started \[µs\].
     pub(crate) micros: u64,
     pub(crate) inputs: &'a Registers,
     pub(crate) outputs: &'a Registers,
-    /// Of the tool, actual and target \[m/s², rad/s²\].
+    /// Acceleration of the tool, actual and target \[m/s², rad/s²\].
     pub(crate) acceleration: [[f64; 6]; 2],
     pub(crate) cycles: u64,
-    /// Line of the running program, 0 where none runs.
+    /// Line of the running program; 0 if none runs.
     pub(crate) script_line: u32,
 }
 
@@ -28,9 +28,9 @@ pub(crate) struct State<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Since {
     Rtde,
-    /// CB3 (none: never) and e-Series.
+    /// CB3 (`None`: never) and e-Series.
     Release(Option<(u8, u8, u32)>, (u8, u8, u32)),
-    /// e-Series and PolyScope X, whose releases do not follow on one another.
+    /// e-Series and PolyScope X, if the releases of both are listed separately.
     Newest((u8, u8, u32), (u8, u8, u32)),
     /// CB3 and e-Series, not confirmed.
     Unconfirmed(Option<(u8, u8, u32)>, (u8, u8, u32)),
@@ -53,7 +53,7 @@ impl Since {
     }
 }
 
-/// One variable, or a run of registers.
+/// One variable, or a range of registers.
 #[derive(Debug)]
 pub(crate) struct Output {
     name: &'static str,
@@ -65,13 +65,14 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    /// The variable of this name, and which register it is.
+    /// Returns the variable of this name and its register number.
     pub(crate) fn named(name: &str) -> Option<(&'static Self, u8)> {
         OUTPUTS.iter().find_map(|output| Some((output, number_in(output.name, output.numbers, name)?)))
     }
 }
 
-/// Whether `name` is this variable (0), or which of its registers.
+/// Returns the register number that `name` has in this variable, 0 for one without registers. `None` if `name` is
+/// another variable.
 pub(crate) fn number_in(known: &str, numbers: Option<(u8, u8)>, name: &str) -> Option<u8> {
     let rest = name.strip_prefix(known)?;
     let Some((first, last)) = numbers else { return rest.is_empty().then_some(0) };
@@ -88,7 +89,7 @@ const UNCONFIRMED: Since = Since::Unconfirmed(None, FIRST_E);
 const DEVIATION_LIMIT: f64 = 0.1;
 /// Gravity in the base \[m/s²\].
 const GRAVITY: f64 = 9.82;
-/// Share of the cycle that the real-time thread takes; assumed.
+/// The share of the cycle that the real-time thread uses; assumed.
 const EXECUTION_SHARE: f64 = 0.2;
 
 fn norm(values: &[f64]) -> f64 {
@@ -103,7 +104,7 @@ fn amperes(state: &State<'_>) -> f64 {
     if state.snapshot.robot.powered() { 0.7 } else { 0.0 }
 }
 
-/// V where the range is a voltage, else mA.
+/// Returns V if the domain is a voltage, else mA.
 fn analog(value: f64, domain: u8) -> f64 {
     if domain == 0 { value * 1000.0 } else { value }
 }
@@ -208,7 +209,7 @@ static OUTPUTS: &[Output] = outputs! {
     "actual_tool_accelerometer", Vector3 |s, _| s.snapshot.arm.tool().rotation.inverse().turn([0.0, 0.0, GRAVITY]);
     "speed_scaling", Double |s, _| s.snapshot.limiter();
     "target_speed_fraction", Double |s, _| s.snapshot.robot.slider;
-    // Of the payload alone: the arm's links have no masses here.
+    // Momentum of the payload only: the arm's links have no masses here.
     "actual_momentum", Double |s, _| s.snapshot.io.payload * norm(s.snapshot.arm.tool_speed().first_chunk::<3>().unwrap_or(&[0.0; 3]));
     "actual_main_voltage", Double |s, _| volts(s);
     "actual_robot_voltage", Double |s, _| volts(s);
@@ -243,7 +244,7 @@ static OUTPUTS: &[Output] = outputs! {
     "tool_digital_output1_mode" since E_5_2, Uint8 |s, _| s.snapshot.io.tool_digital_out_modes[1];
     "tcp_force_scalar", Double |s, _| s.snapshot.force.magnitude();
     "joint_position_deviation_ratio" since Since::Unconfirmed(None, (5, 15, 0)), Double |s, _| deviation(s);
-    // No collision is simulated, and no limit is told from another.
+    // No collision is simulated, and the source of a time scale is not distinguished.
     "collision_detection_ratio" since Since::Unconfirmed(None, (5, 15, 0)), Double |_, _| 0.0;
     "time_scale_source" since Since::Unconfirmed(None, (5, 17, 0)), Int32 |_, _| 0;
     "input_bit_registers0_to_31", Uint32 |s, _| s.inputs.word(0);

@@ -1,11 +1,11 @@
-//! The general purpose registers (`core/docs/protocol/ur-rtde.md 6`): written by clients and read by programs, and the
-//! other way round.
+//! The general purpose registers (`core/docs/protocol/ur-rtde.md 6`): clients write the input registers and programs
+//! read them; the output registers are the reverse.
 
-/// Registers of each number type.
+/// The number of registers of each numeric type.
 pub const NUMBERS: usize = 48;
-/// Bits of each direction.
+/// The number of bits in each direction.
 pub const BITS: u8 = 128;
-/// Where the upper registers begin, which by convention are for RTDE clients; the lower are a fieldbus's.
+/// The first upper register. By convention upper registers are for RTDE clients; the lower ones are for a fieldbus.
 pub(crate) const UPPER_NUMBERS: u8 = 24;
 pub(crate) const UPPER_BITS: u8 = 64;
 
@@ -14,9 +14,9 @@ pub(crate) const UPPER_BITS: u8 = 64;
 pub struct Registers {
     /// Bit n is register n.
     pub bits: u128,
-    /// Whole numbers.
+    /// Integer registers.
     pub ints: [i32; NUMBERS],
-    /// Numbers.
+    /// Floating-point registers.
     pub doubles: [f64; NUMBERS],
 }
 
@@ -27,13 +27,13 @@ impl Default for Registers {
 }
 
 impl Registers {
-    /// One bit; false where there is none.
+    /// Returns one bit; `false` if it does not exist.
     #[must_use]
     pub fn bit(&self, number: u8) -> bool {
         number < BITS && (self.bits >> number) & 1 != 0
     }
 
-    /// Sets one bit, where there is one.
+    /// Sets one bit, if it exists.
     pub fn set_bit(&mut self, number: u8, on: bool) {
         if number < BITS {
             let mask = 1 << number;
@@ -41,7 +41,7 @@ impl Registers {
         }
     }
 
-    /// 32 bits from `first` on.
+    /// Returns 32 bits from `first` on.
     pub(crate) fn word(&self, first: u8) -> u32 {
         (self.bits >> first) as u32
     }

@@ -1,4 +1,4 @@
-//! One client's conversation (`core/docs/protocol/ur-rtde.md 3, 10`): requests in, replies and effects out.
+//! The connection of one client (`core/docs/protocol/ur-rtde.md 3, 10`): requests in, replies and effects out.
 
 use outrigger_wire::rtde::{ControllerVersion, HEADER_LEN, Level, MAX_SIZE, Reply, TextMessage, TypeList};
 
@@ -9,16 +9,16 @@ use super::{Exchange, RtdeOptions};
 use crate::controller::Conn;
 use crate::firmware::Firmware;
 
-/// Input recipes of one connection.
+/// The highest number of input recipes of one connection.
 const INPUT_RECIPES: usize = 255;
-/// Number of the one output recipe.
+/// The number of the only output recipe.
 const OUTPUT_RECIPE: u8 = 1;
-/// Who speaks in texts.
+/// The source that text messages name.
 const SOURCE: &[u8] = b"RTDE";
-/// A recipe number nobody was given.
+/// A recipe number that no client has received.
 const UNKNOWN_RECIPE: u8 = 250;
 
-/// What a request leads to, in order.
+/// An effect of a request; effects are executed in order.
 #[derive(Debug)]
 pub(crate) enum Effect {
     /// Bytes for the client.
@@ -27,22 +27,22 @@ pub(crate) enum Effect {
     Write(Vec<(Field, Value)>),
     /// A text for the operator.
     Log(String),
-    /// Data flows from now on, and this is said to the client.
+    /// Data are sent from now on, and these bytes, the reply, go to the client.
     Started(Vec<u8>),
-    /// The connection cannot go on.
+    /// The connection must be closed.
     Close,
 }
 
-/// How replies deviate while a fault is on.
+/// The deviations of replies while a fault is active.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Deviations {
-    /// The first type of a set-up is another one than the variable has.
+    /// Whether the reply to a set-up names a wrong type for the first variable.
     pub(crate) wrong_type: bool,
-    /// Data carries a recipe number that nobody was given.
+    /// Whether data packages have a recipe number that no client has received.
     pub(crate) wrong_recipe: bool,
 }
 
-/// What a conversation looks at.
+/// The state that a connection reads and changes.
 pub(crate) struct Context<'a> {
     pub(crate) conn: Conn,
     pub(crate) firmware: Firmware,
@@ -54,9 +54,9 @@ pub(crate) struct Context<'a> {
 #[derive(Debug)]
 struct Outputs {
     fields: Vec<(&'static Output, u8)>,
-    /// Sent in every so many cycles.
+    /// The number of cycles from one package to the next.
     every: u64,
-    /// Whether all of them exist.
+    /// Whether all variables exist.
     valid: bool,
 }
 
@@ -75,7 +75,7 @@ impl Session {
         Self { received: vec![], version_2: false, outputs: None, inputs: vec![], started: false }
     }
 
-    /// Bytes from the client.
+    /// Processes bytes from the client.
     pub(crate) fn receive(&mut self, bytes: &[u8], context: &mut Context<'_>) -> Vec<Effect> {
         self.received.extend_from_slice(bytes);
         let mut effects = vec![];
@@ -160,7 +160,7 @@ impl Session {
             found.iter().map(|found| found.as_ref().map_or("NOT_FOUND", |(_, word)| word)).collect();
         deviate(&mut words, context);
         let valid = !found.is_empty() && found.iter().all(Option::is_some);
-        // As the rate is divided: 300 Hz of 500 Hz are every cycle.
+        // The rate is divided by an integer: 300 Hz of 500 Hz is every cycle.
         let every = (rate / frequency.clamp(1.0, rate)).floor().max(1.0) as u64;
         let fields = found.into_iter().flatten().map(|(field, _)| field).collect();
         self.outputs = Some(Outputs { fields, every, valid });
@@ -187,7 +187,7 @@ impl Session {
         effects.push(send(&Reply::Inputs { recipe, types: TypeList(words.join(",").as_bytes()) }));
     }
 
-    /// The names of a list; none, and a text, where it is longer than the controller takes.
+    /// Splits a list of names. Returns `None`, and adds an error text, if it is longer than the controller accepts.
     fn names(&self, list: &[u8], context: &Context<'_>, effects: &mut Vec<Effect>) -> Option<Vec<String>> {
         let most = context.options.names.unwrap_or(context.firmware.rtde_names());
         if list.len() > most {
@@ -219,13 +219,13 @@ impl Session {
         effects.push(Effect::Write(values));
     }
 
-    /// The package of this cycle; none where the client gets none.
+    /// Returns the package of this cycle; `None` if the client receives none.
     pub(crate) fn publish(&self, state: &State<'_>, deviations: Deviations) -> Option<Vec<u8>> {
         let outputs = self.outputs.as_ref().filter(|outputs| self.started && outputs.valid)?;
         state.cycles.is_multiple_of(outputs.every).then(|| self.package(outputs, state, deviations))
     }
 
-    /// Data whatever the cycle: the first may come before the reply to a start.
+    /// Returns a data package regardless of the cycle: the first may precede the reply to a start.
     pub(crate) fn first(&self, state: &State<'_>) -> Option<Vec<u8>> {
         Some(self.package(self.outputs.as_ref()?, state, Deviations::default()))
     }
@@ -240,26 +240,26 @@ impl Session {
         emitted_in(room, &Reply::Data { recipe: self.version_2.then_some(recipe), values: &values })
     }
 
-    /// Whether data flows to this client.
+    /// Returns whether data are sent to this client.
     pub(crate) fn flows(&self) -> bool {
         self.started
     }
 
-    /// A text in the form of this connection's version.
+    /// Returns a text message in the format of this connection's protocol version.
     pub(crate) fn say(&self, level: Level, text: &str) -> Effect {
         let message = text.as_bytes().get(..255).unwrap_or(text.as_bytes());
         send(&Reply::Text(TextMessage { level, message, source: self.version_2.then_some(SOURCE) }))
     }
 }
 
-/// The output of this name and its word, where this software has it.
+/// Returns the output of this name and its type word, if this software has it.
 fn output(name: &str, context: &Context<'_>) -> Option<((&'static Output, u8), &'static str)> {
     let (output, number) = Output::named(name)?;
     let has = output.since.reached(context.firmware.0, context.options.unconfirmed);
     has.then(|| ((output, number), output.zero.word()))
 }
 
-/// The input of this name, or the word that refuses it.
+/// Returns the input of this name, or the word that refuses it.
 fn input(name: &str, context: &Context<'_>) -> Result<Field, &'static str> {
     let field =
         Field::named(name).filter(|field| field.since().reached(context.firmware.0, context.options.unconfirmed));
@@ -271,7 +271,7 @@ fn input(name: &str, context: &Context<'_>) -> Result<Field, &'static str> {
     Ok(field)
 }
 
-/// Another type than the first variable has, while that fault is on.
+/// Replaces the type of the first variable by a wrong one while that fault is active.
 fn deviate(words: &mut [&str], context: &Context<'_>) {
     if context.deviations.wrong_type
         && let Some(word) = words.first_mut()
@@ -280,7 +280,7 @@ fn deviate(words: &mut [&str], context: &Context<'_>) {
     }
 }
 
-/// The text of a client's message; none where it ends too early.
+/// Returns the text of a client's message; `None` if the message ends too early.
 fn text(payload: &[u8]) -> Option<String> {
     let (length, rest) = payload.split_first()?;
     let (message, rest) = rest.split_at_checked(usize::from(*length))?;
@@ -296,7 +296,7 @@ fn emitted(reply: &Reply<'_>) -> Vec<u8> {
 
 fn emitted_in(room: usize, reply: &Reply<'_>) -> Vec<u8> {
     let mut bytes = vec![0; room];
-    // What this file says is never longer than a package.
+    // The replies of this file are never longer than a package.
     let size = reply.emit(&mut bytes).unwrap_or(0);
     bytes.truncate(size);
     bytes

@@ -1,5 +1,5 @@
-//! Values and type words as RTDE sends them (`core/docs/protocol/ur-rtde.md 4`), written here once more: the simulator
-//! reads and writes values without the core.
+//! Values and type words of RTDE (`core/docs/protocol/ur-rtde.md 4`), implemented independently: the simulator reads
+//! and writes values without the core.
 
 /// A value with its type.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -16,7 +16,7 @@ pub(crate) enum Value {
 }
 
 impl Value {
-    /// The word for its type.
+    /// Returns the word for its type.
     pub(crate) fn word(&self) -> &'static str {
         match self {
             Self::Bool(_) => "BOOL",
@@ -31,7 +31,7 @@ impl Value {
         }
     }
 
-    /// Appends it, big-endian.
+    /// Appends the value, big-endian.
     pub(crate) fn append(&self, bytes: &mut Vec<u8>) {
         match self {
             Self::Bool(value) => bytes.push(u8::from(*value)),
@@ -46,7 +46,7 @@ impl Value {
         }
     }
 
-    /// Takes a value of the same type from the front of `bytes`.
+    /// Removes a value of the same type from the front of `bytes` and returns it. `None` if there are too few bytes.
     pub(crate) fn take(&self, bytes: &mut &[u8]) -> Option<Self> {
         fn next<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
             let (first, rest) = bytes.split_first_chunk()?;

@@ -1,5 +1,5 @@
-//! A simulated sensor: what it sends and when, from a script of [parts](Part), from [rows](Rows) that were measured before, or
-//! from what its owner says is ahead of it. Sans-IO and seeded: the same times give the same readings.
+//! A simulated sensor: its readings and their times, from a script of [parts](Part), from recorded [rows](Rows), or
+//! from the measurement that the caller passes. Sans-IO and seeded: the same times give the same readings.
 //!
 //! ```
 //! use outrigger_sim::sensor::{Measures, Sensor, Sent, Settings};
@@ -23,81 +23,83 @@ pub use script::{Kind, Part};
 use crate::rng::Rng;
 use crate::time::{SimTime, micros};
 
-/// The most values of a reading.
+/// The highest number of values of a reading.
 pub const VALUES_MAX: usize = 6;
 
-/// Bytes of garbage in place of one reading.
+/// The number of bytes of garbage in place of one reading.
 const GARBAGE: usize = 64;
-/// Held up for longer than this, and for more than a period, it does not make up for what it missed.
+/// The delay above which a sensor skips the readings that it missed, if it is also longer than a period.
 const HELD_UP: Duration = Duration::from_millis(20);
 
-/// What a sensor is.
+/// The configuration of a sensor.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
-    /// Where its readings come from.
+    /// The source of its readings.
     pub measures: Measures,
-    /// What is added to them, and what is wrong with it.
+    /// The parts that are added to the readings, and their faults.
     pub script: Vec<Part>,
-    /// How many values a reading has, 1 … 6.
+    /// The number of values of a reading, 1 … 6.
     pub values: usize,
-    /// From its own unit to SI: multiplied by the first, not 0, then the second is added.
+    /// The conversion from the sensor's own unit to SI: multiplied by the first, which is not 0, then the second is
+    /// added.
     pub scale: (f64, f64),
-    /// Of everything random.
+    /// The seed of all random numbers.
     pub seed: u64,
 }
 
 impl Settings {
-    /// One that sends one value in SI units at this period: what is ahead of it.
+    /// Returns the settings of a sensor that sends one value in SI units at this period: the measurement that the
+    /// caller passes.
     #[must_use]
     pub const fn every(period: Duration) -> Self {
         Self { measures: Measures::Ahead { period }, script: Vec::new(), values: 1, scale: (1.0, 0.0), seed: 1 }
     }
 }
 
-/// Where readings come from.
+/// The source of readings.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Measures {
-    /// What is ahead, as [`Sensor::send`] is told: the first value of a reading, the others are 0.
+    /// The measurement that is passed to [`Sensor::send`]: the first value of a reading; the others are 0.
     Ahead {
         /// Time from one reading to the next.
         period: Duration,
     },
-    /// What was measured before.
+    /// Recorded readings.
     Rows(Rows),
 }
 
-/// Readings with their times.
+/// Recorded readings with their times.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rows {
-    /// In the order of their times; all with the same number of values.
+    /// The readings in the order of their times; all with the same number of values.
     pub rows: Vec<Row>,
-    /// Whether values are as the sensor sends them, and not in SI units.
+    /// Whether values are in the sensor's own unit instead of SI units.
     pub own_unit: bool,
-    /// The time from the first row to the first row again; `None` where they come once.
+    /// The time from the first row to its repetition; `None` if the rows are not repeated.
     pub again: Option<Duration>,
 }
 
-/// One reading that was measured before.
+/// One recorded reading.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// When it is due, from the beginning.
+    /// The time at which it is due, from the beginning.
     pub at: Duration,
-    /// Its sequence number; `None` where it is counted.
+    /// The sequence number; `None` to count.
     pub seq: Option<u32>,
-    /// One to six.
+    /// The values, one to six.
     pub values: Vec<f64>,
 }
 
-/// What a sensor sends at one of its times.
+/// The output of a sensor at one of its times.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Sent {
     /// A reading.
     Reading {
         /// Sequence number.
         seq: u32,
-        /// In the sensor's own unit.
+        /// Values in the sensor's own unit.
         values: Vec<f32>,
-        /// A number for the bit that is to be another one in the message, if one is.
+        /// A random number that selects the bit to invert in the message; `None` for an intact message.
         hurt: Option<u64>,
     },
     /// Random bytes.
@@ -111,11 +113,11 @@ pub enum Sent {
 pub struct Sensor {
     settings: Settings,
     next: Option<SimTime>,
-    /// The row that is next, and how often the rows were over.
+    /// The index of the next row, and the number of completed repetitions.
     row: usize,
     rounds: u32,
     seq: u32,
-    /// For each part its own, so that one more changes nothing of the others; and one for bytes.
+    /// Random numbers per part, so that another part does not change them; and those for garbage.
     draws: Vec<Rng>,
     bytes: Rng,
     before: Option<(u32, Vec<f32>)>,
@@ -123,7 +125,7 @@ pub struct Sensor {
 }
 
 impl Sensor {
-    /// One that begins at time 0.
+    /// Returns a sensor that begins at time 0.
     #[must_use]
     pub fn new(settings: Settings) -> Self {
         let draws = (0..settings.script.len()).map(|part| Rng::new(settings.seed, 0x5E50 + part as u64)).collect();
@@ -135,26 +137,26 @@ impl Sensor {
         Self { settings, next, row: 0, rounds: 0, seq: 0, draws, bytes, before: None, missed: 0 }
     }
 
-    /// When it sends again; `None` behind the last row.
+    /// Returns the time of the next reading; `None` after the last row.
     #[must_use]
     pub const fn next_event(&self) -> Option<SimTime> {
         self.next
     }
 
-    /// Readings that were never made, because nobody asked for them in time.
+    /// Returns the number of readings that were skipped because they were not polled in time.
     #[must_use]
     pub const fn missed(&self) -> u64 {
         self.missed
     }
 
-    /// What it sends at `now`; `None` before it is due. `ahead` is what it measures in SI units, `None` where it sees nothing;
-    /// rows know that themselves.
+    /// Returns the output at `now`; `None` before it is due. `ahead` is the measurement in SI units, `None` if the
+    /// sensor detects nothing; recorded rows ignore it.
     pub fn send(&mut self, now: SimTime, ahead: Option<f64>) -> Option<Sent> {
         let due = self.next.filter(|due| now >= *due)?;
         let (at, seq, measured) = match &self.settings.measures {
             Measures::Ahead { period } => {
                 let period = *period;
-                // One that was held up does not make up for what it missed.
+                // A sensor that was delayed skips the readings that it missed.
                 let behind = now.since(due);
                 let missed = if behind > HELD_UP.max(period) { micros(behind) / micros(period).max(1) } else { 0 };
                 let at = due + Duration::from_micros(missed.saturating_mul(micros(period)));
@@ -182,7 +184,7 @@ impl Sensor {
         Some(self.tell(at, seq, measured))
     }
 
-    /// What becomes of a measurement, in the sensor's own unit, by the script.
+    /// Applies the script to a measurement, which is in the sensor's own unit.
     fn tell(&mut self, now: SimTime, seq: u32, measured: Option<Vec<f64>>) -> Sent {
         let mut values = measured.clone().unwrap_or_default();
         let mut wrong = Wrong::default();
@@ -224,27 +226,27 @@ impl Sensor {
 }
 
 impl Settings {
-    /// A value in SI units as the sensor gives it.
+    /// Converts a value in SI units to the sensor's own unit.
     fn own(&self, value: f64) -> f64 {
         (value - self.scale.1) / self.scale.0
     }
 }
 
 impl Rows {
-    /// When the row with this number is due in this round.
+    /// Returns the time at which the row with this index is due in this round.
     fn due(&self, row: usize, round: u32) -> Option<SimTime> {
         let rounds = self.again.unwrap_or_default().saturating_mul(round);
         self.rows.get(row).map(|row| SimTime::ZERO + rounds + row.at)
     }
 
-    /// What sequence numbers of their own have counted up by after so many rounds.
+    /// Returns the number that is added to recorded sequence numbers after so many rounds.
     fn beyond(&self, rounds: u32) -> u32 {
         let ends = [self.rows.first(), self.rows.last()].map(|row| row.and_then(|row| row.seq).unwrap_or_default());
         ends[1].wrapping_sub(ends[0]).wrapping_add(1).wrapping_mul(rounds)
     }
 }
 
-/// The random numbers of one part for one reading: always as many, so that times alone say which.
+/// The random numbers of one part for one reading. Their count is constant, so that they depend on the times only.
 struct Draw {
     normal: [f64; VALUES_MAX],
     chance: f64,
@@ -257,7 +259,7 @@ impl Draw {
     }
 }
 
-/// What is wrong with one reading as a whole.
+/// The faults of one reading as a whole.
 #[derive(Default)]
 struct Wrong {
     repeat: bool,
@@ -288,7 +290,7 @@ mod tests {
         Settings { script: script.iter().map(|part| part.parse().expect(part)).collect(), ..Settings::every(PERIOD) }
     }
 
-    /// What it sends at its own times.
+    /// Returns the outputs at the sensor's own times.
     fn sent(settings: Settings, count: usize) -> Vec<Sent> {
         let mut sensor = Sensor::new(settings);
         let all = (0..count).map_while(|_| {
@@ -298,7 +300,7 @@ mod tests {
         all.collect()
     }
 
-    /// Sequence numbers and first values of readings; `None` where none was sent.
+    /// Returns sequence numbers and first values of readings; `None` if none was sent.
     fn readings(settings: Settings, count: usize) -> Vec<Option<(u32, f32)>> {
         let reading = |sent| match sent {
             Sent::Reading { seq, values, hurt: None } => Some((seq, values[0])),
@@ -403,7 +405,7 @@ mod tests {
         let late = sensor.send(SimTime::from_millis(995), Some(0.0));
         assert_eq!(late, Some(Sent::Reading { seq: 99, values: vec![0.99], hurt: None }));
         assert_eq!((sensor.missed(), sensor.next_event()), (98, Some(SimTime::from_millis(1_000))));
-        // A little late is late, and nothing else.
+        // A small delay skips nothing.
         assert!(matches!(sensor.send(SimTime::from_millis(1_018), Some(0.0)), Some(Sent::Reading { seq: 100, .. })));
         assert_eq!(sensor.next_event(), Some(SimTime::from_millis(1_010)));
     }

@@ -1,4 +1,4 @@
-//! What a simulated sensor measures, and what is wrong with it: parts of a script, as text.
+//! The parts of a simulated sensor's script, which add to its measurements or disturb them, and their notation.
 
 use std::str::FromStr;
 use std::time::Duration;
@@ -7,52 +7,52 @@ use super::VALUES_MAX;
 use crate::fault::{nearest_of, span};
 use crate::time::SimTime;
 
-/// One part of a script: what, of which value, and when.
+/// One part of a script: its effect, the values it affects, and its time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Part {
-    /// What it does.
+    /// The effect.
     pub kind: Kind,
-    /// Which value of a reading, from 0; `None` for all of them.
+    /// The index of the affected value of a reading, from 0; `None` for all of them.
     pub value: Option<usize>,
-    /// When it begins.
+    /// The time at which it begins.
     pub start: SimTime,
-    /// How long it lasts; `None` for good.
+    /// The duration; `None` for a permanent part.
     pub lasts: Option<Duration>,
 }
 
-/// What a part does. Values are in SI units, and those of several parts add up.
+/// The effect of a part. Values are in SI units; those of several parts are added.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
-    /// This value.
+    /// A constant value.
     Constant(f64),
     /// `offset + amplitude · sin(2π · frequency · t)`, with t from the start of the part.
     Sine {
         /// Greatest distance from the offset.
         amplitude: f64,
-        /// \[Hz\]
+        /// Frequency \[Hz\].
         frequency: f64,
-        /// Its middle.
+        /// The mean value.
         offset: f64,
     },
-    /// So much more every second from the start on; at its end it stays where it is.
+    /// A slope per second from the start on; after the end the value stays constant.
     Ramp(f64),
-    /// Normally distributed, with this standard deviation.
+    /// Normally distributed noise with this standard deviation.
     Noise(f64),
     /// Not a number.
     Nan,
-    /// The value that was before, again and again, while sequence numbers go on.
+    /// The last value is repeated while sequence numbers continue.
     Freeze,
-    /// The whole reading before, with its sequence number, in this share of readings.
+    /// The last reading is repeated with its sequence number, in this share of readings.
     Repeat(f64),
-    /// This share of readings is not sent; their sequence numbers are used up.
+    /// This share of readings is not sent; their sequence numbers are skipped.
     Dropout(f64),
-    /// In place of this share of readings: random bytes.
+    /// Random bytes replace this share of readings.
     Garbage(f64),
-    /// In this share of messages one bit is another one.
+    /// One bit is inverted in this share of messages.
     Flip(f64),
 }
 
-/// What the numbers behind a kind's colon are.
+/// The form of the numbers after a kind's colon.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Takes {
     Nothing,
@@ -65,7 +65,7 @@ enum Takes {
 struct Row {
     name: &'static str,
     takes: Takes,
-    /// Whether it may be of one value.
+    /// Whether it may be limited to one value.
     of_one: bool,
     what: &'static str,
     make: fn([f64; 3]) -> Kind,
@@ -146,7 +146,7 @@ const TABLE: &[Row] = &[
 ];
 
 impl Part {
-    /// Every kind, for those who write scripts.
+    /// Returns a description of every kind, for authors of scripts.
     #[must_use]
     pub fn help() -> String {
         let mut text = String::from(
@@ -166,12 +166,13 @@ impl Part {
         text
     }
 
-    /// Whether `now` is within its time.
+    /// Returns whether the part is active at `now`.
     pub(super) fn lasts_at(&self, now: SimTime) -> bool {
         now >= self.start && self.lasts.is_none_or(|lasts| now < self.start + lasts)
     }
 
-    /// What it adds to its values at `now`, where `noise` is a number of the standard normal distribution.
+    /// Returns the amount that it adds to its values at `now`. `noise` is a number of the standard normal
+    /// distribution.
     pub(super) fn adds(&self, now: SimTime, noise: f64) -> f64 {
         let since = now.since(self.start);
         match self.kind {
@@ -186,7 +187,7 @@ impl Part {
         }
     }
 
-    /// Whether it is of the value with this number.
+    /// Returns whether it affects the value with this index.
     pub(super) fn is_of(&self, number: usize) -> bool {
         self.value.is_none_or(|value| value == number)
     }
