@@ -6,8 +6,8 @@
 //! | joint impedance | τ = k(q_FRI − q) + D + τ_FRI, gravity compensated |
 //! | Cartesian impedance | τ = Jᵀ(k(x_FRI − x) + D + F_FRI), and a posture in the null space |
 //!
-//! Stiffness and damping act implicitly, so that no value of them makes a step of a millisecond unstable. Forces of
-//! Coriolis are left out.
+//! Stiffness and damping are integrated implicitly, so that a step of a millisecond is stable for any value of them.
+//! Coriolis forces are omitted.
 
 use std::time::Duration;
 
@@ -21,16 +21,16 @@ use crate::surface::Surface;
 /// The step of the arm \[s\].
 const STEP: f64 = 1e-3;
 
-/// Stiffness and damping, as a KRL program configures them and commands may change them.
+/// Stiffness and damping. A KRL program configures them, and commands may change them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Impedance {
-    /// \[Nm/rad\]
+    /// Joint stiffness \[Nm/rad\].
     pub joint_stiffness: Joints,
-    /// Normalised, 0.7 typical.
+    /// Joint damping, normalised; 0.7 is typical.
     pub joint_damping: Joints,
-    /// \[N/m, Nm/rad\]
+    /// Cartesian stiffness \[N/m, Nm/rad\].
     pub cartesian_stiffness: Spatial,
-    /// Normalised, 0.7 typical.
+    /// Cartesian damping, normalised; 0.7 is typical.
     pub cartesian_damping: Spatial,
 }
 
@@ -50,11 +50,11 @@ impl Default for Impedance {
 pub struct ArmOptions {
     /// Time constant of the lag in joint position control; zero for none.
     pub lag: Duration,
-    /// Deceleration of a stop \[rad/s²\]. Not published: 8.
+    /// Deceleration of a stop \[rad/s²\]. Not published; the default is 8.
     pub stop_deceleration: f64,
-    /// What the KRL program configured.
+    /// Stiffness and damping that the KRL program configured.
     pub impedance: Impedance,
-    /// Something in the way.
+    /// A surface in the way of the flange.
     pub contact: Option<Surface>,
 }
 
@@ -64,7 +64,7 @@ impl Default for ArmOptions {
     }
 }
 
-/// What the arm is steered to.
+/// The target of the control scheme.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Target {
     pub(super) scheme: ControlScheme,
@@ -75,13 +75,13 @@ pub(super) struct Target {
     pub(super) impedance: Impedance,
 }
 
-/// Seven joints, where they are and what acts on them.
+/// The state of the seven joints and the forces on them.
 #[derive(Clone, Debug)]
 pub(super) struct Arm {
     options: ArmOptions,
     pub(super) q: Joints,
     pub(super) qd: Joints,
-    /// Somebody's hand at the flange \[N, Nm\], in the base's directions.
+    /// Force and torque of a person's hand at the flange \[N, Nm\], in the base's directions.
     pub(super) hand: Spatial,
     external: Joints,
     measured: Joints,
@@ -93,23 +93,23 @@ impl Arm {
         Self { options, q, qd: [0.0; JOINTS], hand: [0.0; 6], external: [0.0; JOINTS], measured }
     }
 
-    /// Torques that the surroundings exert on the joints \[Nm\].
+    /// Returns the torques that external forces cause at the joints \[Nm\].
     pub(super) const fn external(&self) -> &Joints {
         &self.external
     }
 
-    /// Torques of the drives, as sensors behind the gears measure them \[Nm\].
+    /// Returns the torques of the drives \[Nm\], as sensors behind the gears measure them.
     pub(super) const fn measured(&self) -> &Joints {
         &self.measured
     }
 
-    /// A millisecond with the drives off and the brakes closed.
+    /// Executes a millisecond with the drives off and the brakes closed.
     pub(super) fn hold(&mut self) {
         self.qd = [0.0; JOINTS];
         self.feel(&self.qd.clone());
     }
 
-    /// A millisecond towards `target`.
+    /// Executes a millisecond towards `target`.
     pub(super) fn step(&mut self, target: &Target) {
         let before = self.qd;
         self.qd = match target.scheme {
@@ -126,7 +126,7 @@ impl Arm {
         self.feel(&acceleration);
     }
 
-    /// External and measured torques at this pose and acceleration: both sides of M·q̈ + g = τ + τ_ext.
+    /// Updates external and measured torques at this pose and acceleration: both sides of M·q̈ + g = τ + τ_ext.
     fn feel(&mut self, acceleration: &Joints) {
         self.external = self.external_torques(&model::jacobian(&self.q));
         let gravity = model::gravity(&self.q);
@@ -172,7 +172,7 @@ impl Arm {
         for axis in 0..6 {
             let stiffness = impedance.cartesian_stiffness[axis];
             wrench[axis] += stiffness * error[axis];
-            // The inertia that the axis feels, as if the joints were not coupled.
+            // The effective inertia along the axis, as if the joints were not coupled.
             let mobility: f64 = (0..JOINTS).map(|j| jacobian[j][axis].powi(2) / mass[j][j]).sum();
             let felt = 1.0 / mobility.max(0.05);
             let damping = 2.0 * impedance.cartesian_damping[axis] * (stiffness * felt).sqrt();
@@ -193,9 +193,9 @@ impl Arm {
         solve(mass, momentum).unwrap_or_default()
     }
 
-    /// Torques towards the commanded posture that the flange does not feel.
+    /// Returns torques towards the commanded posture that have no effect at the flange.
     fn posture(&self, target: &Target, jacobian: &[Spatial; JOINTS]) -> Joints {
-        // Softer than the task, whatever the joint stiffness: the null space has no business with the task.
+        // Softer than the task, whatever the joint stiffness, so that the null space does not disturb the task.
         let wanted: Joints = each(|j| 0.05 * target.impedance.joint_stiffness[j] * (target.joints[j] - self.q[j]));
         let felt = model::torques_of(jacobian, &model::wrench_of(jacobian, &wanted));
         each(|j| wanted[j] - felt[j])
@@ -287,7 +287,7 @@ mod tests {
         let mut pressed = target(ControlScheme::CartesianImpedance);
         pressed.frame.position[2] -= 0.03;
         let arm = settled(ArmOptions { contact: Some(contact), ..ArmOptions::default() }, &pressed, [0.0; 6]);
-        // Two springs in a row, 20 mm together: 2000 and 20 000 N/m.
+        // Two springs in series, 20 mm together: 2000 and 20 000 N/m.
         let force = estimated(&arm)[2];
         assert!((force - 0.02 / (1.0 / 2_000.0 + 1.0 / 20_000.0)).abs() < 2.0, "{force} N");
     }

@@ -1,4 +1,4 @@
-//! What nobody has published, by name: each assumption of [`Options`] as text, for a terminal.
+//! The undocumented properties of a KRC by name: each assumption of [`Options`] as text, for a terminal.
 
 use std::time::Duration;
 
@@ -7,14 +7,14 @@ use outrigger_wire::fri::{ControlScheme, Quality};
 use super::options::{Bridging, FrameOffset, Limits, MirroredFrame, OffsetAfterStop, Options, QualityLimits};
 use crate::fault::nearest_of;
 
-/// One assumption with the value it is to have.
+/// One assumption with its value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Assumption {
     row: usize,
     value: String,
 }
 
-/// How a value is read into the options; what was expected, where it cannot be.
+/// A function that parses a value into the options. The error is a description of the expected form.
 type Set = fn(&str, &mut Options) -> Result<(), &'static str>;
 
 struct Row {
@@ -111,7 +111,7 @@ fn rating(text: &str) -> Result<QualityLimits, &'static str> {
     if limits.answer_rate > 1.0 || parts.next().is_some() { Err(FORM) } else { Ok(limits) }
 }
 
-/// An assumption that could not be read: what is wrong, as a sentence.
+/// An error: an assumption that could not be parsed, as a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AssumptionError(String);
 
@@ -140,17 +140,17 @@ impl std::str::FromStr for Assumption {
 }
 
 impl Assumption {
-    /// Puts it into `options`.
+    /// Sets the value in `options`.
     ///
     /// # Errors
-    /// What was expected of the value.
+    /// Returns an error with the expected form of the value.
     pub fn apply(&self, options: &mut Options) -> Result<(), AssumptionError> {
         let Row { name, what, set, .. } = &TABLE[self.row];
         set(&self.value, options)
             .map_err(|expected| AssumptionError(format!("`{name}={}`: expected {expected}; {what}", self.value)))
     }
 
-    /// All of them with their defaults, for a terminal.
+    /// Returns all assumptions with their defaults, for a terminal.
     #[must_use]
     pub fn help() -> String {
         TABLE.iter().map(|Row { name, default, what, .. }| format!("  {name:<18}{what} [{default}]\n")).collect()

@@ -1,4 +1,4 @@
-//! One direction of the network: datagrams that are lost, repeated, delayed, and overtake each other.
+//! One direction of the network: datagrams are lost, repeated, delayed, and overtake each other.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -7,36 +7,36 @@ use super::fault::FaultKind;
 use crate::rng::Rng;
 use crate::time::SimTime;
 
-/// Mean length of a burst of losses, in datagrams.
+/// The mean length of a burst of losses, in datagrams.
 const BURST: f64 = 5.0;
 
-/// Who sends a datagram.
+/// The sender of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sender {
     /// The KRC.
     Krc,
-    /// Somebody else, from another address or port.
+    /// Another sender, with another address or port.
     Stranger,
 }
 
-/// A datagram that leaves now.
+/// A datagram to be sent now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transmit {
-    /// Whose it is.
+    /// The sender.
     pub sender: Sender,
-    /// What it holds.
+    /// The contents.
     pub bytes: Vec<u8>,
 }
 
-/// Datagrams on their way.
+/// The datagrams in transit.
 #[derive(Debug)]
 pub(super) struct Channel {
     rng: Rng,
-    /// In the middle of a burst.
+    /// Whether a burst of losses is in progress.
     bad: bool,
-    /// In order of arrival; what arrives together, in the order it was sent.
+    /// Datagrams in order of arrival; with equal times, in the order in which they were sent.
     under_way: VecDeque<(SimTime, Vec<u8>)>,
-    /// Lost so far.
+    /// The number of lost datagrams.
     pub(super) lost: u64,
 }
 
@@ -45,7 +45,7 @@ impl Channel {
         Self { rng, bad: false, under_way: VecDeque::new(), lost: 0 }
     }
 
-    /// `datagram` sets out; `faults` are those that are on in this direction.
+    /// Sends `datagram`; `faults` are the active ones of this direction.
     pub(super) fn send(
         &mut self,
         datagram: Vec<u8>,
@@ -84,7 +84,8 @@ impl Channel {
         self.under_way.insert(at, (due, datagram));
     }
 
-    /// The next step of the two-state model: the long-run share of bad ones is `share`.
+    /// Executes the next step of the two-state model, in which the long-run share of lost datagrams is `share`.
+    /// Returns whether this one is lost.
     fn in_burst(&mut self, share: f64) -> bool {
         let leave = 1.0 / BURST;
         let enter = if share < 1.0 { (share * leave / (1.0 - share)).min(1.0) } else { 1.0 };
@@ -93,14 +94,14 @@ impl Channel {
         self.bad
     }
 
-    /// Bytes of any length, or a datagram with some of them changed.
+    /// Returns random bytes of any length, or the datagram with a fault in it.
     fn garbage(&mut self, datagram: &[u8]) -> Vec<u8> {
         let mut bytes = datagram.to_vec();
         if self.rng.unit() < 0.5 {
             bytes = vec![0; usize::try_from(self.rng.up_to(1_500)).unwrap_or(0)];
             bytes.iter_mut().for_each(|byte| *byte = self.rng.next_u64() as u8);
         } else if let Some(last) = bytes.len().checked_sub(1) {
-            // Length, size and number are checked: one of them is wrong.
+            // Length, size and number are checked by a receiver: one of them is wrong.
             match self.rng.up_to(2) {
                 0 => bytes.truncate(last),
                 1 => bytes[4] ^= 0x10,
@@ -110,12 +111,12 @@ impl Channel {
         bytes
     }
 
-    /// When the next datagram arrives.
+    /// Returns the time of the next arrival.
     pub(super) fn next_arrival(&self) -> SimTime {
         self.under_way.front().map_or(SimTime::MAX, |(due, _)| *due)
     }
 
-    /// The next datagram that has arrived by `now`, and when.
+    /// Returns the next datagram that has arrived by `now`, with its time.
     pub(super) fn arrived(&mut self, now: SimTime) -> Option<(SimTime, Vec<u8>)> {
         if self.next_arrival() <= now { self.under_way.pop_front() } else { None }
     }
@@ -127,7 +128,7 @@ mod tests {
 
     const PERIOD: Duration = Duration::from_millis(1);
 
-    /// Which of so many numbered datagrams arrive, in order of arrival.
+    /// Returns the numbers of the datagrams that arrive, in order of arrival.
     fn through(faults: &[FaultKind], count: u64) -> Vec<u64> {
         let mut channel = Channel::new(Rng::new(7, 0));
         for number in 0..count {

@@ -1,4 +1,4 @@
-//! The KRC as a whole: its cycle, its link, and what goes wrong.
+//! The KRC as a whole: its cycle, its link, and its faults.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -20,23 +20,23 @@ use crate::rng::Rng;
 use crate::time::SimTime;
 
 const MILLISECOND: Duration = Duration::from_millis(1);
-/// Commands this far behind the newest are old; farther away, or after so many cycles without a newer one, their sender
-/// has started anew.
+/// The distance from the newest counter up to which a command counts as old. Beyond it, or after the given number of
+/// cycles without a newer command, the sender counts as restarted.
 const OLD: i32 = 1000;
 const FORGOTTEN: u32 = 25;
 
-/// What the KRC counts.
+/// The counters of the KRC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Measurements sent.
+    /// Sent measurements.
     pub sent: u64,
     /// Measurements answered within their cycle.
     pub answered: u64,
-    /// Commands that are none: wrong length, size or number.
+    /// Malformed commands: wrong length, size or number.
     pub malformed: u64,
-    /// Commands received before, or older than the newest.
+    /// Commands that were received before, or are older than the newest.
     pub old: u64,
-    /// Commands missing between those received.
+    /// Commands that are missing between received ones.
     pub lost: u64,
     /// Answers to older measurements than the newest.
     pub late: u64,
@@ -44,7 +44,7 @@ pub struct Counts {
     pub bridged: u64,
     /// Starts that were refused.
     pub refused: u64,
-    /// Times the command state was entered.
+    /// Transitions to the command state.
     pub started: u64,
     /// Cycles in the command state.
     pub commanding: u64,
@@ -52,18 +52,18 @@ pub struct Counts {
     pub qualities: [u64; 4],
 }
 
-/// Where the arm really is.
+/// The true state of the arm.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Truth {
     /// Joint positions \[rad\].
     pub q: Joints,
     /// Joint speeds \[rad/s\].
     pub qd: Joints,
-    /// Where it is told to be \[rad\].
+    /// The setpoint \[rad\].
     pub setpoint: Joints,
-    /// How far the gripper is open \[m\].
+    /// The opening of the gripper \[m\].
     pub opening: f64,
-    /// Digital outputs, bit 0 the first.
+    /// Digital outputs, bit 0 is the first.
     pub outputs: u8,
 }
 
@@ -72,9 +72,9 @@ pub struct Truth {
 pub struct Krc {
     options: Options,
     now: SimTime,
-    /// The next millisecond to be lived through.
+    /// The time of the next millisecond to be executed.
     next: SimTime,
-    /// When the present cycle began.
+    /// The time at which the present cycle began.
     cycle: SimTime,
     period: Duration,
     open: bool,
@@ -92,7 +92,7 @@ pub struct Krc {
     received: Option<CommandRepr>,
     heard: Option<CommandRepr>,
     newest: Option<u16>,
-    /// Cycles since the newest command came.
+    /// The number of cycles since the newest command arrived.
     unheard: u32,
     stranger: u16,
     begun: Vec<bool>,
@@ -102,10 +102,10 @@ pub struct Krc {
 }
 
 impl Krc {
-    /// A KRC whose interface is open, in monitor state, at time 0.
+    /// Returns a KRC whose interface is open, in monitor state, at time 0.
     ///
     /// # Errors
-    /// What no KRC could be.
+    /// Returns an error if the options are not possible for a KRC.
     pub fn new(options: Options) -> Result<Self, OptionsError> {
         options.check()?;
         Ok(Self {
@@ -137,22 +137,22 @@ impl Krc {
         })
     }
 
-    /// The present.
+    /// Returns the present time.
     #[must_use]
     pub const fn now(&self) -> SimTime {
         self.now
     }
 
-    /// When something happens next.
+    /// Returns the time of the next event.
     #[must_use]
     pub fn next_event(&self) -> SimTime {
         self.next.min(self.up.next_arrival()).min(self.down.next_arrival())
     }
 
-    /// Lives on to `time`.
+    /// Executes everything up to `time`.
     pub fn advance_to(&mut self, time: SimTime) {
         loop {
-            // What arrives with a cycle's end still counts for that cycle.
+            // A command that arrives at the end of a cycle still counts for that cycle.
             while let Some((at, bytes)) = self.up.arrived(self.next.min(time)) {
                 self.now = self.now.max(at);
                 self.take(&bytes);
@@ -175,66 +175,66 @@ impl Krc {
         }
     }
 
-    /// A datagram from the remote computer comes in from the network now.
+    /// Processes a datagram that arrives now from the remote computer; the simulated network may delay or drop it.
     pub fn receive(&mut self, bytes: &[u8]) {
         let faults = Fault::in_force(&self.options.faults, self.now, Direction::Up);
         self.up.send(bytes.to_vec(), self.now, self.period, faults);
     }
 
-    /// The next datagram to be sent.
+    /// Returns the next datagram to be sent.
     pub fn poll_transmit(&mut self) -> Option<Transmit> {
         self.out.pop_front()
     }
 
-    /// State of the interface.
+    /// Returns the state of the interface.
     #[must_use]
     pub const fn state(&self) -> FriState {
         if self.open { self.interface.state } else { FriState::Off }
     }
 
-    /// The control scheme in force.
+    /// Returns the active control scheme.
     #[must_use]
     pub const fn scheme(&self) -> ControlScheme {
         self.interface.scheme
     }
 
-    /// Quality of the link as the KRC sees it.
+    /// Returns the quality of the link as the KRC rates it.
     #[must_use]
     pub const fn quality(&self) -> Quality {
         self.rating.quality()
     }
 
-    /// Figures of the link as the KRC sees them.
+    /// Returns the statistics of the link as the KRC measures them.
     #[must_use]
     pub fn statistics(&self) -> Statistics {
         self.rating.statistics()
     }
 
-    /// What was counted.
+    /// Returns the counters.
     #[must_use]
     pub const fn counts(&self) -> Counts {
         Counts { bridged: self.interface.bridged, ..self.counts }
     }
 
-    /// When and why the command state was left, oldest first.
+    /// Returns the times and reasons of leaving the command state, oldest first.
     #[must_use]
     pub fn fallbacks(&self) -> &[(SimTime, Reason)] {
         &self.fallbacks
     }
 
-    /// The longest step of a joint that a command asked for, as a share of the longest that is allowed.
+    /// Returns the longest commanded step of a joint, as a share of the longest allowed.
     #[must_use]
     pub const fn longest_step(&self) -> f64 {
         self.interface.longest_step
     }
 
-    /// Datagrams that the simulated network has lost: commands, measurements.
+    /// Returns the numbers of datagrams that the simulated network has lost: commands, measurements.
     #[must_use]
     pub const fn lost_on_the_way(&self) -> (u64, u64) {
         (self.up.lost, self.down.lost)
     }
 
-    /// Where the arm really is.
+    /// Returns the true state of the arm.
     #[must_use]
     pub fn truth(&self) -> Truth {
         Truth {
@@ -246,22 +246,22 @@ impl Krc {
         }
     }
 
-    /// An operator holds or releases the enabling switch.
+    /// Sets whether an operator holds the enabling switch.
     pub const fn set_enabled(&mut self, held: bool) {
         self.options.enabled = held;
     }
 
-    /// Digital inputs of the KRC, bit 0 the first.
+    /// Sets the digital inputs of the KRC, bit 0 is the first.
     pub const fn set_inputs(&mut self, inputs: u8) {
         self.program.set_inputs(inputs);
     }
 
-    /// Somebody pushes the flange with this force and torque \[N, Nm\], in the base's directions.
+    /// Applies the force and torque of a person's hand to the flange \[N, Nm\], in the base's directions.
     pub const fn push(&mut self, wrench: [f64; 6]) {
         self.arm.hand = wrench;
     }
 
-    /// One more fault.
+    /// Adds a fault.
     pub fn add_fault(&mut self, fault: Fault) {
         self.options.faults.push(fault);
         self.begun.push(false);
@@ -277,7 +277,7 @@ impl Krc {
         enabled && !released && !self.is_on(|kind| kind == FaultKind::PowerOff)
     }
 
-    /// Factor of the operation mode on the speed limits.
+    /// Returns the factor of the operation mode on the speed limits.
     fn factor(&self) -> f64 {
         if self.options.operation == OperationMode::T1 { self.options.t1_factor } else { 1.0 }
     }
@@ -332,7 +332,7 @@ impl Krc {
         }
     }
 
-    /// `friOpen`.
+    /// Opens the interface (`friOpen`) with this period.
     fn reopen(&mut self, period: Duration) {
         self.open = true;
         self.period = period;
@@ -349,7 +349,7 @@ impl Krc {
         self.period.as_secs_f64()
     }
 
-    /// How far the present cycle has come, 0 … 1, at the end of this millisecond.
+    /// Returns the progress of the present cycle, 0 … 1, at the end of this millisecond.
     fn share(&self) -> f64 {
         ((self.now.since(self.cycle) + MILLISECOND).as_secs_f64() / self.seconds()).min(1.0)
     }
@@ -362,7 +362,7 @@ impl Krc {
         }
     }
 
-    /// A datagram has arrived.
+    /// Processes a datagram that has arrived.
     fn take(&mut self, bytes: &[u8]) {
         if !self.open {
             return;
@@ -395,7 +395,7 @@ impl Krc {
         }
     }
 
-    /// The end of a cycle: what was answered, and what becomes of the setpoint.
+    /// Ends a cycle: evaluates its answer and updates the setpoint.
     fn evaluate(&mut self) {
         let Some(sent) = self.sent else { return };
         self.unheard = self.unheard.saturating_add(1);
@@ -440,7 +440,7 @@ impl Krc {
             Some(Call::Close) => {
                 self.leave(Reason::Closed);
                 self.open = false;
-                // The program has ended: nobody opens the interface again.
+                // The program has ended, so the interface stays closed.
                 self.add_fault(Fault::new(FaultKind::Close, self.now, None));
             }
             None => {}

@@ -1,11 +1,11 @@
-//! Faults over time of a simulated KRC and of the network in front of it.
+//! The faults of a simulated KRC and of its network, with their times.
 
 use std::time::Duration;
 
 use crate::fault::{Direction, nearest_of, span as time};
 use crate::time::SimTime;
 
-/// What goes wrong.
+/// The effect of a fault.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum FaultKind {
     /// This share of the datagrams is lost.
@@ -14,25 +14,25 @@ pub enum FaultKind {
     Burst(f64),
     /// This share arrives twice.
     Duplicate(f64),
-    /// Everything arrives so much later.
+    /// Everything arrives later by this time.
     Delay(Duration),
-    /// Everything arrives up to so much later, and may overtake.
+    /// Everything arrives later by a random time up to this, and datagrams may overtake each other.
     Jitter(Duration),
     /// This share arrives one and a half periods later, behind its successors.
     Reorder(f64),
     /// Nothing arrives.
     Silence,
-    /// With this share of the datagrams comes one of random bytes.
+    /// With this share of the datagrams, an additional one of random bytes arrives.
     Garbage(f64),
-    /// The KRC goes on reflecting the counter that it reflected at the start.
+    /// The KRC keeps reflecting the counter that it reflected at the start.
     Stale,
-    /// The KRC restarts: its counter goes on from 1, FRI is open, nothing is commanded.
+    /// The KRC restarts: its counter continues from 1, FRI is open, nothing is commanded.
     Restart,
-    /// The interface is opened anew with this period.
+    /// The interface is reopened with this period.
     Period(Duration),
     /// The interface is closed, and opened at the end.
     Close,
-    /// Somebody else sends measurements to the same remote computer.
+    /// Another sender sends measurements to the same remote computer.
     SecondSender,
     /// The KRL program calls `friStop`.
     Stop,
@@ -40,7 +40,7 @@ pub enum FaultKind {
     PowerOff,
     /// The operation mode is T1 with the enabling switch released, until the end.
     Release,
-    /// Somebody pushes the flange down with this force \[N\].
+    /// A person pushes the flange down with this force \[N\].
     Hand(f64),
     /// Measured positions are not numbers.
     NotANumber,
@@ -49,13 +49,13 @@ pub enum FaultKind {
 /// A fault with its time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fault {
-    /// What.
+    /// The effect.
     pub kind: FaultKind,
-    /// Up: commands; down: measurements; both where none is given.
+    /// The affected direction: up for commands, down for measurements; `None` for both.
     pub direction: Option<Direction>,
-    /// From when.
+    /// The time at which it begins.
     pub start: SimTime,
-    /// How long; for good where none is given.
+    /// The duration; `None` for a permanent fault.
     pub duration: Option<Duration>,
 }
 
@@ -70,7 +70,7 @@ struct Row {
     name: &'static str,
     argument: Argument,
     default: &'static str,
-    /// Whether `/up` and `/down` can be given.
+    /// Whether the selectors `/up` and `/down` are accepted.
     directed: bool,
     what: &'static str,
     make: fn(f64) -> FaultKind,
@@ -114,7 +114,7 @@ fn span(seconds: f64) -> Duration {
     Duration::from_secs_f64(seconds)
 }
 
-/// A fault that could not be read: what is wrong, as a sentence.
+/// An error: a fault that could not be parsed, as a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FaultError(String);
 
@@ -134,19 +134,19 @@ impl std::str::FromStr for Fault {
 }
 
 impl Fault {
-    /// A fault in both directions.
+    /// Returns a fault in both directions.
     #[must_use]
     pub const fn new(kind: FaultKind, start: SimTime, duration: Option<Duration>) -> Self {
         Self { kind, direction: None, start, duration }
     }
 
-    /// When it ends.
+    /// Returns the time at which the fault ends; [`SimTime::MAX`] without a duration.
     #[must_use]
     pub fn end(&self) -> SimTime {
         self.duration.map_or(SimTime::MAX, |duration| self.start + duration)
     }
 
-    /// Whether it is on at `now`, in `direction` where one is asked about.
+    /// Returns whether the fault is active at `now`.
     #[must_use]
     pub fn active(&self, now: SimTime) -> bool {
         self.start <= now && now < self.end()
@@ -156,12 +156,12 @@ impl Fault {
         self.direction.is_none_or(|only| only == direction)
     }
 
-    /// What of `all` the network does in this direction now.
+    /// Returns the kinds of those faults in `all` that are active in this direction now.
     pub(super) fn in_force(all: &[Self], now: SimTime, direction: Direction) -> impl Iterator<Item = FaultKind> {
         all.iter().filter(move |fault| fault.active(now) && fault.in_direction(direction)).map(|fault| fault.kind)
     }
 
-    /// The kind and the direction, as they are given: `drop/up`.
+    /// Returns the kind and the direction as in the notation: `drop/up`.
     #[must_use]
     pub fn name(&self) -> String {
         let kind = std::mem::discriminant(&self.kind);
@@ -170,12 +170,12 @@ impl Fault {
         [row.map(|row| row.name), direction].into_iter().flatten().collect()
     }
 
-    /// The name of every kind.
+    /// Returns the name of every kind.
     pub fn kinds() -> impl Iterator<Item = &'static str> {
         TABLE.iter().map(|row| row.name)
     }
 
-    /// The kinds and the grammar, for a terminal.
+    /// Returns the kinds and the notation, for a terminal.
     #[must_use]
     pub fn help() -> String {
         let mut text = String::from(

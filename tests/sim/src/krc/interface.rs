@@ -1,15 +1,15 @@
-//! The interface itself: monitor and command, what a command may say, and what becomes of the setpoint
+//! The Fast Research Interface itself: monitor and command state, the checks of a command, and the setpoint
 //! (`core/docs/protocol/kuka-fri.md A10, A11, A15`).
 //!
 //! | input | behaviour |
 //! |---|---|
-//! | start | refused below the start quality; else command, at the flags of the last command |
-//! | first command after a start, or after power came back | must be at the setpoint, its frame at the mirrored one: otherwise back to monitor, or ignored |
-//! | flags other than at the start, or not usable in the scheme | back to monitor |
+//! | start | refused below the start quality; else command, with the flags of the last command |
+//! | first command after a start, or after power has returned | must be at the setpoint, its frame at the mirrored one: otherwise back to monitor, or ignored |
+//! | flags that differ from those at the start, or are not usable in the scheme | back to monitor |
 //! | a step faster than allowed, a position out of range, not a number | back to monitor |
 //! | no answer | the last two setpoints, and frames, are extrapolated, `max_bridge` times; then back to monitor |
 //! | quality UNACCEPTABLE | back to monitor |
-//! | no power | the setpoint stands, commands are ignored until they mirror it |
+//! | no power | the setpoint does not move, commands are ignored until they mirror it |
 
 use outrigger_wire::fri::{CommandFlags, CommandRepr, ControlScheme, FriState, Quality};
 
@@ -18,7 +18,7 @@ use super::model::{self, JOINTS, Joints};
 use super::options::{Bridging, FrameOffset, Limits, MirroredFrame, OffsetAfterStop, Options};
 use crate::kinematics::{Frame, Rotation, Vec3, add, norm, scale, sub};
 
-/// Why the KRC has left the command state.
+/// The reason for which the KRC left the command state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
     /// The program called `friStop`.
@@ -27,15 +27,15 @@ pub enum Reason {
     NotMirrored,
     /// The flags were changed while commanding.
     FlagsChanged,
-    /// A flag that the control scheme has no use for.
+    /// A flag was set that the control scheme does not support.
     FlagsNotUsable,
-    /// A position, a speed or an acceleration beyond its limit, or a number that is none.
+    /// A position, a speed or an acceleration was beyond its limit, or not a number.
     Limit,
-    /// Too many answers missing in a row.
+    /// Too many consecutive answers were missing.
     Communication,
-    /// Quality UNACCEPTABLE.
+    /// The quality was UNACCEPTABLE.
     Quality,
-    /// The interface was closed, or opened anew.
+    /// The interface was closed, or reopened.
     Closed,
 }
 
@@ -55,31 +55,31 @@ pub(super) struct Interface {
     pub(super) state: FriState,
     pub(super) scheme: ControlScheme,
     pub(super) scale: f64,
-    /// Where the KRL program wants the arm.
+    /// The joint positions that the KRL program commands.
     pub(super) own: Joints,
-    /// What commands add to it.
+    /// The offset that commands add to them.
     pub(super) offset: Joints,
-    /// The setpoint of the last cycle and of the one before, `own` + `offset`.
+    /// The setpoints of the cycle before the last and of the last one, `own` + `offset`.
     before: Joints,
     last: Joints,
-    /// Frame of the tool that is commanded in Cartesian impedance, and the one of the cycle before.
+    /// The commanded frame of the tool in Cartesian impedance, and that of the cycle before.
     frame: Frame,
     frame_before: Frame,
-    /// The frame that was mirrored, and where the tool was held then.
+    /// The frame that was mirrored, and the frame at which the tool was held at that time.
     begun: (Frame, Frame),
     torque: Joints,
     wrench: [f64; 6],
     impedance: Impedance,
     flags: Option<CommandFlags>,
-    /// The next command must be at the setpoint.
+    /// Whether the next command must be at the setpoint.
     unmirrored: bool,
-    /// Missing answers in a row.
+    /// The number of consecutive missing answers.
     missing: u32,
-    /// Speed that is still to be braked after commanding \[rad/s\].
+    /// The speed that must still be braked after commanding \[rad/s\].
     braking: Joints,
-    /// Answers bridged so far.
+    /// The number of bridged answers.
     pub(super) bridged: u64,
-    /// The longest step of a joint that was accepted, as a share of the longest allowed.
+    /// The longest commanded step of a joint, as a share of the longest allowed.
     pub(super) longest_step: f64,
 }
 
@@ -118,12 +118,12 @@ impl Interface {
         }
     }
 
-    /// `own` + `offset` \[rad\].
+    /// Returns `own` + `offset` \[rad\].
     pub(super) fn setpoint(&self) -> Joints {
         each(|j| self.own[j] + self.offset[j])
     }
 
-    /// The frame of the tool that commands have asked for; in the other schemes that of the setpoint.
+    /// Returns the commanded frame of the tool; in the other schemes the frame of the setpoint.
     pub(super) fn commanded_frame(&self) -> Frame {
         match (self.state, self.scheme) {
             (FriState::Command, ControlScheme::CartesianImpedance) => self.frame,
@@ -131,7 +131,7 @@ impl Interface {
         }
     }
 
-    /// `friStart`; the flags of the commands so far are those of this run.
+    /// Enters the command state (`friStart`). The flags of the last command are fixed for this run.
     pub(super) fn start(&mut self, scheme: ControlScheme, scale: f64, flags: Option<CommandFlags>) {
         self.scheme = scheme;
         self.scale = scale;
@@ -152,12 +152,12 @@ impl Interface {
         self.impedance = self.configured;
     }
 
-    /// Back to monitor; the arm, on its way at `share` of this cycle and measured at `measured`, is braked.
+    /// Returns to monitor. `share` is the progress of this cycle, `measured` the measured joints; the arm is braked.
     pub(super) fn stop(&mut self, share: f64, period: f64, measured: &Joints) {
         let here = self.between(share);
         self.braking = each(|j| (self.last[j] - self.before[j]) / period);
         let from = match self.scheme {
-            // The tool was led, the joints went where they had to.
+            // The tool was controlled; the joints are where it led them.
             ControlScheme::CartesianImpedance => *measured,
             _ => here,
         };
@@ -174,7 +174,7 @@ impl Interface {
         self.relax();
     }
 
-    /// A cycle with this answer, the arm being measured at `measured`.
+    /// Executes a cycle with this answer. `measured` are the measured joints.
     pub(super) fn obey(
         &mut self,
         command: &CommandRepr,
@@ -217,7 +217,7 @@ impl Interface {
         self.within_limits(&joints, period, factor)?;
         let allowed = period * self.scale;
         let [moved, turned] = way(&self.frame, &frame).map(norm);
-        // Frames travel as singles.
+        // The tolerance is for frames, which are transmitted as 32-bit floats.
         if moved > self.limits.tool_speed * allowed + 1e-6 || turned > self.limits.tool_turning * allowed + 1e-5 {
             return Err(Reason::Limit);
         }
@@ -230,7 +230,7 @@ impl Interface {
         Ok(())
     }
 
-    /// Where a commanded frame has to begin.
+    /// Returns the frame at which the first commanded frame must be.
     fn mirrored(&self, measured: &Joints) -> Frame {
         match self.mirrored_frame {
             MirroredFrame::Setpoint => self.frame,
@@ -239,7 +239,8 @@ impl Interface {
         }
     }
 
-    /// Where a commanded frame leads the tool: as far from where it was held as from what was mirrored.
+    /// Returns the frame to which a commanded frame leads the tool: the commanded displacement from the mirrored
+    /// frame, applied to the frame at which the tool was held.
     fn led(&self, frame: &Frame) -> Frame {
         let (mirrored, held) = self.begun;
         Frame {
@@ -300,7 +301,7 @@ impl Interface {
         }
     }
 
-    /// A cycle without an answer: the setpoint goes on as before.
+    /// Executes a cycle without an answer: the setpoint is bridged.
     pub(super) fn bridge(&mut self, powered: bool) -> Result<(), Reason> {
         self.missing += 1;
         if self.missing > self.max_bridge {
@@ -335,17 +336,17 @@ impl Interface {
         self.frame_before = self.frame;
     }
 
-    /// A cycle begins in which the program has moved its own setpoint to `own`.
+    /// Updates the setpoint after the program has moved its own joint positions to `own`.
     pub(super) fn own_moved(&mut self, own: Joints) {
         self.own = own;
         match self.state {
-            // What is commanded is a position, wherever the program would be.
+            // A command is an absolute position, wherever the program moves.
             FriState::Command => self.offset = each(|j| self.last[j] - own[j]),
             _ => self.rest(),
         }
     }
 
-    /// A millisecond of braking after commanding.
+    /// Executes a step of `seconds` of braking after commanding.
     pub(super) fn brake(&mut self, seconds: f64) {
         if self.state == FriState::Command || self.braking.iter().all(|speed| *speed == 0.0) {
             return;
@@ -362,7 +363,7 @@ impl Interface {
         self.braking = [0.0; JOINTS];
     }
 
-    /// The setpoint at `share` of the way through this cycle: fine interpolation.
+    /// Returns the setpoint at `share` of this cycle, by fine interpolation.
     fn between(&self, share: f64) -> Joints {
         match self.state {
             FriState::Command => each(|j| self.before[j] + share * (self.last[j] - self.before[j])),
@@ -370,7 +371,7 @@ impl Interface {
         }
     }
 
-    /// What the arm is steered to at `share` of the way through this cycle.
+    /// Returns the target of the arm at `share` of this cycle.
     pub(super) fn target(&self, share: f64) -> Target {
         let joints = self.between(share);
         let frame = match (self.state, self.scheme) {
@@ -387,18 +388,18 @@ impl Interface {
         }
     }
 
-    /// Whether commanding may go on at this quality.
+    /// Checks whether this quality permits further commanding.
     pub(super) const fn permits(&self, quality: Quality) -> Result<(), Reason> {
         if quality.permits_command() { Ok(()) } else { Err(Reason::Quality) }
     }
 }
 
-/// How far and how a frame moves and turns from `a` to `b` \[m, rad\].
+/// Returns the translation and the rotation from `a` to `b` \[m, rad\].
 fn way(a: &Frame, b: &Frame) -> [Vec3; 2] {
     [sub(b.position, a.position), b.rotation.after(a.rotation.inverse()).to_vector()]
 }
 
-/// The frame at `share` of the way from `a` to `b`, and beyond.
+/// Returns the frame at `share` of the way from `a` to `b`; a share above 1 extrapolates.
 fn along(a: &Frame, b: &Frame, share: f64) -> Frame {
     let [moved, turned] = way(a, b).map(|vector| scale(vector, share));
     Frame { position: add(a.position, moved), rotation: Rotation::from_vector(turned).after(a.rotation) }
@@ -408,7 +409,8 @@ fn each(f: impl Fn(usize) -> f64) -> Joints {
     std::array::from_fn(f)
 }
 
-/// The commanded frame; a limit where its rotation is none, as in a frame that was never set.
+/// Returns the commanded frame. The error is [`Reason::Limit`] if its rotation is invalid, as in a frame that was
+/// never set.
 fn frame_of(command: &CommandRepr) -> Result<Frame, Reason> {
     let rows = command.cart_pos.rotation.map(|row| row.map(f64::from));
     let position = command.cart_pos.position.map(f64::from);
@@ -430,7 +432,7 @@ mod tests {
 
     const HOME: Joints = [0.0; JOINTS];
 
-    /// A command that leads the tool `height` \[m\] above where it started.
+    /// Returns a command that leads the tool to `height` \[m\] above its start.
     fn led(interface: &Interface, height: f64) -> CommandRepr {
         let frame = model::flange(&interface.own);
         let rotation = frame.rotation.to_rows().map(|row| row.map(|value| value as f32));

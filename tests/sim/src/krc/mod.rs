@@ -1,8 +1,8 @@
-//! A simulated KRC2 lr with an LWR 4+, as far as its Fast Research Interface goes
-//! (`core/docs/protocol/kuka-fri.md A15`, and beyond).
+//! A simulated KRC2 lr with an LWR 4+, limited to its Fast Research Interface (`core/docs/protocol/kuka-fri.md A15`,
+//! and beyond).
 //!
-//! [`Krc`] is sans-IO: it lives in virtual time, sends measurements through [`Krc::poll_transmit`] and takes commands by
-//! [`Krc::receive`]. [`crate::udp`] is the driver for kernel sockets; tests drive it directly.
+//! [`Krc`] is sans-IO: it runs in virtual time, sends measurements through [`Krc::poll_transmit`] and receives
+//! commands by [`Krc::receive`]. [`crate::udp`] is the driver for kernel sockets; tests drive it directly.
 //!
 //! ```
 //! use outrigger_sim::krc::{Krc, Options};
@@ -15,11 +15,11 @@
 //! # Ok::<(), outrigger_sim::krc::OptionsError>(())
 //! ```
 //!
-//! What nobody has published is an option with a named default: [`Options`], [`Rating`], [`Limits`], [`ArmOptions`];
-//! [`Assumption`] reads each by its name.
-//! The arm is as heavy as the real one and no more than that like it ([`model`]). Cartesian values are those of the
-//! flange in the base's directions: no tool, no other base, no other task frame. A frame's FRI offset is the difference
-//! of the positions, and the rotation that leads from the KRC's own frame to the commanded one ([`FrameOffset`]).
+//! Each undocumented property is an option with a named default: [`Options`], [`Rating`], [`Limits`], [`ArmOptions`];
+//! [`Assumption`] parses each by its name. The arm has the mass of the real one, but is otherwise only similar to it
+//! ([`model`]). Cartesian values are those of the flange in the base's directions: no tool, no other base, no other
+//! task frame. A frame's FRI offset is the difference of the positions, and the rotation that leads from the KRC's
+//! own frame to the commanded one ([`FrameOffset`]).
 
 mod arm;
 mod assumption;

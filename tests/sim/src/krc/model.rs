@@ -1,35 +1,35 @@
 //! The arm of an LWR 4+: axes as lines in space at the upright pose, turned one after another by unit quaternions.
 //!
-//! Lengths are the published ones. Masses, their places and the motors' inertia are guesses of the right size: the arm
-//! weighs some 16 kg, and nobody outside KUKA has published more. Everything that is derived from them (mass matrix,
-//! gravity, torques) agrees with everything else, and with no real arm to better than its order of magnitude.
+//! Lengths are the published ones. Masses, centres of mass and the motors' inertia are estimates: the arm weighs
+//! about 16 kg, and KUKA has published no more. All values that are derived from them (mass matrix, gravity, torques)
+//! are consistent with each other; they match a real arm only in their order of magnitude.
 
 use crate::kinematics::{Frame, Rotation, Vec3, add, cross, dot, scale, sub};
 use crate::linear::solve;
 
-/// Joints of the arm.
+/// The number of joints of the arm.
 pub const JOINTS: usize = 7;
 
 /// One number per joint, base joint first.
 pub type Joints = [f64; JOINTS];
 
-/// Along x, y, z, then about x, y, z.
+/// A spatial vector: along x, y, z, then about x, y, z.
 pub type Spatial = [f64; 6];
 
 /// Gravity \[m/s²\].
 const GRAVITY: f64 = 9.81;
 
-/// One joint with the link it carries, at the upright pose.
+/// One joint with the link behind it, at the upright pose.
 struct Link {
     /// Direction of the axis.
     axis: Vec3,
-    /// Height of a point on it; all axes meet the upright line \[m\].
+    /// Height of a point on the axis \[m\]; all axes intersect the upright line.
     height: f64,
-    /// Mass of the link \[kg\], a guess.
+    /// Mass of the link \[kg\], an estimate.
     mass: f64,
-    /// Height of its centre of mass \[m\], a guess.
+    /// Height of its centre of mass \[m\], an estimate.
     centre: f64,
-    /// Rotor and gears, seen from the joint \[kg·m²\], a guess.
+    /// Inertia of rotor and gears at the joint \[kg·m²\], an estimate.
     motor: f64,
 }
 
@@ -50,10 +50,10 @@ const LINKS: [Link; JOINTS] = [
 /// Height of the flange at the upright pose \[m\].
 const FLANGE: f64 = 1.1785;
 
-/// Radius of gyration of each link, as of a ball \[m\], a guess.
+/// The radius of gyration of each link, as of a ball \[m\], an estimate.
 const GYRATION: f64 = 0.06;
 
-/// The arm at joint positions `q`: sines, cosines and axes are computed once for all that is carried.
+/// The arm at joint positions `q`: sines, cosines and axes are computed once for all frames.
 struct Posture {
     /// The rotation of each joint about its axis.
     turns: [Rotation; JOINTS],
@@ -71,12 +71,13 @@ impl Posture {
         Self { turns, axes }
     }
 
-    /// A point at `height` of the upright arm, fixed behind joint `joints`.
+    /// Returns the frame at `height` of the upright arm, fixed to the link after joint number `joints`.
     fn at(&self, joints: usize, height: f64) -> Frame {
         carry(&self.turns, joints, upright(height))
     }
 
-    /// The motion of `point`, fixed to the link behind joint `joints`, with each joint: one column per joint.
+    /// Returns the motion of `point`, which is fixed to the link after joint number `joints`, for each joint: one
+    /// column per joint.
     fn motion_of(&self, joints: usize, point: Vec3) -> [Spatial; JOINTS] {
         let mut columns = [[0.0; 6]; JOINTS];
         for (column, (axis, origin)) in columns.iter_mut().zip(self.axes).take(joints) {
@@ -87,7 +88,7 @@ impl Posture {
     }
 }
 
-/// `frame`, fixed behind joint `joints` at the upright pose, with the arm's joints turned.
+/// Moves `frame`, which is fixed to the link after joint number `joints` at the upright pose, by the joint rotations.
 fn carry(turns: &[Rotation; JOINTS], joints: usize, mut frame: Frame) -> Frame {
     for (link, turn) in LINKS.iter().zip(turns).take(joints).rev() {
         let origin = scale(UP, link.height);
@@ -101,20 +102,20 @@ fn upright(height: f64) -> Frame {
     Frame { position: scale(UP, height), rotation: Rotation::IDENTITY }
 }
 
-/// The flange in the base.
+/// Returns the flange's frame in the base.
 #[must_use]
 pub fn flange(q: &Joints) -> Frame {
     Posture::new(q).at(JOINTS, FLANGE)
 }
 
-/// The Jacobian of the flange in the base's directions: one column per joint.
+/// Returns the Jacobian of the flange in the base's directions: one column per joint.
 #[must_use]
 pub fn jacobian(q: &Joints) -> [Spatial; JOINTS] {
     let posture = Posture::new(q);
     posture.motion_of(JOINTS, posture.at(JOINTS, FLANGE).position)
 }
 
-/// Joint-space inertia \[kg·m²\].
+/// Returns the joint-space inertia \[kg·m²\].
 #[must_use]
 pub fn mass_matrix(q: &Joints) -> [Joints; JOINTS] {
     let posture = Posture::new(q);
@@ -137,7 +138,7 @@ fn half(spatial: &Spatial, from: usize) -> Vec3 {
     [spatial[from], spatial[from + 1], spatial[from + 2]]
 }
 
-/// Joint torques that hold the arm against gravity \[Nm\].
+/// Returns the joint torques that hold the arm against gravity \[Nm\].
 #[must_use]
 pub fn gravity(q: &Joints) -> Joints {
     let posture = Posture::new(q);
@@ -151,13 +152,13 @@ pub fn gravity(q: &Joints) -> Joints {
     torques
 }
 
-/// Joint torques of force and torque at the flange: Jᵀ · `wrench`.
+/// Returns the joint torques of a force and torque at the flange: Jᵀ · `wrench`.
 #[must_use]
 pub fn torques_of(jacobian: &[Spatial; JOINTS], wrench: &Spatial) -> Joints {
     jacobian.map(|column| column.iter().zip(wrench).map(|(a, b)| a * b).sum())
 }
 
-/// Speed of the flange at joint speeds `qd`: J · `qd`.
+/// Returns the speed of the flange at joint speeds `qd`: J · `qd`.
 #[must_use]
 pub fn speed_of(jacobian: &[Spatial; JOINTS], qd: &Joints) -> Spatial {
     let mut speed = [0.0; 6];
@@ -169,19 +170,19 @@ pub fn speed_of(jacobian: &[Spatial; JOINTS], qd: &Joints) -> Spatial {
     speed
 }
 
-/// Force and torque at the flange that explain `torques` best, damped where the arm is nearly stretched.
+/// Returns the force and torque at the flange that fit `torques` best, damped if the arm is nearly stretched.
 #[must_use]
 pub fn wrench_of(jacobian: &[Spatial; JOINTS], torques: &Joints) -> Spatial {
     solve(squared(jacobian, 1e-6), speed_of(jacobian, torques)).unwrap_or_default()
 }
 
-/// Joint speeds that give the flange the speed `wanted`, the smallest ones, damped where the arm is nearly stretched.
+/// Returns the smallest joint speeds for the speed `wanted` of the flange, damped if the arm is nearly stretched.
 #[must_use]
 pub fn joint_speeds_for(jacobian: &[Spatial; JOINTS], wanted: &Spatial) -> Joints {
     solve(squared(jacobian, 1e-6), *wanted).map_or([0.0; JOINTS], |along| torques_of(jacobian, &along))
 }
 
-/// J · Jᵀ with a little on its diagonal.
+/// Returns J · Jᵀ with `damping` added to its diagonal.
 fn squared(jacobian: &[Spatial; JOINTS], damping: f64) -> [Spatial; 6] {
     let mut matrix = [[0.0; 6]; 6];
     for (i, row) in matrix.iter_mut().enumerate() {

@@ -1,30 +1,30 @@
-//! Motion that the KRL program makes by itself, with or without FRI on top.
+//! The motion of the KRL program itself, with or without FRI commands in addition.
 
 use super::model::{self, Joints, Spatial};
 use crate::kinematics::{Vec3, norm};
 
-/// One move of the program. Speed rises and falls as a sine does.
+/// One move of the program. Its speed has the profile of a sine.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Move {
-    /// To joint positions \[rad\], at most at this speed of the fastest joint \[rad/s\].
+    /// A move to joint positions \[rad\], at most at this speed of the fastest joint \[rad/s\].
     Ptp {
-        /// Where to.
+        /// The goal.
         to: Joints,
-        /// How fast.
+        /// The highest speed of the fastest joint.
         speed: f64,
     },
-    /// The flange along a straight line \[m\], at most at this speed \[m/s\], without turning.
+    /// A move of the flange along a straight line \[m\], at most at this speed \[m/s\], without rotation.
     Lin {
-        /// How far, in the base.
+        /// The displacement, in the base.
         by: Vec3,
-        /// How fast.
+        /// The highest speed.
         speed: f64,
     },
-    /// Nothing for so long \[s\].
+    /// A pause \[s\].
     Wait(f64),
 }
 
-/// A move that could not be read: what is wrong, as a sentence.
+/// An error: a move that could not be parsed, as a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MoveError(String);
 
@@ -38,7 +38,7 @@ impl std::error::Error for MoveError {}
 
 impl std::str::FromStr for Move {
     type Err = MoveError;
-    /// `ptp:SPEED:J1,…,J7` in degrees, `lin:SPEED:X,Y,Z` in mm, `wait:SECONDS`.
+    /// Parses `ptp:SPEED:J1,…,J7` in degrees, `lin:SPEED:X,Y,Z` in mm, `wait:SECONDS`.
     fn from_str(spec: &str) -> Result<Self, MoveError> {
         let wrong = |expected: &str| MoveError(format!("motion `{spec}`: expected {expected}"));
         let mut parts = spec.splitn(3, ':');
@@ -71,12 +71,12 @@ fn numbers<const N: usize>(text: &str) -> Option<[f64; N]> {
     numbers?.try_into().ok()
 }
 
-/// Walks through a list of moves, over and over.
+/// Executes a list of moves repeatedly.
 #[derive(Clone, Debug)]
 pub(super) struct Mover {
     moves: Vec<Move>,
     at: usize,
-    /// Where the present move began.
+    /// The joints at the beginning of the present move.
     from: Joints,
     /// Time in the present move \[s\].
     time: f64,
@@ -87,7 +87,7 @@ impl Mover {
         Self { moves, at: 0, from, time: 0.0 }
     }
 
-    /// Where the program wants the arm `dt` later, which is at `q` by its own command now.
+    /// Returns the joint positions that the program commands `dt` later, if it commands `q` now.
     pub(super) fn step(&mut self, q: &Joints, dt: f64) -> Joints {
         let Some(present) = self.moves.get(self.at).copied() else { return *q };
         let before = self.time;
@@ -122,12 +122,12 @@ impl Mover {
             Move::Lin { by, speed } => (norm(*by), *speed),
             Move::Wait(seconds) => return *seconds,
         };
-        // The fastest moment of the profile is π/2 times its mean.
+        // The maximum speed of the profile is π/2 times its mean.
         std::f64::consts::FRAC_PI_2 * distance / speed
     }
 }
 
-/// Share of the way after `time` of `duration`.
+/// Returns the covered share of the distance after `time` of `duration`.
 fn progress(time: f64, duration: f64) -> f64 {
     if duration <= 0.0 || time >= duration {
         return 1.0;

@@ -1,4 +1,4 @@
-//! What a simulated KRC can be told to be. Where no public source says how a real one behaves
+//! The options of a simulated KRC. If no public source documents the behaviour of a real one
 //! (`core/docs/protocol/kuka-fri.md`: UNCONFIRMED), the behaviour is an option, and its default is named here.
 
 use std::time::Duration;
@@ -14,24 +14,26 @@ use super::program::ProgramOptions;
 /// Limits of the commanded motion at a scale of 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {
-    /// Farthest from zero \[rad\].
+    /// Largest distance from zero \[rad\].
     pub position: Joints,
-    /// Fastest \[rad/s\].
+    /// Highest speed \[rad/s\].
     pub velocity: Joints,
-    /// What a commanded step may exceed the fastest by \[rad\]: positions travel as singles.
+    /// The amount by which a commanded step may exceed the longest allowed \[rad\], because positions are transmitted
+    /// as 32-bit floats.
     pub step_tolerance: f64,
-    /// Hardest change of speed \[rad/s²\], where it is checked at all. Whether a KRC does is not known: none.
+    /// Highest acceleration \[rad/s²\]; `None` if it is not checked, which is the default: it is not known whether a
+    /// KRC checks it.
     pub acceleration: Option<Joints>,
-    /// Fastest motion of a commanded frame \[m/s\]. Not known: 2.
+    /// Highest speed of a commanded frame \[m/s\]. Not known; the default is 2.
     pub tool_speed: f64,
-    /// Fastest turn of a commanded frame \[rad/s\]. Not known: 6.3.
+    /// Highest angular speed of a commanded frame \[rad/s\]. Not known; the default is 6.3.
     pub tool_turning: f64,
 }
 
 impl Limits {
-    /// Fastest by published descriptions of the arm \[rad/s\]: lower than those of a KRC's configuration.
+    /// The speed limits in published descriptions of the arm \[rad/s\]: lower than those of a KRC's configuration.
     pub const DESCRIPTION: Joints = radians([110.0, 110.0, 128.0, 128.0, 204.0, 184.0, 184.0]);
-    /// Hardest change of speed by a KRC's configuration \[rad/s²\].
+    /// The acceleration limits of a KRC's configuration \[rad/s²\].
     pub const ACCELERATION: Joints = radians([1200.0, 1200.0, 1600.0, 1600.0, 2500.0, 4400.0, 4400.0]);
 }
 
@@ -44,7 +46,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             position: radians([170.0, 120.0, 170.0, 120.0, 170.0, 120.0, 170.0]),
-            // Those of a KRC's configuration; descriptions of the arm have lower ones.
+            // Limits of a KRC's configuration; descriptions of the arm have lower ones.
             velocity: radians([120.0, 120.0, 160.0, 160.0, 250.0, 220.0, 220.0]),
             step_tolerance: 2e-6,
             acceleration: None,
@@ -54,10 +56,10 @@ impl Default for Limits {
     }
 }
 
-/// What one quality asks for.
+/// The requirements of one quality.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct QualityLimits {
-    /// Least share of answers in time.
+    /// Smallest share of answers in time.
     pub answer_rate: f64,
     /// Largest mean latency, in periods.
     pub latency: f64,
@@ -65,12 +67,12 @@ pub struct QualityLimits {
     pub jitter: f64,
 }
 
-/// How the KRC rates the link. KUKA's numbers are not public: these are assumed.
+/// The KRC's rating of the link. KUKA's numbers are not public: these are assumed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rating {
-    /// For BAD, OK and PERFECT.
+    /// The requirements of BAD, OK and PERFECT.
     pub limits: [QualityLimits; 3],
-    /// Quality falls at once, and rises by one step after this many cycles that were good enough for it.
+    /// The number of cycles that must meet a higher quality before the quality rises by one step. It falls at once.
     pub rise_after: u32,
 }
 
@@ -81,7 +83,7 @@ impl Default for Rating {
     }
 }
 
-/// Who must hold the enabling switch.
+/// The operation mode, which determines whether the enabling switch must be held.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OperationMode {
     /// Manual, slow: the enabling switch must be held.
@@ -97,34 +99,34 @@ impl OperationMode {
     /// The modes with their names.
     pub const NAMED: [(Self, &'static str); 3] = [(Self::T1, "t1"), (Self::T2, "t2"), (Self::Automatic, "aut")];
 
-    /// Whether drives are on only while the enabling switch is held.
+    /// Returns whether drives are on only while the enabling switch is held.
     #[must_use]
     pub const fn needs_enabling(self) -> bool {
         matches!(self, Self::T1 | Self::T2)
     }
 }
 
-/// What becomes of the offset that FRI has caused when commanding ends.
+/// The treatment of the offset that FRI has caused when commanding ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OffsetAfterStop {
-    /// It stays an offset.
+    /// The offset is kept.
     #[default]
     Kept,
-    /// The KRC's own position takes it over.
+    /// The offset is added to the KRC's own position.
     TakenOver,
 }
 
-/// What bridges a missing answer.
+/// The replacement for a missing answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Bridging {
-    /// The setpoint goes on as from the last but one to the last.
+    /// The setpoint is extrapolated from the last two.
     #[default]
     Extrapolate,
-    /// The last setpoint stays.
+    /// The last setpoint is repeated.
     Hold,
 }
 
-/// How a frame's FRI offset is composed with the KRC's own frame.
+/// The composition of a frame's FRI offset with the KRC's own frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FrameOffset {
     /// Positions are subtracted; the rotation leads from the KRC's own frame to the commanded one.
@@ -134,52 +136,54 @@ pub enum FrameOffset {
     Product,
 }
 
-/// The frame in which a commanded one has to begin.
+/// The frame at which the first commanded frame must be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MirroredFrame {
-    /// That of the setpoint: the KRC's own with its FRI offset.
+    /// The frame of the setpoint: the KRC's own with its FRI offset.
     #[default]
     Setpoint,
-    /// The KRC's own, without.
+    /// The KRC's own frame, without the offset.
     Commanded,
-    /// The measured one.
+    /// The measured frame.
     Measured,
 }
 
-/// Everything of a simulated KRC.
+/// The options of a simulated KRC.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
     /// Period of the measurements, 1 … 100 ms in whole ms.
     pub period: Duration,
-    /// Seed of everything random.
+    /// Seed of all random numbers.
     pub seed: u64,
     /// Counter of the first measurement.
     pub first_counter: u16,
-    /// What is reflected before the first command was received. Not known: 0.
+    /// Counter that is reflected before the first command was received. Not known; the default is 0.
     pub first_reflected: u16,
-    /// The least quality at which `friStart` succeeds. Not known: OK.
+    /// Lowest quality at which `friStart` succeeds. Not known; the default is OK.
     pub start_quality: Quality,
     /// Rating of the link. Not known.
     pub rating: Rating,
-    /// Whether an answer that misses its cycle is used as a setpoint in the next. Not known: it is not.
+    /// Whether an answer that misses its cycle is used as a setpoint in the next. Not known; by default it is not.
     pub uses_late_answers: bool,
-    /// Missing answers in a row that are bridged. Not known: 3.
+    /// Number of consecutive missing answers that are bridged. Not known; the default is 3.
     pub max_bridge: u32,
-    /// What bridges them. The order of the extrapolation is not known: linear.
+    /// Replacement for missing answers. The order of the extrapolation is not known; it is linear.
     pub bridging: Bridging,
-    /// How far the first command after a start may be from the setpoint \[rad\]. Not known: 2 mrad.
+    /// Largest distance of the first command after a start from the setpoint \[rad\]. Not known; the default is 2
+    /// mrad.
     pub mirror_tolerance: f64,
-    /// The same for a commanded frame \[m\]. Not known: 5 mm.
+    /// Largest distance of the first commanded frame from the mirrored one \[m\]. Not known; the default is 5 mm.
     pub frame_tolerance: f64,
-    /// Where a commanded frame has to begin; what it leads away from there, it leads the tool. Not known: at the setpoint's.
+    /// Frame at which the first commanded frame must be. The tool moves by the displacement from it. Not known; the
+    /// default is the setpoint's.
     pub mirrored_frame: MirroredFrame,
-    /// How a frame's FRI offset is composed. Not known: added.
+    /// Composition of a frame's FRI offset. Not known; by default positions are subtracted.
     pub frame_offset: FrameOffset,
     /// Limits of the commanded motion.
     pub limits: Limits,
-    /// Factor on the speed limits in T1. Not known: 0.1.
+    /// Factor on the speed limits in T1. Not known; the default is 0.1.
     pub t1_factor: f64,
-    /// What becomes of the offset when commanding ends. Not known: it is kept.
+    /// Treatment of the offset when commanding ends. Not known; by default it is kept.
     pub offset_after_stop: OffsetAfterStop,
     /// Operation mode at the start.
     pub operation: OperationMode,
@@ -191,7 +195,7 @@ pub struct Options {
     pub arm: ArmOptions,
     /// The KRL program.
     pub program: ProgramOptions,
-    /// What the KRL program moves by itself, over and over.
+    /// Moves that the KRL program itself executes repeatedly.
     pub motion: Vec<Move>,
     /// Faults over time.
     pub faults: Vec<Fault>,
@@ -227,7 +231,7 @@ impl Default for Options {
     }
 }
 
-/// Options no KRC could have.
+/// An error: options that are not possible for a KRC.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OptionsError(pub(super) &'static str);
 
@@ -239,7 +243,7 @@ impl std::fmt::Display for OptionsError {
 
 impl std::error::Error for OptionsError {}
 
-/// A period that FRI has: whole milliseconds, 1 … 100.
+/// Returns whether FRI supports this period: whole milliseconds, 1 … 100.
 pub(super) fn is_period(period: Duration) -> bool {
     period.subsec_nanos().is_multiple_of(1_000_000) && (1..=100).contains(&period.as_millis())
 }

@@ -1,32 +1,33 @@
-//! The KRL program: when it calls the functions of FRI, and what it makes of the shared variables
+//! The KRL program: its calls of FRI's functions, and its use of the shared variables
 //! (`core/docs/protocol/kuka-fri.md A4, A12`).
 
 use outrigger_wire::fri::{ControlScheme, FriState, KrlIndex, KrlVariables, Quality};
 
 use super::rating::rank;
 
-/// Milliseconds between two looks of a KRL program: the interpolation cycle.
+/// The time between two evaluations of the variables by a KRL program \[ms\]: the interpolation cycle.
 pub(super) const CYCLE_MS: u64 = 12;
-/// Speed of the gripper's jaws \[m/s\], and how far they open \[m\].
+/// The speed of the gripper's jaws \[m/s\], and their largest opening \[m\].
 const GRIPPER_SPEED: f64 = 0.08;
 const GRIPPER_OPENING: f64 = 0.08;
-/// The variable that belongs to the gripper in each of the three types: the last.
+/// The index of the variable that belongs to the gripper in each of the three types: the last.
 const GRIPPER: u8 = 15;
 
-/// BOOL\[9\] … BOOL\[15\]: between inputs and the gripper.
+/// The bits BOOL\[9\] … BOOL\[15\], between the inputs and the gripper.
 const ECHOED_BOOLS: u16 = 0x7f00;
 
-/// How remote computer and KRL program agree to start and stop: conventions of published programs.
+/// The protocol by which the remote computer makes the KRL program start and stop: conventions of published programs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Convention {
     /// `ros_control.src`: INT\[1\] is the strategy, INT\[2\] 1 to start and 0 to stop, answered by 10, 1 and 0.
     #[default]
     RosControl,
-    /// `FRIControl.src`: INT\[15\] is the strategy, INT\[16\] 10 to start, 20 to stop, 30 or 40 to close, answered by 10, 20, 30.
+    /// `FRIControl.src`: INT\[15\] is the strategy, INT\[16\] 10 to start, 20 to stop, 30 or 40 to close, answered by
+    /// 10, 20, 30.
     FriControl,
     /// `friISIR.src`: INT\[1\] is 1 to command, 2 to monitor, 3 to close, INT\[2\] the strategy, echoed.
     Isir,
-    /// KUKA's sample application: INT\[1\] 10 asks to start.
+    /// KUKA's sample application: INT\[1\] 10 requests a start.
     SampleApp,
     /// The program starts by itself as soon as the link is good enough.
     Alone,
@@ -43,22 +44,22 @@ impl Convention {
     ];
 }
 
-/// What the program was written to do.
+/// The options of the program.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProgramOptions {
-    /// How it is asked to start and stop.
+    /// The protocol for starting and stopping.
     pub convention: Convention,
-    /// The quality it waits for before it calls `friStart`, where its convention is not content with OK; public programs wait
-    /// for PERFECT.
+    /// The quality for which it waits before it calls `friStart`, unless its convention accepts OK; public programs
+    /// wait for PERFECT.
     pub waits_for: Quality,
-    /// What it hands to `friStart`: a factor on the robot's limits, above 0, at most 1.
+    /// The argument of `friStart`: a factor on the robot's limits, above 0, at most 1.
     pub scale: f32,
-    /// The control scheme at the start, and where the convention names none.
+    /// The control scheme at the start, and when the convention selects none.
     pub scheme: ControlScheme,
     /// Digital inputs of the KRC, which the program copies to BOOL\[1\] … BOOL\[8\].
     pub inputs: u8,
-    /// The program copies what it reads to the variable of the same kind and index, except those that mean something else:
-    /// BOOL\[9\] … BOOL\[15\], INT\[3\] … INT\[14\] and REAL\[1\] … REAL\[15\].
+    /// Whether the program copies received variables to those of the same type and index, unless they have another
+    /// meaning: BOOL\[9\] … BOOL\[15\], INT\[3\] … INT\[14\] and REAL\[1\] … REAL\[15\].
     pub echoes: bool,
 }
 
@@ -76,11 +77,11 @@ impl Default for ProgramOptions {
 }
 
 impl ProgramOptions {
-    /// The quality at which it calls `friStart`.
+    /// Returns the quality at which it calls `friStart`.
     #[must_use]
     pub const fn starts_at(&self) -> Quality {
         match self.convention {
-            // Both look at the result of friStart instead, or leave it to the remote computer.
+            // These check the result of friStart instead, or leave it to the remote computer.
             Convention::FriControl | Convention::SampleApp => Quality::Ok,
             Convention::RosControl | Convention::Isir | Convention::Alone => self.waits_for,
         }
@@ -95,7 +96,7 @@ pub(super) enum Call {
     Close,
 }
 
-/// What a remote computer asks for, by the convention.
+/// The request of a remote computer, by the convention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Demand {
     Nothing,
@@ -104,18 +105,18 @@ enum Demand {
     Close,
 }
 
-/// A KRL program that runs.
+/// A running KRL program.
 #[derive(Clone, Debug)]
 pub(super) struct Program {
     options: ProgramOptions,
-    /// What it says, `$FRI_TO_…`.
+    /// The variables that it sends, `$FRI_TO_…`.
     pub(super) says: KrlVariables,
-    /// What it read before, as [`Demand`]: only a change asks.
+    /// The last request as [`Demand`]: only a change is acted on.
     asked: Demand,
-    /// A start was asked for and is not carried out yet.
+    /// Whether a start was requested and has not been carried out yet.
     starting: bool,
     was_commanding: bool,
-    /// How far the gripper is open \[m\].
+    /// The opening of the gripper \[m\].
     opening: f64,
     outputs: u8,
 }
@@ -143,12 +144,12 @@ impl Program {
         }
     }
 
-    /// Digital outputs of the KRC, which follow BOOL\[1\] … BOOL\[8\].
+    /// Returns the digital outputs of the KRC, which follow BOOL\[1\] … BOOL\[8\].
     pub(super) const fn outputs(&self) -> u8 {
         self.outputs
     }
 
-    /// How far the gripper is open \[m\].
+    /// Returns the opening of the gripper \[m\].
     pub(super) const fn opening(&self) -> f64 {
         self.opening
     }
@@ -157,7 +158,7 @@ impl Program {
         self.options.inputs = inputs;
     }
 
-    /// One look at what the remote computer wrote, `heard`.
+    /// Evaluates the variables `heard` of the remote computer once. Returns the call that follows.
     pub(super) fn poll(&mut self, heard: Option<&KrlVariables>, state: FriState, quality: Quality) -> Option<Call> {
         if let Some(heard) = heard {
             self.peripherals(heard);
@@ -180,7 +181,7 @@ impl Program {
             Demand::Close => Some(Call::Close),
             Demand::Stop if commanding => Some(Call::Stop),
             _ if self.starting && !commanding && rank(quality) >= rank(self.options.starts_at()) => {
-                // What was asked for is asked once: after a fallback a start must be asked for anew.
+                // A request is executed once: after a fallback a start must be requested again.
                 self.starting = false;
                 let scheme = heard.and_then(|heard| self.scheme_of(heard)).unwrap_or(self.options.scheme);
                 Some(Call::Start { scheme, scale: self.options.scale.into() })
@@ -243,7 +244,7 @@ impl Program {
         (0..GRIPPER).for_each(|index| self.says.set_real(at(index), heard.real(at(index))));
     }
 
-    /// Digital outputs and inputs, and the gripper: open while its BOOL is low.
+    /// Updates digital outputs, inputs and the gripper, which opens while its BOOL is low.
     fn peripherals(&mut self, heard: &KrlVariables) {
         self.outputs = (heard.bools & 0xff) as u8;
         self.says.bools = self.says.bools & 0xff00 | u16::from(self.options.inputs);

@@ -1,4 +1,4 @@
-//! One measurement, from everything the KRC knows.
+//! The contents of one measurement, from the state of the KRC.
 
 use outrigger_wire::fri::{CartesianVector, Frame, Jacobian, KrlVariables, MassMatrix, MeasurementRepr, Quality};
 
@@ -10,12 +10,12 @@ use super::rating::Statistics;
 use crate::kinematics;
 use crate::time::SimTime;
 
-/// What is to be published beside the arm and its setpoint.
+/// The values that are published in addition to the arm and its setpoint.
 pub(super) struct Facts {
     pub(super) counter: u16,
     pub(super) reflected: u16,
     pub(super) now: SimTime,
-    /// \[s\]
+    /// Period \[s\].
     pub(super) period: f64,
     pub(super) quality: Quality,
     pub(super) statistics: Statistics,

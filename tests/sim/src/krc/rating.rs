@@ -1,4 +1,4 @@
-//! How the KRC sees its link: which measurements were answered, how fast, and how good it calls that.
+//! The KRC's measurement of its link: the answers to its measurements, their latency, and the resulting quality.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -8,25 +8,25 @@ use outrigger_wire::fri::Quality;
 use super::options::{QualityLimits, Rating};
 use crate::time::SimTime;
 
-/// Cycles the figures look back.
+/// The number of cycles that the statistics cover.
 const WINDOW: usize = 100;
-/// Measurements whose time of sending is remembered.
+/// The number of measurements whose time of sending is stored.
 const REMEMBERED: usize = 256;
 
-/// The figures that travel in a measurement.
+/// The statistics that a measurement contains.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Statistics {
-    /// Share of measurements answered in time, of the last 100.
+    /// Share of the last 100 measurements that were answered in time.
     pub answer_rate: f64,
     /// Mean latency \[s\].
     pub latency: f64,
     /// Mean change of latency from answer to answer \[s\].
     pub jitter: f64,
-    /// Missing answers since the interface was opened.
+    /// Number of missing answers since the interface was opened.
     pub missed: u32,
 }
 
-/// The measurements of the last seconds, and what became of each.
+/// The measurements of the last cycles, with their answers.
 #[derive(Debug)]
 pub(super) struct LinkRating {
     rating: Rating,
@@ -38,7 +38,7 @@ pub(super) struct LinkRating {
     last_latency: Option<f64>,
     missed: u32,
     quality: Quality,
-    /// Cycles in a row that were good enough for more.
+    /// The number of consecutive cycles that were good enough for a higher quality.
     better_for: u32,
 }
 
@@ -69,12 +69,12 @@ impl LinkRating {
         }
     }
 
-    /// A measurement went out.
+    /// Stores the time of a sent measurement.
     pub(super) fn sent(&mut self, counter: u16, now: SimTime) {
         push(&mut self.sent, (counter, now), REMEMBERED);
     }
 
-    /// A command came that reflects `counter`.
+    /// Processes a command that reflects `counter`.
     pub(super) fn received(&mut self, counter: u16, now: SimTime) {
         let Some((_, at)) = self.sent.iter().rev().find(|(sent, _)| *sent == counter) else { return };
         let latency = now.since(*at).as_secs_f64();
@@ -84,7 +84,7 @@ impl LinkRating {
         }
     }
 
-    /// A cycle is over: whether the measurement before was answered in time.
+    /// Ends a cycle. `in_time` is whether the measurement before was answered in time.
     pub(super) fn judge(&mut self, in_time: bool) {
         push(&mut self.answered, in_time, WINDOW);
         if !in_time {
@@ -134,7 +134,7 @@ impl LinkRating {
     }
 }
 
-/// From worst to best.
+/// Returns a number that orders qualities from worst to best.
 pub(super) const fn rank(quality: Quality) -> u16 {
     quality.raw()
 }
@@ -145,7 +145,8 @@ mod tests {
 
     const PERIOD: Duration = Duration::from_millis(1);
 
-    /// Cycles with an answer after `latency`, except where `lost` says so; the qualities after each.
+    /// Executes cycles with an answer after `latency` \[µs\], except those for which `lost` is true. Returns the
+    /// quality after each.
     fn rated(cycles: u16, latency: u64, lost: impl Fn(u16) -> bool) -> (LinkRating, Vec<Quality>) {
         let mut rating = LinkRating::new(Rating::default(), PERIOD);
         let mut seen = vec![];

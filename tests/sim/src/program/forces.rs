@@ -1,4 +1,5 @@
-//! The functions of force, contact, hand guiding, torques and dynamics (`core/docs/protocol/ur-external-control.md 1.7, 5.3`).
+//! The functions of a program for force, contact, hand guiding, torques and dynamics
+//! (`core/docs/protocol/ur-external-control.md 1.7, 5.3`).
 
 use outrigger_interpreter::{Call, CallResult, Value};
 
@@ -6,10 +7,10 @@ use super::host::{ProgramHost, done, joints, list, pose};
 use crate::arm::{Compliance, ForceFrame, ForceMode, Motion};
 use crate::kinematics::{Jacobian, torques_of};
 
-/// Shares of friction that `direct_torque` makes up for where it is not told: per speed, and against any motion.
+/// The default shares of friction that `direct_torque` compensates: viscous, and dry friction against any motion.
 const FRICTION_SHARES: [[f64; 6]; 2] = [[0.9, 0.9, 0.8, 0.9, 0.9, 0.9], [0.8, 0.8, 0.7, 0.8, 0.8, 0.8]];
 
-/// Functions that lead the arm along a trajectory, or load it with torques.
+/// Functions that move the arm along a trajectory or by torques.
 pub(super) const MOTIONS: [&str; 12] = [
     "movej",
     "movel",
@@ -25,7 +26,7 @@ pub(super) const MOTIONS: [&str; 12] = [
     "torque_command",
 ];
 
-/// Whether this file has the function.
+/// Returns whether this file implements the function.
 pub(super) fn knows(name: &str) -> bool {
     matches!(
         name,
@@ -63,7 +64,7 @@ impl ProgramHost<'_> {
             "freedrive_mode" => self.freedrive_mode(call),
             "teach_mode" => self.comply(Compliance::Freedrive),
             "end_freedrive_mode" | "end_teach_mode" if self.plant.arm.compliance.is_freedrive() => self.stiffen(),
-            // Where nothing is to be ended.
+            // No compliance is active.
             "end_force_mode" | "end_freedrive_mode" | "end_teach_mode" => Some(done()),
             "get_freedrive_status" => {
                 Some(CallResult::Value(Value::Int(i32::from(self.plant.arm.compliance.is_freedrive()))))
@@ -75,7 +76,7 @@ impl ProgramHost<'_> {
             }
             "get_tcp_force" => Some(list(self.plant.force.published())),
             "force" => Some(CallResult::Value(Value::Float(self.plant.force.magnitude()))),
-            // What the surroundings exert: the arm's own needs are taken off. The sign is assumed.
+            // The torques that external forces cause, without those that the arm itself needs. The sign is assumed.
             "get_joint_torques" => {
                 let arm = &self.plant.arm;
                 Some(list(torques_of(&arm.jacobian(), &self.plant.force.push)))
@@ -86,8 +87,8 @@ impl ProgramHost<'_> {
         }
     }
 
-    /// Why a motion is impossible now: a hand guides the arm. What a controller does then is not documented; that the
-    /// program ends with an error is assumed.
+    /// Returns an error if `name` is a motion and a hand guides the arm. The reaction of a real controller is not
+    /// documented; that the program ends with an error is assumed.
     pub(super) fn guided_by_hand(&self, name: &str) -> Option<CallResult> {
         let guided = self.plant.arm.compliance.is_freedrive() && MOTIONS.contains(&name);
         guided.then(|| CallResult::Error(format!("{name}: not possible in freedrive mode")))
@@ -102,7 +103,7 @@ impl ProgramHost<'_> {
         self.comply(Compliance::None)
     }
 
-    /// `force_mode(task_frame, selection_vector, wrench, type, limits)`; called again, it takes the place of the one before.
+    /// Executes `force_mode(task_frame, selection_vector, wrench, type, limits)`. A second call replaces the first.
     fn force_mode(&mut self, call: &Call<'_>) -> Option<CallResult> {
         let frame = pose(call.arg(0))?;
         let compliant = joints(call.arg(1))?.map(|axis| axis != 0.0);
@@ -115,7 +116,7 @@ impl ProgramHost<'_> {
         self.comply(Compliance::Force(ForceMode { frame, compliant, wrench, moves, limits }))
     }
 
-    /// The value of a setting within 0 … `most`, or why there is none.
+    /// Returns the value of a setting within 0 … `most`, or an error.
     fn setting(call: &Call<'_>, most: f64) -> Option<Result<f64, CallResult>> {
         let value = call.arg(0).number()?;
         let error = || CallResult::Error(format!("{}: {value} is not within 0 and {most}", call.name));
@@ -142,7 +143,8 @@ impl ProgramHost<'_> {
         })
     }
 
-    /// `freedrive_mode(freeAxes, feature)`: every axis, or chosen ones of a frame: `"base"`, `"tool"` or a pose.
+    /// Executes `freedrive_mode(freeAxes, feature)`: every axis, or chosen ones of a frame: `"base"`, `"tool"` or a
+    /// pose.
     fn freedrive_mode(&mut self, call: &Call<'_>) -> Option<CallResult> {
         if *call.arg(0) == Value::None {
             return self.comply(Compliance::Freedrive);
@@ -159,7 +161,7 @@ impl ProgramHost<'_> {
         self.comply(if all { Compliance::Freedrive } else { Compliance::FreedriveAlong { axes, feature } })
     }
 
-    /// `tool_contact(direction)`: control steps back to just before the contact, 0 for none.
+    /// Executes `tool_contact(direction)`: returns the control steps since just before the contact, 0 for none.
     fn tool_contact(&self, call: &Call<'_>) -> Option<CallResult> {
         let direction = match call.arg(0) {
             Value::None => [0.0; 6],
@@ -171,14 +173,14 @@ impl ProgramHost<'_> {
         Some(CallResult::Value(Value::Int(i32::try_from(steps).unwrap_or(i32::MAX))))
     }
 
-    /// Pauses the program at the end of this cycle; one that reaches its end before that has ended.
+    /// Pauses the program at the end of this cycle. A program that reaches its end before that has ended.
     fn protective_stop(&mut self) -> Option<CallResult> {
         self.plant.asks_protective_stop = true;
         Some(done())
     }
 
-    /// `direct_torque(tau, friction_comp, viscous_scale, coulomb_scale)` and `torque_command(tau, friction_comp)`: for one control
-    /// cycle. What happens where no call follows is assumed: the arm comes to rest.
+    /// Executes `direct_torque(tau, friction_comp, viscous_scale, coulomb_scale)` and `torque_command(tau,
+    /// friction_comp)` for one control cycle. The reaction to a missing next call is assumed: the arm comes to rest.
     fn direct_torque(&mut self, call: &Call<'_>) -> Option<CallResult> {
         let torque = joints(call.arg(0))?;
         let compensates = if *call.arg(1) == Value::None { true } else { call.arg(1).truth()? };
@@ -196,7 +198,7 @@ impl ProgramHost<'_> {
         Some(CallResult::Again)
     }
 
-    /// What the arm's model says, where the arm is or at given joints.
+    /// Returns values of the arm's model, at the arm's position or at the given joints.
     fn dynamics(&self, call: &Call<'_>) -> Option<CallResult> {
         let arm = &self.plant.arm;
         let or = |index: usize, own: [f64; 6]| match call.arg(index) {
@@ -223,7 +225,7 @@ impl ProgramHost<'_> {
     }
 }
 
-/// The Jacobian by rows: one of each direction.
+/// Returns the Jacobian by rows, one per direction.
 fn rows(columns: &Jacobian) -> [[f64; 6]; 6] {
     std::array::from_fn(|axis| columns.map(|column| column[axis]))
 }

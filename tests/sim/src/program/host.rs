@@ -1,13 +1,13 @@
-//! The functions a program can call: motion, time, inputs and outputs, set-up, messages.
+//! The functions that a program can call: motion, time, inputs and outputs, set-up, messages.
 
 use outrigger_interpreter::{Call, CallResult, Host, ThreadId, Value};
 
 use super::{Notice, Plant, forces, installation};
 
-/// One motion's last cycle may end this early \[s\]: sums of periods are not exact.
+/// The tolerance of the end of a motion \[s\], because sums of periods are not exact.
 pub(super) const EPSILON: f64 = 1e-9;
 
-/// What one program may do in one control cycle.
+/// The state that one program can use in one control cycle.
 pub(super) struct ProgramHost<'a> {
     pub(super) plant: &'a mut Plant,
     pub(super) notices: &'a mut Vec<Notice>,
@@ -15,14 +15,14 @@ pub(super) struct ProgramHost<'a> {
     pub(super) moves: bool,
     /// Whether a popup waits for the operator.
     pub(super) suspends: bool,
-    /// The thread that was last given what it read a socket for, in this cycle.
+    /// The thread whose socket read succeeded last in this cycle.
     pub(super) reader: Option<ThreadId>,
-    /// Whether the last `speedj` gave its time.
+    /// Whether the last `speedj` call set its time.
     pub(super) gave_time: &'a mut bool,
 }
 
 impl<'a> ProgramHost<'a> {
-    /// For one control cycle.
+    /// Returns a host for one control cycle.
     pub(super) fn new(plant: &'a mut Plant, notices: &'a mut Vec<Notice>, gave_time: &'a mut bool) -> Self {
         Self { plant, notices, moves: false, suspends: false, reader: None, gave_time }
     }
@@ -81,29 +81,30 @@ pub(super) fn list(values: [f64; 6]) -> CallResult {
     CallResult::Value(Value::List(values.map(Value::Float).to_vec()))
 }
 
-/// Joint values of a program: a list of six finite numbers. A pose is none.
+/// Returns the joint values of a list of six finite numbers; `None` for a pose.
 pub(super) fn joints(value: &Value) -> Option<[f64; 6]> {
     let list = matches!(value, Value::List(_)).then(|| value.vector::<6>()).flatten();
     list.filter(|values| values.iter().all(|value| value.is_finite()))
 }
 
-/// A pose of a program, of finite numbers. A list is none.
+/// Returns a pose of finite numbers; `None` for a list.
 pub(super) fn pose(value: &Value) -> Option<[f64; 6]> {
     if let Value::Pose(pose) = value { pose.iter().all(|value| value.is_finite()).then_some(*pose) } else { None }
 }
 
 impl ProgramHost<'_> {
-    /// Time since the call was first made \[s\].
+    /// Returns the time since the call was first made \[s\].
     fn elapsed(&self, call: &Call<'_>) -> f64 {
         f64::from(call.repeat) * self.plant.dt
     }
 
-    /// Whether a call that blocks for `time` \[s\] returns in this cycle.
+    /// Returns whether a call that blocks for `time` \[s\] returns in this cycle.
     pub(super) fn passed(&self, call: &Call<'_>, time: f64) -> bool {
         self.elapsed(call) >= time - EPSILON
     }
 
-    /// Takes its time off the thread's cycles; what is left of the last one is for the statements behind it.
+    /// Executes `sleep`: consumes the thread's time in each cycle. The remainder of the last cycle is available to
+    /// the statements after it.
     fn sleep(&self, call: &mut Call<'_>) -> Option<CallResult> {
         let time = call.arg(0).number().filter(|time| time.is_finite())?;
         let takes = (time - *call.scratch).min(*call.slice * self.plant.dt).max(0.0);
@@ -113,7 +114,7 @@ impl ProgramHost<'_> {
         Some(if over { done() } else { CallResult::Again })
     }
 
-    /// A client's sensor in place of the arm's own. Its mass and place change nothing here.
+    /// Selects a client's sensor in place of the arm's own. Its mass and position have no effect here.
     fn external_sensor(&mut self, call: &Call<'_>) -> Option<CallResult> {
         self.plant.force.uses_external = call.arg(0).truth()?;
         Some(done())

@@ -1,4 +1,4 @@
-//! Lines of interpreter mode and what is answered to them (`core/docs/protocol/ur-external-control.md 3`).
+//! The lines of interpreter mode and their answers (`core/docs/protocol/ur-external-control.md 3`).
 
 use outrigger_interpreter::{Call, CallResult, CompileErrorKind, Discard, Machine, ThreadId};
 
@@ -6,11 +6,11 @@ use super::host::{ProgramHost, done};
 use super::{Body, Plant, Programs};
 use crate::arm::Motion;
 
-/// The moves that `abort` ends.
+/// The moves that `abort` can end.
 const ABORTED: [&str; 2] = ["movej", "movel"];
 
 impl Programs {
-    /// One line of a client; yields the answer.
+    /// Executes one line of a client. Returns the answer.
     pub(crate) fn interpret(&mut self, line: &str, plant: &mut Plant) -> String {
         let words = line.trim();
         let machine = match &mut self.primary {
@@ -41,7 +41,7 @@ impl Programs {
     }
 }
 
-/// What a query asks for; none where the line is none.
+/// Returns the answer to a query; `None` if the line is no query.
 fn state(query: &str, machine: Option<&Machine>) -> Option<u32> {
     let statements = machine.map(Machine::statements).unwrap_or_default();
     match query {
@@ -63,7 +63,8 @@ fn reason(discard: &Discard) -> &'static str {
 }
 
 impl ProgramHost<'_> {
-    /// While `abort` acts: the move of the main thread comes to rest and returns.
+    /// Executes `abort`: brings the move of the main thread to rest, which then returns. `None` if nothing is
+    /// aborted.
     pub(super) fn aborted(&mut self, call: &Call<'_>) -> Option<CallResult> {
         if !self.plant.aborts || call.thread != ThreadId::MAIN || !ABORTED.contains(&call.name) {
             return None;

@@ -1,4 +1,4 @@
-//! The functions by which a program looks at the arm and calculates with its geometry
+//! The functions with which a program reads the state of the arm and calculates with its geometry
 //! (core/docs/protocol/ur-external-control.md 5.3).
 
 use outrigger_interpreter::{Call, CallResult, Value};
@@ -6,7 +6,7 @@ use outrigger_interpreter::{Call, CallResult, Value};
 use super::host::{ProgramHost, joints, list, pose};
 use crate::time::SimTime;
 
-/// Temperature that every joint and the controller show \[°C\]; nothing here warms up.
+/// The temperature of every joint and of the controller \[°C\]; it never changes.
 const TEMPERATURE: f64 = 30.0;
 
 fn value_of(pose: [f64; 6]) -> CallResult {
@@ -14,7 +14,7 @@ fn value_of(pose: [f64; 6]) -> CallResult {
 }
 
 impl ProgramHost<'_> {
-    /// Functions that are answered here; `Unknown` for every other.
+    /// Executes the functions of this file. Returns `Unknown` for every other.
     pub(super) fn look(&self, call: &Call<'_>) -> Option<CallResult> {
         let arm = &self.plant.arm;
         let io = &self.plant.io;
@@ -66,7 +66,8 @@ impl ProgramHost<'_> {
         }
     }
 
-    /// Of these joints, or where the arm is; with this tool, or the one that is set.
+    /// Returns the forward kinematics of the given joints, or of the arm's position; with the given tool, or the one
+    /// that is set.
     fn forward(&self, call: &Call<'_>) -> Option<CallResult> {
         let arm = &self.plant.arm;
         let q = if *call.arg(0) == Value::None { arm.q } else { joints(call.arg(0))? };
@@ -74,8 +75,8 @@ impl ProgramHost<'_> {
         Some(value_of(arm.tool_with(&q, &tcp)))
     }
 
-    /// The joints nearest to those given, or to where the arm is. Solutions are exact: the largest errors that a program
-    /// allows change nothing.
+    /// Returns the joints nearest to the given ones, or to the arm's position. Solutions are exact: the error limits
+    /// that a program passes have no effect.
     fn inverse(&self, call: &Call<'_>) -> Option<Option<[f64; 6]>> {
         let arm = &self.plant.arm;
         let wanted = pose(call.arg(0))?;
@@ -86,7 +87,7 @@ impl ProgramHost<'_> {
         Some(arm.joints_near(&wanted, &tcp, &near))
     }
 
-    /// Seconds and nanoseconds since the controller started.
+    /// Returns seconds and nanoseconds since the controller started.
     fn time(&self, call: &Call<'_>) -> Option<CallResult> {
         if call.arg(0).whole()? != 0 {
             return Some(CallResult::Error(format!("time: mode {} is not simulated, only 0", call.arg(0))));

@@ -1,5 +1,6 @@
-//! Programs on the controller (core/docs/protocol/ur-client-interfaces.md 5): one primary program at a time, secondary
-//! programs beside it, and what happens to the arm when one is replaced, paused, stopped or over.
+//! Programs on the controller (core/docs/protocol/ur-client-interfaces.md 5): one primary program at a time,
+//! secondary programs in parallel with it, and the reaction of the arm when a program is replaced, paused, stopped or
+//! over.
 
 mod exchange;
 mod forces;
@@ -29,16 +30,16 @@ use host::ProgramHost;
 pub(crate) use plant::{Notice, Plant};
 pub(crate) use sockets::Sockets;
 
-/// Instructions one program may execute per control cycle.
+/// The number of instructions that one program may execute per control cycle.
 const BUDGET: u32 = 20_000;
-/// Programs one client may have waiting; more are dropped.
+/// The number of programs of one client that may wait; more are dropped.
 const WAITING: usize = 256;
-/// A foreign program turns round this often \[s\].
+/// The time between reversals of a foreign program \[s\].
 const FOREIGN_TURN: f64 = 2.0;
-/// Its acceleration \[rad/s²\].
+/// The acceleration of a foreign program \[rad/s²\].
 const FOREIGN_ACCELERATION: f64 = 1.0;
 
-/// Who sent a text.
+/// The sender of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sender {
     Client(Conn),
@@ -55,7 +56,7 @@ struct Waiting {
 
 enum Body {
     Script(Box<Machine>),
-    /// Native: the last joint to and fro.
+    /// A program without a script: it moves the last joint back and forth.
     Foreign {
         speed: f64,
         cycles: u64,
@@ -65,24 +66,24 @@ enum Body {
 struct Running {
     name: String,
     body: Body,
-    /// Whether it is the pendant's own: what is loaded there.
+    /// Whether it is the program that is loaded at the pendant.
     loaded: bool,
-    /// Cycles in a row in which its budget was spent.
+    /// The number of consecutive cycles in which it exhausted its budget.
     overruns: u32,
 }
 
-/// What runs, as the operator's interface sees it.
+/// The running program, as the operator's interface sees it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Playing {
-    /// Whether there is a primary program.
+    /// Whether a primary program exists.
     pub(crate) exists: bool,
     pub(crate) paused: bool,
-    /// Whether it is the one that is loaded at the pendant, not one that a client sent.
+    /// Whether it is the program that is loaded at the pendant, instead of one that a client sent.
     pub(crate) loaded: bool,
 }
 
 impl Playing {
-    /// Whether a program runs, and is not paused.
+    /// Returns whether a program runs and is not paused.
     pub(crate) fn runs(self) -> bool {
         self.exists && !self.paused
     }
@@ -92,29 +93,29 @@ impl Playing {
 pub(crate) struct Programs {
     builtins: Builtins,
     limits: Limits,
-    /// A program that spends its budget in more cycles in a row is ended.
+    /// The number of consecutive cycles in which a program may exhaust its budget; one more ends it.
     overruns: u32,
     after_t: AfterT,
     end_deceleration: f64,
     starting: Starting,
     waiting: VecDeque<Waiting>,
     primary: Option<Running>,
-    /// While paused: what moved the arm before.
+    /// While paused: the motion of the arm before the pause.
     paused: Option<Motion>,
     /// Whether it is paused for a popup that the operator has not closed.
     popup: bool,
-    /// Whether the last `speedj` gave its time.
+    /// Whether the last `speedj` call set its time.
     gave_time: bool,
-    /// Of the programs that replace a running one, every so many-th shows as none.
+    /// The number n if every n-th program that replaces a running one is published as no program.
     flicker: Option<NonZeroU32>,
     replacements: u32,
-    /// A program ran in one of the cycles since [`mark`](Self::mark).
+    /// Whether a program ran in one of the cycles since [`mark`](Self::mark).
     ran: bool,
-    /// A program ended, or none ran, in one of them.
+    /// Whether a program ended, or none ran, in one of the cycles since [`mark`](Self::mark).
     gap: bool,
-    /// What the last cycle did to the program that is to be seen for that cycle alone, or until the arm stands.
+    /// A program state that is published for one cycle only, or until the arm is at standstill.
     passing: Option<ProgramState>,
-    /// Texts that were dropped: too many waiting, or the arm not ready.
+    /// The number of dropped texts: too many were waiting, or the arm was not ready.
     pub(crate) refused: u64,
 }
 
@@ -149,7 +150,7 @@ impl Programs {
         }
     }
 
-    /// A complete program has arrived.
+    /// Queues a complete program that has arrived.
     pub(crate) fn offer(&mut self, from: Sender, arrived: SimTime, text: String) {
         if self.waiting.iter().filter(|waiting| waiting.from == from).count() < WAITING {
             self.waiting.push_back(Waiting { from, arrived, text });
@@ -158,17 +159,17 @@ impl Programs {
         }
     }
 
-    /// Drops what this client sent and has not begun.
+    /// Drops the programs of this client that have not begun.
     pub(crate) fn forget(&mut self, client: Conn) {
         self.waiting.retain(|waiting| waiting.from != Sender::Client(client));
     }
 
-    /// Whether a primary program exists, paused or not.
+    /// Returns whether a primary program exists, paused or not.
     pub(crate) fn running(&self) -> bool {
         self.primary.is_some()
     }
 
-    /// Returns what a state message tells of the program.
+    /// Returns the value of `isProgramRunning` in a state message.
     pub(crate) fn told(&self, how: ProgramTold) -> bool {
         match how {
             ProgramTold::Newest => self.running(),
@@ -177,23 +178,23 @@ impl Programs {
         }
     }
 
-    /// Begins anew to keep what the next state message may tell.
+    /// Begins a new interval between state messages.
     pub(crate) fn mark(&mut self) {
         (self.ran, self.gap) = (false, false);
     }
 
-    /// Whether it is paused.
+    /// Returns whether the program is paused.
     pub(crate) fn paused(&self) -> bool {
         self.primary.is_some() && self.paused.is_some()
     }
 
-    /// Whether it waits for a popup to be closed.
+    /// Returns whether the program waits for a popup to be closed.
     pub(crate) fn awaits_popup(&self) -> bool {
         self.popup
     }
 
-    /// What is told of the program while the arm is asked to move, or not, in RTDE's numbering, which is the likely one
-    /// on 30003 (core/docs/protocol/ur-client-interfaces.md 2.5).
+    /// Returns the published program state, in RTDE's numbering, which 30003 probably uses as well
+    /// (core/docs/protocol/ur-client-interfaces.md 2.5). `moves` is whether the arm is commanded to move.
     pub(crate) fn state(&self, moves: bool) -> ProgramState {
         match (self.running(), self.paused()) {
             (_, true) if moves => ProgramState::Pausing,
@@ -204,7 +205,7 @@ impl Programs {
         }
     }
 
-    /// The line of the running program that is executed, from 1; 0 where there is none.
+    /// Returns the line of the running program that is executed, from 1; 0 without one.
     pub(crate) fn line(&self) -> u32 {
         match &self.primary {
             Some(Running { body: Body::Script(machine), .. }) => machine.position().line,
@@ -212,8 +213,8 @@ impl Programs {
         }
     }
 
-    /// One control cycle: takes what has arrived early enough, at most one primary program of each sender, and runs
-    /// a slice of every program.
+    /// Executes one control cycle: starts the programs that have arrived early enough, at most one primary program of
+    /// each sender, and runs a slice of every program.
     pub(crate) fn cycle(&mut self, now: SimTime, plant: &mut Plant, notices: &mut Vec<Notice>) {
         if self.running() {
             self.passing = None;
@@ -245,12 +246,12 @@ impl Programs {
         }
     }
 
-    /// Starts what has arrived; says whether a running program was replaced.
+    /// Starts the programs that have arrived. Returns whether a running program was replaced.
     fn take_in(&mut self, now: SimTime, plant: &mut Plant, notices: &mut Vec<Notice>) -> bool {
         let starting = self.starting;
         let mut replaced = false;
         let mut later = VecDeque::new();
-        // Senders with nothing more to be taken in this cycle: each one's texts keep their order.
+        // Senders of which no more programs start in this cycle, so that the texts of each keep their order.
         let mut served = vec![];
         while let Some(waiting) = self.waiting.pop_front() {
             if served.contains(&waiting.from) {
@@ -275,7 +276,7 @@ impl Programs {
         replaced
     }
 
-    /// Starts a primary program in place of the one that runs; says whether one was replaced.
+    /// Starts a primary program in place of the running one. Returns whether one was replaced.
     fn start(&mut self, program: Program, loaded: bool, plant: &Plant, notices: &mut Vec<Notice>) -> bool {
         if !plant.robot.may_move() {
             self.refused += 1;
@@ -289,7 +290,7 @@ impl Programs {
         replaced
     }
 
-    /// Starts the program that is loaded at the pendant; says whether it could be started.
+    /// Starts the program that is loaded at the pendant. Returns whether it started.
     pub(crate) fn play(&mut self, text: &str, plant: &mut Plant, notices: &mut Vec<Notice>) -> bool {
         if !plant.robot.may_move() || self.running() {
             return false;
@@ -307,13 +308,13 @@ impl Programs {
         }
     }
 
-    /// What runs.
+    /// Returns the state of the running program.
     pub(crate) fn playing(&self) -> Playing {
         let loaded = self.primary.as_ref().is_some_and(|running| running.loaded);
         Playing { exists: self.running(), paused: self.paused(), loaded }
     }
 
-    /// The primary program is over; says whether there was one.
+    /// Ends the primary program. Returns whether there was one.
     fn end(&mut self, notices: &mut Vec<Notice>) -> bool {
         self.paused = None;
         self.popup = false;
@@ -326,12 +327,12 @@ impl Programs {
         let mut machine = Machine::new(program);
         let mut host = ProgramHost::new(plant, notices, &mut self.gave_time);
         if let Step::Error(fault) = machine.step(&mut host, BUDGET) {
-            // Only logged: the primary program goes on.
+            // Only logged: the primary program continues.
             notices.push(Notice::Text(fault.to_string()));
         }
     }
 
-    /// A slice of the primary program; says whether it ended, and whether it called a motion function.
+    /// Runs a slice of the primary program. Returns whether it ended, and whether it called a motion function.
     fn run_primary(&mut self, plant: &mut Plant, notices: &mut Vec<Notice>) -> (bool, bool) {
         let Some(running) = &mut self.primary else { return (false, false) };
         let machine = match &mut running.body {
@@ -351,7 +352,8 @@ impl Programs {
         let step = machine.step(&mut host, BUDGET);
         let (moves, suspends, reader) = (host.moves, host.suspends, host.reader);
         match step {
-            // An example of UR's client library sends without a pause: for the thread that reads, a read is a wait.
+            // An example of UR's client library sends without a pause: in the thread that reads, a read counts as a
+            // wait.
             Step::Overrun(thread) if reader == Some(thread) => return (false, moves),
             Step::Frame => {
                 running.overruns = 0;
@@ -375,7 +377,7 @@ impl Programs {
         (true, moves)
     }
 
-    /// The program that moved the arm is over or was replaced by one that does not move it
+    /// Decides the motion after the program that moved the arm ended or was replaced by one that does not move it
     /// (core/docs/protocol/ur-client-interfaces.md 5.4).
     fn nobody_moves(&self, plant: &mut Plant) {
         let keeps = self.after_t == AfterT::KeepsMoving && (self.gave_time || !plant.firmware.stops_without_t());
@@ -384,11 +386,11 @@ impl Programs {
         }
     }
 
-    /// Nobody moves the arm any more: speeds ramp down, servoing ends abruptly
+    /// Ends the motion of the arm: speeds ramp down, servoing ends abruptly
     /// (core/docs/protocol/ur-client-interfaces.md 5.2).
     fn release(&self, arm: &mut Arm) {
         match arm.motion {
-            // It has arrived, and is held there.
+            // The move has arrived, and the arm is held there.
             Motion::Route { .. } if arm.targets.qd == [0.0; 6] => {}
             Motion::Speed { .. } | Motion::Route { .. } | Motion::Twist { .. } | Motion::Reach { .. } => {
                 arm.motion = Motion::Stop { deceleration: self.end_deceleration };
@@ -405,26 +407,26 @@ impl Programs {
     pub(crate) fn stop(&mut self, plant: &mut Plant, notices: &mut Vec<Notice>) {
         self.end(notices);
         plant.forget_program();
-        // What has arrived and not begun is stopped with it.
+        // Programs that have arrived and not begun are stopped as well.
         self.waiting.clear();
         self.release(&mut plant.arm);
         self.passing = Some(ProgramState::Stopping);
     }
 
-    /// Pauses the program; the arm comes to rest with `deceleration` \[rad/s²\], whoever moved it.
+    /// Pauses the program. The arm comes to rest with `deceleration` \[rad/s²\], whichever program moved it.
     pub(crate) fn pause(&mut self, arm: &mut Arm, deceleration: f64) {
         if self.paused.is_none() && self.primary.is_some() {
             self.paused = Some(arm.motion);
         }
         match &mut arm.motion {
             Motion::Rest => {}
-            // On its way, which it does not leave.
+            // The arm stops on its path.
             Motion::Route { held } => *held = true,
             motion => *motion = Motion::Stop { deceleration },
         }
     }
 
-    /// Lets a paused program go on with the motion it was in.
+    /// Resumes a paused program with its motion.
     pub(crate) fn resume(&mut self, arm: &mut Arm) {
         self.popup = false;
         if let Some(motion) = self.paused.take() {
@@ -433,7 +435,7 @@ impl Programs {
         }
     }
 
-    /// A program of somebody else replaces the one that runs.
+    /// Replaces the running program by a third-party program.
     pub(crate) fn start_foreign(&mut self, speed: f64, plant: &mut Plant, notices: &mut Vec<Notice>) {
         if self.end(notices) {
             self.release(&mut plant.arm);
@@ -444,7 +446,7 @@ impl Programs {
         self.primary = Some(Running { name: "foreign".to_owned(), body, loaded: false, overruns: 0 });
     }
 
-    /// Whether the primary program is the foreign one.
+    /// Returns whether the primary program is the foreign one.
     pub(crate) fn foreign(&self) -> bool {
         matches!(self.primary, Some(Running { body: Body::Foreign { .. }, .. }))
     }

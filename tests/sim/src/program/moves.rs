@@ -1,4 +1,4 @@
-//! The functions by which a program moves the arm (core/docs/protocol/ur-external-control.md 5.3).
+//! The functions with which a program moves the arm (core/docs/protocol/ur-external-control.md 5.3).
 
 use outrigger_interpreter::{Call, CallResult, Value};
 
@@ -11,11 +11,12 @@ use crate::firmware::SpeedJTime;
 use crate::model::ACCELERATION_LIMIT;
 use crate::stops::Level;
 
-/// What `optimovej` and `optimovel` take a share of: rad/s and rad/s², m/s and m/s². Assumed.
+/// The speed and acceleration that `optimovej` and `optimovel` take a share of: rad/s and rad/s², m/s and m/s².
+/// Assumed.
 const MOST_OF_JOINTS: (f64, f64) = (3.0, 14.0);
 const MOST_OF_TOOL: (f64, f64) = (1.5, 4.0);
 
-/// What a move is given.
+/// The arguments of a move.
 struct Move {
     goal: Goal,
     acceleration: f64,
@@ -24,8 +25,8 @@ struct Move {
 }
 
 impl ProgramHost<'_> {
-    /// Only one thread may command motion: one that finds another to have moved the arm since its own call ends the program.
-    /// A controller says so; its words are assumed.
+    /// Returns an error if another thread has moved the arm since the previous cycle of this call: only one thread
+    /// may command motion. A real controller reports this; the text is assumed.
     pub(super) fn contested(&mut self, call: &Call<'_>) -> Option<CallResult> {
         if !MOTIONS.contains(&call.name) && !matches!(call.name, "stopj" | "stopl") {
             return None;
@@ -35,7 +36,8 @@ impl ProgramHost<'_> {
         contested.then(|| CallResult::Error("Another thread is already controlling the robot".into()))
     }
 
-    /// Returns whether a call that lasts `time` \[s\] of the trajectory's own returns in this cycle: the speed scaling stretches it.
+    /// Returns whether a call that lasts `time` \[s\] of the trajectory's time returns in this cycle. Speed scaling
+    /// stretches it.
     fn stretched(&self, call: &mut Call<'_>, time: f64) -> bool {
         if call.repeat > 0 {
             *call.scratch += self.plant.dt * self.plant.arm.scaling * self.plant.arm.restraint;
@@ -43,7 +45,7 @@ impl ProgramHost<'_> {
         *call.scratch >= time - EPSILON
     }
 
-    /// Acceleration of the leading axis, or why there is none.
+    /// Returns the acceleration of the leading axis, or an error.
     fn acceleration(value: &Value) -> Option<Result<f64, CallResult>> {
         let a = value.number()?;
         Some(if a > 0.0 {
@@ -109,7 +111,7 @@ impl ProgramHost<'_> {
         Some(if self.stretched(call, time) { done() } else { CallResult::Again })
     }
 
-    /// As `speedj`, of the tool.
+    /// Executes `speedl`: the tool follows a speed.
     pub(super) fn speedl(&mut self, call: &mut Call<'_>) -> Option<CallResult> {
         let speed = joints(call.arg(0))?;
         let linear = match Self::acceleration(call.arg(1))? {
@@ -129,7 +131,7 @@ impl ProgramHost<'_> {
         Some(if over { done() } else { CallResult::Again })
     }
 
-    /// The tool comes to rest on its line.
+    /// Executes `stopl`: the tool comes to rest on a line.
     pub(super) fn stopl(&mut self, call: &Call<'_>) -> Option<CallResult> {
         let linear = match Self::acceleration(call.arg(0))? {
             Ok(a) => a,
@@ -145,7 +147,8 @@ impl ProgramHost<'_> {
         Some(if rests { done() } else { CallResult::Again })
     }
 
-    /// One control cycle towards a pose; the radius is not used. How the tool approaches it is assumed.
+    /// Executes `servoc`: moves towards a pose for one control cycle. The radius is not used. The approach of the
+    /// tool is assumed.
     pub(super) fn servoc(&mut self, call: &mut Call<'_>) -> Option<CallResult> {
         let pose = pose(call.arg(0))?;
         let acceleration = match Self::acceleration(call.arg(1))? {
@@ -158,7 +161,8 @@ impl ProgramHost<'_> {
         Some(if call.repeat > 0 { done() } else { CallResult::Again })
     }
 
-    /// Moves with an end. A goal of the other kind is converted: joints for a pose are those nearest to where the arm is.
+    /// Executes moves with an end. A goal of the other kind is converted: the joints for a pose are those nearest to
+    /// the arm's position.
     pub(super) fn travel(&mut self, call: &Call<'_>) -> Option<CallResult> {
         self.moves = true;
         if call.repeat == 0 {
@@ -173,7 +177,7 @@ impl ProgramHost<'_> {
                 return Some(self.beyond_range(call));
             }
             let pace = if time > 0.0 { Pace::Time(time) } else { Pace::Speed { speed, acceleration } };
-            // A speed that is left of the motion before is braked as fast as the arm could speed up again.
+            // A remaining speed of the motion before is braked as fast as the arm could speed up again.
             self.plant.arm.travel(goal, pace, ACCELERATION_LIMIT.min(acceleration.max(1.0)));
         }
         let radius = match call.name {
@@ -188,7 +192,8 @@ impl ProgramHost<'_> {
         CallResult::Error(format!("{}: no solution for {}", call.name, call.arg(0)))
     }
 
-    /// A joint would leave its range: the move is not begun, and the program ends. Its words are assumed.
+    /// Returns the error of a joint goal beyond its range: the move is not begun, and the program ends. The text is
+    /// assumed.
     fn beyond_range(&mut self, call: &Call<'_>) -> CallResult {
         let report = |code| Notice::Code { level: Level::Warning, code, text: "" };
         self.notices.extend(self.plant.stop_codes.joint_limit.map(report));
@@ -196,7 +201,7 @@ impl ProgramHost<'_> {
     }
 
     fn given(&self, call: &Call<'_>) -> Option<Result<Move, CallResult>> {
-        // Where acceleration, speed and time stand.
+        // The indices of acceleration, speed and time.
         let (a, v, t) = match call.name {
             "movej" | "movel" => (1, 2, Some(3)),
             "movec" => (2, 3, None),

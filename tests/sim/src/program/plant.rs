@@ -1,4 +1,4 @@
-//! What programs act on, and what is told of them.
+//! The state that programs act on, and the notices about programs.
 
 use outrigger_interpreter::{Position, ThreadId};
 use outrigger_wire::robot::SafetyMode;
@@ -16,7 +16,7 @@ use crate::stops::{Level, StopCode, StopCodes};
 use crate::time::SimTime;
 use crate::timing::ServoJ;
 
-/// The machine room: what programs act on.
+/// The state that programs act on.
 pub(crate) struct Plant {
     pub(crate) arm: Arm,
     pub(crate) io: Io,
@@ -29,34 +29,34 @@ pub(crate) struct Plant {
     pub(crate) servoj: ServoJ,
     /// Deceleration of a move that interpreter mode aborts \[rad/s²\].
     pub(crate) stop_deceleration: f64,
-    /// Whether interpreter mode aborts the move that is under way.
+    /// Whether interpreter mode aborts the move in progress.
     pub(crate) aborts: bool,
     /// The thread that commanded motion last.
     pub(crate) mover: Option<ThreadId>,
-    /// Force that is a contact of the tool \[N\].
+    /// The force that counts as a contact of the tool \[N\].
     pub(crate) contact_force: f64,
-    /// Whether a program asked for a protective stop in this cycle.
+    /// Whether a program requested a protective stop in this cycle.
     pub(crate) asks_protective_stop: bool,
     /// The error codes of stops.
     pub(crate) stop_codes: StopCodes,
-    /// The present cycle.
+    /// The time of the present cycle.
     pub(crate) now: SimTime,
-    /// Written by RTDE clients, read by programs.
+    /// The input registers: RTDE clients write them, programs read them.
     pub(crate) inputs: Registers,
-    /// Written by programs, read by RTDE clients.
+    /// The output registers: programs write them, RTDE clients read them.
     pub(crate) outputs: Registers,
-    /// Set by the running program.
+    /// The watchdogs that the running program has set.
     pub(crate) watchdogs: Watchdogs,
-    /// Of the running program, and every other connection that the controller makes.
+    /// The sockets of the running program, and all other connections that the controller opens.
     pub(crate) sockets: Sockets,
-    /// Numbers for programs that ask for random ones.
+    /// The source of random numbers for programs.
     pub(crate) random: Rng,
-    /// What the running program has open in ROS 2.
+    /// The ROS 2 endpoints that the running program has open.
     pub(crate) ros: Ends,
 }
 
 impl Plant {
-    /// A program is over: what it had set up for itself ends with it.
+    /// Clears the state that a program has set up for itself, at its end.
     pub(super) fn forget_program(&mut self) {
         self.aborts = false;
         self.mover = None;
@@ -69,18 +69,18 @@ impl Plant {
     }
 }
 
-/// Something 30001 tells its clients.
+/// A message of 30001 to its clients.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Notice {
     /// A program began.
     Started(String),
-    /// It ended, however.
+    /// A program ended, for any reason.
     Stopped(String),
-    /// A text is no program, or one ended by an error; line and column count from 1.
+    /// A text is no program, or a program ended with an error; line and column count from 1.
     Exception { line: i32, column: i32, text: String },
-    /// `textmsg`.
+    /// A text from `textmsg`.
     Text(String),
-    /// `popup`.
+    /// A popup from `popup`.
     Popup { text: String, title: String, warning: bool, error: bool },
     /// The safety mode changed.
     Safety(SafetyMode),

@@ -1,5 +1,6 @@
-//! The functions by which a program speaks ROS 2 (`core/docs/protocol/ros2-surface.md` 4.1): factories, and the methods of what they
-//! return. Each takes a control cycle at least; what waits for others waits in control cycles, and other threads go on.
+//! The ROS 2 functions of a program (`core/docs/protocol/ros2-surface.md` 4.1): factories, and the methods of their
+//! results. Each takes at least one control cycle. A call that waits for other participants waits in control cycles,
+//! and other threads continue.
 
 use outrigger_interpreter::{Call, CallResult, Value};
 use outrigger_ros2_messages::endpoint::Qos;
@@ -7,20 +8,20 @@ use outrigger_ros2_messages::endpoint::Qos;
 use super::host::{ProgramHost, done};
 use crate::ros::{self, End, Role, Taken};
 
-/// Messages that "keep_all" keeps, and the deepest queue that can be asked for.
+/// The number of messages that "keep_all" keeps, and the largest depth of a queue.
 const DEEPEST: u16 = 1000;
 
-/// What was not done, for the program's error.
+/// The reason of a failure, for the program's error.
 type Refused = String;
 
 impl ProgramHost<'_> {
-    /// `ros_…_factory` and methods.
+    /// Executes `ros_…_factory` and methods.
     pub(super) fn ros(&mut self, call: &mut Call<'_>) -> Option<CallResult> {
         let result = if call.name.starts_with('.') { self.method(call) } else { self.factory(call) };
         Some(result.unwrap_or_else(|why| CallResult::Error(format!("{}: {why}", call.name.trim_start_matches('.')))))
     }
 
-    /// Whether the time that any operation takes has passed.
+    /// Returns whether the time that any operation takes has passed.
     fn is_through(&self, call: &Call<'_>) -> bool {
         call.repeat >= self.plant.ros.options.cycles
     }
@@ -56,7 +57,8 @@ impl ProgramHost<'_> {
             return Err(format!("{} has no methods", call.arg(0).kind()));
         };
         let end = End(*number);
-        // What is closed while it is under way ends like what was closed before, but for the end of closing itself.
+        // An endpoint that is closed during a call ends the call with the same error as one closed before; `close`
+        // itself succeeds.
         let role = match self.plant.ros.find(end) {
             Some((role, _)) => Some(role),
             None if call.name == ".close" && call.repeat > 0 => None,
@@ -88,7 +90,7 @@ impl ProgramHost<'_> {
         Ok(if self.is_through(call) { done() } else { CallResult::Again })
     }
 
-    /// Waits for a message without an end.
+    /// Waits for a message without a timeout.
     fn read_newest(&mut self, call: &Call<'_>, end: End) -> CallResult {
         if !self.is_through(call) {
             return CallResult::Again;
@@ -110,7 +112,7 @@ impl ProgramHost<'_> {
         Ok(CallResult::Value(Value::List(self.plant.ros.read(end, count))))
     }
 
-    /// Waits for a message, and leaves it.
+    /// Waits for a message without removing it.
     fn wait(&mut self, call: &Call<'_>, end: End) -> Result<CallResult, Refused> {
         let timeout = seconds(call.arg(1))?.ok_or_else(|| wants("timeout", "seconds, 0 or above", call.arg(1)))?;
         let through = self.is_through(call);
@@ -121,7 +123,7 @@ impl ProgramHost<'_> {
         })
     }
 
-    /// Waits until somebody serves, for so many seconds, or without an end where no time is named.
+    /// Waits until a server exists, for the given number of seconds, or without a timeout if none is given.
     fn wait_for_service(&mut self, call: &Call<'_>, end: End) -> Result<CallResult, Refused> {
         let timeout = seconds(call.arg(1))?;
         let through = self.is_through(call);
@@ -159,7 +161,7 @@ impl ProgramHost<'_> {
     }
 }
 
-/// A time-out, where one is named.
+/// Returns a timeout \[s\], if one is given.
 fn seconds(value: &Value) -> Result<Option<f64>, Refused> {
     if *value == Value::None {
         return Ok(None);
@@ -172,7 +174,7 @@ fn wants(what: &str, expected: &str, found: &Value) -> Refused {
     format!("{what}: expected {expected}, found {found}")
 }
 
-/// A topic's or service's name, with `/` at its beginning.
+/// Returns the name of a topic or service, with `/` at its beginning.
 fn whole_name(value: &Value) -> Result<String, Refused> {
     let expected = "a name such as /cell/ready: letters, digits and '_', no digit first";
     let text = value.text().ok_or_else(|| wants("name", expected, value))?;
@@ -185,7 +187,8 @@ fn whole_name(value: &Value) -> Result<String, Refused> {
     if inner.split('/').all(word) { Ok(format!("/{inner}")) } else { Err(wants("name", expected, value)) }
 }
 
-/// How messages are to travel. What is left open, Fast DDS decides: it sends lost messages again, and does not ask for that.
+/// Returns the quality of service. Unset values are those of Fast DDS: publishers retransmit lost messages, and
+/// subscribers do not request it.
 fn quality(call: &Call<'_>, publishes: bool) -> Result<Qos, Refused> {
     let word = |at: usize, name: &str, known: &[&str]| {
         let given = call.arg(at).text().and_then(|text| known.iter().position(|word| *word == text));

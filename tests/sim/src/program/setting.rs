@@ -1,4 +1,4 @@
-//! The functions by which a program reads its terminals, and sets outputs, tool and payload.
+//! The functions with which a program reads its terminals and sets outputs, tool and payload.
 
 use outrigger_interpreter::{Call, CallResult, Value};
 use outrigger_wire::robot::Generation;
@@ -34,7 +34,7 @@ impl ProgramHost<'_> {
         }
     }
 
-    /// The old numbering: 0–7 box, 8 and 9 tool.
+    /// Returns the output with this number in the old numbering: 0–7 box, 8 and 9 tool.
     fn numbered(n: i32) -> Option<DigitalOutput> {
         match u8::try_from(n).ok()? {
             n @ 0..8 => Some(DigitalOutput::Standard(n)),
@@ -95,7 +95,7 @@ impl ProgramHost<'_> {
         accepted.then(done)
     }
 
-    /// Mass and centre of gravity; where there is a force sensor, it is zeroed as well.
+    /// Sets mass and centre of gravity. If there is a force sensor, it is zeroed as well.
     fn payload(&mut self, call: &Call<'_>) -> Option<CallResult> {
         let Plant { io, arm, force, firmware, .. } = &mut *self.plant;
         let mass = || call.arg(0).number().filter(|mass| mass.is_finite() && *mass >= 0.0);
@@ -106,7 +106,7 @@ impl ProgramHost<'_> {
             name => {
                 io.payload = mass()?;
                 let [x, y, z, ..] = arm.tcp;
-                // Where none is given, it is taken to be at the tool centre point.
+                // The default is the tool centre point.
                 io.payload_cog = if *call.arg(1) == Value::None { [x, y, z] } else { vector(1)? };
                 io.payload_inertia = if name == "set_payload" { None } else { joints(call.arg(2)) }.unwrap_or_default();
             }
@@ -118,7 +118,7 @@ impl ProgramHost<'_> {
     }
 }
 
-/// Sets one element where it exists.
+/// Sets one element. Returns `false` if it does not exist.
 fn put(values: &mut [u8; 2], index: u8, value: u8) -> bool {
     values.get_mut(usize::from(index)).map(|slot| *slot = value).is_some()
 }

@@ -1,8 +1,8 @@
-//! The sockets of programs: connections to servers elsewhere (`core/docs/protocol/ur-external-control.md 5.1`).
+//! The sockets of programs: connections to external servers (`core/docs/protocol/ur-external-control.md 5.1`).
 //!
-//! A call that waits for the peer waits in control cycles; other threads go on. Time-outs are held to whole cycles, and one
-//! of zero or less never passes. What fails does so as a value: `False`, 0, an empty text, or a list that begins with 0.
-//! What is not known is in [`SocketOptions`].
+//! A call that waits for the peer waits in control cycles; other threads continue. Timeouts are rounded to whole
+//! cycles, and one of zero or less never expires. A failure is returned as a value: `False`, 0, an empty text, or a
+//! list that begins with 0. [`SocketOptions`] contains the undocumented properties.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -13,13 +13,13 @@ use crate::controller::Conn;
 use crate::dial::{Dials, Phase, SocketOptions};
 use crate::text;
 
-/// `socket_open` gives up after this \[s\].
+/// The timeout of `socket_open` \[s\].
 const OPEN: f64 = 2.0;
-/// `socket_get_var` gives up after this \[s\].
+/// The timeout of `socket_get_var` \[s\].
 const ANSWER: f64 = 2.0;
-/// Values one read may ask for.
+/// The largest number of values of one read.
 const VALUES: i32 = 30;
-/// Bytes of a text that is read.
+/// The largest length of a text that is read \[bytes\].
 const TEXT: usize = 1023;
 
 /// The sockets of the running program by name.
@@ -35,7 +35,7 @@ impl Sockets {
         Self { options, dials: Dials::new(seed), ..Self::default() }
     }
 
-    /// The program is over: its sockets close.
+    /// Closes all sockets, at the end of the program.
     pub(crate) fn close_all(&mut self) {
         for (_, conn) in std::mem::take(&mut self.by_name) {
             self.dials.close(conn);
@@ -48,7 +48,7 @@ impl Sockets {
         }
     }
 
-    /// The connection of this name while somebody is at the other end, or has left something to read.
+    /// Returns the connection of this name. Its peer may have closed it already, with bytes still to read.
     fn find(&self, name: &str) -> Option<Conn> {
         self.by_name.get(name).copied()
     }
@@ -58,18 +58,18 @@ impl Sockets {
     }
 }
 
-/// How far a read has come.
+/// The progress of a read.
 enum Read {
-    /// All of it is there.
+    /// The value is complete.
     Whole(Value),
-    /// More is needed.
+    /// More bytes are needed.
     Partial,
-    /// It can never be a value.
+    /// The bytes can never form a value.
     Wrong,
 }
 
 impl ProgramHost<'_> {
-    /// `socket_…`.
+    /// Executes `socket_…`.
     pub(super) fn socket(&mut self, call: &Call<'_>) -> Option<CallResult> {
         match call.name {
             "socket_open" => self.socket_open(call),
@@ -117,7 +117,7 @@ impl ProgramHost<'_> {
         }
     }
 
-    /// `socket_open(address, port, name)`: a name that is in use is closed first (assumed).
+    /// Executes `socket_open(address, port, name)`. An open socket of that name is closed first (assumed).
     fn socket_open(&mut self, call: &Call<'_>) -> Option<CallResult> {
         let (host, name) = (call.arg(0).text()?, call.arg(2).text()?);
         let port = u16::try_from(call.arg(1).whole()?).ok();
@@ -133,7 +133,7 @@ impl ProgramHost<'_> {
             sockets.by_name.insert(name.to_owned(), conn);
             return Some(CallResult::Again);
         }
-        // Another thread may have closed it meanwhile.
+        // Another thread may have closed it in the meantime.
         let phase = sockets.find(name).map_or(Phase::Over, |conn| sockets.dials.phase(conn));
         match phase {
             Phase::Open => opened(true),
@@ -149,7 +149,8 @@ impl ProgramHost<'_> {
         Some(CallResult::Value(Value::Bool(self.plant.sockets.send(name.text()?, bytes))))
     }
 
-    /// `socket_get_var(name, socket)`: asks the server, which answers with the name and a whole number; 0 where it does not.
+    /// Executes `socket_get_var(name, socket)`: queries the server, which answers with the name and an integer.
+    /// Returns 0 if it does not answer.
     fn socket_get_var(&mut self, call: &Call<'_>) -> Option<CallResult> {
         let name = call.arg(0).text()?;
         if call.repeat == 0 {
@@ -162,7 +163,7 @@ impl ProgramHost<'_> {
         })
     }
 
-    /// Reads by `parse`, which takes what it uses off the front of what has been received.
+    /// Reads by `parse`, which removes the bytes that it uses from the front of the received ones.
     fn read(
         &mut self,
         call: &Call<'_>,
@@ -192,19 +193,19 @@ impl ProgramHost<'_> {
     }
 }
 
-/// Values a read asks for.
+/// Returns the number of values that a read requests.
 fn count(value: &Value) -> Option<usize> {
     usize::try_from(value.whole().filter(|count| (1..=VALUES).contains(count))?).ok()
 }
 
-/// A list that begins with 0, then `filler` once per value that was asked for.
+/// Returns a list that begins with 0, followed by `filler` for each requested value.
 fn failed(count: usize, filler: Value) -> Value {
     let mut list = vec![filler; count + 1];
     list[0] = Value::Int(0);
     Value::List(list)
 }
 
-/// A list that begins with how many values follow.
+/// Returns a list that begins with the number of the following values.
 fn counted(values: Vec<Value>) -> Read {
     let count = i32::try_from(values.len()).unwrap_or(i32::MAX);
     Read::Whole(Value::List(std::iter::once(Value::Int(count)).chain(values).collect()))
@@ -227,7 +228,8 @@ fn byte_list(bytes: &mut VecDeque<u8>, count: usize) -> Read {
     counted(bytes.drain(..count).map(|byte| Value::Int(byte.into())).collect())
 }
 
-/// `(1.0, 2, -3e1)`: what stands before the parenthesis is skipped; what does not fit is taken and fails.
+/// Parses `(1.0, 2, -3e1)`. Bytes before the parenthesis are skipped; a text that does not match is removed and
+/// fails.
 fn ascii_floats(bytes: &mut VecDeque<u8>, count: usize) -> Read {
     let Some(end) = bytes.iter().position(|byte| *byte == b')') else {
         if bytes.len() <= TEXT {
@@ -246,7 +248,7 @@ fn ascii_floats(bytes: &mut VecDeque<u8>, count: usize) -> Read {
     }
 }
 
-/// Up to a line feed, which goes with a carriage return before it; longer ones are cut.
+/// Reads up to a line feed, which is removed with a carriage return before it; longer lines are cut.
 fn line(bytes: &mut VecDeque<u8>) -> Read {
     let end = bytes.iter().position(|byte| *byte == b'\n');
     let Some(end) = end.filter(|end| *end <= TEXT) else {
@@ -258,7 +260,7 @@ fn line(bytes: &mut VecDeque<u8>) -> Read {
     Read::Whole(Value::String(text.into_iter().map(char::from).collect()))
 }
 
-/// As much as a text holds, where there is that much; nothing comes of less.
+/// Returns as many bytes as a text holds, if that many have arrived; otherwise `Partial`.
 fn cut(bytes: &mut VecDeque<u8>) -> Read {
     if bytes.len() < TEXT {
         return Read::Partial;
@@ -266,11 +268,12 @@ fn cut(bytes: &mut VecDeque<u8>) -> Read {
     Read::Whole(Value::String(bytes.drain(..TEXT).map(char::from).collect()))
 }
 
-/// What stands between prefix and suffix; without a suffix, whatever has arrived. What is before the prefix is dropped.
+/// Returns the text between prefix and suffix; without a suffix, all bytes that have arrived. Bytes before the prefix
+/// are dropped.
 fn string(bytes: &mut VecDeque<u8>, prefix: &[u8], suffix: &[u8]) -> Read {
     if !prefix.is_empty() {
         let Some(at) = find(bytes, prefix, 0) else {
-            // What may be the beginning of a prefix stays.
+            // Bytes that may be the beginning of a prefix are kept.
             let keep = bytes.len().min(prefix.len() - 1);
             bytes.drain(..bytes.len() - keep);
             return Read::Partial;
@@ -295,7 +298,8 @@ fn find(bytes: &VecDeque<u8>, part: &[u8], from: usize) -> Option<usize> {
     (from..=bytes.len().checked_sub(part.len())?).find(|at| bytes.iter().skip(*at).take(part.len()).eq(part))
 }
 
-/// Prefix and suffix as bytes; `\n`, `\r`, `\t` and `\\` as what they mean where that is asked for.
+/// Returns a prefix or suffix as bytes. With `escape`, `\n`, `\r`, `\t` and `\\` are replaced by the characters they
+/// represent.
 fn delimiter(text: &str, escape: bool) -> Vec<u8> {
     if !escape {
         return text::bytes(text);

@@ -1,4 +1,5 @@
-//! The functions by which a program speaks to the operator (`core/docs/protocol/ur-external-control.md 5.3`).
+//! The functions with which a program sends messages to the operator
+//! (`core/docs/protocol/ur-external-control.md 5.3`).
 
 use outrigger_interpreter::{Call, CallResult};
 
@@ -6,14 +7,14 @@ use super::Notice;
 use super::host::{ProgramHost, done};
 
 impl ProgramHost<'_> {
-    /// `textmsg(s1, s2)`: a line of the log, one text after the other.
+    /// Executes `textmsg(s1, s2)`: adds a line to the log, both texts joined.
     pub(super) fn textmsg(&mut self, call: &Call<'_>) -> Option<CallResult> {
         self.notices.push(Notice::Text(format!("{}{}", call.arg(0), call.arg(1))));
         Some(done())
     }
 
-    /// `popup(s, title, warning, error, blocking)`. One that blocks suspends the whole program, and this call returns when the
-    /// program goes on.
+    /// Executes `popup(s, title, warning, error, blocking)`. One that blocks suspends the whole program, and this
+    /// call returns when the program continues.
     pub(super) fn popup(&mut self, call: &Call<'_>) -> Option<CallResult> {
         let flag = |index| call.arg(index).truth();
         let (warning, error, blocking) = (flag(2)?, flag(3)?, flag(4)?);

@@ -1,4 +1,4 @@
-//! Messages that are not the state: the burst after connecting, and what 30001 tells as it happens.
+//! Messages other than the state: the burst after connecting, and the event messages of 30001.
 
 use outrigger_wire::primary::{
     ErrorCode, ErrorDetail, Popup, PopupRequest, ProgramStateMessage, RobotMessage, RobotMessagePayload,
@@ -14,7 +14,7 @@ use crate::text;
 
 /// Timestamp of the messages of the burst.
 const NO_TIME: u64 = u64::MAX;
-/// What stands in the version message; nothing depends on the date.
+/// The build date in the version message; it has no effect.
 const BUILD_DATE: &[u8] = b"01-01-2020, 00:00:00";
 /// Source revision in version messages up to 3.2.
 const REVISION: i32 = 16_828;
@@ -23,16 +23,16 @@ const TOLERANCES: [f64; 22] = [
     0.15, 25.0, 0.0, 3.0, 0.2, 0.2, 0.2, 0.2, 0.2, 0.2, 0.05236, 0.05236, 0.05236, 0.05236, 0.05236, 0.05236, 0.0, 0.0,
     0.0, 0.01745, 0.001, 0.01,
 ];
-/// A message type no controller sends.
+/// A message type that no controller sends.
 const UNKNOWN_MESSAGE: u8 = 99;
-/// Bytes around the texts of any message.
+/// The number of bytes around the texts of any message, at most.
 const FRAME: usize = 64;
-/// Titles have one byte of length.
+/// The largest length of a title: it has one byte of length.
 const TITLE: usize = 255;
-/// Names of programs are cut to this.
+/// The length to which names of programs are cut.
 const PROGRAM_NAME: usize = 31;
 
-/// What a client of `port` gets before anything else, message by message.
+/// Returns the messages that a client of `port` receives first.
 pub(crate) fn burst(firmware: Firmware, port: Port) -> Vec<Vec<u8>> {
     let mut messages = vec![];
     let opens = if port.sends_messages() {
@@ -69,13 +69,13 @@ fn version(firmware: Firmware) -> RobotMessagePayload<'static> {
     })
 }
 
-/// A notice as a message of this software; none where it has no such message.
-/// `later` says whether safety modes and error codes have the form of 5.9.
+/// Returns a notice as a message of this software; `None` if the software has no such message. `later` is whether
+/// safety modes and error codes have the form of 5.9.
 pub(crate) fn notice(notice: &Notice, firmware: Firmware, later: bool, timestamp: u64) -> Option<Vec<u8>> {
     let key = |title: &'static [u8], name: &str, timestamp| {
         let text = Text(name.as_bytes().get(..PROGRAM_NAME).unwrap_or(name.as_bytes()));
         let payload = RobotMessagePayload::Key(Titled { code: 0, argument: 0, title: Text(title), text });
-        // What a single line is called is not known: only named programs are announced.
+        // The name of a single line is not known: only named programs are announced.
         let announced = firmware.follows_programs() && !name.is_empty();
         announced.then(|| robot_message(timestamp, MessageSource::RobotInterface, &payload, PROGRAM_NAME + title.len()))
     };
@@ -132,7 +132,7 @@ pub(crate) fn notice(notice: &Notice, firmware: Firmware, later: bool, timestamp
     }
 }
 
-/// A program state message of `size` bytes: one long variable.
+/// Returns a program state message of `size` bytes: one long variable.
 pub(crate) fn oversize(timestamp: u64, size: usize) -> Vec<u8> {
     /// Header, timestamp, subtype and an empty title.
     const AROUND: usize = 15;
@@ -143,12 +143,12 @@ pub(crate) fn oversize(timestamp: u64, size: usize) -> Vec<u8> {
     bytes
 }
 
-/// A message of a type nobody knows.
+/// Returns a message of unknown type.
 pub(crate) fn unknown() -> Vec<u8> {
     raw(UNKNOWN_MESSAGE, b"from a future release")
 }
 
-/// The shortest message that was seen among real-time packets: 9 bytes.
+/// Returns the shortest message that was seen among real-time packets: 9 bytes.
 pub(crate) fn pollution() -> Vec<u8> {
     raw(UNKNOWN_MESSAGE, &[0; 4])
 }
@@ -160,7 +160,7 @@ fn raw(message_type: u8, body: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// `text` is the length of everything in the payload that has no fixed size.
+/// Returns a robot message. `text` is the length of everything in the payload that has no fixed size.
 fn robot_message(timestamp: u64, source: MessageSource, payload: &RobotMessagePayload<'_>, text: usize) -> Vec<u8> {
     let mut bytes = vec![0; text + FRAME];
     let written = RobotMessage::emit(timestamp, source, payload, &mut bytes).unwrap_or(0);

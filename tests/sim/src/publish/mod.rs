@@ -1,4 +1,4 @@
-//! What the controller tells its clients: the state it is in, turned into the bytes of its generation.
+//! The messages of the controller to its clients: its state in the byte format of its generation.
 
 pub(crate) mod message;
 pub(crate) mod realtime;
@@ -14,10 +14,10 @@ use crate::model::ArmModel;
 use crate::robot::{Power, Robot};
 use crate::time::SimTime;
 
-/// Recorded on a real arm \[°C\].
+/// Temperatures recorded on a real arm \[°C\].
 pub(crate) const MOTOR_TEMPERATURES: [f32; 6] = [30.1, 29.0, 28.5, 31.2, 34.3, 35.2];
 
-/// Everything a message may show, at one moment.
+/// The state that a message may contain, at one moment.
 pub(crate) struct Snapshot<'a> {
     pub(crate) now: SimTime,
     /// The controller's own clock \[µs\].
@@ -34,14 +34,15 @@ pub(crate) struct Snapshot<'a> {
     pub(crate) program_paused: bool,
     pub(crate) program_state: ProgramState,
     pub(crate) limiter_rests: bool,
-    /// Whether configuration data has the fields of the newest software.
+    /// Whether configuration data have the fields of the newest software.
     pub(crate) long_configuration: bool,
-    /// Whether periodic states carry kinematics info of 9 B.
+    /// Whether periodic states contain kinematics info of 9 B.
     pub(crate) short_kinematics: bool,
 }
 
 impl Snapshot<'_> {
-    /// The trajectory limiter's share of the speed: its product with the slider's is what the motion gets.
+    /// Returns the trajectory limiter's share of the speed. The motion runs at the product of this and the slider's
+    /// share.
     pub(crate) fn limiter(&self) -> f64 {
         if self.limiter_rests && self.arm.targets.qd == [0.0; 6] {
             return 0.0;
@@ -50,14 +51,14 @@ impl Snapshot<'_> {
         if slider > 0.0 { (self.arm.scaling / slider).min(1.0) * self.arm.restraint } else { 1.0 }
     }
 
-    /// On CB2 hand guiding is a robot mode; later only the control mode tells it.
+    /// Returns the robot mode. On CB2 freedrive is a robot mode; on later generations only the control mode shows it.
     pub(crate) fn robot_mode(&self) -> RobotMode {
         let mode = self.robot.mode(self.now);
         let guided = self.firmware.generation() == Generation::Cb2 && self.arm.compliance.is_freedrive();
         if guided && mode == RobotMode::Running { RobotMode::Freedrive } else { mode }
     }
 
-    /// The controller's clock as messages carry it: ms on CB2, µs later.
+    /// Returns the controller's clock as messages contain it: ms on CB2, µs later.
     pub(crate) fn timestamp(&self) -> u64 {
         match self.firmware.generation() {
             Generation::Cb2 => self.controller_micros / 1000,
@@ -65,7 +66,7 @@ impl Snapshot<'_> {
         }
     }
 
-    /// Mode of the tool, consistent with that of the joints.
+    /// Returns the mode of the tool, consistent with that of the joints.
     pub(crate) fn tool_mode(&self) -> ToolMode {
         match self.robot.power {
             Power::Off => ToolMode::PowerOff,
@@ -75,12 +76,12 @@ impl Snapshot<'_> {
         }
     }
 
-    /// Joint torques \[Nm\] that go with the currents.
+    /// Returns the joint torques that correspond to the currents \[Nm\].
     pub(crate) fn moments(&self) -> [f64; 6] {
         self.arm.torques()
     }
 
-    /// Joint currents \[A\].
+    /// Returns the joint currents \[A\].
     pub(crate) fn currents(&self) -> [f64; 6] {
         self.arm.currents()
     }

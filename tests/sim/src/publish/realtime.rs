@@ -4,14 +4,14 @@ use outrigger_wire::realtime::Repr;
 
 use super::Snapshot;
 
-/// Recorded on a real controller: execution time of its real-time thread \[s\].
+/// The execution time of the real-time thread \[s\], recorded on a real controller.
 const CONTROLLER_TIMER: f64 = 0.0256;
-/// Recorded on a real controller; internal to the vendor.
+/// A value internal to the vendor, recorded on a real controller.
 const TEST_VALUE: f64 = 8.0;
-/// Gravity \[m/s²\]: what the tool's accelerometer feels at rest, against its own z axis or along it.
+/// Gravity \[m/s²\]: the acceleration that the tool's accelerometer measures at rest, against its z axis or along it.
 const GRAVITY: f64 = 9.82;
 
-/// Every field this generation has, the others at zero.
+/// Returns a packet with every field of this generation; the others are zero.
 pub(crate) fn packet(state: &Snapshot<'_>) -> Repr {
     let Snapshot { arm, robot, io, .. } = state;
     let generation = state.firmware.generation();
