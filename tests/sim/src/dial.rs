@@ -27,11 +27,11 @@ pub struct Dial {
 /// Undocumented properties of sockets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SocketOptions {
-    /// Whether the bytes of an incomplete message are discarded at the timeout of a read. By default the next read
+    /// `true` if the bytes of an incomplete message are discarded at the timeout of a read. By default the next read
     /// begins with them. Assumed.
     pub loses_partial_reads: bool,
-    /// Whether a read that fails at once, because the socket is closed, takes a control cycle, as by default, or no
-    /// time. If it takes none, a program that reads in a loop soon exceeds its share of the cycle.
+    /// The duration of a read that fails at once because the socket is closed: one control cycle if `true`, the
+    /// default, else none. If it takes none, a program that reads in a loop soon exceeds its share of the cycle.
     pub failed_reads_wait: bool,
     /// The highest number of sockets of one program at a time; 32 is assumed.
     pub count: usize,
@@ -66,8 +66,8 @@ pub(crate) enum Phase {
 #[derive(Debug)]
 struct Line {
     phase: Phase,
-    /// Whether the peer has closed or reset the connection. The effect is deferred while bytes are in transit or the
-    /// network is stalled.
+    /// `true` if the peer has closed or reset the connection. The effect is deferred while bytes are in transit or
+    /// the network is stalled.
     left: bool,
     received: VecDeque<u8>,
     /// The network to the controller, and from it.

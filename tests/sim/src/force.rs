@@ -27,9 +27,9 @@ pub struct Force {
     history: VecDeque<Vec3>,
     /// The wrench that an RTDE client measures (`external_force_torque`).
     pub external: [f64; 6],
-    /// Whether a program uses the client's value in place of the arm's own.
+    /// `true` if a program uses the client's value in place of the arm's own.
     pub uses_external: bool,
-    /// Whether the software reads the client's torques with the wrong sign (before 3.14.1 and 5.9.1).
+    /// `true` if the software reads the client's torques with the wrong sign (before 3.14.1 and 5.9.1).
     pub wrong_torques: bool,
     /// The raw wrench at the moment at which the sensor was zeroed.
     zero: [f64; 6],

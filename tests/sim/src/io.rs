@@ -55,7 +55,7 @@ pub struct Io {
     pub gravity: [f64; 3],
     /// The 32 flags that programs set and read.
     pub flags: u32,
-    /// Whether the box has the interface for injection moulding machines (Euromap 67).
+    /// `true` if the box has the interface for injection moulding machines (Euromap 67).
     pub euromap67: bool,
     /// Mass on the flange \[kg\].
     pub payload: f64,

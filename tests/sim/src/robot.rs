@@ -51,7 +51,7 @@ pub enum Power {
     SwitchingOn {
         /// The time at which switching on began.
         since: SimTime,
-        /// Whether brake release was requested.
+        /// `true` if brake release was requested.
         release: bool,
     },
     /// Powered, brakes closed.

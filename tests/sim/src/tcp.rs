@@ -286,11 +286,11 @@ struct Client {
     stream: TcpStream,
     unsent: Vec<u8>,
     gone: bool,
-    /// Whether it ended without an orderly close: bytes that were sent to it may stay unread.
+    /// `true` if it ended without an orderly close: bytes that were sent to it may stay unread.
     reset: bool,
-    /// Whether the controller opened this connection.
+    /// `true` if the controller opened this connection, `false` for a client's.
     called: bool,
-    /// Whether the controller accepts no more of its bytes now.
+    /// `true` if the controller accepts no more of its bytes now.
     full: bool,
 }
 

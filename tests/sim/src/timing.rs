@@ -37,7 +37,7 @@ pub struct ServoJ {
     pub lookahead: f64,
     /// `gain` before 3.1, where a call cannot set it.
     pub gain: f64,
-    /// Whether the targets follow a position through a filter. Otherwise they reach it within a control cycle,
+    /// `true` if the targets follow a position through a filter. Otherwise they reach it within a control cycle,
     /// whatever look-ahead and gain a call sets.
     pub filters: bool,
     /// Deceleration \[rad/s²\] during one control cycle when another program replaces one in the middle of `servoj`,

@@ -68,7 +68,7 @@ pub struct Arm {
     pub push: [f64; 6],
     /// The payload of the tool.
     pub payload: Payload,
-    /// Whether compliance is active: `false` while the program is paused or the arm stopped.
+    /// `true` while compliance may act: not while the program is paused or the arm stopped.
     pub yields: bool,
     /// The offset of the joints from the targets that force mode has caused \[rad\].
     offset: [f64; 6],
@@ -81,7 +81,7 @@ pub struct Arm {
     route: Route,
     /// The speed at which the route is followed, 0 … 1: reduced while it is held.
     pace: f64,
-    /// Whether the next move joins the route before its last move has ended.
+    /// `true` if the next move joins the route before its last move has ended.
     blends: bool,
     /// The time for which the velocity targets have been zero \[s\].
     still: f64,

@@ -31,7 +31,7 @@ pub enum Motion {
     },
     /// Follow the arm's [`Route`](super::Route).
     Route {
-        /// Whether the arm is held where it is on its path.
+        /// `true` if the arm is held where it is on its path.
         held: bool,
     },
     /// Follow a speed of the tool \[m/s, rad/s\] in the base.
@@ -56,7 +56,7 @@ pub enum Motion {
         torque: [f64; 6],
         /// Shares of the friction that the controller compensates: viscous, and dry friction against any motion.
         compensation: [[f64; 6]; 2],
-        /// Whether this cycle's torque has not been applied yet.
+        /// `true` until this cycle's torque has been applied.
         fresh: bool,
     },
 }

@@ -41,7 +41,7 @@ pub(crate) struct Context<'a> {
     pub(crate) pendant: &'a mut Pendant,
     pub(crate) options: &'a DashboardOptions,
     pub(crate) playing: Playing,
-    /// Whether the connection was opened in remote control, and remote control is still active.
+    /// `true` if the connection was opened in remote control, and remote control is still active.
     pub(crate) permitted: bool,
 }
 
@@ -144,7 +144,7 @@ pub(crate) fn over(operation: &Operation, outcome: Outcome, context: &Context<'_
 pub(crate) struct Session {
     line: Vec<u8>,
     requests: VecDeque<String>,
-    /// Whether the last request is still unanswered.
+    /// `true` if the last request is still unanswered.
     pub(crate) waits: bool,
 }
 

@@ -37,11 +37,13 @@ pub struct DashboardOptions {
     pub unknown: String,
     /// The name in replies if no program is loaded.
     pub unnamed: String,
-    /// Whether `programState` includes programs that clients have sent; one client's documentation says it does not.
+    /// `true` if `programState` includes programs that clients have sent; one client's documentation says that it
+    /// does not.
     pub shows_scripts: bool,
-    /// Whether the answer of `isProgramSaved` begins in upper case. `None`: before software 3.5 only (assumed).
+    /// The case of the answer of `isProgramSaved`: `Some(true)` begins in upper case, `Some(false)` in lower case,
+    /// `None` in upper case before software 3.5 only (assumed).
     pub capital: Option<bool>,
-    /// Whether `stop` fails if no program runs.
+    /// `true` if `stop` fails if no program runs.
     pub stop_of_nothing_fails: bool,
     /// First CB3 software with `safetystatus`; `None` if no CB3 software has it.
     pub safetystatus: Option<(u8, u8)>,

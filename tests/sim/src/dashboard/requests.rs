@@ -22,7 +22,7 @@ pub(super) struct Request {
     /// First software of e-Series.
     e: Since,
     pub(super) needs_remote: bool,
-    /// Whether an argument may follow the name.
+    /// `true` if an argument may follow the name.
     takes_argument: bool,
     pub(super) reply: fn(&mut Context<'_>, &str) -> Reply,
 }

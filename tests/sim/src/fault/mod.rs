@@ -57,13 +57,13 @@ pub enum FaultKind {
     Split(usize),
     /// This many messages arrive as one segment.
     Coalesce(usize),
-    /// Everything arrives later by this time.
+    /// Data arrive later by this time.
     Delay(Duration),
-    /// Everything arrives later by a random time of at most this.
+    /// Data arrive later by a random time of at most this.
     Jitter(Duration),
-    /// Nothing arrives until the end, then all at once.
+    /// No data arrive until the end, then all at once.
     Stall,
-    /// Everything arrives later by this time, and the queue empties afterwards.
+    /// Data arrive later by this time, and the queue empties afterwards.
     Backlog(Duration),
     /// The controller uses Nagle's algorithm, and clients acknowledge after this time.
     Nagle(Duration),

@@ -32,7 +32,7 @@ pub struct Transmit {
 #[derive(Debug)]
 pub(super) struct Channel {
     rng: Rng,
-    /// Whether a burst of losses is in progress.
+    /// `true` if a burst of losses is in progress.
     bad: bool,
     /// Datagrams in order of arrival; with equal times, in the order in which they were sent.
     under_way: VecDeque<(SimTime, Vec<u8>)>,

@@ -14,13 +14,13 @@ pub enum FaultKind {
     Burst(f64),
     /// This share arrives twice.
     Duplicate(f64),
-    /// Everything arrives later by this time.
+    /// Datagrams arrive later by this time.
     Delay(Duration),
-    /// Everything arrives later by a random time up to this, and datagrams may overtake each other.
+    /// Datagrams arrive later by a random time up to this, and may overtake each other.
     Jitter(Duration),
     /// This share arrives one and a half periods later, behind its successors.
     Reorder(f64),
-    /// Nothing arrives.
+    /// No datagram arrives.
     Silence,
     /// With this share of the datagrams, an additional one of random bytes arrives.
     Garbage(f64),
@@ -70,7 +70,7 @@ struct Row {
     name: &'static str,
     argument: Argument,
     default: &'static str,
-    /// Whether the selectors `/up` and `/down` are accepted.
+    /// `true` if the selectors `/up` and `/down` are accepted.
     directed: bool,
     what: &'static str,
     make: fn(f64) -> FaultKind,

@@ -71,7 +71,7 @@ pub(super) struct Interface {
     wrench: [f64; 6],
     impedance: Impedance,
     flags: Option<CommandFlags>,
-    /// Whether the next command must be at the setpoint.
+    /// `true` while the next command must be at the setpoint.
     unmirrored: bool,
     /// The number of consecutive missing answers.
     missing: u32,

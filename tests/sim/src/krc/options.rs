@@ -163,7 +163,7 @@ pub struct Options {
     pub start_quality: Quality,
     /// Rating of the link. Not known.
     pub rating: Rating,
-    /// Whether an answer that misses its cycle is used as a setpoint in the next. Not known; by default it is not.
+    /// `true` if an answer that misses its cycle is used as a setpoint in the next. Not known; by default it is not.
     pub uses_late_answers: bool,
     /// Number of consecutive missing answers that are bridged. Not known; the default is 3.
     pub max_bridge: u32,
@@ -187,7 +187,7 @@ pub struct Options {
     pub offset_after_stop: OffsetAfterStop,
     /// Operation mode at the start.
     pub operation: OperationMode,
-    /// Whether the enabling switch is held at the start.
+    /// `true` if the enabling switch is held at the start.
     pub enabled: bool,
     /// Joint positions at the start \[rad\].
     pub start: Joints,

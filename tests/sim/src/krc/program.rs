@@ -58,7 +58,7 @@ pub struct ProgramOptions {
     pub scheme: ControlScheme,
     /// Digital inputs of the KRC, which the program copies to BOOL\[1\] … BOOL\[8\].
     pub inputs: u8,
-    /// Whether the program copies received variables to those of the same type and index, unless they have another
+    /// `true` if the program copies received variables to those of the same type and index, unless they have another
     /// meaning: BOOL\[9\] … BOOL\[15\], INT\[3\] … INT\[14\] and REAL\[1\] … REAL\[15\].
     pub echoes: bool,
 }
@@ -113,7 +113,7 @@ pub(super) struct Program {
     pub(super) says: KrlVariables,
     /// The last request as [`Demand`]: only a change is acted on.
     asked: Demand,
-    /// Whether a start was requested and has not been carried out yet.
+    /// `true` while a requested start has not been carried out.
     starting: bool,
     was_commanding: bool,
     /// The opening of the gripper \[m\].

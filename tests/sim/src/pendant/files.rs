@@ -16,9 +16,9 @@ pub struct ProgramFile {
     pub script: String,
     /// The installation that it belongs to; `None` for the one that is loaded.
     pub installation: Option<String>,
-    /// Whether loading it fails.
+    /// `true` if loading it fails.
     pub broken: bool,
-    /// Whether it has unsaved changes.
+    /// `true` if it has unsaved changes.
     pub unsaved: bool,
     /// The file as a client of PolyScope X has sent it. It does not determine what the program does.
     pub text: Option<String>,
@@ -44,9 +44,9 @@ impl ProgramFile {
 pub struct InstallationFile {
     /// Its name below the programs folder, or its whole path.
     pub name: String,
-    /// Whether loading it fails.
+    /// `true` if loading it fails.
     pub broken: bool,
-    /// Whether its safety settings must be confirmed by a person at the pendant.
+    /// `true` if its safety settings must be confirmed by a person at the pendant.
     pub needs_confirmation: bool,
 }
 

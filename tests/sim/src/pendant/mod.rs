@@ -175,7 +175,7 @@ pub struct Pendant {
     pub installation: String,
     /// The popup that is displayed.
     pub popup: Option<String>,
-    /// Whether it displays that a safety function acted.
+    /// `true` if it displays that a safety function acted.
     pub safety_popup: bool,
     /// Lines that clients wrote to the log, the newest last.
     pub log: Vec<String>,

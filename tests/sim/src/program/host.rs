@@ -11,13 +11,13 @@ pub(super) const EPSILON: f64 = 1e-9;
 pub(super) struct ProgramHost<'a> {
     pub(super) plant: &'a mut Plant,
     pub(super) notices: &'a mut Vec<Notice>,
-    /// Whether a motion function was called in this cycle.
+    /// `true` if a motion function was called in this cycle.
     pub(super) moves: bool,
-    /// Whether a popup waits for the operator.
+    /// `true` if a popup waits for the operator.
     pub(super) suspends: bool,
     /// The thread whose socket read succeeded last in this cycle.
     pub(super) reader: Option<ThreadId>,
-    /// Whether the last `speedj` call set its time.
+    /// `true` if the last `speedj` call set its time.
     pub(super) gave_time: &'a mut bool,
 }
 

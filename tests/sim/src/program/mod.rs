@@ -66,7 +66,7 @@ enum Body {
 struct Running {
     name: String,
     body: Body,
-    /// Whether it is the program that is loaded at the pendant.
+    /// `true` for the program that is loaded at the pendant.
     loaded: bool,
     /// The number of consecutive cycles in which it exhausted its budget.
     overruns: u32,
@@ -75,10 +75,10 @@ struct Running {
 /// The running program, as the operator's interface sees it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Playing {
-    /// Whether a primary program exists.
+    /// `true` if a primary program exists.
     pub(crate) exists: bool,
     pub(crate) paused: bool,
-    /// Whether it is the program that is loaded at the pendant, instead of one that a client sent.
+    /// `true` for the program that is loaded at the pendant, `false` for one that a client sent.
     pub(crate) loaded: bool,
 }
 
@@ -102,16 +102,16 @@ pub(crate) struct Programs {
     primary: Option<Running>,
     /// While paused: the motion of the arm before the pause.
     paused: Option<Motion>,
-    /// Whether it is paused for a popup that the operator has not closed.
+    /// `true` if it is paused for a popup that the operator has not closed.
     popup: bool,
-    /// Whether the last `speedj` call set its time.
+    /// `true` if the last `speedj` call set its time.
     gave_time: bool,
     /// The number n if every n-th program that replaces a running one is published as no program.
     flicker: Option<NonZeroU32>,
     replacements: u32,
-    /// Whether a program ran in one of the cycles since [`mark`](Self::mark).
+    /// `true` if a program ran in one of the cycles since [`mark`](Self::mark).
     ran: bool,
-    /// Whether a program ended, or none ran, in one of the cycles since [`mark`](Self::mark).
+    /// `true` if a program ended, or none ran, in one of the cycles since [`mark`](Self::mark).
     gap: bool,
     /// A program state that is published for one cycle only, or until the arm is at standstill.
     passing: Option<ProgramState>,

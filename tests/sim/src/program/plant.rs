@@ -29,13 +29,13 @@ pub(crate) struct Plant {
     pub(crate) servoj: ServoJ,
     /// Deceleration of a move that interpreter mode aborts \[rad/s²\].
     pub(crate) stop_deceleration: f64,
-    /// Whether interpreter mode aborts the move in progress.
+    /// `true` if interpreter mode aborts the move in progress.
     pub(crate) aborts: bool,
     /// The thread that commanded motion last.
     pub(crate) mover: Option<ThreadId>,
     /// The force that counts as a contact of the tool \[N\].
     pub(crate) contact_force: f64,
-    /// Whether a program requested a protective stop in this cycle.
+    /// `true` if a program requested a protective stop in this cycle.
     pub(crate) asks_protective_stop: bool,
     /// The error codes of stops.
     pub(crate) stop_codes: StopCodes,

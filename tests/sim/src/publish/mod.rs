@@ -34,9 +34,9 @@ pub(crate) struct Snapshot<'a> {
     pub(crate) program_paused: bool,
     pub(crate) program_state: ProgramState,
     pub(crate) limiter_rests: bool,
-    /// Whether configuration data have the fields of the newest software.
+    /// `true` if configuration data have the fields of the newest software.
     pub(crate) long_configuration: bool,
-    /// Whether periodic states contain kinematics info of 9 B.
+    /// `true` if periodic states contain kinematics info of 9 B.
     pub(crate) short_kinematics: bool,
 }
 

@@ -16,7 +16,7 @@ pub(crate) struct Request {
     pub(crate) path: String,
     pub(crate) content_type: String,
     pub(crate) body: Vec<u8>,
-    /// Whether the connection is closed after the answer.
+    /// `true` if the connection is closed after the answer.
     pub(crate) closes: bool,
 }
 
@@ -41,10 +41,10 @@ enum Framing {
 #[derive(Debug, Default)]
 pub(crate) struct Session {
     bytes: Vec<u8>,
-    /// Whether the last request is still unanswered.
+    /// `true` if the last request is still unanswered.
     pub(crate) waits: bool,
     told_to_continue: bool,
-    /// Whether no more bytes are accepted.
+    /// `true` once no more bytes are accepted.
     over: bool,
     overflow: bool,
 }

@@ -21,7 +21,7 @@ pub struct RobotApiOptions {
     pub messages: MessageSchema,
     /// `info.version` of the description. `None` depends on the software: 3.0.0 on 10.11, 3.1.4 from 10.12 on.
     pub version: Option<String>,
-    /// Whether power on and brake release are answered when the arm has reached that state; otherwise at once.
+    /// `true` if power on and brake release are answered when the arm has reached that state; otherwise at once.
     pub waits: bool,
 }
 

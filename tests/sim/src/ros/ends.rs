@@ -33,7 +33,7 @@ struct Open {
     qos: Qos,
     /// The newest messages of a latched publisher, up to its depth, the oldest first.
     latched: VecDeque<Vec<u8>>,
-    /// Whether a server for the client's service exists.
+    /// `true` while a server for the client's service exists.
     served: bool,
     /// Unread messages of a subscriber with their size in bytes, the oldest first.
     unread: VecDeque<(usize, Value)>,

@@ -16,7 +16,7 @@ pub(crate) struct Input {
     since: Since,
     /// A value of the variable's type.
     pub(crate) zero: Value,
-    /// Whether it is reserved for a fieldbus by convention.
+    /// `true` if it is reserved for a fieldbus by convention.
     pub(crate) lower: bool,
 }
 

@@ -32,17 +32,17 @@ pub struct RtdeOptions {
     /// the vendor's guide, and from 5.10 as many as a package holds, because the vendor's tests of its client library
     /// send longer lists to newer simulators.
     pub names: Option<usize>,
-    /// Whether variables exist whose first software is not confirmed.
+    /// `true` if variables exist whose first software is not confirmed.
     pub unconfirmed: bool,
-    /// Whether inputs are accepted before data are started.
+    /// `true` if inputs are accepted before data are started.
     pub inputs_before_start: bool,
-    /// Whether the first data package is sent before the reply to the start.
+    /// `true` if the first data package is sent before the reply to the start.
     pub data_before_start_reply: bool,
-    /// Whether a package that violates the protocol ends the connection; otherwise the answer is a text message.
+    /// `true` if a package that violates the protocol ends the connection; otherwise the answer is a text message.
     pub closes_on_violation: bool,
-    /// Whether a fieldbus owns the lower registers.
+    /// `true` if a fieldbus owns the lower registers.
     pub fieldbus: bool,
-    /// Whether output registers show the input registers while no program runs.
+    /// `true` if output registers show the input registers while no program runs.
     pub echo: bool,
     /// The time after the controller's start at which the service is restarted once, with its clock from zero. `None`
     /// for no restart.
@@ -102,7 +102,7 @@ pub struct Watchdog {
     pub action: WatchdogAction,
     /// The time at which the variable was written last, or the watchdog set.
     pub fed: SimTime,
-    /// Whether it has acted since the last write.
+    /// `true` if it has acted since the last write.
     pub expired: bool,
 }
 

@@ -36,9 +36,9 @@ pub(crate) enum Effect {
 /// The deviations of replies while a fault is active.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Deviations {
-    /// Whether the reply to a set-up names a wrong type for the first variable.
+    /// `true` if the reply to a set-up names a wrong type for the first variable.
     pub(crate) wrong_type: bool,
-    /// Whether data packages have a recipe number that no client has received.
+    /// `true` if data packages have a recipe number that no client has received.
     pub(crate) wrong_recipe: bool,
 }
 
@@ -56,7 +56,7 @@ struct Outputs {
     fields: Vec<(&'static Output, u8)>,
     /// The number of cycles from one package to the next.
     every: u64,
-    /// Whether all variables exist.
+    /// `true` if all variables exist.
     valid: bool,
 }
 

@@ -73,7 +73,7 @@ pub enum Measures {
 pub struct Rows {
     /// The readings in the order of their times; all with the same number of values.
     pub rows: Vec<Row>,
-    /// Whether values are in the sensor's own unit instead of SI units.
+    /// `true` if values are in the sensor's own unit instead of SI units.
     pub own_unit: bool,
     /// The time from the first row to its repetition; `None` if the rows are not repeated.
     pub again: Option<Duration>,
@@ -104,7 +104,7 @@ pub enum Sent {
     },
     /// Random bytes.
     Garbage(Vec<u8>),
-    /// Nothing.
+    /// No output.
     Nothing,
 }
 

@@ -65,7 +65,7 @@ enum Takes {
 struct Row {
     name: &'static str,
     takes: Takes,
-    /// Whether it may be limited to one value.
+    /// `true` if it may be limited to one value.
     of_one: bool,
     what: &'static str,
     make: fn([f64; 3]) -> Kind,

@@ -83,7 +83,7 @@ pub struct Route {
     end: [f64; 6],
     /// The distance from the path to the position at which the arm was held \[rad\]; it decays to zero.
     aside: [f64; 6],
-    /// Whether the arm cannot reach the end of the last move, which is not begun.
+    /// `true` if the arm cannot reach the end of the last move, which is then not begun.
     unreachable: bool,
 }
 
