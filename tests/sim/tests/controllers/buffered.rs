@@ -1,16 +1,16 @@
-//! A program as the vendor's article on buffered `servoj` describes one, a minute at 500 Hz while the slider moves.
+//! Buffered `servoj` as in the vendor's article, for a minute at 500 Hz while the slider moves.
 
 use crate::common::{Bench, i32_at, ideal};
 use outrigger_sim::controller::{Action, Conn};
 use outrigger_sim::port::Port;
 
 const PROGRAM: &str = include_str!("programs_of_users/buffered_servoj.script");
-/// Positions sent: a minute of cycles.
+/// The number of sent positions: a minute of cycles.
 const COUNT: i32 = 30_000;
-/// The client holds back beyond this many that wait.
+/// The number of waiting positions above which the client stops sending.
 const MOST: i32 = 900;
 
-/// Position `n` \[rad\]: slow waves that begin and end at rest.
+/// Returns position `n` \[rad\]: slow waves that begin and end at rest.
 fn position(start: [f64; 6], n: i32) -> [f64; 6] {
     let t = f64::from(n) * 0.002;
     let wave = |rate: f64| 0.2 * (1.0 - (std::f64::consts::TAU * rate * t / 60.0).cos());
@@ -52,7 +52,7 @@ fn a_ring_of_a_thousand_positions_is_played_in_order_while_the_slider_moves() {
             bench.controller.act(Action::Slider(sliders[cycles / 2500 % sliders.len()]));
         }
         cycles += 1;
-        // A new position in each cycle, as long as those before arrive and there is room.
+        // One new position in each cycle, while the previous ones arrive and there is room.
         if sent - taken > 4 {
             sent = taken;
         }
@@ -66,7 +66,7 @@ fn a_ring_of_a_thousand_positions_is_played_in_order_while_the_slider_moves() {
             (taken, played) = (i32_at(&payload, 1), i32_at(&payload, 5));
             most = most.max(taken - played);
         }
-        // Where the arm is lies on the way that was sent, a little behind what was played last.
+        // The arm is on the sent path, a little behind the position that was played last.
         let q = bench.controller.truth().q;
         let off = |n: i32| {
             let on = position(start, n.max(0));

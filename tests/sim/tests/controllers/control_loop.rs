@@ -1,4 +1,5 @@
-//! A program that goes where input registers say, and a client that writes them, as in the example of UR's own RTDE client.
+//! A program that moves to the positions in input registers, and a client that writes them, as in the example of UR's
+//! own RTDE client.
 
 use outrigger_sim::controller::Conn;
 use outrigger_sim::port::Port;

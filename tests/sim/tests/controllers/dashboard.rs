@@ -1,5 +1,5 @@
-//! The dashboard server as its clients see it: every request on every software, operations that take time, and the
-//! states of the arm and of programs behind them.
+//! The dashboard server from its clients' point of view: every request on every software, operations that take time,
+//! and the states of the arm and of programs behind them.
 
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ const SOFTWARE: [(u8, u8); 18] = [
     (5, 25),
 ];
 
-/// With files that load, that do not, and that wait for a confirmation.
+/// Returns options with files that load, that do not, and that wait for a confirmation.
 fn options((major, minor): (u8, u8)) -> Options {
     let mut options = ideal(major, minor);
     options.files.programs.push(ProgramFile { broken: true, ..ProgramFile::named("bad.urp") });
@@ -77,7 +77,7 @@ fn every_request_is_answered_as_specified_from_the_software_that_brought_it() {
             let reply = bench.ask(conn, &row.request);
             if since.is_some_and(|since| since <= software) {
                 assert_eq!(reply, row.reply, "{software:?}: {}", row.request);
-                // What was answered at once on old software is still to be done.
+                // An operation that old software answered at once is still to be executed.
                 bench.run(1000);
             } else if !row.request.starts_with("load") {
                 assert_eq!(reply, format!("could not understand: '{}'", row.request), "{software:?}");

@@ -1,4 +1,4 @@
-//! Direct torques and what the arm's model says (`core/docs/protocol/ur-external-control.md 4.3, 5.3`).
+//! Direct torques and the functions of the arm's model (`core/docs/protocol/ur-external-control.md 4.3, 5.3`).
 
 use outrigger_sim::arm::ForceOptions;
 use outrigger_sim::controller::{Conn, Options};

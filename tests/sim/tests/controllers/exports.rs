@@ -1,6 +1,6 @@
 //! Programs in the form in which pendants export them: labels, set-up at the head, folders as comments.
 //!
-//! Each file begins with the software that has its functions and with what the program says at its end.
+//! Each file begins with the software that has its functions and with the text that the program reports at its end.
 
 use std::path::Path;
 use std::{env, fs};
@@ -10,9 +10,9 @@ use outrigger_sim::port::Port;
 
 use crate::common::Bench;
 
-/// Longest that one of them takes \[ms\].
+/// The longest duration of a program \[ms\].
 const LONGEST: u64 = 60_000;
-/// The time between two actions of the operator, who closes popups, and of a part that comes or goes \[ms\].
+/// The time between two actions of the operator, who closes popups, and between changes of a part's presence \[ms\].
 const TURN: u64 = 100;
 
 /// Returns the rest of the line that begins with a word.

@@ -1,4 +1,5 @@
-//! The URCap's side of External Control: a program that comes from a computer when it is started (external control 1.1).
+//! The URCap's side of External Control: a program that is fetched from a computer when it is started (external
+//! control 1.1).
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, TcpListener, TcpStream};
@@ -16,7 +17,7 @@ use crate::common::{Answer, Bench, ideal};
 const AT_ONCE: Answer = Answer::After(Duration::ZERO);
 const PORT: u16 = ExternalControl::PORT;
 
-/// What a driver answers: a definition for the top, and a body.
+/// The answer of a driver: a definition for the top, and a body.
 const TEXT: &str =
     "  # HEADER_BEGIN\ndef say(n):\n  textmsg(\"step \", n)\nend\n# HEADER_END\nsay(1)\nsay(2)\nsleep(100)\n";
 
@@ -24,7 +25,7 @@ fn options(major: u8, minor: u8) -> Options {
     Options { external_control: Some("10.0.0.9".parse().unwrap()), ..ideal(major, minor) }
 }
 
-/// A bench with a computer, a client of the dashboard and one of 30001.
+/// Returns a bench with a computer, a client of the dashboard and one of 30001.
 fn bench(options: Options, answer: Option<Answer>) -> (Bench, Conn, Conn) {
     let mut bench = Bench::new(options);
     if let Some(answer) = answer {
@@ -36,14 +37,14 @@ fn bench(options: Options, answer: Option<Answer>) -> (Bench, Conn, Conn) {
     (bench, desk, primary)
 }
 
-/// Presses play over the dashboard; yields the computer's end of the call.
+/// Presses play over the dashboard. Returns the computer's end of the connection.
 fn called(bench: &mut Bench, desk: Conn) -> Conn {
     bench.send(desk, "play\n");
     bench.run(200);
     bench.accept(PORT).expect("the URCap calls")
 }
 
-/// Texts of the popups a client of 30001 has seen.
+/// Takes the texts of the popups that a client of 30001 has received.
 fn popups(bench: &mut Bench, primary: Conn) -> Vec<String> {
     let messages = bench.messages(primary).into_iter().filter(|message| message[4] == 20 && message[14] == 2);
     messages.map(|message| String::from_utf8_lossy(&message[15..]).into_owned()).collect()

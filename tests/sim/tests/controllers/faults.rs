@@ -1,4 +1,4 @@
-//! Checklist point 9 of the client interfaces: what goes wrong on the wire, and when.
+//! Checklist point 9 of the client interfaces: faults of the connections, and their times.
 
 use crate::common::{Bench, f64_at, i32_at, ideal};
 use outrigger_sim::fault::Fault;

@@ -7,10 +7,10 @@ use outrigger_sim::surface::Surface;
 
 use crate::common::{Bench, ideal};
 
-/// Software of each generation that has force mode with all its functions.
+/// One software of each generation that has force mode with all its functions.
 const SOFTWARE: [(u8, u8); 3] = [(3, 15), (5, 15), (10, 11)];
 
-/// A bench with a level surface this far below the tool \[m\], and a client of 30001.
+/// Returns a bench with a level surface this far below the tool \[m\], and a client of 30001.
 fn above(software: (u8, u8), distance: f64) -> (Bench, Conn) {
     over(ideal(software.0, software.1), distance)
 }
@@ -38,7 +38,7 @@ const DOWN: &str = "force_mode(p[0,0,0,0,0,0], [0,0,1,0,0,0], [0,0,-20,0,0,0], 2
 #[test]
 fn a_surface_is_pressed_with_the_wanted_force_on_every_generation() {
     for software in SOFTWARE {
-        // With the drives' latency and lag: they are what makes a contact bounce.
+        // With the drives' latency and lag, because they make a contact bounce.
         let (mut bench, conn) = over(Options { drive: Drive::default(), ..ideal(software.0, software.1) }, 0.004);
         start(&mut bench, conn, &[DOWN, "sleep(20)"]);
         bench.run(4_000);
@@ -68,7 +68,7 @@ fn in_free_air_a_compliant_axis_moves_no_faster_than_its_limit_and_the_others_st
     assert!((0..2).all(|axis| (after[axis] - before[axis]).abs() < 1e-4), "{before:?} became {after:?}");
 }
 
-/// Motion in free air under 10 N upwards in 0.6 s \[m\], by the damping option \[N·s/m\].
+/// Returns the motion in free air under 10 N upwards in 0.6 s \[m\], by the damping option \[N·s/m\].
 fn yielded_in_free_air(software: (u8, u8), free_damping: f64) -> f64 {
     let options = ideal(software.0, software.1);
     let force = ForceOptions { free_damping, ..options.force };
@@ -201,7 +201,7 @@ fn a_program_that_stops_itself_goes_on_when_the_operator_lets_it() {
     }
 }
 
-/// Force mode in free air after a move has ended, and what a program may do next.
+/// The possible next calls of a program after force mode in free air has followed a move.
 const AFTER_A_MOVE: [&[&str]; 5] = [
     &["end_force_mode()"],
     &["force_mode(p[0,0,0,0,0,0], [0,0,1,0,0,0], [0,0,-10,0,0,0], 2, [2,2,1.5,1,1,1])", "sleep(0.3)"],

@@ -88,7 +88,7 @@ fn a_trajectory_is_impossible_in_freedrive() {
     }
 }
 
-/// Robot mode and what stands behind it, as 30001 tells them: from 3.0 on the control mode
+/// Returns the robot mode and the byte that 30001 sends after it: from 3.0 on the control mode
 /// (`core/docs/protocol/ur-client-interfaces.md 3.2, 3.13`).
 fn modes(bench: &mut Bench, conn: Conn) -> (u8, u8) {
     bench.messages(conn);

@@ -1,4 +1,4 @@
-//! A program as users write it: a part is pressed into its seat with 20 N.
+//! A program in the style of users: it presses a part into its seat with 20 N.
 
 use outrigger_sim::controller::Options;
 use outrigger_sim::port::Port;
@@ -8,7 +8,7 @@ use outrigger_wire::robot::SoftwareVersion;
 use crate::common::Bench;
 
 const PROGRAM: &str = include_str!("programs_of_users/insertion.script");
-/// How far the seat is below the tool \[m\].
+/// The distance of the seat below the tool \[m\].
 const BELOW: f64 = 0.03;
 
 #[test]
@@ -32,7 +32,7 @@ fn a_part_is_pressed_into_seats_of_any_stiffness_with_the_force_that_is_asked_fo
         let registers = bench.controller.registers().1;
         let [least, largest, depth] = [0, 1, 2].map(|n| registers.doubles[n]);
         assert!(least > 17.0 && largest < 23.0, "{stiffness} N/m: {least} to {largest} N");
-        // The spring's way under 20 N comes on top.
+        // The compression of the spring under 20 N is added.
         assert!((depth - BELOW - 20.0 / stiffness).abs() < 1e-3, "{stiffness} N/m: {depth} m");
         let end = bench.controller.truth().tool().position;
         assert!((end[2] - z).abs() < 1e-3 && (end[0] - x).abs() < 1e-3, "{stiffness} N/m: it ended at {end:?}");

@@ -1,9 +1,10 @@
-//! The calls at the head of every exported program: each is known, does what it can, and refuses what is none.
+//! The set-up calls at the head of every exported program: each exists, takes effect if it can, and refuses invalid
+//! arguments.
 
 use crate::common::{Bench, f64_at};
 use outrigger_sim::port::Port;
 
-/// The head of a program by a pendant of 5.x.
+/// The head of a program exported by a pendant of 5.x.
 const HEAD: [&str; 19] = [
     "set_gravity([0.0, 0.0, 9.82])",
     "set_safety_mode_transition_hardness(1)",
@@ -26,7 +27,7 @@ const HEAD: [&str; 19] = [
     "position_deviation_warning(False)",
 ];
 
-/// From 5.0 on.
+/// Calls that exist from 5.0 on.
 const TOOL: [&str; 6] = [
     "set_tool_communication(True, 115200, 0, 1, 1.5, 3.5)",
     "set_tool_output_mode(1)",
@@ -36,7 +37,7 @@ const TOOL: [&str; 6] = [
     "set_baselight_iec()\n set_baselight_off()",
 ];
 
-/// Runs a program; returns its messages and errors.
+/// Runs a program. Returns its messages and errors.
 fn says(bench: &mut Bench, lines: &[&str]) -> Vec<String> {
     let primary = bench.connect(Port::Primary);
     let lines: String = lines.iter().map(|line| format!(" {line}\n")).collect();

@@ -7,7 +7,7 @@ use crate::common::{Bench, ideal};
 
 const PROGRAM: &str = "def main():\n count = 0\n interpreter_mode()\n textmsg(\"left \", count)\nend\n";
 
-/// A program in interpreter mode, a client of 30020 and one of 30001.
+/// Returns a program in interpreter mode, a client of 30020 and one of 30001.
 fn bench(options: Options) -> (Bench, Conn, Conn) {
     let mut bench = Bench::new(options);
     let (lines, primary) = (bench.connect(Port::Interpreter), bench.connect(Port::Primary));
@@ -17,7 +17,7 @@ fn bench(options: Options) -> (Bench, Conn, Conn) {
     (bench, lines, primary)
 }
 
-/// What one line is answered.
+/// Sends one line. Returns its answer.
 fn ask(bench: &mut Bench, lines: Conn, line: &str) -> String {
     bench.send(lines, &format!("{line}\n"));
     bench.run(1);

@@ -1,4 +1,4 @@
-//! The simulated KRC does what the table of the specification says, row by row.
+//! The behaviour of the simulated KRC against the table of the specification, row by row.
 
 use std::time::Duration;
 
@@ -196,14 +196,14 @@ fn motion_of_the_program_is_seen_altered_and_replaced() {
         Options { motion: vec![Move::Ptp { to: there, speed: 0.2 }, Move::Wait(1e6)], ..Options::default() };
     options.program.waits_for = Quality::Ok;
     let mut run = commanding(options.clone());
-    // Nothing added: the remote replaces the motion by standing still.
+    // Without an added offset: the remote replaces the motion by a standstill.
     run.advance_to(SimTime::from_secs(4));
     let truth = run.krc.truth();
     let own = run.remote.measured().cmd_jnt_pos[0];
     assert!((own - 0.5).abs() < 1e-3, "the program went on by itself: {own}");
     assert!(truth.qd[0].abs() < 1e-6 && (truth.q[0] - 0.5).abs() > 0.05, "the arm stood: {truth:?}");
     assert_eq!(run.krc.fallbacks(), []);
-    // Followed, with something added to it: the arm is beside where the program would have it.
+    // With an offset added to the program's motion: the arm is beside the position of the program.
     let mut run = commanding(options);
     run.remote.follows_program = true;
     run.remote.speed[1] = 0.1;
@@ -226,7 +226,7 @@ fn schemes_are_chosen_by_the_handshake_and_a_hand_is_felt() {
     assert!((measured.est_ext_tcp_ft.linear[1] - 20.0).abs() < 0.5, "{:?}", measured.est_ext_tcp_ft);
     let gave_way = f64::from(measured.msr_jnt_pos[0]) - run.krc.truth().setpoint[0];
     assert!(gave_way.abs() > 1e-3, "{gave_way}");
-    // What is estimated agrees with Jacobian and joint torques.
+    // The estimated force is consistent with Jacobian and joint torques.
     let by_hand = measured.jacobian.linear[1][0] * measured.est_ext_tcp_ft.linear[1];
     assert!((by_hand - measured.est_ext_jnt_trq[0]).abs() < 0.2, "{by_hand}");
 }
@@ -266,7 +266,7 @@ fn what_is_assumed_can_be_assumed_otherwise() {
     let mut strict = commanding(Options { max_bridge: 1, ..with_faults(&["silence/up@2s:2ms"]) });
     strict.advance_to(SimTime::from_millis(2_100));
     assert_eq!(strict.krc.fallbacks().last().map(|(_, reason)| *reason), Some(Reason::Communication));
-    // Held instead of extrapolated: what was missed is made up for in one cycle, at twice the speed.
+    // Held instead of extrapolated: one cycle moves the missed distance as well, at twice the speed.
     let mut options = Options { bridging: Bridging::Hold, ..with_faults(&["silence/up@2s:1ms"]) };
     options.arm.lag = Duration::ZERO;
     let mut held = commanding(options);
@@ -274,7 +274,7 @@ fn what_is_assumed_can_be_assumed_otherwise() {
     held.advance_to(SimTime::from_millis(2_100));
     assert_eq!((held.krc.counts().bridged, held.krc.fallbacks()), (1, &[][..]));
     assert!(held.smoothest() > 0.55, "{}", held.smoothest());
-    // A tool that may not be so fast.
+    // A lower speed limit of the tool.
     let mut options = Options::default();
     options.limits.tool_speed = 0.03;
     let mut run = Run::new(options, Remote { strategy: 20, flags: 0x3500, ..Remote::default() });

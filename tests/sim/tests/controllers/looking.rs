@@ -1,4 +1,4 @@
-//! What programs ask of the arm and its geometry (external control 5.3).
+//! The functions with which programs read the arm's state and its geometry (external control 5.3).
 
 use outrigger_sim::arm::Drive;
 use outrigger_sim::controller::Options;
@@ -8,7 +8,7 @@ use outrigger_wire::robot::{RobotModel, SoftwareVersion};
 
 use crate::common::{Bench, ideal};
 
-/// What a program says, and what it ended with.
+/// Runs statements. Returns the texts and the error of the program.
 fn says(options: Options, statements: &str) -> Vec<String> {
     let mut bench = Bench::new(options);
     let primary = bench.connect(Port::Primary);
@@ -33,7 +33,7 @@ fn near(text: &str, expected: &[f64], tolerance: f64) {
 #[test]
 fn forward_and_inverse_kinematics_agree_on_every_arm() {
     for model in RobotModel::ALL {
-        // Each arm with software that it ran.
+        // Each arm with software that supports it.
         let softwares = [(5, 25), (3, 15)].map(|(major, minor)| SoftwareVersion::new(major, minor));
         let software = softwares.into_iter().find(|software| ArmModel::of(*model).runs(*software).is_ok()).unwrap();
         let mut options = Options::new(*model, software);

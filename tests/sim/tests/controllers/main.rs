@@ -1,4 +1,4 @@
-//! The simulated controllers from outside: what an independent client sees.
+//! The simulated controllers from outside, as an independent client sees them.
 
 mod buffered;
 mod common;

@@ -6,7 +6,7 @@ use outrigger_sim::robot::Stop;
 
 use crate::common::{Bench, ideal};
 
-/// An arm in a posture from which it reaches all around.
+/// Returns an arm in a posture from which it can reach positions all around.
 fn bench(options: Options) -> Bench {
     let mut bench = Bench::new(Options { q: [0.2, -1.3, -1.7, -1.5, 1.4, 0.3], ..options });
     bench.run(20);
@@ -19,7 +19,7 @@ struct Sample {
     pose: [f64; 6],
 }
 
-/// Runs statements to the end, at most a minute; the arm in every cycle, and what was said.
+/// Runs statements to the end, at most for a minute. Returns the arm in every cycle, and the texts.
 fn follow(bench: &mut Bench, statements: &str) -> (Vec<Sample>, Vec<String>) {
     let primary = bench.connect(Port::Primary);
     bench.run(20);
@@ -38,12 +38,12 @@ fn follow(bench: &mut Bench, statements: &str) -> (Vec<Sample>, Vec<String>) {
         rested = if arm.targets.qd == [0.0; 6] { rested + 1 } else { 0 };
         samples.push(Sample { q: arm.targets.q, qd: arm.targets.qd, pose: arm.tool_target() });
     }
-    // What was said last is on its way.
+    // The last texts are still in transit.
     bench.cycles(3);
     (samples, bench.told(primary))
 }
 
-/// Cycles in which the arm was asked to move.
+/// Returns the number of cycles in which the arm was commanded to move.
 fn moving(samples: &[Sample]) -> usize {
     samples.iter().filter(|sample| sample.qd != [0.0; 6]).count()
 }
@@ -52,7 +52,7 @@ fn distance(a: &[f64; 6], b: &[f64; 6]) -> f64 {
     (0..3).map(|axis| (a[axis] - b[axis]).powi(2)).sum::<f64>().sqrt()
 }
 
-/// Largest distance of the tool from the line through two positions \[m\].
+/// Returns the largest distance of the tool from the line through two positions \[m\].
 fn off_line(samples: &[Sample], a: &[f64; 6], b: &[f64; 6]) -> f64 {
     let length = distance(a, b);
     let off = |sample: &Sample| {
@@ -331,7 +331,7 @@ fn a_servoj_that_its_joints_are_too_slow_for_is_slowed_down_and_lasts_longer() {
         assert!((0.9..=1.0).contains(&fastest), "{case}");
         let off = bench.controller.truth().q[5] - from - 3.84;
         assert!(off.abs() < 0.01, "{case}: {off} rad off the goal");
-        // 12 steps of 20 ms, in whole cycles, and two seconds, were it not slowed down.
+        // 12 steps of 20 ms, in whole cycles, and two seconds: the duration without slowing down.
         let period = bench.controller.period().as_secs_f64();
         let seconds = samples.len() as f64 * period;
         assert!(seconds > 2.0 + 12.0 * (0.02 / period).ceil() * period + 0.02, "{case}: {seconds} s");

@@ -1,4 +1,4 @@
-//! What an operator sees and does: dashboard, power, stops, local and remote control.
+//! The operator's view and actions: dashboard, power, stops, local and remote control.
 
 use crate::common::{Bench, i32_at, ideal};
 use outrigger_sim::controller::{Action, StartState};

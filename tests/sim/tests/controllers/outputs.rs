@@ -5,12 +5,12 @@ use outrigger_sim::controller::{Action, Conn, Controller};
 use outrigger_sim::io::DigitalOutput;
 use outrigger_sim::port::Port;
 
-/// A secondary program of these lines.
+/// Returns a secondary program of these lines.
 fn sec(lines: &[&str]) -> String {
     format!("sec io():\n{}end\n", lines.iter().map(|line| format!(" {line}\n")).collect::<String>())
 }
 
-/// The newest sub-package of a type on a primary or secondary port.
+/// Returns the newest sub-package of a type on a primary or secondary port.
 fn sub_package(bench: &mut Bench, conn: Conn, kind: u8) -> Vec<u8> {
     bench.run(200);
     let messages = bench.messages(conn);
@@ -22,7 +22,7 @@ fn sub_package(bench: &mut Bench, conn: Conn, kind: u8) -> Vec<u8> {
     rest[..i32_at(rest, 0) as usize].to_vec()
 }
 
-/// Digital outputs, domains and values of the analogue outputs as the masterboard data has them
+/// Returns digital outputs, domains and values of the analogue outputs from the masterboard data
 /// (`core/docs/protocol/ur-client-interfaces.md 3.5`).
 fn masterboard(bench: &mut Bench, conn: Conn) -> (i32, [u8; 2], [f64; 2]) {
     let data = sub_package(bench, conn, 3);
@@ -78,7 +78,7 @@ fn analogue_outputs_are_read_back_with_their_domain() {
         bench.send(conn, &sec(&["set_analog_outputdomain(0,1)", &volts, "set_analog_outputdomain(1,0)", &amperes]));
         let (_, domains, values) = masterboard(&mut bench, conn);
         assert_eq!((domains, values), ([1, 0], [5.0, 0.008]), "{major}.{minor}");
-        // A share that is none changes nothing.
+        // A share out of range has no effect.
         bench.send(conn, &sec(&[&format!("{set}(0,1.5)")]));
         assert_eq!(masterboard(&mut bench, conn).2, [5.0, 0.008]);
     }
@@ -99,7 +99,7 @@ fn rtde_shows_outputs_that_text_has_set_and_the_other_way_round() {
     bench.run(20);
     let (_, data) = bench.packages(rtde).pop().unwrap();
     assert_eq!(u64::from_be_bytes(data[1..9].try_into().unwrap()), 4);
-    // mA on RTDE, A on the masterboard.
+    // mA on RTDE, A in the masterboard data.
     assert!((f64_at(&data, 9) - 12.0).abs() < 1e-9);
     assert_eq!(u32::from_be_bytes(data[17..21].try_into().unwrap()) & 0b100, 0);
     assert_eq!(i32_at(&data, 21), 24);
@@ -172,7 +172,7 @@ fn outputs_do_not_disturb_the_motion_in_progress() {
     assert_eq!(path(true), path(false), "targets, byte by byte");
 }
 
-/// Forces on 30003, on RTDE and of the raw sensor.
+/// Returns the forces on 30003, on RTDE and of the raw sensor.
 fn forces(bench: &mut Bench, realtime: Conn, rtde: Conn) -> [[f64; 6]; 3] {
     bench.run(20);
     let packet = bench.messages(realtime).pop().unwrap();

@@ -1,4 +1,5 @@
-//! Parts carried to a grid, by a program as users write it: where the arm was when the gripper opened and closed.
+//! A program in the style of users that carries parts to a grid. The test checks the arm's position when the gripper
+//! opens and closes.
 
 use outrigger_sim::controller::{Action, Options};
 use outrigger_sim::kinematics::Frame;
@@ -8,10 +9,10 @@ use outrigger_wire::robot::SoftwareVersion;
 use crate::common::Bench;
 
 const PROGRAM: &str = include_str!("programs_of_users/pick_and_place.script");
-/// Tool down; in it, x is −y of the base and y is −x.
+/// A pose with the tool down; its x axis is −y of the base and its y axis is −x.
 const PICK: [f64; 6] = [0.45, -0.3, 0.25, -2.221_441_469, 2.221_441_469, 0.0];
 const CORNER: [f64; 6] = [0.45, 0.25, 0.25, -2.221_441_469, 2.221_441_469, 0.0];
-/// Cycles that the gripper takes.
+/// The duration of a gripper motion in cycles.
 const GRIPPER: u32 = 40;
 
 fn text(pose: [f64; 6]) -> String {
@@ -21,7 +22,7 @@ fn text(pose: [f64; 6]) -> String {
 #[test]
 fn twelve_parts_are_taken_and_put_down_within_a_millimetre() {
     for (major, minor) in [(3, 15), (5, 15), (10, 12)] {
-        // The drives of a real arm: late, slow and not quite right.
+        // The drives of a real arm: late, slow and with a small error.
         let mut bench = Bench::new(Options::for_software(SoftwareVersion::new(major, minor)));
         let primary = bench.connect(Port::Primary);
         bench.run(20);

@@ -9,7 +9,7 @@ const BLOCKS: &str = "def main():\n thread beside():\n  while True:\n   write_ou
                       read_output_integer_register(0) + 1)\n   sync()\n  end\n end\n h = run beside()\n sleep(0.1)\n \
                       popup(\"Place the part\", \"Wait\", blocking=True)\n textmsg(\"placed\")\n sleep(100)\nend\n";
 
-/// A program that waits at its popup, a client of the dashboard and one of 30001.
+/// Returns a program that waits at its popup, a client of the dashboard and one of 30001.
 fn waiting(program: &str) -> (Bench, Conn, Conn) {
     let mut bench = Bench::software(5, 15);
     let (desk, primary) = (bench.connect(Port::Dashboard), bench.connect(Port::Primary));

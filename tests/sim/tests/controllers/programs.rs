@@ -358,7 +358,7 @@ fn a_long_program_starts_late_and_the_old_one_runs_until_then() {
     assert_eq!((bench.qd_target()[0], bench.controller.io().digital_out), (0.0, 1));
 }
 
-/// Where the tool is: position \[m\] and rotation vector \[rad\], from the packet of 30003.
+/// Returns the tool's position \[m\] and rotation vector \[rad\] from the packet of 30003.
 fn tool(bench: &mut Bench, realtime: outrigger_sim::controller::Conn) -> [f64; 6] {
     let packet = bench.messages(realtime).pop().expect("packets flow");
     std::array::from_fn(|at| f64_at(&packet, 444 + 8 * at))
@@ -367,7 +367,7 @@ fn tool(bench: &mut Bench, realtime: outrigger_sim::controller::Conn) -> [f64; 6
 #[test]
 fn movej_goes_to_a_pose_by_inverse_kinematics_and_to_a_list_joint_by_joint() {
     let start = [0.31, -1.42, -1.23, -1.14, 1.55, 0.26];
-    // Lowered by 5 cm from where the arm is, by a program and by a line; and joints that look like a pose.
+    // Lowered by 5 cm from the arm's position, by a program and by a line; and joints that look like a pose.
     for line in [
         "movej(p[{x},{y},{z},{rx},{ry},{rz}],2,1)\n",
         "def go():\n t = get_actual_tcp_pose()\n t[2] = t[2] - 0.05\n movej(t,a=2,v=1)\nend\n",

@@ -1,5 +1,5 @@
-//! Whatever clients, operators and faults do: no panic, bounded memory, whole messages, and an arm that never moves
-//! when it may not.
+//! Invariants under arbitrary clients, operators and faults: no panic, bounded memory, complete messages, and an arm
+//! that never moves when it may not.
 
 use std::time::Duration;
 
@@ -45,7 +45,7 @@ fn text() -> impl Strategy<Value = String> {
     ]
 }
 
-/// A request of the Robot API, mostly one that means something.
+/// Returns a request of the Robot API, mostly a valid one.
 fn http() -> impl Strategy<Value = String> {
     let method = prop::sample::select(vec!["GET", "PUT", "POST", "BREW"]);
     let path = prop::sample::select(vec![
@@ -110,7 +110,7 @@ fn action() -> impl Strategy<Value = Action> {
     ]
 }
 
-/// A package of 30004, mostly one that means something.
+/// Returns a package of 30004, mostly a valid one.
 fn package() -> impl Strategy<Value = Vec<u8>> {
     let names = prop::sample::select(vec![
         "timestamp,actual_q",
@@ -174,11 +174,11 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What holds after every stretch of time.
+/// Checks the invariants after every time step.
 fn check(bench: &Bench) {
     let (arm, robot) = (bench.controller.truth(), bench.controller.robot());
     let limits = arm.speed_limits();
-    // A stop at a limit needs its way.
+    // A stop at a limit needs its stopping distance.
     assert!(arm.q.iter().all(|q| q.abs() < POSITION_LIMIT + 0.6), "{:?}", arm.q);
     assert!(arm.qd.iter().all(|qd| qd.is_finite()), "{:?}", arm.qd);
     let mut targets = arm.targets.qd.iter().zip(limits);
@@ -232,7 +232,7 @@ proptest! {
                 }
             }
         }
-        // A stop brings the arm to rest, whatever was going on.
+        // A stop brings the arm to rest in any situation.
         bench.controller.act(Action::SecondCommander(None));
         bench.controller.act(Action::ProtectiveStop);
         bench.controller.act(Action::EmergencyStop);

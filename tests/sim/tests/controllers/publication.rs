@@ -1,4 +1,4 @@
-//! Checklist points 1 to 5 of the client interfaces: what flows after connecting, sizes, orders, times, coupling.
+//! Checklist points 1 to 5 of the client interfaces: data after connecting, sizes, orders, times, coupling.
 
 use crate::common::{Bench, f64_at, i32_at, ideal, u64_at};
 use outrigger_sim::controller::{Action, Options};
@@ -7,7 +7,7 @@ use outrigger_sim::port::Port;
 use outrigger_sim::time::SimTime;
 use outrigger_wire::robot::{RobotModel, SoftwareVersion};
 
-/// One version of each row of the specification's tables.
+/// One software version for each row of the specification's tables.
 const VERSIONS: [(u8, u8); 17] = [
     (1, 5),
     (1, 6),
@@ -28,7 +28,7 @@ const VERSIONS: [(u8, u8); 17] = [
     (5, 25),
 ];
 
-/// Type and bytes of every sub-package of a state message.
+/// Returns type and bytes of every sub-package of a state message.
 fn sub_packages(message: &[u8]) -> Vec<(u8, &[u8])> {
     assert_eq!(message[4], 16);
     let mut rest = &message[5..];
@@ -53,7 +53,7 @@ fn states(bench: &mut Bench, conn: outrigger_sim::controller::Conn) -> Vec<Vec<u
 fn data_flows_to_several_clients_of_every_port_without_being_asked_for() {
     for (major, minor) in VERSIONS {
         let mut bench = Bench::software(major, minor);
-        // RTDE and interpreter mode wait to be asked.
+        // RTDE and interpreter mode send nothing before a request.
         let speaks = |port: &Port| !matches!(port, Port::Rtde | Port::Interpreter) && bench.controller.has_port(*port);
         let ports = Port::ALL.into_iter().filter(speaks).collect::<Vec<_>>();
         let clients: Vec<_> = [&ports[..], &ports[..]].concat().iter().map(|port| bench.connect(*port)).collect();
@@ -128,7 +128,7 @@ fn the_first_state_carries_kinematics_and_configuration_and_the_others_follow_at
 
 #[test]
 fn state_messages_have_the_sizes_that_were_observed() {
-    // Periodic and first message; 0 where no size is known.
+    // Periodic and first message; 0 if the size is not known.
     let cases = [
         ((1, 5), 465, 0),
         ((1, 7), 510, 0),
@@ -285,7 +285,8 @@ fn both_clocks_are_one_in_milliseconds_on_cb2_and_microseconds_later() {
     }
 }
 
-/// Homogeneous transform by the convention of Denavit and Hartenberg: not the simulator's way.
+/// Returns the homogeneous transform by the convention of Denavit and Hartenberg, a method that the simulator does
+/// not use.
 fn forward(a: &[f64], d: &[f64], alpha: &[f64], q: &[f64]) -> [[f64; 4]; 4] {
     let mut pose = [[0.0; 4]; 4];
     (0..4).for_each(|i| pose[i][i] = 1.0);

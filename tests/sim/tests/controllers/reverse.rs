@@ -1,5 +1,5 @@
-//! A program with the connections, messages and modes of External Control, and the computer it calls
-//! (core/docs/protocol/ur-external-control.md 1.3 to 1.7): what each mode does to the arm.
+//! A program with the connections, messages and modes of External Control, and the computer it connects to
+//! (core/docs/protocol/ur-external-control.md 1.3 to 1.7): the effect of each mode on the arm.
 
 use outrigger_sim::controller::Action;
 use outrigger_sim::port::Port;
@@ -16,7 +16,7 @@ fn computer(major: u8, minor: u8) -> Computer {
     for (name, port) in [("REVERSE_PORT", 50_001), ("TRAJECTORY_PORT", 50_003), ("COMMAND_PORT", 50_004)] {
         program = program.replace(name, &port.to_string());
     }
-    // As a driver without a URCap sends it: each line behind a tab.
+    // In the form in which a driver without a URCap sends it: each line after a tab.
     let lines: String = program.lines().map(|line| format!("\t{line}\n")).collect();
     Computer::new(major, minor, &format!("def external_control():\n{lines}end\n"))
 }
@@ -32,13 +32,13 @@ fn streamed_positions_are_followed_and_a_gap_is_bridged_at_constant_speed() {
     let mut worst = 0.0_f64;
     for n in 0..1000_u32 {
         let t = f64::from(n) * 0.002;
-        // Ten cycles of every hundred bring nothing.
+        // No message is sent in ten cycles of every hundred.
         if n % 100 < 90 {
             computer.say_scaled(100, wave(start, t), SERVOJ);
         }
         computer.bench.next_cycle();
         if n > 100 {
-            // `servoj` is some 30 ms late by its look-ahead.
+            // `servoj` is about 30 ms late by its look-ahead.
             let off = |late: u32| {
                 let then = wave(start, t - f64::from(late) * 0.002);
                 computer.q().iter().zip(then).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
@@ -172,7 +172,7 @@ fn a_streamed_spline_passes_its_points() {
         }
         computer.forward(3, count);
         computer.bench.run(1100);
-        // About the middle of it: everything was passed in time.
+        // The middle of it was reached in time.
         near(computer.q(), at(10).0, 0.02);
         computer.bench.run(1500);
         assert_eq!(computer.result(), Some(SUCCESS), "kind {kind}");

@@ -1,5 +1,6 @@
-//! Outrigger's program with a ring of positions (urscript/programs/buffered.script), and a computer that gives it orders as
-//! core/docs/protocol/outrigger-programs.md 2 to 4 has them: what is in the ring delays no stop, and its own limits have names.
+//! Outrigger's program with a ring of positions (urscript/programs/buffered.script), and a computer that sends it
+//! commands by core/docs/protocol/outrigger-programs.md 2 to 4: positions in the ring delay no stop, and violations
+//! of its limits have names.
 
 use std::net::Ipv4Addr;
 use std::time::Duration;
@@ -12,7 +13,7 @@ use outrigger_urscript::{ScriptText, ScriptValue, Version};
 use crate::common::{Answer, Bench, ideal};
 
 const PORT: u16 = 50_001;
-/// One cycle, and the deceleration of a stop.
+/// One cycle \[s\], and the deceleration of a stop \[rad/s²\].
 const STEP: f64 = 0.002;
 const STOP: f64 = 10.0;
 
@@ -25,13 +26,13 @@ const ORDER: u32 = 3;
 const DIVERGENCE: u32 = 6;
 const STALE: u32 = 8;
 
-/// A program that has connected, and what it has reported.
+/// A connected program with its last report.
 struct Program {
     bench: Bench,
     conn: Conn,
     start: [f64; 6],
     counter: u16,
-    /// Points that wait, and the ending.
+    /// The number of waiting points, and the reported ending.
     waiting: u32,
     ending: u32,
 }
@@ -86,7 +87,7 @@ impl Program {
         Self { bench, conn, start, counter: 0, waiting: 0, ending: 0 }
     }
 
-    /// One order and one cycle; the base joint is to be so far from where it began.
+    /// Sends one command and runs one cycle; the base joint is to be at `way` from its start.
     fn order(&mut self, what: u16, way: f64) {
         let mut q = self.start;
         q[0] += way;
@@ -110,7 +111,7 @@ impl Program {
     }
 }
 
-/// A ramp from rest at 0.5 rad/s.
+/// Returns a ramp from rest to 0.5 rad/s.
 fn ramp(n: u32) -> f64 {
     let (t, speed, a) = (f64::from(n) * STEP, 0.5, 2.0);
     if t < speed / a { 0.5 * a * t * t } else { speed * t - 0.5 * speed * speed / a }
@@ -123,14 +124,14 @@ fn a_ring_of_a_thousand_positions_is_followed_and_delays_no_stop() {
         program.order(VALUES, ramp(n));
     }
     assert!((595..=605).contains(&program.waiting), "{} wait", program.waiting);
-    // The arm is as late as the ring is long.
+    // The delay of the arm is the length of the ring.
     let late = ramp(999) - program.way();
     assert!((late - 0.5 * 600.0 * STEP).abs() < 0.05, "late by {late} rad");
     let before = program.way();
     program.order(END, 0.0);
     program.bench.run(400);
     let travel = program.way() - before;
-    // A few cycles, and the way to rest.
+    // A few cycles, and the stopping distance.
     assert!(travel < 0.5 * 8.0 * STEP + 0.5 * 0.5 / (2.0 * STOP) + 0.02, "{travel} rad after the end");
     assert!(program.bench.qd_target().iter().all(|speed| *speed == 0.0));
     program.read();
@@ -168,7 +169,7 @@ fn a_position_that_waits_too_long_ends_the_program_by_that_name() {
         let mut program = Program::new(32, 20, 0.3, 100);
         program.bench.controller.act(Action::Slider(slider));
         for n in 0..500 {
-            // As the computer does: no more than are to wait.
+            // The computer sends only as many as may wait.
             let what = if program.waiting > 20 { KEEP } else { VALUES };
             program.order(what, if slider < 1.0 { 0.1 * ramp(n) } else { ramp(n) });
             if program.ending != 0 {

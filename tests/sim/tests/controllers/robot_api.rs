@@ -1,5 +1,5 @@
-//! The Robot API of PolyScope X as its clients see it: every path of both generations, bytes in any pieces, what is no
-//! request, and the states of the arm and of programs behind it.
+//! The Robot API of PolyScope X from its clients' point of view: every path of both generations, bytes in any pieces,
+//! invalid requests, and the states of the arm and of programs behind it.
 
 use crate::common::{Bench, ideal};
 use outrigger_sim::controller::{Action, Conn, Options};
@@ -17,7 +17,7 @@ fn request(method: &str, path: &str, body: &str) -> String {
     )
 }
 
-/// Takes the answers out of what a client has received: status, head and body of each.
+/// Takes the answers from the bytes that a client has received: status, head and body of each.
 fn answers(bytes: &[u8]) -> Vec<(u16, String, String)> {
     let text = String::from_utf8(bytes.to_vec()).unwrap();
     let mut rest = text.as_str();
@@ -33,7 +33,7 @@ fn answers(bytes: &[u8]) -> Vec<(u16, String, String)> {
     answers
 }
 
-/// Asks, and lives until the answer is there, at most 20 s.
+/// Sends a request and waits for the answer, at most 20 s.
 fn ask(bench: &mut Bench, conn: Conn, method: &str, path: &str, body: &str) -> (u16, String) {
     bench.send(conn, &request(method, path, body));
     for _ in 0..2000 {
@@ -111,7 +111,7 @@ fn in_local_control_questions_are_answered_and_orders_are_not() {
         assert_eq!(status == 403, row.remote, "{} {}: {status} {answer}", row.method, row.path);
     }
     assert_eq!(ask(&mut bench, conn, "GET", "/system/v1/controlmode", "").1, r#"{"mode":"LOCAL"}"#);
-    // It needs no new connection, other than the dashboard: a request is a request.
+    // No new connection is needed, other than with the dashboard: each request is checked for itself.
     bench.controller.act(Action::SwitchToRemote);
     assert_eq!(ask(&mut bench, conn, "PUT", "/robotstate/v1/state", r#"{"action":"POWER_OFF"}"#).0, 200);
 }
@@ -178,7 +178,7 @@ fn a_protective_stop_is_unlocked_after_five_seconds_and_the_program_waits_for_re
     assert_eq!(bench.qd_target()[0], 0.2);
 }
 
-/// A form as `curl -F file=@…` sends it.
+/// Returns a form as `curl -F file=@…` sends it.
 fn form(file_name: &str, text: &str) -> String {
     format!(
         "--xyz\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{file_name}\"\r\n\

@@ -1,4 +1,4 @@
-//! Scripts of a PolyScope X that speak ROS 2, in virtual time: what a driver of the bus sees and hands in.
+//! PolyScope X scripts that use ROS 2, in virtual time: the driver's view of their outputs, and its inputs.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use outrigger_sim::ros::{End, RosOptions, RosOutput};
 
 use crate::common::{Bench, ideal};
 
-/// A controller with a client that sends programs and hears what they say.
+/// A controller with a client that sends programs and receives their texts.
 struct Cell {
     bench: Bench,
     primary: Conn,
@@ -30,7 +30,7 @@ impl Cell {
         Self { bench, primary }
     }
 
-    /// Sends a program of these statements, and lives until the cycle in which it begins.
+    /// Sends a program of these statements, and runs until the cycle in which it begins.
     fn play(&mut self, statements: &str) {
         let primary = self.primary;
         self.bench.send(primary, &format!("def main():\n{statements}\nend\n"));
@@ -45,12 +45,12 @@ impl Cell {
         panic!("it never began: {said:?}\n{text}");
     }
 
-    /// What programs have said since the last look.
+    /// Takes the texts of programs since the last call.
     fn said(&mut self) -> Vec<String> {
         self.bench.told(self.primary)
     }
 
-    /// What scripts have done since the last look.
+    /// Takes the outputs of scripts since the last call.
     fn outputs(&mut self) -> Vec<RosOutput> {
         std::iter::from_fn(|| self.bench.controller.poll_ros()).collect()
     }
@@ -59,7 +59,7 @@ impl Cell {
         self.bench.controller.program().0
     }
 
-    /// Opens a subscriber by these statements, which call it `s`, and lets them run on; the end it has.
+    /// Opens a subscriber by these statements, which assign it to `s`, and lets them continue. Returns its endpoint.
     fn listening(&mut self, opening: &str, then: &str) -> End {
         self.play(&format!(" {opening}\n{then}"));
         let first = self.outputs().into_iter().next();
@@ -67,7 +67,7 @@ impl Cell {
         end
     }
 
-    /// The error that a program of these statements ends with.
+    /// Returns the error with which a program of these statements ends.
     fn error(&mut self, statements: &str) -> String {
         let primary = self.primary;
         self.bench.send(primary, &format!("def main():\n{statements}\nend\n"));
@@ -257,7 +257,7 @@ fn a_call_without_an_answer_waits_or_gives_up_as_the_option_says() {
     assert_eq!((cell.said(), cell.runs()), (vec!["call: /on has not answered within 2 s".to_owned()], false));
 }
 
-/// Two nodes of a cell in one program: one end publishes, the other hears it.
+/// Checks two endpoints in one program: one publishes, the other receives.
 #[test]
 fn a_program_hears_its_own_topics_where_type_and_quality_of_service_fit() {
     let mut cell = Cell::new();
@@ -329,7 +329,7 @@ fn any_value_is_a_text_by_a_function_and_by_a_method() {
     cell.bench.run(200);
     let whole = "{header: {stamp: {sec: 1, nanosec: 2}, frame_id: b}, data: 7}";
     assert_eq!((cell.said(), cell.runs()), (["7", whole, "6"].map(String::from).to_vec(), false));
-    // Software of before knows neither.
+    // Older software has neither function.
     let mut bench = Bench::new(ideal(10, 6));
     let primary = bench.connect(Port::Primary);
     bench.run(20);
@@ -360,7 +360,7 @@ fn what_is_closed_is_of_no_use_any_more() {
     ] {
         assert_eq!(cell.error(&statements), error, "{statements}");
     }
-    // What a program leaves open is closed with it, and of no use to the next.
+    // Endpoints that a program leaves open are closed with it, and the next program cannot use them.
     cell.play(" global p = ros_publisher_factory(\"/a\", \"std_msgs/Bool\")");
     let Some(RosOutput::Publishes { end, .. }) = cell.outputs().pop() else { panic!("nothing was opened") };
     cell.bench.run(20);
@@ -410,7 +410,7 @@ fn what_does_not_fit_ends_the_program_with_what_and_why() {
     }
 }
 
-/// The example in `port-linux/docs/ros2.md`.
+/// Runs the example in `port-linux/docs/ros2.md`.
 #[test]
 fn the_program_of_the_page_runs() {
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../port-linux/docs/ros2.md");

@@ -1,4 +1,5 @@
-//! Port 30004: the conversation, who owns an input, what inputs do, what a slow reader and a bad client get.
+//! Port 30004: the protocol, owners of inputs, effects of inputs, and the treatment of slow readers and faulty
+//! clients.
 
 use crate::common::{Bench, f64_at, i32_at, ideal};
 use outrigger_sim::controller::{Action, Conn};
@@ -14,14 +15,14 @@ fn with(change: impl FnOnce(&mut RtdeOptions)) -> Bench {
     Bench::new(options)
 }
 
-/// Sets up inputs and says what is answered: number and words.
+/// Sets up inputs. Returns the recipe number and the type words of the answer.
 fn inputs(bench: &mut Bench, conn: Conn, names: &str) -> (u8, String) {
     bench.package(conn, b'I', names.as_bytes());
     let answer = bench.answer(conn, b'I');
     (answer[0], String::from_utf8(answer[1..].to_vec()).unwrap())
 }
 
-/// Payloads of the data that came.
+/// Returns the payloads of the received data.
 fn data(bench: &mut Bench, conn: Conn) -> Vec<Vec<u8>> {
     bench.packages(conn).into_iter().filter(|(letter, _)| *letter == b'U').map(|(_, payload)| payload).collect()
 }
@@ -251,7 +252,7 @@ fn a_program_reads_what_clients_write_and_clients_read_what_it_writes() {
     assert!((2..=6).contains(&i32_at(&last, 13)), "the line that is executed: {}", i32_at(&last, 13));
 }
 
-/// A program that moves, with a watchdog of 10 Hz on a register.
+/// Returns a program that moves, with a watchdog of 10 Hz on a register.
 fn watched(action: &str) -> (Bench, Conn) {
     let mut bench = Bench::software(5, 15);
     let conn = bench.connect(Port::Rtde);

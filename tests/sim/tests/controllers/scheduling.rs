@@ -9,8 +9,8 @@ use crate::common::{Answer, Bench, ideal};
 
 const SERVER: u16 = 50_001;
 
-/// As drivers write it: one thread reads set-points from a socket, one servos to the newest, one counts; each in critical
-/// sections around what takes time.
+/// A program in the style of drivers: one thread reads setpoints from a socket, one servos to the newest, one counts;
+/// each with critical sections around the calls that take time.
 const SHARING: &str = r#"def sharing():
   global new = False
   global q = get_actual_joint_positions()
@@ -101,7 +101,7 @@ fn a_thread_that_never_waits_lets_the_others_run_until_the_program_is_too_much_b
     assert_eq!(bench.controller.program(), (false, false));
 }
 
-/// A program that reads numbers from a peer that sends without a pause, beside whatever else it starts.
+/// Returns a program that reads numbers from a peer that sends without a pause, in addition to other threads.
 fn flooded(beside: &str) -> (Bench, Conn) {
     let mut bench = Bench::software(5, 15);
     bench.serve(SERVER, Answer::After(Duration::from_millis(2)));

@@ -1,4 +1,4 @@
-//! Services that are switched off, restarts, and PolyScope X: which ports there are, and when.
+//! Services that are switched off, restarts, and PolyScope X: the ports of each, and their times.
 
 use crate::common::{Bench, f64_at, ideal};
 use outrigger_sim::controller::{Action, Controller, Options};
@@ -7,7 +7,7 @@ use outrigger_sim::port::Port;
 use outrigger_sim::service::Service;
 use outrigger_wire::robot::{RobotModel, SoftwareVersion};
 
-/// The ports that accept a client.
+/// Returns the ports that accept a client.
 fn open(controller: &Controller) -> Vec<u16> {
     Port::ALL.into_iter().filter(|port| controller.listens(*port)).map(Port::number).collect()
 }

@@ -1,4 +1,4 @@
-//! A program as users write it: a socket client that survives the restart of its server.
+//! A program in the style of users: a socket client that survives the restart of its server.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ fn bench() -> (Bench, Conn) {
     (bench, primary)
 }
 
-/// The server's next connection, and the greeting on it.
+/// Returns the server's next connection, after the greeting on it.
 fn greeted(bench: &mut Bench, greeting: &str) -> Conn {
     for _ in 0..40 {
         bench.run(100);
@@ -31,7 +31,7 @@ fn greeted(bench: &mut Bench, greeting: &str) -> Conn {
     panic!("the program does not call")
 }
 
-/// Sends one goal and waits for the report; the arm is there then.
+/// Sends one goal and waits for the report, after which the arm is at the goal.
 fn goes(bench: &mut Bench, server: Conn, base: f64, report: &str) {
     let mut goal = bench.controller.truth().q;
     goal[0] = base;
@@ -54,7 +54,7 @@ fn a_socket_client_survives_a_server_that_is_late_closes_refuses_is_silent_and_t
     let (mut bench, primary) = bench();
     bench.run(3000);
     assert!(bench.accept(PORT).is_none());
-    // It was there before its server.
+    // The program was started before its server.
     bench.serve(PORT, AT_ONCE);
     let server = greeted(&mut bench, "hello 0");
     goes(&mut bench, server, 0.3, "done 1");
@@ -70,7 +70,7 @@ fn a_socket_client_survives_a_server_that_is_late_closes_refuses_is_silent_and_t
     bench.serve(PORT, AT_ONCE);
     let server = greeted(&mut bench, "hello 3");
     goes(&mut bench, server, 0.4, "done 4");
-    // Silence for longer than the time-out is a lost server, too; so is rubbish.
+    // Silence for longer than the timeout counts as a lost server, and so do invalid bytes.
     for rubbish in ["", "(1, 2, three)", "\u{0}\u{1}", "(1,2,3,4,5)"] {
         bench.serve(PORT, AT_ONCE);
         bench.run(10);

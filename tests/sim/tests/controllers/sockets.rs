@@ -11,7 +11,7 @@ use crate::common::{Answer, Bench, ideal};
 const SERVER: u16 = 50_000;
 const AT_ONCE: Answer = Answer::After(Duration::ZERO);
 
-/// A bench whose server answers, and a client of 30001.
+/// Returns a bench whose server answers, and a client of 30001.
 fn bench() -> (Bench, Conn) {
     let mut bench = Bench::software(5, 15);
     bench.serve(SERVER, AT_ONCE);
@@ -19,7 +19,7 @@ fn bench() -> (Bench, Conn) {
     (bench, primary)
 }
 
-/// Runs statements after the socket is open; yields the server's end.
+/// Runs statements after the socket is open. Returns the server's end.
 fn opened(bench: &mut Bench, primary: Conn, statements: &str) -> Conn {
     let program = format!("def main():\n socket_open(\"10.0.0.9\", {SERVER})\n{statements}\nend\n");
     bench.send(primary, &program);
@@ -27,7 +27,8 @@ fn opened(bench: &mut Bench, primary: Conn, statements: &str) -> Conn {
     bench.accept(SERVER).expect("the program calls")
 }
 
-/// What a read of a program yields for these bytes, which the server sends in pieces of this size, one each millisecond.
+/// Returns the result of a program's read for these bytes, which the server sends in pieces of this size, one each
+/// millisecond.
 fn reads(call: &str, bytes: &[u8], piece: usize) -> Vec<String> {
     let (mut bench, primary) = bench();
     let server = opened(&mut bench, primary, &format!(" textmsg({call})\n sleep(10)"));
@@ -192,7 +193,7 @@ fn a_peer_that_never_stops_sending_fills_its_window_and_a_peer_that_never_reads_
         " text = \"0123456789012345678901234567890123456789012345678901234567890123\"\n while socket_send_string(text):\n \
          end\n textmsg(\"full\")\n sleep(100)",
     );
-    // The bench reads; a server that does not leaves 64 kB.
+    // The bench reads; a server that does not read leaves 64 kB.
     let mut sent = 0;
     loop {
         let taken = bench.controller.write(server, &[0; 4096]);

@@ -11,9 +11,9 @@ use crate::common::{Bench, ideal};
 /// A report of a stop.
 #[derive(Clone, Debug, PartialEq)]
 enum Report {
-    /// Code, argument and level; no level where the form has none.
+    /// Code, argument and level; no level if the form has none.
     Code(i32, i32, Option<i32>),
-    /// A safety mode, where the form names it.
+    /// A safety mode; `None` if the form does not name it.
     Mode(Option<SafetyMode>),
 }
 
@@ -27,7 +27,7 @@ enum Event {
     Key(String),
 }
 
-/// The events that `conn` has received, as a client of this software reads them. A form that is not known is an error.
+/// Returns the events that `conn` has received, as a client of this software reads them. Panics at an unknown form.
 fn events(bench: &mut Bench, conn: Conn, software: SoftwareVersion) -> Vec<Event> {
     let messages = bench.messages(conn);
     let read = messages.iter().filter_map(|bytes| {
@@ -62,7 +62,7 @@ fn events(bench: &mut Bench, conn: Conn, software: SoftwareVersion) -> Vec<Event
     read.collect()
 }
 
-/// The reports among them.
+/// Returns the reports among the events.
 fn reports(bench: &mut Bench, conn: Conn, software: SoftwareVersion) -> Vec<Report> {
     let reports = events(bench, conn, software).into_iter().filter_map(|event| match event {
         Event::Report(report) => Some(report),
@@ -79,7 +79,7 @@ fn bench(options: Options) -> (Bench, Conn) {
     (bench, conn)
 }
 
-/// A software of each form of the messages, but for 3.3 to 3.13, whose form is not known.
+/// One software for each form of the messages, except 3.3 to 3.13, whose form is not known.
 const SOFTWARE: [(u8, u8); 8] = [(1, 8), (3, 0), (3, 2), (3, 14), (3, 15), (5, 0), (5, 15), (10, 11)];
 
 #[test]
@@ -118,7 +118,8 @@ fn a_program_that_stops_itself_is_reported_once_as_c209() {
     }
 }
 
-/// UR's client library waits for the code of a stop, unlocks it by text at once, waits for a state without the stop and sends.
+/// Follows UR's client library: it waits for the code of a stop, unlocks it by text at once, waits for a state
+/// without the stop and sends.
 #[test]
 fn a_stop_is_reported_after_the_state_that_shows_it_and_a_line_unlocks_it_at_once() {
     for (major, minor) in [(3, 14), (3, 15), (5, 15), (10, 11)] {

@@ -1,4 +1,4 @@
-//! Texts outside ASCII: whatever a program says goes out as the bytes that the program was sent as.
+//! Texts outside ASCII: every text of a program is sent with the bytes that the program contained.
 
 use outrigger_sim::controller::Conn;
 use outrigger_sim::pendant::ProgramFile;
@@ -6,7 +6,7 @@ use outrigger_sim::port::Port;
 
 use crate::common::{Answer, Bench, ideal};
 
-/// In UTF-8 and in ISO 8859-1.
+/// A text in UTF-8 and one in ISO 8859-1.
 const SIZES: [&[u8]; 2] = ["Größe ≔ 1".as_bytes(), b"Gr\xF6\xDFe"];
 
 fn with(size: &[u8], program: &str) -> Vec<u8> {
@@ -14,7 +14,7 @@ fn with(size: &[u8], program: &str) -> Vec<u8> {
     parts.join(size)
 }
 
-/// Robot messages of a type that a client has received.
+/// Takes the robot messages of a type that a client has received.
 fn messages(bench: &mut Bench, conn: Conn, kind: u8) -> Vec<Vec<u8>> {
     bench.messages(conn).into_iter().filter(|message| message[4] == 20 && message[14] == kind).collect()
 }

@@ -1,4 +1,4 @@
-//! What makes a controller late, chosen by options.
+//! Delays of a controller, selected by options.
 
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ fn how_late_a_long_program_starts_can_be_chosen() {
         while !bench.controller.program().0 {
             bench.next_cycle();
         }
-        // Of 2 ms.
+        // Cycles of 2 ms.
         (bench.controller.cycles() - cycles) * 2
     };
     let millis = Duration::from_millis;
@@ -88,6 +88,6 @@ fn a_servoj_that_replaces_another_finds_the_arm_braked_where_that_is_chosen() {
     };
     let ((before, goes_on), (same, braked)) = (speed(0.0), speed(20.0));
     assert_eq!(before, same);
-    // 20 rad/s² for 8 ms, of which the filter makes up a part within the cycle.
+    // 20 rad/s² for 8 ms, part of which the filter restores within the cycle.
     assert!((0.05..0.16).contains(&(goes_on - braked)), "{goes_on} and {braked} rad/s");
 }

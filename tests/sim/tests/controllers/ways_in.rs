@@ -1,5 +1,5 @@
-//! Every way in which a program comes to run, as remote and local control gate it (client interfaces 5.6, dashboard 1 and 6,
-//! external control 3).
+//! Every way to start a program, and its dependence on remote and local control (client interfaces 5.6, dashboard 1
+//! and 6, external control 3).
 
 use outrigger_sim::controller::{Action, Controller, InterpreterOptions, Options, StartState};
 use outrigger_sim::pendant::ProgramFile;
@@ -7,15 +7,15 @@ use outrigger_sim::port::Port;
 
 use crate::common::{Bench, ideal};
 
-/// Runs until it is stopped, and shows it in a register.
+/// A program that runs until it is stopped, and shows it in a register.
 const PROGRAM: &str = "def shown():\n write_output_integer_register(0, 1)\n sleep(100)\nend\n";
 
-/// How a program is brought.
+/// A way to start a program.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Way {
     /// Text to 30001, 30002 or 30003.
     Text(Port),
-    /// A secondary program there.
+    /// A secondary program, sent to the same ports.
     Secondary(Port),
     /// `play` of the dashboard.
     Dashboard,
@@ -44,7 +44,7 @@ fn options(major: u8, minor: u8, state: StartState, script: &str) -> Options {
     options
 }
 
-/// Whether a program that comes by this way runs.
+/// Returns whether a program that is sent in this way runs.
 fn runs(way: Way, options: Options) -> bool {
     let mut bench = Bench::new(options);
     match way {
@@ -74,7 +74,7 @@ fn runs(way: Way, options: Options) -> bool {
             }
         }
         Way::Pendant => {
-            // The pendant loads in any mode; of the dashboard only remote control may.
+            // The pendant loads in any mode; the dashboard only in remote control.
             let local = bench.controller.robot().control;
             bench.controller.act(Action::SwitchToRemote);
             let conn = bench.connect(Port::Dashboard);

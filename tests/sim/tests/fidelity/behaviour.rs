@@ -1,14 +1,14 @@
-//! Behaviours that are no functions: interfaces, programs, motion, the operator's side.
+//! Behaviours other than functions: interfaces, programs, motion, the operator's side.
 
 use crate::page::Mark::{self, Absent, Assumed, Clients, Manual, NotSimulated, Recorded};
 use crate::page::{Line, Section};
 
-/// On CB3 and later; the older generation does not have it.
+/// Returns marks for CB3 and later; the older generation does not have the behaviour.
 const fn from_cb3(mark: Mark) -> [Mark; 4] {
     [Absent, mark, mark, mark]
 }
 
-/// On e-Series and PolyScope X.
+/// Returns marks for e-Series and PolyScope X.
 const fn from_e_series(mark: Mark) -> [Mark; 4] {
     [Absent, Absent, mark, mark]
 }

@@ -1,4 +1,4 @@
-//! Functions of URScript, by how sure is what they do here.
+//! Functions of URScript, grouped by the source of their behaviour here.
 
 use crate::not_simulated;
 use crate::page::{Group, Mark};

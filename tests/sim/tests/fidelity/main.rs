@@ -1,8 +1,9 @@
-//! What the simulated controllers do, how sure that is, and which test shows it: `tests/sim/docs/fidelity.md`.
+//! The behaviours of the simulated controllers, their sources, and the tests that show them:
+//! `tests/sim/docs/fidelity.md`.
 //!
 //! The page is written from the tables here (`OUTRIGGER_BLESS=1 cargo test -p outrigger-sim --test fidelity`). These
-//! tests hold the tables to the code: every function of URScript that a controller has stands in them once, every test
-//! they name exists and mentions what it is named for, every option they name is one.
+//! tests check the tables against the code: every function of URScript that a controller has is in them once, every
+//! test in them exists and mentions its subject, every option in them exists.
 
 mod behaviour;
 mod functions;
@@ -25,7 +26,7 @@ fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Every source file below these folders of the workspace.
+/// Returns every source file below these folders of the workspace.
 fn sources(folders: &[&str]) -> BTreeMap<PathBuf, String> {
     let mut found = BTreeMap::new();
     let mut folders: Vec<PathBuf> = folders.iter().map(|folder| workspace().join(folder)).collect();
@@ -42,8 +43,8 @@ fn sources(folders: &[&str]) -> BTreeMap<PathBuf, String> {
     found
 }
 
-/// Names of every test, and what the files say that they stand in. A test of a client stands in a table, and what it
-/// does in files beside it.
+/// Returns the name of every test with the text of the files that contain it. A test of a client is an entry of a
+/// table, and its actions are in other files of its folder.
 fn tests() -> BTreeMap<String, String> {
     let mut tests = BTreeMap::new();
     let files = sources(&["tests/sim", "urscript", "tests/system", "port-linux/cli/tests", "port-linux/tests"]);
@@ -60,7 +61,7 @@ fn tests() -> BTreeMap<String, String> {
                 while lines.next_if(|next| next.trim().starts_with("#[")).is_some() {}
                 lines.peek().and_then(|next| next.trim().strip_prefix("fn ")).and_then(|rest| rest.split('(').next())
             } else {
-                // Of `require::test("name", …)`, which may be broken over lines.
+                // For `require::test("name", …)`, which may be broken over lines.
                 let word = line.trim().trim_start_matches("test(").trim_start_matches('"');
                 word.split_once("\",")
                     .map(|(name, _)| name)
@@ -154,7 +155,7 @@ fn the_page_of_functions_says_which_are_executed_and_which_are_named() {
     compare("urscript-functions.md", &manual::page(&manual));
 }
 
-/// Compares a page in `tests/sim/docs` with what is written there, or writes it anew where that is wanted.
+/// Compares a page in `tests/sim/docs` with its stored contents, or writes it if `OUTRIGGER_BLESS` is set.
 fn compare(name: &str, page: &str) {
     let path = workspace().join("tests/sim/docs").join(name);
     if env::var_os("OUTRIGGER_BLESS").is_some() {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use outrigger_interpreter::Builtins;
 use outrigger_urscript::Version;
 
-/// Software with a column of its own: the ends of each generation, and what brought functions.
+/// Software with a column of its own: the first and last of each generation, and the releases that added functions.
 const SOFTWARE: [Version; 15] = [
     Version::new(1, 8),
     Version::new(3, 0),
@@ -44,7 +44,7 @@ fn entries(manual: &str) -> Vec<Entry<'_>> {
         .collect()
 }
 
-/// Writes the page of a list of the manual.
+/// Returns the page of a list of the manual.
 pub(crate) fn page(manual: &str) -> String {
     let entries = entries(manual);
     let known: Vec<Builtins> = SOFTWARE.into_iter().map(Builtins::of).collect();

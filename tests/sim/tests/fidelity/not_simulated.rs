@@ -1,6 +1,6 @@
-//! Functions of URScript that are known, and that nothing executes.
+//! Functions of URScript that compile but are not executed.
 
-/// Functions that talk to other devices or ask the operator.
+/// Functions that communicate with other devices or query the operator.
 pub(crate) const OTHER_DEVICES: &[&str] = &[
     "rpc_factory",
     "modbus_add_signal",
@@ -22,7 +22,7 @@ pub(crate) const OTHER_DEVICES: &[&str] = &[
     "request_string_from_primary_client",
 ];
 
-/// The others: their parameters are not checked.
+/// All other functions; their parameters are not checked.
 pub(crate) const OTHERS: &[&str] = &[
     "encoder_enable_pulse_decode",
     "encoder_enable_set_tick_count",

@@ -1,4 +1,4 @@
-//! The page that the tables make.
+//! The format of the page that is written from the tables.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use outrigger_urscript::Version;
 
 use crate::{behaviour, functions};
 
-/// Where a behaviour comes from.
+/// The source of a behaviour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mark {
     /// Traffic of a real controller shows it.
@@ -16,9 +16,9 @@ pub(crate) enum Mark {
     Manual,
     /// Clients in use depend on it.
     Clients,
-    /// Nobody has published it: plausible, and no more.
+    /// No source: plausible only.
     Assumed,
-    /// A program or client that needs it is told so.
+    /// Programs or clients that need it receive an error.
     NotSimulated,
     /// This generation does not have it.
     Absent,
@@ -41,7 +41,7 @@ impl Mark {
 pub(crate) struct Line {
     pub(crate) what: &'static str,
     pub(crate) marks: [Mark; 4],
-    /// What changes it; empty where nothing does.
+    /// The option that changes it; empty if there is none.
     pub(crate) option: &'static str,
     pub(crate) tests: &'static [&'static str],
 }
@@ -51,7 +51,7 @@ pub(crate) struct Section {
     pub(crate) lines: &'static [Line],
 }
 
-/// Functions that are as sure as one another.
+/// Functions whose behaviour has the same source.
 pub(crate) struct Group {
     pub(crate) what: &'static str,
     pub(crate) names: &'static [&'static str],
@@ -118,7 +118,7 @@ fn code(name: &str) -> String {
     if name.is_empty() { String::new() } else { format!("`{name}`") }
 }
 
-/// The first software of a generation, up to its last, that has a function.
+/// Returns the first software of a generation, up to its last, that has a function.
 fn first_with(name: &str, last: Version) -> String {
     let first = match last.major {
         1 => Version::new(1, 5),

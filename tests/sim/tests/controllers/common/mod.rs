@@ -1,5 +1,5 @@
-//! A bench for tests: a controller in virtual time, clients, and packets read by the offsets of the specification,
-//! without the core's parser.
+//! A test bench: a controller in virtual time, clients, and packets that are read by the offsets of the
+//! specification, without the core's parser.
 
 pub(crate) mod reverse;
 
@@ -13,30 +13,30 @@ use outrigger_sim::port::Port;
 use outrigger_sim::time::SimTime;
 use outrigger_wire::robot::SoftwareVersion;
 
-/// Options with an ideal drive, so that cycles can be counted.
+/// Returns options with an ideal drive, so that cycles can be counted.
 pub(crate) fn ideal(major: u8, minor: u8) -> Options {
     let mut options = Options::for_software(SoftwareVersion::new(major, minor));
     options.drive = Drive::IDEAL;
     options
 }
 
-/// What becomes of a call that the controller makes.
+/// The answer to a connection that the controller opens.
 #[derive(Clone, Copy)]
 pub(crate) enum Answer {
     /// A server accepts after this time.
     After(Duration),
-    /// Nobody listens there.
+    /// The connection is refused.
     Refuse,
 }
 
-/// A controller and everything its clients have received.
+/// A controller and all bytes that its clients have received.
 pub(crate) struct Bench {
     pub(crate) controller: Controller,
-    /// Servers by port; calls to others stay unanswered.
+    /// Servers by port; connections to other ports stay unanswered.
     answers: BTreeMap<u16, Answer>,
-    /// Calls to be answered at this time.
+    /// Connection attempts that are answered at this time.
     ringing: Vec<(SimTime, Dial)>,
-    /// Calls that were answered and not yet taken.
+    /// Connections that were answered and not accepted yet.
     answered: Vec<Dial>,
     received: BTreeMap<Conn, Vec<u8>>,
     segments: BTreeMap<Conn, Vec<(SimTime, usize)>>,
@@ -67,7 +67,7 @@ impl Bench {
         conn
     }
 
-    /// Lives on for `millis`, every client reading whatever comes.
+    /// Runs for `millis`; every client reads all arriving bytes.
     pub(crate) fn run(&mut self, millis: u64) {
         self.run_for(Duration::from_millis(millis));
     }
@@ -82,12 +82,12 @@ impl Bench {
         }
     }
 
-    /// Lives on for whole control cycles.
+    /// Runs for whole control cycles.
     pub(crate) fn cycles(&mut self, count: u32) {
         self.run_for(self.controller.period() * count);
     }
 
-    /// Just after the next control cycle.
+    /// Runs until just after the next control cycle.
     pub(crate) fn next_cycle(&mut self) {
         let cycles = self.controller.cycles();
         while self.controller.cycles() == cycles {
@@ -97,12 +97,12 @@ impl Bench {
         }
     }
 
-    /// From now on calls to this port have this answer.
+    /// Sets the answer to connections to this port from now on.
     pub(crate) fn serve(&mut self, port: u16, answer: Answer) {
         self.answers.insert(port, answer);
     }
 
-    /// The next call to this port that was answered, if there is one.
+    /// Returns the next answered connection to this port, if there is one.
     pub(crate) fn accept(&mut self, port: u16) -> Option<Conn> {
         let at = self.answered.iter().position(|dial| dial.port == port)?;
         Some(self.answered.remove(at).conn)
@@ -152,7 +152,7 @@ impl Bench {
         self.drain();
     }
 
-    /// What programs said with `textmsg`, and the texts of their errors, as a client of 30001 gets them.
+    /// Takes the texts of programs' `textmsg` calls and errors from the messages that a client of 30001 has received.
     pub(crate) fn told(&mut self, primary: Conn) -> Vec<String> {
         let messages = self.messages(primary).into_iter().filter(|message| message[4] == 20);
         let texts = messages.filter_map(|message| match message[14] {
@@ -163,18 +163,18 @@ impl Bench {
         texts.map(|text| String::from_utf8_lossy(&text).into_owned()).collect()
     }
 
-    /// Takes what a client has received.
+    /// Takes the bytes that a client has received.
     pub(crate) fn take(&mut self, conn: Conn) -> Vec<u8> {
         std::mem::take(self.received.get_mut(&conn).unwrap())
     }
 
-    /// Takes the times and sizes of the segments a client has received.
+    /// Takes the times and sizes of the segments that a client has received.
     pub(crate) fn take_segments(&mut self, conn: Conn) -> Vec<(SimTime, usize)> {
         self.take(conn);
         std::mem::take(self.segments.get_mut(&conn).unwrap())
     }
 
-    /// Takes what a client has received as messages, cut by the length in front of each.
+    /// Takes the bytes that a client has received as messages, split by the length at the start of each.
     pub(crate) fn messages(&mut self, conn: Conn) -> Vec<Vec<u8>> {
         let bytes = self.take(conn);
         let mut rest = bytes.as_slice();
@@ -188,7 +188,7 @@ impl Bench {
         messages
     }
 
-    /// Sends a package of 30004.
+    /// Sends a package to 30004.
     pub(crate) fn package(&mut self, conn: Conn, letter: u8, payload: &[u8]) {
         let size = u16::try_from(payload.len() + 3).unwrap();
         let bytes = [&size.to_be_bytes()[..], &[letter], payload].concat();
@@ -196,7 +196,7 @@ impl Bench {
         self.drain();
     }
 
-    /// Takes what a client of 30004 has received: letters and payloads.
+    /// Takes the packages that a client of 30004 has received: letters and payloads.
     pub(crate) fn packages(&mut self, conn: Conn) -> Vec<(u8, Vec<u8>)> {
         let bytes = self.take(conn);
         let mut rest = bytes.as_slice();
@@ -210,7 +210,7 @@ impl Bench {
         packages
     }
 
-    /// The one package of a letter that a client of 30004 has received.
+    /// Returns the payload of the only package with this letter that a client of 30004 has received.
     pub(crate) fn answer(&mut self, conn: Conn, letter: u8) -> Vec<u8> {
         let packages = self.packages(conn);
         let mut of_letter = packages.iter().filter(|(found, _)| *found == letter);
@@ -218,7 +218,7 @@ impl Bench {
         payload.clone()
     }
 
-    /// Asks for outputs in version 2 and starts; what was answered is taken.
+    /// Sets up outputs in version 2 and starts them; takes the answers.
     pub(crate) fn subscribe(&mut self, frequency: f64, names: &str) -> Conn {
         let conn = self.connect(Port::Rtde);
         self.package(conn, b'V', &[0, 2]);
@@ -229,7 +229,7 @@ impl Bench {
         conn
     }
 
-    /// The one line that answers a request on 29999; lives until it is there, at most 10 s.
+    /// Sends a request to 29999 and returns the line that answers it. Waits at most 10 s.
     pub(crate) fn ask(&mut self, conn: Conn, request: &str) -> String {
         self.lines(conn);
         self.send(conn, &format!("{request}\n"));
@@ -243,7 +243,7 @@ impl Bench {
         panic!("no reply to {request}")
     }
 
-    /// Takes the lines a client has received.
+    /// Takes the lines that a client has received.
     pub(crate) fn lines(&mut self, conn: Conn) -> Vec<String> {
         String::from_utf8(self.take(conn)).unwrap().lines().map(str::to_owned).collect()
     }

@@ -1,5 +1,5 @@
-//! The computer's side of External Control's wire (core/docs/protocol/ur-external-control.md 1.3 to 1.7), written from its
-//! description.
+//! The computer's side of External Control's protocol (core/docs/protocol/ur-external-control.md 1.3 to 1.7), written
+//! from its description.
 
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ pub(crate) const SUCCESS: i32 = 0;
 pub(crate) const CANCELED: i32 = 1;
 pub(crate) const FAILURE: i32 = 2;
 
-/// The computer's side.
+/// The computer's side of the connections.
 pub(crate) struct Computer {
     pub(crate) bench: Bench,
     pub(crate) primary: Conn,
@@ -37,7 +37,7 @@ pub(crate) struct Computer {
 }
 
 impl Computer {
-    /// With a controller that has been sent this program.
+    /// Returns a computer and a controller that has received this program.
     pub(crate) fn new(major: u8, minor: u8, program: &str) -> Self {
         Self::with(ideal(major, minor), program)
     }
@@ -53,7 +53,7 @@ impl Computer {
         Self::called(bench, primary)
     }
 
-    /// Where a program has just called.
+    /// Accepts the connections of a program that has just connected.
     pub(crate) fn called(mut bench: Bench, primary: Conn) -> Self {
         let [reverse, trajectory, command] = [REVERSE, TRAJECTORY, COMMAND].map(|port| match bench.accept(port) {
             Some(conn) => conn,
@@ -62,7 +62,7 @@ impl Computer {
         Self { bench, primary, reverse, trajectory, command }
     }
 
-    /// One message: time-out of the next read, six values, mode.
+    /// Sends one message: timeout of the next read, six values, mode.
     pub(crate) fn say(&mut self, timeout: i32, values: [i32; 6], mode: i32) {
         let words = [&[timeout][..], &values, &[mode]].concat();
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_be_bytes()).collect();
@@ -77,7 +77,7 @@ impl Computer {
         self.say(0, [instruction, count, 0, 0, 0, 0], FORWARD);
     }
 
-    /// A point of a trajectory: target, six more numbers, six more, duration, blend (as it is sent), type.
+    /// Sends a point of a trajectory: target, six more numbers, six more, duration, blend (unscaled), type.
     pub(crate) fn point(
         &mut self,
         target: [f64; 6],

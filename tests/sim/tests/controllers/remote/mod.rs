@@ -1,4 +1,5 @@
-//! The simplest remote computer that works: mirrors while it must, moves while it may. It knows nothing of the driver.
+//! The simplest remote computer that works: it mirrors positions when it must and moves when it may. It is
+//! independent of the driver.
 
 use std::time::Duration;
 
@@ -8,20 +9,20 @@ use outrigger_wire::fri::{
     COMMAND_LEN, CartesianVector, CommandRepr, FriState, KrlVariables, Measurement, MeasurementRepr,
 };
 
-/// From a measurement's arrival to its answer.
+/// The time from a measurement's arrival to its answer.
 const THINKING: Duration = Duration::from_micros(200);
 
 pub(crate) struct Remote {
-    /// Asked for by the convention of `ros_control.src`.
+    /// The strategy that it requests, by the convention of `ros_control.src`.
     pub(crate) strategy: i32,
     pub(crate) flags: u32,
-    /// \[rad/s\]
+    /// Joint speeds in the command state \[rad/s\].
     pub(crate) speed: [f64; 7],
-    /// \[m/s\]
+    /// Speed of the tool in the command state \[m/s\].
     pub(crate) tool_speed: [f32; 3],
-    /// Added to what is mirrored \[rad\].
+    /// Error that is added to mirrored positions \[rad\].
     pub(crate) mirror_error: f32,
-    /// Commands the program's own position, and what its speed has added to it.
+    /// `true` if it commands the program's own position plus the offset that its speed has added.
     pub(crate) follows_program: bool,
     pub(crate) powered: bool,
     pub(crate) counter: u16,
@@ -51,7 +52,7 @@ impl Default for Remote {
 }
 
 impl Remote {
-    /// The newest measurement.
+    /// Returns the newest measurement.
     pub(crate) fn measured(&self) -> &MeasurementRepr {
         self.newest.as_ref().expect("a measurement has come")
     }
@@ -60,7 +61,7 @@ impl Remote {
         let measurement = Measurement::new_checked(bytes).ok()?;
         let measured = measurement.to_repr();
         let behind = self.newest.as_ref().map(|last| measured.send_seq_count.wrapping_sub(last.send_seq_count));
-        // A lost measurement is a cycle in which nothing was added.
+        // A lost measurement is a cycle in which no motion was added.
         let periods = behind.filter(|steps| (1..=10).contains(steps)).unwrap_or(1);
         let elapsed = f64::from(measured.desired_cmd_sample_time) * f64::from(periods);
         self.powered = measured.power != 0;
@@ -82,7 +83,7 @@ impl Remote {
         self.counter = self.counter.wrapping_add(1);
         let mut krl = KrlVariables::default();
         krl.ints[0] = self.strategy;
-        // Asked for once the link is good: an edge, as the program wants it.
+        // The request is made once the link is good, as an edge, which the program needs.
         krl.ints[1] = i32::from(measured.quality >= 3 || commanding);
         let command = CommandRepr {
             send_seq_count: self.counter,
@@ -151,7 +152,7 @@ impl Run {
         }
     }
 
-    /// The fastest joint at any time \[rad/s\].
+    /// Returns the highest speed of any joint at any time \[rad/s\].
     pub(crate) fn smoothest(&self) -> f64 {
         self.fastest
     }

@@ -1,4 +1,4 @@
-//! Commands that are done once, and the contact of the tool.
+//! Commands that are executed once, and the contact of the tool.
 
 use outrigger_sim::controller::{Controller, Options};
 use outrigger_sim::surface::Surface;
@@ -7,7 +7,7 @@ use super::{GENERATIONS, computer, every, with};
 use crate::common::reverse::{Computer, IDLE, POSE, SPEEDJ, SPEEDL, STOPPED};
 use crate::common::{ideal, near};
 
-/// A word on the commands' connection.
+/// Returns a word received on the commands' connection.
 fn word(computer: &mut Computer) -> Option<i32> {
     let command = computer.command;
     let bytes = computer.bench.take(command);
@@ -66,7 +66,7 @@ fn what_the_software_lacks_is_said_and_nothing_else_happens() {
     }
 }
 
-/// A controller with a surface 30 mm below the tool.
+/// Returns a controller with a surface 30 mm below the tool.
 fn over_a_surface(major: u8, minor: u8) -> Computer {
     over_a_surface_with(ideal(major, minor))
 }
@@ -76,7 +76,7 @@ fn over_a_surface_with(options: Options) -> Computer {
     with(Options { surface: Surface::new([x, y, z - 0.03], [0.0, 0.0, 1.0], 20_000.0, 100.0), ..options })
 }
 
-/// Messages once per cycle for so long.
+/// Sends one message per cycle for this number of cycles.
 fn keeps(computer: &mut Computer, cycles: u32, values: [f64; 6], mode: i32) {
     for _ in 0..cycles {
         computer.say_scaled(200, values, mode);
@@ -197,7 +197,7 @@ fn force_mode_presses_on_a_surface_and_ends() {
 
 #[test]
 fn a_contact_is_noticed_in_a_flood_of_messages() {
-    // UR's example sends as fast as it can, to an arm in this place.
+    // UR's example sends as fast as it can, to an arm in this position.
     let q = [0.31, -1.42, -1.23, -1.14, 1.55, 0.26];
     for options in [ideal(5, 15), ideal(10, 11), Options { q, ..Options::for_software(ideal(5, 15).software) }] {
         let mut computer = over_a_surface_with(options);
@@ -210,7 +210,7 @@ fn a_contact_is_noticed_in_a_flood_of_messages() {
             for _ in 0..100 {
                 assert!(computer.runs(), "in cycle {n}: {:?}", told(&mut computer));
                 let reverse = computer.reverse;
-                // What there is no room for stays with the computer.
+                // Bytes for which there is no room stay with the computer.
                 let taken = computer.bench.controller.write(reverse, &bytes);
                 assert!(taken == 0 || taken == bytes.len());
             }

@@ -1,5 +1,5 @@
 //! The program that Outrigger puts on a controller in place of UR's External Control
-//! (urscript/programs/external_control.script), and a computer that speaks the wire as its description has it.
+//! (urscript/programs/external_control.script), and a computer that implements the described protocol.
 
 mod commands;
 mod modes;
@@ -16,18 +16,18 @@ use crate::common::reverse::Computer;
 
 /// One software of each generation.
 const GENERATIONS: [(u8, u8); 3] = [(3, 15), (5, 15), (10, 11)];
-/// The oldest that URCaps and the wire were made for, and others in which functions changed.
+/// The oldest software that URCaps and the protocol were made for, and others in which functions changed.
 const OLDER: [(u8, u8); 4] = [(3, 0), (3, 7), (5, 1), (5, 9)];
 
 const PROGRAM: ExternalControlProgram = ExternalControlProgram::new(Ipv4Addr::new(10, 0, 0, 2));
 
-/// A whole program as a board would send it: in pieces.
+/// Returns a whole program as a board would send it: in pieces.
 fn text(program: &ExternalControlProgram, major: u8, minor: u8) -> String {
     let values = program.values().unwrap();
     pieces(ExternalControlProgram::headless(&values, Version::new(major, minor)).unwrap())
 }
 
-/// What the URCap is answered.
+/// Returns the answer to the URCap's request.
 fn node(program: &ExternalControlProgram, major: u8, minor: u8) -> String {
     let values = program.values().unwrap();
     pieces(ExternalControlProgram::node(&values, Version::new(major, minor)).unwrap())
@@ -54,7 +54,7 @@ fn with(options: Options) -> Computer {
     Computer::with(options, &text(&PROGRAM, software.major, software.minor))
 }
 
-/// All software that these tests ask.
+/// Returns all software versions that these tests use.
 fn every() -> impl Iterator<Item = (u8, u8)> {
     GENERATIONS.into_iter().chain(OLDER)
 }

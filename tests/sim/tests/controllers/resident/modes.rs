@@ -1,4 +1,4 @@
-//! What each mode does to the arm.
+//! The effect of each mode on the arm.
 
 use std::f64::consts::PI;
 
@@ -15,8 +15,8 @@ fn wave(start: [f64; 6], t: f64) -> [f64; 6] {
     start.map(|q| q + 0.1 * (1.0 - (3.0 * t).cos()))
 }
 
-/// Positions of a wave once per cycle, where `sent` says so; yields how far the arm was from where it should have been, at best
-/// within 160 ms: `servoj` is late by its look-ahead.
+/// Sends positions of a wave once per cycle, if `sent` is true for the cycle. Returns the largest distance of the arm
+/// from the wave, at the best delay within 160 ms: `servoj` is late by its look-ahead.
 fn follow(computer: &mut Computer, cycles: u32, sent: impl Fn(u32) -> bool) -> f64 {
     let start = computer.q();
     let period = computer.bench.controller.period().as_secs_f64();
@@ -44,7 +44,7 @@ fn positions_are_followed_and_gaps_are_bridged_at_constant_speed() {
         let mut whole = computer(major, minor);
         let worst = follow(&mut whole, 1000, |_| true);
         assert!(worst < 2e-3, "{major}.{minor}: off by {worst} rad");
-        // A message of ten stays out, or ten of a hundred where cycles are short.
+        // One message of ten is omitted, or ten of a hundred if cycles are short.
         let mut gaps = computer(major, minor);
         let worst = follow(&mut gaps, 1000, |n| if major == 3 { n % 10 < 9 } else { n % 100 < 90 });
         assert!(worst < 6e-3, "{major}.{minor}: off by {worst} rad with gaps");
@@ -59,7 +59,7 @@ fn a_motion_goes_on_without_positions_for_a_fifth_of_a_second_at_most() {
         let period = computer.bench.controller.period().as_secs_f64();
         let start = computer.q();
         for n in 0..100 {
-            // Nobody wants the program to end by silence.
+            // The timeout is disabled.
             computer.say_scaled(0, start.map(|q| q + 0.2 * period * f64::from(n)), SERVOJ);
             computer.bench.next_cycle();
         }
@@ -120,7 +120,7 @@ fn a_joint_that_is_led_faster_than_its_limit_ends_the_program_in_a_controlled_st
     for (major, minor) in GENERATIONS {
         let joint_speeds = [0.1; 6];
         let mut computer = limited(ExternalControlProgram { joint_speeds, ..PROGRAM }, major, minor);
-        // Whoever goes on sending is not heard any more.
+        // Further messages are ignored.
         for _ in 0..250 {
             if computer.runs() {
                 computer.say_scaled(0, [0.0, 0.3, 0.0, 0.0, 0.0, 0.0], SPEEDL);
@@ -162,7 +162,8 @@ fn poses_go_through_inverse_kinematics_and_one_without_joints_is_ignored() {
             computer.say_scaled(100, pose(way), POSE);
             computer.bench.next_cycle();
         }
-        // Asked for whether it has joints where there is such a question: otherwise the program would end.
+        // The program checks first that joints exist for the pose, if the software has such a function: otherwise the
+        // program would end.
         if (major, minor) >= (5, 10) || (major, minor) == (3, 15) {
             for _ in 0..20 {
                 computer.say_scaled(100, [3.0, 0.0, 0.0, 0.0, 0.0, 0.0], POSE);

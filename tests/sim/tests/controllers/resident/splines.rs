@@ -1,4 +1,4 @@
-//! Splines: speeds that follow from polynomials, step by step.
+//! Splines: speeds that are computed from polynomials, step by step.
 
 use std::f64::consts::PI;
 
@@ -17,7 +17,7 @@ const SPLINE: i32 = 51;
 const CUBIC: i32 = 1;
 const QUINTIC: i32 = 2;
 
-/// Point number `n` of a wave with one point every tenth of a second: place, speed, acceleration.
+/// Returns point number `n` of a wave with one point every tenth of a second: position, speed, acceleration.
 fn wave(start: [f64; 6], n: i32) -> ([f64; 6], [f64; 6], [f64; 6]) {
     let t = f64::from(n) * 0.1 * PI;
     let place = start.map(|q| q + 0.1 * (1.0 - t.cos()));
@@ -29,7 +29,8 @@ fn part(computer: &mut Computer, start: [f64; 6], n: i32, kind: i32) {
     computer.point(place, speed, acceleration, 0.1, kind, SPLINE);
 }
 
-/// How far the arm is beside the wave at a time since its begin [s], at best within so many seconds before.
+/// Returns the distance of the arm from the wave at a time since its begin [s], at the best delay within this many
+/// seconds.
 fn beside(computer: &Computer, start: [f64; 6], t: f64, late: f64) -> f64 {
     let steps = (late / 0.002) as u32;
     let off = |late: f64| (computer.q()[0] - start[0] - 0.1 * (1.0 - ((t - late) * PI).cos())).abs();
@@ -113,7 +114,7 @@ fn the_last_part_brakes_on_its_way_where_it_would_end_too_fast() {
         let start = computer.q();
         let goal = start.map(|q| q + 0.5);
         computer.forward(RECEIVE, 1);
-        // It would end with 1.5 rad/s.
+        // The spline would end with 1.5 rad/s.
         computer.point(goal, [1.5; 6], [0.0; 6], 0.6, CUBIC, SPLINE);
         let mut most = 0.0_f64;
         for _ in 0..2500 {
@@ -172,7 +173,7 @@ fn a_part_that_is_faster_than_a_joint_may_turn_is_left_in_a_controlled_stop() {
         let mut computer = limited(ExternalControlProgram { joint_speeds, ..PROGRAM }, major, minor);
         let start = computer.q();
         computer.forward(RECEIVE, 1);
-        // At most 0.75 rad/s in its middle.
+        // At most 0.75 rad/s in the middle.
         computer.point(start.map(|q| q + 0.4), [0.0; 6], [0.0; 6], 1.0, QUINTIC, SPLINE);
         computer.bench.run(1000);
         assert_eq!(computer.result(), Some(CANCELED), "{major}.{minor}");

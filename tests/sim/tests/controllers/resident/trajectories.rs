@@ -1,4 +1,4 @@
-//! Trajectories of moves: finite ones and streams, their ends, what is left of them.
+//! Trajectories of moves: finite ones and streams, their ends, and points that remain.
 
 use outrigger_urscript::ExternalControlProgram;
 
@@ -19,7 +19,7 @@ fn movej(computer: &mut Computer, q: [f64; 6]) {
     computer.point(q, [0.0; 6], FAST, 0.0, 0, 0);
 }
 
-/// Keeps the program alive for so long, as a driver does while a trajectory is under way.
+/// Keeps the program alive for this time, as a driver does while a trajectory is executed.
 fn live(computer: &mut Computer, millis: u64) {
     for _ in 0..millis / 100 {
         computer.forward(0, 0);
@@ -99,7 +99,7 @@ fn what_no_arm_can_do_fails_and_the_next_trajectory_runs() {
     for (major, minor) in GENERATIONS {
         let mut computer = computer(major, minor);
         let start = computer.q();
-        // Out of reach, an unknown kind, an unknown spline, joints too fast for the time given.
+        // Out of reach, an unknown kind, an unknown spline, joints too fast for the given time.
         let far = [3.0, 0.0, 0.0, 0.0, 0.0, 0.0];
         let beside = start.map(|q| q + 0.5);
         for (target, time, blend, kind, result) in [
@@ -217,7 +217,7 @@ fn a_starved_stream_fails_drops_its_late_points_and_another_one_runs() {
             movej(&mut computer, start.map(|q| q + 0.1));
             live(&mut computer, 3000);
             assert_eq!(computer.result(), Some(FAILURE), "{major}.{minor}");
-            // What was on its way, in any number.
+            // Any number of points in transit.
             for _ in 0..25 {
                 movej(&mut computer, start.map(|q| q - 1.0));
             }
@@ -248,7 +248,7 @@ fn a_stream_is_canceled_with_the_number_of_its_points() {
         }
         live(&mut computer, 300);
         computer.forward(CANCEL, 40);
-        // Another may begin as soon as the end was told.
+        // Another trajectory may begin as soon as the end was reported.
         let mut told = None;
         while told.is_none() {
             computer.bench.run(10);
@@ -260,7 +260,7 @@ fn a_stream_is_canceled_with_the_number_of_its_points() {
         live(&mut computer, 2000);
         computer.forward(STREAM_END, 1);
         live(&mut computer, 100);
-        // The end came later than half a second after the last point.
+        // The end arrived later than half a second after the last point.
         assert_eq!(computer.result(), Some(FAILURE), "{major}.{minor}");
         near(computer.q(), start.map(|q| q - 0.1), 1e-3);
         computer.say(0, [0; 6], IDLE);
@@ -310,21 +310,22 @@ fn instructions_without_a_trajectory_do_no_harm() {
     }
 }
 
-/// The bytes of a point to there, as a driver of ours sends it to a program with this token.
+/// Returns the bytes of a point `q` as our driver sends it to a program with this token.
 fn bytes_of(q: [f64; 6], token: Option<i32>) -> Vec<u8> {
     let words = q.iter().chain(&[0.0; 6]).chain(&FAST).map(|value| scaled(*value));
     let kind = token.unwrap_or(0);
     words.chain([0, 0, kind]).flat_map(i32::to_be_bytes).collect()
 }
 
-/// A part of a point arrives, 81 of its 84 bytes, and the rest never, later, or with the next trajectory: nothing is made of them, and
-/// no later point is read out of step. A program that cannot tell ends.
+/// Sends only 81 of the 84 bytes of a point; the rest arrives never, later, or with the next trajectory. No motion
+/// results from it, and no later point is read at a wrong offset. A program that cannot detect this ends.
 #[test]
 fn a_point_that_was_cut_ends_its_trajectory_and_moves_nothing_then_or_later() {
     for token in [None, Some(0x4123_4567)] {
         for loses in [false, true] {
             for (cut, later) in [(81, "never"), (81, "late"), (81, "next"), (1, "never"), (40, "next"), (83, "late")] {
-                // Without a token a program that lost them, and gets the rest with the next trajectory, cannot know.
+                // A program without a token that lost bytes, and receives the rest with the next trajectory, cannot
+                // detect it.
                 if token.is_none() && loses && later == "next" {
                     continue;
                 }
@@ -357,7 +358,7 @@ fn a_point_that_was_cut_ends_its_trajectory_and_moves_nothing_then_or_later() {
                     let between = q.iter().zip(start).all(|(q, start)| (-0.001..0.101).contains(&(q - start)));
                     assert!(between, "{what}: {q:?}");
                 }
-                // It goes on in step, or it is over.
+                // The program continues at the correct offset, or it has ended.
                 assert!(computer.rests(), "{what}");
                 let made = computer.q().iter().zip(there).all(|(q, to)| (q - to).abs() < 1e-3);
                 assert!(made || !computer.runs(), "{what}: neither\n{:?}", computer.q());

@@ -1,4 +1,4 @@
-//! Ways out of the program: each ends in a controlled stop.
+//! The ends of the program: each is a controlled stop.
 
 use std::time::Duration;
 
@@ -11,10 +11,10 @@ use crate::common::reverse::{COMMAND, Computer, IDLE, REVERSE, SERVOJ, SPEEDJ, S
 use crate::common::{Answer, Bench, ideal, near};
 
 const SPEED: f64 = 0.8;
-/// Deceleration of every stop \[rad/s²\].
+/// The deceleration of every stop \[rad/s²\].
 const STOP: f64 = 4.0;
 
-/// A joint turns, each message with this time-out \[ms\].
+/// Turns a joint; each message has this timeout \[ms\].
 fn turns(computer: &mut Computer, timeout: i32) {
     for _ in 0..100 {
         computer.say_scaled(timeout, [SPEED, 0.0, 0.0, 0.0, 0.0, 0.0], SPEEDJ);
@@ -23,12 +23,12 @@ fn turns(computer: &mut Computer, timeout: i32) {
     near(computer.bench.qd_target(), [SPEED, 0.0, 0.0, 0.0, 0.0, 0.0], 1e-5);
 }
 
-/// Software of which `stopj` obeys its argument.
+/// Returns the software on which `stopj` obeys its argument.
 fn obeyed() -> impl Iterator<Item = (u8, u8)> {
     every().filter(|software| *software >= (3, 2))
 }
 
-/// Lives on until the program is over; how long that took [s], and the strongest deceleration on the way [rad/s²].
+/// Runs until the program is over. Returns the duration [s] and the strongest deceleration [rad/s²].
 fn until_over(computer: &mut Computer) -> (f64, f64) {
     let period = computer.bench.controller.period().as_secs_f64();
     let begun = computer.bench.controller.now();
@@ -147,7 +147,7 @@ fn a_first_message_may_take_as_long_as_it_likes() {
     assert!(!computer.runs());
 }
 
-/// A controller whose loaded program has the URCap's node and something after it.
+/// Returns a controller whose loaded program has the URCap's node and something after it.
 fn with_urcap(major: u8, minor: u8, script: &str) -> (Bench, Conn, Conn) {
     let mut options = Options { external_control: Some("10.0.0.2".parse().unwrap()), ..ideal(major, minor) };
     options.files.programs.push(ProgramFile { script: script.to_owned(), ..ProgramFile::named("work.urp") });
@@ -269,7 +269,7 @@ fn no_burst_of_messages_brings_the_program_behind() {
     for (major, minor) in GENERATIONS {
         let mut computer = computer(major, minor);
         let start = computer.q();
-        // A ramp of 0.05 rad/s that is held up on its way for 50 ms again and again.
+        // A ramp of 0.05 rad/s that is delayed by 50 ms again and again.
         for part in 0..20 {
             for n in 0..25 {
                 computer.say_scaled(200, start.map(|q| q + 1e-4 * f64::from(part * 25 + n)), SERVOJ);
