@@ -1,17 +1,17 @@
 //! The controller's TCP ports.
 
-/// A service of the controller. The order is that of [`Port::ALL`].
+/// A TCP port of the controller. The order is that of [`Port::ALL`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Port {
     /// 29999: line requests to the operator's interface.
     Dashboard,
-    /// 30001: state at 10 Hz, messages as they occur; takes text.
+    /// 30001: state at 10 Hz, messages as they occur; accepts text.
     Primary,
-    /// 30002: state at 10 Hz; takes text.
+    /// 30002: state at 10 Hz; accepts text.
     Secondary,
-    /// 30003: one packet per control cycle; takes text.
+    /// 30003: one packet per control cycle; accepts text.
     Realtime,
-    /// 30004: variables that were asked for, and inputs.
+    /// 30004: selected variables, and inputs.
     Rtde,
     /// 30011: as 30001, without text.
     PrimaryReadOnly,
@@ -27,7 +27,7 @@ pub enum Port {
     ToolLine,
 }
 
-/// How far above a port base the Robot API is found: it has no place among the other ports.
+/// The distance of the Robot API from a port base, because its own number cannot be moved with the other ports.
 const ROBOT_API: u16 = 16;
 /// The distance of the tool's serial line from a port base: its own distance would leave no room for most bases.
 const TOOL_LINE: u16 = 17;
@@ -48,7 +48,7 @@ impl Port {
         Self::ToolLine,
     ];
 
-    /// The number a real controller listens on.
+    /// Returns the port number of a real controller.
     #[must_use]
     pub const fn number(self) -> u16 {
         match self {
@@ -66,14 +66,14 @@ impl Port {
         }
     }
 
-    /// The port with this number.
+    /// Returns the port with this number.
     #[must_use]
     pub fn from_number(number: u16) -> Option<Self> {
         Self::ALL.into_iter().find(|port| port.number() == number)
     }
 
-    /// Where it is found when port 29999 is moved to `base`: the others by the same distance, the Robot API at
-    /// `base` + 16, the tool's serial line at `base` + 17. At its own base each has its own number.
+    /// Returns the port number when port 29999 is moved to `base`: the others move by the same distance, the Robot
+    /// API is at `base` + 16. At the real base each has its real number. `None` above 65535.
     #[must_use]
     pub const fn at_base(self, base: u16) -> Option<u16> {
         match self {
@@ -84,25 +84,25 @@ impl Port {
         }
     }
 
-    /// Whether text sent here can run.
+    /// Returns whether the controller runs text that is sent to this port.
     #[must_use]
     pub const fn takes_text(self) -> bool {
         matches!(self, Self::Primary | Self::Secondary | Self::Realtime)
     }
 
-    /// Whether robot state messages go out here.
+    /// Returns whether this port sends robot state messages.
     #[must_use]
     pub const fn sends_state(self) -> bool {
         self.sends_messages() || matches!(self, Self::Secondary | Self::SecondaryReadOnly)
     }
 
-    /// Whether robot messages go out here as they occur.
+    /// Returns whether this port sends robot messages as they occur.
     #[must_use]
     pub const fn sends_messages(self) -> bool {
         matches!(self, Self::Primary | Self::PrimaryReadOnly)
     }
 
-    /// Whether real-time packets go out here.
+    /// Returns whether this port sends real-time packets.
     #[must_use]
     pub const fn sends_realtime(self) -> bool {
         matches!(self, Self::Realtime | Self::RealtimeReadOnly)

@@ -1,42 +1,43 @@
-//! What an operator, or the world, does to a controller.
+//! The actions of an operator, and events of the surroundings, on a controller.
 
 use std::time::Duration;
 
 use crate::pendant::OperationalMode;
 use crate::service::Service;
 
-/// One action, done at once or scripted for later.
+/// One action, executed at once or scheduled for later.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Action {
     /// Press an emergency stop button: the arm stops, power goes off, the program ends.
     EmergencyStop,
-    /// Release it. The arm stays without power.
+    /// Release the emergency stop button. The arm stays without power.
     ReleaseEmergencyStop,
-    /// A collision, say: the arm stops, the program is paused.
+    /// Cause a protective stop, as after a collision: the arm stops, the program is paused.
     ProtectiveStop,
-    /// Unlock it; refused within 5 s.
+    /// Unlock a protective stop; refused within 5 s.
     UnlockProtectiveStop,
     /// Open the safeguard input.
     OpenSafeguard,
     /// Open the safeguard of automatic mode (e-Series).
     OpenAutomaticSafeguard,
-    /// Let go of the three-position enabling device (e-Series).
+    /// Release the three-position enabling device (e-Series).
     ReleaseEnablingDevice,
-    /// Close whatever is open of these again. The program stays paused.
+    /// Close every open safeguard again, and hold the enabling device. The program stays paused.
     CloseSafeguard,
-    /// A safety limit was violated: the arm stops, power goes off, the program ends.
+    /// Violate a safety limit: the arm stops, power goes off, the program ends.
     SafetyViolation,
-    /// A fault of the safety system: the same.
+    /// Cause a fault of the safety system: the arm stops, power goes off, the program ends.
     SafetyFault,
     /// Enter or leave reduced mode.
     Reduced(bool),
-    /// After a violation or fault: power off, safety normal. What still demands a stop does so.
+    /// Restart the safety system after a violation or fault: power off, safety normal. A stop whose cause still
+    /// exists stays.
     RestartSafety,
     /// Power on.
     PowerOn,
     /// Power off.
     PowerOff,
-    /// Release the brakes, with power on before it where needed.
+    /// Release the brakes; power is switched on first if needed.
     ReleaseBrakes,
     /// Switch the pendant to local control (e-Series).
     SwitchToLocal,
@@ -44,30 +45,30 @@ pub enum Action {
     SwitchToRemote,
     /// Move the speed slider, 0 … 1.
     Slider(f64),
-    /// The trajectory limiter lets this share of what the slider leaves through, 0 … 1.
+    /// Set the trajectory limiter to this share of the slider's speed, 0 … 1.
     Limiter(f64),
     /// Pause the program.
     PauseProgram,
-    /// Let a paused program go on.
+    /// Resume a paused program.
     ResumeProgram,
-    /// Press play at the pendant: the loaded program starts, or a paused one goes on.
+    /// Press play at the pendant: the loaded program starts, or a paused one continues.
     PlayProgram,
-    /// Close the popup that is shown; a program that waits for that goes on, where the arm may move.
+    /// Close the displayed popup; a program that waits for it continues if the arm may move.
     ClosePopup,
     /// Stop the program.
     StopProgram,
-    /// Start a program of somebody else; it moves the last joint to and fro with this speed \[rad/s\].
+    /// Start a third-party program that moves the last joint back and forth with this speed \[rad/s\].
     StartForeignProgram(f64),
-    /// Let a second client stream `speedj` with this speed on the last joint \[rad/s\]; `None` ends it.
+    /// Make a second client stream `speedj` with this speed on the last joint \[rad/s\]; `None` ends it.
     SecondCommander(Option<f64>),
-    /// The controller's clock jumps by this many µs.
+    /// Make the controller's clock jump by this many µs.
     JumpClock(i64),
-    /// Everything is closed and refused for this long; then the controller is there again, without power, its
-    /// clock at zero.
+    /// Restart the controller: connections are closed and refused for this long. Afterwards it is available again,
+    /// without power, its clock at zero.
     Restart(Duration),
-    /// Switch everything off: closed and refused for good.
+    /// Shut the controller down: connections are closed, and refused permanently.
     ShutDown,
-    /// Choose a mode at the pendant (e-Series); none without a password. Refused while a client controls it.
+    /// Choose a mode at the pendant (e-Series); `None` without a password. Refused while a client controls the mode.
     ChooseOperationalMode(Option<OperationalMode>),
     /// Switch a service on or off in the security settings (5.10 on).
     SwitchService(Service, bool),
@@ -75,7 +76,7 @@ pub enum Action {
     Disconnect,
     /// Set the digital inputs.
     DigitalInputs(u32),
-    /// Push on the tool with this wrench \[N, Nm\], along the base's axes, until told otherwise. It shows
-    /// in what is measured; it moves the arm in force mode, in freedrive and under direct torque.
+    /// Push the tool with this wrench \[N, Nm\], along the base's axes, until the next push. The wrench is measured;
+    /// it moves the arm in force mode, in freedrive and under direct torque.
     Push([f64; 6]),
 }

@@ -1,5 +1,5 @@
-//! Clients: who may connect, their bytes in and out, and how connections end. Bytes and ends are those of connections that
-//! the controller makes, too.
+//! Clients of the controller: their connections, the bytes in both directions, and the end of connections. Bytes and
+//! ends include those of connections that the controller opens.
 
 use std::net::IpAddr;
 
@@ -12,7 +12,7 @@ use crate::port::Port;
 use crate::service::Service;
 
 impl Controller {
-    /// Whether the firmware has this port at all.
+    /// Returns whether the firmware has this port.
     #[must_use]
     pub fn has_port(&self, port: Port) -> bool {
         let x = (self.firmware.generation() == Generation::PolyScopeX).then_some(self.options.polyscope_x);
@@ -31,7 +31,7 @@ impl Controller {
         }
     }
 
-    /// Whether a client that connects to this port now is accepted.
+    /// Returns whether a client that connects to this port now is accepted.
     #[must_use]
     pub fn listens(&self, port: Port) -> bool {
         let dropped = self.faults.on(self.now, port).any(|kind| kind == FaultKind::Drop);
@@ -39,24 +39,24 @@ impl Controller {
         self.has_port(port) && self.away_until.is_none() && !dropped && !off && !self.is_full(port)
     }
 
-    /// Whether a port has all the clients it takes.
+    /// Returns whether a port has its highest number of clients.
     fn is_full(&self, port: Port) -> bool {
         let limit = if port == Port::Dashboard { self.options.dashboard.clients } else { None };
         limit.is_some_and(|limit| self.connections.values().filter(|c| c.port == port && c.listens()).count() >= limit)
     }
 
-    /// A client connects to a port; bytes flow at once, nothing has to be asked for.
+    /// Connects a client to a port. Bytes are sent at once, without a request.
     ///
     /// # Errors
-    /// [`Refused`] where the firmware has no such port, or the controller is away.
+    /// [`Refused`] if the firmware has no such port, or the controller is away.
     pub fn connect(&mut self, port: Port) -> Result<Conn, Refused> {
         self.connect_from(port, None)
     }
 
-    /// Connects a client as [`connect`](Self::connect) does; events name its address.
+    /// Connects a client as [`connect`](Self::connect) does; events contain its address `peer`.
     ///
     /// # Errors
-    /// [`Refused`] where the firmware has no such port, or the controller is away.
+    /// [`Refused`] if the firmware has no such port, or the controller is away.
     pub fn connect_from(&mut self, port: Port, peer: Option<IpAddr>) -> Result<Conn, Refused> {
         if !self.listens(port) {
             return Err(Refused);
@@ -71,7 +71,7 @@ impl Controller {
         Ok(id)
     }
 
-    /// A client sends bytes; says how many were taken.
+    /// Sends bytes of a client. Returns the number of accepted bytes.
     pub fn write(&mut self, conn: Conn, bytes: &[u8]) -> usize {
         if conn.is_dialled() {
             return self.plant.sockets.dials.give(conn, bytes);
@@ -89,7 +89,7 @@ impl Controller {
         taken.len()
     }
 
-    /// A client reads what has arrived: at most one segment per call; says how many bytes.
+    /// Reads bytes for a client, at most one segment per call. Returns their number.
     pub fn read(&mut self, conn: Conn, buffer: &mut [u8]) -> usize {
         if conn.is_dialled() {
             return self.plant.sockets.dials.take(conn, buffer);
@@ -105,7 +105,7 @@ impl Controller {
         bytes.len()
     }
 
-    /// Bytes a client could read now.
+    /// Returns the number of bytes that a client could read now.
     #[must_use]
     pub fn pending(&self, conn: Conn) -> usize {
         if conn.is_dialled() {
@@ -114,21 +114,22 @@ impl Controller {
         self.connections.get(&conn).map_or(0, |connection| connection.down.arrived(self.now))
     }
 
-    /// Whether the controller still holds this connection; what has arrived before a close can be read.
+    /// Returns whether the connection still exists in the controller. Bytes that have arrived before a close can
+    /// still be read.
     #[must_use]
     pub fn is_open(&self, conn: Conn) -> bool {
         self.plant.sockets.dials.wanted(conn)
             || self.connections.get(&conn).is_some_and(|c| matches!(c.phase, Phase::Open | Phase::Closing))
     }
 
-    /// A client closes. What it sent before is still taken, unless it closed too early
-    /// (core/docs/protocol/ur-client-interfaces.md 5.7) and the controller minds.
+    /// Closes a client's connection. Bytes that it sent before are still accepted, unless it closed too early
+    /// (core/docs/protocol/ur-client-interfaces.md 5.7) and the controller drops its program for that.
     pub fn disconnect(&mut self, conn: Conn) {
         self.hang_up(conn, false);
     }
 
-    /// A client closes as [`disconnect`](Self::disconnect) says; `unread` where it resets the connection because it has left
-    /// something unread, however much it was sent.
+    /// Closes a client's connection like [`disconnect`](Self::disconnect). `unread` is whether the client resets it
+    /// because it has left bytes unread; this counts as closing too early, however much it has read.
     pub(crate) fn hang_up(&mut self, conn: Conn, unread: bool) {
         const ENOUGH: u64 = 79;
         self.plant.sockets.dials.hung_up(conn);
@@ -149,8 +150,8 @@ impl Controller {
         self.options.needs_79_bytes || self.faults.on(self.now, port).any(|kind| kind == FaultKind::EarlyClose)
     }
 
-    /// A client resets its connection: what is still on the way either way is lost. What had arrived runs, unless the
-    /// controller minds.
+    /// Resets a client's connection: bytes in transit in either direction are lost. Programs that had arrived run,
+    /// unless the controller drops them for an early close.
     pub fn reset(&mut self, conn: Conn) {
         if let Some(connection) = self.connections.get(&conn)
             && self.minds_early_close(connection.port)
@@ -164,13 +165,13 @@ impl Controller {
         self.sweep();
     }
 
-    /// Connections it holds, on all its ports.
+    /// Returns the number of connections on all ports.
     #[must_use]
     pub fn clients(&self) -> usize {
         self.connections.len()
     }
 
-    /// Bytes a client has sent that have not arrived here, and so are not acknowledged.
+    /// Returns the number of bytes that a client has sent and that have not arrived, and so are not acknowledged.
     #[must_use]
     pub fn in_flight(&self, conn: Conn) -> usize {
         if conn.is_dialled() {
@@ -179,7 +180,7 @@ impl Controller {
         self.connections.get(&conn).map_or(0, |connection| connection.up.queued())
     }
 
-    /// Forgets connections that are over.
+    /// Removes connections that are over.
     pub(super) fn sweep(&mut self) {
         let over = |c: &mut Connection| match c.phase {
             Phase::Open | Phase::Closing => false,

@@ -1,4 +1,4 @@
-//! One client's connection: two directions of network, and what the controller remembers about it.
+//! One client's connection: two directions of network, and the state that the controller stores for it.
 
 use std::net::IpAddr;
 
@@ -13,23 +13,23 @@ use crate::rng::Rng;
 use crate::robot_api;
 use crate::rtde::Session;
 
-/// A connection, as the driver names it. Never used twice.
+/// The identifier of a connection. It is never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Conn(pub(crate) u64);
 
-/// Bytes the controller queues for a client that does not read, 3 s of the fastest stream; whole messages beyond it
-/// are dropped.
+/// The number of bytes that the controller queues for a client that does not read, 3 s of the fastest stream.
+/// Messages that exceed it are dropped as a whole.
 pub(crate) const SEND_QUEUE: usize = 2 * 1024 * 1024;
-/// Bytes a client may have on the way to the controller; more is not taken.
+/// The number of bytes that a client may have in transit to the controller; more are not accepted.
 pub(crate) const RECEIVE_QUEUE: usize = 64 * 1024;
 
-/// Where a connection stands.
+/// The state of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
     Open,
-    /// The client has closed; what it sent before is still read.
+    /// The client has closed; bytes that it sent before are still read.
     ClosedByClient,
-    /// The controller closes once everything sent has been read.
+    /// The controller closes once the client has read all sent bytes.
     Closing,
     Closed,
 }
@@ -37,30 +37,30 @@ pub(crate) enum Phase {
 #[derive(Debug)]
 pub(crate) struct Connection {
     pub(crate) port: Port,
-    /// The client's address, where the driver knows one.
+    /// The client's address, if the driver knows it.
     pub(crate) peer: Option<IpAddr>,
     pub(crate) phase: Phase,
-    /// Controller to client.
+    /// The direction from the controller to the client.
     pub(crate) down: Link,
-    /// Client to controller.
+    /// The direction from the client to the controller.
     pub(crate) up: Link,
-    /// Programs out of text (30001 to 30003).
+    /// The assembler of programs from text (30001 to 30003).
     pub(crate) text: LineAssembler,
-    /// Lines of 30020.
+    /// The line buffer of 30020.
     pub(super) lines: LineBuffer,
-    /// The conversation on 29999.
+    /// The dashboard state, on 29999.
     pub(crate) dashboard: dashboard::Session,
-    /// The conversation on 80.
+    /// The HTTP state, on 80.
     pub(crate) http: robot_api::Session,
-    /// Whether the answer that is awaited on 80 is the last.
+    /// `true` if the connection is closed after the pending answer on 80.
     pub(crate) closes_after_answer: bool,
-    /// The conversation on 30004.
+    /// The RTDE state, on 30004.
     pub(crate) session: Session,
-    /// Whether it was opened in remote control.
+    /// `true` if the connection was opened in remote control.
     pub(crate) permitted: bool,
-    /// Whether the next state message is its first.
+    /// `true` until the first state message was sent.
     pub(crate) first_state: bool,
-    /// Bytes the client has read.
+    /// The number of bytes that the client has read.
     pub(crate) read: u64,
 }
 
@@ -84,7 +84,7 @@ impl Connection {
         }
     }
 
-    /// Whether the controller still sends to it.
+    /// Returns whether the controller still sends to the client.
     pub(crate) fn listens(&self) -> bool {
         self.phase == Phase::Open
     }

@@ -1,21 +1,22 @@
-//! Connections that the controller makes: the driver calls, and tells how that went.
+//! The connections that the controller opens: the driver connects and reports the result.
 
 use super::{Conn, Controller, Refused};
 use crate::dial::Dial;
 
 impl Controller {
-    /// Whom to call next. Nobody has to be called: a call that is never answered is a peer that stays silent, and who waits
-    /// for it gives up by itself.
+    /// Returns the next connection for the driver to open. A driver may ignore it: a connection without a result is
+    /// like a peer that does not answer, and the program's own timeout ends the wait.
     pub fn poll_dial(&mut self) -> Option<Dial> {
         self.plant.sockets.dials.poll()
     }
 
-    /// A call was answered, or failed; without effect where nobody waits for it any more.
+    /// Reports the result of a connection attempt. Has no effect if the controller no longer needs the connection.
     pub fn dialled(&mut self, conn: Conn, outcome: Result<(), Refused>) {
         self.plant.sockets.dials.dialled(conn, outcome.is_ok());
     }
 
-    /// Bytes that the controller would take from this peer now. A driver leaves what is more in its own socket.
+    /// Returns the number of bytes that the controller accepts from this peer now. A driver leaves further bytes in
+    /// its own socket.
     #[must_use]
     pub fn room(&self, conn: Conn) -> usize {
         match self.connections.get(&conn) {

@@ -1,4 +1,4 @@
-//! Events of a controller for whoever shows them: clients, programs and faults, in a queue of bounded length.
+//! Events of a controller for display: clients, programs and faults, in a queue of bounded length.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -9,9 +9,9 @@ use crate::fault::Fault;
 use crate::port::Port;
 use crate::time::SimTime;
 
-/// Events that are kept until they are taken; newer ones are counted only.
+/// The number of events that are stored until they are taken; further ones are only counted.
 const KEPT: usize = 1024;
-/// Characters of a program's name that are kept.
+/// The number of characters of a program's name that are stored.
 const NAME: usize = 64;
 
 /// An event and its time.
@@ -28,27 +28,27 @@ pub struct Event {
 pub enum EventKind {
     /// A client connected.
     Connected {
-        /// Its address, where the driver knows one.
+        /// Its address, if the driver knows it.
         peer: Option<IpAddr>,
         /// The port it connected to.
         port: Port,
     },
     /// A client's connection ended, whichever side closed it.
     Disconnected {
-        /// Its address, where the driver knows one.
+        /// Its address, if the driver knows it.
         peer: Option<IpAddr>,
         /// The port it was connected to.
         port: Port,
     },
-    /// A program arrived as a whole.
+    /// A complete program arrived.
     Program {
-        /// The sender's address, where it is known.
+        /// The sender's address, if it is known.
         peer: Option<IpAddr>,
-        /// The name behind `def` or `sec`; of a single line the function it calls.
+        /// The name after `def` or `sec`; for a single statement, the function it calls.
         name: String,
-        /// Its lines; none for a single statement.
+        /// The number of its lines; `None` for a single statement.
         lines: Option<usize>,
-        /// The reason for which the controller does not obey it.
+        /// The reason for which the controller ignores it; `None` if it does not.
         ignored: Option<&'static str>,
     },
     /// A fault begins.
@@ -83,7 +83,7 @@ impl fmt::Display for EventKind {
     }
 }
 
-/// A client as an event shows it.
+/// The display form of a client in an event.
 struct Client(Option<IpAddr>);
 
 impl fmt::Display for Client {
@@ -95,7 +95,7 @@ impl fmt::Display for Client {
     }
 }
 
-/// Events that nobody has taken yet.
+/// The events that have not been taken yet.
 #[derive(Debug, Default)]
 pub(super) struct Events {
     queue: VecDeque<Event>,
@@ -103,18 +103,19 @@ pub(super) struct Events {
 }
 
 impl Controller {
-    /// Keeps events from now on, at most 1024 until they are taken.
+    /// Stores events from now on, at most 1024 until they are taken.
     pub fn keep_events(&mut self) {
         self.events.get_or_insert_default();
     }
 
-    /// Takes the events since the last call, and the number of those that were left out because too many waited.
+    /// Takes the events since the last call, and the number of further ones that were not stored because too many
+    /// waited.
     pub fn take_events(&mut self) -> (Vec<Event>, u64) {
         let Some(events) = &mut self.events else { return (vec![], 0) };
         (events.queue.drain(..).collect(), std::mem::take(&mut events.left_out))
     }
 
-    /// Keeps an event where somebody wants events.
+    /// Stores an event if [`keep_events`](Self::keep_events) was called.
     pub(super) fn event(&mut self, kind: impl FnOnce() -> EventKind) {
         let Some(events) = &mut self.events else { return };
         if events.queue.len() < KEPT {
@@ -124,7 +125,7 @@ impl Controller {
         }
     }
 
-    /// Keeps the arrival of a program's text.
+    /// Stores the arrival of a program's text.
     pub(super) fn program_event(&mut self, peer: Option<IpAddr>, text: &str, ignored: Option<&'static str>) {
         self.event(|| {
             let (name, lines) = describe(text);
@@ -133,8 +134,8 @@ impl Controller {
     }
 }
 
-/// Returns the name of a program and its number of lines, or the function that a single statement calls. Characters that are
-/// no part of a name are left out: a terminal shows it.
+/// Returns the name of a program and its number of lines, or the function that a single statement calls. Characters
+/// that cannot be part of a name are omitted, because a terminal displays the name.
 fn describe(text: &str) -> (String, Option<usize>) {
     let first = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     let block = ["def ", "sec "].into_iter().find_map(|head| first.strip_prefix(head));

@@ -1,4 +1,4 @@
-//! Port 30004: requests as they come, data cycle by cycle, and what inputs do.
+//! Port 30004: arriving requests, the data of each cycle, and the effects of inputs.
 
 use super::connection::Phase;
 use super::{Action, Conn, Controller};
@@ -9,7 +9,7 @@ use crate::rtde::{Context, Deviations, Effect, Exchange, Registers, State, Watch
 use outrigger_wire::rtde::{Level, MAX_SIZE};
 
 impl Controller {
-    /// Bytes of an RTDE client.
+    /// Processes bytes of an RTDE client.
     pub(super) fn rtde_requests(&mut self, id: Conn, bytes: &[u8]) {
         if self.faults.on(self.now, Port::Rtde).any(|kind| kind == FaultKind::Mute) {
             return;
@@ -50,7 +50,7 @@ impl Controller {
         }
     }
 
-    /// Data to everybody who has started and is due.
+    /// Sends data to all clients that have started and are due.
     pub(super) fn publish_rtde(&mut self) {
         if !self.connections.values().any(|c| c.port == Port::Rtde && c.session.flows()) {
             return;
@@ -78,7 +78,7 @@ impl Controller {
         }
     }
 
-    /// How replies and data deviate in this cycle.
+    /// Returns the deviations of replies and data in this cycle.
     fn deviations(&self) -> Deviations {
         let mut deviations = Deviations::default();
         for fault in self.faults.on(self.now, Port::Rtde) {
@@ -91,7 +91,7 @@ impl Controller {
         deviations
     }
 
-    /// Data with the faults of content applied.
+    /// Sends data with the content faults applied.
     fn send_data(&mut self, id: Conn, mut data: Vec<u8>) {
         const HEADER: usize = 3;
         let (mut copies, mut garbage) = (1, false);
@@ -126,7 +126,7 @@ impl Controller {
         }
     }
 
-    /// Sends whole, or ends the connection of a client that has left too much unread.
+    /// Sends a complete package, or ends the connection of a client that has left too much unread.
     fn answer(&mut self, id: Conn, bytes: &[u8]) {
         let unread = self.connections.get(&id).map_or(0, |connection| connection.down.queued());
         if unread + bytes.len() > self.options.rtde.buffer {
@@ -136,14 +136,14 @@ impl Controller {
         }
     }
 
-    /// Closes once everything that was sent has been read.
+    /// Closes the connection once the client has read all sent bytes.
     fn end(&mut self, id: Conn) {
         if let Some(connection) = self.connections.get_mut(&id).filter(|c| c.phase != Phase::Closed) {
             connection.phase = Phase::Closing;
         }
     }
 
-    /// Watchdogs of the program whose variable was not written in time.
+    /// Executes the actions of watchdogs whose variable was not written in time.
     pub(super) fn watch_inputs(&mut self) {
         for watchdog in self.plant.watchdogs.expired(self.now) {
             self.notices.push(Notice::Text(format!("RTDE watchdog: {} was not updated in time", watchdog.variable)));
@@ -155,14 +155,14 @@ impl Controller {
         }
     }
 
-    /// Output registers show the input registers, where that was asked for and no program writes them.
+    /// Copies the input registers to the output registers, if the option is set and no program writes them.
     pub(super) fn echo(&mut self) {
         if self.options.rtde.echo && !self.programs.running() {
             self.plant.outputs.clone_from(&self.plant.inputs);
         }
     }
 
-    /// During boot the service is restarted once: connections closed, its clock from zero
+    /// Restarts the service once during boot: connections closed, its clock from zero
     /// (`core/docs/protocol/ur-rtde.md 10`).
     pub(super) fn restart_rtde(&mut self) {
         if self.rtde_restart.take_if(|at| *at <= self.now).is_some() {
@@ -172,7 +172,7 @@ impl Controller {
         }
     }
 
-    /// A restart: registers at zero, nobody owns an input.
+    /// Resets the exchange at a restart: registers are zero, inputs have no owner.
     pub(super) fn forget_exchange(&mut self) {
         self.exchange = Exchange::default();
         self.plant.force.external = [0.0; 6];
@@ -183,7 +183,7 @@ impl Controller {
     }
 }
 
-/// A package of `size` bytes with this letter.
+/// Returns a package of `size` bytes with this letter.
 fn package(letter: u8, size: usize) -> Vec<u8> {
     let mut bytes = vec![0; size];
     bytes.iter_mut().skip(2).for_each(|byte| *byte = letter);
@@ -191,7 +191,7 @@ fn package(letter: u8, size: usize) -> Vec<u8> {
     bytes
 }
 
-/// The length in front says how long the package really is.
+/// Sets the length in the header to the true length of the package.
 fn correct_length(bytes: &mut [u8]) {
     let length = u16::try_from(bytes.len()).unwrap_or(u16::MAX);
     for (slot, byte) in bytes.iter_mut().zip(length.to_be_bytes()) {

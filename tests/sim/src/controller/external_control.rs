@@ -8,19 +8,20 @@ use crate::pendant::{Files, Operation, Outcome, Pendant, ProgramFile};
 use crate::program::Playing;
 use crate::text;
 
-/// A program that is being put together before it starts.
+/// A program that is assembled before it starts.
 #[derive(Debug)]
 pub(super) struct Fetching {
     from: ExternalControl,
     script: String,
     request: Request,
     answers: Vec<Result<String, &'static str>>,
-    /// Who has asked for `play`.
+    /// The connection that requested `play`, if it was a client.
     asker: Option<Conn>,
 }
 
 impl Controller {
-    /// Asks the computer first where the loaded program needs that; says whether it does.
+    /// Starts to fetch the program from the computer if the loaded program needs it and can be started. Returns
+    /// whether it does.
     pub(super) fn fetches(&mut self, playing: Playing, asker: Option<Conn>) -> bool {
         let Some(from) = &self.options.external_control else { return false };
         let Some(file) = self.pendant.program().filter(|file| nodes(&file.script) > 0) else { return false };
@@ -37,7 +38,7 @@ impl Controller {
         startable
     }
 
-    /// One control cycle of it; the program starts once every node has its text.
+    /// Executes one control cycle of the fetch; the program starts once every node has its text.
     pub(super) fn fetch(&mut self) {
         let dials = &mut self.plant.sockets.dials;
         let Some(fetching) = &mut self.fetching else { return };
@@ -55,7 +56,7 @@ impl Controller {
         self.answer_operation(&Operation::Play, if plays { Outcome::Done } else { Outcome::Failed }, asker);
     }
 
-    /// The program was stopped before it had begun.
+    /// Cancels the fetch of a program that was stopped before it had begun.
     pub(super) fn stop_fetching(&mut self) {
         if let Some(Fetching { request, asker, .. }) = self.fetching.take() {
             request.cancel(&mut self.plant.sockets.dials);
@@ -64,7 +65,7 @@ impl Controller {
     }
 }
 
-/// The operator's interface after the start: with such a URCap, a program that has one node is loaded.
+/// Returns the operator's interface after a start. With this URCap, a program that has one node is loaded.
 pub(super) fn pendant(files: &Files, external_control: Option<&ExternalControl>) -> Pendant {
     use crate::external_control::{NODE, PROGRAM};
     let mut files = files.clone();

@@ -1,4 +1,4 @@
-//! Port 80: requests of the Robot API as they come.
+//! Port 80: arriving requests of the Robot API.
 
 use super::connection::Phase;
 use super::{Conn, Controller};
@@ -8,7 +8,7 @@ use crate::port::Port;
 use crate::robot_api::{self, Answer, CONTINUE, Context, Received, Request};
 
 impl Controller {
-    /// Bytes of a client of the Robot API.
+    /// Processes bytes of a client of the Robot API.
     pub(super) fn http(&mut self, id: Conn, bytes: &[u8]) {
         if let Some(connection) = self.connections.get_mut(&id) {
             connection.http.receive(bytes);
@@ -16,7 +16,7 @@ impl Controller {
         self.serve_http(id);
     }
 
-    /// Answers what waits, up to the first request that takes time.
+    /// Answers waiting requests up to the first one that takes time.
     fn serve_http(&mut self, id: Conn) {
         while let Some(connection) = self.connections.get_mut(&id).filter(|c| c.phase != Phase::Closing)
             && let Some(received) = connection.http.next()
@@ -56,7 +56,7 @@ impl Controller {
         }
     }
 
-    /// Says how an operation ended, and goes on with what waits behind it.
+    /// Answers an operation that has finished, and continues with the requests after it.
     pub(super) fn answer_over_http(&mut self, id: Conn, operation: &Operation, outcome: Outcome) {
         let Some(connection) = self.connections.get_mut(&id) else { return };
         connection.http.waits = false;
@@ -77,7 +77,7 @@ impl Controller {
         }
     }
 
-    /// What a fault does in place of an answer; says whether one is on.
+    /// Replaces an answer while a fault is active. Returns whether one is.
     fn http_deviates(&mut self, id: Conn) -> bool {
         let kinds: Vec<FaultKind> = self.faults.on(self.now, Port::RobotApi).collect();
         for kind in kinds {

@@ -1,4 +1,4 @@
-//! Port 30020: statements for a program in interpreter mode, one line each, and a line back for every one
+//! Port 30020: statements for a program in interpreter mode, one line each, and one line of answer for each
 //! (`core/docs/protocol/ur-external-control.md 3`).
 
 use super::{Conn, Controller};
@@ -6,27 +6,28 @@ use crate::fault::FaultKind;
 use crate::port::Port;
 use crate::text;
 
-/// What is not known of interpreter mode.
+/// Undocumented properties of interpreter mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InterpreterOptions {
-    /// Whether the software has it; by version where `None`: from 5.10, and PolyScope X (assumed).
+    /// The availability of interpreter mode. `None` depends on the software: from 5.10, and on PolyScope X (assumed).
     pub available: Option<bool>,
-    /// Whether a client needs remote control; without, its lines are discarded.
+    /// `true` if a client needs remote control; its lines are discarded in local control.
     pub needs_remote: bool,
-    /// Statements that may be sent between two `clear_interpreter()`.
+    /// Number of statements that may be sent between two calls of `clear_interpreter()`.
     pub statements: usize,
-    /// Bytes of the longest line; a longer one is discarded.
+    /// Largest length of a line \[bytes\]; a longer one is discarded.
     pub line: usize,
 }
 
 impl Default for InterpreterOptions {
-    /// As the vendor's article has it; 8500 statements are documented for the controller of somebody else, 64 KiB assumed.
+    /// Returns the values of the vendor's article; 8500 statements are documented for another vendor's controller, 64
+    /// KiB are assumed.
     fn default() -> Self {
         Self { available: None, needs_remote: false, statements: 8500, line: 64 * 1024 }
     }
 }
 
-/// The line that a client is sending.
+/// The incomplete line of a client.
 #[derive(Debug, Default)]
 pub(super) struct LineBuffer {
     text: String,
@@ -34,7 +35,8 @@ pub(super) struct LineBuffer {
 }
 
 impl LineBuffer {
-    /// Takes bytes off the front up to the end of a line: the line, or nothing of one that is too long.
+    /// Removes bytes from the front up to the end of a line. Returns the line, or `Some(None)` for one that is too
+    /// long.
     fn next(&mut self, bytes: &mut &[u8], limit: usize) -> Option<Option<String>> {
         while let Some((byte, rest)) = bytes.split_first() {
             *bytes = rest;
@@ -52,12 +54,12 @@ impl LineBuffer {
 }
 
 impl Controller {
-    /// Whether the software has interpreter mode.
+    /// Returns whether the software has interpreter mode.
     pub(super) fn has_interpreter(&self) -> bool {
         self.options.interpreter.available.unwrap_or(self.firmware.interpreter_mode())
     }
 
-    /// Bytes of a client of interpreter mode.
+    /// Processes bytes of a client of interpreter mode.
     pub(super) fn interpret(&mut self, id: Conn, mut bytes: &[u8]) {
         let muted = self.faults.on(self.now, Port::Interpreter).any(|kind| kind == FaultKind::Mute);
         let limit = self.options.interpreter.line;

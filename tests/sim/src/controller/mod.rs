@@ -1,9 +1,9 @@
 //! The controller: clients, control cycles, operators and faults, in virtual time.
 //!
 //! Sans-IO and runtime-free. A driver connects clients, writes and reads their bytes, and advances time to
-//! [`Controller::next_event`]; the same object runs behind kernel sockets, behind an emulated stack and in tests.
-//! One control cycle: publish the state of the cycle before, take in text that came early enough, run programs,
-//! move the arm.
+//! [`Controller::next_event`]; the same object runs behind kernel sockets, behind an emulated stack and in tests. One
+//! control cycle: publish the state of the cycle before, start programs whose text arrived early enough, run
+//! programs, move the arm.
 
 mod action;
 mod clients;
@@ -58,9 +58,9 @@ use event::Events;
 use external_control::Fetching;
 use operations::Underway;
 
-/// The stream of random numbers that programs ask for.
+/// The stream number of the random numbers of programs.
 const RANDOM: u64 = 0x7A4D;
-/// Nobody listens on this port, or not now.
+/// An error: the port does not exist or does not accept clients at present.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refused;
 
@@ -80,7 +80,7 @@ pub struct Controller {
     plant: Plant,
     programs: Programs,
     notices: Vec<Notice>,
-    /// Notices that wait for the periodic state, in order.
+    /// Notices that wait for the next periodic state message, in order.
     held: Vec<Notice>,
     faults: Schedule,
     script: Vec<(SimTime, Action)>,
@@ -88,41 +88,41 @@ pub struct Controller {
     next_conn: u64,
     now: SimTime,
     next_cycle: SimTime,
-    /// When the next periodic state messages are due.
+    /// The time at which the next periodic state messages are due.
     next_state: SimTime,
-    /// Control cycles run.
+    /// The number of executed control cycles.
     cycles: u64,
-    /// What the controller's clock shows \[µs\].
+    /// The controller's clock \[µs\].
     clock: u64,
-    /// Closed to everybody until then.
+    /// The time until which all connections are refused.
     away_until: Option<SimTime>,
     second_commander: Option<(f64, SimTime)>,
     exchange: Exchange,
-    /// When RTDE is restarted once, after the controller's start.
+    /// The time at which RTDE is restarted once after the controller's start.
     rtde_restart: Option<SimTime>,
-    /// What the controller's clock showed when RTDE was started \[µs\].
+    /// The controller's clock at the time at which RTDE was started \[µs\].
     rtde_epoch: u64,
     services_off: Vec<Service>,
     pendant: Pendant,
-    /// What the operator's interface is busy with.
+    /// The operations in progress at the operator's interface.
     underway: Vec<Underway>,
-    /// The program that is to start when the computer has answered.
+    /// The program that starts when the computer has answered.
     fetching: Option<Fetching>,
     /// The tool's serial line, where something relays it.
     tool_line: Option<ToolLine>,
     /// Replies of the dashboard so far.
     replies: u64,
-    /// What is answered where a fault makes the answers senseless.
+    /// The random numbers for wrong answers under a fault.
     nonsense: Rng,
-    /// Everything clients have asked for, while somebody wants to know.
+    /// The texts of clients, if they are stored.
     texts: Option<Vec<Text>>,
-    /// Events that were not taken yet, while somebody wants them.
+    /// The events that have not been taken, if they are stored.
     events: Option<Events>,
-    /// The arm after each cycle, while somebody wants to know.
+    /// The arm after each cycle, if it is stored.
     course: Option<Vec<Moment>>,
 }
 
-/// The arm as it really was at the end of a control cycle.
+/// The true state of the arm at the end of a control cycle.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment {
     /// The time of the cycle.
@@ -138,9 +138,9 @@ pub struct Moment {
 /// Text that a client sent, as it arrived.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Text {
-    /// When it had arrived as a whole.
+    /// The time at which it had arrived completely.
     pub at: SimTime,
-    /// What it says, whether or not the controller obeys it.
+    /// The text, whether or not the controller ignores it.
     pub text: String,
 }
 
@@ -151,10 +151,10 @@ impl std::fmt::Debug for Controller {
 }
 
 impl Controller {
-    /// A controller in the state `options` ask for, at time zero.
+    /// Returns a controller in the state that `options` select, at time zero.
     ///
     /// # Errors
-    /// [`OptionsError`] where the options ask for what never existed.
+    /// [`OptionsError`] if no real controller can have these options.
     pub fn new(options: Options) -> Result<Self, OptionsError> {
         options.check()?;
         let model = ArmModel::of(options.model);
@@ -251,127 +251,129 @@ impl Controller {
         })
     }
 
-    /// The present.
+    /// Returns the present time.
     #[must_use]
     pub fn now(&self) -> SimTime {
         self.now
     }
 
-    /// The control period.
+    /// Returns the control period.
     #[must_use]
     pub fn period(&self) -> Duration {
         self.firmware.period()
     }
 
-    /// What it was made from.
+    /// Returns the options of this controller.
     #[must_use]
     pub fn options(&self) -> &Options {
         &self.options
     }
 
-    /// The arm as it really is.
+    /// Returns the arm with its true state.
     #[must_use]
     pub fn truth(&self) -> &Arm {
         &self.plant.arm
     }
 
-    /// Power, safety and who is in control.
+    /// Returns the state of power, safety and control.
     #[must_use]
     pub fn robot(&self) -> &Robot {
         &self.plant.robot
     }
 
-    /// Inputs, outputs, tool and payload.
+    /// Returns inputs, outputs, tool and payload.
     #[must_use]
     pub fn io(&self) -> &Io {
         &self.plant.io
     }
 
-    /// Force and torque at the tool.
+    /// Returns force and torque at the tool.
     #[must_use]
     pub fn force(&self) -> &Force {
         &self.plant.force
     }
 
-    /// How far the surface is from the tool centre point, along the tool's z axis \[m\]; none where there is none ahead.
+    /// Returns the distance from the tool centre point to the surface, along the tool's z axis \[m\]; `None` if there
+    /// is no surface ahead.
     #[must_use]
     pub fn distance(&self) -> Option<f64> {
         let tool = self.plant.arm.tool();
         self.plant.force.surface.and_then(|surface| surface.distance_along(tool.position, tool.z_axis()))
     }
 
-    /// What the operator's interface knows.
+    /// Returns the state of the operator's interface.
     #[must_use]
     pub fn pendant(&self) -> &Pendant {
         &self.pendant
     }
 
-    /// General purpose registers: what clients write, and what programs write.
+    /// Returns the general purpose registers: those that clients write, and those that programs write.
     #[must_use]
     pub fn registers(&self) -> (&Registers, &Registers) {
         (&self.plant.inputs, &self.plant.outputs)
     }
 
-    /// Watchdogs of the running program.
+    /// Returns the watchdogs of the running program.
     #[must_use]
     pub fn watchdogs(&self) -> &[Watchdog] {
         self.plant.watchdogs.all()
     }
 
-    /// Texts that clients of 30004 sent for the operator, the newest last.
+    /// Returns the texts that clients of 30004 sent for the operator, the newest last.
     #[must_use]
     pub fn rtde_log(&self) -> &[String] {
         &self.exchange.log
     }
 
-    /// Whether a primary program exists, and whether it is paused.
+    /// Returns whether a primary program exists, and whether it is paused.
     #[must_use]
     pub fn program(&self) -> (bool, bool) {
         (self.programs.running(), self.programs.paused())
     }
 
-    /// Programs that were dropped: too many waiting, or the arm not ready for them.
+    /// Returns the number of dropped programs: too many were waiting, or the arm was not ready for them.
     #[must_use]
     pub fn refused_programs(&self) -> u64 {
         self.programs.refused
     }
 
-    /// What the controller's clock shows: the time in the packets of the next cycle.
+    /// Returns the controller's clock: the time in the packets of the next cycle.
     #[must_use]
     pub fn clock(&self) -> Duration {
         Duration::from_micros(self.clock)
     }
 
-    /// What the `timestamp` of RTDE shows: the same, since the service was started.
+    /// Returns the value of RTDE's `timestamp`: the controller's clock since the service was started.
     #[must_use]
     pub fn rtde_clock(&self) -> Duration {
         Duration::from_micros(self.clock.saturating_sub(self.rtde_epoch))
     }
 
-    /// Control cycles run.
+    /// Returns the number of executed control cycles.
     #[must_use]
     pub fn cycles(&self) -> u64 {
         self.cycles
     }
 
-    /// From now on keeps every text, for runs of bounded length.
+    /// Stores all texts from now on, without a limit: for runs of bounded length.
     pub fn keep_texts(&mut self) {
         self.texts.get_or_insert_default();
     }
 
-    /// The texts that were kept, in the order they arrived.
+    /// Returns the stored texts, in the order in which they arrived.
     #[must_use]
     pub fn texts(&self) -> &[Text] {
         self.texts.as_deref().unwrap_or_default()
     }
 
-    /// Returns the arm after each cycle since this was called last; nothing the first time. Call it regularly from then on:
-    /// what nobody takes is kept.
+    /// Returns the arm after each cycle since the last call; an empty list the first time. Call it regularly from
+    /// then on, because moments are stored without a limit.
     pub fn take_course(&mut self) -> Vec<Moment> {
         self.course.replace(vec![]).unwrap_or_default()
     }
 
-    /// When something will happen by itself: a control cycle, a fault, a scripted action, bytes that arrive.
+    /// Returns the time of the next event without further calls: a control cycle, a fault, a scheduled action,
+    /// arriving bytes.
     #[must_use]
     pub fn next_event(&self) -> SimTime {
         let scripted = self.script.iter().map(|(at, _)| *at).min().unwrap_or(SimTime::MAX);
@@ -383,7 +385,7 @@ impl Controller {
         next.min(tool_line).min(self.plant.sockets.dials.next_event(self.now))
     }
 
-    /// Lives through everything up to and including `to`.
+    /// Executes everything up to and including `to`.
     pub fn advance_to(&mut self, to: SimTime) {
         loop {
             let next = self.next_event();
@@ -435,7 +437,7 @@ impl Controller {
             let before = self.notices.len();
             self.programs.cycle(self.now, &mut self.plant, &mut self.notices);
             if std::mem::take(&mut self.plant.asks_protective_stop) {
-                // The stop comes before the end of a program whose last statement it is.
+                // The stop precedes the end of a program whose last statement it is.
                 let mut end = self.notices.split_off(before);
                 let at = end.iter().position(|notice| matches!(notice, Notice::Stopped(_))).unwrap_or(end.len());
                 self.notices.extend(end.drain(..at));
@@ -450,7 +452,7 @@ impl Controller {
         let ran = self.plant.robot.power == Power::Running;
         self.plant.robot.tick(self.now);
         if !ran && self.plant.robot.power == Power::Running {
-            // Leaving initialisation, kinematics and configuration are sent once more.
+            // After initialisation, kinematics and configuration are sent once more.
             self.connections.values_mut().for_each(|connection| connection.first_state = true);
         }
         self.move_arm();
@@ -460,7 +462,7 @@ impl Controller {
         }
     }
 
-    /// The operator sees the newest popup of a program, until somebody closes it.
+    /// Displays the newest popup of a program at the operator's interface, until it is closed.
     fn show_popups(&mut self) {
         let newest = self.notices.iter().rev().find_map(|notice| match notice {
             Notice::Popup { text, .. } => Some(crate::text::shown(text)),
@@ -491,14 +493,14 @@ impl Controller {
             let flange = arm.flange();
             (force.lever, force.flange) = (sub(arm.tool().position, flange.position), flange.rotation);
         }
-        // The brakes close, and power goes, when such a stop has brought the arm to rest.
+        // The brakes close, and power goes off, when such a stop has brought the arm to rest.
         let Plant { arm, robot, .. } = &mut self.plant;
         if matches!(robot.stop, Stop::Emergency | Stop::Violation | Stop::Fault) && arm.at_rest() {
             robot.power_off();
         }
     }
 
-    /// The network of every connection as the faults want it now.
+    /// Sets the network conditions of every connection by the active faults.
     fn set_conditions(&mut self) {
         let (now, period) = (self.now, self.firmware.period());
         for connection in self.connections.values_mut() {

@@ -1,4 +1,4 @@
-//! What operators and faults do to the controller.
+//! The effects of operators' actions and of faults on the controller.
 
 use std::time::Duration;
 
@@ -18,28 +18,28 @@ use crate::stops::{Level, StopCode};
 use crate::time::SimTime;
 use crate::tool_line::ToolCommunication;
 
-/// How long a controller is away when a restart has no duration of its own.
+/// The duration of a restart without a duration of its own.
 const RESTART: Duration = Duration::from_secs(2);
 
-/// A second commander sends this often, and each of its commands lasts this long.
+/// The interval between the second commander's commands, and the time of each \[s\].
 const SECOND_COMMANDER: (Duration, f64) = (Duration::from_millis(100), 0.2);
 
 impl Controller {
-    /// Does this now.
+    /// Executes an action now.
     pub fn act(&mut self, action: Action) {
         let before = self.plant.robot.safety_mode();
         self.obey(action);
         self.report_safety(before);
     }
 
-    /// Makes a protective stop that 30001 reports with this code.
+    /// Causes a protective stop that 30001 reports with this code.
     pub(super) fn stop_protectively(&mut self, code: Option<StopCode>) {
         let before = self.plant.robot.safety_mode();
         self.protect(code);
         self.report_safety(before);
     }
 
-    /// Unlocks a protective stop of any age: what `set unlock protective stop` on 30001 and 30002 does.
+    /// Unlocks a protective stop of any age, as `set unlock protective stop` on 30001 and 30002 does.
     pub(super) fn unlock_by_text(&mut self) {
         let before = self.plant.robot.safety_mode();
         self.plant.robot.clear_protective_stop();
@@ -57,7 +57,7 @@ impl Controller {
         self.notices.extend(code.map(|code| Notice::Code { level, code, text: "" }));
     }
 
-    /// Reports the safety mode where it is no longer the one `before`.
+    /// Reports the safety mode if it differs from `before`.
     fn report_safety(&mut self, before: SafetyMode) {
         let safety = self.plant.robot.safety_mode();
         if safety != before {
@@ -135,7 +135,7 @@ impl Controller {
             }
             Action::DigitalInputs(bits) => io.digital_in = bits,
             Action::Push(wrench) => force.push_by_hand(wrench),
-            // What does not fit the state has no effect.
+            // An action that does not fit the state has no effect.
             Action::ReleaseEmergencyStop
             | Action::OpenAutomaticSafeguard
             | Action::ReleaseEnablingDevice
@@ -146,7 +146,7 @@ impl Controller {
         }
     }
 
-    /// The program ends, and the arm comes to rest; then it loses its power.
+    /// Ends the program and brings the arm to rest; then it loses its power.
     fn halt(&mut self, stop: Stop, level: Level, code: Option<StopCode>) {
         if self.plant.robot.stop != stop {
             self.report_code(level, code);
@@ -183,12 +183,12 @@ impl Controller {
         }
     }
 
-    /// Does this when `at` has come.
+    /// Schedules an action for the time `at`.
     pub fn schedule(&mut self, at: SimTime, action: Action) {
         self.script.push((at, action));
     }
 
-    /// One more fault.
+    /// Adds a fault.
     pub fn inject(&mut self, fault: Fault) {
         self.faults.add(fault);
         self.set_conditions();
@@ -228,7 +228,7 @@ impl Controller {
         self.away_until = Some(self.now + away);
     }
 
-    /// What was said can still be read; then there is nobody any more.
+    /// Shuts the controller down: sent bytes can still be read, then all connections are closed.
     fn shut_down(&mut self) {
         for connection in self.connections.values_mut().filter(|c| c.phase == Phase::Open) {
             connection.phase = Phase::Closing;

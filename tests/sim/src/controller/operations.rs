@@ -1,4 +1,5 @@
-//! What takes the operator's interface time: begun by a request, done and answered when its time is over.
+//! Operations of the operator's interface that take time: a request begins them; they are executed and answered when
+//! their time is over.
 
 use super::{Action, Conn, Controller};
 use crate::pendant::{Operation, Outcome};
@@ -8,7 +9,7 @@ use crate::robot::Power;
 use crate::text;
 use crate::time::SimTime;
 
-/// An operation that is not over, and who waits for it.
+/// An operation in progress, with the connection that waits for it.
 #[derive(Debug)]
 pub(super) struct Underway {
     pub(super) due: SimTime,
@@ -17,7 +18,7 @@ pub(super) struct Underway {
 }
 
 impl Controller {
-    /// Begins what takes time; reports are refused at once where one is too young.
+    /// Begins an operation that takes time. Reports are refused at once if the last one is too recent.
     pub(super) fn begin(&mut self, operation: Operation, asker: Option<Conn>) {
         let refused = match &operation {
             Operation::Report(report) => !self.pendant.begin_report(*report, self.now),
@@ -40,7 +41,7 @@ impl Controller {
         }
     }
 
-    /// Ends operations whose time has come, in the order they were to end.
+    /// Ends operations whose time is over, in the order of their ends.
     pub(super) fn finish_operations(&mut self) {
         while let Some(at) = self.next_finished() {
             let Underway { operation, asker, .. } = self.underway.remove(at);
@@ -57,7 +58,7 @@ impl Controller {
         due.min_by_key(|(_, underway)| underway.due).map(|(at, _)| at)
     }
 
-    /// When the next operation ends.
+    /// Returns the time at which the next operation ends.
     pub(super) fn next_operation(&self) -> SimTime {
         self.underway.iter().map(|underway| underway.due).min().unwrap_or(SimTime::MAX)
     }
@@ -67,12 +68,12 @@ impl Controller {
         match (asker, port) {
             (Some(id), Some(Port::RobotApi)) => self.answer_over_http(id, operation, outcome),
             (Some(id), Some(_)) => self.answer_on_dashboard(id, operation, outcome),
-            // Who asked has gone.
+            // The connection has been closed.
             _ => {}
         }
     }
 
-    /// Does it, now that its time is over.
+    /// Executes an operation when its time is over.
     fn perform(&mut self, operation: &Operation) -> Outcome {
         let playing = self.programs.playing();
         let done = |done| if done { Outcome::Done } else { Outcome::Failed };
@@ -109,7 +110,7 @@ impl Controller {
         }
     }
 
-    /// Lets a paused program go on, or starts the loaded one.
+    /// Resumes a paused program, or starts the loaded one.
     fn play(&mut self, playing: Playing) -> bool {
         if playing.paused {
             self.act(Action::ResumeProgram);

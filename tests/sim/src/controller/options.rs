@@ -1,4 +1,4 @@
-//! What a simulated controller is made from.
+//! The options of a simulated controller.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -24,10 +24,10 @@ use crate::surface::Surface;
 use crate::timing::{Compiling, ServoJ};
 use crate::tool_line::ToolGripper;
 
-/// Of the form that real ones have: year, and a number.
+/// A serial number in the format of real ones: year, and a number.
 const SERIAL_NUMBER: &str = "20205500001";
 
-/// The state a controller is found in.
+/// The initial state of a controller.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StartState {
     /// Powered, brakes open, safety normal, remote control, no program.
@@ -39,14 +39,15 @@ pub enum StartState {
     Idle,
     /// Running, but in local control (e-Series).
     Local,
-    /// Running, remote control never enabled in the settings (5.x): it says that it is not in remote control, and obeys.
+    /// Running, remote control never enabled in the settings (5.x): it reports that it is not in remote control, and
+    /// accepts commands.
     RemoteNotEnabled,
     /// Running, in a protective stop.
     ProtectiveStop,
 }
 
 impl StartState {
-    /// Every state with the word options use for it.
+    /// Every state with its name in options.
     pub const NAMED: [(Self, &'static str); 6] = [
         (Self::Running, "running"),
         (Self::PowerOff, "power-off"),
@@ -56,130 +57,133 @@ impl StartState {
         (Self::ProtectiveStop, "protective-stop"),
     ];
 
-    /// The state of this name.
+    /// Returns the state of this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::NAMED.into_iter().find(|(_, known)| *known == name).map(|(state, _)| state)
     }
 }
 
-/// The control cycles that `isProgramRunning` of a state message on 30001 and 30002 tells of, ten times a second; not documented.
+/// The control cycles that `isProgramRunning` of a state message on 30001 and 30002 represents, ten times a second;
+/// not documented.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ProgramTold {
-    /// The newest cycle: whether a program runs in it.
+    /// The newest cycle: a program runs in it.
     #[default]
     Newest,
-    /// Every cycle since the last message: whether a program ran in one of them.
+    /// Every cycle since the last message: a program ran in one of them.
     Any,
-    /// Every cycle since the last message: whether one program ran in all of them.
+    /// Every cycle since the last message: one program ran in all of them.
     All,
 }
 
-/// What a simulated controller is made from. `Options::new` gives the values a user would expect; every field can
-/// be changed before [`Controller::new`](super::Controller::new).
+/// The options of a simulated controller. `Options::new` sets the values that a user would expect; every field can be
+/// changed before [`Controller::new`](super::Controller::new).
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The arm.
     pub model: RobotModel,
     /// Its software.
     pub software: SoftwareVersion,
-    /// Where all randomness comes from.
+    /// The seed of all random numbers.
     pub seed: u64,
-    /// The state it is found in.
+    /// The initial state.
     pub state: StartState,
-    /// Joint positions to begin with \[rad\].
+    /// Initial joint positions \[rad\].
     pub q: [f64; 6],
-    /// How far the drives are from ideal.
+    /// Deviations of the drives from ideal ones.
     pub drive: Drive,
-    /// What follows the end of a `speedj` program; by version where `None`.
+    /// Behaviour after the end of a `speedj` program. `None` depends on the software.
     pub after_t: Option<AfterT>,
-    /// What happens to text in local mode; by version where `None`.
+    /// Reaction to text in local mode. `None` depends on the software.
     pub local_mode: Option<LocalMode>,
-    /// Whether the switch to local control closes 30003, too, where it closes 30001 and 30002: sources disagree.
+    /// `true` if the switch to local control also closes 30003 when it closes 30001 and 30002: sources disagree.
     pub local_closes_realtime: bool,
-    /// Whether the trajectory limiter reads 0 while nothing is asked of the arm; not documented.
+    /// `true` if the trajectory limiter reads 0 while no motion is commanded; not documented.
     pub limiter_rests: bool,
-    /// Of the programs that replace a running one, every so many-th shows as no program for a cycle; not documented.
+    /// The number n if every n-th program that replaces a running one is published as no program for a cycle; not
+    /// documented.
     pub flicker: Option<NonZeroU32>,
-    /// The control cycles that `isProgramRunning` of a state message tells of.
+    /// The control cycles that `isProgramRunning` of a state message represents.
     pub program_told: ProgramTold,
     /// Services that are switched off (5.10 on).
     pub services_off: Vec<Service>,
-    /// What of the client interfaces PolyScope X serves; not confirmed.
+    /// The client interfaces that PolyScope X serves; not confirmed.
     pub polyscope_x: PolyScopeXOptions,
-    /// Whether `digital_out[n] = x` is `set_digital_out(n, x)`; by version where `None`: on the CB series.
+    /// `true` if `digital_out[n] = x` is `set_digital_out(n, x)`. `None` depends on the software: on the CB series.
     pub assignable_outputs: Option<bool>,
-    /// Whether periodic states of e-Series and PolyScope X carry kinematics info of 9 B: sources disagree, and the vendor's
-    /// client library ends on it.
+    /// `true` if periodic states of e-Series and PolyScope X contain kinematics info of 9 B: sources disagree, and
+    /// the vendor's client library ends on it.
     pub short_kinematics: bool,
-    /// Whether configuration data has the fields of the newest software; by version where `None`.
+    /// `true` if configuration data have the fields of the newest software. `None` depends on the software.
     pub long_configuration: Option<bool>,
-    /// How long before a control cycle text must have arrived to run in it; by version where `None`
+    /// Time before a control cycle by which text must have arrived to run in it. `None` depends on the software
     /// ([`Firmware::intake`]).
     pub intake: Option<Duration>,
-    /// How late long programs start; not published.
+    /// Compile time that delays the start of long programs; not published.
     pub compiling: Compiling,
-    /// What is not known of `servoj`.
+    /// Undocumented properties of `servoj`.
     pub servoj: ServoJ,
-    /// Deceleration where a program leaves the arm moving and the firmware stops it \[rad/s²\]; not documented,
+    /// Deceleration when a program ends while the arm moves and the firmware stops it \[rad/s²\]; not documented,
     /// assumed.
     pub end_deceleration: f64,
-    /// Deceleration of `stopj` on software that does not obey its argument (before 3.2) \[rad/s²\]; not
-    /// documented, assumed.
+    /// Deceleration of `stopj` on software that ignores its argument (before 3.2) \[rad/s²\]; not documented,
+    /// assumed.
     pub fixed_stop_deceleration: f64,
     /// Deceleration of protective, safeguard and emergency stops \[rad/s²\]; not documented, assumed.
     pub stop_deceleration: f64,
-    /// Control cycles back that `get_actual_joint_positions_history` reaches; not documented, assumed.
+    /// Number of past control cycles that `get_actual_joint_positions_history` can return; not documented, assumed.
     pub joint_history: usize,
-    /// Whether a client that closes before it has read 79 bytes loses a program that has not started
+    /// `true` if a client that closes before it has read 79 bytes loses a program that has not started
     /// (core/docs/protocol/ur-client-interfaces.md 5.7).
     pub needs_79_bytes: bool,
-    /// Whether the box has the Euromap 67 interface, which lengthens the masterboard data.
+    /// `true` if the box has the Euromap 67 interface, which lengthens the masterboard data.
     pub euromap67: bool,
-    /// How long switching on takes.
+    /// Durations of switching on.
     pub power: PowerTiming,
-    /// What the controller's clock shows at the beginning.
+    /// Initial value of the controller's clock.
     pub clock: Duration,
-    /// The error codes that 30001 reports with stops; which one belongs to which is known of one alone.
+    /// Error codes that 30001 reports with stops; only the code of one stop is known.
     pub stop_codes: StopCodes,
-    /// Use the form of 5.9 for safety modes and error codes on 30001; by version where `None`: from 3.14 on. Of 3.3 to
-    /// 3.13 it is not known.
+    /// `true` to use the form of 5.9 for safety modes and error codes on 30001. `None` depends on the software: from
+    /// 3.14 on. The form of 3.3 to 3.13 is not known.
     pub later_reports: Option<bool>,
-    /// What is in the way of the tool centre point.
+    /// Surface in the way of the tool centre point; `None` for none.
     pub surface: Option<Surface>,
-    /// What is not known of force mode, freedrive and direct torque.
+    /// Undocumented properties of force mode, freedrive and direct torque.
     pub force: ForceOptions,
-    /// What is not known of RTDE.
+    /// Undocumented properties of RTDE.
     pub rtde: RtdeOptions,
-    /// What is not known of the dashboard server.
+    /// Undocumented properties of the dashboard server.
     pub dashboard: DashboardOptions,
-    /// What is not known of the Robot API.
+    /// Undocumented properties of the Robot API.
     pub robot_api: RobotApiOptions,
-    /// Cycles in a row in which a program may compute without ever waiting, before it ends as too much behind; not documented,
-    /// assumed.
+    /// Number of consecutive cycles in which a program may compute without waiting before it ends as too much behind;
+    /// not documented, assumed.
     pub overruns: u32,
-    /// What is not known of the sockets of programs.
+    /// Undocumented properties of the sockets of programs.
     pub sockets: SocketOptions,
-    /// What is not known of scripts that speak ROS 2.
+    /// Undocumented properties of scripts that use ROS 2.
     pub ros: RosOptions,
-    /// What is not known of interpreter mode.
+    /// Undocumented properties of interpreter mode.
     pub interpreter: InterpreterOptions,
-    /// Where the URCap "External Control" (3.7, 5.1 on) gets its program; none where it is not installed.
+    /// Address from which the URCap "External Control" (3.7, 5.1 on) fetches its program; `None` if it is not
+    /// installed.
     pub external_control: Option<ExternalControl>,
     /// A gripper on the tool's serial line, and the URCap that relays the line (5.0 on); none where there is neither.
     pub tool_line: Option<ToolGripper>,
     /// The disk of the operator's interface.
     pub files: Files,
-    /// How long what the operator's interface does takes.
+    /// Durations of the operations of the operator's interface.
     pub operations: OperationTiming,
     /// The robot's serial number.
     pub serial_number: String,
-    /// What goes wrong, and when.
+    /// Faults with their times.
     pub faults: Vec<Fault>,
 }
 
 impl Options {
-    /// This arm with this software: running, non-ideal drive, tool pointing down, no faults.
+    /// Returns the options of this arm with this software: running, non-ideal drive, tool pointing down, no faults.
     #[must_use]
     pub fn new(model: RobotModel, software: SoftwareVersion) -> Self {
         use std::f64::consts::FRAC_PI_2;
@@ -232,19 +236,19 @@ impl Options {
         }
     }
 
-    /// The arm of this size class that ran this software: a UR5, or a UR5e from 5.0.
+    /// Returns the options of the arm of 5 kg payload for this software: a UR5, or a UR5e from 5.0.
     #[must_use]
     pub fn for_software(software: SoftwareVersion) -> Self {
         Self::new(if software.at_least(5, 0) { RobotModel::Ur5e } else { RobotModel::Ur5 }, software)
     }
 }
 
-/// What of the client interfaces PolyScope X serves; not confirmed.
+/// The client interfaces that PolyScope X serves; not confirmed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PolyScopeXOptions {
-    /// Whether 30003 exists, with the packet of the last e-Series.
+    /// `true` if 30003 exists, with the packet of the last e-Series.
     pub realtime: bool,
-    /// Whether 30011 to 30013 exist.
+    /// `true` if 30011 to 30013 exist.
     pub read_only: bool,
 }
 
@@ -254,12 +258,12 @@ impl Default for PolyScopeXOptions {
     }
 }
 
-/// Options that ask for what never existed.
+/// An error: options that no real controller can have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OptionsError {
-    /// The arm never ran this software.
+    /// The arm does not support this software.
     Pairing(UnknownPairing),
-    /// Local control, at the start or as a fault, on software that does not tell it from remote control.
+    /// Local control, at the start or as a fault, on software that does not distinguish it from remote control.
     NoLocalControl(SoftwareVersion),
     /// Remote control that was not enabled, on software without that setting.
     NoRemoteSetting(SoftwareVersion),
@@ -308,14 +312,14 @@ impl std::fmt::Display for OptionsError {
 impl std::error::Error for OptionsError {}
 
 impl Options {
-    /// Whether there was ever such a controller.
+    /// Checks that a real controller could have these options.
     pub(super) fn check(&self) -> Result<(), OptionsError> {
         ArmModel::of(self.model).runs(self.software).map_err(OptionsError::Pairing)?;
         let local = self.state == StartState::Local || self.faults.iter().any(|fault| fault.kind == FaultKind::Local);
         if local && !Firmware(self.software).has_remote_control() {
             return Err(OptionsError::NoLocalControl(self.software));
         }
-        // Of PolyScope X the vendor's own tests say that without remote control nothing is obeyed.
+        // On PolyScope X, by the vendor's own tests, no command is accepted without remote control.
         let not_enabled = self.state == StartState::RemoteNotEnabled;
         if not_enabled && self.software.generation() != Generation::ESeries {
             return Err(OptionsError::NoRemoteSetting(self.software));
@@ -341,7 +345,7 @@ impl Options {
 }
 
 impl Default for Options {
-    /// A UR5e with software 5.15.
+    /// Returns the options of a UR5e with software 5.15.
     fn default() -> Self {
         Self::for_software(SoftwareVersion::new(5, 15))
     }

@@ -1,4 +1,4 @@
-//! What goes out: greetings, real-time packets, state and messages, with the faults of content applied.
+//! Output to clients: greetings, real-time packets, states and messages, with the content faults applied.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::program::Notice;
 use crate::publish::state::Deviations;
 use crate::publish::{self, Snapshot, message};
 
-/// Time between periodic state messages.
+/// The time between periodic state messages.
 const STATE_PERIOD: Duration = Duration::from_millis(100);
 
 impl Controller {
@@ -37,7 +37,7 @@ impl Controller {
         }
     }
 
-    /// What a client gets before anything else.
+    /// Sends the first messages to a new client.
     pub(super) fn greet(&mut self, id: Conn) {
         let Some(port) = self.connections.get(&id).map(|connection| connection.port) else { return };
         if port == Port::Dashboard {
@@ -51,7 +51,7 @@ impl Controller {
         }
     }
 
-    /// The state of the control cycle just finished, to everybody who is due.
+    /// Sends the state of the control cycle just finished to all clients that are due.
     pub(super) fn publish(&mut self) {
         let periodic = self.now >= self.next_state;
         while self.next_state <= self.now {
@@ -83,8 +83,9 @@ impl Controller {
         }
     }
 
-    /// Returns what happened since the last cycle, as messages. A change of the safety mode, with the codes before it, follows the
-    /// periodic state that shows it (`core/docs/protocol/ur-client-interfaces.md` 4.3), and later notices follow in order.
+    /// Returns the notices since the last cycle, as messages. A change of the safety mode, with the codes before it,
+    /// is sent after the periodic state that shows it (`core/docs/protocol/ur-client-interfaces.md` 4.3), and later
+    /// notices follow in order.
     fn due_notices(&mut self, periodic: bool) -> Vec<Vec<u8>> {
         let timestamp = self.snapshot().timestamp();
         self.held.append(&mut self.notices);
@@ -153,7 +154,7 @@ impl Controller {
         self.send(id, &bytes);
     }
 
-    /// Sends a message whole, or not at all to a client that has stopped reading.
+    /// Sends a complete message; sends nothing to a client that has stopped reading.
     pub(super) fn send(&mut self, id: Conn, bytes: &[u8]) {
         let now = self.now;
         if let Some(connection) = self.connections.get_mut(&id)
@@ -164,7 +165,7 @@ impl Controller {
     }
 }
 
-/// The length in front says how long the message really is.
+/// Sets the length in the header to the true length of the message.
 fn correct_length(bytes: &mut [u8]) {
     let length = i32::try_from(bytes.len()).unwrap_or(i32::MAX);
     for (slot, byte) in bytes.iter_mut().zip(length.to_be_bytes()) {

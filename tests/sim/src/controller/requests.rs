@@ -1,4 +1,4 @@
-//! Port 29999: requests as they come, and their answers.
+//! Port 29999: arriving requests, and their answers.
 
 use super::connection::Phase;
 use super::{Conn, Controller};
@@ -9,7 +9,7 @@ use crate::port::Port;
 use crate::rng::Rng;
 
 impl Controller {
-    /// Bytes of a dashboard client.
+    /// Processes bytes of a dashboard client.
     pub(super) fn requests(&mut self, id: Conn, mut bytes: &[u8]) {
         while let Some(connection) = self.connections.get_mut(&id).filter(|_| !bytes.is_empty()) {
             bytes = connection.dashboard.receive(bytes);
@@ -17,7 +17,7 @@ impl Controller {
         }
     }
 
-    /// Answers what waits, up to the first request that takes time.
+    /// Answers waiting requests up to the first one that takes time.
     fn serve_dashboard(&mut self, id: Conn) {
         while let Some(connection) = self.connections.get_mut(&id).filter(|c| c.phase != Phase::Closing)
             && let Some(line) = connection.dashboard.next()
@@ -72,7 +72,7 @@ impl Controller {
         }
     }
 
-    /// What a fault does in place of an answer; says whether one is on.
+    /// Replaces an answer while a fault is active. Returns whether one is.
     fn deviates(&mut self, id: Conn) -> bool {
         let kinds: Vec<FaultKind> = self.faults.on(self.now, Port::Dashboard).collect();
         for kind in kinds {
@@ -97,7 +97,7 @@ impl Controller {
         false
     }
 
-    /// Says how an operation ended, and goes on with what waits behind it.
+    /// Answers an operation that has finished, and continues with the requests after it.
     pub(super) fn answer_on_dashboard(&mut self, id: Conn, operation: &Operation, outcome: Outcome) {
         let told = match operation {
             Operation::Play if !self.firmware.dashboard_tells_failures() => Outcome::Done,
@@ -110,7 +110,7 @@ impl Controller {
     }
 }
 
-/// Random numbers of what is no answer.
+/// Returns the random numbers for wrong answers.
 pub(super) fn nonsense(seed: u64) -> Rng {
     Rng::new(seed, 0x29_999)
 }

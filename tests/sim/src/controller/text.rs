@@ -1,4 +1,4 @@
-//! What clients send: whose it is, and programs and service lines on the text ports.
+//! Input from clients: its distribution by port, and programs and service lines on the text ports.
 
 use outrigger_interpreter::{Assembled, Service};
 use outrigger_urscript::ServiceLine;
@@ -11,11 +11,11 @@ use crate::port::Port;
 use crate::program::{Notice, Sender};
 use crate::stops::{Level, StopCode};
 
-/// Error code for text in local mode or on a read-only port.
+/// The error code for text in local mode or on a read-only port.
 const NOT_IN_REMOTE: StopCode = StopCode::new(210, 0);
 
 impl Controller {
-    /// Takes what has arrived from every client.
+    /// Processes the bytes that have arrived from every client.
     pub(super) fn read_clients(&mut self) {
         let now = self.now;
         self.serve_tool_line();
@@ -87,7 +87,7 @@ impl Controller {
         }
     }
 
-    /// Whether a connection opened in local control stays without rights after the switch to remote.
+    /// Returns whether a connection that was opened in local control stays without rights after the switch to remote.
     fn upgrade_needs_reconnect(&self) -> bool {
         self.local_mode() == LocalMode::Code210
     }
@@ -98,7 +98,8 @@ impl Controller {
     }
 }
 
-/// The action that a service line asks for; the simulator has no freedrive, and [`Controller::unlock_by_text`] is another.
+/// Returns the action of a service line. The simulator has no freedrive by text, and [`Controller::unlock_by_text`]
+/// is separate.
 fn service_action(service: Service) -> Option<Action> {
     Some(match service {
         Service::Speed(share) => Action::Slider(share),

@@ -1,8 +1,9 @@
 //! The functions by which a pendant sets the controller up at the head of every program
 //! (`core/docs/protocol/ur-external-control.md 5.5`).
 //!
-//! Domains of analogue inputs, modes of the tool's outputs, the tool's serial line and gravity are kept. Everything else is checked
-//! and taken without effect: no input does anything by itself, and no output follows the state of the program.
+//! Domains of analogue inputs, modes of the tool's outputs and gravity are stored. All other arguments are checked
+//! and have no effect: no device is connected to the tool's serial line, no input triggers an action, and no output
+//! follows the state of the program.
 
 use outrigger_interpreter::{Call, CallResult, Value};
 
@@ -14,7 +15,7 @@ const BAUD_RATES: [u32; 8] = [9_600, 19_200, 38_400, 57_600, 115_200, 1_000_000,
 /// States that an output may follow: 0 keeps it, 4 is low after an unscheduled end.
 const RUN_STATES: std::ops::RangeInclusive<i32> = 0..=4;
 
-/// Returns whether a function is one of these.
+/// Returns whether this file implements a function.
 pub(super) fn knows(name: &str) -> bool {
     matches!(
         name,
@@ -33,7 +34,7 @@ pub(super) fn knows(name: &str) -> bool {
 }
 
 impl ProgramHost<'_> {
-    /// Functions for which [`knows`] is true.
+    /// Executes the functions for which [`knows`] returns `true`.
     pub(super) fn installation(&mut self, call: &Call<'_>) -> Option<CallResult> {
         let whole = |index| call.arg(index).whole();
         let small = |index| u8::try_from(whole(index)?).ok();
@@ -73,7 +74,7 @@ impl ProgramHost<'_> {
                 call.arg(0).truth()?;
                 (0.0..=1.0).contains(&call.arg(1).number()?)
             }
-            // A list of outputs, of older software.
+            // A list of outputs, on older software.
             "set_runstate_outputs" => matches!(call.arg(0), Value::List(_)),
             name if name.starts_with("set_runstate_") => whole(0)? >= 0 && RUN_STATES.contains(&whole(1)?),
             name if name.ends_with("_input_action") => {
@@ -85,11 +86,11 @@ impl ProgramHost<'_> {
         accepted.then(done)
     }
 
-    /// The tool's own sensors, as every port shows them.
+    /// Returns the values of the tool's own sensors, as every port publishes them.
     pub(super) fn tool_sensor(&self, call: &Call<'_>) -> Option<CallResult> {
-        /// Current of what is plugged in \[A\].
+        /// The current of the connected device \[A\].
         const CURRENT: f64 = 0.006;
-        /// Temperature \[°C\].
+        /// The temperature \[°C\].
         const TEMPERATURE: f64 = 40.0;
         Some(match call.name {
             "get_tool_current" => CallResult::Value(Value::Float(CURRENT)),
@@ -101,7 +102,7 @@ impl ProgramHost<'_> {
         })
     }
 
-    /// Analogue terminals as they are \[V or A\].
+    /// Returns the value of an analogue terminal \[V or A\].
     pub(super) fn analog(&self, call: &Call<'_>) -> Option<CallResult> {
         let io = &self.plant.io;
         let values = if call.name == "get_tool_analog_in" { &io.tool_analog_in } else { &io.analog_out };
@@ -109,7 +110,7 @@ impl ProgramHost<'_> {
         values.get(n).map(|value| CallResult::Value(Value::Float(*value)))
     }
 
-    /// The target along a path: there is no conveyor and no offset that would make it another one.
+    /// Returns the target along a path. It is the tool's target, because there is no conveyor and no offset.
     pub(super) fn along_path(&self, call: &Call<'_>) -> CallResult {
         let arm = &self.plant.arm;
         if call.name == "get_target_tcp_pose_along_path" {
@@ -119,7 +120,7 @@ impl ProgramHost<'_> {
     }
 }
 
-/// Sets one element where it exists and the value is one of those that are known.
+/// Sets one element if it exists and the value is in the known range. Returns whether it did.
 fn put(values: &mut [u8], index: u8, value: u8, known: std::ops::RangeInclusive<u8>) -> bool {
     let slot = values.get_mut(usize::from(index)).filter(|_| known.contains(&value));
     slot.map(|slot| *slot = value).is_some()

@@ -17,34 +17,34 @@ use super::{MOTOR_TEMPERATURES, Snapshot};
 use crate::model::{ACCELERATION_LIMIT, POSITION_LIMIT};
 use crate::robot::Stop;
 
-/// Room for the largest state message with generous extensions \[B\].
+/// The buffer size for the largest state message with long extensions \[B\].
 const ROOM: usize = 16 * 1024;
-/// A sub-package type no controller sends.
+/// A sub-package type that no controller sends.
 const UNKNOWN_SUB_PACKAGE: u8 = 77;
-/// Any number will do, as long as types 3 and 10 agree on it.
+/// An arbitrary number; types 3 and 10 must contain the same.
 const SAFETY_CHECKSUM: u32 = 0x00C0_FFEE;
-/// Checksum of a joint without calibration.
+/// The checksum of a joint without calibration.
 const UNCALIBRATED: u32 = u32::MAX;
-/// Kinematics info that carries the status alone \[B\].
+/// The size of kinematics info that contains the status only \[B\].
 const SHORT_KINEMATICS: usize = 9;
-/// After which sub-package it stands, as the long form does in the first message.
+/// The type of the sub-package before it, which is the same as for the long form in the first message.
 const BEFORE_KINEMATICS: u8 = 4;
-/// Configuration data with the two reserved fields of the newest software \[B\].
+/// The size of configuration data with the two reserved fields of the newest software \[B\].
 const LONG_CONFIGURATION: usize = 449;
 
-/// Deviations a fault asks for.
+/// The deviations of a message that faults cause.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Deviations {
-    /// Bytes appended to every sub-package.
+    /// The number of bytes appended to every sub-package.
     pub(crate) extension: usize,
-    /// Whether an unknown sub-package goes along.
+    /// `true` to add an unknown sub-package.
     pub(crate) unknown: bool,
 }
 
-/// One state message; `first` is the one after connecting, which carries kinematics and configuration.
+/// Returns one state message. `first` is the one after connecting, which contains kinematics and configuration.
 pub(crate) fn message(state: &Snapshot<'_>, first: bool, deviations: Deviations) -> Vec<u8> {
     let mut bytes = vec![0; ROOM];
-    // The room is enough for every package; a fault that asks for more gets no message at all.
+    // The buffer is large enough for every package; a fault that needs more results in no message.
     let size = write(state, first, deviations, &mut bytes).unwrap_or(0);
     bytes.truncate(size);
     bytes
@@ -177,7 +177,7 @@ fn tool(state: &Snapshot<'_>) -> ToolDataRepr {
 fn masterboard_cb2(state: &Snapshot<'_>) -> MasterboardDataCb2Repr {
     let io = state.io;
     MasterboardDataCb2Repr {
-        // Ten bits are in use.
+        // Ten bits are used.
         digital_input_bits: (io.digital_in & 0x3FF) as i16,
         digital_output_bits: (io.digital_out & 0x3FF) as i16,
         analog_input_range: io.analog_in_range,
@@ -236,7 +236,7 @@ fn cartesian(state: &Snapshot<'_>) -> CartesianInfoRepr {
     }
 }
 
-/// Denavit-Hartenberg a, d and alpha as the controller reports them; theta is zero.
+/// Returns Denavit-Hartenberg a, d and alpha as the controller reports them; theta is zero.
 fn denavit_hartenberg(state: &Snapshot<'_>) -> [[f64; 6]; 3] {
     let l = state.model.lengths;
     [
