@@ -1,4 +1,5 @@
-//! The parts that simulated tests share: the oracle, runs in virtual time, a scripted controller, and asking for what a plain machine may lack.
+//! The code that simulated tests share: the oracle, runs in virtual time, a scripted controller, and the check for
+//! prerequisites that a plain machine may lack.
 #![forbid(unsafe_code)]
 
 pub mod board;
@@ -17,21 +18,22 @@ use outrigger_core::engine::Event;
 use outrigger_core::mode::{Channel, Refusal};
 use outrigger_core::robot::Reason;
 
-/// A request by a message was refused for `reason`.
+/// Returns the event of a request by message that was rejected for `reason`.
 #[must_use]
 pub const fn refused<E>(reason: Reason) -> Event<E> {
     Event::Refused(Refusal::of_request(Channel::Message, reason))
 }
 
-/// `make` of every item, on as many threads as there are processors; the results are in the order of the items.
+/// Applies `make` to every item, on as many threads as there are processors. The results are in the order of the
+/// items.
 ///
 /// # Panics
-/// Where `make` does.
+/// If `make` panics.
 pub fn in_parallel<T: Copy + Send + Sync, R: Send>(items: &[T], make: impl Fn(T) -> R + Sync) -> Vec<R> {
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     std::thread::scope(|scope| {
         let make = &make;
-        // Some items take more time than others: each thread has some of all.
+        // Some items take longer than others: each thread takes every n-th item.
         let workers: Vec<_> = (0..threads)
             .map(|first| {
                 let share = items.iter().enumerate().skip(first).step_by(threads);

@@ -1,16 +1,16 @@
-//! Files to begin with, and how a key is set in one.
+//! Configuration files as text, with functions that set keys in them.
 
 use std::fmt::Write as _;
 
-/// One table of a file: its header, and its lines.
+/// A table of a file: its header, and its lines.
 type Table = (String, Vec<(String, String)>);
 
-/// A file as it is written: tables in order, keys in order.
+/// A configuration file as it is written, with tables and keys in order.
 #[derive(Clone, Debug)]
 pub struct File(Vec<Table>);
 
 impl File {
-    /// Reads the plain form that the files here have: headers in brackets, one `key = value` a line.
+    /// Reads the plain form that the files here have: headers in brackets, one `key = value` per line.
     pub fn new(text: &str) -> Self {
         let mut tables: Vec<Table> = vec![];
         for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
@@ -25,10 +25,11 @@ impl File {
         Self(tables)
     }
 
-    /// The same with `key`, e.g. `limits.velocity`, or `source[].name` of the table in the middle of an array: a motion's
-    /// ends are at rest.
+    /// Returns the file with `key` set to `value`. Examples of keys: `limits.velocity`; `source[].name` sets `name`
+    /// in the middle table of the array `source`. The middle table is taken because the first and the last of a
+    /// motion's waypoints are at rest.
     pub fn with(&self, key: &str, value: &str) -> Self {
-        // A key of a table `expert` stands in its section, as `expert.hold`.
+        // A key of a table `expert` is written in its section, as `expert.hold`.
         let within = key.find(".expert.").map(|at| (&key[..at], &key[at + 1..]));
         let (table, key) = within.or_else(|| key.rsplit_once('.')).expect("a table and a key");
         let header = table.strip_suffix("[]").map_or_else(|| format!("[{table}]"), |array| format!("[[{array}]]"));
@@ -44,7 +45,7 @@ impl File {
         file
     }
 
-    /// The same with every `key = value` of a list parted by semicolons; a value of nothing takes the key away.
+    /// Returns the file with every `key = value` of a list separated by semicolons. An empty value removes the key.
     pub fn with_all(&self, settings: &str) -> Self {
         settings.split(';').map(str::trim).filter(|setting| !setting.is_empty()).fold(self.clone(), |file, setting| {
             let (key, value) = setting.split_once(" = ").unwrap_or((setting.trim_end_matches(" ="), ""));
@@ -54,7 +55,7 @@ impl File {
         })
     }
 
-    /// Returns its text.
+    /// Returns the file's text.
     pub fn text(&self) -> String {
         let mut text = String::new();
         for (header, lines) in &self.0 {

@@ -12,10 +12,10 @@ use embassy_net_driver::{Capabilities, Driver, HardwareAddress, LinkState, RxTok
 /// The board's Ethernet address.
 pub(super) const MAC: [u8; 6] = [2, 0, 0, 0, 0, 15];
 const ADDRESS: Ipv4Addr = Ipv4Addr::new(10, 0, 2, 15);
-/// The largest frame, with its Ethernet header.
+/// The size of the largest frame, with its Ethernet header \[B\].
 const LARGEST: usize = 1514;
 
-/// The board's own address, in a network of 24 bits, for its stack.
+/// Returns the network configuration of the board's stack: its own static address in a network of 24 bits.
 pub(super) fn address() -> Config {
     let address = Ipv4Cidr::new(ADDRESS, 24);
     Config::ipv4_static(StaticConfigV4 { address, gateway: None, dns_servers: Default::default() })
@@ -24,7 +24,7 @@ pub(super) fn address() -> Config {
 #[derive(Default)]
 struct Queues {
     incoming: VecDeque<Vec<u8>>,
-    /// Bytes that `incoming` may hold, and holds.
+    /// The number of bytes that `incoming` may hold; `used` is the number that it holds.
     room: usize,
     used: usize,
     outgoing: VecDeque<Vec<u8>>,
@@ -32,22 +32,23 @@ struct Queues {
     waker: Option<Waker>,
 }
 
-/// What a frame takes in the interface's memory: it comes with its check sequence, in words.
+/// Returns the number of bytes that a frame takes in the interface's memory: with its check sequence, in whole words
+/// of 4 bytes.
 fn size(frame: &[u8]) -> usize {
     (frame.len() + 4).next_multiple_of(4)
 }
 
-/// Both ends share it: the stack as a driver, the test by hand.
+/// The cable. Both ends share it: the stack uses it as a driver, the test calls its methods.
 #[derive(Clone)]
 pub(super) struct Cable(Rc<RefCell<Queues>>);
 
 impl Cable {
-    /// To an interface that holds so many bytes of frames until the board takes them.
+    /// Creates the cable to an interface that holds at most `room` bytes of frames until the board takes them.
     pub(super) fn new(room: usize) -> Self {
         Self(Rc::new(RefCell::new(Queues { room, ..Queues::default() })))
     }
 
-    /// A frame reaches the board, or is lost where its interface has no room for it.
+    /// Delivers a frame to the board. The frame is lost if the interface has no room for it.
     pub(super) fn deliver(&self, frame: Vec<u8>) {
         let mut queues = self.0.borrow_mut();
         if !queues.unplugged && queues.used + size(&frame) <= queues.room {
@@ -57,12 +58,13 @@ impl Cable {
         }
     }
 
-    /// A frame leaves it.
+    /// Takes the next frame that the board has sent.
     pub(super) fn take(&self) -> Option<Vec<u8>> {
         self.0.borrow_mut().outgoing.pop_front()
     }
 
-    /// Whether the interface sees a link. Without, it sends into the void, as most do.
+    /// Sets whether the interface has a link. Without a link it discards the frames that the board sends, as most
+    /// interfaces do.
     pub(super) fn plug(&self, plugged: bool) {
         let mut queues = self.0.borrow_mut();
         queues.unplugged = !plugged;
@@ -104,7 +106,7 @@ impl Driver for Cable {
     }
 }
 
-/// A frame the stack is about to read.
+/// A frame that the stack is about to read.
 pub(super) struct Incoming(Vec<u8>);
 
 impl RxToken for Incoming {
@@ -113,7 +115,7 @@ impl RxToken for Incoming {
     }
 }
 
-/// Room for a frame the stack is about to write.
+/// Room for a frame that the stack is about to write.
 pub(super) struct Outgoing<'a>(&'a Cable);
 
 impl TxToken for Outgoing<'_> {

@@ -1,4 +1,4 @@
-//! A board that a robot connects to.
+//! A board that listens, and a robot that connects to it.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -16,7 +16,7 @@ use outrigger_wire::time::Instant;
 use super::rig::{Rig, Side, Watch, Way};
 use super::ur::INTERFACE;
 
-/// The robot, and what happened.
+/// The robot, and the events of the run.
 #[derive(Default)]
 pub struct Caller {
     caller: outrigger_emulated::caller::Caller,
@@ -25,7 +25,7 @@ pub struct Caller {
     asked: Order,
 }
 
-/// The move that is to be asked for next.
+/// The move that the board delegates next, if any.
 type Order = Rc<RefCell<Option<JointMove<2>>>>;
 type Law = JointServo<2>;
 
@@ -33,10 +33,10 @@ type Law = JointServo<2>;
 pub type CallerRig = Rig<Caller>;
 
 impl CallerRig {
-    /// At time zero, over wires under `conditions` that `seed` decides.
+    /// Creates the rig at time zero. `conditions` describe the wires; `seed` decides their random events.
     ///
     /// # Panics
-    /// Where the configuration cannot be.
+    /// If the configuration is invalid.
     #[must_use]
     pub fn new(config: TestConfig, conditions: Conditions, seed: u64) -> Self {
         let side = Caller::default();
@@ -51,35 +51,35 @@ impl CallerRig {
         })
     }
 
-    /// The robot's end of the wire.
+    /// Returns the robot's end of the wire.
     pub fn caller(&mut self) -> &mut outrigger_emulated::caller::Caller {
         &mut self.side.caller
     }
 
-    /// The robot.
+    /// Returns the robot.
     #[must_use]
     pub fn robot(&self) -> &Robot {
         self.side.caller.robot()
     }
 
-    /// Whether the stranger is connected, or about to be.
+    /// Returns whether the stranger (a second client of the board's port) is connected or about to be.
     #[must_use]
     pub fn is_stranger_in(&self) -> bool {
         self.side.caller.is_stranger_in()
     }
 
-    /// The board asks for this move, with the next thing that happens there.
+    /// Makes the board delegate this move at the next event there.
     pub fn ask(&mut self, asked: JointMove<2>) {
         *self.side.asked.borrow_mut() = Some(asked);
     }
 
-    /// What the engine reported.
+    /// Returns the events that the engine reported, with their times.
     #[must_use]
     pub fn events(&self) -> &[(SimTime, Event<TestEvent>)] {
         &self.side.events
     }
 
-    /// Who was turned away.
+    /// Returns the number of connections that the board turned away because it had one.
     #[must_use]
     pub fn strangers(&self) -> u32 {
         self.seen().counts

@@ -1,4 +1,4 @@
-//! What lies between the board's stack and the cable.
+//! The network interface between the board's stack and the cable.
 
 use embassy_net::{Stack, StackResources};
 use outrigger_emulated::executor::{Task, leak};
@@ -10,20 +10,21 @@ use super::cable::{Cable, MAC, address};
 /// A board's network interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interface {
-    /// One that holds so many bytes of frames until the board takes them; what does not fit is lost. It takes no time.
+    /// An interface that holds at most so many bytes of frames until the board takes them; a frame that does not fit
+    /// is lost. It takes no time.
     Memory(usize),
-    /// A W5500 by SPI at 25 MHz, with the driver of the boards that have one.
+    /// A W5500 on an SPI bus at 25 MHz, with the driver of the boards that have one.
     W5500,
 }
 
-/// The interface as the run moves frames through it.
+/// The interface, as the run moves frames through it.
 pub(super) enum Attachment {
     Cable(Cable),
     Chip(Pins),
 }
 
 impl Attachment {
-    /// With the board's stack on it, and the tasks of both.
+    /// Creates the interface with the board's stack on it, and the tasks of both.
     pub(super) fn new<const SOCKETS: usize>(
         interface: Interface,
         resources: &'static mut StackResources<SOCKETS>,
@@ -52,7 +53,7 @@ impl Attachment {
         }
     }
 
-    /// A frame reaches the board.
+    /// Delivers a frame to the board.
     pub(super) fn deliver(&self, frame: Vec<u8>) {
         match self {
             Self::Cable(cable) => cable.deliver(frame),
@@ -60,7 +61,7 @@ impl Attachment {
         }
     }
 
-    /// A frame leaves it.
+    /// Takes the next frame that the board has sent.
     pub(super) fn take(&self) -> Option<Vec<u8>> {
         match self {
             Self::Cable(cable) => cable.take(),
@@ -68,7 +69,7 @@ impl Attachment {
         }
     }
 
-    /// The cable is plugged in, or pulled.
+    /// Plugs the cable in, or pulls it.
     pub(super) fn plug(&self, plugged: bool) {
         match self {
             Self::Cable(cable) => cable.plug(plugged),
@@ -76,14 +77,14 @@ impl Attachment {
         }
     }
 
-    /// It is `now`.
+    /// Advances the interface to the time `now`.
     pub(super) fn advance(&self, now: SimTime) {
         if let Self::Chip(pins) = self {
             pins.advance(now);
         }
     }
 
-    /// When something happens there by itself.
+    /// Returns the time of the interface's next event, [`SimTime::MAX`] if none is due.
     pub(super) fn next_event(&self) -> SimTime {
         self.pins().map_or(SimTime::MAX, Pins::next_event)
     }

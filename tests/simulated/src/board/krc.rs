@@ -21,15 +21,15 @@ use super::ur::INTERFACE;
 /// A datagram that reached the board.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arrived {
-    /// When.
+    /// The time of arrival.
     pub at: SimTime,
-    /// Who sent it.
+    /// The sender's address.
     pub from: SocketAddr,
-    /// What it holds.
+    /// The payload.
     pub bytes: Vec<u8>,
 }
 
-/// The controller, and what happened.
+/// The controller, and the events of the run.
 pub struct Krc {
     peer: KrcPeer,
     events: Vec<(SimTime, Event<KrcEvent>)>,
@@ -41,10 +41,11 @@ pub struct Krc {
 pub type KrcRig = Rig<Krc>;
 
 impl KrcRig {
-    /// At time zero, with the recommended buffers, and wires under `conditions` that are decided by the KRC's seed.
+    /// Creates the rig at time zero, with the recommended buffers. `conditions` describe the wires; the KRC's seed
+    /// decides their random events.
     ///
     /// # Panics
-    /// Where options or configuration cannot be.
+    /// If the options or the configuration are invalid.
     #[must_use]
     pub fn new<L: Law<7> + 'static>(options: Options, config: KrcConfig, law: L, conditions: Conditions) -> Self {
         let seed = options.seed;
@@ -65,37 +66,37 @@ impl KrcRig {
         self.side.peer.krc()
     }
 
-    /// What passed between KRC and board.
+    /// Returns the messages that KRC and board exchanged.
     #[must_use]
     pub fn answers(&self) -> &Answers {
         self.side.peer.answers()
     }
 
-    /// Every datagram that reached the board, in order.
+    /// Returns every datagram that reached the board, in order.
     #[must_use]
     pub fn arrived(&self) -> &[Arrived] {
         &self.side.arrived
     }
 
-    /// Every datagram that the board sent, and to whom, in order.
+    /// Returns every datagram that the board sent, with its destination, in order.
     #[must_use]
     pub fn sent(&self) -> &[(SocketAddr, Vec<u8>)] {
         &self.side.sent
     }
 
-    /// What the engine reported.
+    /// Returns the events that the engine reported, with their times.
     #[must_use]
     pub fn events(&self) -> &[(SimTime, Event<KrcEvent>)] {
         &self.side.events
     }
 
-    /// What the engine has counted.
+    /// Returns the engine's counts.
     #[must_use]
     pub fn counts(&self) -> KrcCounts {
         self.seen().counts
     }
 
-    /// Why `Command` was left, each time.
+    /// Returns the reason for each exit from `Command`, in order.
     #[must_use]
     pub fn fallbacks(&self) -> Vec<Reason> {
         let reason = |transition: &Transition| transition.reason.filter(|_| transition.from == Mode::Command);

@@ -1,14 +1,14 @@
 //! A board in virtual time: `port-embassy` with its network stack, over a wire of frames, opposite the simulated
-//! controller behind a stack of its own.
+//! controller with a network stack of its own.
 //!
 //! ```text
 //!  outrigger-embassy ─ embassy-net ─ frames ─ Wire ─ frames ─ Peer (smoltcp, outrigger-sim) ──► arm: the truth
 //! ```
 //!
-//! No executor, no wall clock: a [`Rig`] goes from one event to the next, polls the board's two tasks where something woke
-//! them, and the same set-up with the same seed gives the same frames. The board computes in no time; with
-//! [`Interface::W5500`], the bus to its chip takes what it takes. [`UrRig`] is one
-//! beside a controller of Universal Robots, [`KrcRig`] one beside a KRC.
+//! A run uses neither an executor nor the wall clock. A [`Rig`] goes from one event to the next and polls the board's
+//! two tasks when an event woke them. The same set-up with the same seed gives the same frames. The board computes in
+//! no time; with [`Interface::W5500`], transfers on the bus to its chip take their real time. [`UrRig`] is a rig with
+//! a controller of Universal Robots, [`KrcRig`] one with a KRC.
 
 mod cable;
 mod caller;

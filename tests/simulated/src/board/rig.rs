@@ -1,11 +1,11 @@
-//! A run: from one event to the next, beside either maker's controller.
+//! A run of a board with a controller of either maker, from one event to the next.
 
 use std::cell::{Ref, RefCell};
 use std::fmt::Debug;
 use std::rc::Rc;
 use std::time::Duration;
 
-// The critical sections of everything that runs here.
+// Linked for the critical sections of the code that runs here.
 use critical_section as _;
 use embassy_net::{Stack, StackResources};
 use outrigger_core::engine::{Controller, Engine, Event};
@@ -22,7 +22,7 @@ use outrigger_wire::time::Instant;
 
 use super::interface::{Attachment, Interface};
 
-/// Anything a test waits for without saying how long happens within this.
+/// The longest time that a test without a time limit of its own waits for an event.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A direction on the wire.
@@ -34,42 +34,42 @@ pub enum Way {
     Down,
 }
 
-/// A controller at the far end of the wire, and what is noted down of a run beside it.
+/// A controller at the far end of the wire, and the log of a run with it.
 pub trait Side {
-    /// What its engine reports beyond what every engine does.
+    /// The events that its engine reports beyond those that every engine reports.
     type Event: Debug + 'static;
-    /// What its engine counts.
+    /// The counts of its engine.
     type Counts: Default + 'static;
 
-    /// A frame reaches it.
+    /// Delivers a frame to the controller.
     fn receive(&mut self, now: SimTime, frame: Vec<u8>);
-    /// Does what is due.
+    /// Does the work that is due at `now`.
     fn advance(&mut self, now: SimTime);
-    /// The next frame that leaves it.
+    /// Takes the next frame that the controller sends.
     fn transmit(&mut self) -> Option<Vec<u8>>;
-    /// When something is due by itself, sensors of the board among it.
+    /// Returns the time of the next event that is due without input. Sensors of the board count.
     fn next_event(&mut self) -> SimTime;
 
-    /// Before the board's tasks run at this moment.
+    /// Called at each moment before the board's tasks run.
     fn begin(&mut self, _: SimTime, _: Handle<'static>) {}
-    /// A frame leaves the board or the controller; `false` loses it.
+    /// Called when a frame leaves the board or the controller. `false` loses the frame.
     fn passes(&mut self, way: Way, now: SimTime, frame: &[u8]) -> bool;
-    /// A frame reaches the board.
+    /// Called when a frame reaches the board.
     fn arrives(&mut self, _: SimTime, _: &[u8]) {}
-    /// What the engine has reported.
+    /// Logs the events that the engine has reported.
     fn report(&mut self, now: SimTime, events: Vec<Event<Self::Event>>);
-    /// When nothing more happens at this moment.
+    /// Called when no more work is due at this moment.
     fn end(&mut self, _: SimTime, _: Mode) {}
-    /// For a test that waits in vain.
+    /// Returns the log as text, for the panic message of a test that waits in vain.
     fn story(&self) -> String;
 }
 
 /// A board with its robot.
 pub struct Rig<S: Side> {
     pub(super) side: S,
-    /// The wire from the board.
+    /// The wire from the board to the controller.
     pub up: Wire,
-    /// The wire to it.
+    /// The wire from the controller to the board.
     pub down: Wire,
     attachment: Attachment,
     tasks: Vec<Task>,
@@ -78,18 +78,18 @@ pub struct Rig<S: Side> {
     seen: Shown<S>,
 }
 
-/// What the board's observer has seen, shared with it.
+/// The observations of the board's observer, shared with it.
 pub(super) type Shown<S> = Rc<RefCell<Seen<<S as Side>::Event, <S as Side>::Counts>>>;
 
-/// What the board's observer has seen.
+/// The observations of the board's observer.
 pub(super) struct Seen<E, C> {
     events: Vec<Event<E>>,
     mode: Mode,
     latch: Option<Reason>,
     unmet: ReasonSet,
-    /// When the engine was first seen with each state.
+    /// The time at which the engine was first seen with each state.
     states: Vec<SimTime>,
-    /// With how many of them in `Command`.
+    /// The number of those states with which the engine was in `Command`.
     commanded: u64,
     newest: Option<ControllerTime>,
     pub(super) counts: C,
@@ -110,7 +110,7 @@ impl<E, C: Default> Default for Seen<E, C> {
     }
 }
 
-/// The observer of a board whose engine's peer counts by this.
+/// The observer of a board, and the function that reads the counts from the engine's peer.
 pub(super) struct Watch<E, C, P>(pub(super) Rc<RefCell<Seen<E, C>>>, pub(super) fn(&P) -> C);
 
 impl<const N: usize, P: Controller<N>, L: Law<N>, C> Observer<N, P, L> for Watch<P::Event, C, P> {
@@ -132,8 +132,9 @@ impl<const N: usize, P: Controller<N>, L: Law<N>, C> Observer<N, P, L> for Watch
 }
 
 impl<S: Side> Rig<S> {
-    /// At time zero: `side` at the far end of wires under `conditions`, which `seed` decides as it does the board's stack;
-    /// the board has this `interface`; `robot` makes the board's task, which tells what it sees.
+    /// Creates the rig at time zero. `side` is at the far end of wires under `conditions`; `seed` decides the random
+    /// events of the wires and of the board's stack. The board has this `interface`. `robot` makes the board's task,
+    /// which writes its observations to the shared record.
     pub(super) fn with<const SOCKETS: usize, T: Future<Output = ()> + 'static>(
         side: S,
         (conditions, seed, interface): (Conditions, u64, Interface),
@@ -157,13 +158,13 @@ impl<S: Side> Rig<S> {
         }
     }
 
-    /// The present.
+    /// Returns the present time.
     #[must_use]
     pub fn now(&self) -> SimTime {
         self.now
     }
 
-    /// How the board's firmware speaks to the robot's task.
+    /// Returns the handle by which the board's firmware controls the robot's task.
     #[must_use]
     pub fn handle(&self) -> Handle<'static> {
         self.handle
@@ -174,48 +175,48 @@ impl<S: Side> Rig<S> {
         self.attachment.plug(plugged);
     }
 
-    /// The chip of an interface that has one.
+    /// Returns the chip of the interface, if it has one.
     #[must_use]
     pub fn pins(&self) -> Option<&Pins> {
         self.attachment.pins()
     }
 
-    /// A frame that nobody asked for reaches the board.
+    /// Delivers an unsolicited frame to the board.
     pub fn deliver(&mut self, frame: Vec<u8>) {
         self.attachment.deliver(frame);
     }
 
-    /// The engine's mode.
+    /// Returns the engine's mode.
     #[must_use]
     pub fn mode(&self) -> Mode {
         self.seen().mode
     }
 
-    /// The latched reason.
+    /// Returns the latched reason.
     #[must_use]
     pub fn latch(&self) -> Option<Reason> {
         self.seen().latch
     }
 
-    /// What speaks against a request.
+    /// Returns the unmet preconditions of a request.
     #[must_use]
     pub fn unmet(&self) -> ReasonSet {
         self.seen().unmet
     }
 
-    /// When the engine was first seen with each of its states.
+    /// Returns the time at which the engine was first seen with each of its states.
     #[must_use]
     pub fn states(&self) -> Vec<SimTime> {
         self.seen().states.clone()
     }
 
-    /// States with which the engine was in `Command`.
+    /// Returns the number of states with which the engine was in `Command`.
     #[must_use]
     pub fn commanded(&self) -> u64 {
         self.seen().commanded
     }
 
-    /// Whether the robot's task has ended.
+    /// Returns whether the robot's task has ended.
     #[must_use]
     pub fn is_finished(&self) -> bool {
         self.tasks.last().is_some_and(Task::is_over)
@@ -225,18 +226,19 @@ impl<S: Side> Rig<S> {
         self.seen.borrow()
     }
 
-    /// Lives on for this long.
+    /// Runs for this long.
     ///
     /// # Panics
-    /// Where time does not pass.
+    /// If the board's tasks stay busy without time passing.
     pub fn run_for(&mut self, span: Duration) {
         self.run_until(span, |_| false);
     }
 
-    /// Lives on until `done`, asked after each event, but for no longer than `limit`; says whether it is done.
+    /// Runs until `done` returns `true`, which is evaluated after each event, but for no longer than `limit`. Returns
+    /// whether `done` returned `true`.
     ///
     /// # Panics
-    /// Where time does not pass.
+    /// If the board's tasks stay busy without time passing.
     pub fn run_until(&mut self, limit: Duration, mut done: impl FnMut(&Self) -> bool) -> bool {
         let end = self.now + limit;
         self.settle();
@@ -255,19 +257,19 @@ impl<S: Side> Rig<S> {
         }
     }
 
-    /// Lives on until `done`.
+    /// Runs until `done` returns `true`.
     ///
     /// # Panics
-    /// Where that does not happen, with the story so far.
+    /// If that does not happen within 30 s; the message has the log so far.
     pub fn wait(&mut self, what: &str, done: impl FnMut(&Self) -> bool) {
         assert!(self.run_until(PATIENCE, done), "not seen: {what}\n{}", self.story());
     }
 
-    /// Waits until nothing but a latched reason speaks against it, acknowledges that, requests, and lives on into
-    /// `Command`.
+    /// Waits until no precondition but a latched reason is unmet, acknowledges that reason, requests `Command`, and
+    /// runs until the engine is in `Command`.
     ///
     /// # Panics
-    /// Where that does not happen, with the story so far.
+    /// If that does not happen within 30 s; the message has the log so far.
     pub fn command(&mut self) {
         self.wait("nothing speaks against a request", |rig| {
             rig.mode() == Mode::Monitor && rig.unmet().iter().all(|reason| reason == Reason::Latched)
@@ -279,7 +281,7 @@ impl<S: Side> Rig<S> {
         self.wait("command", |rig| rig.mode() == Mode::Command);
     }
 
-    /// For a test that waits in vain.
+    /// Returns the log as text, for the panic message of a test that waits in vain.
     #[must_use]
     pub fn story(&self) -> String {
         let seen = self.seen();
@@ -287,7 +289,7 @@ impl<S: Side> Rig<S> {
         format!("{}{:?}, unmet {unmet:?}", self.side.story(), seen.mode)
     }
 
-    /// Everything that happens at this moment.
+    /// Does all work that is due at this moment.
     fn settle(&mut self) {
         clock::advance(self.now);
         self.side.begin(self.now, self.handle);
@@ -305,7 +307,7 @@ impl<S: Side> Rig<S> {
         panic!("the board does not come to rest at {}:\n{}", self.now, self.story());
     }
 
-    /// Moves frames both ways; says whether one arrived.
+    /// Moves frames in both directions. Returns whether one arrived.
     fn carry(&mut self) -> bool {
         let mut busy = false;
         while let Some(frame) = self.attachment.take() {

@@ -1,4 +1,4 @@
-//! What a frame carries, where it is a TCP segment or a datagram over IPv4.
+//! The contents of a frame that holds a TCP segment or a UDP datagram over IPv4.
 
 use std::net::{Ipv4Addr, SocketAddr};
 
@@ -8,20 +8,20 @@ const UDP: u8 = 17;
 /// A TCP segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment<'a> {
-    /// Port it comes from.
+    /// The source port.
     pub from: u16,
-    /// Port it goes to.
+    /// The destination port.
     pub to: u16,
-    /// It opens a connection.
+    /// `true` if the segment opens a connection (SYN).
     pub syn: bool,
-    /// It resets one.
+    /// `true` if the segment resets a connection (RST).
     pub rst: bool,
-    /// Its bytes.
+    /// The payload.
     pub payload: &'a [u8],
 }
 
 impl<'a> Segment<'a> {
-    /// The segment in an Ethernet frame; `None` where there is none.
+    /// Returns the TCP segment in an Ethernet frame; `None` if the frame holds none.
     #[must_use]
     pub fn of(frame: &'a [u8]) -> Option<Self> {
         let (_, segment) = packet(frame, TCP)?;
@@ -32,7 +32,8 @@ impl<'a> Segment<'a> {
     }
 }
 
-/// The datagram in an Ethernet frame: who sent it, to whom, and its bytes; `None` where there is none.
+/// Returns the UDP datagram in an Ethernet frame: its source, its destination and its payload. `None` if the frame
+/// holds none.
 #[must_use]
 pub fn datagram(frame: &[u8]) -> Option<(SocketAddr, SocketAddr, &[u8])> {
     let (addresses, datagram) = packet(frame, UDP)?;
@@ -41,7 +42,7 @@ pub fn datagram(frame: &[u8]) -> Option<(SocketAddr, SocketAddr, &[u8])> {
     Some((end(from, 0)?, end(to, 2)?, datagram.get(8..usize::from(number(datagram, 4)?))?))
 }
 
-/// Source, destination and content of an IPv4 packet of this protocol.
+/// Returns source, destination and payload of the IPv4 packet in a frame, if it is of this protocol.
 fn packet(frame: &[u8], protocol: u8) -> Option<([Ipv4Addr; 2], &[u8])> {
     const ETHERNET: usize = 14;
     const IPV4: [u8; 2] = [0x08, 0x00];

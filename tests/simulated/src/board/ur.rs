@@ -19,22 +19,22 @@ use super::interface::Interface;
 use super::rig::{Rig, Side, Watch, Way};
 use crate::cosim::{Command, Motion, Record, Sensor, Setup, speeds_of};
 
-/// The network between the two.
+/// The network between board and controller.
 #[derive(Clone, Debug)]
 pub struct Network {
     /// The controller's end.
     pub peer: PeerOptions,
-    /// The address that the board takes for the robot's.
+    /// The address at which the board expects the robot.
     pub robot: Ipv4Addr,
-    /// The wire, both ways; a [`Setup`]'s latency is added to its delay.
+    /// The conditions of the wire in both directions. The latency of a [`Setup`] is added to the delay.
     pub conditions: Conditions,
     /// The board's interface.
     pub interface: Interface,
-    /// Seed of the board's stack, and of the wire.
+    /// The seed of the board's stack and of the wire.
     pub seed: u64,
 }
 
-/// The interface of the emulated board (LAN9118, as QEMU has it), the smallest that is known here.
+/// The interface of the emulated board (LAN9118, as QEMU emulates it): the smallest one known here.
 pub(super) const INTERFACE: Interface = Interface::Memory(10_560);
 
 impl Default for Network {
@@ -45,18 +45,18 @@ impl Default for Network {
     }
 }
 
-/// Says whether a frame is lost.
+/// A function that decides whether a frame is lost.
 type Loses = Box<dyn FnMut(Way, SimTime, &[u8]) -> bool>;
 
-/// The controller, the board's sensors, and what happened.
+/// The controller, the board's sensors, and the record of the run.
 pub struct Ur {
     peer: Peer,
     loses: Loses,
-    /// Each with the time of its next reading and the number of its last.
+    /// Each sensor with the time of its next reading and the sequence number of its last.
     sensors: Vec<(Sensor, SimTime, u32)>,
     record: Record,
     texts: usize,
-    /// Control cycles of the controller when the moment began.
+    /// The number of the controller's control cycles at the beginning of the present moment.
     cycles: u64,
 }
 
@@ -64,19 +64,19 @@ pub struct Ur {
 pub type UrRig = Rig<Ur>;
 
 impl UrRig {
-    /// At time zero, with the recommended buffers.
+    /// Creates the rig at time zero, with the recommended buffers.
     ///
     /// # Panics
-    /// Where the set-up cannot be run.
+    /// If the set-up is invalid.
     #[must_use]
     pub fn new(setup: Setup, network: &Network) -> Self {
         Self::with_buffers(setup, network, Buffers::new())
     }
 
-    /// At time zero, with these buffers; with RTDE where they have room for it.
+    /// Creates the rig at time zero, with these buffers. The board uses RTDE if they have room for it.
     ///
     /// # Panics
-    /// Where the set-up cannot be run.
+    /// If the set-up is invalid.
     #[must_use]
     pub fn with_buffers<const REALTIME: usize, const RTDE: usize>(
         setup: Setup,
@@ -106,38 +106,39 @@ impl UrRig {
         })
     }
 
-    /// The robot.
+    /// Returns the robot's controller.
     #[must_use]
     pub fn controller(&self) -> &Controller {
         self.side.peer.controller()
     }
 
-    /// The robot's end of the network.
+    /// Returns the robot's end of the network.
     pub fn peer(&mut self) -> &mut Peer {
         &mut self.side.peer
     }
 
-    /// The wire from the board, and the one to it.
+    /// Returns the wire from the board and the wire to it.
     pub fn wires(&mut self) -> (&mut Wire, &mut Wire) {
         (&mut self.up, &mut self.down)
     }
 
-    /// From now on a frame is lost where `loses` says so.
+    /// From now on, loses each frame for which `loses` returns `true`.
     pub fn lose(&mut self, loses: impl FnMut(Way, SimTime, &[u8]) -> bool + 'static) {
         self.side.loses = Box::new(loses);
     }
 
-    /// The robot's stack begins anew, with the same controller: of connections it knows nothing any more.
+    /// Replaces the robot's network stack by a new one, with the same controller. The new stack knows none of the
+    /// connections.
     pub fn forget_connections(&mut self) {
         self.side.peer.forget_connections();
     }
 
-    /// The sensors fall silent.
+    /// Removes the sensors: no more readings arrive.
     pub fn kill_sensors(&mut self) {
         self.side.sensors.clear();
     }
 
-    /// What happened so far.
+    /// Returns the record of the run so far.
     #[must_use]
     pub fn record(&self) -> &Record {
         &self.side.record
@@ -165,7 +166,7 @@ impl Side for Ur {
         self.peer.next_event().min(sensors)
     }
 
-    /// Readings that are due.
+    /// Delivers the sensor readings that are due.
     fn begin(&mut self, now: SimTime, handle: Handle<'static>) {
         for (sensor, next, seq) in &mut self.sensors {
             if *next > now {
@@ -188,7 +189,7 @@ impl Side for Ur {
         self.record.events.extend(events.into_iter().map(|event| (now, event)));
     }
 
-    /// The texts that the robot received, and where its arm is.
+    /// Records the texts that the robot received, and the position of its arm.
     fn end(&mut self, now: SimTime, mode: Mode) {
         let controller = self.peer.controller();
         let received = controller.texts().iter().skip(self.texts);
@@ -203,7 +204,7 @@ impl Side for Ur {
         self.record.commands.extend(commands);
         self.texts = controller.texts().len();
         if controller.cycles() != self.cycles {
-            // The simulation moves the arm at the beginning of a cycle to where it is at its end.
+            // At the beginning of a cycle, the simulation moves the arm to its position at the end of that cycle.
             let (at, arm) = (now + controller.period(), controller.truth());
             self.record.motion.push(Motion {
                 at,
