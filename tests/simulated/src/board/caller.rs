@@ -62,7 +62,7 @@ impl CallerRig {
         self.side.caller.robot()
     }
 
-    /// Returns whether the stranger (a second client of the board's port) is connected or about to be.
+    /// Returns whether the stranger, a client at another address than the robot's, is connected or about to be.
     #[must_use]
     pub fn is_stranger_in(&self) -> bool {
         self.side.caller.is_stranger_in()
@@ -79,7 +79,7 @@ impl CallerRig {
         &self.side.events
     }
 
-    /// Returns the number of connections that the board turned away because it had one.
+    /// Returns the number of connections that the board turned away because they were not from the robot's address.
     #[must_use]
     pub fn strangers(&self) -> u32 {
         self.seen().counts

@@ -1,4 +1,4 @@
-//! Clients as they were before Outrigger: lines and programs of `servoj`, sent by a clock of the client's own.
+//! Clients as they were before Outrigger: they send lines and programs of `servoj` by a clock of their own.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -13,44 +13,46 @@ use outrigger_wire::robot::SoftwareVersion;
 use super::course::{Course, Sample, Wanted};
 use super::mechanism::{DELAYED_ACK, Mechanisms};
 
-/// How a client brings its positions to the controller.
+/// The method by which a client sends its positions to the controller.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Client {
-    /// A line of `servoj` in each 8 ms, each a program.
+    /// One line of `servoj` every 8 ms. Each line is a program.
     Lines,
-    /// One program of all positions, two lines each: a position, and the call.
+    /// One program of all positions, with two lines for each: an assignment of the position, and the call of
+    /// `servoj`.
     Precomputed,
-    /// A program with a thread that calls `servoj`, and a socket that it reads positions from, four in the time of a call.
+    /// A program with a thread that calls `servoj` and a socket from which it reads positions. The client sends four
+    /// positions in the time of one call.
     Threaded {
-        /// Time of a call \[s\].
+        /// The time parameter of a call \[s\].
         time: f64,
-        /// Look-ahead time \[s\], where the software takes one.
+        /// The look-ahead time \[s\], if the software takes one.
         lookahead: Option<f64>,
-        /// Whether the program is there before the motion, and stays.
+        /// `true` if the program is uploaded before the motion and stays; `false` if it is uploaded for the motion.
         resident: bool,
     },
 }
 
-/// What a client is to do.
+/// The task of a client.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Task {
     /// The controller's software.
     pub software: SoftwareVersion,
-    /// How it is done.
+    /// The method.
     pub client: Client,
-    /// Whether the operator moves the speed slider meanwhile.
+    /// `true` if the operator moves the speed slider during the motion.
     pub slides: bool,
 }
 
-/// When the client is asked to move the arm; a random part of a second is added.
+/// The time at which the client receives the request to move the arm; a random part of 16 ms is added.
 const ASKED: SimTime = SimTime::from_secs(1);
-/// Time between two lines, and of a point of a program that was computed before.
+/// The time between two lines, and between two positions of a precomputed program \[s\].
 const POINT: f64 = 0.008;
-/// How long a resident program is told the last position once more.
+/// The time for which the client repeats the last position to a resident program \[s\].
 const HELD: f64 = 1.0;
-/// Of the port that programs connect to.
+/// The number of the client's port to which programs connect.
 const PORT: u16 = 50_001;
-/// When the slider goes where, after the beginning.
+/// The positions of the slider, each with its time after the motion was requested.
 pub(super) const SLIDER: [(Duration, f64); 3] =
     [(Duration::from_millis(700), 0.5), (Duration::from_millis(1_900), 0.2), (Duration::from_millis(3_200), 1.0)];
 
@@ -61,22 +63,22 @@ struct Run {
     text: Conn,
     /// The connection that the program made.
     reverse: Option<Conn>,
-    /// Calls of the program, with when they arrive.
+    /// The program's connection attempts, each with the time at which the client accepts it.
     calls: Vec<(SimTime, Conn)>,
     latency: Duration,
     waking: Duration,
     rng: Rng,
-    /// When the client was asked.
+    /// The time of the request to the client.
     asked: SimTime,
-    /// When its motion began.
+    /// The time at which the client began to send its motion; `None` before.
     begun: Option<SimTime>,
-    /// Positions sent, and when the next is due.
+    /// The number of positions sent; `next` is the time at which the next is due.
     sent: u32,
     next: SimTime,
     start: [f64; 6],
 }
 
-/// One run.
+/// Does one run.
 pub(super) fn run(task: Task, mechanisms: Mechanisms, seed: u64) -> Course {
     let mut options = mechanisms.controller(task.software, seed, DELAYED_ACK);
     let latency = mechanisms.latency();
@@ -137,7 +139,8 @@ impl Run {
         Course { wanted: self.wanted, samples, stopped }
     }
 
-    /// The simulation moves the arm at the beginning of a cycle to where it is at its end.
+    /// Returns a sample of the arm's motion. At the beginning of a cycle, the simulation moves the arm to its
+    /// position at the end of that cycle.
     fn sample(&self) -> Sample {
         let at = self.controller.now() + self.controller.period();
         let t = at.as_secs_f64() - self.asked.as_secs_f64();
@@ -152,7 +155,7 @@ impl Run {
         }
     }
 
-    /// Everything the controller publishes is read and thrown away.
+    /// Reads all data that the controller publishes, and discards them.
     fn read(&mut self) {
         let mut buffer = [0; 2048];
         for conn in [Some(self.text), self.reverse].into_iter().flatten() {
@@ -179,7 +182,7 @@ impl Run {
         }
     }
 
-    /// The client wakes up; says when it wants to again.
+    /// Sends what is due when the client wakes up. Returns the time at which it wakes up next.
     fn wake(&mut self) -> SimTime {
         let now = self.controller.now();
         match self.task.client {
@@ -216,7 +219,7 @@ impl Run {
         }
     }
 
-    /// The next of the client's ticks, at which it may wake up late.
+    /// Returns the client's next tick, with the random delay of its wake-up.
     fn tick(&mut self, begun: SimTime, interval: f64) -> SimTime {
         self.sent += 1;
         let late = self.rng.up_to(u64::try_from(self.waking.as_micros()).unwrap_or(0));
@@ -235,7 +238,7 @@ impl Run {
         assert_eq!(taken, bytes.len(), "a text of {} bytes is taken whole", bytes.len());
     }
 
-    /// A program of all positions.
+    /// Returns a program of all positions.
     fn precomputed(&self) -> String {
         let points = (self.wanted.length() / POINT).round() as u32;
         let mut text = String::from("def precomputed():\n");
@@ -265,7 +268,7 @@ impl Client {
     }
 }
 
-/// A list as URScript has it.
+/// Returns a list in URScript.
 fn list(q: [f64; 6]) -> String {
     let numbers: Vec<String> = q.iter().map(|value| format!("{value:.5}")).collect();
     format!("[{}]", numbers.join(", "))

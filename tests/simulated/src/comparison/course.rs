@@ -1,33 +1,35 @@
-//! Where the arm went, and what is read off that.
+//! The measured course of the arm in a run, and the figures computed from it.
 
 use std::f64::consts::PI;
 
-/// Where the joint is to be, and how fast.
+/// The reference motion of the joint: its position and speed over time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Wanted {
     /// To −180° in 2 s and back in 2 s, cubic in between.
     ThereAndBack,
     /// To −180° in 2 s.
     There,
-    /// To −180° in 2 s as the controller's `movej` goes there: even acceleration, even speed, even deceleration.
+    /// To −180° in 2 s, as the controller's `movej` moves: constant acceleration, constant speed, constant
+    /// deceleration.
     Place,
-    /// To and fro by ±45° in 6 s, for this long \[s\].
+    /// To and fro by ±45° with a period of 6 s, for this long \[s\].
     ToAndFro(f64),
 }
 
-/// Seconds to the turn of [`Wanted::ThereAndBack`], and from there back.
+/// The duration of each half of [`Wanted::ThereAndBack`] \[s\].
 const HALF: f64 = 2.0;
-/// Amplitude \[rad\] and angular frequency \[rad/s\] of [`Wanted::ToAndFro`].
+/// The amplitude \[rad\] of [`Wanted::ToAndFro`]; [`RATE`] is its angular frequency \[rad/s\].
 const AMPLITUDE: f64 = PI / 4.0;
 const RATE: f64 = PI / 3.0;
 
 impl Wanted {
-    /// Acceleration of [`Place`](Self::Place), the largest of the cubic \[rad/s²\].
+    /// The acceleration of [`Place`](Self::Place) \[rad/s²\]: the largest of the cubic.
     pub const ACCELERATION: f64 = 1.5 * PI;
-    /// Its speed, with which that takes 2 s \[rad/s\]: the smaller solution of v²/a − 2v + π = 0.
+    /// The speed of [`Place`](Self::Place) with which it takes 2 s \[rad/s\]: the smaller solution of v²/a − 2v + π =
+    /// 0.
     pub const SPEED: f64 = PI / 2.0 * (3.0 - 1.732_050_807_568_877_2);
 
-    /// When it ends \[s\].
+    /// Returns the duration of the motion \[s\].
     #[must_use]
     pub const fn length(self) -> f64 {
         match self {
@@ -37,7 +39,7 @@ impl Wanted {
         }
     }
 
-    /// Way from where it begins, `t` \[s\] after that \[rad\].
+    /// Returns the joint's distance from its start \[rad\], `t` \[s\] after the beginning.
     #[must_use]
     pub fn at(self, t: f64) -> f64 {
         let cubic = |s: f64| s * s * (3.0 - 2.0 * s);
@@ -61,7 +63,7 @@ impl Wanted {
         }
     }
 
-    /// Its speed \[rad/s\].
+    /// Returns the joint's speed \[rad/s\], `t` \[s\] after the beginning.
     #[must_use]
     pub fn speed(self, t: f64) -> f64 {
         let slope = |s: f64| 6.0 * s * (1.0 - s) / HALF;
@@ -78,68 +80,70 @@ impl Wanted {
     }
 }
 
-/// The joint at the end of a control cycle.
+/// The state of the joint at the end of a control cycle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample {
-    /// Time since the client began \[s\].
+    /// The time since the client began \[s\].
     pub t: f64,
-    /// Time of the motion's own, which the speed scaling stretches \[s\]; `t` where the client does not know of it.
+    /// The motion's own time, which the speed scaling stretches \[s\]; equal to `t` if the client does not know the
+    /// scaling.
     pub own: f64,
-    /// Way of the joint since then \[rad\].
+    /// The joint's distance from its start \[rad\].
     pub q: f64,
-    /// Its speed \[rad/s\].
+    /// The joint's speed \[rad/s\].
     pub qd: f64,
-    /// What is asked of it by the controller \[rad/s\].
+    /// The controller's target speed of the joint \[rad/s\].
     pub target: f64,
     /// The speed scaling in force.
     pub scaling: f64,
 }
 
-/// One run.
+/// The course of one run.
 #[derive(Clone, Debug)]
 pub struct Course {
-    /// What was wanted.
+    /// The reference motion.
     pub wanted: Wanted,
-    /// Where the joint was, from some time before the client began to a second and more after the end.
+    /// The samples of the joint, from some time before the client began to a second or more after the end.
     pub samples: Vec<Sample>,
-    /// Whether the controller stopped the arm by itself.
+    /// `true` if the controller stopped the arm by itself.
     pub stopped: bool,
 }
 
-/// What is read off a run.
+/// The figures of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Figures {
-    /// From the beginning to the first motion of the joint \[ms\].
+    /// The time from the beginning to the first motion of the joint \[ms\].
     pub first: f64,
-    /// From the reference being a degree on its way to the joint being so \[ms\].
+    /// The time between the reference having moved by 1° and the joint having done so \[ms\].
     pub reaction: f64,
     /// The delay of the whole motion that fits it best \[ms\].
     pub delay: f64,
-    /// Largest distance from the reference \[deg\].
+    /// The largest distance from the reference \[deg\].
     pub distance: f64,
-    /// Largest distance from the reference so delayed \[deg\].
+    /// The largest distance from the reference delayed by [`delay`](Self::delay) \[deg\].
     pub tracking: f64,
-    /// How much of the way to the farthest point is missing \[deg\]; negative where it was passed.
+    /// The distance by which the joint misses the farthest point of the reference \[deg\]; negative if it went
+    /// beyond.
     pub missed: f64,
-    /// From the goal a second after the end \[deg\].
+    /// The distance from the goal one second after the end \[deg\].
     pub last: f64,
-    /// Root mean square of how far the speed is from its own mean over 80 ms \[deg/s\].
+    /// The root mean square of the difference between the speed and its mean over 80 ms \[deg/s\].
     pub ripple: f64,
-    /// Largest deceleration of the joint from a tenth of a second before the reference's end on \[rad/s²\].
+    /// The largest deceleration of the joint from 0.1 s before the reference's end on \[rad/s²\].
     pub deceleration: f64,
 }
 
-/// A joint that is slower stands \[rad/s\].
+/// The speed up to which a joint counts as at rest \[rad/s\].
 const STANDS: f64 = 1e-4;
-/// Where the reaction is read off \[rad\].
+/// The distance from the start at which the reaction is measured \[rad\].
 const ON_ITS_WAY: f64 = PI / 180.0;
-/// Half of the window whose mean is the steady speed \[s\].
+/// Half the length of the window over which the speed is averaged \[s\].
 const WINDOW: f64 = 0.04;
-/// What is left out of the ripple at both ends \[s\]: there the acceleration jumps.
+/// The time at each end that the ripple leaves out \[s\], because the acceleration jumps there.
 const ENDS: f64 = 0.3;
 
 impl Course {
-    /// The figures of the run.
+    /// Returns the figures of the run.
     #[must_use]
     pub fn figures(&self) -> Figures {
         let delay = self.delay();
@@ -165,24 +169,24 @@ impl Course {
         }
     }
 
-    /// The samples up to this time of the motion's own.
+    /// Returns the samples up to this time of the motion's own.
     fn during(&self, end: f64) -> impl Iterator<Item = &Sample> {
         self.samples.iter().filter(move |sample| (0.0..=end).contains(&sample.own))
     }
 
-    /// A second after the end, the joint.
+    /// Returns the joint's position one second after the end.
     fn at_rest(&self) -> f64 {
         let after = self.samples.iter().find(|sample| sample.own >= self.wanted.length() + 1.0);
         after.or(self.samples.last()).map_or(f64::NAN, |sample| sample.q)
     }
 
-    /// The end of the cycle before the first in which the joint moves.
+    /// Returns the end of the last cycle before the one in which the joint first moves.
     fn first(&self) -> f64 {
         let moves = |pair: &&[Sample]| pair[0].t >= 0.0 && pair[1].qd.abs() > STANDS;
         self.samples.windows(2).find(moves).map_or(f64::NAN, |pair| pair[0].t)
     }
 
-    /// When the joint, and the reference, are on their way: the difference.
+    /// Returns the time between the reference passing [`ON_ITS_WAY`] and the joint passing it \[s\].
     fn reaction(&self) -> f64 {
         let moved = |pair: &&[Sample]| pair[0].q.abs() < ON_ITS_WAY && pair[1].q.abs() >= ON_ITS_WAY;
         let Some([before, after]) = self.samples.windows(2).find(moved) else { return f64::NAN };
@@ -193,7 +197,7 @@ impl Course {
         joint - reference.unwrap_or(f64::NAN)
     }
 
-    /// The shift in time that brings reference and joint closest together, in least squares.
+    /// Returns the shift in time that brings reference and joint closest together, in least squares \[s\].
     fn delay(&self) -> f64 {
         let samples: Vec<&Sample> = self.during(self.wanted.length().min(60.0)).collect();
         let misfit = |delay: f64| {

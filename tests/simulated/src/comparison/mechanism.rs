@@ -1,4 +1,4 @@
-//! What makes an arm late or inexact in the simulation: each can be taken away.
+//! The mechanisms that make an arm late or inexact in the simulation. Each can be switched off.
 
 use std::time::Duration;
 
@@ -9,33 +9,33 @@ use outrigger_sim::time::SimTime;
 use outrigger_sim::timing::Compiling;
 use outrigger_wire::robot::SoftwareVersion;
 
-/// One mechanism.
+/// A mechanism.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mechanism {
-    /// Text must be there a while before the control cycle that it is to run in.
+    /// Text must arrive a certain time before the control cycle in which it is to run.
     Latch,
     /// `servoj` follows its position through a filter.
     Filter,
     /// A program is compiled before it runs, line by line.
     Compiling,
-    /// The arm is braked for a cycle where a program replaces one in the middle of `servoj`.
+    /// The arm is braked for one cycle when a program replaces another in the middle of a `servoj`.
     Halting,
-    /// The drives answer a cycle late, and with a lag.
+    /// The drives respond one cycle late, and with a lag.
     Drive,
-    /// The drives are 0.5 % faster or slower than they are told.
+    /// The drives are 0.5 % faster or slower than commanded.
     SpeedError,
-    /// A driver of 2015 that uploads a program for each motion takes a while until the controller has it.
+    /// A driver of 2015 that uploads a program for each motion needs time until the controller has it.
     Upload,
     /// A client of 2015 wakes up late.
     Waking,
-    /// Segments take their time on the network, and not always the same.
+    /// Segments take time on the network, and not always the same.
     Network,
-    /// Controllers before 3.1 hold data back until what went before is acknowledged.
+    /// Controllers before 3.1 hold data back until the data before are acknowledged (Nagle's algorithm).
     Nagle,
 }
 
 impl Mechanism {
-    /// Every mechanism with the word that options and tables use for it.
+    /// All mechanisms, each with its name in options and tables.
     pub const NAMED: [(Self, &'static str); 10] = [
         (Self::Latch, "latch"),
         (Self::Filter, "filter"),
@@ -49,19 +49,19 @@ impl Mechanism {
         (Self::Nagle, "nagle"),
     ];
 
-    /// Its word.
+    /// Returns the mechanism's name.
     #[must_use]
     pub fn name(self) -> &'static str {
         Self::NAMED.iter().find(|(known, _)| *known == self).map_or("", |(_, name)| name)
     }
 
-    /// The mechanism of this word.
+    /// Returns the mechanism with this name, if there is one.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::NAMED.into_iter().find(|(_, known)| *known == name).map(|(mechanism, _)| mechanism)
     }
 
-    /// What it is, and the figure that is taken for it.
+    /// Returns a description with the figure that the simulation uses.
     #[must_use]
     pub const fn about(self) -> &'static str {
         match self {
@@ -100,17 +100,20 @@ impl Mechanism {
     }
 }
 
-/// Time until a driver of 2015 has uploaded its program: what the reported 70 ms are more than compiling and connecting take here.
+/// The time until a driver of 2015 has uploaded its program: the reported 70 ms minus the time that compiling and
+/// connecting take here.
 const UPLOAD: Duration = Duration::from_millis(54);
-/// Longest time that a client of 2015 wakes up late.
+/// The longest delay of a wake-up of a client of 2015.
 const WAKING: Duration = Duration::from_millis(2);
-/// Time a segment takes each way.
+/// The transit time of a segment in each direction.
 const LATENCY: Duration = Duration::from_micros(100);
-/// Deceleration while one program in `servoj` takes the place of another \[rad/s²\]: half of what the controller plans at most.
+/// The deceleration while one program in `servoj` replaces another \[rad/s²\]: half of the largest that the
+/// controller plans.
 const HALTING: f64 = 20.0;
-/// When a client acknowledges what it does not answer, unless it has been told to do so at once.
+/// The time after which a client's TCP acknowledges data that it does not answer, unless it is set to acknowledge at
+/// once.
 pub(super) const DELAYED_ACK: Duration = Duration::from_millis(40);
-/// When Outrigger's Linux loop does: as soon as it has read.
+/// The time after which Outrigger's Linux loop acknowledges: as soon as it has read.
 pub(super) const QUICK_ACK: Duration = LATENCY.saturating_mul(2);
 
 /// The mechanisms that act in a run.
@@ -118,23 +121,23 @@ pub(super) const QUICK_ACK: Duration = LATENCY.saturating_mul(2);
 pub struct Mechanisms(u16);
 
 impl Mechanisms {
-    /// All of them.
+    /// All mechanisms.
     pub const ALL: Self = Self(u16::MAX);
 
-    /// The same without this one.
+    /// Returns the set without this mechanism.
     #[must_use]
     pub const fn without(self, mechanism: Mechanism) -> Self {
         Self(self.0 & !(1 << mechanism as u16))
     }
 
-    /// Whether this one acts.
+    /// Returns whether this mechanism acts.
     #[must_use]
     pub const fn has(self, mechanism: Mechanism) -> bool {
         self.0 & (1 << mechanism as u16) != 0
     }
 
-    /// A controller with this software on which they act; `seed` decides what is random. A client that sends nothing
-    /// acknowledges after `acknowledges`.
+    /// Returns the options of a controller with this software, on which the mechanisms act. `seed` decides the random
+    /// events. A client that sends no data acknowledges after `acknowledges`.
     pub(super) fn controller(self, software: SoftwareVersion, seed: u64, acknowledges: Duration) -> Options {
         let mut options = Options::for_software(software);
         options.seed = seed;
@@ -165,17 +168,17 @@ impl Mechanisms {
         options
     }
 
-    /// Time a segment takes each way.
+    /// Returns the transit time of a segment in each direction.
     pub(super) const fn latency(self) -> Duration {
         if self.has(Mechanism::Network) { LATENCY } else { Duration::ZERO }
     }
 
-    /// Returns the time that passes before a program which is uploaded for a motion is at the controller.
+    /// Returns the time until the controller has a program that is uploaded for a motion.
     pub(super) const fn upload(self) -> Duration {
         if self.has(Mechanism::Upload) { UPLOAD } else { Duration::ZERO }
     }
 
-    /// Longest time that a client by its own clock wakes up late.
+    /// Returns the longest delay of a wake-up of a client with a clock of its own.
     pub(super) const fn waking(self) -> Duration {
         if self.has(Mechanism::Waking) { WAKING } else { Duration::ZERO }
     }

@@ -1,4 +1,5 @@
-//! Half a turn and back in four seconds, by every way in which an arm of Universal Robots' has been commanded since 2015.
+//! Compares all methods by which an arm of Universal Robots has been commanded since 2015: half a turn and back in
+//! four seconds.
 //!
 //! ```text
 //!  mechanism ──► controller (outrigger-sim) ◄── clients: lines and programs as of 2015, by a clock of their own
@@ -7,7 +8,8 @@
 //!      └──► every delay comes from one of these        course: where the joint was, and the figures
 //! ```
 //!
-//! Virtual time and seeds: the same command prints the same table. No mode has a delay of its own.
+//! Time is virtual and random numbers are seeded: the same command prints the same table. No mode has a delay of its
+//! own.
 
 mod clients;
 mod course;

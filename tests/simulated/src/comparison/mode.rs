@@ -1,4 +1,4 @@
-//! The ways that are compared, and what the report of 2015 says of them.
+//! The modes (methods of commanding) that are compared, and the figures of the report of 2015 for them.
 
 use outrigger_core::engine::ur::CommandPath;
 use outrigger_wire::robot::SoftwareVersion;
@@ -8,7 +8,7 @@ use super::course::{Course, Wanted};
 use super::mechanism::Mechanisms;
 use super::paths;
 
-/// What commands the arm.
+/// The commander of the arm.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Commander {
     /// A client as of 2015.
@@ -17,46 +17,46 @@ pub enum Commander {
     Path(paths::Task),
 }
 
-/// One way of commanding the arm.
+/// A method of commanding the arm.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mode {
-    /// Short name, for options.
+    /// The short name, for options.
     pub name: &'static str,
-    /// What it is, for people.
+    /// The description, for people.
     pub about: String,
-    /// What commands the arm.
+    /// The commander of the arm.
     pub commander: Commander,
-    /// What the report of 2015 says of it; `None` where it has nothing of the kind.
+    /// The figures of the report of 2015 for it; `None` if the report has no such method.
     pub reported: Option<Reported>,
 }
 
-/// Figures of the report, from a real arm.
+/// The figures of the report, from a real arm.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reported {
-    /// In words.
+    /// The finding in words.
     pub words: &'static str,
-    /// What is assumed here, and what may be otherwise on a real arm.
+    /// The assumptions made here, and the possible differences on a real arm.
     pub assumed: &'static str,
-    /// How late the whole motion \[ms\].
+    /// The delay of the whole motion \[ms\].
     pub late: Option<f64>,
-    /// The first motion, in control cycles.
+    /// The time to the first motion, in control cycles: least and most.
     pub first: Option<[f64; 2]>,
-    /// How far off at the end \[deg\].
+    /// The error at the end \[deg\].
     pub last: Option<f64>,
-    /// How far off at worst \[deg\].
+    /// The largest error \[deg\].
     pub worst: Option<f64>,
-    /// A comparison with another way.
+    /// A comparison with another method.
     pub beside: Option<Beside>,
     /// A disagreement without a figure.
     pub otherwise: &'static str,
 }
 
-/// The delay of one way against another.
+/// The delay of one method relative to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Beside {
-    /// The name of the other way.
+    /// The name of the other method.
     pub other: &'static str,
-    /// Words for the other way.
+    /// The description of the other method.
     pub about: &'static str,
     /// The figure that is compared.
     pub figure: Later,
@@ -64,12 +64,12 @@ pub struct Beside {
     pub reported: &'static str,
 }
 
-/// A figure in which one way is later than another.
+/// A figure in which one method is later than another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Later {
-    /// First motion.
+    /// The first motion.
     First,
-    /// Reaction.
+    /// The reaction.
     Reaction,
 }
 
@@ -78,13 +78,14 @@ impl Reported {
         Self { words: "", assumed: "", late: None, first: None, last: None, worst: None, beside: None, otherwise: "" };
 }
 
-/// The last software of CB2, the first whose `servoj` takes a look-ahead, and a UR5e.
+/// The last software of CB2. [`CB3`] is the first whose `servoj` takes a look-ahead time, [`E_SERIES`] that of a
+/// UR5e.
 const CB2: SoftwareVersion = SoftwareVersion::new(1, 8);
 const CB3: SoftwareVersion = SoftwareVersion::new(3, 1);
 const E_SERIES: SoftwareVersion = SoftwareVersion::new(5, 15);
 
 impl Mode {
-    /// The software that it runs on.
+    /// Returns the software that the controller runs.
     #[must_use]
     pub const fn software(&self) -> SoftwareVersion {
         match &self.commander {
@@ -93,7 +94,7 @@ impl Mode {
         }
     }
 
-    /// Whether the operator moves the speed slider meanwhile.
+    /// Returns whether the operator moves the speed slider during the motion.
     #[must_use]
     pub const fn slides(&self) -> bool {
         match &self.commander {
@@ -102,7 +103,7 @@ impl Mode {
         }
     }
 
-    /// What is wanted of the arm.
+    /// Returns the reference motion.
     #[must_use]
     pub const fn wanted(&self) -> Wanted {
         match &self.commander {
@@ -111,7 +112,7 @@ impl Mode {
         }
     }
 
-    /// One run of it.
+    /// Does one run.
     #[must_use]
     pub fn run(&self, mechanisms: Mechanisms, seed: u64) -> Course {
         match self.commander {
@@ -120,7 +121,7 @@ impl Mode {
         }
     }
 
-    /// Every mode, in the order of the table.
+    /// Returns all modes, in the order of the table.
     #[must_use]
     pub fn all() -> Vec<Self> {
         let mut modes = vec![
@@ -207,7 +208,8 @@ impl Mode {
         modes
     }
 
-    /// To and fro with the shoulder for this long \[s\], open loop; the report's run took 750 s.
+    /// Returns the mode that moves the shoulder to and fro for this long \[s\], in open loop; the report's run took
+    /// 750 s.
     #[must_use]
     pub fn long(seconds: f64) -> Self {
         let about = format!("`speedj` streamed, open loop, the shoulder by ±45° for {seconds} s");
@@ -224,7 +226,7 @@ impl Mode {
         })
     }
 
-    /// `servoj` in a thread of a program, as drivers of 2015 had it.
+    /// Returns the modes with `servoj` in a thread of a program, as drivers of 2015 had it.
     fn threaded() -> impl Iterator<Item = Self> {
         let names = [
             ("threaded-1.8-0.08-uploaded", "threaded-1.8-0.08-resident"),
@@ -288,7 +290,7 @@ impl Mode {
         Self { name, about, commander: Commander::Path(task), reported: None }
     }
 
-    /// The same while the operator moves the speed slider.
+    /// Returns the mode with an operator who moves the speed slider.
     fn sliding(mut self) -> Self {
         match &mut self.commander {
             Commander::Client(task) => task.slides = true,
@@ -298,7 +300,7 @@ impl Mode {
         self
     }
 
-    /// The same without the measured joint.
+    /// Returns the mode without feedback from the measured joint.
     const fn open_loop(mut self) -> Self {
         if let Commander::Path(task) = &mut self.commander {
             task.feedback = false;
@@ -306,7 +308,7 @@ impl Mode {
         self
     }
 
-    /// The same without the way back.
+    /// Returns the mode without the way back.
     const fn there(mut self) -> Self {
         if let Commander::Path(task) = &mut self.commander {
             task.wanted = Wanted::There;
@@ -314,7 +316,7 @@ impl Mode {
         self
     }
 
-    /// One move of the controller's own.
+    /// Returns the mode with a single move that the controller plans itself.
     const fn place(mut self) -> Self {
         if let Commander::Path(task) = &mut self.commander {
             task.wanted = Wanted::Place;
@@ -322,7 +324,7 @@ impl Mode {
         self
     }
 
-    /// The mode of this name.
+    /// Returns the mode with this name, if there is one.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::all().into_iter().find(|mode| mode.name == name)

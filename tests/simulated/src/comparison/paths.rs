@@ -1,4 +1,4 @@
-//! Outrigger's own engine, on each of its paths of commands.
+//! Outrigger's own engine, on each of its command paths.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -21,28 +21,28 @@ use super::course::{Course, Sample, Wanted};
 use super::mechanism::{Mechanisms, QUICK_ACK};
 use crate::cosim::{Buffers, Motion, Rig, SENSOR, Sensor, Setup};
 
-/// What the engine is to do.
+/// The task of the engine.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Task {
     /// The controller's software.
     pub software: SoftwareVersion,
-    /// Which way its commands go.
+    /// The command path.
     pub path: CommandPath,
-    /// Whether the measured joint takes part: P = 20 /s, D = 0.1.
+    /// `true` if the measured joint is fed back: P = 20 /s, D = 0.1.
     pub feedback: bool,
-    /// Whether the operator moves the speed slider meanwhile.
+    /// `true` if the operator moves the speed slider during the motion.
     pub slides: bool,
-    /// The motion.
+    /// The reference motion.
     pub wanted: Wanted,
 }
 
 /// The joint that moves to and fro.
 const SHOULDER: usize = 1;
 
-/// One run.
+/// Does one run.
 ///
 /// # Panics
-/// Where commanding ends before the motion does, and the controller has not stopped the arm by itself.
+/// If commanding ends before the motion does and the controller has not stopped the arm by itself.
 pub(super) fn run(task: Task, mechanisms: Mechanisms, seed: u64) -> Course {
     let begun = Rc::new(Cell::new(None));
     let mut setup = match task.wanted {
@@ -58,9 +58,9 @@ pub(super) fn run(task: Task, mechanisms: Mechanisms, seed: u64) -> Course {
     let mut rig = Rig::new(setup, &mut buffers);
     rig.command();
     if task.path == CommandPath::Player {
-        // The first move waits until the arm has stood for a while; what comes behind it is at once given away.
+        // The first move waits until the arm has been at rest for a while; a move after it is delegated at once.
         delegate(&mut rig, 0.02);
-        // Not in step with the control cycles.
+        // A random time, so that the start is not in step with the control cycles.
         rig.run_for(Duration::from_millis(1_500) + Duration::from_micros(Rng::new(seed, 77).up_to(16_000)));
         match task.wanted {
             Wanted::Place => delegate(&mut rig, task.wanted.at(task.wanted.length())),
@@ -78,13 +78,13 @@ pub(super) fn run(task: Task, mechanisms: Mechanisms, seed: u64) -> Course {
         ends += 2.0;
     }
     rig.run_for(Duration::from_secs_f64(ends));
-    // Without its filter `servoj` can ask for more than the joint may do.
+    // Without its filter, `servoj` can demand more than the joint is able to do.
     let stopped = !rig.controller.robot().may_move();
     assert!(stopped || rig.engine().mode() == Mode::Command, "{task:?}\n{}", rig.record().story());
     course(&rig, &task, begun.get())
 }
 
-/// By a motion that the law follows.
+/// Returns the set-up in which the law follows a motion.
 fn there(task: &Task) -> Setup {
     let mut config = JointServoConfig { path_tolerance: 2.0, ..JointServoConfig::default() };
     if !task.feedback {
@@ -105,7 +105,7 @@ fn there(task: &Task) -> Setup {
     Setup::servo(task.software, trajectory, config)
 }
 
-/// The player is asked for a move by so much \[rad\].
+/// Delegates a move of the base joint by `way` \[rad\] to the player.
 fn delegate(rig: &mut Rig<'_>, way: f64) {
     let mut to = rig.controller.truth().q;
     to[0] += way;
@@ -114,14 +114,14 @@ fn delegate(rig: &mut Rig<'_>, way: f64) {
     rig.delegate(asked).expect("nothing speaks against it");
 }
 
-/// By the player, which is asked for it later: until then the arm is held where it is.
+/// Returns the set-up for the player. The motion is delegated to it later; until then the arm is held where it is.
 fn played(task: &Task) -> Setup {
     let mut setup = there(&Task { wanted: Wanted::There, ..*task });
     setup.law = Setup::new(task.software).law;
     setup
 }
 
-/// The player is led along a motion, of which it makes each cubic by itself.
+/// Delegates a motion to the player by its waypoints; the player computes each cubic by itself.
 fn lead(rig: &mut Rig<'_>, wanted: Wanted) {
     let from = rig.controller.truth().q;
     let joints =
@@ -136,7 +136,7 @@ fn lead(rig: &mut Rig<'_>, wanted: Wanted) {
     }
 }
 
-/// By a sensor that says how fast the shoulder is to move.
+/// Returns the set-up in which a sensor commands the speed of the shoulder.
 fn to_and_fro(task: &Task, begun: Rc<Cell<Option<SimTime>>>) -> Setup {
     let mut setup = Setup::new(task.software);
     let config = JointServoConfig {
@@ -159,7 +159,8 @@ fn to_and_fro(task: &Task, begun: Rc<Cell<Option<SimTime>>>) -> Setup {
     setup
 }
 
-/// Where the joint was, from when the state was published that the first command of the motion answers.
+/// Returns the course of the joint. Time zero is when the state was published that the first command of the motion
+/// answers.
 fn course(rig: &Rig<'_>, task: &Task, begun: Option<SimTime>) -> Course {
     let record = rig.record();
     let (joint, start) = match task.wanted {
@@ -182,7 +183,7 @@ fn course(rig: &Rig<'_>, task: &Task, begun: Option<SimTime>) -> Course {
         let (qd, target) = (motion.qd[joint], motion.qd_target[joint]);
         Sample { t, own: if t < 0.0 { t } else { own }, q: motion.q[joint] - from, qd, target, scaling: motion.scaling }
     };
-    // A second before it begins is enough to see that the arm stands.
+    // One second before the beginning is enough to see that the arm is at rest.
     let since = SimTime::from_micros(start.as_micros().saturating_sub(1_000_000));
     let samples = record.motion.iter().filter(|motion| motion.at >= since).map(sample).collect();
     Course { wanted: task.wanted, samples, stopped: !rig.controller.robot().may_move() }

@@ -1,4 +1,4 @@
-//! Every mode in several runs, as rows of a table.
+//! All modes in several runs each, as rows of a table.
 
 use std::ops::Range;
 
@@ -7,20 +7,21 @@ use super::mechanism::{Mechanism, Mechanisms};
 use super::mode::{Beside, Later, Mode, Reported};
 use crate::in_parallel;
 
-/// One mode in all its runs.
+/// A mode in all its runs.
 #[derive(Clone, Debug)]
 pub struct Row {
     /// The mode.
     pub mode: Mode,
-    /// The figures of each run, by seed from 1; those in which the controller stopped the arm only where it did in all.
+    /// The figures of each run, by seed from 1. Runs in which the controller stopped the arm are left out, unless it
+    /// did in all runs.
     pub runs: Vec<Figures>,
-    /// The first run.
+    /// The course of the first run.
     pub shown: Course,
-    /// Runs in which the controller stopped the arm by itself.
+    /// The number of runs in which the controller stopped the arm by itself.
     pub stopped: usize,
 }
 
-/// What stands in the cells of a row.
+/// The headings of the table's columns.
 pub const COLUMNS: [&str; 12] = [
     "way",
     "software",
@@ -36,14 +37,14 @@ pub const COLUMNS: [&str; 12] = [
     DISAGREEMENT,
 ];
 
-/// The last column. The report's arm moved its end joint.
+/// The heading of the last column. The report's arm moved its end joint.
 const DISAGREEMENT: &str =
     "where simulation and report disagree (the base joint moves here, the end joint in the report)";
 
 /// The columns that hold numbers.
 pub const NUMBERS: Range<usize> = 2..COLUMNS.len() - 2;
 
-/// Each mode this many times. The result is the same whatever the number of processors.
+/// Runs each mode `runs` times. The result does not depend on the number of processors.
 #[must_use]
 pub fn compare(modes: &[Mode], mechanisms: Mechanisms, runs: u64) -> Vec<Row> {
     let tasks: Vec<(&Mode, u64)> = modes.iter().flat_map(|mode| (1..=runs).map(move |seed| (mode, seed))).collect();
@@ -66,8 +67,8 @@ pub fn compare(modes: &[Mode], mechanisms: Mechanisms, runs: u64) -> Vec<Row> {
     modes.iter().map(row).collect()
 }
 
-/// By how much the reaction of each mode \[ms\] changes where one mechanism is taken away, in the order of
-/// [`Mechanism::NAMED`]: the mean of so many runs.
+/// Returns by how much the reaction of each mode \[ms\] changes if one mechanism is switched off, in the order of
+/// [`Mechanism::NAMED`]: the mean of `runs` runs.
 #[must_use]
 pub fn taken_away(modes: &[Mode], mechanisms: Mechanisms, runs: u64) -> Vec<Vec<f64>> {
     let acting = [mechanisms].into_iter().chain(Mechanism::NAMED.map(|(known, _)| mechanisms.without(known)));
@@ -80,7 +81,7 @@ pub fn taken_away(modes: &[Mode], mechanisms: Mechanisms, runs: u64) -> Vec<Vec<
     let means: Vec<f64> = reactions
         .chunks(usize::try_from(runs).unwrap_or(1))
         .map(|runs| {
-            // Without its filter a `servoj` of 80 ms may be stopped before the joint is on its way.
+            // Without its filter, a `servoj` of 80 ms may be stopped before the joint has moved by 1°.
             let on_their_way = runs.iter().filter(|reaction| reaction.is_finite());
             on_their_way.clone().sum::<f64>() / on_their_way.count() as f64
         })
@@ -90,19 +91,20 @@ pub fn taken_away(modes: &[Mode], mechanisms: Mechanisms, runs: u64) -> Vec<Vec<
 }
 
 impl Row {
-    /// What is assumed where the report has something to say.
+    /// Returns the assumptions behind the comparison with the report; empty if the report has no figures for the
+    /// mode.
     #[must_use]
     pub fn assumed(&self) -> &'static str {
         self.mode.reported.map_or("", |reported| reported.assumed)
     }
 
-    /// The mean of a figure over all runs.
+    /// Returns the mean of a figure over all runs.
     #[must_use]
     pub fn mean(&self, figure: impl Fn(&Figures) -> f64) -> f64 {
         self.runs.iter().map(figure).sum::<f64>() / self.runs.len() as f64
     }
 
-    /// The largest of a figure, whatever its sign.
+    /// Returns the value of a figure with the largest magnitude over all runs.
     #[must_use]
     pub fn worst(&self, figure: impl Fn(&Figures) -> f64) -> f64 {
         self.runs
@@ -111,14 +113,14 @@ impl Row {
             .fold(0.0, |worst: f64, value| if value.abs() > worst.abs() { value } else { worst })
     }
 
-    /// Mean, and how far one run is from it at most.
+    /// Returns the mean and the largest deviation of one run from it, as text.
     fn spread(&self, figure: impl Fn(&Figures) -> f64) -> String {
         let mean = self.mean(&figure);
         let off = self.runs.iter().map(|run| (figure(run) - mean).abs()).fold(0.0, f64::max);
         if off < 0.05 { format!("{}", Number(mean, 1)) } else { format!("{} ± {off:.1}", Number(mean, 1)) }
     }
 
-    /// The row as cells, as [`COLUMNS`] names them; `rows` has the rows that it is compared with.
+    /// Returns the cells of the row, in the order of [`COLUMNS`]. `rows` has the rows with which it is compared.
     #[must_use]
     pub fn cells(&self, rows: &[Self]) -> Vec<String> {
         let last = Number(self.worst(|run| run.last), 2).to_string();
@@ -150,7 +152,7 @@ impl Row {
         ]
     }
 
-    /// Where the simulation says otherwise than the report: by how much.
+    /// Returns the differences between simulation and report, as texts.
     #[must_use]
     pub fn differences(&self, rows: &[Self]) -> Vec<String> {
         let Some(Reported { late, first, last, worst, beside, otherwise, .. }) = self.mode.reported else {
@@ -198,7 +200,7 @@ impl Row {
     }
 }
 
-/// A number with so many decimals, and the sign of print; what rounds to zero has none.
+/// A number with so many decimals and a typographic minus sign. A value that rounds to zero has no sign.
 struct Number(f64, usize);
 
 impl std::fmt::Display for Number {
