@@ -1,4 +1,5 @@
-//! When the arm must be at rest (`core/docs/mode-machine.md 10`): the reaction, then v/a, then two cycles, and what the drives lag behind.
+//! The longest time until the arm is at rest (`core/docs/mode-machine.md 10`): the reaction time, v/a, two cycles,
+//! and the lag of the drives.
 
 use std::time::Duration;
 
@@ -7,10 +8,12 @@ use outrigger_sim::firmware::Firmware;
 
 use super::record::REST;
 
-/// Longest time to rest from `speed` \[rad/s\], where a stop of `deceleration` \[rad/s²\] begins after `reaction`.
+/// Returns the longest time to rest from `speed` \[rad/s\], if a stop with `deceleration` \[rad/s²\] begins after
+/// `reaction`.
 ///
-/// Two cycles: text waits for the next cycle, and the drives answer one cycle later. A first-order lag leaves the
-/// joint at `deceleration`·lag when its target stands, and that decays to [`REST`].
+/// Two cycles are added because text waits for the next cycle, and the drives respond one cycle later. A first-order
+/// lag leaves the joint at the speed `deceleration`·lag when its target is at rest, and that speed decays to
+/// [`REST`].
 #[must_use]
 pub fn rest_bound(controller: &Controller, speed: f64, deceleration: f64, reaction: Duration) -> Duration {
     let lag = controller.options().drive.lag.as_secs_f64();
@@ -18,8 +21,8 @@ pub fn rest_bound(controller: &Controller, speed: f64, deceleration: f64, reacti
     reaction + Duration::from_secs_f64(speed / deceleration + lag * left.ln()) + controller.period() * 2
 }
 
-/// The deceleration that a `stopj` asking for `asked` \[rad/s²\] reaches on this controller: before 3.2 it takes no
-/// part in it.
+/// Returns the deceleration that a `stopj` with the argument `asked` \[rad/s²\] reaches on this controller. Before
+/// 3.2 the argument has no influence on it.
 #[must_use]
 pub fn stop_deceleration(options: &Options, asked: f64) -> f64 {
     if Firmware(options.software).stopj_obeys_deceleration() { asked } else { options.fixed_stop_deceleration }

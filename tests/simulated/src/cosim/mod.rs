@@ -5,12 +5,13 @@
 //!  (outrigger-core)        (this module)                (outrigger-sim::net)                          the truth
 //! ```
 //!
-//! No wall clock, no thread, no sleep: a [`Rig`] goes from one event to the next, and the same [`Setup`] with the same
-//! seed gives the same run, bit by bit. A test says what happens (`rig.request()`, `rig.cut_cable(..)`) and reads the
-//! [`Record`] of what followed: modes, events, every text with its time, and where the arm really was.
+//! A run uses no wall clock, no thread and no sleep. A [`Rig`] goes from one event to the next, and the same
+//! [`Setup`] with the same seed gives the same run, bit by bit. A test triggers events (`rig.request()`,
+//! `rig.cut_cable(..)`) and reads the [`Record`] of the consequences: modes, events, every text with its time, and
+//! the true motion of the arm.
 //!
-//! [`Rules`] hold in every run and are checked at every text: whatever a test is about, a moving command at a moment
-//! when there must be none fails it.
+//! [`Rules`] hold in every run and are checked at every text: a moving command at a moment when there must be none
+//! fails any test, whatever its subject.
 
 mod bound;
 mod record;

@@ -1,4 +1,4 @@
-//! What a run left behind.
+//! The record of a run.
 
 use outrigger_core::engine::ur::UrEvent;
 use std::fmt::Write as _;
@@ -15,53 +15,53 @@ use super::setup::sim_time;
 /// Six joint speeds \[rad/s\].
 pub type Speeds = [f64; 6];
 
-/// Joints slower than this are at rest \[rad/s\]: the core's own threshold for standstill.
+/// The speed below which joints are at rest \[rad/s\]: the core's own threshold for standstill.
 pub const REST: f64 = 0.02;
 
-/// One text that was put on the wire.
+/// A text that was sent to the controller.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Command {
-    /// When.
+    /// The time of sending.
     pub at: SimTime,
-    /// The mode that put it there.
+    /// The mode in which it was sent.
     pub mode: Mode,
     /// The text.
     pub text: String,
-    /// The speeds of its `speedj`; `None` for a text that has none.
+    /// The speeds of its `speedj`; `None` for a text without one.
     pub speeds: Option<Speeds>,
-    /// The torques of an order of torques \[Nm\].
+    /// The torques of a torque command \[Nm\].
     pub torques: Option<[f64; 6]>,
-    /// How old the newest state known then really was.
+    /// The true age of the newest state known at that time.
     pub state_age: Duration,
 }
 
 impl Command {
-    /// Whether it asks the arm to move.
+    /// Returns whether it commands the arm to move.
     #[must_use]
     pub fn moves(&self) -> bool {
         self.torques.is_some() || self.speeds.is_some_and(|speeds| speeds != [0.0; 6])
     }
 
-    /// Whether it asks for zero velocity.
+    /// Returns whether it commands zero velocity.
     #[must_use]
     pub fn holds(&self) -> bool {
         self.speeds == Some([0.0; 6])
     }
 
-    /// Whether it sets outputs, beside the motion.
+    /// Returns whether it sets outputs beside the motion.
     #[must_use]
     pub fn sets_outputs(&self) -> bool {
         self.text.starts_with("sec ") || self.text.starts_with("set speed ")
     }
 
-    /// Whether it is a lone `stopj`.
+    /// Returns whether it is a lone `stopj`.
     #[must_use]
     pub fn stops(&self) -> bool {
         self.text.starts_with("stopj(")
     }
 }
 
-/// Whether an event is one that a bad stream repeats with every message.
+/// Returns whether the event is one that a bad stream repeats with every message.
 fn is_frequent(event: &Event<UrEvent>) -> bool {
     matches!(
         event,
@@ -72,12 +72,12 @@ fn is_frequent(event: &Event<UrEvent>) -> bool {
     )
 }
 
-/// The speeds of the first `speedj` in a text.
+/// Returns the speeds of the first `speedj` in a text.
 pub(crate) fn speeds_of(text: &str) -> Option<Speeds> {
     six_behind("speedj([", text)
 }
 
-/// The torques of the first `direct_torque` in a text.
+/// Returns the torques of the first `direct_torque` in a text.
 pub(crate) fn torques_of(text: &str) -> Option<[f64; 6]> {
     six_behind("direct_torque([", text)
 }
@@ -89,66 +89,67 @@ fn six_behind(start: &str, text: &str) -> Option<[f64; 6]> {
     numbers.try_into().ok()
 }
 
-/// The arm after one control cycle, as it really was.
+/// The true state of the arm after one control cycle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Motion {
-    /// End of the cycle.
+    /// The end of the cycle.
     pub at: SimTime,
-    /// Joint positions \[rad\].
+    /// The joint positions \[rad\].
     pub q: [f64; 6],
-    /// Joint speeds \[rad/s\].
+    /// The joint speeds \[rad/s\].
     pub qd: Speeds,
-    /// Speeds the controller asks of the joints \[rad/s\].
+    /// The controller's target speeds of the joints \[rad/s\].
     pub qd_target: Speeds,
-    /// Torques that a program loads the joints with, beyond what holds them \[Nm\].
+    /// The torques with which a program loads the joints beyond those that hold them \[Nm\]; `None` if no program
+    /// does.
     pub torque: Option<[f64; 6]>,
     /// The speed scaling in force, 0 … 1.
     pub scaling: f64,
 }
 
 impl Motion {
-    /// Speed of the fastest joint \[rad/s\].
+    /// Returns the speed of the fastest joint \[rad/s\].
     #[must_use]
     pub fn speed(&self) -> f64 {
         self.qd.iter().fold(0.0, |most, v| most.max(v.abs()))
     }
 
-    /// The fastest of the speeds the controller asks for \[rad/s\].
+    /// Returns the largest of the controller's target speeds \[rad/s\].
     #[must_use]
     pub fn target_speed(&self) -> f64 {
         self.qd_target.iter().fold(0.0, |most, v| most.max(v.abs()))
     }
 }
 
-/// Everything that happened, in order.
+/// The record of all events of a run, in order.
 #[derive(Clone, Debug, Default)]
 pub struct Record {
-    /// Events of the engine.
+    /// The events of the engine.
     pub events: Vec<(SimTime, Event<UrEvent>)>,
-    /// Texts on the wire that are about motion.
+    /// The texts sent that concern motion.
     pub commands: Vec<Command>,
-    /// Texts on the wire that set outputs.
+    /// The texts sent that set outputs.
     pub settings: Vec<Command>,
-    /// Everything that was written to a link, where [`Rig::keep_bytes`](super::Rig::keep_bytes) asked for it.
+    /// All data written to each link, if [`Rig::keep_bytes`](super::Rig::keep_bytes) was called; `None` otherwise.
     pub written: Option<Vec<(SimTime, LinkId, Vec<u8>)>>,
     /// The arm, one entry per control cycle.
     pub motion: Vec<Motion>,
-    /// States the engine took in while commanding, and how many of them it answered in time to be in force in the
+    /// The number of control cycles in `Command`, and the number of moving commands that were sent in time for the
     /// control cycle that followed.
     pub cycles: Cycles,
 }
 
-/// Control cycles spent in `Command`.
+/// The counts of control cycles spent in `Command`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cycles {
-    /// All of them.
+    /// The number of all cycles.
     pub commanded: u64,
-    /// Those before which a new moving command had arrived.
+    /// The number of those before which a new moving command had arrived.
     pub answered: u64,
 }
 
 impl Record {
-    /// Changes of mode, in order.
+    /// Returns the mode transitions, in order.
     pub fn transitions(&self) -> impl DoubleEndedIterator<Item = Transition> {
         self.events.iter().filter_map(|(_, event)| match event {
             Event::Transition(transition) => Some(*transition),
@@ -156,13 +157,13 @@ impl Record {
         })
     }
 
-    /// The modes gone through, in order.
+    /// Returns the modes entered, in order.
     #[must_use]
     pub fn modes(&self) -> Vec<Mode> {
         self.transitions().map(|transition| transition.to).collect()
     }
 
-    /// The last fall from commanding, or from preparing to.
+    /// Returns the time of the last fallback from `Arming` or `Command`, with its reason.
     #[must_use]
     pub fn fallback(&self) -> Option<(SimTime, Reason)> {
         let falls = |t: &Transition| matches!(t.from, Mode::Arming | Mode::Command) && t.reason.is_some();
@@ -170,13 +171,13 @@ impl Record {
         Some((sim_time(fall.at), fall.reason?))
     }
 
-    /// The reasons of all falls from `Command`.
+    /// Returns the reasons of all fallbacks from `Command`.
     #[must_use]
     pub fn fallbacks(&self) -> Vec<Reason> {
         self.transitions().filter(|t| t.from == Mode::Command).filter_map(|t| t.reason).collect()
     }
 
-    /// What became of outputs that were to be set, in order.
+    /// Returns the news of the outputs that were to be set, in order.
     pub fn news(&self) -> impl DoubleEndedIterator<Item = (Write, WriteNews)> {
         self.events.iter().filter_map(|(_, event)| match event {
             Event::Output { write, news } => Some((*write, *news)),
@@ -184,20 +185,20 @@ impl Record {
         })
     }
 
-    /// Texts put on the wire from `since` on.
+    /// Returns the texts sent from `since` on.
     pub fn commands_since(&self, since: SimTime) -> impl Iterator<Item = &Command> {
         self.commands.iter().skip_while(move |command| command.at < since)
     }
 
-    /// The arm at the end of the last control cycle before or at `at`.
+    /// Returns the arm's state at the end of the last control cycle before or at `at`.
     #[must_use]
     pub fn motion_at(&self, at: SimTime) -> Option<&Motion> {
         let after = self.motion.partition_point(|motion| motion.at <= at);
         self.motion.get(after.checked_sub(1)?)
     }
 
-    /// How long after `since` every joint was at rest for good, between two cycles on the straight line between their
-    /// speeds; `None` where the record ends in motion.
+    /// Returns the time from `since` until every joint was at rest for good, interpolated linearly between two
+    /// cycles; `None` if the record ends in motion.
     #[must_use]
     pub fn rest_after(&self, since: SimTime) -> Option<Duration> {
         let fast = |motion: &Motion| motion.at >= since && motion.speed() > REST;
@@ -207,8 +208,8 @@ impl Record {
         Some(last.at.since(since) + next.at.since(last.at).mul_f64(share))
     }
 
-    /// The events, and the texts where they change their kind, as lines to be read by a person; of many alike in a
-    /// row the first.
+    /// Returns the events as lines of text for a person, with each text whose kind differs from that of the text
+    /// before. Events that repeat with every message are shown once.
     #[must_use]
     pub fn story(&self) -> String {
         let mut events = self.events.clone();

@@ -1,4 +1,5 @@
-//! A run: from one event to the next, the host's loop as a port would write it, and everything noted down.
+//! A run in virtual time, from one event to the next. It has the host's loop, as a port implements it, and records
+//! all events.
 
 use outrigger_core::engine::ur::LINKS;
 use std::collections::VecDeque;
@@ -30,25 +31,26 @@ use super::rules::{Moment, Rules};
 use super::setup::{Reading, Sensor, Setup, core_time};
 use super::socket::Socket;
 
-/// Receive memory of one co-controller.
+/// The receive memory of a co-controller.
 #[derive(Debug)]
 pub struct Buffers {
     primary: Vec<u8>,
     realtime: Vec<u8>,
     rtde: bool,
     recorder: Vec<u8>,
-    /// The first call of the engine that a checkpoint is taken before, of every two.
+    /// 0 or 1: the first call of the engine, of every two, before which a checkpoint is taken.
     first: usize,
 }
 
 impl Buffers {
-    /// The same with memory for RTDE, so that states come from there.
+    /// Returns buffers with memory for RTDE, so that states are received over RTDE.
     #[must_use]
     pub fn with_rtde() -> Self {
         Self { rtde: true, ..Self::default() }
     }
 
-    /// Adds a recorder, and a checkpoint before every second call of the engine, from its call number `first` on.
+    /// Adds a recorder, and a checkpoint before every second call of the engine. `first`, 0 or 1, selects which of
+    /// every two calls.
     #[must_use]
     pub fn with_checkpoints(self, first: usize) -> Self {
         Self { recorder: vec![0; RECORDER], first, ..self }
@@ -56,78 +58,79 @@ impl Buffers {
 }
 
 impl Default for Buffers {
-    /// 4 and 8 KiB.
+    /// Returns 4 KiB for the primary interface and 8 KiB for the realtime interface.
     fn default() -> Self {
         Self { primary: vec![0; 4096], realtime: vec![0; 8192], rtde: false, recorder: vec![], first: 0 }
     }
 }
 
-/// What the host does at the moment.
+/// The present activity of the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Host {
     Runs,
-    /// Nothing of it runs until then.
+    /// Paused until this time: no code of the host runs.
     Paused(SimTime),
     Dead,
 }
 
-/// How the process of the co-controller ends.
+/// The kind of end of the co-controller's process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Death {
     /// The process ends; the kernel resets its connections.
     Reset,
-    /// The host stands still, or has no power: not another byte, and nobody resets anything.
+    /// The host freezes or loses power: it sends no more bytes, and no connection is reset.
     Silent,
 }
 
-/// A host with a co-controller, and the robot beside it.
+/// A host with a co-controller, and the robot.
 pub struct Rig<'m> {
-    /// The robot: its truth, and what an operator does to it.
+    /// The robot: its true state, and the operator's actions on it.
     pub controller: Controller,
     engine: UrEngine<'m, AnyLaw<6>>,
-    /// Of the links, and of the connection that a program makes.
+    /// The sockets of the links, and those of the connections that a program makes.
     sockets: [Socket; LINKS.len() + 4],
-    /// Calls of the controller that are under way, with when they arrive.
+    /// Connection attempts of the controller that are in progress, each with the time of its arrival.
     calls: Vec<(Dial, SimTime)>,
     sensors: Vec<(Sensor, Readings)>,
     host: Host,
     reading: Reading,
     latency: Duration,
-    /// No connection can be made before this.
+    /// The time before which no connection can be made.
     cable_until: SimTime,
-    /// When each state of the last cycles was published, by the clocks of 30003 and of RTDE.
+    /// The time at which each state of the last cycles was published, with its timestamps in the clocks of 30003 and
+    /// of RTDE.
     published: VecDeque<([Duration; 2], SimTime)>,
     record: Record,
     rules: Rules,
-    /// The text of a program that goes out in pieces.
+    /// The text of a program that is being sent in pieces.
     program: Option<Vec<u8>>,
-    /// The joint positions of the newest order, where those are sent \[µrad\].
+    /// The joint positions of the newest order, if positions are sent \[µrad\].
     position: Option<[i32; 6]>,
     late: Late,
-    /// The number of the next call of the engine, where checkpoints are taken before every second one.
+    /// The number of the next call of the engine, if checkpoints are taken before every second call.
     calls_of_engine: Option<usize>,
 }
 
-/// The readings of one sensor.
+/// The time of the next reading of a sensor, and the sequence number of its last.
 #[derive(Clone, Copy, Debug, Default)]
 struct Readings {
     next: SimTime,
     seq: u32,
 }
 
-/// The host, and the robot.
+/// The address of the host; [`ROBOT`] is that of the robot.
 const HERE: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 168, 56, 1));
 const ROBOT: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 168, 56, 101));
-/// Memory of a recorder \[B\]: seconds of a session with all their checkpoints, in one half.
+/// The memory of a recorder \[B\]: enough for seconds of a session with all its checkpoints, in one half.
 const RECORDER: usize = 256 << 20;
-/// Nothing should need this many wake-ups without time passing; a byte per segment needs one each.
+/// The largest number of wake-ups at one moment before the run fails. One byte per segment needs one wake-up each.
 const BUSY: u32 = 20_000;
-/// States whose time of publication is remembered.
+/// The number of states whose time of publication is remembered.
 const PUBLISHED: usize = 4_096;
-/// Anything a test waits for without saying how long happens within this.
+/// The longest time that a test without a time limit of its own waits for an event.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What woke the host.
+/// The cause of a wake-up of the host.
 enum Woken {
     Opened(LinkId, bool),
     Accepted(LinkId),
@@ -145,7 +148,8 @@ struct Late {
 }
 
 impl Late {
-    /// Everything behind the counter of an order to go on is that of the leg.
+    /// Remembers the newest leg. While a leg is held back, replaces the contents of each order to continue (`Keep`)
+    /// by that leg; only the order's counter stays.
     fn pass(&mut self, bytes: &mut [u8]) {
         let what = PlayerOrder::new_checked(bytes).expect("an order").repr().what;
         match (what, &self.leg) {
@@ -157,10 +161,10 @@ impl Late {
 }
 
 impl<'m> Rig<'m> {
-    /// At time zero, with the co-controller about to connect.
+    /// Creates the rig at time zero, with the co-controller about to connect.
     ///
     /// # Panics
-    /// Where the set-up cannot be run.
+    /// If the set-up is invalid.
     #[must_use]
     pub fn new(setup: Setup, buffers: &'m mut Buffers) -> Self {
         let Setup { mut controller, config, law, sensors, latency, reading } = setup;
@@ -192,28 +196,28 @@ impl<'m> Rig<'m> {
         rig
     }
 
-    /// The present.
+    /// Returns the present time.
     #[must_use]
     pub fn now(&self) -> SimTime {
         self.controller.now()
     }
 
-    /// The co-controller.
+    /// Returns the co-controller.
     #[must_use]
     pub fn engine(&self) -> &UrEngine<'m, AnyLaw<6>> {
         &self.engine
     }
 
-    /// What happened so far.
+    /// Returns the record of the run so far.
     #[must_use]
     pub fn record(&self) -> &Record {
         &self.record
     }
 
-    /// What an operator, or a port, tells the co-controller now.
+    /// Passes an input of an operator or of a port to the co-controller now.
     ///
     /// # Panics
-    /// Where the host does not run, or a rule is broken.
+    /// If the host does not run, or a rule is broken.
     pub fn input(&mut self, input: Input) {
         assert!(self.host == Host::Runs, "nobody is there to take {input:?}");
         if matches!(input, Input::Request(_) | Input::Resume(_)) {
@@ -222,55 +226,55 @@ impl<'m> Rig<'m> {
         self.hand_over(input);
     }
 
-    /// Whether the newest leg that went out in an earlier call goes out again in place of each order to go on as before, as
-    /// one that the network has held back.
+    /// Sets whether the newest leg sent before this call is sent again in place of each order to continue (`Keep`),
+    /// like a leg that the network has held back.
     pub fn hold_back_a_leg(&mut self, on: bool) {
         self.late.leg = if on { self.late.newest.clone() } else { None };
     }
 
-    /// The controller is to make this move by itself.
+    /// Delegates this move to the controller.
     ///
     /// # Errors
-    /// Why it is not.
+    /// Returns the reason if the engine rejects the move.
     pub fn delegate(&mut self, asked: JointMove<6>) -> Result<MoveNumber, Reason> {
         self.engine.delegate(asked, core_time(self.now()))
     }
 
-    /// Asks the engine for something, in place of an input.
+    /// Calls the engine, without an input and without draining its outputs.
     pub fn ask<T>(&mut self, ask: impl FnOnce(&mut UrEngine<'m, AnyLaw<6>>, Instant) -> T) -> T {
         let now = core_time(self.now());
         ask(&mut self.engine, now)
     }
 
-    /// One waypoint more for the move that leads on.
+    /// Adds a waypoint to the move along waypoints in progress.
     ///
     /// # Errors
-    /// Why it is not taken.
+    /// Returns an error if the engine rejects the waypoint.
     pub fn lead_on(&mut self, to: &Waypoint<6>, last: bool) -> Result<(), FeedError> {
         self.engine.lead_on(to, last)
     }
 
-    /// The law is to go on.
+    /// Has the law make the motion again.
     ///
     /// # Errors
-    /// Why it is not.
+    /// Returns the reason if the engine rejects the request.
     pub fn stream(&mut self) -> Result<(), Reason> {
         self.engine.stream(core_time(self.now()))
     }
 
-    /// An operator, who sees how things stand, asks to command.
+    /// Requests `Command` as an operator does who sees the present state (the current epoch).
     pub fn request(&mut self) {
         let epoch = self.engine().mode_machine().epoch();
         self.input(Input::Request(epoch));
     }
 
-    /// The same, to go on with a suspended motion.
+    /// Requests `Command` like [`request`](Self::request), to resume a suspended motion.
     pub fn resume(&mut self) {
         let epoch = self.engine().mode_machine().epoch();
         self.input(Input::Resume(epoch));
     }
 
-    /// What a program does with the co-controller between two inputs.
+    /// Calls the engine, as a program does between two inputs, and drains its outputs.
     pub fn with_engine<T>(&mut self, call: impl FnOnce(&mut UrEngine<'m, AnyLaw<6>>, Instant) -> T) -> T {
         let now = core_time(self.now());
         let done = call(&mut self.engine, now);
@@ -278,10 +282,10 @@ impl<'m> Rig<'m> {
         done
     }
 
-    /// Returns what a dump of the recorder begins with, and the entries from the beginning of the run on.
+    /// Returns the header of a recorder's dump, and the entries since the beginning of the run.
     ///
     /// # Panics
-    /// Where there is no recorder, or its memory has turned over.
+    /// If there is no recorder, or its memory has overflowed into the other half.
     #[must_use]
     pub fn recorded(&self) -> (Vec<u8>, &[u8]) {
         let recorder = self.engine.recorder();
@@ -293,36 +297,38 @@ impl<'m> Rig<'m> {
         (header, active)
     }
 
-    /// Keeps every byte that is written from now on.
+    /// Keeps every byte that is written from now on, in [`Record::written`].
     pub fn keep_bytes(&mut self) {
         self.record.written.get_or_insert_default();
     }
 
-    /// Whether the host runs: it takes inputs.
+    /// Returns whether the host runs and takes inputs.
     #[must_use]
     pub fn is_awake(&self) -> bool {
         self.host == Host::Runs
     }
 
-    /// The next arming, and no other, is asked for by a line or by the co-controller itself.
+    /// Allows the next arming, and no other, without a request through this rig: a line or the co-controller itself
+    /// requests it.
     pub const fn expect_arming(&mut self) {
         self.rules.expect_arming();
     }
 
-    /// One more fault, from now on; for good where no time is given.
+    /// Injects a fault from now on. It stays for good if no time is given.
     pub fn fault(&mut self, kind: FaultKind, lasting: Option<Duration>) {
-        // Its beginning is an event of the controller's own, one µs ahead.
+        // The beginning of the fault is an event in the controller, 1 µs ahead.
         let start = self.now() + Duration::from_micros(1);
         self.controller.inject(Fault::new(kind, start, lasting));
     }
 
-    /// The cable is cut: silence both ways, and no connection can be made; for good where no time is given.
+    /// Cuts the cable: no data pass in either direction, and no connection can be made. The cable stays cut for good
+    /// if no time is given.
     pub fn cut_cable(&mut self, lasting: Option<Duration>) {
         self.fault(FaultKind::Stall, lasting);
         self.cable_until = lasting.map_or(SimTime::MAX, |lasting| self.now() + lasting);
     }
 
-    /// The process ends, or its host.
+    /// Ends the process, or its host.
     pub fn kill(&mut self, death: Death) {
         self.host = Host::Dead;
         if death == Death::Reset {
@@ -330,28 +336,29 @@ impl<'m> Rig<'m> {
         }
     }
 
-    /// The whole host stands still for this long; its kernel keeps what arrives.
+    /// Freezes the whole host for this long; its kernel keeps the data that arrive.
     pub fn pause_host(&mut self, lasting: Duration) {
         self.host = Host::Paused(self.now() + lasting);
     }
 
-    /// The sensors fall silent.
+    /// Removes the sensors: no more readings arrive.
     pub fn kill_sensors(&mut self) {
         self.sensors.clear();
     }
 
-    /// Lives on for this long.
+    /// Runs for this long.
     ///
     /// # Panics
-    /// Where a rule is broken.
+    /// If a rule is broken.
     pub fn run_for(&mut self, span: Duration) {
         self.run_until(span, |_| false);
     }
 
-    /// Lives on until `done`, asked after each event, but for no longer than `limit`; says whether it is done.
+    /// Runs until `done` returns `true`, which is evaluated after each event, but for no longer than `limit`. Returns
+    /// whether `done` returned `true`.
     ///
     /// # Panics
-    /// Where a rule is broken.
+    /// If a rule is broken.
     pub fn run_until(&mut self, limit: Duration, mut done: impl FnMut(&Self) -> bool) -> bool {
         let end = self.now() + limit;
         loop {
@@ -365,53 +372,54 @@ impl<'m> Rig<'m> {
         }
     }
 
-    /// Lives on until the co-controller is in `mode`.
+    /// Runs until the co-controller is in `mode`.
     ///
     /// # Panics
-    /// Where that does not happen, with the story so far.
+    /// If that does not happen within 30 s; the message has the log so far.
     pub fn run_to(&mut self, mode: Mode) {
         let reached = self.run_until(PATIENCE, |rig| rig.engine.mode() == mode);
         assert!(reached, "{} not reached:\n{}", mode.name(), self.record.story());
     }
 
-    /// Connects, waits until nothing speaks against it, requests, and lives on into `Command`.
+    /// Connects, waits until no precondition is unmet, requests `Command`, and runs until the co-controller is in
+    /// `Command`.
     ///
     /// # Panics
-    /// Where that does not happen, with the story so far.
+    /// If that does not happen within 30 s; the message has the log so far.
     pub fn command(&mut self) {
         self.ready();
         self.request();
         self.run_to(Mode::Command);
     }
 
-    /// Lives on until nothing speaks against a request.
+    /// Runs until no precondition of a request is unmet.
     ///
     /// # Panics
-    /// Where that does not happen, with what speaks against it and the story so far.
+    /// If that does not happen within 30 s; the message has the unmet preconditions and the log so far.
     pub fn ready(&mut self) {
         let ready = self.run_until(PATIENCE, |rig| rig.engine.unmet(core_time(rig.now())).is_empty());
         let unmet = self.engine.unmet(core_time(self.now()));
         assert!(ready, "{:?} still unmet:\n{}", unmet.iter().collect::<Vec<_>>(), self.record.story());
     }
 
-    /// Lives on until just after the next moving command is on its way.
+    /// Runs until just after the next moving command is sent.
     ///
     /// # Panics
-    /// Where none goes out.
+    /// If none is sent within 30 s.
     pub fn run_past_a_command(&mut self) {
         let before = self.record.commands.len();
         let sent = |rig: &Self| rig.record.commands.iter().skip(before).any(Command::moves);
         assert!(self.run_until(PATIENCE, sent), "no moving command:\n{}", self.record.story());
     }
 
-    /// Lives on until just after the next control cycle has begun, and what answers its state is under way.
+    /// Runs until just after the next control cycle has begun, when the command that answers its state has been sent.
     pub fn run_past_a_packet(&mut self) {
         let cycles = self.controller.cycles();
         self.run_until(PATIENCE, |rig| rig.controller.cycles() != cycles);
         self.run_for(self.latency * 3);
     }
 
-    /// To the next event, but not beyond `end`.
+    /// Runs to the next event, but not beyond `end`.
     fn step(&mut self, end: SimTime) {
         let next = self.controller.next_event().min(self.wakes_at()).min(end).max(self.now());
         let cycles = self.controller.cycles();
@@ -430,7 +438,7 @@ impl<'m> Rig<'m> {
         }
     }
 
-    /// Whether the host's loop looks at its sockets now.
+    /// Returns whether the host's loop looks at its sockets now.
     fn comes_round(&self) -> bool {
         match self.reading {
             Reading::AtOnce => true,
@@ -438,7 +446,7 @@ impl<'m> Rig<'m> {
         }
     }
 
-    /// When the host wakes up by itself.
+    /// Returns the time at which the host wakes up without input.
     fn wakes_at(&self) -> SimTime {
         match (self.host, self.reading) {
             (Host::Dead, _) => SimTime::MAX,
@@ -456,7 +464,7 @@ impl<'m> Rig<'m> {
         }
     }
 
-    /// The host's loop, until there is nothing left to do at this moment.
+    /// Runs the host's loop until no work is left at this moment.
     fn serve(&mut self) {
         for _ in 0..BUSY {
             let Some(woken) = self.woken() else { return };
@@ -527,7 +535,7 @@ impl<'m> Rig<'m> {
 
     fn read(&mut self, link: LinkId) {
         let now = core_time(self.now());
-        // What un-acknowledged bytes led to may have closed it.
+        // Input that reported un-acknowledged bytes may have closed the connection.
         let Some(conn) = self.sockets.get(link.index()).and_then(Socket::conn) else { return };
         let count = self.controller.read(conn, self.engine.receive_window(link));
         let before = self.engine.state().map(|state| state.controller_time);
@@ -552,7 +560,8 @@ impl<'m> Rig<'m> {
         self.hand_over(Input::Sample(sample));
     }
 
-    /// Has the recorder begin the next call with a checkpoint, as after a change of the law, where it is the turn of one.
+    /// Makes the recorder begin the next call with a checkpoint, as after a change of the law, if it is the turn of
+    /// one.
     fn take_checkpoint(&mut self) {
         if let Some(number) = &mut self.calls_of_engine {
             *number += 1;
@@ -562,7 +571,7 @@ impl<'m> Rig<'m> {
         }
     }
 
-    /// One input, then drain.
+    /// Passes one input to the engine, and drains its outputs.
     fn hand_over(&mut self, input: Input) {
         self.take_checkpoint();
         self.engine.handle(core_time(self.now()), input);
@@ -586,7 +595,7 @@ impl<'m> Rig<'m> {
                     }
                     self.note_events();
                     match link {
-                        // The text of a program that will be told how to move.
+                        // The text of a program that will receive orders of motion.
                         LinkId::REALTIME if self.program_goes_out(&bytes) => {}
                         LinkId::REALTIME => self.note_text(String::from_utf8_lossy(&bytes).into_owned()),
                         LinkId::REVERSE => self.note_order(&bytes),
@@ -613,21 +622,21 @@ impl<'m> Rig<'m> {
         }
     }
 
-    /// Whether these bytes are of a program that comes in pieces: up to its last `end`.
+    /// Returns whether these bytes belong to a program that is sent in pieces, up to its last `end`.
     fn program_goes_out(&mut self, bytes: &[u8]) -> bool {
         if bytes.starts_with(b"def outrigger_") || bytes.starts_with(b"def externalControl") {
             (self.program, self.position) = (Some(vec![]), None);
         }
         let Some(program) = &mut self.program else { return false };
         program.extend(bytes);
-        // Its last `end` is that of the first line.
+        // The last `end` of a program has no indentation, like its first line.
         if program.ends_with(b"\nend\n") {
             self.program = None;
         }
         true
     }
 
-    /// Orders to a program of ours in what is written to registers: eight whole numbers of four bytes.
+    /// Records the orders to one of our programs in data for registers: eight integers of four bytes.
     fn note_registers(&mut self, mut bytes: &[u8]) {
         while let Some((header, _)) = bytes.split_first_chunk::<3>() {
             let length = usize::from(u16::from_be_bytes([header[0], header[1]]));
@@ -639,7 +648,7 @@ impl<'m> Rig<'m> {
         }
     }
 
-    /// An order to a program of ours, as the text that it stands for.
+    /// Records an order to one of our programs, as the text with the same effect.
     fn note_order(&mut self, bytes: &[u8]) {
         if self.engine.config().peer.path.is_external() {
             let control = Control::new_checked(bytes).expect("a message").repr();
@@ -667,7 +676,7 @@ impl<'m> Rig<'m> {
                 return;
             }
             What::Keep | What::Move | What::Line | What::Cancel | What::Begin | What::Leg | What::LastLeg => return,
-            // A position moves by how far it is from the one before.
+            // A position moves the arm by its difference from the position before.
             _ if self.engine.config().peer.path.is_positions() => {
                 let before = self.position.replace(order.values).unwrap_or(order.values);
                 let way: [f64; 6] = std::array::from_fn(|joint| f64::from(order.values[joint] - before[joint]) * 1e-6);
@@ -702,7 +711,7 @@ impl<'m> Rig<'m> {
         }
     }
 
-    /// How long ago this state was published.
+    /// Returns the time since this state was published.
     fn true_age(&self, state: ControllerTime) -> Option<Duration> {
         let by_rtde = self.engine.peer().identity().is_some_and(|identity| identity.states == LinkId::RTDE);
         let shows = |[clock, rtde]: &[Duration; 2]| {
@@ -712,14 +721,14 @@ impl<'m> Rig<'m> {
         Some(self.now().since(*at))
     }
 
-    /// A control cycle has passed; `clocks` is what its packets on 30003 and its data on 30004 show.
+    /// Records a control cycle; `clocks` are the timestamps of its packets on 30003 and of its data on 30004.
     fn note_cycle(&mut self, clocks: [Duration; 2]) {
         let now = self.now();
         self.published.push_back((clocks, now));
         if self.published.len() > PUBLISHED {
             self.published.pop_front();
         }
-        // The simulation moves the arm at the beginning of a cycle to where it is at its end.
+        // At the beginning of a cycle, the simulation moves the arm to its position at the end of that cycle.
         let (at, arm) = (now + self.controller.period(), self.controller.truth());
         let (q, qd, qd_target, scaling) = (arm.q, arm.qd, arm.targets.qd, arm.scaling);
         let torque = match arm.motion {
@@ -735,7 +744,7 @@ fn micros(span: Duration) -> u64 {
     u64::try_from(span.as_micros()).unwrap_or(u64::MAX).max(1)
 }
 
-/// An order of torques as the text that it stands for.
+/// Returns a torque order as the text with the same effect.
 fn torques(values: [i32; 6]) -> String {
     format!("direct_torque({:?}) order\n", values.map(|value| f64::from(value) * 1e-6))
 }

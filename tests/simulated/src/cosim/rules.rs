@@ -1,4 +1,4 @@
-//! What must hold in every run, whatever it is about.
+//! The rules that every run must keep, whatever its subject.
 
 use std::time::Duration;
 
@@ -11,8 +11,8 @@ use outrigger_wire::robot::ControllerTime;
 
 use super::record::Command;
 
-/// Watches every text with the simulation's own knowledge: when each state was really published, and what the operator
-/// really asked for.
+/// Checks every text with knowledge that only the simulation has: the time at which each state was really published,
+/// and the requests that the operator really made.
 ///
 /// | rule | origin |
 /// |---|---|
@@ -35,7 +35,7 @@ pub struct Rules {
     stopped_in_mode: bool,
 }
 
-/// What is known when a text goes out.
+/// The knowledge at the time of a text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moment<'a> {
     pub(super) config: &'a UrConfig,
@@ -45,12 +45,12 @@ pub(super) struct Moment<'a> {
 }
 
 impl Rules {
-    /// The operator asks.
+    /// The operator requests `Command`.
     pub(super) fn request(&mut self) {
         self.requested = true;
     }
 
-    /// The next arming is asked for by a line, or by the device itself.
+    /// Allows the next arming without such a request: a line or the device itself requests it.
     pub(super) const fn expect_arming(&mut self) {
         self.asked_otherwise = true;
     }
@@ -71,9 +71,9 @@ impl Rules {
         self.fastest = Some(self.fastest.map_or(age, |fastest| fastest.min(age)));
     }
 
-    /// What `command` breaks.
+    /// Returns the rule that `command` breaks, if any.
     pub(super) fn broken_by(&mut self, command: &Command, moment: &Moment<'_>) -> Option<String> {
-        // A program may be told to end at any time.
+        // A program may be ordered to end at any time.
         if command.text.starts_with("end ") {
             return None;
         }
@@ -98,7 +98,7 @@ impl Rules {
         }
     }
 
-    /// What a text that sets outputs breaks.
+    /// Returns the rule that a text that sets outputs breaks, if any.
     pub(super) fn broken_by_setting(&mut self, setting: &Command, moment: &Moment<'_>) -> Option<String> {
         if setting.speeds.is_some() || setting.text.contains("stopj") {
             return Some("a text that sets outputs and moves".into());
@@ -142,7 +142,7 @@ impl Rules {
 }
 
 impl Rules {
-    /// Whether `command` answers a state that is too old for it.
+    /// Returns an error text if `command` answers a state that is too old for it.
     fn late(&self, command: &Command, moment: &Moment<'_>) -> Option<String> {
         let Some(identity) = moment.identity else { return Some("text without a session".into()) };
         let LinkConfig { period, margin, .. } = moment.config.link.stream(identity.period);
@@ -154,7 +154,8 @@ impl Rules {
     }
 }
 
-/// The engine judges ages by a mapped clock that forgets, so that the two crystals may drift apart.
+/// The tolerance for the age of a state: the engine measures ages by a clock mapping that forgets old packets,
+/// because the two crystals may drift apart.
 const CLOCK_SLACK: Duration = Duration::from_micros(500);
-/// Speeds are written with a limited number of decimals \[rad/s\].
+/// The tolerance for speeds, which are written with a limited number of decimals \[rad/s\].
 const ROUNDING: f64 = 1e-5;

@@ -1,4 +1,4 @@
-//! What a run is made from.
+//! The set-up of a run.
 
 use std::time::Duration;
 
@@ -16,63 +16,63 @@ use outrigger_wire::robot::{JointAccelerations, JointVelocities, SoftwareVersion
 use outrigger_wire::sensor::{SampleValue, SourceId};
 use outrigger_wire::time as core;
 
-/// The engine's clock does not begin with the simulation's: nothing may depend on where either begins.
+/// The offset of the engine's clock to the simulation's: no result may depend on where either begins.
 const CLOCK_OFFSET: core::Duration = core::Duration::from_secs(1_000);
 
-/// The engine's time at `at`.
+/// Returns the engine's time at `at`.
 #[must_use]
 pub fn core_time(at: SimTime) -> core::Instant {
     core::Instant::from_micros(at.as_micros()) + CLOCK_OFFSET
 }
 
-/// The simulation's time at `at`.
+/// Returns the simulation's time at `at`.
 #[must_use]
 pub fn sim_time(at: core::Instant) -> SimTime {
     SimTime::from_micros((at - CLOCK_OFFSET).as_micros())
 }
 
-/// A span, for the engine.
+/// Converts a time span to the engine's type.
 #[must_use]
 pub(super) fn core_span(span: Duration) -> core::Duration {
     core::Duration::from_micros(u64::try_from(span.as_micros()).unwrap_or(u64::MAX))
 }
 
-/// Reads a sensor; nothing, where it sees nothing.
+/// A function that reads a sensor; `None` if the sensor measures no value.
 pub type Read = Box<dyn FnMut(&Controller) -> Option<SampleValue>>;
 
-/// A sensor beside the arm.
+/// A sensor at the arm.
 pub struct Sensor {
-    /// Its number.
+    /// The sensor's number.
     pub id: SourceId,
-    /// Time between two readings.
+    /// The time between two readings.
     pub period: Duration,
-    /// How it is read.
+    /// The function that reads it.
     pub read: Read,
 }
 
-/// How the host's loop comes to its sockets.
+/// The timing with which the host's loop looks at its sockets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reading {
-    /// As soon as something is there.
+    /// As soon as data are there.
     #[default]
     AtOnce,
     /// Only once in this time.
     Every(Duration),
 }
 
-/// What a run is made from.
+/// The set-up of a run.
 pub struct Setup {
     /// The controller and its arm.
     pub controller: Options,
-    /// The co-controller.
+    /// The configuration of the co-controller.
     pub config: UrConfig,
-    /// Its law.
+    /// The co-controller's law.
     pub law: AnyLaw<6>,
-    /// Its sensors.
+    /// The co-controller's sensors.
     pub sensors: Vec<Sensor>,
-    /// Time a segment takes each way; default 100 µs.
+    /// The transit time of a segment in each direction; default 100 µs.
     pub latency: Duration,
-    /// How the host's loop comes to its sockets.
+    /// The timing with which the host's loop looks at its sockets.
     pub reading: Reading,
 }
 
@@ -80,11 +80,11 @@ pub struct Setup {
 pub const SENSOR: SourceId = SourceId(1);
 
 impl Setup {
-    /// A running robot with this software, and a co-controller that holds it where it stands.
+    /// Creates a set-up with a running robot with this software, and a co-controller that holds it at its position.
     #[must_use]
     pub fn new(software: SoftwareVersion) -> Self {
         let mut config = UrConfig::default();
-        // Many of these controllers have states by 30003 alone.
+        // Many of these controllers send states on 30003 only.
         config.mode.pendant.stop = PendantStop::Overridden;
         Self {
             controller: Options::for_software(software),
@@ -96,14 +96,14 @@ impl Setup {
         }
     }
 
-    /// A sensor, read every 2 ms, says how fast the base joint is to move \[rad/s\]: a motion that is steady as long
-    /// as everything is well.
+    /// Creates a set-up with a sensor, read every 2 ms, that commands the speed of the base joint \[rad/s\]. The
+    /// motion is steady as long as there is no fault.
     #[must_use]
     pub fn sweep(software: SoftwareVersion, speed: f32) -> Self {
         Self::wished(software, move |_| speed)
     }
 
-    /// The same, to and fro between ±0.5 rad.
+    /// Creates a set-up like [`sweep`](Self::sweep), but to and fro between ±0.5 rad.
     #[must_use]
     pub fn to_and_fro(software: SoftwareVersion, speed: f32) -> Self {
         let mut direction = speed;
@@ -115,7 +115,8 @@ impl Setup {
         })
     }
 
-    /// A sensor, read every 2 ms, turns the base joint's position \[rad\] into the speed it is to have \[rad/s\].
+    /// Creates a set-up with a sensor, read every 2 ms, that turns the base joint's position \[rad\] into its
+    /// commanded speed \[rad/s\].
     fn wished(software: SoftwareVersion, mut wish: impl FnMut(f64) -> f32 + 'static) -> Self {
         let mut setup = Self::new(software);
         let config = JointServoConfig {
@@ -126,7 +127,7 @@ impl Setup {
             ..JointServoConfig::default()
         };
         setup.law = AnyLaw::JointServo(JointServo::new(Reference::Hold, config));
-        // A wish for a speed may rightly stay the same.
+        // A commanded speed may legitimately stay constant.
         setup.config.sources[0] = Some(SourceConfig { stuck_after: None, ..SourceConfig::new(SENSOR, 6, -2.0, 2.0) });
         let read = Box::new(move |controller: &Controller| {
             SampleValue::new(&[wish(controller.truth().q[0]), 0.0, 0.0, 0.0, 0.0, 0.0])
@@ -135,7 +136,7 @@ impl Setup {
         setup
     }
 
-    /// The joints follow `trajectory`, given relative to where they stand.
+    /// Creates a set-up in which the joints follow `trajectory`, given relative to their positions at the start.
     #[must_use]
     pub fn servo(software: SoftwareVersion, trajectory: Trajectory<6>, config: JointServoConfig) -> Self {
         let mut setup = Self::new(software);
@@ -151,12 +152,13 @@ impl Setup {
         setup
     }
 
-    /// The tool is held `distance` \[m\] over `surface`, by a distance sensor read every 10 ms.
+    /// Creates a set-up in which the tool is held `distance` \[m\] over `surface`, by a distance sensor read every 10
+    /// ms.
     #[must_use]
     pub fn standoff(software: SoftwareVersion, distance: f32, surface: Surface) -> Self {
         let mut setup = Self::new(software);
         setup.law = AnyLaw::Standoff(Standoff::new(StandoffConfig::new(SENSOR, distance)));
-        // For controllers that do not tell their geometry.
+        // For controllers that do not report their geometry.
         setup.config.peer.model = Some(setup.controller.model);
         setup.config.sources[0] = Some(SourceConfig::new(SENSOR, 1, 0.02, 0.5));
         let mut sensor = DistanceSensor::new(setup.controller.seed);

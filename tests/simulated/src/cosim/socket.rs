@@ -14,9 +14,10 @@ use super::setup::core_span;
 #[derive(Debug, Default)]
 pub(super) struct Socket {
     phase: Phase,
-    /// Bytes written to this connection.
+    /// The number of bytes written to this connection.
     written: u64,
-    /// Writes that may still be un-acknowledged: when, and what had been written with them.
+    /// The writes that may still be un-acknowledged, each with its time and the total number of bytes written with
+    /// it.
     unacked: VecDeque<(SimTime, u64)>,
 }
 
@@ -28,18 +29,18 @@ enum Phase {
         port: u16,
         done: SimTime,
     },
-    /// On this port of ours.
+    /// Listening on this port of the host.
     Listening(u16),
     Open(Conn),
 }
 
 impl Socket {
-    /// Waits for a connection to this port of ours.
+    /// Listens for connections to this port of the host.
     pub(super) fn listen(&mut self, port: u16) {
         *self = Self { phase: Phase::Listening(port), ..Self::default() };
     }
 
-    /// Takes the connection where this port is listened on: whether it does.
+    /// Accepts the connection if the socket listens on this port. Returns whether it does.
     pub(super) fn accept(&mut self, port: u16, conn: Conn) -> bool {
         let listens = self.phase == Phase::Listening(port);
         if listens {
@@ -48,17 +49,18 @@ impl Socket {
         listens
     }
 
-    /// Begins to connect; the peer's answer is there at `done`.
+    /// Begins to connect; the peer's answer arrives at `done`.
     pub(super) fn open(&mut self, port: u16, done: SimTime) {
         *self = Self { phase: Phase::Opening { port, done }, ..Self::default() };
     }
 
-    /// When an attempt ends; never, where there is none.
+    /// Returns the time at which a connection attempt ends; [`SimTime::MAX`] if there is none.
     pub(super) fn opens_at(&self) -> SimTime {
         if let Phase::Opening { done, .. } = self.phase { done } else { SimTime::MAX }
     }
 
-    /// The end of an attempt, if it has come: whether the connection stands.
+    /// Ends a connection attempt that is due. Returns whether the connection was established; `None` if no attempt is
+    /// due.
     pub(super) fn opened(&mut self, controller: &mut Controller) -> Option<bool> {
         let Phase::Opening { port, done } = self.phase else { return None };
         if done > controller.now() {
@@ -69,12 +71,12 @@ impl Socket {
         Some(conn.is_some())
     }
 
-    /// The connection, while it stands.
+    /// Returns the connection while it is open.
     pub(super) fn conn(&self) -> Option<Conn> {
         if let Phase::Open(conn) = self.phase { Some(conn) } else { None }
     }
 
-    /// Whether the peer has closed, and all it sent was read.
+    /// Returns whether the peer has closed the connection and all it sent was read.
     pub(super) fn closed_by_peer(&mut self, controller: &Controller) -> bool {
         let closed = self.conn().is_some_and(|conn| !controller.is_open(conn) && controller.pending(conn) == 0);
         if closed {
@@ -83,14 +85,14 @@ impl Socket {
         closed
     }
 
-    /// Writes all of `bytes`, as a socket does that always has room for one text.
+    /// Writes all of `bytes`, like a socket that always has room for one text.
     pub(super) fn write(&mut self, controller: &mut Controller, bytes: &[u8]) {
         let Some(conn) = self.conn() else { return };
         self.written += controller.write(conn, bytes) as u64;
         self.unacked.push_back((controller.now(), self.written));
     }
 
-    /// The bytes that the peer has not acknowledged, and how long the oldest of them waits.
+    /// Returns the number of bytes that the peer has not acknowledged, and the age of the oldest of them.
     pub(super) fn unacked(&mut self, controller: &Controller) -> (u32, core::Duration) {
         let Some(conn) = self.conn() else { return (0, core::Duration::ZERO) };
         let bytes = controller.in_flight(conn);
@@ -102,7 +104,7 @@ impl Socket {
         (u32::try_from(bytes).unwrap_or(u32::MAX), core_span(age))
     }
 
-    /// Resets the connection: what is queued is dropped.
+    /// Resets the connection: queued data are dropped.
     pub(super) fn abort(&mut self, controller: &mut Controller) {
         if let Some(conn) = self.conn() {
             controller.reset(conn);

@@ -1,26 +1,26 @@
-//! The ways in which motion reaches a controller of UR's.
+//! The channels by which motion commands reach a controller of Universal Robots.
 
 use outrigger_core::engine::ur::{CommandPath, Orders, UrConfig};
 use outrigger_wire::robot::SoftwareVersion;
 
-/// A path, and how its program gets its orders.
+/// A command path, and the channel by which its program receives orders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Way {
-    /// Which program, if any.
+    /// The command path, which decides on the program, if any.
     pub path: CommandPath,
-    /// How it gets its orders.
+    /// The channel of the orders.
     pub orders: Orders,
 }
 
 impl Way {
-    /// Every one of them.
+    /// All channels but those with the player and with torques.
     pub const ALL: [Self; 8] = {
         let [speed, position, buffered, speed_in, position_in, buffered_in] = Self::OURS;
         let [text, foreign] = [Self::by_socket(CommandPath::Text), Self::by_socket(CommandPath::ExternalControl)];
         [text, speed, position, buffered, speed_in, position_in, buffered_in, foreign]
     };
 
-    /// Those with a program of ours that answers.
+    /// The channels with one of our programs that answers.
     pub const OURS: [Self; 6] = [
         Self::by_socket(CommandPath::ReverseSpeedJ),
         Self::by_socket(CommandPath::ReverseServoJ),
@@ -45,19 +45,19 @@ impl Way {
         Self { path, orders: Orders::Registers }
     }
 
-    /// Whether orders go out in registers.
+    /// Returns whether orders are sent in registers.
     #[must_use]
     pub fn is_in_registers(self) -> bool {
         self.orders == Orders::Registers
     }
 
-    /// Its name in tables.
+    /// Returns the name in tables.
     #[must_use]
     pub fn name(self) -> String {
         self.path.name().to_owned() + if self.is_in_registers() { ", registers" } else { "" }
     }
 
-    /// Whether software can be commanded so.
+    /// Returns whether this software can be commanded by this channel.
     #[must_use]
     pub fn fits(self, software: SoftwareVersion) -> bool {
         let mut config = UrConfig::default();
@@ -65,13 +65,13 @@ impl Way {
         config.peer.unfit(software).is_none()
     }
 
-    /// Whether joint positions go out.
+    /// Returns whether joint positions are sent.
     #[must_use]
     pub const fn is_positions(self) -> bool {
         self.path.is_positions()
     }
 
-    /// A configuration comes to command so.
+    /// Changes a configuration so that it commands by this channel.
     pub const fn choose(self, config: &mut UrConfig) {
         (config.peer.path, config.peer.program.orders) = (self.path, self.orders);
     }
