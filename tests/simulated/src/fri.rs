@@ -1,4 +1,4 @@
-//! The engine beside a simulated KRC, in virtual time.
+//! The engine with a simulated KRC, in virtual time.
 
 use outrigger_core::engine::krc::KrcEvent;
 use std::collections::VecDeque;
@@ -19,25 +19,26 @@ use outrigger_wire::robot::{JointVelocities, State};
 use outrigger_wire::time::{Duration, Instant};
 
 const KRC: &str = "192.0.2.1:49938";
-/// Where the control scheme stands in a measurement.
+/// The offset of the control scheme in a measurement \[B\].
 const SCHEME_AT: usize = 182;
 const STRANGER: &str = "192.0.2.9:40000";
 
-/// Every joint to and fro.
+/// A law that moves every joint to and fro.
 #[derive(Clone, Copy, Debug)]
 pub struct Swing {
-    /// Highest speed of each joint \[rad/s\].
+    /// The highest speed of each joint \[rad/s\].
     pub speed: f32,
-    /// Time of one swing \[s\].
+    /// The period of the motion \[s\].
     pub period: f32,
     time: f32,
-    /// Where the first joint began, and to which side it goes first now.
+    /// The position at which the first joint began \[rad\]; `side` is the direction of the present motion's first
+    /// half.
     home: Option<f32>,
     side: f32,
 }
 
 impl Swing {
-    /// Beginning in the middle, at rest.
+    /// Creates the law. It begins in the middle, at rest.
     #[must_use]
     pub const fn new(speed: f32, period: f32) -> Self {
         Self { speed, period, time: 0.0, home: None, side: 1.0 }
@@ -49,7 +50,7 @@ impl Checkpoint for Swing {}
 impl Law<7> for Swing {
     fn arm(&mut self, start: &Start<'_, 7>) -> Result<(), Reason> {
         self.time = 0.0;
-        // Back to where it began, so that many beginnings do not lead out of range.
+        // Moves back towards the first position, so that repeated starts do not drift out of range.
         let [first, ..] = start.state.positions.0;
         self.side = if first > *self.home.get_or_insert(first) { -1.0 } else { 1.0 };
         Ok(())
@@ -62,27 +63,27 @@ impl Law<7> for Swing {
     }
 }
 
-/// Speeds that change at random moments, each joint by itself, as far as the limits let them: what hides in a smooth
-/// motion does not hide here.
+/// A law with speeds that change at random moments, for each joint independently, as far as the limits permit. It
+/// reveals errors that a smooth motion hides.
 #[derive(Clone, Debug)]
 pub struct Restless {
-    /// Highest speed that is asked for \[rad/s\].
+    /// The highest commanded speed \[rad/s\].
     pub speed: f32,
     random: u64,
     wanted: [f32; 7],
-    /// Time to the next change \[s\].
+    /// The time to the next change \[s\].
     left: f32,
     home: Option<[f32; 7]>,
 }
 
 impl Restless {
-    /// At rest.
+    /// Creates the law, at rest.
     #[must_use]
     pub const fn new(speed: f32, seed: u64) -> Self {
         Self { speed, random: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1, wanted: [0.0; 7], left: 0.0, home: None }
     }
 
-    /// 0 … 1, by Marsaglia's xorshift.
+    /// Returns a random number in 0 … 1, by Marsaglia's xorshift.
     fn unit(&mut self) -> f32 {
         self.random ^= self.random << 13;
         self.random ^= self.random >> 7;
@@ -119,61 +120,62 @@ impl Law<7> for Restless {
 #[derive(Clone, Debug)]
 struct Given {
     counter: u16,
-    /// The KRC followed.
+    /// `true` if the KRC followed the commands.
     leads: bool,
     period: f32,
     jacobian: Jacobian,
 }
 
-/// One run.
+/// A run of the engine with a simulated KRC.
 pub struct Rig<L> {
     /// The controller.
     pub krc: Krc,
     /// The engine under test.
     pub session: KrcEngine<'static, L>,
-    /// From a measurement's arrival to the command's departure.
+    /// The time from a measurement's arrival to the command's departure.
     pub thinking: StdDuration,
-    /// Told by the KRC in place of the scheme that it is in.
+    /// The control scheme that measurements show in place of the true one, if any.
     pub told_scheme: Option<ControlScheme>,
-    /// Everything the engine reported.
+    /// All events that the engine reported, in order.
     pub events: Vec<Event<KrcEvent>>,
-    /// When each of them was.
+    /// The time of each event.
     pub event_times: Vec<SimTime>,
-    /// Every command with its time, where a test puts an empty list here.
+    /// Every command with its time; `None` unless a test puts an empty list here.
     pub written: Option<Vec<(SimTime, Vec<u8>)>>,
-    /// The longest commanded step while the KRC followed, as a share of the highest speed times the time since the
+    /// The longest commanded step while the KRC followed, as a fraction of the highest speed times the time since the
     /// command before.
     pub longest_step: f64,
-    /// The farthest that a commanded frame was from where the joints' step leads it by the measured Jacobian, while the
-    /// KRC followed \[m, rad\].
+    /// The largest distance of a commanded frame from the frame to which the joints' step leads by the measured
+    /// Jacobian, while the KRC followed \[m, rad\].
     pub farthest_frame: f64,
-    /// Commands sent.
+    /// The number of commands sent.
     pub commands: u64,
     limits: [f32; 7],
     leaving: VecDeque<(SimTime, Vec<u8>)>,
-    /// Counter, positions and frame of the newest command.
+    /// The counter, positions and frame of the newest command.
     last: Option<(u16, [f32; 7], Frame)>,
-    /// The newest measurement handed over.
+    /// The newest measurement that the engine used.
     given: Option<Given>,
-    /// Who sent it, and when.
+    /// The sender of that measurement, and the time of its arrival.
     believed: Option<(SocketAddr, SimTime)>,
     silence: StdDuration,
     asleep_until: Option<SimTime>,
-    /// Datagrams that came while the host stood still.
+    /// Datagrams that arrived while the host was frozen.
     waiting: Vec<(Sender, Vec<u8>)>,
 }
 
-/// How far `to` is from where a joint step leads `from` \[m, rad\], beyond what a step may bend.
+/// Returns the distance of `to` from the frame to which a joint step leads `from` \[m, rad\], minus the second-order
+/// error of such a step.
 fn astray(from: &Frame, to: &Frame, jacobian: &Jacobian, step: &[f64; 7]) -> f64 {
     let led = |rows: &[[f32; 7]; 3]| rows.map(|row| row.iter().zip(step).map(|(a, b)| f64::from(*a) * b).sum::<f64>());
     let (moved, turned) = (led(&jacobian.linear), led(&jacobian.angular));
     let away = (0..3).map(|i| (f64::from(to.position[i]) - f64::from(from.position[i]) - moved[i]).abs());
-    // The turn from one to the other, as far as it is small: the skew part of to · fromᵀ.
+    // The rotation from one to the other, if it is small: the skew-symmetric part of to · fromᵀ.
     let product =
         |i: usize, k: usize| (0..3).map(|j| f64::from(to.rotation[i][j]) * f64::from(from.rotation[k][j])).sum::<f64>();
     let skew = [(2, 1), (0, 2), (1, 0)].map(|(i, k)| 0.5 * (product(i, k) - product(k, i)));
     let off = (0..3).map(|i| (skew[i] - turned[i]).abs());
-    // A Jacobian is a tangent: what a step bends is of its second order.
+    // A Jacobian is a tangent: the error of a step is of its second order.
     let bent = 0.5 * step.iter().map(|q| q.abs()).sum::<f64>().powi(2);
     away.chain(off).fold(0.0, f64::max) - bent
 }
@@ -182,7 +184,7 @@ fn instant(time: SimTime) -> Instant {
     Instant::from_micros(time.as_micros())
 }
 
-/// Hands a datagram of `from`, read at `at`, to the engine.
+/// Passes a datagram of `from`, read at `at`, to the engine.
 pub fn receive<L: Law<7>>(engine: &mut KrcEngine<'_, L>, from: SocketAddr, bytes: &[u8], at: Instant) {
     let window = engine.receive_window(LinkId::FRI);
     let length = bytes.len().min(window.len());
@@ -190,7 +192,7 @@ pub fn receive<L: Law<7>>(engine: &mut KrcEngine<'_, L>, from: SocketAddr, bytes
     engine.commit_datagram(LinkId::FRI, length, from, at, at);
 }
 
-/// The command that the engine sends, if it does.
+/// Returns the next command that the engine sends, if any.
 pub fn sent<L: Law<7>>(engine: &mut KrcEngine<'_, L>) -> Option<Vec<u8>> {
     while let Some(output) = engine.poll_output() {
         if let Output::Transmit { bytes, .. } = output {
@@ -200,7 +202,7 @@ pub fn sent<L: Law<7>>(engine: &mut KrcEngine<'_, L>) -> Option<Vec<u8>> {
     None
 }
 
-/// The engine, with its one port open.
+/// Returns the engine with its one port open.
 fn started<L: Law<7>>(mut engine: KrcEngine<'static, L>) -> KrcEngine<'static, L> {
     engine.handle(Instant::ZERO, Input::Start);
     assert!(matches!(engine.poll_output(), Some(Output::Listen { link: LinkId::FRI, .. })));
@@ -209,10 +211,10 @@ fn started<L: Law<7>>(mut engine: KrcEngine<'static, L>) -> KrcEngine<'static, L
 }
 
 impl<L: Law<7>> Rig<L> {
-    /// A KRC and an engine that have not met.
+    /// Creates a KRC and an engine that have not exchanged any datagram.
     ///
     /// # Panics
-    /// Where options or configuration cannot be.
+    /// If the options or the configuration are invalid.
     #[must_use]
     pub fn new(options: Options, mut config: KrcConfig, law: L, convention: KrlConvention) -> Self {
         config.peer.handshake = convention;
@@ -240,25 +242,25 @@ impl<L: Law<7>> Rig<L> {
         }
     }
 
-    /// The host stands still for this long; its kernel keeps what arrives.
+    /// Freezes the host for this long; its kernel keeps the data that arrive.
     pub fn pause_host(&mut self, lasting: StdDuration) {
         self.asleep_until = Some(self.krc.now() + lasting);
     }
 
-    /// Whether the host runs: it takes inputs.
+    /// Returns whether the host runs and takes inputs.
     #[must_use]
     pub const fn is_awake(&self) -> bool {
         self.asleep_until.is_none()
     }
 
-    /// Gives an input, and takes what comes of it.
+    /// Passes an input to the engine, and processes its outputs and events.
     pub fn input(&mut self, input: Input) {
         let now = self.krc.now();
         self.session.handle(instant(now), input);
         self.drain(now);
     }
 
-    /// An operator, who sees how things stand, asks to command.
+    /// Requests `Command` as an operator does who sees the present state (the current epoch).
     pub fn request(&mut self) {
         self.input(Input::Request(self.session.mode_machine().epoch()));
     }
@@ -277,7 +279,7 @@ impl<L: Law<7>> Rig<L> {
         }
     }
 
-    /// What holds for every command.
+    /// Checks the properties that every command must have.
     fn check(&mut self, bytes: &[u8]) {
         let command = Command::new_checked(bytes).expect("a command");
         let given = self.given.clone().expect("nothing is sent before a measurement came");
@@ -296,7 +298,7 @@ impl<L: Law<7>> Rig<L> {
                 self.farthest_frame = self.farthest_frame.max(astray(&frame_before, &frame, &given.jacobian, &step));
             }
             for ((q, last), limit) in positions.iter().zip(last).zip(self.limits) {
-                // Positions travel as singles: one unit in the last place of each.
+                // Positions are sent as single-precision numbers: one unit in the last place of each.
                 let step = (f64::from(*q) - f64::from(last)).abs() - 4e-7;
                 self.longest_step = self.longest_step.max(step / (f64::from(limit) * dt));
             }
@@ -304,7 +306,7 @@ impl<L: Law<7>> Rig<L> {
         self.last = Some((given.counter, positions, frame));
     }
 
-    /// Lives on to `end`.
+    /// Runs to `end`.
     pub fn advance_to(&mut self, end: SimTime) {
         while self.krc.now() < end {
             let leaving = self.leaving.front().map_or(SimTime::MAX, |(due, _)| *due);
@@ -359,7 +361,7 @@ impl<L: Law<7>> Rig<L> {
                 && before != from
             {
                 assert!(now.since(heard) >= self.silence, "{from} is believed while {before} speaks");
-                // Another arm stands elsewhere.
+                // Another arm is at other positions.
                 self.last = None;
             }
         }
@@ -373,15 +375,15 @@ impl<L: Law<7>> Rig<L> {
         }
     }
 
-    /// Lives on for `millis`.
+    /// Runs for `millis`.
     pub fn advance(&mut self, millis: u64) {
         self.advance_to(self.krc.now() + StdDuration::from_millis(millis));
     }
 
-    /// Lives on until `holds`.
+    /// Runs until `holds` returns `true`.
     ///
     /// # Panics
-    /// Where that takes longer than `millis`.
+    /// If that takes longer than `millis`.
     pub fn until(&mut self, millis: u64, what: &str, holds: impl Fn(&Self) -> bool) {
         let end = self.krc.now() + StdDuration::from_millis(millis);
         while !holds(self) {
@@ -402,7 +404,7 @@ impl<L: Law<7>> Rig<L> {
         }
     }
 
-    /// Until a request is accepted: acknowledges, requests, and waits for `Command`.
+    /// Waits until no precondition but a latched reason is unmet, acknowledges, requests `Command`, and waits for it.
     pub fn command(&mut self, millis: u64) {
         self.until(millis, "ready", |rig| {
             let unmet = rig.session.unmet(instant(rig.krc.now()));
@@ -413,7 +415,7 @@ impl<L: Law<7>> Rig<L> {
         self.until(millis, "command", |rig| rig.session.mode() == Mode::Command);
     }
 
-    /// The transitions so far.
+    /// Returns the mode transitions so far.
     pub fn transitions(&self) -> impl Iterator<Item = &Transition> {
         self.events
             .iter()

@@ -1,4 +1,4 @@
-//! What an operator or a fault does to a motion, on every path.
+//! The effect of an operator or of a fault on a motion, on every path.
 
 use std::time::Duration;
 
@@ -19,10 +19,10 @@ use super::{Wish, called, wished};
 const SOFTWARE: [SoftwareVersion; 3] =
     [SoftwareVersion::new(3, 15), SoftwareVersion::new(5, 15), SoftwareVersion::new(10, 11)];
 
-/// Speed of the base joint when it happens \[rad/s\].
+/// The speed of the base joint at the event \[rad/s\].
 const SPEED: f32 = 0.3;
 
-/// What happens in the middle of a motion.
+/// An event in the middle of a motion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Trouble {
     Stopped,
@@ -47,12 +47,13 @@ const TROUBLES: [(Trouble, &str); 7] = [
 ];
 
 impl Trouble {
-    /// The names that it may go by.
+    /// Returns the reasons that the engine may report for the event.
     const fn reasons(self) -> &'static [Reason] {
         match self {
-            // Without a program state in each packet only the connection tells, and that is a fault.
+            // Without a program state in each packet, only the closed connection shows the stop, which is reported as
+            // a fault.
             Stopped => &[Reason::ProgramStopped, Reason::ProgramEnded],
-            // A program of External Control does not even answer: its arm does.
+            // An External Control program does not answer orders: only its arm shows the pause.
             Paused => &[Reason::ProgramPaused, Reason::NotMirrored, Reason::NotFollowing],
             ProtectiveStop => &[Reason::ProtectiveStop],
             SliderAtZero => &[Reason::HeldByScaling],
@@ -74,7 +75,7 @@ impl Trouble {
         }
     }
 
-    /// Everything is well again, and whoever stands at the robot lets its program go on.
+    /// Ends the trouble, with an operator at the robot who resumes its program.
     fn end(self, rig: &mut Rig<'_>, wish: &Wish) {
         match self {
             Stopped => {}
@@ -94,7 +95,7 @@ const fn secs(secs: u64) -> Duration {
     Duration::from_secs(secs)
 }
 
-/// Where states come from.
+/// The interface over which states are received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum States {
     Rtde,
@@ -113,11 +114,11 @@ fn cell(trouble: Trouble, software: SoftwareVersion, path: Way, states: States) 
     trouble.begin(&mut rig, &wish);
     match (trouble, path.path, states) {
         (SliderAtThird, _, _) => return slowed(&mut rig, &wish, &what),
-        // Each text is a new program there, and nothing in the packets tells of the one before.
+        // Each text is a new program there, and the packets do not show that the one before was stopped.
         (Stopped | Paused, CommandPath::Text, States::Realtime) => return overridden(&mut rig, &what),
         _ => {}
     }
-    // Also the 10 s for which an arm may be held, and the 5 s before a protective stop can be unlocked.
+    // Covers the 10 s for which an arm may be held, and the 5 s before a protective stop can be unlocked.
     rig.run_for(secs(11));
     let story = rig.record().story();
     let (fell, reason) = rig.record().fallback().unwrap_or_else(|| panic!("{what}: nothing is told\n{story}"));
@@ -136,13 +137,14 @@ fn cell(trouble: Trouble, software: SoftwareVersion, path: Way, states: States) 
     format!("{} after {} ms, {} / {} ms{back}{way}", reason.name(), millis(after), millis(rest), millis(bound))
 }
 
-/// When the arm must be at rest.
+/// Returns the time until the arm must be at rest.
 fn bound(rig: &Rig<'_>, trouble: Trouble, fell: Duration, states: States) -> Duration {
     let config = &rig.engine().config().peer;
     let reaction = match (trouble, states) {
-        // That commanding ends is told much later: positions wait for the controller's own scaling to come down, ...
+        // Commanding ends much later than the motion. With positions, the arm is at rest when the controller's own
+        // scaling has come down.
         (SliderAtZero, _) if config.path.is_positions() => SCALING,
-        // ... and of speeds the next one is zero. Beside 30003 the slider is told ten times a second.
+        // With speeds, the next commanded speed is zero. Over 30003 the slider is sent ten times a second.
         (SliderAtZero, States::Rtde) => rig.controller.period() * 4,
         (SliderAtZero, States::Realtime) => Duration::from_millis(100) + rig.controller.period() * 4,
         // The controller brings the arm to rest by itself, and commanding ends when that has lasted for too long.
@@ -153,10 +155,10 @@ fn bound(rig: &Rig<'_>, trouble: Trouble, fell: Duration, states: States) -> Dur
     rest_bound(&rig.controller, f64::from(SPEED), f64::from(config.text.stop_acceleration), reaction)
 }
 
-/// The simulated controller's scaling follows its slider from one end to the other in this time.
+/// The time in which the simulated controller's scaling follows its slider from one end to the other.
 const SCALING: Duration = Duration::from_millis(250);
 
-/// How far the joint turned back at most since `begun` \[rad\].
+/// Returns the largest distance by which the joint turned back since `begun` \[rad\].
 fn back(rig: &Rig<'_>, begun: SimTime) -> f64 {
     let since = rig.record().motion.iter().filter(|motion| motion.at > begun).map(|motion| motion.q[0]);
     let way = since.scan(f64::MIN, |farthest, q| {
@@ -166,13 +168,14 @@ fn back(rig: &Rig<'_>, begun: SimTime) -> f64 {
     way.fold(0.0, f64::max)
 }
 
-/// How far a target may be ahead of the arm \[rad\], which it comes back by: what waits in a ring and in the filter of `servoj`.
+/// Returns the largest distance by which a target may be ahead of the arm and then be taken back \[rad\]: by the
+/// positions in a ring and in the filter of `servoj`.
 fn ahead(rig: &Rig<'_>) -> f64 {
     let program = &rig.engine().config().peer.program;
     f64::from(SPEED) * f64::from((program.lag + program.lookahead).as_secs_f32())
 }
 
-/// Each text takes the place of the program that was stopped, and that is told.
+/// Checks that each text replaces the stopped program, and that this is reported.
 fn overridden(rig: &mut Rig<'_>, what: &str) -> String {
     rig.run_for(secs(2));
     let story = rig.record().story();
@@ -180,7 +183,7 @@ fn overridden(rig: &mut Rig<'_>, what: &str) -> String {
     "overridden, which is told".to_owned()
 }
 
-/// The arm goes on more slowly, and no command is refused for it.
+/// Checks that the arm continues more slowly, and that no command is rejected because of that.
 fn slowed(rig: &mut Rig<'_>, wish: &Wish, what: &str) -> String {
     rig.run_for(secs(1));
     let share = rig.controller.truth().qd[0] / f64::from(SPEED);
@@ -193,8 +196,8 @@ fn slowed(rig: &mut Rig<'_>, wish: &Wish, what: &str) -> String {
     format!("goes on at {:.0} %", share * 100.0)
 }
 
-/// All is well again, and somebody at the robot lets its program go on: nothing is commanded, and nothing moves but what was left
-/// of the last text.
+/// Ends the trouble, with an operator at the robot who resumes its program. Checks that no motion is commanded and
+/// the arm does not move, apart from the rest of the last text.
 fn on_when_resumed(rig: &mut Rig<'_>, trouble: Trouble, wish: &Wish, path: Way, what: &str) -> String {
     let (from, rested) = (rig.now(), rig.controller.truth().q[0]);
     trouble.end(rig, wish);
@@ -204,7 +207,7 @@ fn on_when_resumed(rig: &mut Rig<'_>, trouble: Trouble, wish: &Wish, path: Way, 
     assert_eq!(rig.engine().mode(), Mode::Monitor, "{what}\n{story}");
     let rest = rig.record().rest_after(from).unwrap();
     if (trouble, path.path) == (ProtectiveStop, CommandPath::Text) {
-        // To a robot that is stopped nothing is said, so that the text waits there, paused.
+        // No text is sent to a robot that is stopped, so the last text waits there, paused.
         let way = (rig.controller.truth().q[0] - rested).abs();
         let t = rig.engine().config().peer.text.hold.as_secs_f64();
         assert!(
@@ -217,10 +220,10 @@ fn on_when_resumed(rig: &mut Rig<'_>, trouble: Trouble, wish: &Wish, path: Way, 
     String::new()
 }
 
-/// What has a latch is acknowledged first; then a request commands the arm again.
+/// Acknowledges a latched reason, if there is one. Checks that a request then commands the arm again.
 fn commands_when_asked(rig: &mut Rig<'_>, trouble: Trouble, what: &str) {
     if trouble == ProtectiveStop {
-        // The program that was stopped in its midst may still wait, paused.
+        // The interrupted program may still wait, paused.
         rig.controller.act(Action::StopProgram);
     }
     assert_eq!(rig.controller.robot().power, Power::Running, "{what}");
@@ -238,7 +241,7 @@ fn commands_when_asked(rig: &mut Rig<'_>, trouble: Trouble, what: &str) {
 }
 
 fn table(software: &[SoftwareVersion], states: States) -> String {
-    // What stands in registers is read by RTDE.
+    // Values in registers are read by RTDE.
     let ways = Way::ALL.into_iter().filter(|way| states == States::Rtde || !way.is_in_registers());
     let cases: Vec<((Trouble, &str), Way)> =
         TROUBLES.into_iter().flat_map(|trouble| ways.clone().map(move |way| (trouble, way))).collect();
@@ -288,7 +291,7 @@ const REALTIME: &str = "
 
 ";
 
-/// In `Arming` zero speeds go out, or the position held; a program of ours has just come.
+/// In `Arming`, zero speeds or the held position are sent; one of our programs has just started.
 #[test]
 fn what_happens_while_arming_moves_nothing_and_is_named() {
     let all = TROUBLES.into_iter().flat_map(|trouble| Way::ALL.map(|path| (trouble.0, path)));
@@ -303,7 +306,7 @@ fn while_arming(trouble: Trouble, software: SoftwareVersion, path: Way) {
     rig.ready();
     rig.request();
     rig.run_for(rig.controller.period() * 20);
-    // The longest program is 34 pieces, one in each cycle.
+    // The longest program is sent in 34 pieces, one per cycle.
     rig.run_until(secs(1), |rig| rig.controller.program().0);
     rig.run_for(rig.controller.period() * 4);
     let what = format!("{trouble:?}, {software}, {} while arming", path.name());
@@ -319,8 +322,8 @@ fn while_arming(trouble: Trouble, software: SoftwareVersion, path: Way) {
     commands_when_asked(&mut rig, trouble, &what);
 }
 
-/// While the slider goes to 0 %, what the controller asks of the joints slows down and stops, and never turns; the arm itself
-/// swings as it does at the end of each motion.
+/// While the slider goes to 0 %, the controller's target speed decreases to zero and never changes its sign. The arm
+/// itself overshoots as it does at the end of each motion.
 #[test]
 fn an_arm_whose_slider_goes_to_zero_does_not_turn_back() {
     for (software, path) in SOFTWARE.into_iter().flat_map(|software| Way::ALL.map(|path| (software, path))) {
@@ -344,7 +347,7 @@ fn an_arm_whose_slider_goes_to_zero_does_not_turn_back() {
     }
 }
 
-/// Who unlocks a protective stop and resumes the program continues nothing of ours.
+/// Unlocking a protective stop and resuming the program does not continue one of our motions.
 #[test]
 fn resuming_after_a_protective_stop_continues_nothing() {
     for (software, path) in SOFTWARE.into_iter().flat_map(|software| Way::ALL.map(|path| (software, path))) {

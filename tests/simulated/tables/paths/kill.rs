@@ -1,4 +1,4 @@
-//! The process, its host or the cable is gone in the middle of a motion.
+//! The loss of the process, of its host or of the cable in the middle of a motion.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use outrigger_wire::robot::{JointVelocities, SoftwareVersion};
 use super::super::text::{in_parallel, markdown, millis};
 use super::{called, wished};
 
-/// Those of `kill.md`, and PolyScope X.
+/// The versions of `kill.md`, and PolyScope X.
 const SOFTWARE: [SoftwareVersion; 13] = [
     SoftwareVersion::new(1, 6),
     SoftwareVersion::new(1, 8),
@@ -25,14 +25,14 @@ const SOFTWARE: [SoftwareVersion; 13] = [
     SoftwareVersion::new(10, 11),
 ];
 
-/// Speed of the base joint when it happens \[rad/s\].
+/// The speed of the base joint at the loss \[rad/s\].
 const SPEED: f32 = 0.8;
-/// Longer than any stop, and not long enough for the arm to reach the end of its range.
+/// The observed time: longer than any stop, and too short for the arm to reach the end of its range.
 const WATCHED: Duration = Duration::from_secs(3);
-/// The last command has arrived.
+/// The time in which the last command arrives.
 const ARRIVED: Duration = Duration::from_micros(200);
 
-/// What is gone from one moment on.
+/// The part that is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Loss {
     Process,
@@ -71,14 +71,15 @@ fn cell(software: SoftwareVersion, path: Way, loss: Loss) -> String {
     format!("{} / {}, {:.1}°", millis(rest), millis(bound), coast.to_degrees())
 }
 
-/// How far `check-config` and `doctor` say that a joint goes on at most \[rad\], at the speed of this table.
+/// Returns the largest distance that a joint continues by according to `check-config` and `doctor` \[rad\], at the
+/// speed of this table.
 fn printed(software: SoftwareVersion, path: Way) -> f32 {
     let mut config = wished(software, path, SPEED).0.config;
     config.limits.velocity = JointVelocities([SPEED; 6]);
     config.coast_without_us(software).expect("something ends it on every path").joints[0]
 }
 
-/// The time-out that ends the program, then its stop.
+/// Returns the time until the arm must be at rest: the timeout that ends the program, then its stop.
 fn bound(rig: &Rig<'_>, motion: Motion) -> Duration {
     let text = rig.engine().config().peer.text;
     let deceleration = stop_deceleration(rig.controller.options(), f64::from(text.stop_acceleration));
@@ -87,7 +88,8 @@ fn bound(rig: &Rig<'_>, motion: Motion) -> Duration {
     rest_bound(&rig.controller, motion.target_speed(), deceleration, reaction)
 }
 
-/// On 3.1 and 3.2 text has no `t`: `speedj` returns a cycle after its speed is reached; `sleep` follows.
+/// Returns whether text has no `t`, as on 3.1 and 3.2: `speedj` returns one cycle after its speed is reached, and
+/// `sleep` follows.
 fn without_t(rig: &Rig<'_>) -> bool {
     rig.record().commands.iter().any(|command| command.text.contains("sleep("))
 }

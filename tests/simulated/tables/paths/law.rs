@@ -1,4 +1,4 @@
-//! A law beside a UR5e: how soon it moves the arm, and how far off it stays.
+//! A law with a UR5e: the time until it moves the arm, and its remaining error.
 
 use std::time::Duration;
 
@@ -13,18 +13,19 @@ use super::super::servo;
 use super::super::text::{in_parallel, markdown};
 use super::wished;
 
-/// A UR5e.
+/// The software of a UR5e.
 const SOFTWARE: SoftwareVersion = SoftwareVersion::new(5, 15);
 
-/// Speed that the sensor asks for \[rad/s\].
+/// The speed that the sensor commands \[rad/s\].
 const STEP: f32 = 0.2;
-/// Steps, each at another moment between two states.
+/// The number of steps, each at another moment between two states.
 const STEPS: u32 = 20;
-/// The distance that is to be held, and how far off the tool begins \[m\].
+/// The distance to be held \[m\]; the tool begins farther away by [`BEGIN`] \[m\].
 const DISTANCE: f64 = 0.1;
 const BEGIN: f64 = 0.2;
 
-/// Of all steps, in ms from the sensor's to the end of the control cycle in which this is so.
+/// The sum and the longest of all steps' reaction times \[ms\], each from the sensor's step to the end of the control
+/// cycle in which the arm reacts.
 #[derive(Clone, Copy, Debug, Default)]
 struct Reaction {
     sum: f64,
@@ -43,7 +44,8 @@ impl Reaction {
     }
 }
 
-/// Until the controller's target moves, the joint does, and it has nine tenths of its speed.
+/// Returns the reaction times until the controller's target moves, until the joint moves, and until it has nine
+/// tenths of its speed.
 fn reactions(path: Way) -> [Reaction; 3] {
     let (setup, wish) = wished(SOFTWARE, path, 0.0);
     let mut buffers = Buffers::with_rtde();
@@ -52,7 +54,7 @@ fn reactions(path: Way) -> [Reaction; 3] {
     let mut reactions = [Reaction::default(); 3];
     for step in 0..STEPS {
         wish.set(Some(0.0));
-        // Not in step with the cycles, nor with the sensor's readings.
+        // A start that is not in step with the cycles, nor with the sensor's readings.
         rig.run_for(Duration::from_millis(800) + Duration::from_micros(100) * step);
         let begun = rig.now();
         wish.set(Some(if step % 2 == 0 { STEP } else { -STEP }));
@@ -75,7 +77,8 @@ fn reactions(path: Way) -> [Reaction; 3] {
     reactions
 }
 
-/// Half a turn of the base joint in two seconds, as in `servo.md`: its delay \[ms\], the worst on the way and at the end \[deg\].
+/// Moves the base joint by half a turn in two seconds, as in `servo.md`. Returns its delay \[ms\], and the largest
+/// error on the way and the error at the end \[deg\].
 fn half_a_turn(path: Way) -> servo::Figures {
     let config = JointServoConfig { path_tolerance: 1.0, ..JointServoConfig::default() };
     let mut setup = Setup::servo(SOFTWARE, servo::trajectory(false), config);
@@ -88,7 +91,8 @@ fn half_a_turn(path: Way) -> servo::Figures {
     servo::figures(rig.record(), rig.controller.period(), servo::HALF)
 }
 
-/// The tool comes down to a surface and is held over it: its mean and its largest error in the last two seconds \[m\].
+/// Lowers the tool to a surface and holds it over it. Returns the mean and the largest error in the last two seconds
+/// \[m\].
 fn standoff(path: Way) -> [f64; 2] {
     let mut buffers = Buffers::with_rtde();
     let tool = Rig::new(Setup::new(SOFTWARE), &mut buffers).controller.truth().tool().position;
@@ -111,7 +115,7 @@ fn standoff(path: Way) -> [f64; 2] {
     [sum / count, most]
 }
 
-/// How long a command waits on the controller before it is the newest that counts \[ms\].
+/// Returns the time that a command waits on the controller before it is the newest in force \[ms\].
 fn waits(path: Way) -> f64 {
     if path.path == CommandPath::Buffered { 40.0 } else { 0.0 }
 }
@@ -122,7 +126,7 @@ pub(super) fn section() -> String {
         let turn = half_a_turn(path);
         let [mean, most] = standoff(path);
         let what = format!("{}: {target:?}, {joint:?}, {turn:?}, {mean}, {most}", path.name());
-        // The step waits for a reading, for the next state, and for the cycle that its command is executed in.
+        // The step waits for a reading, for the next state, and for the cycle in which its command is executed.
         assert!((waits(path)..waits(path) + 10.0).contains(&target.most), "{what}");
         assert!(joint.most > target.most && joint.most < waits(path) + 16.0, "{what}");
         assert!(turn.end.abs() < 0.05 && turn.worst < 2.0, "{what}");

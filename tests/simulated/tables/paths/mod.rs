@@ -1,5 +1,5 @@
-//! Every way that motion reaches a controller of UR's, beside the others: what the arm does when we vanish, how a law gets on,
-//! and what ends a motion at the pendant.
+//! A comparison of all channels by which motion commands reach a controller of Universal Robots: the arm's motion
+//! when the co-controller vanishes, the precision of a law, and the operations at the pendant that end a motion.
 
 mod faults;
 mod kill;
@@ -16,10 +16,11 @@ use outrigger_wire::sensor::SampleValue;
 
 use super::text::hold;
 
-/// What a sensor says the base joint's speed is to be \[rad/s\]; nothing while it is lost.
+/// The speed of the base joint that a sensor commands \[rad/s\]; `None` while the sensor is lost.
 type Wish = Rc<Cell<Option<f32>>>;
 
-/// The base joint turns as a sensor says, which a test may change. Nothing but the path differs from one row to the next.
+/// Returns a set-up in which the base joint turns with a sensor's speed, which a test may change. Only the path
+/// differs from one row to the next.
 fn wished(software: SoftwareVersion, path: Way, speed: f32) -> (Setup, Wish) {
     let wish = Wish::new(Cell::new(Some(speed)));
     let mut setup = Setup::sweep(software, speed);
@@ -30,7 +31,7 @@ fn wished(software: SoftwareVersion, path: Way, speed: f32) -> (Setup, Wish) {
     (setup, wish)
 }
 
-/// Software as it is called in a table.
+/// Returns the name of the software in a table.
 fn called(software: SoftwareVersion) -> String {
     format!("{}.{}", software.major, software.minor)
 }

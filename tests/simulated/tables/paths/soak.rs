@@ -1,4 +1,4 @@
-//! A long motion on every path: counters turn over, rings neither fill nor run dry, and the arm goes on following.
+//! A long motion on every path: counters wrap around, rings neither fill nor run empty, and the arm keeps following.
 
 use std::time::Duration;
 
@@ -9,11 +9,12 @@ use outrigger_wire::robot::SoftwareVersion;
 use super::super::text::in_parallel;
 use super::{called, wished};
 
-/// Seconds of each path where nothing else is asked for: more than 65 536 orders at 500 Hz, after which their counter begins anew.
+/// The default duration on each path \[s\]: more than 65 536 orders at 500 Hz, after which their counter wraps
+/// around.
 const SECONDS: u32 = 140;
-/// Names another number of them; `.ci/nightly` does.
+/// The environment variable that sets another duration in seconds; `.ci/nightly` sets it.
 const WISHED: &str = "OUTRIGGER_SOAK_SECONDS";
-/// Speed of the base joint, to and fro in turns of a second \[rad/s\].
+/// The speed of the base joint \[rad/s\], which changes its direction every second.
 const SPEED: f32 = 0.2;
 
 const SOFTWARE: [SoftwareVersion; 2] = [SoftwareVersion::new(3, 15), SoftwareVersion::new(5, 15)];
