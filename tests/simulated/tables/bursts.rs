@@ -1,4 +1,5 @@
-//! Orders that the network holds back and then delivers at once: how fast the joints become, on every path.
+//! Orders that the network holds back and then delivers at once: the highest speed and acceleration of the joints, on
+//! every path.
 
 use std::time::Duration;
 
@@ -13,19 +14,19 @@ use super::text::{hold, in_parallel, markdown};
 /// The newest software of each generation.
 const SOFTWARE: [SoftwareVersion; 3] =
     [SoftwareVersion::new(3, 15), SoftwareVersion::new(5, 15), SoftwareVersion::new(10, 11)];
-/// The times for which nothing arrives, twice a second \[ms\].
+/// The times for which no data arrive, twice a second \[ms\].
 const SILENCES: [u64; 4] = [5, 15, 30, 60];
-/// Limit of each joint, and the speed that is asked for \[rad/s\].
+/// The limit of each joint, and the commanded speed \[rad/s\].
 const FASTEST: f32 = 1.0;
-/// The stopping acceleration of the defaults \[rad/s²\].
+/// The default stopping acceleration \[rad/s²\].
 const STEEPEST: f64 = 10.0;
 
-/// The speeds that the controller was given for a joint.
+/// The commands for a joint that the controller executed.
 #[derive(Debug)]
 struct Burst {
-    /// \[rad/s\]
+    /// The highest speed \[rad/s\].
     fastest: f64,
-    /// Highest acceleration \[rad/s²\].
+    /// The highest acceleration \[rad/s²\].
     steepest: f64,
     ended: Option<Reason>,
 }

@@ -1,4 +1,5 @@
-//! The share of states that a link monitor rejects where this device's clock is fast or slow, for several leaks of the mapped clock.
+//! The share of states that a link monitor rejects if this device's clock is fast or slow, for several leak rates of
+//! the mapped clock.
 
 use outrigger_core::link::{Answer, LinkConfig, LinkMonitor};
 use outrigger_wire::robot::ControllerTime;
@@ -8,22 +9,22 @@ use super::text::{hold, markdown};
 
 /// The periods of the controllers: e-Series, and CB3.
 const PERIODS: [Duration; 2] = [Duration::from_millis(2), Duration::from_millis(8)];
-/// The errors of this device's clock, above zero where it is fast \[ppm\].
+/// The errors of this device's clock, positive if it is fast \[ppm\].
 const ERRORS: [i64; 13] = [-10_000, -3_000, -500, -200, 0, 100, 200, 300, 500, 1_000, 3_000, 5_000, 10_000];
-/// The leaks of the mapped clock, which make it forget a fast packet \[ppm\]; the default is the first.
+/// The leak rates of the mapped clock, by which it forgets a fast packet \[ppm\]; the default is the first.
 const LEAKS: [u32; 4] = [200, 1_000, 3_000, 10_000];
-/// Length of each run.
+/// The length of each run.
 const LENGTH: Duration = Duration::from_secs(120);
-/// A packet takes up to so much longer than the fastest \[µs\].
+/// The longest extra delay of a packet over the fastest \[µs\].
 const JITTER: u64 = 100;
 
-/// The fate of the states of one run.
+/// The counts of the states of one run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Figures {
     states: u32,
-    /// Those that no moving command answers.
+    /// The number of states that no moving command answers.
     rejected: u32,
-    /// Times that the clock was mapped anew, which ends commanding.
+    /// The number of times that the clock was mapped anew, which ends commanding.
     epochs: u32,
 }
 
@@ -34,7 +35,7 @@ impl Figures {
     }
 }
 
-/// Runs a link monitor on a quiet network, where every state comes and in order.
+/// Runs a link monitor on a quiet network, on which every state arrives, in order.
 fn run(period: Duration, error: i64, leak_ppm: u32) -> Figures {
     let mut monitor = LinkMonitor::new(LinkConfig { leak_ppm, ..LinkConfig::stream(period) });
     let (mut figures, mut random) = (Figures::default(), 1_u32);
@@ -42,7 +43,7 @@ fn run(period: Duration, error: i64, leak_ppm: u32) -> Figures {
         random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         let sent = cycle * period.as_micros();
         let arrived = 1_000_000 + sent + u64::from(random >> 16) % JITTER;
-        // By the clock of this device.
+        // The time of arrival in this device's clock.
         let read =
             Instant::from_micros(arrived.saturating_add_signed(i64::try_from(arrived).unwrap() * error / 1_000_000));
         let _ = monitor.tick(read);
@@ -86,7 +87,8 @@ fn a_clock_that_is_fast_by_more_than_the_leak_rejects_states_as_committed() {
             .collect();
         text += &markdown(&columns, &rows);
     }
-    // What the boards are for: at the edge of what an oscillator may be off, commanding cannot go on.
+    // At the largest error that an oscillator may have, commanding cannot continue; therefore boards need a better
+    // clock.
     for period in PERIODS {
         let figures = run(period, 10_000, LEAKS[0]);
         assert!(figures.rejected * 2 > figures.states || figures.epochs > 0, "{figures:?}");

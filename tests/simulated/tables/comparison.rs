@@ -1,18 +1,18 @@
-//! The comparison of 2015: what its mechanisms do, and a short form of its table.
+//! The comparison with the report of 2015: the effect of each mechanism, and a short form of its table.
 
 use outrigger_tests::comparison::{COLUMNS, Figures, Mechanism, Mechanisms, Mode, compare};
 
 use super::text::{hold, in_parallel, markdown};
 
-/// Runs of each mode, as the command makes them.
+/// The number of runs of each mode, as in the command that makes the full table.
 const RUNS: u64 = 10;
-/// How long the shoulder goes to and fro here \[s\]; 750 there.
+/// The time for which the shoulder moves to and fro here \[s\]; 750 s in the report.
 const LONG: f64 = 60.0;
 
-/// One of the figures.
+/// A function that selects one of the figures.
 type Figure = fn(&Figures) -> f64;
 
-/// The mean of a figure over so many runs of a mode.
+/// Returns the mean of a figure over `runs` runs of a mode.
 fn mean(name: &str, mechanisms: Mechanisms, runs: u64, figure: Figure) -> f64 {
     let mode = Mode::named(name).unwrap_or_else(|| panic!("no mode {name}"));
     let seeds: Vec<u64> = (1..=runs).collect();
@@ -27,17 +27,17 @@ fn a_mechanism_that_is_taken_away_takes_its_share_of_the_delay_along() {
         mean(name, Mechanisms::ALL, runs, figure) - without
     };
     let (first, reaction, delay): (Figure, Figure, Figure) = (|run| run.first, |run| run.reaction, |run| run.delay);
-    // 1002 lines, of which ten are free: 99.2 ms, within the cycle that it begins in.
+    // 1002 lines, of which ten are free: 99.2 ms, rounded to the next cycle.
     let compiling = share("precomputed", Mechanism::Compiling, first, 4);
     assert!((compiling - 99.2).abs() < 8.0, "{compiling} ms");
     // A program that stays is not uploaded.
     let upload = |name: &str| share(name, Mechanism::Upload, first, 8);
     let (uploaded, stays) = (upload("threaded-1.8-0.08-uploaded"), upload("threaded-1.8-0.08-resident"));
     assert!((uploaded - 54.0).abs() < 8.0 && stays == 0.0, "{uploaded} and {stays} ms");
-    // Text comes at any time of a cycle: it waits 5 ms longer on average: a whole cycle in five of eight runs.
+    // Text arrives at any time of a cycle and waits 5 ms longer on average: a whole cycle in five of eight runs.
     let latch = share("precomputed", Mechanism::Latch, first, 24);
     assert!((3.0..7.0).contains(&latch), "{latch} ms");
-    // Of a ramp, the look-ahead.
+    // The filter follows a ramp late by the look-ahead time.
     let filter = share("threaded-0.008-0.1-resident", Mechanism::Filter, delay, 2);
     assert!((85.0..110.0).contains(&filter), "{filter} ms");
     // One cycle, and a lag of 10 ms in steps of 8 ms.
@@ -46,7 +46,7 @@ fn a_mechanism_that_is_taken_away_takes_its_share_of_the_delay_along() {
     assert!((drive - 8.0 - lag).abs() < 1.0, "{drive} ms");
     let halting = share("lines", Mechanism::Halting, reaction, 4);
     assert!(halting > 30.0, "{halting} ms");
-    // What a way does not have makes no difference to it.
+    // A mechanism that a mode does not use makes no difference to it.
     for (name, mechanism) in
         [("speedj", Mechanism::Filter), ("speedj", Mechanism::Compiling), ("closed-loop", Mechanism::Halting)]
     {

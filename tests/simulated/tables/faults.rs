@@ -1,4 +1,5 @@
-//! Every fault of the simulator in the middle of a motion: what ends commanding, when, and when the joint rests.
+//! Every fault of the simulator in the middle of a motion: the reason for which commanding ends, its time, and the
+//! time to rest of the joint.
 
 use std::time::Duration;
 
@@ -18,7 +19,7 @@ const SOFTWARE: [SoftwareVersion; 5] = [
     SoftwareVersion::new(3, 15),
     SoftwareVersion::new(5, 15),
 ];
-/// Kind and what stands for its times; `@` is the moment, `6s` the length.
+/// The faults as text, without the moment: `@` is replaced by it; `6s` is the duration.
 const FAULTS: [&str; 32] = [
     "split@6s:7",
     "coalesce@6s:4",
@@ -56,7 +57,7 @@ const FAULTS: [&str; 32] = [
 /// Software with RTDE: its oldest, the newest of CB3, and an e-Series.
 const WITH_RTDE: [SoftwareVersion; 3] =
     [SoftwareVersion::new(3, 4), SoftwareVersion::new(3, 15), SoftwareVersion::new(5, 15)];
-/// Faults of one of the two connections that carry the cycle.
+/// Faults of one of the two connections that the control cycle uses.
 const OF_ONE: [&str; 20] = [
     "service-off@6s:rtde",
     "stall/30004@6s",
@@ -79,7 +80,7 @@ const OF_ONE: [&str; 20] = [
     "backlog/30003/up@6s:300ms",
     "mute/30003@6s",
 ];
-/// Speed of the base joint when it begins \[rad/s\].
+/// The speed of the base joint at the beginning of the fault \[rad/s\].
 const SPEED: f32 = 0.8;
 
 fn cell(fault: &str, software: SoftwareVersion, mut buffers: Buffers) -> String {
@@ -91,7 +92,7 @@ fn cell(fault: &str, software: SoftwareVersion, mut buffers: Buffers) -> String 
     let spec = fault.replace('@', &format!("@{}ms:", begun.as_micros() as f64 / 1e3));
     let fault = Fault::parse(&spec).unwrap();
     rig.controller.inject(fault);
-    // Not long enough for the arm to reach the end of its range.
+    // Too short for the arm to reach the end of its range.
     rig.run_for(Duration::from_secs(4));
 
     let mut falls = rig.record().transitions().filter(|t| t.from == Mode::Command);
@@ -108,7 +109,8 @@ fn cell(fault: &str, software: SoftwareVersion, mut buffers: Buffers) -> String 
     format!("{} after {} ms, {rest} / {} ms", reason.name(), millis(fell.since(begun)), millis(bound))
 }
 
-/// For how long after `fell` text that went out before may still arrive. What was said after it follows at once.
+/// Returns the time after `fell` during which text sent before it may still arrive. Text sent after it follows at
+/// once.
 fn text_under_way(fault: &Fault, fell: SimTime, period: Duration) -> Duration {
     let of_text = fault.port.is_none_or(|port| port == Port::Realtime) && fault.direction != Some(Direction::Down);
     match fault.kind {
@@ -121,7 +123,7 @@ fn text_under_way(fault: &Fault, fell: SimTime, period: Duration) -> Duration {
     }
 }
 
-/// A row for each fault, a column for each software.
+/// Makes a table with a row for each fault and a column for each software version.
 fn table(faults: &[&str], software: &[SoftwareVersion], buffers: fn() -> Buffers) -> String {
     let rows = in_parallel(faults, |fault| {
         let (kind, times) = fault.split_once('@').unwrap();

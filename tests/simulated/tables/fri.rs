@@ -1,4 +1,5 @@
-//! A network that loses datagrams of FRI: how both ends rate it, what is bridged, and how often commanding ends.
+//! A network that loses FRI datagrams: the link grades at both ends, the number of bridged measurements, and the
+//! number of times that commanding ends.
 
 use std::time::Duration;
 
@@ -15,9 +16,9 @@ use outrigger_wire::time::Instant;
 
 use super::text::{hold, in_parallel, markdown};
 
-/// Periods of the measurements \[ms\].
+/// The periods of the measurements \[ms\].
 const PERIODS: [u64; 4] = [1, 2, 5, 12];
-/// What the network does, each way unless it says so.
+/// The faults of the network, in both directions unless a direction is given.
 const NETWORKS: [(&str, &[&str]); 7] = [
     ("nothing", &[]),
     ("loses 1 %", &["drop@0::1%"]),
@@ -27,20 +28,20 @@ const NETWORKS: [(&str, &[&str]); 7] = [
     ("loses 5 % in bursts", &["burst@0::5%"]),
     ("repeats 10 %, lets 1 % be overtaken", &["duplicate@0::10%", "reorder@0::1%"]),
 ];
-/// Length of each run.
+/// The length of each run.
 const LENGTH: Duration = Duration::from_secs(30);
-/// How often grades and mode are looked at.
+/// The interval at which grades and mode are sampled.
 const LOOK: Duration = Duration::from_millis(10);
 
 struct Figures {
-    /// Samples with each of our grades, and with each of the KRC's.
+    /// The number of samples with each of our grades; `theirs` has those with each of the KRC's.
     ours: [u32; 4],
     theirs: [u32; 4],
     commanding: u32,
     samples: u32,
     answered: f64,
     bridged: u64,
-    /// Times that commanding ended, by the reason.
+    /// The number of times that commanding ended, by reason.
     fallbacks: Vec<(Reason, u32)>,
 }
 
@@ -48,7 +49,7 @@ fn run(period: u64, faults: &[&str]) -> Figures {
     let faults = faults.iter().map(|spec| spec.parse().expect("a fault")).collect();
     let options = Options { period: Duration::from_millis(period), faults, ..Options::default() };
     let mut rig = Rig::new(options, KrcConfig::default(), Swing::new(0.5, 4.0), KrlConvention::RosControl);
-    // Windows of 100 cycles are filled and grades have risen, where they rise.
+    // By then, windows of 100 cycles are full, and grades have risen if they rise at all.
     rig.advance(period * 600);
     let begun = rig.krc.now();
     let before = rig.krc.counts();
@@ -110,7 +111,7 @@ impl Figures {
         self.commanding += u32::from(rig.session.mode() == Mode::Command);
     }
 
-    /// Shares of Perfect, Ok, Bad and Unacceptable \[%\].
+    /// Returns the shares of Perfect, Ok, Bad and Unacceptable \[%\].
     fn shares(&self, counts: [u32; 4]) -> String {
         let [unacceptable, bad, ok, perfect] = counts.map(|count| 100.0 * f64::from(count) / f64::from(self.samples));
         format!("{perfect:.0} / {ok:.0} / {bad:.0} / {unacceptable:.0}")

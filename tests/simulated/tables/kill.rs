@@ -1,4 +1,4 @@
-//! What happens to the arm when the process, the cable or the sensor is gone, in every mode.
+//! The motion of the arm after the loss of the process, the cable or the sensor, in every mode.
 
 use std::time::Duration;
 
@@ -34,12 +34,12 @@ const PROGRAMS: [Way; 3] = [
     Way::Program(CommandPath::Buffered),
 ];
 
-/// How commands reach the controller.
+/// The channel by which commands reach the controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
     /// A text in each cycle.
     Text(FormChoice),
-    /// A program of ours, by one of its paths.
+    /// A program of Outrigger, on this command path.
     Program(CommandPath),
 }
 
@@ -51,7 +51,7 @@ impl Way {
         }
     }
 
-    /// In a table; * marks the text that is the default.
+    /// Returns the name in a table; * marks the text that is the default.
     fn name(self, software: SoftwareVersion) -> &'static str {
         let by_default = TextPath::new(TextConfig::default(), software).is_self_ending();
         match self {
@@ -64,14 +64,14 @@ impl Way {
     }
 }
 
-/// Speed of the base joint when it happens \[rad/s\].
+/// The speed of the base joint at the loss \[rad/s\].
 const SPEED: f32 = 0.8;
-/// An arm that moves for longer never stops.
+/// The observed time. An arm that moves for longer never stops.
 const WATCHED: Duration = Duration::from_secs(5);
-/// The last text has arrived.
+/// The time in which the last text arrives.
 const ARRIVED: Duration = Duration::from_micros(200);
 
-/// What is gone from one moment on.
+/// The part that is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Loss {
     Process,
@@ -89,7 +89,7 @@ impl Loss {
     ];
 }
 
-/// Time from the loss to rest; `None` for an arm that never stops.
+/// The time from the loss to rest; `None` for an arm that never stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Rest {
     bound: Option<Duration>,
@@ -118,7 +118,7 @@ fn run(loss: Loss, software: SoftwareVersion, way: Way, mode: Mode) -> Rest {
         }
     }
     if mode == Mode::Stopping {
-        // Just before the next state: the command of this cycle has long arrived.
+        // Just before the next state: the command of this cycle has arrived long before.
         rig.run_for(rig.controller.period() - ARRIVED * 2);
         rig.input(Input::Release);
     }
@@ -138,7 +138,7 @@ fn run(loss: Loss, software: SoftwareVersion, way: Way, mode: Mode) -> Rest {
     Rest { bound: bound(&rig, loss, way, mode, speed), measured: rig.record().rest_after(lost) }
 }
 
-/// The bound of `core/docs/mode-machine.md 10` for this loss.
+/// Returns the bound of `core/docs/mode-machine.md 10` for this loss.
 fn bound(rig: &Rig<'_>, loss: Loss, way: Way, mode: Mode, speed: f64) -> Option<Duration> {
     let config = rig.engine().config();
     let options = rig.controller.options();
@@ -147,7 +147,7 @@ fn bound(rig: &Rig<'_>, loss: Loss, way: Way, mode: Mode, speed: f64) -> Option<
     let stopj = stop_deceleration(options, asked);
     let (reaction, deceleration) = match (mode, loss) {
         (Mode::Offline | Mode::Monitor | Mode::Arming, _) => return Some(Duration::ZERO),
-        // Told to stop already, by what has arrived.
+        // The texts that have arrived order the stop already.
         (Mode::Stopping, _) => (Duration::ZERO, stopj),
         (Mode::Command, Loss::Sensor) => {
             let source = config.sources.iter().flatten().next()?;
@@ -166,13 +166,14 @@ fn bound(rig: &Rig<'_>, loss: Loss, way: Way, mode: Mode, speed: f64) -> Option<
     Some(rest_bound(&rig.controller, speed, deceleration, reaction))
 }
 
-/// On 3.1 and 3.2 `speedj` is written without a time and returns a cycle after its speed is reached; `sleep` follows.
+/// Returns the additional reaction time of text without `t`, as on 3.1 and 3.2: `speedj` returns one cycle after its
+/// speed is reached, and `sleep` follows.
 fn without_t(rig: &Rig<'_>) -> Duration {
     let slept = rig.record().commands.iter().any(|command| command.text.contains("sleep("));
     if slept { rig.controller.period() } else { Duration::ZERO }
 }
 
-/// A read's time-out is over with the control cycle that it ends in.
+/// Returns the timeout of a read rounded up to whole control cycles, because a read ends with a cycle.
 fn whole_cycles(rig: &Rig<'_>, timeout: Duration) -> Duration {
     let period = rig.controller.period();
     period * u32::try_from(timeout.as_micros().div_ceil(period.as_micros())).expect("few cycles")
@@ -193,7 +194,7 @@ fn row(loss: Loss, software: SoftwareVersion, way: Way) -> Vec<String> {
     row
 }
 
-/// One table for each loss; losses of which no figure differs have one together.
+/// Makes one table for each loss. Losses with identical figures share a table.
 fn tables(ways: &[Way], column: &str) -> String {
     let all = SOFTWARE.into_iter().flat_map(|software| ways.iter().map(move |way| (software, *way)));
     let cases: Vec<(SoftwareVersion, Way)> = all.filter(|(software, way)| way.fits(*software)).collect();

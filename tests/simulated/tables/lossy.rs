@@ -1,4 +1,5 @@
-//! A network that loses and delays: how often commanding ends, how many states are answered, how soon the arm rests.
+//! A network that loses and delays segments: the number of times that commanding ends, the share of states answered,
+//! and the time to rest of the arm.
 
 use std::time::Duration;
 
@@ -13,33 +14,33 @@ use outrigger_wire::robot::SoftwareVersion;
 use super::text::{hold, in_parallel, markdown, millis};
 
 const SOFTWARE: [SoftwareVersion; 2] = [SoftwareVersion::new(3, 15), SoftwareVersion::new(5, 15)];
-/// Jitter of each segment, each way \[ms\].
+/// The jitter of each segment in each direction \[ms\].
 const JITTER: [u64; 5] = [0, 1, 2, 5, 10];
-/// Share of segments lost \[%\], and whether they come again soon.
+/// The share of segments lost \[%\], and the way in which TCP repairs a loss.
 const LOSS: [(f64, Repair); 5] =
     [(0.0, Repair::Quick), (0.1, Repair::Quick), (1.0, Repair::Quick), (0.1, Repair::TimeOut), (1.0, Repair::TimeOut)];
-/// Length of each run.
+/// The length of each run.
 const LENGTH: Duration = Duration::from_secs(60);
-/// Speed of the base joint \[rad/s\].
+/// The speed of the base joint \[rad/s\].
 const SPEED: f32 = 0.5;
 
-/// How TCP repairs a loss.
+/// The way in which TCP repairs a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Repair {
-    /// Three later segments tell of it.
+    /// By fast retransmission, after three later segments.
     Quick,
-    /// By time-out.
+    /// By timeout.
     TimeOut,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Figures {
     fallbacks: u32,
-    /// Part of the run spent in `Command`.
+    /// The fraction of the run spent in `Command`.
     commanding: f64,
-    /// Moving commands per control cycle in `Command`; `None` where it was never reached.
+    /// The number of moving commands per control cycle in `Command`; `None` if it was never reached.
     answered: Option<f64>,
-    /// Longest time from a fallback until the joint first stood.
+    /// The longest time from a fallback until the joint was first at rest.
     rest: Option<Duration>,
 }
 
@@ -89,7 +90,7 @@ fn run(software: SoftwareVersion, loss: f64, repair: Repair, jitter: u64) -> Fig
     }
 }
 
-/// From `fell` until the joint stood for the first time; `None` where the run ends before.
+/// Returns the time from `fell` until the joint was at rest for the first time; `None` if the run ends before.
 fn first_rest(rig: &Rig<'_>, fell: SimTime) -> Option<Duration> {
     let mut after = rig.record().motion.iter().skip_while(|motion| motion.at < fell);
     after.find(|motion| motion.speed() <= REST).map(|motion| motion.at.since(fell))

@@ -1,7 +1,7 @@
-//! Figures of simulated runs, committed as tables and compared with what the code does now.
+//! Figures of simulated runs, committed as tables and compared with those of the present code.
 //!
-//! `OUTRIGGER_BLESS=1 cargo test -p outrigger-tests --test runs tables` writes them anew. Everything in them is virtual time
-//! and seeded, so the text is the same on every machine; a difference is a change of behaviour.
+//! `OUTRIGGER_BLESS=1 cargo test -p outrigger-tests --test runs tables` writes the tables anew. All runs use virtual
+//! time and seeded random numbers, so the text is the same on every machine; a difference is a change of behaviour.
 
 mod bursts;
 mod clock;

@@ -1,5 +1,5 @@
-//! A slider at 0, a pause and the robot's stops in the middle of a motion, on every path: whether it holds or is suspended, and what
-//! continues it. The table stands in `port-linux/docs/motions.md`.
+//! A slider at 0, a pause and the robot's stops in the middle of a motion, on every path: whether the motion is held
+//! or suspended, and the action that continues it. The table is in `port-linux/docs/motions.md`.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ use crate::scenarios::played::Played;
 const SOFTWARE: [SoftwareVersion; 3] =
     [SoftwareVersion::new(3, 15), SoftwareVersion::new(5, 15), SoftwareVersion::new(10, 11)];
 
-/// An arm that stands moves by no more than this \[rad\].
+/// The largest movement of an arm at rest \[rad\].
 const STANDS: f64 = 2e-3;
 
 /// A stop in the middle of the motion.
@@ -50,7 +50,7 @@ impl Stop {
         }
     }
 
-    /// Returns the actions of a person at the robot who puts it right and resumes a program that is still there.
+    /// Returns the actions of a person at the robot who ends the stop and resumes a program that is still there.
     fn end(self) -> &'static [Action] {
         match self {
             Self::Slider => &[Action::Slider(1.0)],
@@ -62,7 +62,8 @@ impl Stop {
         }
     }
 
-    /// Returns the times that it lasts: shorter and longer than a motion is held, or longer than a protective stop is locked.
+    /// Returns the durations of the stop: shorter and longer than a motion is held, or longer than a protective stop
+    /// is locked.
     fn lasts(self) -> &'static [Duration] {
         const HELD: [Duration; 2] = [Duration::from_secs(3), Duration::from_secs(11)];
         const LOCKED: [Duration; 1] = [Duration::from_secs(6)];
@@ -78,7 +79,7 @@ impl Stop {
 enum Maker {
     /// A law, in each cycle.
     Law(Way),
-    /// A program, by itself.
+    /// A program on the controller, by itself.
     Program(CommandPath),
 }
 
@@ -97,8 +98,8 @@ impl Maker {
         }
     }
 
-    /// Returns the distance to its goal within which the motion ends \[rad\]. External Control makes splines of speeds, without looking where the
-    /// arm is: what the arm is braked by on its way is not made up for.
+    /// Returns the distance to its goal within which the motion ends \[rad\]. External Control makes splines of
+    /// speeds without feedback of the position: a loss of distance by braking on the way is not made up for.
     fn exact(self) -> f64 {
         if self == Self::Program(CommandPath::ExternalControl) { 0.1 } else { 0.005 }
     }
@@ -121,7 +122,7 @@ const fn mode(path: CommandPath) -> &'static str {
     if matches!(path, CommandPath::Player) { "player" } else { "pass-through" }
 }
 
-/// A motion under way, and who tends to it.
+/// A motion in progress, and the feeder of its legs if a program makes it.
 struct Run<'m> {
     rig: Rig<'m>,
     played: Option<Played>,
@@ -156,7 +157,7 @@ impl<'m> Run<'m> {
         off(&[*from], &self.rig.controller.truth().q)
     }
 
-    /// The motion comes to its end, on its path all the time.
+    /// Runs until the motion ends. Checks that it stays on its path.
     fn finishes(&mut self, what: &str) {
         for _ in 0..300 {
             if self.progress() == Progress::Finished {
@@ -216,7 +217,7 @@ fn outcome(maker: Maker, stop: Stop, lasts: Duration, software: SoftwareVersion)
     format!("suspended (`{}`)", reason.name())
 }
 
-/// Returns the words for all software that has the path, which are the same.
+/// Returns the words for all software versions that have the path; they must be the same.
 fn cell(maker: Maker, stop: Stop) -> String {
     let fits = |software: &SoftwareVersion| maker.setup(*software).config.peer.unfit(*software).is_none();
     let each: Vec<(SoftwareVersion, String)> = SOFTWARE
@@ -238,7 +239,7 @@ fn cell(maker: Maker, stop: Stop) -> String {
     first.clone()
 }
 
-/// A pause is a pause wherever a program on the controller carries the motion, and nothing is lost by a stop.
+/// A pause holds the motion wherever a program on the controller carries it, and a stop loses no motion.
 #[test]
 fn a_motion_is_held_or_suspended_and_goes_on_with_the_program_or_by_word() {
     let rows = in_parallel(&Maker::all().collect::<Vec<_>>(), |maker| {
@@ -252,7 +253,7 @@ fn a_motion_is_held_or_suspended_and_goes_on_with_the_program_or_by_word() {
     committed::hold_part("port-linux/docs/motions.md", "held or suspended", &markdown(&columns, &rows));
 }
 
-/// A law that has no path goes on as well, after rest was measured.
+/// A law without a path continues as well, once standstill was measured again.
 #[test]
 fn a_pause_of_a_law_without_a_motion_holds_the_arm_where_it_stands() {
     for software in SOFTWARE {
@@ -276,7 +277,7 @@ fn a_pause_of_a_law_without_a_motion_holds_the_arm_where_it_stands() {
             assert!(rig.controller.truth().at_rest(), "{what}\n{}", rig.record().story());
             rig.controller.act(Action::ResumeProgram);
             let resumed = rig.now();
-            // Rest is measured again before anything moves.
+            // Standstill is measured again before the arm moves.
             rig.run_for(Duration::from_millis(180));
             let moved = off(&[stood], &rig.controller.truth().q);
             assert!(moved < STANDS, "{what}: {moved} rad\n{}", rig.record().story());
@@ -285,13 +286,13 @@ fn a_pause_of_a_law_without_a_motion_holds_the_arm_where_it_stands() {
             assert!((qd.abs() - 0.3).abs() < 0.02, "{what}: {qd} rad/s\n{}", rig.record().story());
             assert_eq!(rig.record().fallback(), None, "{what}\n{}", rig.record().story());
             let again = fastest(&rig, resumed);
-            // A program of positions catches up with what it began later by.
+            // A program of positions catches up the delay of its start.
             assert!(again < at_first * 1.15, "{what}: {again} rad/s, {at_first} at the beginning");
         }
     }
 }
 
-/// A motion that is cancelled while a pause or the slider holds it is over: the arm stays where it stands afterwards.
+/// A motion that is cancelled while a pause or the slider holds it has ended: the arm stays at rest afterwards.
 #[test]
 fn a_motion_that_is_cancelled_while_it_is_held_moves_nothing_afterwards() {
     for software in SOFTWARE {

@@ -1,4 +1,5 @@
-//! A motion that the player makes on the controller: what an operator, a fault or our own end does to it, and how it goes on.
+//! A motion that the player makes on the controller: the effects of an operator, of a fault and of our own end on it,
+//! and its continuation.
 
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ use super::text::{hold, in_parallel, markdown, millis};
 use crate::scenarios::motions::{MOTION, TOLERANCES, line, off};
 use crate::scenarios::played::Played;
 
-/// The oldest whose slider is known to the player, the newest of CB3, an e-Series, and PolyScope X.
+/// The oldest version whose slider the player knows, the newest of CB3, an e-Series, and PolyScope X.
 const SOFTWARE: [SoftwareVersion; 4] = [
     SoftwareVersion::new(3, 3),
     SoftwareVersion::new(3, 15),
@@ -21,7 +22,7 @@ const SOFTWARE: [SoftwareVersion; 4] = [
     SoftwareVersion::new(10, 11),
 ];
 
-/// What happens in the middle of it.
+/// The event in the middle of the motion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Trouble {
     SliderAtThird,
@@ -75,7 +76,7 @@ impl Trouble {
         }
     }
 
-    /// How long it lasts, and what puts it right.
+    /// Returns the duration of the event.
     const fn lasts(self) -> Duration {
         Duration::from_secs(match self {
             SliderAtThird | SliderAtZero | Paused => 2,
@@ -100,7 +101,7 @@ impl Trouble {
         matches!(self, Process | Host)
     }
 
-    /// The controller goes on by itself.
+    /// Returns whether the controller continues the motion by itself.
     const fn holds(self) -> bool {
         matches!(self, SliderAtThird | SliderAtZero | Paused)
     }
@@ -128,7 +129,8 @@ fn cell(trouble: Trouble, software: SoftwareVersion) -> String {
             Some((fell, reason)) if !trouble.is_for_good() => (reason.name().to_owned() + ", ", fell.since(begun)),
             _ => (String::new(), Duration::ZERO),
         };
-        // What is paused rests long before it is given up, and what the cable has cut off by its own time-out.
+        // A paused arm is at rest long before the motion is given up, and an arm behind a cut cable stops by its own
+        // timeout.
         let known = if matches!(trouble, PausedForLong | Cable) { Duration::ZERO } else { after };
         let reaction = known + Duration::from_micros(config.hold.as_micros());
         let bound = rest_bound(&rig.controller, motion.target_speed(), deceleration, reaction);

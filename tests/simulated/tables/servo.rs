@@ -1,4 +1,4 @@
-//! Half a turn of the base joint and back in four seconds: how late, and how far off.
+//! Half a turn of the base joint and back in four seconds: the delay and the error.
 
 use std::f64::consts::PI;
 use std::time::Duration;
@@ -21,10 +21,11 @@ const SOFTWARE: [SoftwareVersion; 5] = [
     SoftwareVersion::new(5, 15),
 ];
 
-/// Seconds to the turn, and from there back.
+/// The time to the turn, and the time back \[s\].
 pub(super) const HALF: f64 = 2.0;
 
-/// Where the base joint should be `t` \[s\] after the start \[rad\]: cubic to −π, at rest there, cubic back.
+/// Returns the reference position of the base joint `t` \[s\] after the start \[rad\]: cubic to −π, at rest there,
+/// cubic back.
 fn reference(t: f64) -> f64 {
     let cubic = |s: f64| s * s * (3.0 - 2.0 * s);
     let t = t.clamp(0.0, 2.0 * HALF);
@@ -44,21 +45,21 @@ pub(super) fn trajectory(back: bool) -> Trajectory<6> {
     Trajectory::through(if back { &waypoints } else { &waypoints[..2] }).unwrap()
 }
 
-/// What a run shows.
+/// The figures of a run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Figures {
-    /// Control cycles from the state that the first moving command answers to the first motion of the target and of
-    /// the joint.
+    /// The number of control cycles from the state that the first moving command answers to the first motion of the
+    /// target and of the joint.
     reaction: [f64; 2],
     /// The delay of the motion as a whole that fits best \[ms\].
     pub(super) delay: f64,
-    /// Largest distance from the reference, so delayed \[deg\].
+    /// The largest distance from the reference delayed in this way \[deg\].
     pub(super) worst: f64,
-    /// One second after the end \[deg\]: how far from the goal.
+    /// The distance from the goal one second after the end \[deg\].
     pub(super) end: f64,
 }
 
-/// To −180° and, where `back`, to the start again.
+/// Runs to −180° and, if `back`, to the start again.
 fn run(software: SoftwareVersion, feedback: bool, back: bool) -> Figures {
     let mut config = JointServoConfig { path_tolerance: 1.0, ..JointServoConfig::default() };
     if !feedback {
@@ -73,10 +74,10 @@ fn run(software: SoftwareVersion, feedback: bool, back: bool) -> Figures {
     figures(rig.record(), rig.controller.period(), if back { 2.0 * HALF } else { HALF })
 }
 
-/// The figures of a motion that ends after `length` \[s\].
+/// Returns the figures of a motion that ends after `length` \[s\].
 pub(super) fn figures(record: &Record, period: Duration, length: f64) -> Figures {
     let first = record.commands.iter().find(|command| command.moves()).unwrap();
-    // The trajectory begins with the state that was answered by the first command of Command.
+    // The trajectory begins with the state that was answered by the first command in `Command`.
     let commanded = record.commands.iter().find(|command| command.mode == Mode::Command).unwrap();
     let start = published(commanded.at, commanded.state_age);
     let answered = published(first.at, first.state_age);

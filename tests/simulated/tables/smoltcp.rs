@@ -1,4 +1,4 @@
-//! Two smoltcp stacks on a wire: what one lost frame costs, by the board's receive buffer and the controller's TCP.
+//! Two smoltcp stacks on a wire: the cost of one lost frame, by the board's receive buffer and the controller's TCP.
 
 use outrigger_core::engine::ur::UrEvent;
 use std::cell::Cell;
@@ -19,20 +19,20 @@ use super::text::{hold, in_parallel, markdown, millis};
 
 const SOFTWARE: [(SoftwareVersion, &str); 2] =
     [(SoftwareVersion::new(3, 15), "125 Hz (3.15)"), (SoftwareVersion::new(5, 15), "500 Hz (5.15)")];
-/// Speed of the base joint \[rad/s\].
+/// The speed of the base joint \[rad/s\].
 const SPEED: f32 = 0.5;
-/// How long is looked on after a loss.
+/// The time observed after a loss.
 const AFTER: Duration = Duration::from_secs(4);
 
-/// How the controller's stack sends.
+/// The TCP options of the controller's stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Tcp {
     nagle: bool,
-    /// Whether its acknowledgements wait, 10 ms, for something to travel with.
+    /// `true` if its acknowledgements are delayed by up to 10 ms, to be sent with data.
     delays: bool,
 }
 
-/// Bytes the board has room for on port 30003.
+/// The size of the board's receive buffer for port 30003.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Receive {
     One,
@@ -51,7 +51,7 @@ const RECEIVE: [(Receive, &str); 6] = [
     (Receive::Six, "6 packets"),
     (Receive::Large, "8 KiB"),
 ];
-/// The longest packet of either version.
+/// The length of the longest packet of either version \[B\].
 const PACKET: usize = 1_220;
 
 impl Tcp {
@@ -74,7 +74,8 @@ fn rig(software: SoftwareVersion, tcp: Tcp, receive: Receive) -> UrRig {
     }
 }
 
-/// The next frame this way that carries bytes of this port is lost; says when that was.
+/// Loses the next frame in this direction that carries bytes of this port. Returns a cell that receives the time of
+/// the loss.
 fn lose_next(rig: &mut UrRig, lost_way: Way, of: Port) -> Rc<Cell<Option<SimTime>>> {
     let lost = Rc::new(Cell::new(None));
     let note = Rc::clone(&lost);
@@ -92,9 +93,10 @@ fn lose_next(rig: &mut UrRig, lost_way: Way, of: Port) -> Rc<Cell<Option<SimTime
     lost
 }
 
-/// What one loss led to.
+/// The consequences of one loss.
 struct Cost {
-    /// From the loss until what was lost, and so all behind it, was there; `None` where the connection was given up.
+    /// The time from the loss until the lost data, and so all data behind them, arrived; `None` if the connection was
+    /// given up.
     arrived: Option<Duration>,
     outcome: String,
 }
@@ -106,7 +108,8 @@ impl Cost {
     }
 }
 
-/// Why commanding ended after `lost`, and when the arm stood: measured and bound, both from the fall.
+/// Returns the reason for which commanding ended after `lost`, and the time from the fallback to rest, measured and
+/// bound.
 fn fallback(rig: &UrRig, lost: SimTime, arrived: Option<Duration>) -> String {
     let fall = |(at, event): &(SimTime, Event<UrEvent>)| match event {
         Event::Transition(transition) if transition.from == Mode::Command && *at >= lost => {
@@ -115,17 +118,18 @@ fn fallback(rig: &UrRig, lost: SimTime, arrived: Option<Duration>) -> String {
         _ => None,
     };
     let Some((fell, reason)) = rig.record().events.iter().find_map(fall) else { return "goes on".into() };
-    // What the loss held back is executed when it comes, for a cycle: that, or the last command's `t`, is the reaction.
+    // The text that the loss held back is executed for one cycle when it arrives. The reaction time is that delay or
+    // the last command's `t`, whichever is longer.
     let late = arrived.map_or(SimTime::ZERO, |span| lost + span).since(fell);
     let (rest, bound) = rest(rig, fell, late.max(HOLD));
     format!("{reason:?} after {} ms, {} / {} ms", millis(fell.since(lost)), millis(rest), millis(bound))
 }
 
-/// How long nothing crosses the wire.
+/// The time for which no frame crosses the wire.
 const STALL: Duration = Duration::from_millis(300);
-/// The `t` of a command, by default.
+/// The default `t` of a command.
 const HOLD: Duration = Duration::from_millis(40);
-/// The deceleration of a stop, by default \[rad/s²\].
+/// The default deceleration of a stop \[rad/s²\].
 const DECELERATION: f64 = 10.0;
 
 fn rest(rig: &UrRig, since: SimTime, reaction: Duration) -> (Duration, Duration) {
@@ -172,13 +176,14 @@ fn lost_stop(software: SoftwareVersion, tcp: Tcp, receive: Receive) -> Cost {
     Cost { arrived, outcome: format!("at rest after {} / {} ms, {latched}", millis(rest), millis(bound)) }
 }
 
-/// When the first text came after the one that was lost; what was on the wire then came before.
+/// Returns the time from `lost` to the first text after the lost one. Texts that were on the wire already arrive
+/// within 1 ms and do not count.
 fn text_after(rig: &UrRig, lost: SimTime) -> Option<Duration> {
     let mut after = rig.record().commands_since(lost + Duration::from_millis(1));
     after.next().map(|command| command.at.since(lost))
 }
 
-/// When the connection was given up after `lost`.
+/// Returns the time at which the connection was given up after `lost`.
 fn given_up(rig: &UrRig, lost: SimTime) -> SimTime {
     let down = |event: &Event<UrEvent>| {
         matches!(event, Event::Peer(UrEvent::Down { link: LinkId::REALTIME | LinkId::RTDE, .. }))
@@ -187,7 +192,7 @@ fn given_up(rig: &UrRig, lost: SimTime) -> SimTime {
     events.next().map_or(SimTime::MAX, |(at, _)| *at)
 }
 
-/// The longest time between two states while nothing is commanded, and while every state is answered.
+/// Returns the longest time between two states while the arm is not commanded, and while every state is answered.
 fn gaps(mut rig: UrRig) -> [Duration; 2] {
     rig.run_for(Duration::from_secs(3));
     let in_monitor = rig.states().len();
@@ -233,12 +238,12 @@ fn one_lost_frame_costs_little_with_room_for_seven_packets_and_a_session_with_le
     hold("smoltcp.md", &text);
 }
 
-/// Bytes for RTDE: what is asked, and so many states.
+/// Returns the size of a buffer for RTDE \[B\]: for the answers to the requests, and for `count` states.
 const fn states(count: usize) -> usize {
     512 + count * 432
 }
 
-/// What the sockets of 30003 and 30004 receive into.
+/// The sizes of the receive buffers of 30003 and 30004.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Both {
     Least,
@@ -288,8 +293,9 @@ fn by_rtde() -> String {
     format!("{RTDE}\n{}", markdown(&columns, &rows))
 }
 
-/// Nothing crosses the wire for a while: how long afterwards states are late or missing, and what became of RTDE.
-/// While nothing is commanded: text that waits would be dropped with the whole session, see *lost command*.
+/// Stalls the wire for a while. Returns the time afterwards for which states are late or missing, and the fate of the
+/// RTDE session. The arm is not commanded meanwhile, because waiting text would be dropped with the whole session,
+/// see *lost command*.
 fn stalled(mut rig: UrRig) -> String {
     rig.run_for(Duration::from_secs(3));
     let (began, period) = (rig.now(), rig.controller().period());
@@ -310,7 +316,7 @@ fn stalled(mut rig: UrRig) -> String {
     format!("states again after {} ms; {session}", millis(late))
 }
 
-/// Milliseconds with one decimal.
+/// Returns milliseconds with one decimal.
 fn tenths(span: Duration) -> String {
     format!("{:.1}", span.as_secs_f64() * 1e3)
 }

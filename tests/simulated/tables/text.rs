@@ -8,12 +8,12 @@ use outrigger_tests::require::committed;
 /// Compares `made` with the table of this name.
 ///
 /// # Panics
-/// Where they differ, with the first line that does.
+/// If they differ; the message has the first line that does.
 pub(crate) fn hold(name: &str, made: &str) {
     committed::hold(format!("tests/tables/{name}"), made);
 }
 
-/// A table in Markdown: its columns, then its rows.
+/// Returns a table in Markdown: its columns, then its rows.
 pub(crate) fn markdown(columns: &[&str], rows: &[Vec<String>]) -> String {
     let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
     let head: Vec<String> = columns.iter().map(|&column| column.to_owned()).collect();
@@ -22,7 +22,7 @@ pub(crate) fn markdown(columns: &[&str], rows: &[Vec<String>]) -> String {
     line(&head) + &line(&rule) + &body
 }
 
-/// Whole milliseconds.
+/// Returns whole milliseconds as text.
 pub(crate) fn millis(span: Duration) -> String {
     format!("{:.0}", span.as_secs_f64() * 1e3)
 }

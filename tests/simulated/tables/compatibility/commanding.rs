@@ -1,4 +1,4 @@
-//! Where states come from, what proves that text runs, and that the arm moves.
+//! The sources of states, the evidence that text runs, and the motion of the arm, by software.
 
 use std::time::Duration;
 

@@ -24,7 +24,7 @@ pub(super) const COLUMNS: [&str; 8] = [
 ];
 
 const LINE: usize = 1_024;
-/// No sequence takes longer.
+/// The longest time that a sequence may take.
 const PATIENCE: Duration = Duration::from_secs(180);
 
 pub(super) fn cells(software: SoftwareVersion) -> Vec<String> {
@@ -53,7 +53,7 @@ pub(super) fn cells(software: SoftwareVersion) -> Vec<String> {
     ]
 }
 
-/// PolyScope X, whose API needs HTTP: what it has is told, and not tried here.
+/// Returns the cells of PolyScope X. Its API needs HTTP, so they list its capabilities without a trial.
 fn by_robot_api(software: SoftwareVersion, known: usize) -> Vec<String> {
     use RequestKind as Ask;
     let has = |requests: &[RequestKind]| {
@@ -111,7 +111,7 @@ fn recovery(software: SoftwareVersion, what: Action) -> String {
 fn program(software: SoftwareVersion) -> String {
     let mut desk = Desk::new(software, StartState::Running);
     let file = Argument::new("idle.urp").expect("a plain name");
-    // Whether a program is there, and whether it is paused.
+    // Each step with the expected program state: whether a program runs, and whether it is paused.
     let course = [
         (ProgramGoal::Load(file), (false, false)),
         (ProgramGoal::Play, (true, false)),
@@ -150,7 +150,7 @@ fn from(since: SoftwareVersion) -> String {
     format!("from {}.{}", since.major, since.minor)
 }
 
-/// What came of a sequence.
+/// Returns the outcome of a sequence in words.
 fn tell(obstacle: Option<Obstacle>) -> String {
     match obstacle {
         None => "works".to_owned(),
@@ -160,7 +160,7 @@ fn tell(obstacle: Option<Obstacle>) -> String {
     }
 }
 
-/// Somebody at the dashboard port of a controller of their own.
+/// A client of the dashboard port, with a controller of its own.
 struct Desk {
     controller: Controller,
     connection: Conn,
@@ -181,7 +181,7 @@ impl Desk {
         self.controller.advance_to(self.controller.now() + span);
     }
 
-    /// The next line that comes.
+    /// Returns the next line that arrives.
     fn line(&mut self) -> String {
         let mut line = Vec::new();
         let limit = self.controller.now() + PATIENCE;
@@ -204,7 +204,7 @@ impl Desk {
         self.line()
     }
 
-    /// Runs a sequence to its end, and says what stood between it and its goal.
+    /// Runs a sequence to its end. Returns the obstacle that stopped it, if any.
     fn run(&mut self, sequence: &mut impl Sequence) -> Option<Obstacle> {
         let limit = self.controller.now() + PATIENCE;
         while self.controller.now() < limit {
@@ -230,7 +230,7 @@ impl Desk {
         panic!("no end within {PATIENCE:?}");
     }
 
-    /// Whether the robot could be commanded.
+    /// Returns whether the robot could be commanded.
     fn is_running(&self) -> bool {
         self.controller.robot().may_move()
     }

@@ -1,4 +1,4 @@
-//! Which capability works how on which software: found by trying each on a simulated controller of every minor version.
+//! The capabilities of each software version, found by trying each on a simulated controller of every minor version.
 
 mod commanding;
 mod dashboard;
@@ -8,10 +8,11 @@ use outrigger_wire::robot::SoftwareVersion;
 
 use super::text::{hold, in_parallel, markdown};
 
-/// First and last minor version of each series that is simulated.
+/// The first and the last minor version of each simulated series.
 const SERIES: [(u8, std::ops::RangeInclusive<u8>); 4] = [(1, 6..=8), (3, 0..=15), (5, 0..=25), (10, 11..=12)];
 
-/// Software of which real traffic was recorded, by port (the files stay where they are; `tests/simulated/captures.rs` reads them).
+/// The software versions of which real traffic was recorded, by port (`tests/simulated/captures.rs` reads the
+/// recordings).
 const RECORDED: [(u8, u8, &str); 4] = [
     (1, 8, "30002, 30003"),
     (3, 10, "30002, while connecting"),
@@ -24,7 +25,7 @@ fn every_software() -> Vec<SoftwareVersion> {
     series.flat_map(|(major, minors)| minors.map(move |minor| SoftwareVersion::new(major, minor))).collect()
 }
 
-/// One row per version, then one per run of versions with the same cells.
+/// Makes a row per version, and merges consecutive versions with the same cells into one row.
 fn table(columns: &[&str], cells: impl Fn(SoftwareVersion) -> Vec<String> + Sync) -> String {
     let software = every_software();
     let rows = in_parallel(&software, cells);

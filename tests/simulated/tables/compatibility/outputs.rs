@@ -1,4 +1,4 @@
-//! Everything that can be set, tried beside a moving arm.
+//! All outputs that can be set, tried while the arm moves.
 
 use std::time::Duration;
 
