@@ -1,25 +1,27 @@
-//! The net: some hundreds of seeded runs beside each maker's simulated controller, by which it shows whether a change of
-//! the program's inside changed what the program does.
+//! Regression runs: hundreds of seeded runs with each maker's simulated controller. They show whether an internal
+//! change of the program changed its behaviour.
 //!
-//! A run is drawn from its number: set-up, faults, an operator's words. What it was about, every change of mode, and digests
-//! of all events and of all bytes that went out, each with its time, stand in `ur.txt` and `krc.txt` beside this file. The
-//! test makes every run again and compares. The head of each file counts in how many runs something occurred; what has to
-//! occur is named in [`ur::required`] and [`krc::required`], and the test fails where one of it no longer does.
+//! A run is drawn from its number: its set-up, its faults, the operator's requests. The files `ur.txt` and `krc.txt`
+//! in this directory have, for each run, its subject, every change of mode, and digests of all events and of all
+//! bytes sent, each with its time. The test makes every run again and compares. The head of each file counts the runs
+//! in which each mark occurred. The marks that must occur are listed in [`ur::required`] and [`krc::required`]; the
+//! test fails if one of them no longer occurs.
 //!
-//! Where a run differs, its digests do not say in what. `OUTRIGGER_NET=DIR cargo test -p outrigger-tests --test runs net` writes
-//! every run whole into a directory; do that on both trees, and `diff -r` shows the first event or command that is another.
-//! `OUTRIGGER_BLESS=1 cargo test -p outrigger-tests --test runs net` writes the two files anew, for a change that is meant: the
-//! difference of the files then says which runs behave differently now.
+//! The digests do not show the difference between two runs. `OUTRIGGER_NET=DIR cargo test -p outrigger-tests --test
+//! runs net` writes every run in full into a directory. Run it on both trees; `diff -r` then shows the first event or
+//! command that differs. `OUTRIGGER_BLESS=1 cargo test -p outrigger-tests --test runs net` writes the two files anew,
+//! for an intended change. The difference of the files then shows the runs that behave differently.
 //!
-//! Differences that were decided when the engines of both makers became one (0.2): a datagram longer than any measurement is
-//! received into a window of 917 bytes, and its length told as that; after a stall of the host for which more than 64
-//! datagrams wait, the newest of the first 64 is answered before the rest is read, as hosts always did and boards now do. Since
-//! then one (run 245 beside a KRC): a request while nothing has come for longer than the link allows is refused; it used to
-//! lead into arming, which ended a cycle later.
-//! Since the slider stretches the time of a `speedj` in the simulation (core/docs/protocol/ur-external-control.md 1.4), an arm
-//! that hears nothing more at three quarters of its speed moves on 100 ms longer (run 216 beside a UR).
+//! Differences that were decided when the engines of both makers became one (0.2): a datagram longer than any
+//! measurement is received into a window of 917 bytes, and that is reported as its length. After a stall of the host
+//! during which more than 64 datagrams arrive, the newest of the first 64 is answered before the rest is read, as
+//! hosts always did and boards now do. One since then (run 245 with a KRC): a request is rejected while no data have
+//! arrived for longer than the link allows; before, it led into arming, which ended a cycle later. Since the slider
+//! stretches the time of a `speedj` in the simulation (core/docs/protocol/ur-external-control.md 1.4), an arm that
+//! receives no more text at three quarters of its speed moves on for 100 ms longer (run 216 with a UR).
 //!
-//! Events are written by [`words`] alone, not as their types print themselves: types may be renamed without a difference.
+//! Events are written by [`words`] alone, not by their types' `Debug`, so that types may be renamed without a
+//! difference.
 
 mod krc;
 mod ur;
@@ -40,7 +42,7 @@ use outrigger_tests::require::committed;
 use outrigger_wire::sensor::SourceId;
 use outrigger_wire::time::Duration;
 
-/// Draws of one run.
+/// The random draws of one run.
 pub(crate) struct Draw(Noise);
 
 impl Draw {
@@ -48,7 +50,7 @@ impl Draw {
         Self(Noise::seeded((maker << 32) + number as u64))
     }
 
-    /// One of these.
+    /// Returns one of these choices.
     pub(crate) fn of<T: Copy>(&mut self, choices: &[T]) -> T {
         choices[self.0.below(choices.len())]
     }
@@ -57,18 +59,18 @@ impl Draw {
         self.0.below(count) == 0
     }
 
-    /// A whole number, both ends included.
+    /// Returns an integer between the two ends, both included.
     pub(crate) fn between(&mut self, low: u64, high: u64) -> u64 {
         low + self.0.next() % (high - low + 1)
     }
 
-    /// 0 … 1, in thousandths.
+    /// Returns a number in 0 … 1, in thousandths.
     pub(crate) fn unit(&mut self) -> f32 {
         self.between(0, 1_000) as f32 / 1_000.0
     }
 }
 
-/// How many runs there are.
+/// Returns the number of runs.
 const fn count<M>(kinds: &[(usize, M)]) -> usize {
     let (mut sum, mut at) = (0, 0);
     while at < kinds.len() {
@@ -78,7 +80,7 @@ const fn count<M>(kinds: &[(usize, M)]) -> usize {
     sum
 }
 
-/// The kind that the run of this number is of, and its number there.
+/// Returns the kind of the run with this number, and its number within the kind.
 fn of_kind<M: Copy>(kinds: &[(usize, M)], mut number: usize) -> (M, usize) {
     for (count, make) in kinds {
         match number.checked_sub(*count) {
@@ -89,7 +91,7 @@ fn of_kind<M: Copy>(kinds: &[(usize, M)], mut number: usize) -> (M, usize) {
     panic!("a run of no kind");
 }
 
-/// A fault as on the command line.
+/// Returns a fault as on the command line.
 fn spec(kind: &str, place: &str, start: &str, lasting: Option<u64>, argument: &str) -> String {
     match (lasting, argument) {
         (None, "") => format!("{kind}{place}@{start}"),
@@ -101,19 +103,19 @@ fn spec(kind: &str, place: &str, start: &str, lasting: Option<u64>, argument: &s
     }
 }
 
-/// A fault as the data name it.
+/// Returns a fault as it is named in the data files.
 fn fault(kind: &str, place: &str, lasting: Option<u64>, argument: &str) -> String {
     let lasting = lasting.map_or(String::new(), |lasting| format!(" {lasting}ms"));
     let argument = if argument.is_empty() { String::new() } else { format!(" {argument}") };
     format!("{kind}{place}{lasting}{argument}")
 }
 
-/// Marks of one class.
+/// Returns the marks of one class.
 fn marks(class: &str, names: &[&str]) -> Vec<String> {
     names.iter().map(|name| format!("{class} {name}")).collect()
 }
 
-/// A source whose readings are watched as narrowly as these draws say.
+/// Returns a source whose readings are checked with drawn thresholds.
 fn watched(draw: &mut Draw, id: SourceId, channels: u8, low: f32, high: f32) -> SourceConfig {
     SourceConfig {
         stuck_after: Some(Duration::from_millis(150)),
@@ -124,8 +126,8 @@ fn watched(draw: &mut Draw, id: SourceId, channels: u8, low: f32, high: f32) -> 
     }
 }
 
-/// What the operator's lines are wired to: pins of the device, inputs of the robot, nothing but a start within `soon`
-/// \[ms\] or a minute, an input beside a pin.
+/// Returns the wiring of the operator's lines: pins of the device, inputs of the robot, an automatic start within
+/// `soon` \[ms\] or a minute (with or without a pin), or an input and a pin.
 fn wired(draw: &mut Draw, number: usize, soon: u64) -> OperatorConfig {
     let meaning = draw.of(&[RequestAs::Held, RequestAs::Edge]);
     let mut config = OperatorConfig { input_as: meaning, pin_as: meaning, ..OperatorConfig::default() };
@@ -144,7 +146,7 @@ fn wired(draw: &mut Draw, number: usize, soon: u64) -> OperatorConfig {
     config
 }
 
-/// What starts by itself is requested by an edge alone.
+/// Sets the time of an automatic start. With one, lines request by an edge only.
 fn starts_within(config: &mut OperatorConfig, within: Option<Duration>) {
     config.start_within = within;
     if within.is_some() {
@@ -152,18 +154,18 @@ fn starts_within(config: &mut OperatorConfig, within: Option<Duration>) {
     }
 }
 
-/// What a run left behind.
+/// The record of a run.
 #[derive(Default)]
 pub(crate) struct Log {
-    /// What it was about.
+    /// The subject of the run.
     pub(crate) about: String,
-    /// Things that occurred, as `class name`.
+    /// The marks that occurred, as `class name`.
     pub(crate) marks: BTreeSet<String>,
     pub(crate) transitions: Vec<String>,
     pub(crate) events: Vec<(SimTime, String)>,
-    /// The event before said by which figure the link's grade is too low.
+    /// `true` if the event before was the figure by which the link's grade is too low.
     grade_low: bool,
-    /// Bytes that went out, and how a person reads them.
+    /// The bytes sent, each with its time and the name of the link, by which they are formatted for a person.
     pub(crate) written: Vec<(SimTime, &'static str, Vec<u8>)>,
 }
 
@@ -172,9 +174,9 @@ impl Log {
         self.marks.insert(format!("{class} {name}"));
     }
 
-    /// Notes an event, and marks what it names.
+    /// Records an event, and its marks.
     pub(crate) fn note<E: words::PeerEvent>(&mut self, at: SimTime, event: &Event<E>) {
-        // A grade that is too low says by which figure right before; that is no event of its own here.
+        // A grade that is too low is preceded by an event with the figure, which is not recorded.
         let is_for_grade = match event {
             Event::GradeLow(low) => {
                 assert!(!std::mem::replace(&mut self.grade_low, true), "{low:?} twice");
@@ -206,7 +208,7 @@ impl Log {
         self.events.push((at, text));
     }
 
-    /// Three lines.
+    /// Returns the run as three lines.
     fn text(&self, number: usize) -> String {
         let mut events = Fnv::new();
         for (at, text) in &self.events {
@@ -231,7 +233,7 @@ impl Log {
         )
     }
 
-    /// Everything, in order of time: a line for each event and each write.
+    /// Returns the whole run in order of time: a line for each event and each write.
     fn whole(&self, read: fn(&'static str, &[u8]) -> String) -> String {
         let events = self.events.iter().map(|(at, text)| (*at, text.clone()));
         let written = self.written.iter().map(|(at, to, bytes)| (*at, format!("> {to}: {}", read(to, bytes))));
@@ -244,7 +246,7 @@ impl Log {
     }
 }
 
-/// FNV-1a of 64 bits.
+/// The FNV-1a hash with 64 bits.
 struct Fnv(u64);
 
 impl Fnv {
@@ -252,7 +254,7 @@ impl Fnv {
         Self(0xcbf2_9ce4_8422_2325)
     }
 
-    /// These bytes, and how many they are.
+    /// Hashes these bytes, and their number.
     fn bytes(&mut self, bytes: &[u8]) {
         self.number(bytes.len() as u64);
         bytes.iter().for_each(|byte| self.byte(*byte));
@@ -267,13 +269,13 @@ impl Fnv {
     }
 }
 
-/// One maker's runs.
+/// The runs of one maker.
 struct Net {
-    /// Of the data, and of the directory of whole runs.
+    /// The name of the data file, and of the directory of full runs.
     name: &'static str,
     runs: usize,
     run: fn(&mut Draw, usize) -> Log,
-    /// Marks that have to be there.
+    /// Returns the marks that must occur.
     required: fn() -> Vec<String>,
     read: fn(&'static str, &[u8]) -> String,
 }
@@ -301,7 +303,7 @@ impl Net {
         logs.into_iter().map(|(_, log)| log).collect()
     }
 
-    /// The run of this number; what it said where it broke a rule of its rig.
+    /// Makes the run with this number. Returns the panic message as an error if it broke a rule of its rig.
     fn one(&self, number: usize) -> Result<Log, String> {
         let maker = self.name.bytes().fold(0, |sum, byte| sum * 31 + u64::from(byte));
         let run = || (self.run)(&mut Draw::new(maker, number), number);
@@ -313,7 +315,7 @@ impl Net {
         })
     }
 
-    /// The head of the data: in how many runs each mark occurred.
+    /// Returns the head of the data file: the number of runs in which each mark occurred.
     fn head(&self, counts: &BTreeMap<&str, usize>) -> String {
         let mut text =
             format!("# {} runs; made by OUTRIGGER_BLESS=1 cargo test -p outrigger-tests --test runs net\n", self.runs);
@@ -353,7 +355,7 @@ impl Net {
         assert!(missing.is_empty(), "{}: never occurred: {missing:#?}", self.name);
     }
 
-    /// Compares what was made with what is recorded, the runs before the counts at the head.
+    /// Compares the result with the recorded file: the runs first, then the counts in the head.
     fn compare(&self, made: &str) {
         let path = format!("tests/simulated/net/{}.txt", self.name);
         let Some(recorded) = committed::read(path.as_ref(), made) else { return };
@@ -366,9 +368,9 @@ impl Net {
     }
 }
 
-/// Returns the numbers of the runs that differ from those recorded, and the first lines that do.
+/// Returns the numbers of the runs that differ from those recorded, and the first lines that differ.
 fn differing(recorded: &str, made: &str) -> Option<String> {
-    // Runs begin with a number, what belongs to them is indented.
+    // Runs begin with a number; the lines that belong to them are indented.
     let head = |text: &str| text.find("\n000 ").map_or(text.len(), |at| at + 1);
     let runs = |text: &str| -> BTreeMap<String, String> {
         let mut runs = BTreeMap::<String, String>::new();
@@ -390,13 +392,13 @@ fn differing(recorded: &str, made: &str) -> Option<String> {
     }
     let named: Vec<_> = other.iter().take(NAMED).map(|number| number.as_str()).collect();
     let more = if other.len() > NAMED { ", …" } else { "" };
-    // With the counts that are made now the lines of both have the same numbers.
+    // With the head of the present result, the lines of both texts have the same numbers.
     let recorded = [&made[..head(made)], &recorded[head(recorded)..]].concat();
     let lines = committed::difference(&recorded, made)?;
     Some(format!("{} runs differ from those recorded ({}{more}), first in {lines}", other.len(), named.join(", ")))
 }
 
-/// The most runs that are named where they differ.
+/// The largest number of differing runs that are named.
 const NAMED: usize = 12;
 
 #[test]
@@ -434,7 +436,7 @@ fn every_run_beside_a_krc_is_as_recorded() {
     KRC.hold();
 }
 
-/// Reasons that no run beside a simulated controller leads to, with why.
+/// Reasons that do not occur in any run with a simulated controller, each with its explanation.
 const NEVER: [(Reason, &str); 19] = [
     (
         Reason::NotFinite,

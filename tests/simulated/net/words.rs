@@ -1,4 +1,4 @@
-//! Events in words that outlive the names of their types.
+//! Events in words that do not depend on the names of their types.
 
 use outrigger_core::command::outputs::{Write, WriteNews};
 use outrigger_core::engine::krc::KrcEvent;
@@ -10,14 +10,14 @@ use outrigger_wire::frame::Found;
 use outrigger_wire::primary::{Report, ReportKind};
 use outrigger_wire::time::Duration;
 
-/// The kind of an event: the first of its words.
+/// Returns the kind of an event: the first of its words.
 pub(crate) fn kind(text: &str) -> &str {
     text.split_once(' ').map_or(text, |(kind, _)| kind)
 }
 
-/// What only one kind of controller reports.
+/// The events that only one kind of controller reports.
 pub(crate) trait PeerEvent: std::fmt::Debug {
-    /// Its kind, then its values.
+    /// Returns the event's kind, then its values.
     fn words(&self) -> String;
 }
 
@@ -56,7 +56,7 @@ impl PeerEvent for KrcEvent {
     }
 }
 
-/// An event: its kind, then its values.
+/// Returns an event in words: its kind, then its values.
 pub(crate) fn of<E: PeerEvent>(event: &Event<E>) -> String {
     match event {
         Event::Transition(change) => transition(change),
@@ -64,7 +64,7 @@ pub(crate) fn of<E: PeerEvent>(event: &Event<E>) -> String {
             format!("refused {} by {} {}", refusal.word.name(), refusal.by.name(), refusal.reason.name())
         }
         Event::Grade(change) => {
-            // Which of the two directions it was is not told apart here.
+            // The two directions are not distinguished here.
             let cause = match change.cause.metric {
                 Metric::Answered => Metric::Received,
                 Metric::Unanswered => Metric::Misses,
@@ -91,7 +91,7 @@ pub(crate) fn of<E: PeerEvent>(event: &Event<E>) -> String {
     }
 }
 
-/// Beside a KRC.
+/// Returns an event of a KRC in words.
 fn of_krc(event: &KrcEvent) -> String {
     match event {
         KrcEvent::Found { period_micros } => format!("krc-found {period_micros} us"),
@@ -159,7 +159,7 @@ fn said(report: &Report) -> String {
     format!("report {kind} {} {} {}", report.code, report.argument, report.text)
 }
 
-/// What is to be set: numbers and names of the terminals.
+/// Returns a write in words: numbers and names of the terminals.
 pub(crate) fn set(write: &Write) -> String {
     match write {
         Write::Digital { output, high } => format!("digital {output:?} {high}"),
@@ -178,7 +178,7 @@ pub(crate) fn set(write: &Write) -> String {
     }
 }
 
-/// What became of it.
+/// Returns the news of a write in words.
 pub(crate) fn became(news: &WriteNews) -> String {
     match news {
         WriteNews::Sent => "sent".into(),
@@ -191,7 +191,7 @@ pub(crate) fn became(news: &WriteNews) -> String {
     }
 }
 
-/// What somebody says; a request that is said by number is one of an earlier time.
+/// Returns an input in words. A request passed as an input is an old one; a present request is a separate action.
 pub(crate) const fn input(input: &Input) -> &'static str {
     match input {
         Input::Request(_) => "old-request",

@@ -1,4 +1,4 @@
-//! How the KRC is configured, and what is not known of it.
+//! Runs that vary the configuration of the KRC and its unknown properties.
 
 use outrigger_core::law::{
     AxisConfig, CartesianTwist, CartesianTwistConfig, SensorFeedForward, Standoff, StandoffConfig, ToolAxes,
@@ -16,7 +16,7 @@ pub(super) const CONVENTIONS: [(KrlConvention, Convention); 5] = [
     (KrlConvention::None, Convention::Alone),
 ];
 
-/// The control schemes with parameters of some kind.
+/// Returns one of the control schemes, with drawn parameters.
 pub(super) fn control(draw: &mut Draw, which: usize) -> Control {
     let (damping, torque) = (draw.of(&[0.3, 0.7]), draw.of(&[0.0, 1.5]));
     match which % 3 {
@@ -34,7 +34,8 @@ pub(super) fn control(draw: &mut Draw, which: usize) -> Control {
     }
 }
 
-/// Each control with each convention, changed where that may be.
+/// Draws a run with each control scheme and each program convention; the scheme changes during the run if the KRC
+/// permits it.
 pub(super) fn schemes(draw: &mut Draw, number: usize) -> Plan {
     let period = draw.of(&[1, 2]);
     let mut plan = Plan::new(draw, period);
@@ -50,7 +51,8 @@ pub(super) fn schemes(draw: &mut Draw, number: usize) -> Plan {
     plan
 }
 
-/// Which frame is mirrored, which is wanted, in which frame the KRC measures; an arm that is pushed.
+/// Draws a run with a mirrored frame of ours, a frame that the KRC expects, and a frame in which it measures. The arm
+/// is pushed.
 pub(super) fn frames(draw: &mut Draw, number: usize) -> Plan {
     let ours = [MirroredFrame::Setpoint, MirroredFrame::Commanded, MirroredFrame::Measured][number % 3];
     let theirs = [Wanted::Setpoint, Wanted::Commanded, Wanted::Measured][number / 3 % 3];
@@ -72,7 +74,7 @@ pub(super) fn frames(draw: &mut Draw, number: usize) -> Plan {
     plan
 }
 
-/// Each period, with losses.
+/// Draws a run with each period, with and without losses.
 pub(super) fn periods(draw: &mut Draw, number: usize) -> Plan {
     let period = PERIODS[number / 2];
     let mut plan = Plan::new(draw, period);
@@ -86,7 +88,7 @@ pub(super) fn periods(draw: &mut Draw, number: usize) -> Plan {
     plan
 }
 
-/// The factor on the arm's limits that the program hands to `friStart`.
+/// Draws a run with the factor on the arm's limits that the program passes to `friStart`.
 pub(super) fn scales(draw: &mut Draw, number: usize) -> Plan {
     let period = draw.of(&[1, 2, 5]);
     let mut plan = Plan::new(draw, period);
@@ -102,7 +104,7 @@ pub(super) fn scales(draw: &mut Draw, number: usize) -> Plan {
     plan
 }
 
-/// What is not known of a KRC, one way or another.
+/// Draws a run with one choice for each unknown property of a KRC.
 pub(super) fn unknowns(draw: &mut Draw, number: usize) -> Plan {
     let period = draw.of(&[1, 2, 4]);
     let mut plan = Plan::new(draw, period);
@@ -130,7 +132,7 @@ pub(super) fn unknowns(draw: &mut Draw, number: usize) -> Plan {
     plan
 }
 
-/// Every law, by sensors that read well and ill.
+/// Draws a run with each law, with sensors that work and sensors that fail.
 pub(super) fn laws(draw: &mut Draw, number: usize) -> Plan {
     let period = draw.of(&[1, 2, 4]);
     let mut plan = Plan::new(draw, period);
@@ -176,7 +178,7 @@ pub(super) fn laws(draw: &mut Draw, number: usize) -> Plan {
     plan
 }
 
-/// Configured in another way than the KRC is, or than a motion needs.
+/// Draws a run with a configuration that does not match the KRC or the motion.
 pub(super) fn wrong(draw: &mut Draw, number: usize) -> Plan {
     let mut plan = Plan::new(draw, 1);
     let what = match number {
@@ -224,7 +226,7 @@ pub(super) fn wrong(draw: &mut Draw, number: usize) -> Plan {
             plan.config.mode.stop_cycles = Some(1);
             plan.config.mode.stop_timeout = Some(core::Duration::from_millis(400));
             plan.config.standstill.window = core::Duration::from_millis(40);
-            // The program moves the arm on its own account.
+            // The KRL program moves the arm by itself.
             plan.length = 3_000;
             let mut there = plan.options.start;
             there[0] = 1.5;

@@ -1,9 +1,9 @@
-//! What goes wrong with the KRC, with the network and with us.
+//! Runs with faults of the KRC, of the network and of the co-controller.
 
 use super::configured::control;
 use super::*;
 
-/// The kinds of faults with what they are given.
+/// The kinds of faults, each with its possible arguments.
 pub(super) const FAULT: [(&str, &[&str]); 18] = [
     ("drop", &["1%", "10%", "60%"]),
     ("burst", &["1%", "10%"]),
@@ -25,7 +25,7 @@ pub(super) const FAULT: [(&str, &[&str]); 18] = [
     ("nan", &[""]),
 ];
 
-/// One fault while commanding, in one direction or both, in every control scheme.
+/// Draws a run with one fault while the arm is commanded, in one direction or both, in every control scheme.
 pub(super) fn faults(draw: &mut Draw, number: usize) -> Plan {
     let (kind, arguments) = FAULT[number / 3];
     let period = draw.of(&[1, 1, 2, 4]);
@@ -39,7 +39,7 @@ pub(super) fn faults(draw: &mut Draw, number: usize) -> Plan {
     plan
 }
 
-/// Our own side: pauses, answers that take long, the end.
+/// Draws a run with a disturbance on our own side: pauses, slow answers, the end of the process.
 pub(super) fn host(draw: &mut Draw, number: usize) -> Plan {
     let period = draw.of(&[1, 2, 5]);
     let mut plan = Plan::new(draw, period);
@@ -54,7 +54,7 @@ pub(super) fn host(draw: &mut Draw, number: usize) -> Plan {
     plan
 }
 
-/// Several faults of network and KRC at once.
+/// Draws a run with several faults of network and KRC at once.
 pub(super) fn networks(draw: &mut Draw, number: usize) -> Plan {
     let period = draw.of(&[1, 2, 4, 5]);
     let mut plan = Plan::new(draw, period);

@@ -1,4 +1,4 @@
-//! Runs beside a simulated KRC.
+//! Runs with a simulated KRC.
 
 mod configured;
 mod disturbed;
@@ -36,13 +36,13 @@ use self::operated::{lines, operator};
 
 use super::{Draw, Log, count, fault, marks, of_kind, spec, watched, wired, words};
 
-/// The sensor that laws read.
+/// The sensor that the laws read.
 const SENSOR: SourceId = SourceId(0);
 
-/// Draws the run of this number, of its kind.
+/// A function that draws the run with this number within its kind.
 type Make = fn(&mut Draw, usize) -> Plan;
 
-/// How many runs there are of each kind, and what each of them is.
+/// The number of runs of each kind, and the function that draws them.
 const KINDS: [(usize, Make); 12] = [
     (FAULTS, faults),
     (30, schemes),
@@ -57,37 +57,37 @@ const KINDS: [(usize, Make); 12] = [
     (17, wrong),
     (20, networks),
 ];
-/// Three of each kind of fault.
+/// Three runs of each kind of fault.
 const FAULTS: usize = 3 * disturbed::FAULT.len();
 const PERIODS: [u64; 8] = [1, 2, 4, 5, 10, 12, 20, 50];
 pub(crate) const RUNS: usize = count(&KINDS);
 
-/// What is done to a run at some time.
+/// An action on a run at some time.
 #[derive(Clone, Debug)]
 enum Act {
     Say(Input),
     Request,
     Resume,
-    /// As on the command line, without a start: kind, direction, how long \[ms\], argument.
+    /// A fault as on the command line, without a start: kind, direction, duration \[ms\], argument.
     Fault(&'static str, &'static str, Option<u64>, &'static str),
     Pause(u64),
-    /// From a measurement to its answer \[µs\], from now on.
+    /// Sets the time from a measurement to its answer \[µs\], from now on.
     Thinking(u64),
-    /// The scheme that measurements name.
+    /// Sets the control scheme that measurements name.
     Scheme(Option<ControlScheme>),
-    /// Inputs of the KRC.
+    /// Sets the inputs of the KRC.
     Inputs(u8),
-    /// The enabling switch.
+    /// Presses or releases the enabling switch.
     Enabled(bool),
     Push(f64),
-    /// Another control, where it may be changed.
+    /// Selects another control scheme, if it may be changed.
     Control(Control),
-    /// A truth value for the program.
+    /// Sets a boolean for the KRL program.
     Bool(u8, bool),
     Senses(Senses),
 }
 
-/// What the sensor reads.
+/// The behaviour of the sensor.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 enum Senses {
     #[default]
@@ -98,7 +98,7 @@ enum Senses {
     Stuck,
 }
 
-/// What moves the arm.
+/// The source of the motion.
 enum Motion {
     Swing(Swing),
     Restless(Restless),
@@ -144,23 +144,24 @@ impl Law<7> for Motion {
     }
 }
 
-/// A run to be made.
+/// The plan of a run.
 struct Plan {
     about: String,
     options: Options,
     config: KrcConfig,
     motion: Motion,
     convention: KrlConvention,
-    /// From when nothing spoke against a request, or from [`patience`](Self::patience) on.
+    /// The actions, each with its time \[ms\] after no precondition of a request was unmet, or after
+    /// [`patience`](Self::patience).
     acts: Vec<(u64, Act)>,
-    /// Somebody acknowledges and requests again whenever commanding has ended.
+    /// `true` if an operator acknowledges and requests again whenever commanding has ended.
     insists: bool,
     patience: u64,
     length: u64,
 }
 
 impl Plan {
-    /// A KRC of this period \[ms\], and a link that is judged as quickly as may be.
+    /// Creates a plan with a KRC of this period \[ms\], and link thresholds that react as fast as possible.
     fn new(draw: &mut Draw, period: u64) -> Self {
         let mut options = Options {
             period: Duration::from_millis(period),
@@ -200,7 +201,7 @@ impl Plan {
         self
     }
 
-    /// With this convention; a program that is told no scheme starts in ours.
+    /// Selects this convention. A program that does not receive a control scheme starts in the configured one.
     fn converse(&mut self, which: usize) {
         self.options.program.scheme = self.config.peer.control.scheme();
         (self.convention, self.options.program.convention) = CONVENTIONS[which % CONVENTIONS.len()];
@@ -211,7 +212,7 @@ const fn instant(time: SimTime) -> core::Instant {
     core::Instant::from_micros(time.as_micros())
 }
 
-/// The run of this number.
+/// Does the run with this number.
 pub(crate) fn run(draw: &mut Draw, number: usize) -> Log {
     let (make, index) = of_kind(&KINDS, number);
     let plan = make(draw, index);
@@ -280,7 +281,7 @@ pub(crate) fn run(draw: &mut Draw, number: usize) -> Log {
     log
 }
 
-/// Reads six numbers every 10 ms.
+/// A sensor with six values, read every 10 ms.
 #[derive(Default)]
 struct Sensor {
     sensed: Option<SourceConfig>,
@@ -363,7 +364,7 @@ fn does(rig: &mut Rig<Motion>, act: &Act, sensor: &mut Sensor, log: &mut Log) {
     }
 }
 
-/// An act in a word or two.
+/// Returns an action in a word or two.
 fn told(act: &Act) -> String {
     match act {
         Act::Say(Input::Set(write)) => format!("set {}", words::set(write)),
@@ -383,7 +384,7 @@ fn told(act: &Act) -> String {
     }
 }
 
-/// What has to occur.
+/// Returns the marks that must occur.
 pub(crate) fn required() -> Vec<String> {
     let mut all: Vec<String> = Fault::kinds().map(|kind| format!("fault {kind}")).collect();
     all.extend(marks("mode", &["Offline", "Monitor", "Arming", "Command", "Stopping"]));
@@ -435,7 +436,8 @@ pub(crate) fn required() -> Vec<String> {
     all
 }
 
-/// A command for a person: what is answered, flags, where to, and all of it as a number.
+/// Returns a command as text for a person: the counter that it answers, the flags, the positions, and a checksum of
+/// all bytes.
 pub(crate) fn read(_: &'static str, bytes: &[u8]) -> String {
     let Ok(command) = Command::new_checked(bytes) else { return format!("{bytes:02x?}") };
     let sum = bytes.iter().fold(0_u64, |sum, byte| sum.wrapping_mul(0x0100_0000_01b3) ^ u64::from(*byte));

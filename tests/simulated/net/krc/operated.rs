@@ -1,8 +1,8 @@
-//! What people do.
+//! Runs with actions of people.
 
 use super::*;
 
-/// Words of an operator, in any order.
+/// Draws a run with requests of an operator, in any order.
 pub(super) fn operator(draw: &mut Draw, number: usize) -> Plan {
     let period = draw.of(&[1, 2]);
     let mut plan = Plan::new(draw, period);
@@ -35,7 +35,7 @@ pub(super) fn operator(draw: &mut Draw, number: usize) -> Plan {
     plan
 }
 
-/// Pins of the device, truth values of the program, and a request that nobody speaks.
+/// Draws a run with pins of the device, booleans of the KRL program, and an automatic request.
 pub(super) fn lines(draw: &mut Draw, number: usize) -> Plan {
     let period = draw.of(&[1, 2]);
     let mut plan = Plan::new(draw, period);
@@ -68,7 +68,7 @@ pub(super) fn lines(draw: &mut Draw, number: usize) -> Plan {
     plan
 }
 
-/// To and fro, in 2 s.
+/// Returns a motion to and fro, in 2 s.
 pub(super) fn trajectory() -> Trajectory<7> {
     let at = |angle, millis| Waypoint {
         setpoint: Setpoint {

@@ -1,4 +1,4 @@
-//! How the robot is configured, and how it is found.
+//! Runs that vary the configuration of the robot and its state at the start.
 
 use outrigger_core::law::{
     AxisConfig, CartesianTwist, CartesianTwistConfig, SensorFeedForward, ToolAxes, ToolAxesConfig, TwistFrame,
@@ -7,7 +7,7 @@ use outrigger_core::law::{
 
 use super::*;
 
-/// Every form of text on every software, with states by either way.
+/// Draws a run with each form of text on each software, with states over either interface.
 pub(super) fn texts(draw: &mut Draw, number: usize) -> Plan {
     let mut plan = Plan::new(draw, SOFTWARE[number / 6]);
     plan.setup.config.peer.text.form = [FormChoice::ByVersion, FormChoice::Bare, FormChoice::SelfEnding][number % 3];
@@ -46,7 +46,8 @@ pub(super) fn write(draw: &mut Draw) -> Write {
     }
 }
 
-/// Outputs beside the motion: by text, by RTDE, not at all; more than there is room for; with another writer.
+/// Draws a run with outputs beside the motion: set by text, by RTDE, or not at all; more outputs than there is room
+/// for; with another writer.
 pub(super) fn outputs(draw: &mut Draw, number: usize) -> Plan {
     let by = [OutputsBy::Auto, OutputsBy::Text, OutputsBy::Rtde, OutputsBy::Off][number % 4];
     let software = if number.is_multiple_of(3) { draw.of(&SOFTWARE) } else { draw.of(&SOFTWARE[8..]) };
@@ -78,7 +79,7 @@ pub(super) fn outputs(draw: &mut Draw, number: usize) -> Plan {
             plan.at(300, Act::Pendant(Action::SwitchToLocal)).at(1_500, Act::Pendant(Action::SwitchToRemote));
         }
         4 if software.at_least(3, 4) => {
-            // As another client: the set-up of an input that is ours.
+            // Another client sets up an RTDE input that this run claims.
             plan.early.push(Act::Other(Port::Rtde, "\0\u{1a}Istandard_digital_output"));
             plan.claim(&[Claim::Standard, Claim::SpeedSlider]);
         }
@@ -93,7 +94,7 @@ pub(super) fn outputs(draw: &mut Draw, number: usize) -> Plan {
     plan
 }
 
-/// Configured in another way than the robot is, or than a motion needs.
+/// Draws a run with a configuration that does not match the robot or the motion.
 pub(super) fn wrong(draw: &mut Draw, number: usize) -> Plan {
     let software = match number {
         16 | 22..=25 => draw.of(&SOFTWARE[11..13]),
@@ -213,7 +214,7 @@ pub(super) fn wrong(draw: &mut Draw, number: usize) -> Plan {
         23 => {
             config.mode.good_cycles = Some(250);
             config.link.rise_time = Some(core::Duration::ZERO);
-            // What it makes of the arm still counts as rest.
+            // The motion by the other commander still counts as standstill.
             (config.standstill.speed, config.standstill.target_speed, config.standstill.travel) = (0.5, 0.5, 0.1);
             plan.at(90, Act::Fault("mute", "/30003", Some(600), ""));
             plan.at(100, Act::Pendant(Action::SecondCommander(Some(0.1))));
@@ -237,7 +238,7 @@ pub(super) fn wrong(draw: &mut Draw, number: usize) -> Plan {
             "a program that ends at rest"
         }
         26 => {
-            // Only these connections tell them.
+            // The kinematics are reported only on these connections.
             (config.peer.connect.ports.primary, config.peer.connect.ports.secondary) = (None, None);
             config.mode.acceptance_unknown = true;
             plan.setup.law = AnyLaw::CartesianTwist(CartesianTwist::new(CartesianTwistConfig::new(
@@ -256,7 +257,7 @@ pub(super) fn wrong(draw: &mut Draw, number: usize) -> Plan {
     plan
 }
 
-/// States that a robot is found in.
+/// Draws a run with each state of the robot at the start.
 pub(super) fn starts(draw: &mut Draw, number: usize) -> Plan {
     let (state, name) = StartState::NAMED[number % StartState::NAMED.len()];
     let software = match state {
@@ -271,7 +272,7 @@ pub(super) fn starts(draw: &mut Draw, number: usize) -> Plan {
     plan
 }
 
-/// To and fro, in 3 s.
+/// Returns a motion to and fro, in 3 s.
 pub(super) fn trajectory() -> Trajectory<6> {
     Trajectory::through(&to_and_fro()).expect("a trajectory")
 }
@@ -288,7 +289,7 @@ fn to_and_fro() -> [Waypoint<6>; 4] {
     [at(0.0, 0), at(0.2, 1_000), at(-0.1, 2_000), at(0.0, 3_000)]
 }
 
-/// A motion whose other waypoints never come.
+/// Draws a run with a motion whose remaining waypoints never arrive.
 pub(super) fn starved(draw: &mut Draw, number: usize) -> Plan {
     let software = draw.of(&SOFTWARE[1..]);
     let mut plan = Plan::new(draw, software);
@@ -301,7 +302,7 @@ pub(super) fn starved(draw: &mut Draw, number: usize) -> Plan {
     plan
 }
 
-/// A motion that falls short of its goal for longer than it may.
+/// Draws a run with a motion that misses its goal for longer than permitted.
 pub(super) fn short(draw: &mut Draw, _: usize) -> Plan {
     let software = draw.of(&SOFTWARE[1..]);
     let mut plan = Plan::new(draw, software);
@@ -321,7 +322,7 @@ pub(super) fn short(draw: &mut Draw, _: usize) -> Plan {
     plan
 }
 
-/// Every law, suspended and resumed.
+/// Draws a run with each law, suspended and resumed.
 pub(super) fn laws(draw: &mut Draw, number: usize) -> Plan {
     let software = draw.of(&SOFTWARE[1..]);
     let mut plan = Plan::new(draw, software);
@@ -353,7 +354,7 @@ pub(super) fn laws(draw: &mut Draw, number: usize) -> Plan {
             plan.law(twist);
         }
         6 => {
-            // The wrist is stretched: joint 5 at zero.
+            // The wrist is singular: joint 5 is at zero.
             plan.setup.controller.q[4] = 0.0;
             plan.setup.config.peer.model = Some(model);
             let input = TwistInput::Constant(Twist { linear: [0.0, 0.05, 0.0], angular: [0.0; 3] });

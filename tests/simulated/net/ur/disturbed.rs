@@ -1,9 +1,9 @@
-//! What goes wrong with the controller, with sensors and with us.
+//! Runs with faults of the controller, of sensors and of the co-controller.
 
 use super::configured::write;
 use super::*;
 
-/// The kinds of faults with what they are given, and the oldest software that has them.
+/// The kinds of faults, each with its possible arguments and the oldest software to which it applies.
 pub(super) const FAULT: [(&str, &[&str], (u8, u8)); 40] = [
     ("split", &["1", "7", "100"], (1, 6)),
     ("coalesce", &["2", "4"], (1, 6)),
@@ -47,7 +47,7 @@ pub(super) const FAULT: [(&str, &[&str], (u8, u8)); 40] = [
     ("early-close", &[""], (1, 6)),
 ];
 
-/// One fault: early, while commanding, or from the start, on all connections or one.
+/// Draws a run with one fault: early, while the arm is commanded, or from the start; on all connections or one.
 pub(super) fn faults(draw: &mut Draw, number: usize) -> Plan {
     let (kind, arguments, oldest) = FAULT[number / 3];
     let has: Vec<_> = SOFTWARE.into_iter().filter(|software| software.at_least(oldest.0, oldest.1)).collect();
@@ -78,8 +78,8 @@ pub(super) fn faults(draw: &mut Draw, number: usize) -> Plan {
     plan
 }
 
-/// A hand on the tool, which is measured and must change nothing: the arm is position controlled. A kind of its own behind the
-/// others, so that these stayed as they were recorded.
+/// Draws a run with a hand on the tool. Its force is measured and must not change any other result, because the arm
+/// is position controlled. The kind is added after the others, so that their runs stay as recorded.
 pub(super) fn hands(draw: &mut Draw, _: usize) -> Plan {
     let software = draw.of(&SOFTWARE);
     let mut plan = Plan::new(draw, software);
@@ -88,14 +88,14 @@ pub(super) fn hands(draw: &mut Draw, _: usize) -> Plan {
     plan
 }
 
-/// How long a protective stop lasts that is unlocked at all \[ms\].
+/// The duration of a protective stop that is unlocked \[ms\].
 const UNLOCKED: u64 = 5_100;
 
 pub(super) fn lasts(kind: &str) -> bool {
     !matches!(kind, "clock-jump" | "stop")
 }
 
-/// Sensors that fall silent, repeat themselves, jump or leave their range.
+/// Draws a run with sensors that stop sending, repeat a value, jump or leave their range.
 pub(super) fn sensors(draw: &mut Draw, number: usize) -> Plan {
     let software = draw.of(&SOFTWARE);
     let mut plan = Plan::new(draw, software);
@@ -115,7 +115,7 @@ pub(super) fn sensors(draw: &mut Draw, number: usize) -> Plan {
     plan
 }
 
-/// Our own side: pauses, a slow loop, a cable, the end of the process.
+/// Draws a run with a disturbance on our own side: pauses, a slow loop, a cut cable, the end of the process.
 pub(super) fn host(draw: &mut Draw, number: usize) -> Plan {
     let software = draw.of(&SOFTWARE);
     let mut plan = Plan::new(draw, software);
@@ -142,7 +142,7 @@ pub(super) fn host(draw: &mut Draw, number: usize) -> Plan {
     plan
 }
 
-/// Several of all that, at once.
+/// Draws a run with several of these disturbances at once.
 pub(super) fn anything(draw: &mut Draw, number: usize) -> Plan {
     let software = draw.of(&SOFTWARE);
     let mut plan = Plan::new(draw, software);

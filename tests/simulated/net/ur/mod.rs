@@ -1,4 +1,4 @@
-//! Runs beside a simulated controller of Universal Robots.
+//! Runs with a simulated controller of Universal Robots.
 
 mod configured;
 mod disturbed;
@@ -33,10 +33,10 @@ use self::operated::{lines, operator, pendant};
 
 use super::{Draw, Log, count, fault, marks, of_kind, spec, starts_within, watched, wired, words};
 
-/// Draws the run of this number, of its kind.
+/// A function that draws the run with this number within its kind.
 type Make = fn(&mut Draw, usize) -> Plan;
 
-/// How many runs there are of each kind, and what each of them is.
+/// The number of runs of each kind, and the function that draws them.
 const KINDS: [(usize, Make); 15] = [
     (FAULTS, faults),
     (TEXTS, texts),
@@ -54,12 +54,12 @@ const KINDS: [(usize, Make); 15] = [
     (2, starved),
     (1, short),
 ];
-/// Three of each kind of fault.
+/// Three runs of each kind of fault.
 const FAULTS: usize = 3 * disturbed::FAULT.len();
 const TEXTS: usize = SOFTWARE.len() * 6;
 pub(crate) const RUNS: usize = count(&KINDS);
 
-/// Software on both sides of each change in how text is executed, and of each generation.
+/// Software on both sides of each change in the execution of text, and of each generation.
 const SOFTWARE: [SoftwareVersion; 15] = [
     SoftwareVersion::new(1, 6),
     SoftwareVersion::new(1, 8),
@@ -78,28 +78,28 @@ const SOFTWARE: [SoftwareVersion; 15] = [
     SoftwareVersion::new(10, 12),
 ];
 
-/// What is done to a run at some time.
+/// An action on a run at some time.
 #[derive(Clone, Debug)]
 enum Act {
     Say(Input),
     Request,
     Resume,
-    /// A request by somebody who saw an earlier state of things.
+    /// A request of an operator who saw an earlier state (an old epoch).
     OldRequest,
-    /// As on the command line, without a start: kind, where, how long \[ms\], argument.
+    /// A fault as on the command line, without a start: kind, place, duration \[ms\], argument.
     Fault(&'static str, &'static str, Option<u64>, &'static str),
     Cable(Option<u64>),
     Pause(u64),
     Kill(Death),
     Pendant(Action),
     Senses(Senses),
-    /// A reading out of order, or of a sensor that nobody configured.
+    /// A reading out of order, or of a sensor that is not configured.
     Strange(Sample),
-    /// Another client of the controller writes this to a port.
+    /// Another client of the controller writes this text to a port.
     Other(Port, &'static str),
 }
 
-/// What a sensor reads.
+/// The behaviour of a sensor.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 enum Senses {
     #[default]
@@ -108,23 +108,23 @@ enum Senses {
     NoNumber,
     /// Beyond its range.
     Far,
-    /// Within it, and back at once.
+    /// Within its range, jumping to and fro.
     Jumps,
-    /// The same again and again.
+    /// The same value repeatedly.
     Stuck,
 }
 
-/// A run to be made.
+/// The plan of a run.
 struct Plan {
     about: String,
     setup: Setup,
     rtde: bool,
-    /// Before anything is connected.
+    /// Actions before any connection is made.
     early: Vec<Act>,
     senses: Rc<Cell<Senses>>,
-    /// From when nothing spoke against a request, or from 3 s on.
+    /// The actions, each with its time \[ms\] after no precondition of a request was unmet, or after 3 s.
     acts: Vec<(u64, Act)>,
-    /// Somebody acknowledges and requests again whenever commanding has ended.
+    /// `true` if an operator acknowledges and requests again whenever commanding has ended.
     insists: bool,
     length: u64,
 }
@@ -139,7 +139,8 @@ fn wish(base: f64, now: f64) -> [f32; 6] {
 }
 
 impl Plan {
-    /// A robot of this software, a motion that a sensor asks for, and a link that is judged as quickly as may be.
+    /// Creates a plan with a robot with this software, a motion commanded by a sensor, and link thresholds that react
+    /// as fast as possible.
     fn new(draw: &mut Draw, software: SoftwareVersion) -> Self {
         let mut setup = Setup::sweep(software, 0.3);
         let senses = Rc::new(Cell::new(Senses::Well));
@@ -203,10 +204,10 @@ impl Plan {
     }
 }
 
-/// How long a run waits until nothing speaks against a request.
+/// The longest time that a run waits until no precondition of a request is unmet.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// The run of this number.
+/// Does the run with this number.
 pub(crate) fn run(draw: &mut Draw, number: usize) -> Log {
     let (make, index) = of_kind(&KINDS, number);
     let mut plan = make(draw, index);
@@ -259,7 +260,7 @@ pub(crate) fn run(draw: &mut Draw, number: usize) -> Log {
     log
 }
 
-/// Does it; whether the process lives on.
+/// Does an action. Returns whether the process continues.
 fn does(rig: &mut Rig<'_>, act: &Act, senses: &Cell<Senses>, log: &mut Log) -> bool {
     if !rig.is_awake() && matches!(act, Act::Say(_) | Act::Request | Act::Resume | Act::OldRequest | Act::Strange(_)) {
         return true;
@@ -324,7 +325,7 @@ fn does(rig: &mut Rig<'_>, act: &Act, senses: &Cell<Senses>, log: &mut Log) -> b
     true
 }
 
-/// An act in a word or two.
+/// Returns an action in a word or two.
 fn told(act: &Act) -> String {
     match act {
         Act::Say(Input::Set(write)) => format!("set {}", words::set(write)),
@@ -343,7 +344,7 @@ fn told(act: &Act) -> String {
     }
 }
 
-/// Moves what the rig recorded to the log, and marks what it was.
+/// Moves the rig's record to the log, with its marks.
 fn note(log: &mut Log, rig: &Rig<'_>, software: SoftwareVersion) {
     let record = rig.record();
     let mut by = "nothing";
@@ -380,7 +381,7 @@ fn note(log: &mut Log, rig: &Rig<'_>, software: SoftwareVersion) {
     log.events.sort_by_key(|(at, _)| *at);
 }
 
-/// What has to occur.
+/// Returns the marks that must occur.
 pub(crate) fn required() -> Vec<String> {
     let mut all: Vec<String> = Fault::kinds().map(|kind| format!("fault {kind}")).collect();
     all.extend(SOFTWARE.iter().map(|software| format!("software {software}")));
@@ -445,7 +446,7 @@ pub(crate) fn required() -> Vec<String> {
     all
 }
 
-/// What was written, for a person: text as it is, packages in hexadecimal.
+/// Returns written bytes as text for a person: text as it is, packages in hexadecimal.
 pub(crate) fn read(link: &'static str, bytes: &[u8]) -> String {
     if link == link_name(LinkId::RTDE) {
         return bytes.iter().map(|byte| format!("{byte:02x}")).collect();

@@ -1,10 +1,10 @@
-//! What people do.
+//! Runs with actions of people.
 
 use super::configured::trajectory;
 use super::*;
 use outrigger_core::mode::PendantStop;
 
-/// Words of an operator, in any order.
+/// Draws a run with requests of an operator, in any order.
 pub(super) fn operator(draw: &mut Draw, number: usize) -> Plan {
     let software = draw.of(&SOFTWARE);
     let mut plan = Plan::new(draw, software);
@@ -36,7 +36,7 @@ pub(super) fn operator(draw: &mut Draw, number: usize) -> Plan {
     plan
 }
 
-/// Pins of the device, inputs of the robot, and a request that nobody speaks.
+/// Draws a run with pins of the device, inputs of the robot, and an automatic request.
 pub(super) fn lines(draw: &mut Draw, number: usize) -> Plan {
     let software = draw.of(&SOFTWARE);
     let mut plan = Plan::new(draw, software);
@@ -72,7 +72,7 @@ pub(super) fn lines(draw: &mut Draw, number: usize) -> Plan {
     plan
 }
 
-/// What somebody does at the pendant.
+/// Draws a run with actions at the pendant.
 pub(super) fn pendant(draw: &mut Draw, number: usize) -> Plan {
     let software = draw.of(&SOFTWARE[6..]);
     let mut plan = Plan::new(draw, software);
