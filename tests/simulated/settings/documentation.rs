@@ -1,4 +1,5 @@
-//! What the pages say that a key may be is what it may be: every word that they offer, every range that they state.
+//! Checks that the pages agree with the reader: every word that they offer as a value, and every range that they
+//! state.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
@@ -14,32 +15,32 @@ const PAGES: [&str; 3] = [
     include_str!("../../../port-linux/docs/expert-examples.md"),
     include_str!("../../../port-linux/docs/kuka-lwr.md"),
 ];
-/// Where they are written anew: `OUTRIGGER_BLESS=1`.
+/// The pages that `OUTRIGGER_BLESS=1` writes anew.
 const FILES: [&str; 3] = ["configuration.md", "expert-examples.md", "kuka-lwr.md"];
 
 /// A key as a page shows it.
 struct Shown {
-    /// Full, as in [`Key::name`].
+    /// The full name, as in [`Key::name`].
     name: String,
-    /// Its value and its comment.
+    /// The value and the comment.
     line: String,
-    /// The lines of the block that are.
+    /// The lines of the block that show it.
     at: RangeInclusive<usize>,
 }
 
 impl Shown {
-    /// What stands in quotes.
+    /// Returns the words in quotes.
     fn words(&self) -> BTreeSet<String> {
         self.line.split('"').skip(1).step_by(2).map(Into::into).collect()
     }
 
-    /// The word that it is set to in its block, where it is.
+    /// Returns the word to which the key is set in its block, if it is set.
     fn set(&self, block: &'static str) -> Option<&str> {
         let in_force = !block.lines().nth(*self.at.start())?.starts_with('#');
         self.line.strip_prefix('"').filter(|_| in_force)?.split('"').next()
     }
 
-    /// What stands in parentheses and begins as a range does: `(0.0 to 1.0 s)`.
+    /// Returns the texts in parentheses that begin like a range, such as `(0.0 to 1.0 s)`.
     fn ranges(&self) -> Vec<String> {
         let inside = self.line.split('(').skip(1).filter_map(|rest| rest.split(')').next());
         let begins = |text: &&str| {
@@ -50,12 +51,13 @@ impl Shown {
     }
 }
 
-/// The configurations of a page.
+/// Returns the configurations on a page.
 fn blocks(page: &'static str) -> impl Iterator<Item = &'static str> {
     page.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next())
 }
 
-/// The keys that a configuration shows, those in a comment from the first column too, and what is said of each.
+/// Returns the keys that a configuration shows, with the text about each. Keys in comments that begin in the first
+/// column count.
 fn shown(block: &str) -> Vec<Shown> {
     let (mut table, mut shown) = (String::new(), Vec::<Shown>::new());
     for (number, line) in block.lines().enumerate() {
@@ -79,13 +81,13 @@ fn shown(block: &str) -> Vec<Shown> {
     shown
 }
 
-/// Every key that may stand in `block`, whatever the controlling scheme of a KRC.
+/// Returns every key that may occur in `block`, with either impedance control of a KRC.
 fn known(block: &str) -> Vec<Key> {
     let other = block.replace("control = \"tool-impedance\"", "control = \"joint-impedance\"");
     [block, &other].into_iter().flat_map(|file| keys(file).expect("a configuration")).collect()
 }
 
-/// Whether reader and core both take a file.
+/// Returns an error unless both the reader and the core accept a file.
 fn accepted(file: &str) -> Result<(), String> {
     let read = AnyConfiguration::parse(file).map_err(|problems| format!("the reader: {problems:?}"))?;
     let (engine, law) = match &read {
@@ -100,8 +102,8 @@ fn check<const N: usize>(law: &LawConfig<N>) -> Result<(), String> {
     AnyLaw::new(law.clone()).map(drop).map_err(|error| error.to_string())
 }
 
-/// Returns the default of every key that a page shows: the value in its comment where that
-/// begins with one, else the value shown.
+/// Returns the default of every key that a page shows: the value at the beginning of its comment if there is one,
+/// otherwise the value shown.
 pub(super) fn defaults() -> BTreeMap<String, String> {
     let mut defaults = BTreeMap::new();
     for shown in PAGES.into_iter().flat_map(blocks).flat_map(shown) {
@@ -120,7 +122,7 @@ pub(super) fn defaults() -> BTreeMap<String, String> {
         };
         defaults.entry(shown.name).or_insert(default);
     }
-    // It stands in a comment: as many sources as there are.
+    // This default is not listed as one: there are several possible sources.
     defaults.entry("outputs.expert.force".into()).or_insert_with(|| "none".into());
     defaults
 }
@@ -166,7 +168,7 @@ fn every_word_that_is_offered_is_taken_and_every_word_that_is_taken_is_offered()
     assert!(taken.len() > 50, "{taken:?}");
 }
 
-/// The page of configurations is for the keys that most cells need, that of examples for all others.
+/// The page of configurations is for the keys that most cells need; the page of examples is for all others.
 #[test]
 fn expert_keys_stand_on_the_page_of_examples_and_ordinary_keys_alone_on_that_of_configurations() {
     for block in blocks(PAGES[0]) {
@@ -178,14 +180,14 @@ fn expert_keys_stand_on_the_page_of_examples_and_ordinary_keys_alone_on_that_of_
     assert!(blocks(PAGES[1]).all(|block| expert_keys(block).is_ok_and(|experts| !experts.is_empty())));
 }
 
-/// Groups are one text, joined by commas.
+/// The groups are one text, joined by commas.
 #[test]
 fn every_group_of_claims_is_offered_and_taken() {
     let shown: Vec<_> = PAGES.into_iter().flat_map(blocks).flat_map(shown).collect();
     let claim = shown.iter().find(|shown| shown.name == "outputs.expert.claim").expect("it is shown");
     let list = claim.line.split("meanwhile:").nth(1).and_then(|rest| rest.split(" force = ").next()).expect("a list");
     let offered: BTreeSet<_> = list.split([',', '#', ' ']).filter(|word| !word.is_empty()).collect();
-    // What a program gets its orders in is claimed by itself.
+    // The group for a program's orders is claimed automatically.
     let claims = Claim::ALL.into_iter().filter(|claim| *claim != Claim::Program);
     assert_eq!(offered, claims.map(Claim::name).collect());
     let file = files().into_iter().next().expect("a host's file");
@@ -194,12 +196,12 @@ fn every_group_of_claims_is_offered_and_taken() {
     }
 }
 
-/// The ranges of a key.
+/// Returns the ranges of a key.
 fn ranges_of<'k>(known: &'k [Key], name: &str) -> BTreeSet<&'k str> {
     known.iter().filter(|key| key.name == name).filter_map(|key| Some(key.range.as_ref()?.text.as_str())).collect()
 }
 
-/// The block with every range as it is declared, and with those that are `missing`.
+/// Returns the block with every range as it is declared, and with those that are `missing`.
 fn restated(block: &str, missing: &BTreeSet<(String, String)>) -> String {
     let known = known(block);
     let mut lines: Vec<_> = block.lines().map(str::to_owned).collect();
@@ -220,7 +222,7 @@ fn restated(block: &str, missing: &BTreeSet<(String, String)>) -> String {
     lines.into_iter().map(|line| line + "\n").collect()
 }
 
-/// Ranges are printed into the pages from where the settings are declared: `OUTRIGGER_BLESS=1` does it.
+/// The ranges on the pages are generated from the declarations of the settings by `OUTRIGGER_BLESS=1`.
 #[test]
 fn every_range_that_is_stated_is_the_range_and_every_range_is_stated() {
     let (mut ranges, mut docs) = (BTreeSet::new(), BTreeMap::new());

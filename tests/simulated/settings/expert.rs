@@ -1,4 +1,5 @@
-//! The keys of tables `expert`: how few the others are, where each was, and the page that has all of them.
+//! The keys of tables `expert`: the limit on the number of other keys, the former place of each, and the page that
+//! lists them all.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -13,10 +14,10 @@ use outrigger_wire::time::Duration;
 use super::documentation::defaults;
 use super::{keys as known, ranges};
 
-/// The most keys that files have beside those of tables `expert`.
+/// The largest number of keys outside the tables `expert`.
 const MOST: usize = 60;
 
-/// Defaults that the pages tell in words, beside an example or a key that they follow.
+/// Defaults that the pages state in words, with an example or with a key on which they depend.
 const IN_WORDS: &[(&str, &str)] = &[
     ("limits.expert.braking", "`2.0`"),
     ("limits.expert.torque", "half of what a UR3 has"),
@@ -39,7 +40,7 @@ fn all() -> BTreeSet<Key> {
     files.flat_map(|file| keys(&file.text()).expect("a file of a kind")).collect()
 }
 
-/// `cargo test -p outrigger-tests --test runs -- --nocapture at_most_sixty_keys` counts them.
+/// `cargo test -p outrigger-tests --test runs -- --nocapture at_most_sixty_keys` prints the numbers.
 #[test]
 fn at_most_sixty_keys_stand_in_no_table_expert() {
     let all: BTreeSet<_> = all().into_iter().map(|key| key.name).collect();
@@ -64,7 +65,7 @@ fn a_key_in_its_old_place_is_refused_with_its_line_and_its_new_name() {
     for (key, value, file) in known::rows() {
         let Some(expert) = ExpertKey::named(key) else { continue };
         assert_eq!(key, expert.place());
-        // Beside its new place, so that nothing else is missing.
+        // The key is set at its new place as well, so that no other key is missing.
         let text = file.with(key, value).with(expert.name, value).text();
         let problems = AnyConfiguration::parse(&text).expect_err("its old place");
         let moved = problems.iter().find(|problem| {
@@ -80,8 +81,8 @@ fn a_key_in_its_old_place_is_refused_with_its_line_and_its_new_name() {
     assert_eq!(tried, all);
 }
 
-/// Each default that the page says is one: set, it changes nothing. Those of `[session.expert]` follow the controller's period, and
-/// are held by the documentation's own tests.
+/// Setting a key to its default on the page changes no behaviour. The defaults of `[session.expert]` depend on the
+/// controller's period and are checked by the tests of the documentation.
 #[test]
 fn a_default_on_the_page_changes_nothing() {
     let (defaults, mut wrong) = (defaults(), BTreeSet::new());
@@ -102,7 +103,8 @@ fn a_default_on_the_page_changes_nothing() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// Returns what a file makes of the thresholds of a controller of 8 ms; `None` where it is refused.
+/// Returns the thresholds that result from a file for a controller with a period of 8 ms; `None` if the file is
+/// rejected.
 fn thresholds(text: &str) -> Option<String> {
     let period = Duration::from_millis(8);
     let mode = |mode: &ModeTuning| format!("{:?} {:?} {:?}", mode.of(period), mode.following.of(period), mode.scaling);
@@ -120,10 +122,10 @@ fn thresholds(text: &str) -> Option<String> {
     }
 }
 
-/// Values between those that the ranges of keys are tried at.
+/// Values between those at which the ranges of keys are tried.
 const BETWEEN: [&str; 5] = ["0.02", "0.05", "2.0", "20.0", "5000"];
 
-/// With the other key alone a file is accepted, and with the default beside it refused, or it means something else.
+/// With the other key alone a file is accepted. With the default added, it is rejected or has another meaning.
 #[test]
 fn a_default_that_follows_another_key_is_another_one_beside_it() {
     let (defaults, mut found) = (defaults(), BTreeSet::new());
@@ -157,7 +159,7 @@ fn without_indices(name: &str) -> String {
     name.chars().filter(|letter| !letter.is_ascii_digit() || !name.contains('[')).collect()
 }
 
-/// The page is made of the declarations; `OUTRIGGER_BLESS=1` makes it anew.
+/// The page is generated from the declarations by `OUTRIGGER_BLESS=1`.
 #[test]
 fn the_page_of_expert_keys_is_made_of_their_declarations() {
     let mut ranges: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();

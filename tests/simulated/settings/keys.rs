@@ -1,4 +1,4 @@
-//! The keys themselves: none without a row, none that reaches nobody.
+//! The keys themselves: each has a row, and each reaches the code that uses it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,11 +12,11 @@ use super::row::Row;
 use super::{krc, laws, process, ur};
 use outrigger_tests::settings::File;
 
-/// What a board's file says beside a host's.
+/// The changes that turn a host's file into a board's.
 const DEVICE: &str =
     "device.address = \"192.0.2.60/24\"; source[].input = \"uart\"; source[].listen =; source[].from =";
 
-/// Every row: its key, a value, and the file and what is beside it.
+/// Returns every row: its key, its value, and the file with the settings that go with it.
 pub(super) fn rows() -> Vec<(&'static str, &'static str, File)> {
     fn engine<S>(rows: &'static [Row<S>]) -> impl Iterator<Item = (&'static str, &'static str, File)> {
         rows.iter().map(|row| (row.key, row.value, File::new(row.file).with_all(row.beside)))
@@ -33,7 +33,7 @@ pub(super) fn rows() -> Vec<(&'static str, &'static str, File)> {
 
 const ASKED: &str = "device.expert.requests = 47001; device.expert.key_file = \"key\"";
 
-/// Settings of a board alone. Each is compiled into the firmware, which reads every one of them.
+/// Settings of a board alone. Each is compiled into the firmware, which reads all of them.
 const DEVICE_ROWS: &[(&str, &str, &str)] = &[
     ("device.address", "\"192.0.2.61/24\"", ""),
     ("device.expert.gateway", "\"192.0.2.9\"", ""),
@@ -52,15 +52,16 @@ const DEVICE_ROWS: &[(&str, &str, &str)] = &[
     ("device.expert.recorder", "65536", ""),
 ];
 
-/// Names by which a run beside a KRC is asked, and nothing else.
+/// Names that only serve to address an object of a run with a KRC.
 const NAME_ROWS: &[(&str, &str, &str)] =
     &[("variable[].expert.name", "\"gripper\"", "variable[].expert.at = \"bool.16\"")];
 
-/// UrSettings that decide what else is accepted: nothing runs otherwise, but without them the rest is refused.
+/// Settings that decide whether other values are accepted. They change no run, but without them the other values are
+/// rejected.
 const ACCEPTING_ROWS: &[(&str, &str, &str)] =
     &[("session.expert.own_stop", "4.0", "limits.expert.braking = 4.0; session.expert.form = \"bare\"")];
 
-/// UrSettings of a board's sensors.
+/// Settings of a board's sensors.
 const INPUT_ROWS: &[(&str, &str, &str)] = &[
     ("source[].input", "\"adc\"", ""),
     ("source[].baud", "9600", ""),
@@ -80,7 +81,7 @@ const BRIDGES_ROWS: &[(&str, &str)] = &[
     ("source[].expert.unloaded", "[0.1, 0, 0, 0, 0, -0.1]"),
 ];
 
-/// A board that has one for the law's twist.
+/// Returns the file of a board with such a sensor for the law's twist.
 fn bridges() -> File {
     let (one_source, _) = laws::TWIST.split_once("[[source]]\nname = \"other\"").expect("another source");
     let rows = "[[1, 0, 0, 0, 0, 0], [0, 1, 0, 0, 0, 0], [0, 0, 1, 0, 0, 0], [0, 0, 0, 1, 0, 0], [0, 0, 0, 0, 1, 0], [0, 0, 0, 0, 0, 1]]";
@@ -92,7 +93,8 @@ fn board() -> File {
     File::new(laws::STANDOFF).with_all(DEVICE)
 }
 
-/// Files of every kind, with every choice that brings further keys; each once, though many rows begin with the same.
+/// Returns files of every kind, with every choice that adds further keys. Each file occurs once, although many rows
+/// begin with the same one.
 pub(super) fn files() -> Vec<File> {
     let krc_board = File::new(SWING).with_all("device.address = \"192.0.2.60/24\"");
     let of_laws = LawKind::ALL.iter().map(|kind| File::new(laws::of(*kind)));
@@ -102,7 +104,8 @@ pub(super) fn files() -> Vec<File> {
     bases.chain([board(), krc_board]).chain(rows).filter(|file| texts.insert(file.text())).collect()
 }
 
-/// What of a file reaches whoever runs: of a host's everything that was read, of a board's what is compiled in.
+/// Returns the part of a file that reaches the running program: for a host, all that was read; for a board, the
+/// settings that are compiled in.
 fn reaches(file: &File) -> Result<String, String> {
     let text = file.text();
     let problems = |problems: Vec<_>| format!("{problems:?}\n{text}");
@@ -132,7 +135,7 @@ fn asked_for(files: &[File]) -> BTreeSet<Key> {
     files.iter().flat_map(|file| keys(&file.text()).expect("a file of a kind")).collect()
 }
 
-/// Keys whose words choose the file that each row begins with.
+/// Keys whose values select the file with which each row begins.
 const KINDS: [&str; 2] = ["robot.kind", "law.kind"];
 
 #[test]
@@ -147,7 +150,7 @@ fn every_key_that_the_reader_knows_has_a_row() {
     assert!(gone.is_empty(), "no such keys any more: {gone:?}");
 }
 
-/// The same file for a board, where it can be one.
+/// Returns the file changed for a board, if possible.
 fn for_a_board(file: &File) -> File {
     let text = file.text();
     if !text.contains("[[source]]") || text.contains("kind = \"krc\"") {
@@ -222,7 +225,7 @@ fn a_board_reads_every_setting_of_its_own() {
     else {
         panic!("it has a device");
     };
-    // Without `..`: a new field is named here, and read there.
+    // The pattern has no `..`, so that a new field must be added here and read below.
     let outrigger_core::engine::Device {
         address: _,
         prefix: _,

@@ -1,4 +1,4 @@
-//! What shows each setting beside a KRC.
+//! The rows of settings that show in a run with a KRC.
 
 use outrigger_core::command::outputs::{VariableValue, Write};
 use outrigger_core::engine::Input;
@@ -57,7 +57,7 @@ scenes! { KrcScene, KRC_CALM;
     }, lasts: 12 };
 }
 
-/// Every key that only a file for a KRC has, and those of the others that show beside one.
+/// Every key that only a file for a KRC has, and those of the other keys that show in a run with a KRC.
 pub(crate) const ROWS: &[Row<KrcScene>] = &[
     row("robot.peer", "\"192.0.2.7\"", KRC_CALM, "Foreign"),
     row("robot.handshake", "\"isir\"", KRC_CALM, "Monitor"),

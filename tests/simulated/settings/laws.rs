@@ -1,8 +1,8 @@
-//! A file for each law, beside a controller of Universal Robots: what the rows of its keys begin with.
+//! A file for each law, with a controller of Universal Robots: the files with which the rows of its keys begin.
 
 use outrigger_core::law::LawKind;
 
-/// Joints on a motion, with a sensor beside it.
+/// Joints on a motion, with a sensor in addition.
 pub(crate) const SERVO: &str = r#"
 [robot]
 address = "192.0.2.1"
@@ -62,7 +62,7 @@ listen = "127.0.0.1:0"
 from = "127.0.0.1"
 "#;
 
-/// The tool by a sensor.
+/// The tool moved by a sensor.
 pub(crate) const TWIST: &str = r#"
 [robot]
 address = "192.0.2.1"
@@ -80,7 +80,7 @@ input = "simulated"
 values = 6
 "#;
 
-/// An axis of the tool by one of two sensors.
+/// An axis of the tool moved by one of two sensors.
 pub(crate) const AXES: &str = r#"
 [robot]
 address = "192.0.2.1"

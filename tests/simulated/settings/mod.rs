@@ -1,7 +1,7 @@
-//! Every key of every table: it is set, and what runs differs.
+//! Checks every key of every table: setting it changes the run.
 //!
-//! The list of keys is the reader's own, so a new key without a row fails here; and runs in virtual time are the same
-//! where their settings are, so a key that nothing is told of makes no difference, and fails here too.
+//! The list of keys is the reader's own, so a new key without a row fails here. Runs in virtual time are identical if
+//! their settings are, so a key that reaches no code makes no difference, and fails here as well.
 
 mod documentation;
 mod expert;
@@ -23,14 +23,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use outrigger_tests::settings::File;
 use row::{Life, Row};
 
-/// The first lines in which two runs differ.
+/// Returns the first lines in which two runs differ.
 fn difference(before: &[String], after: &[String]) -> Option<(String, String)> {
     let at = (0..before.len().max(after.len())).find(|at| before.get(*at) != after.get(*at))?;
     let line = |lines: &[String]| lines.get(at).map_or_else(|| "the end".to_owned(), Clone::clone);
     Some((line(before), line(after)))
 }
 
-/// The lines of each file and scene that several rows begin with.
+/// The lines of each file and scene with which several rows begin.
 #[derive(Default)]
 struct Played(Mutex<HashMap<(String, &'static str), Vec<String>>>);
 
@@ -46,7 +46,7 @@ impl Played {
     }
 }
 
-/// Fails where a row shows nothing, or another thing than it says.
+/// Fails if a row makes no difference, or another one than it states.
 fn each_shows<S: Life>(rows: &[Row<S>]) {
     let before = Played::default();
     let next = AtomicUsize::new(0);

@@ -1,5 +1,5 @@
-//! The settings of the process itself and of its sensors: a row for each. The suite `settings_of_the_process` of `tests/system` runs the program
-//! with and without each.
+//! A row for each setting of the process itself and of its sensors. The suite `settings_of_the_process` of
+//! `tests/system` runs the program with and without each.
 
 use outrigger_tests::settings::File;
 
@@ -29,12 +29,12 @@ pub(crate) enum Shown {
     Sine,
 }
 
-/// A setting of the process, and what shows it: the same of a file with and without.
+/// A setting of the process, and the observation that differs between a file with it and a file without it.
 #[derive(Clone, Copy)]
 pub(crate) struct ProcessRow {
     pub(crate) key: &'static str,
     pub(crate) value: &'static str,
-    /// What else the file says, with and without the setting.
+    /// Further settings of the file, with and without this one.
     pub(crate) beside: &'static str,
     #[allow(dead_code, reason = "the suite in tests/system reads it")]
     pub(crate) shown: Shown,
@@ -44,7 +44,7 @@ const fn row(key: &'static str, value: &'static str, beside: &'static str, shown
     ProcessRow { key, value, beside, shown }
 }
 
-/// A short motion, of a link that may be as slow as a busy machine makes it.
+/// A short motion, with a link that tolerates the delays of a busy machine.
 pub(crate) const SHORT: &str = r#"
 [robot]
 address = "127.0.0.1"
@@ -91,7 +91,7 @@ at = 4.0
 joints = 0.1
 "#;
 
-/// A sensor.
+/// A configuration with a sensor.
 pub(crate) const SENSOR: &str = r#"
 [robot]
 address = "127.0.0.1"
@@ -103,7 +103,7 @@ input = "udp"
 listen = "127.0.0.1:0"
 "#;
 
-/// The file that a row begins with.
+/// Returns the file with which a row begins.
 pub(crate) fn base(key: &str) -> File {
     File::new(match key {
         "robot.listen" => SWING,
@@ -118,7 +118,7 @@ const DUMPS: &str = "run.recordings = \"FOLDER/dumps\"";
 const BY_ITSELF: &str = "run.request = \"start\"";
 const ENDS: &str = "run.request = \"start\"; run.end = \"done\"";
 
-/// Every key that the process itself or its sensors are told.
+/// Every key that the process itself or its sensors use.
 pub(crate) const ROWS: &[ProcessRow] = &[
     row("robot.address", "\"OTHER\"", "", Shown::Identity),
     row("robot.listen", "\"127.0.0.1:47118\"", "", Shown::Listens),

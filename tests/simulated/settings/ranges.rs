@@ -1,4 +1,5 @@
-//! Every number of every table: what it may be is told by whoever refuses it, and is accepted up to its ends.
+//! Checks every number of every table: values outside its range are rejected with the range, and values up to its
+//! ends are accepted.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -57,12 +58,12 @@ const ADS131M06: &str = "source[].name = \"d\"; source[].input = \"ads131m06\"; 
 const BOARD: &str = "device.address = \"192.168.56.60/24\"; device.telemetry = \"192.168.56.1:47000\"; \
     device.expert.requests = 47001; device.expert.key_file = \"key\"";
 
-/// A motion is of a servo alone.
+/// Returns a file without its motion, which only a servo has.
 fn without_motion(base: &str) -> String {
     base.split("[[").next().expect("what is before it").into()
 }
 
-/// A file of each kind, with each law, input and control scheme.
+/// Returns a file of each kind, with each law, input and control scheme.
 pub(super) fn files() -> Vec<File> {
     let (host, krc) = (File::new(HOST), File::new(KRC));
     let [host_still, krc_still] = [HOST, KRC].map(|base| File::new(&without_motion(base)));
@@ -87,13 +88,13 @@ pub(super) fn files() -> Vec<File> {
         files.extend([UDP, SERIAL, SIMULATED].map(|input| base.with_all(STANDOFF).with_all(input)));
         files.extend([UART, ADC].map(|input| base.with_all(STANDOFF).with_all(input).with_all(BOARD)));
     }
-    // A law that has no file yet has the one that its settings are tried by.
+    // A law without a file here uses the one with which its settings are tested.
     let has = |name: &str| files.iter().any(|file| file.text().contains(&format!("kind = \"{name}\"")));
     let others: Vec<_> = LawKind::ALL.iter().filter(|kind| !has(kind.name())).map(|kind| laws::of(*kind)).collect();
     files.into_iter().chain(others.into_iter().map(File::new)).collect()
 }
 
-/// Every choice of every file made once: what is asked for then is known.
+/// Returns the numeric keys of all files with every possible choice made once.
 fn known() -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for file in files() {
@@ -113,7 +114,8 @@ pub(super) const fn numeric(key: &Key) -> bool {
     matches!(key.takes, Takes::Whole | Takes::Number | Takes::Numbers(_))
 }
 
-/// The value of a key of this shape: one number stands for all, but where two are a low and a high one.
+/// Returns values for a key of this shape: one number for all elements, or a pair if the key is a range with a low
+/// and a high end.
 pub(super) fn value(key: &Key, number: &str) -> Vec<String> {
     match (key.name.as_str(), &key.takes, &key.range) {
         ("source[].range" | "law.expert.range" | "law.axis[].range", _, Some(Written { least, most, .. })) => {
@@ -124,14 +126,14 @@ pub(super) fn value(key: &Key, number: &str) -> Vec<String> {
     }
 }
 
-/// The nearest numbers outside, as they can be written.
+/// Returns the nearest numbers outside the range, in a form that can be written.
 fn outside(key: &Key, range: &Written) -> [String; 2] {
     if key.takes == Takes::Whole {
         let [least, most] = [&range.least, &range.most].map(|end| end.parse::<i64>().expect("a whole number"));
         return [least - 1, most + 1].map(|number| number.to_string());
     }
     let [least, most] = [&range.least, &range.most].map(|end| end.parse::<f32>().expect("a number"));
-    // Written so that it is no whole number: those are read as one.
+    // Written with a decimal point, so that the number is not read as an integer.
     [least.next_down(), most.next_up()].map(|number| format!("{number:?}"))
 }
 
@@ -142,7 +144,8 @@ fn problems(file: &File) -> Vec<(String, String)> {
     }
 }
 
-/// Ends that do not go with the defaults of other settings, and what goes with them; each is refused without.
+/// Ends of ranges that do not fit the defaults of other settings, each with the settings that it needs. Each is
+/// rejected without those.
 const BESIDE: &[(&str, End, With)] = &[
     ("host.expert.priority", Least, Beside("host.scheduling = \"fifo\"")),
     ("host.expert.priority", Most, Beside("host.scheduling = \"fifo\"")),
@@ -176,12 +179,12 @@ const BESIDE: &[(&str, End, With)] = &[
     ("session.expert.stop_timeout", Least, Never("the stop itself takes longer")),
 ];
 
-/// What an end asks for.
+/// The condition under which an end of a range is accepted.
 #[derive(Clone, Copy, Debug)]
 enum With {
-    /// These settings.
+    /// With these settings.
     Beside(&'static str),
-    /// What no file has, and why: the range of this key stands further apart than those of others let it.
+    /// In no file, for this reason: the range of this key is wider than the ranges of other keys permit.
     Never(&'static str),
 }
 
@@ -245,7 +248,7 @@ fn every_number_may_be_what_its_range_says_and_nothing_else() {
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// Values of a key from end to end: its ends, and powers of ten between them.
+/// Returns values of a key from end to end: its ends, and powers of ten between them.
 pub(super) fn steps(range: &Written) -> Vec<String> {
     let [least, most]: [f64; 2] = [&range.least, &range.most].map(|end| end.parse().expect("a number"));
     let whole = !range.least.contains('.') && !range.most.contains('.') && least.fract() == 0.0 && most > 1.0;
@@ -259,7 +262,7 @@ fn a_key_that_is_moved_alone_takes_the_defaults_along_or_is_named_itself() {
     let mut wrong = BTreeSet::new();
     for file in files() {
         for key in keys(&file.text()).expect("a file of a kind").into_iter().filter(numeric) {
-            // How many values a source has is what a law asks of it.
+            // The number of values of a source depends on the law.
             let Some(range) = key.range.as_ref().filter(|_| key.name != "source[].values") else { continue };
             for value in steps(range).iter().flat_map(|number| value(&key, number)) {
                 let told = problems(&file.with(&key.name, &value));

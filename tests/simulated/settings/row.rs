@@ -1,16 +1,16 @@
 //! A row of the tables of settings, for any kind of controller.
 
-/// A setting, and the life in which it shows.
+/// A setting, and the scene in which it shows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Row<S> {
     pub(crate) key: &'static str,
     pub(crate) value: &'static str,
-    /// The file that it is set in.
+    /// The file in which it is set.
     pub(crate) file: &'static str,
     /// Further keys of the file, with and without the setting.
     pub(crate) beside: &'static str,
     pub(crate) scene: S,
-    /// Words of the first line that differs, with the setting or without.
+    /// A part of the first line that differs, with the setting or without it.
     pub(crate) shows: &'static str,
 }
 
@@ -24,15 +24,15 @@ impl<S: Copy> Row<S> {
     }
 }
 
-/// A life of a robot beside one kind of controller.
+/// A scene of a run with one kind of controller.
 pub(crate) trait Life: Copy + Sync {
     fn name(&self) -> &'static str;
 
-    /// Returns the lines of a run of this file.
+    /// Returns the lines of a run with this file.
     fn play(&self, file: &str) -> Vec<String>;
 }
 
-/// Declares lives that differ from a calm one in these fields.
+/// Declares scenes that differ from a calm one in these fields.
 macro_rules! scenes {
     ($scene:ident, $calm:ident; $($name:ident $text:literal { $($field:ident : $value:expr),* };)+) => {
         $(pub(crate) const $name: $scene = $scene { name: $text, $($field: $value,)* ..$calm };)+

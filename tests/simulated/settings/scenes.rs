@@ -1,4 +1,4 @@
-//! Lives of a robot in which settings show: what is done to it, and everything that came of it, as lines.
+//! Scenes of a run in which settings show: the events injected, and all results, as lines.
 
 use std::time::Duration;
 
@@ -20,39 +20,39 @@ use outrigger_wire::sensor::{SampleValue, SourceId};
 
 use super::row::Life;
 
-/// What happens beside a controller of Universal Robots.
+/// A scene with a controller of Universal Robots.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scene {
     pub(crate) name: &'static str,
     pub(crate) software: &'static str,
-    /// What goes wrong from the beginning; times count from there.
+    /// The faults from the beginning; their times count from there.
     pub(crate) first: &'static str,
-    /// What goes wrong once it commands, or cannot; times count from there.
+    /// The faults once the arm is commanded, or cannot be; their times count from there.
     pub(crate) then: &'static str,
-    /// What the sensors read.
+    /// The values of the sensors.
     pub(crate) reads: Reads,
-    /// How long it goes on after it commands, or cannot \[s\].
+    /// The time for which the run continues after that \[s\].
     pub(crate) goes_on: u64,
-    /// What the robot's software really is not said to be.
+    /// Changes to the options of the simulated controller.
     pub(crate) more: fn(&mut Options),
-    /// What an operator does once it commands, or cannot.
+    /// The operator's actions at that time.
     pub(crate) asks: fn(&mut Rig<'_>),
 }
 
-/// What a sensor reads.
+/// The values of a sensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reads {
     /// A slow sine on every value.
     Sine,
-    /// The same, every second reading of which is far off.
+    /// A slow sine, with every second reading far off.
     Wild,
-    /// The same, until it freezes once it commands.
+    /// A slow sine, until it freezes once the arm is commanded.
     Frozen,
-    /// The same, with a gap of 120 ms every second.
+    /// A slow sine, with a gap of 120 ms every second.
     Gaps,
-    /// The same, on the second value half of it, and so on.
+    /// A slow sine, with half the amplitude on the second value, a quarter on the third, and so on.
     Apart,
-    /// The distance to something that stands in front of the tool, and heaves.
+    /// The distance to a moving surface in front of the tool.
     Distance,
 }
 
@@ -67,7 +67,7 @@ pub(crate) const CALM: Scene = Scene {
     asks: |_| {},
 };
 
-/// So long is waited for a session without anything against a request, and for commanding to begin.
+/// The longest wait for a session without unmet preconditions, and for commanding to begin.
 const WAIT: Duration = Duration::from_secs(15);
 
 fn faults(list: &str, from: SimTime) -> Vec<Fault> {
@@ -77,7 +77,7 @@ fn faults(list: &str, from: SimTime) -> Vec<Fault> {
         .collect()
 }
 
-/// What the sensor of this number, with so many values, reads.
+/// Returns the function that reads the sensor of this number, with so many values.
 fn read(
     reads: Reads,
     number: u8,
@@ -127,7 +127,7 @@ impl Life for KrcScene {
     }
 }
 
-/// Returns everything that came of this file in this scene.
+/// Returns all results of a run with this file in this scene, as lines.
 fn play(scene: &Scene, file: &str) -> Vec<String> {
     let Configuration { control, .. } = Configuration::parse(file).unwrap_or_else(|problems| {
         let told: Vec<_> = problems.iter().map(ToString::to_string).collect();
@@ -177,7 +177,8 @@ fn play(scene: &Scene, file: &str) -> Vec<String> {
     lines
 }
 
-/// Returns how far the arm coasts at worst on a controller with this software, seen by us and without us, to the millimetre.
+/// Returns the longest distance that the arm coasts on a controller with this software, while the co-controller runs
+/// and without it, to the millimetre.
 fn coast(config: &UrConfig, software: SoftwareVersion) -> String {
     let tcp = config.peer.tcp.unwrap_or_default();
     let reach = config.peer.model.map(|model| KinematicChain::new(DhParameters::of(model), &tcp).reach());
@@ -189,7 +190,8 @@ fn coast(config: &UrConfig, software: SoftwareVersion) -> String {
     format!("coast {}, without us {without_us:?}", words(&config.worst_coast(software)))
 }
 
-/// Everything that happened, in the order of time: events, texts, and at the end what the controller was told by RTDE.
+/// Returns all results of a run in order of time: events, texts, and at the end the data that the controller received
+/// over RTDE.
 fn lines(rig: &Rig<'_>) -> Vec<String> {
     let record = rig.record();
     let events = record.events.iter().map(|(at, event)| (*at, format!("{event:?}")));
@@ -225,22 +227,22 @@ pub(crate) fn set_outputs(rig: &mut Rig<'_>) {
     }
 }
 
-/// What happens beside a KRC.
+/// A scene with a KRC.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KrcScene {
     pub(crate) name: &'static str,
-    /// What goes wrong; times count from the beginning.
+    /// The faults; their times count from the beginning.
     pub(crate) faults: &'static str,
-    /// What the KRC is.
+    /// Changes to the options of the simulated KRC.
     pub(crate) more: fn(&mut outrigger_sim::krc::Options),
-    /// How long it lasts \[s\].
+    /// The duration of the run \[s\].
     pub(crate) lasts: u64,
     pub(crate) asks: fn(&mut fri::Rig<AnyLaw<7>>),
 }
 
 pub(crate) const KRC_CALM: KrcScene = KrcScene { name: "calm", faults: "", more: |_| {}, lasts: 8, asks: |_| {} };
 
-/// Returns everything that came of this file in this scene.
+/// Returns all results of a run with this file in this scene, as lines.
 fn play_krc(scene: &KrcScene, file: &str) -> Vec<String> {
     let read = KrcConfiguration::parse(file).unwrap_or_else(|problems| {
         let told: Vec<_> = problems.iter().map(ToString::to_string).collect();

@@ -1,4 +1,4 @@
-//! What shows each setting beside a controller of Universal Robots.
+//! The rows of settings that show in a run with a controller of Universal Robots.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use super::laws::{AXES, SERVO, STANDOFF, TWIST};
 use super::row::Row;
 use super::scenes::{CALM, Reads, Scene, set_outputs};
 
-/// No command lasts long enough to see a stop at the pendant.
+/// A setting with which no command lasts long enough to notice a stop at the pendant.
 const UNSEEN_STOPS: &str = "session.expert.pendant_left = 50";
 const SERVOJ: &str = "session.path = \"reverse-servoj\"";
 const FETCHED: &str = "session.path = \"reverse-servoj\"; program.expert.by = \"urcap\"";
@@ -100,7 +100,7 @@ scenes! { Scene, CALM;
     HELD "this machine stands still for 30 ms" { asks: |rig| { rig.run_for(Duration::from_secs(1)); rig.pause_host(Duration::from_millis(30)); } };
 }
 
-/// Every key of a file for a controller of Universal Robots that the engine or its law is told.
+/// Every key of a file for a controller of Universal Robots that the engine or its law uses.
 pub(crate) const ROWS: &[Row<Scene>] = &[
     row("robot.model", "\"ur10\"", LONE, "speedj").of(TWIST).beside("robot.model = \"ur5\""),
     row("robot.tcp", "[0, 0, 0.2, 0, 0, 0]", OVER, "speedj").of(STANDOFF),

@@ -110,7 +110,7 @@ enum Senses {
     Far,
     /// Within its range, jumping to and fro.
     Jumps,
-    /// The same value repeatedly.
+    /// Repeats one value.
     Stuck,
 }
 
