@@ -1,4 +1,4 @@
-//! What a scenario can ask of a port and of the robot opposite it.
+//! The interface by which a scenario controls a port and the robot opposite it.
 
 use outrigger_core::engine::ur::UrEvent;
 use std::time::Duration;
@@ -17,55 +17,55 @@ use outrigger_wire::time;
 
 /// A port under test with its robot.
 pub(crate) trait Bench {
-    /// The port connects, or tries to; texts are kept by the controller.
+    /// Starts the port, which connects or tries to. The controller keeps all texts.
     fn start(setup: Setup) -> Self;
 
-    /// What an operator or a sensor tells the port.
+    /// Passes an input of an operator or a sensor to the port.
     fn tell(&mut self, input: Input);
 
-    /// What an operator does at the robot.
+    /// Does an operator's action at the robot.
     fn act(&mut self, action: Action);
 
-    /// What goes wrong from now on; for good where no time is given.
+    /// Injects a fault from now on. It stays for good if no time is given.
     fn fault(&mut self, kind: FaultKind, lasting: Option<Duration>);
 
-    /// Every connection is reset by the controller's stack.
+    /// Resets every connection from the controller's stack.
     fn reset(&mut self);
 
-    /// From now on the controller's stack takes no more bytes from the port, and goes on sending.
+    /// From now on, makes the controller's stack accept no more bytes from the port. It continues to send.
     fn take_nothing(&mut self);
 
-    /// Lives on until `done`.
+    /// Runs until `done` returns `true`.
     ///
     /// # Panics
-    /// Where that does not happen within any patience, with what was seen instead.
+    /// If that does not happen within the time limit; the message has the log so far.
     fn wait(&mut self, what: &str, done: impl FnMut(&Look<'_>) -> bool);
 
-    /// What can be seen now.
+    /// Returns the result of `at` on the present state.
     fn look<R>(&mut self, at: impl FnOnce(&Look<'_>) -> R) -> R;
 
-    /// Connects, and lives on until nothing speaks against a request.
+    /// Connects, and runs until no precondition of a request is unmet.
     fn ready(&mut self) {
         self.wait("nothing speaks against a request", |look| look.mode == Mode::Monitor && look.unmet.is_empty());
     }
 
-    /// The same, then requests, and lives on until the arm is commanded to move.
+    /// Connects, requests, and runs until the arm is commanded to move.
     fn command(&mut self) {
         self.command_by(Input::Request);
     }
 
-    /// The same again, from where the motion was ended.
+    /// Resumes from where the motion was ended, and runs until the arm is commanded to move.
     fn resume(&mut self) {
         self.command_by(Input::Resume);
     }
 
-    /// Somebody, who sees how things stand, asks by this edge.
+    /// Passes this edge to the port as an operator does who sees the present state (the current epoch).
     fn ask(&mut self, edge: fn(Epoch) -> Input) {
         let epoch = self.look(|look| look.epoch);
         self.tell(edge(epoch));
     }
 
-    /// The same by this edge.
+    /// Waits until no precondition is unmet, passes this edge, and runs until the arm is commanded to move.
     fn command_by(&mut self, edge: fn(Epoch) -> Input) {
         self.ready();
         let before = self.look(|look| look.said(TextKind::Move));
@@ -76,18 +76,18 @@ pub(crate) trait Bench {
     }
 }
 
-/// What can be seen of the port and of its robot at one moment.
+/// The visible state of the port and of its robot at one moment.
 pub(crate) struct Look<'a> {
     pub(crate) events: &'a [Event<UrEvent>],
     pub(crate) mode: Mode,
     pub(crate) epoch: Epoch,
     pub(crate) latch: Option<Reason>,
     pub(crate) unmet: ReasonSet,
-    /// States the engine was seen with in `Command`, each counted once.
+    /// The number of states with which the engine was seen in `Command`, each counted once.
     pub(crate) commanded: u64,
-    /// Whether the port has ended.
+    /// `true` if the port has ended.
     pub(crate) over: bool,
-    /// The kinds of all texts the controller has heard, in order.
+    /// The kinds of all texts that the controller has received, in order.
     pub(crate) texts: &'a [TextKind],
     pub(crate) controller: &'a Controller,
 }
@@ -103,7 +103,7 @@ pub(crate) enum TextKind {
 }
 
 impl TextKind {
-    /// Those of the texts that are not in `known` yet are added to it.
+    /// Adds the kinds of those texts that are not in `known` yet.
     pub(crate) fn learn(known: &mut Vec<Self>, controller: &Controller) {
         known.extend(controller.texts().iter().skip(known.len()).map(Self::of));
     }
@@ -120,19 +120,19 @@ impl TextKind {
 }
 
 impl Look<'_> {
-    /// How many of this kind.
+    /// Returns the number of texts of this kind.
     pub(crate) fn said(&self, kind: TextKind) -> usize {
         self.texts.iter().filter(|said| **said == kind).count()
     }
 
-    /// The modes gone through, in order.
+    /// Returns the modes entered, in order.
     pub(crate) fn modes(&self) -> Vec<Mode> {
         let to =
             |event: &Event<UrEvent>| if let Event::Transition(transition) = event { Some(transition.to) } else { None };
         self.events.iter().filter_map(to).collect()
     }
 
-    /// Why `Command` was left, each time.
+    /// Returns the reason for each exit from `Command`, in order.
     pub(crate) fn fallbacks(&self) -> Vec<Reason> {
         let reason = |event: &Event<UrEvent>| match event {
             Event::Transition(transition) if transition.from == Mode::Command => transition.reason,
@@ -141,7 +141,7 @@ impl Look<'_> {
         self.events.iter().filter_map(reason).collect()
     }
 
-    /// Why links went down, in order.
+    /// Returns the causes for which this link went down, in order.
     pub(crate) fn downs(&self, of: LinkId) -> Vec<DownCause> {
         let cause = |event: &Event<UrEvent>| match event {
             Event::Peer(UrEvent::Down { link, cause, .. }) if *link == of => Some(*cause),
@@ -150,12 +150,12 @@ impl Look<'_> {
         self.events.iter().filter_map(cause).collect()
     }
 
-    /// How many sessions were established.
+    /// Returns the number of sessions established.
     pub(crate) fn sessions(&self) -> usize {
         self.events.iter().filter(|event| matches!(event, Event::Peer(UrEvent::Established(_)))).count()
     }
 
-    /// For a test that waits in vain.
+    /// Returns the log as text, for the panic message of a test that waits in vain.
     pub(crate) fn story(&self) -> String {
         let last = self.events.len().saturating_sub(40);
         let events: Vec<String> = self.events[last..].iter().map(|event| format!("{event:?}")).collect();
@@ -172,7 +172,8 @@ impl Look<'_> {
     }
 }
 
-/// A robot that stands, and a co-controller that is to turn its base joint by 1 rad in 40 s: moving all the time.
+/// Returns a set-up with a robot at rest, and a co-controller that turns its base joint by 1 rad in 40 s without
+/// pause.
 pub(crate) fn slow_turn(software: SoftwareVersion) -> Setup {
     let at = |base, secs| Waypoint {
         setpoint: Setpoint {
@@ -189,5 +190,5 @@ pub(crate) fn slow_turn(software: SoftwareVersion) -> Setup {
     setup
 }
 
-/// The software that most scenarios run with: the fastest to arm.
+/// The software with which most scenarios run: the fastest to arm.
 pub(crate) const E_SERIES: SoftwareVersion = SoftwareVersion::new(5, 15);

@@ -13,7 +13,7 @@ use crate::bench::{Bench, Look, TextKind};
 
 pub(crate) struct EmbassyBench {
     rig: UrRig,
-    /// The rig's events without their times, as far as they were looked at.
+    /// The rig's events without their times, up to the last look.
     events: Vec<Event<UrEvent>>,
     texts: Vec<TextKind>,
 }
@@ -69,7 +69,7 @@ impl Bench for EmbassyBench {
     }
 
     fn take_nothing(&mut self) {
-        // Nothing that the board sends arrives, and so nothing of it is acknowledged.
+        // No frame from the board arrives, so none of its data are acknowledged.
         self.rig.lose(|way, _, _| way == Way::Up);
     }
 

@@ -1,7 +1,7 @@
-//! FRI through the stack of `port-embassy`, to the byte.
+//! FRI through the stack of `port-embassy`, compared byte by byte.
 //!
-//! The same engine beside the same simulated KRC without a port is in `tests/simulated/fri`, and `port-linux` over kernel sockets
-//! in its own tests: here is what a board's socket, mailbox and timer could do wrong.
+//! The same engine with the same simulated KRC and without a port is in `tests/simulated/fri`; `port-linux` over
+//! kernel sockets is in its own tests. These tests find faults of a board's socket, mailbox and timer.
 
 use outrigger_core::engine::Output;
 use outrigger_tests::fri::receive;
@@ -21,7 +21,7 @@ use outrigger_wire::fri::{Command, FriState};
 use outrigger_wire::time::Instant;
 
 const KRC: ([u8; 4], u16) = ([10, 0, 2, 2], 49_938);
-/// The highest speed of a joint that the engine's configuration allows \[rad/s\].
+/// The highest speed of a joint that the engine's configuration permits \[rad/s\].
 const HIGHEST: f64 = 1.0;
 const NEARBY: Conditions = Conditions {
     delay: Duration::from_micros(100),
@@ -40,14 +40,15 @@ fn millis(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
-/// A board beside a KRC of so many ms, with these faults.
+/// Creates a board with a KRC with this period \[ms\], with these faults.
 fn rig(period: u64, faults: &[&str]) -> KrcRig {
     let faults = faults.iter().map(|spec| spec.parse().expect("a fault")).collect();
     let options = Options { period: millis(period), faults, ..Options::default() };
     KrcRig::new(options, KrcConfig::default(), law(), NEARBY)
 }
 
-/// What holds whatever is lost: nothing is answered twice or without being asked, and no step is too long.
+/// Checks the properties that hold regardless of losses: no measurement is answered twice, no command is sent without
+/// a measurement, and no step is too long.
 fn holds(rig: &KrcRig) {
     assert_eq!(rig.answers().unasked(), 0, "{}", rig.story());
     let steps = rig.answers().steps(HIGHEST);
@@ -61,7 +62,7 @@ fn each_measurement_has_one_answer_at_every_period() {
         rig.command();
         let begun = rig.now();
         rig.run_for(millis(10_000));
-        // The answer to the last is still on its way.
+        // The answer to the last measurement is still in transit.
         let (sent, answered) = rig.answers().between(begun, SimTime::from_micros(rig.now().as_micros() - 200));
         assert!(sent as u64 >= 10_000 / period - 1, "{period} ms: {sent} measurements");
         assert_eq!(answered, sent, "{period} ms\n{}", rig.story());
@@ -157,10 +158,10 @@ fn a_shutdown_rests_the_arm_and_hands_it_back_before_the_task_ends() {
     holds(&rig);
 }
 
-/// What an operator does, and when.
+/// An operator's input, with its time.
 type Edge = (SimTime, Input);
 
-/// A run over a bad wire with an operator who wants it moving, whatever comes: the rig, and what the operator did.
+/// Runs over a bad wire with an operator who requests motion repeatedly. Returns the rig, and the operator's inputs.
 fn hard_run(seed: u64) -> (KrcRig, Vec<Edge>) {
     let conditions = Conditions {
         jitter: Duration::from_micros(50),
@@ -178,7 +179,7 @@ fn hard_run(seed: u64) -> (KrcRig, Vec<Edge>) {
         let now = rig.now();
         match turn {
             40 => rig.down.cut(now, now + millis(250)),
-            // Some that come together.
+            // Some datagrams arrive together.
             7 | 14 | 55 => rig.down.stall(now, now + millis(8)),
             _ => {}
         }
@@ -191,8 +192,8 @@ fn hard_run(seed: u64) -> (KrcRig, Vec<Edge>) {
     (rig, edges)
 }
 
-/// Everything the engine sends, given what reached the board in the way of the host's loop: all that waits, then its end;
-/// its own deadlines meanwhile. On another clock.
+/// Returns all that the engine sends if it receives the datagrams of the board in the manner of a host's loop: all
+/// datagrams that wait, then a tick, with the engine's own deadlines in between. It runs on another clock.
 fn host(rig: &KrcRig, edges: &[Edge]) -> Vec<(SocketAddr, Vec<u8>)> {
     const UPTIME: u64 = 123_456_789;
     let instant = |at: SimTime| Instant::from_micros(UPTIME + at.as_micros());

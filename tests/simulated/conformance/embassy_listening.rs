@@ -1,4 +1,5 @@
-//! A robot that connects to the board, through the stack of `port-embassy`: let in, told in pieces, given a move.
+//! A robot that connects to the board, through the stack of `port-embassy`: acceptance of the connection, messages in
+//! pieces, and a move.
 
 use std::time::Duration;
 
@@ -20,7 +21,7 @@ fn millis(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
-/// A turn of the first joint, there or back, of about a second.
+/// Returns a move of the first joint that takes about a second.
 fn asked(to: f32) -> JointMove<2> {
     JointMove::new(JointPositions([to, 0.0]), 0.3, 1.0).expect("a move")
 }
@@ -43,7 +44,7 @@ fn a_stranger_is_reset_and_counted_and_the_robot_is_let_in_behind_him() {
     rig.caller().calls = true;
     rig.command();
     assert_eq!(rig.strangers(), 3);
-    // While the robot is there nobody listens.
+    // While the robot is connected, the board does not listen.
     rig.caller().knock();
     rig.run_for(millis(500));
     assert!(!rig.is_stranger_in());
@@ -96,7 +97,7 @@ fn over_a_bad_wire_messages_and_states_stay_whole() {
             rig.handle().acknowledge();
             rig.handle().request(rig.handle().epoch());
         }
-        // A message that is none would be a panic of the robot's, a state that is none a jump of its clock.
+        // A broken message would make the robot panic, and a broken state would be a jump of its clock.
         assert!(!rig.events().iter().any(|(_, event)| matches!(event, Event::ClockJump(_))), "{}", rig.story());
         told += rig.caller().told.len();
         lost += rig.up.counts().lost + rig.down.counts().lost;

@@ -1,4 +1,4 @@
-//! States by RTDE through the stack of `port-embassy`, to the frame.
+//! States by RTDE through the stack of `port-embassy`, checked frame by frame.
 
 use outrigger_core::engine::ur::UrEvent;
 use std::time::Duration;
@@ -14,10 +14,10 @@ use outrigger_tests::cosim::Setup;
 use outrigger_wire::robot::SoftwareVersion;
 
 const SOFTWARE: [SoftwareVersion; 2] = [SoftwareVersion::new(3, 15), SoftwareVersion::new(5, 15)];
-/// The least that RTDE may be given: what is asked, and four states.
+/// The smallest buffer for RTDE \[B\]: the answers to its requests, and four states.
 const LEAST: usize = 512 + 4 * 432;
 
-/// A board in motion, with states by RTDE.
+/// Returns a board in motion, with states by RTDE.
 fn in_motion<const REALTIME: usize, const RTDE: usize>(
     software: SoftwareVersion,
     buffers: Buffers<REALTIME, RTDE>,
@@ -25,7 +25,7 @@ fn in_motion<const REALTIME: usize, const RTDE: usize>(
     moving(Setup::to_and_fro(software, 0.5), buffers, LinkId::RTDE)
 }
 
-/// A board in motion, with states by `states`.
+/// Returns a board in motion, with states by `states`.
 fn moving<const REALTIME: usize, const RTDE: usize>(
     setup: Setup,
     buffers: Buffers<REALTIME, RTDE>,
@@ -58,7 +58,7 @@ fn a_state_by_rtde_that_is_lost_is_sent_again_behind_three_more_and_commanding_g
     }
 }
 
-/// What this costs: four periods between two states.
+/// Checks the cost of one lost frame: four periods between two states.
 fn one_is_lost(mut rig: UrRig) {
     let (at, period) = (rig.now() + Duration::from_millis(500), rig.controller().period());
     let mut lost = false;
@@ -78,7 +78,7 @@ fn one_is_lost(mut rig: UrRig) {
 #[test]
 fn after_a_stall_states_go_on_and_the_board_commands_again_when_asked() {
     for software in SOFTWARE {
-        // Shorter than what the sockets have room for, and longer.
+        // Shorter than the time for which the sockets have room, and longer.
         for stall in [60, 300].map(Duration::from_millis) {
             stalls(in_motion(software, Buffers::with_rtde()), stall, LinkId::RTDE);
 
@@ -90,7 +90,7 @@ fn after_a_stall_states_go_on_and_the_board_commands_again_when_asked() {
     }
 }
 
-/// Nothing crosses the wire for so long, then everything at once, as far as the board's interface has room for it.
+/// Stalls the wire for so long; then all frames arrive at once, as far as the board's interface has room for them.
 fn stalls(mut rig: UrRig, stall: Duration, by: LinkId) {
     let (at, period) = (rig.now(), rig.controller().period());
     let (up, down) = rig.wires();
@@ -101,7 +101,7 @@ fn stalls(mut rig: UrRig, stall: Duration, by: LinkId) {
     let fallbacks = rig.record().fallbacks();
     let late = [Reason::StateStale, Reason::StatesMissed, Reason::Unacknowledged];
     assert!(matches!(fallbacks.as_slice(), [reason] if late.contains(reason)), "{stall:?}: {fallbacks:?}");
-    // Text whose time is over is dropped with its connection: what was held back moves nothing when the wire is back.
+    // Expired text is dropped with its connection: delayed text moves nothing when the wire works again.
     let rest = rig.record().rest_after(at);
     assert!(
         rest.is_some_and(|rest| rest < Duration::from_millis(300)),
@@ -109,14 +109,15 @@ fn stalls(mut rig: UrRig, stall: Duration, by: LinkId) {
         rig.record().story()
     );
     rig.wait("states go on", |rig| rig.states().last().is_some_and(|newest| rig.now().since(*newest) <= period));
-    // Until standstill was measured, in the session that stands now.
+    // By then standstill was measured in the present session.
     rig.run_for(Duration::from_millis(700));
     acknowledge_and_command(&mut rig);
-    // Commanding ends after 40 ms and says so for three cycles: a stall that outlasts them takes the connection with it.
+    // Commanding ends after 40 ms, and zero velocities follow for three cycles. A stall that lasts longer ends the
+    // connection as well.
     let dropped = stall > Duration::from_millis(40) + period * 3;
     assert_eq!(sessions(&rig), vec![by; 1 + usize::from(dropped)], "{stall:?}");
     if !dropped {
-        // What was held back has been made up for, and is the only pause.
+        // The delayed states have arrived, and theirs is the only pause.
         let pauses = rig.states().windows(2).filter(|pair| pair[1].since(pair[0]) > period * 2).count();
         assert_eq!(pauses, 1, "{stall:?}");
     }
@@ -125,7 +126,7 @@ fn stalls(mut rig: UrRig, stall: Duration, by: LinkId) {
 #[test]
 fn a_controller_that_drops_rtde_ends_commanding_and_a_new_session_takes_its_states_from_where_there_are_some() {
     for software in SOFTWARE {
-        // Open again before the next session begins, and not.
+        // In the first case the port is open again before the next session begins; in the second it is not.
         for (away, states) in [(100, LinkId::RTDE), (700, LinkId::REALTIME)] {
             let mut rig = in_motion(software, Buffers::with_rtde());
             let at = rig.now();
@@ -141,7 +142,7 @@ fn a_controller_that_drops_rtde_ends_commanding_and_a_new_session_takes_its_stat
     }
 }
 
-/// Where states came from, in each session.
+/// Returns the link over which states were received, for each session.
 fn sessions(rig: &UrRig) -> Vec<LinkId> {
     let source = |(_, event): &(SimTime, Event<UrEvent>)| match event {
         Event::Peer(UrEvent::Established(identity)) => Some(identity.states),
@@ -150,7 +151,8 @@ fn sessions(rig: &UrRig) -> Vec<LinkId> {
     rig.record().events.iter().filter_map(source).collect()
 }
 
-/// Nothing moves until an operator has acknowledged and asked; then every state is answered again.
+/// Checks that nothing moves until an operator has acknowledged and requested, and that every state is answered
+/// afterwards.
 fn acknowledge_and_command(rig: &mut UrRig) {
     let (at, latched) = (rig.now(), rig.latch());
     assert!(latched.is_some(), "{}", rig.record().story());

@@ -1,4 +1,4 @@
-//! `port-embassy` over a W5500, its driver and the time that its bus takes, opposite the simulated controller.
+//! `port-embassy` over a W5500, with its driver and the transfer times of its bus, opposite the simulated controller.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ fn rig(software: SoftwareVersion) -> UrRig {
     UrRig::new(Setup::to_and_fro(software, 0.5), &Network { interface: Interface::W5500, ..Network::default() })
 }
 
-/// A broadcast of nobody's protocol.
+/// Returns a broadcast of an unknown protocol.
 fn noise(length: usize) -> Vec<u8> {
     let mut frame = vec![0x55; length];
     frame[..6].fill(0xff);
@@ -39,8 +39,9 @@ fn every_state_is_answered_by_one_command_through_the_chip() {
     }
 }
 
-/// A broadcast of 300 bytes every 250 µs, and every 10 ms four long ones at once: all that the bus carries, and less than
-/// the chip's memory holds. Two states that had to wait behind long frames come together, and are answered by one command.
+/// Sends a broadcast of 300 bytes every 250 µs, and four long ones at once every 10 ms: as much as the bus carries,
+/// and less than the chip's memory holds. Two states that had to wait behind long frames arrive together and are
+/// answered by one command.
 #[test]
 fn an_arm_is_commanded_through_the_chip_while_others_flood_the_network() {
     let mut rig = rig(E_SERIES);

@@ -1,9 +1,10 @@
-//! A network chip that seems well and receives nothing: restarted as every board does it, and no more often.
+//! A network chip that appears to work but receives no frames: it is restarted as every board does it, and not more
+//! often.
 
 use std::task::{Context, Waker};
 use std::time::Duration;
 
-// The critical sections of a process.
+// Linked for the critical sections of the process.
 use critical_section as _;
 use embassy_net_driver::{Driver, LinkState, RxToken, TxToken};
 use outrigger_core::mode::Mode;
@@ -27,7 +28,7 @@ struct Board {
     device: Device<'static>,
     chip: Watch<'static>,
     now: SimTime,
-    /// The frames that the stack has taken, and those that have left the chip.
+    /// The frames that the stack has received; `left` has those that the chip has sent.
     received: Vec<Vec<u8>>,
     left: Vec<Vec<u8>>,
     watchdog: LinkWatchdog,
@@ -37,13 +38,13 @@ struct Board {
     restarts: Vec<(u64, Restart)>,
 }
 
-/// Returns a frame of so many bytes to this address.
+/// Returns a frame of `length` bytes to this address.
 fn frame(to: [u8; 6], length: usize, content: u8) -> Vec<u8> {
     to.into_iter().chain(std::iter::repeat(content)).take(length).collect()
 }
 
 impl Board {
-    /// Returns a board with a link, on a chip whose pointers begin at `origin`.
+    /// Creates a board with a link, on a chip whose pointers begin at `origin`.
     fn new(origin: u16) -> Self {
         clock::begin();
         let pins = Pins::new(Chip::new(Timing::default(), origin), Rate::default());
@@ -76,7 +77,7 @@ impl Board {
         self.device.link_state(&mut Context::from_waker(Waker::noop())) == LinkState::Up
     }
 
-    /// Sends a frame of the stack, unless the driver has no room for it.
+    /// Sends a frame of the stack. Returns `false` if the driver has no room for it.
     fn send(&mut self, frame: &[u8]) -> bool {
         let token = self.device.transmit(&mut Context::from_waker(Waker::noop()));
         token.map(|token| token.consume(frame.len(), |room| room.copy_from_slice(frame))).is_some()
@@ -90,7 +91,7 @@ impl Board {
         }
     }
 
-    /// Lets happen what can happen at this moment.
+    /// Does all work that is due at this moment.
     fn settle(&mut self) {
         clock::advance(self.now);
         for _ in 0..BUSY {
@@ -108,7 +109,7 @@ impl Board {
         panic!("the board does not come to rest at {}: {:?}", self.now, self.counts());
     }
 
-    /// Lives on for so many seconds, or until the board is to be restarted.
+    /// Runs for so many seconds, or until the board is to be restarted.
     fn live(&mut self, seconds: u64) {
         for _ in 0..seconds {
             for _ in 0..2 {
@@ -130,7 +131,7 @@ impl Board {
         }
     }
 
-    /// Asserts that a frame each way passes.
+    /// Checks that a frame passes in each direction.
     fn works(&mut self) {
         let (received, left) = (self.received.len(), self.left.len());
         self.pins.deliver(frame(OWN, 100, 3));
@@ -140,7 +141,7 @@ impl Board {
         assert_eq!(self.left[left..], [frame(OTHERS, 100, 4)]);
     }
 
-    /// Asserts that there is a link again within this time.
+    /// Checks that the link is up again within this time.
     fn comes_back(&mut self, within: Duration) {
         let end = self.now + within;
         while !self.link() {

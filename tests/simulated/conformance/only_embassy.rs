@@ -1,4 +1,4 @@
-//! What only frames can show of `port-embassy`.
+//! Tests of `port-embassy` that need a look at single frames.
 
 use outrigger_core::engine::ur::{LINKS, UrEvent};
 use std::net::Ipv4Addr;
@@ -101,7 +101,7 @@ fn an_abort_resets_the_connection_and_the_next_one_comes_from_another_port() {
     let mut rig = UrRig::new(slow_turn(E_SERIES), &Network::default());
     let (frames, seen) = std::sync::mpsc::channel();
     rig.command();
-    // Not a frame of the robot arrives for three seconds: the engine gives both links up, and connects anew.
+    // No frame of the robot arrives for three seconds: the engine gives both links up, and reconnects.
     let until = rig.now() + secs(3);
     rig.lose(move |way, now, frame| {
         if let (Way::Up, Some(segment)) = (way, Segment::of(frame)) {
@@ -192,7 +192,7 @@ fn a_pulled_cable_is_told_as_no_link_and_found_again_when_it_is_back() {
     rig.wait("a new session", |rig| rig.mode() == Mode::Monitor);
 }
 
-/// A whole IPv4 frame for the board with a random protocol and content: checksums hold, nothing else does.
+/// Returns a complete IPv4 frame for the board with a random protocol and content. Only its checksums are valid.
 fn stray(rng: &mut Rng) -> Vec<u8> {
     let mut frame = vec![2, 0, 0, 0, 0, 15, 0x52, 0x55, 0x0a, 0, 2, 2, 0x08, 0x00];
     let payload: Vec<u8> = (0..rng.up_to(64)).map(|_| rng.up_to(255) as u8).collect();

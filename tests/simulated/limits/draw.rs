@@ -1,4 +1,4 @@
-//! Random numbers, a law that asks for anything, and axes of the tool by sensors that read anything.
+//! Random numbers, a law that demands arbitrary speeds, and axes of the tool with arbitrary sensor values.
 
 use outrigger_core::command::{Limits, Samples, SourceConfig};
 use outrigger_core::kinematics::{DampedLeastSquares, KinematicChain};
@@ -10,7 +10,7 @@ use outrigger_wire::robot::{JointVelocities, State};
 use outrigger_wire::sensor::{SampleValue, SourceId};
 use outrigger_wire::time::Duration;
 
-/// Draws of one configuration.
+/// The random draws of one configuration.
 #[derive(Clone, Debug)]
 pub(crate) struct Draw(Rng);
 
@@ -19,12 +19,12 @@ impl Draw {
         Self(Rng::new(seed, stream))
     }
 
-    /// Returns draws of their own, which these decide.
+    /// Creates an independent generator, whose seed this one draws.
     pub(crate) fn another(&mut self) -> Self {
         Self::new(self.0.up_to(u64::MAX - 1), 3)
     }
 
-    /// 0 … 1.
+    /// Returns a number in 0 … 1.
     pub(crate) fn unit(&mut self) -> f64 {
         self.0.up_to(1 << 30) as f64 / f64::from(1 << 30)
     }
@@ -33,7 +33,7 @@ impl Draw {
         low + (high - low) * self.unit()
     }
 
-    /// Every order of magnitude is as likely.
+    /// Returns a number between `low` and `high`. All orders of magnitude are equally likely.
     pub(crate) fn magnitude(&mut self, low: f64, high: f64) -> f64 {
         low * (high / low).powf(self.unit())
     }
@@ -46,13 +46,13 @@ impl Draw {
         choices[self.0.up_to(choices.len() as u64 - 1) as usize]
     }
 
-    /// Seconds, in whole microseconds.
+    /// Returns a time between `low` and `high` seconds, in whole microseconds.
     pub(crate) fn span(&mut self, low: f64, high: f64) -> Duration {
         Duration::from_micros((self.magnitude(low, high) * 1e6) as u64)
     }
 }
 
-/// Speeds that change at random moments and mostly go one way, as fast as the limits let them.
+/// A law with speeds that change at random moments and mostly keep their direction, as fast as the limits permit.
 #[derive(Clone, Debug)]
 pub(crate) struct Wild<const N: usize> {
     draw: Draw,
@@ -61,9 +61,10 @@ pub(crate) struct Wild<const N: usize> {
     side: f32,
     left: f32,
     sources: Vec<SourceId>,
-    /// Nears the limits in force as fast as is just allowed, and slows down as its speeds may change.
+    /// The limits that the law approaches as fast as just permitted, reducing its speeds in time; `None` if it
+    /// ignores them.
     lands: Option<Limits<N>>,
-    /// Turns back there instead.
+    /// `true` if the law reverses its direction there instead.
     turns: bool,
 }
 
@@ -88,7 +89,7 @@ impl<const N: usize> Law<N> for Wild<N> {
         self.left -= dt.as_secs_f32();
         if self.left <= 0.0 {
             self.left = self.draw.magnitude(0.005, 0.8) as f32;
-            // At once fast and slow joints; all slower again now and then; seldom the other way.
+            // Fast and slow joints at the same time; now and then all slower; rarely in the other direction.
             let all = if self.draw.one_in(3) { self.draw.unit() } else { 1.0 } as f32;
             let side = if self.draw.one_in(6) { -self.side } else { self.side };
             let Self { draw, wanted, fastest, .. } = self;
@@ -123,10 +124,10 @@ impl<const N: usize> Law<N> for Wild<N> {
     }
 }
 
-/// What moves the arm.
+/// The law that moves the arm.
 pub(crate) enum Mover<const N: usize> {
     Wild(Wild<N>),
-    /// With kinematics of its own: whatever those are, limits hold.
+    /// Axes of the tool, with kinematics of their own: the limits hold for any kinematics.
     Axes(Box<ToolAxes<N>>),
 }
 
@@ -155,7 +156,7 @@ impl<const N: usize> Law<N> for Mover<N> {
     }
 }
 
-/// Settings of axes by one sensor, a number of its readings for each; not every one is accepted.
+/// Draws settings of axes that one sensor moves, with one of its values for each. Some of the settings are rejected.
 pub(crate) fn axes(draw: &mut Draw, source: SourceId) -> ToolAxesConfig {
     let mut axis = |value: u8, name: ToolAxis| {
         let slope = draw.magnitude(1e-3, 1e5) as f32 * draw.of(&[-1.0, 1.0]);
@@ -192,13 +193,14 @@ pub(crate) fn axes(draw: &mut Draw, source: SourceId) -> ToolAxesConfig {
     }
 }
 
-/// What such a sensor is expected to read.
+/// Returns the configuration of such a sensor.
 pub(crate) fn senses(draw: &mut Draw, source: SourceId) -> SourceConfig {
     let max_age = draw.span(0.01, 0.2);
     SourceConfig { max_age, stuck_after: None, ..SourceConfig::new(source, 6, -1e9, 1e9) }
 }
 
-/// A law of these axes for an arm with these dimensions, and what its sensor reads; `None` where the settings are refused.
+/// Returns a law of these axes for an arm with these dimensions, and the readings of its sensor; `None` if the
+/// settings are rejected.
 pub(crate) fn sensed<const N: usize>(
     seed: u64,
     config: ToolAxesConfig,
@@ -206,13 +208,13 @@ pub(crate) fn sensed<const N: usize>(
 ) -> Option<(Mover<N>, Senses)> {
     config.check().ok()?;
     let mut law = ToolAxes::new(config);
-    // Kept by the law where the engine knows none.
+    // The law keeps these kinematics if the engine knows none.
     let _ = law.arm(&Start::at(&State::default()).with_kinematics(chain));
     let aims = config.axes.map(|axis| axis.map_or((0.0, 0.0), |axis| (axis.target, axis.slope)));
     Some((Mover::Axes(Box::new(law)), Senses { draw: Draw::new(seed, 11), aims, ways: [0.0; 6], until: 0 }))
 }
 
-/// Readings by which each axis has some way to go, mostly the same way, and another one at random moments.
+/// Readings with an error for each axis that mostly keeps its sign and changes at random moments.
 pub(crate) struct Senses {
     draw: Draw,
     aims: PerAxis<(f32, f32)>,
@@ -221,7 +223,7 @@ pub(crate) struct Senses {
 }
 
 impl Senses {
-    /// At this time \[µs\].
+    /// Returns the reading at this time \[µs\].
     pub(crate) fn read(&mut self, now: u64) -> SampleValue {
         if now >= self.until {
             self.until = now + (self.draw.magnitude(0.005, 0.8) * 1e6) as u64;

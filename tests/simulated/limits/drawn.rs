@@ -1,4 +1,5 @@
-//! Settings that are drawn at random: what reads a configuration file reads these instead, so that no setting can be forgotten.
+//! Settings drawn at random. The code that reads a configuration file reads these instead, so that no setting can be
+//! forgotten.
 
 use std::collections::BTreeSet;
 
@@ -6,25 +7,25 @@ use outrigger_core::robot::{Key, Range, Table};
 
 use super::draw::Draw;
 
-/// A table of a file in which each key stands with the same likelihood, with a value somewhere in its range.
+/// A table of a file in which each key is present with the same probability, with a value in its range.
 pub(crate) struct Drawn<'a> {
     draw: &'a mut Draw,
-    /// The likelihood that a key stands in the file.
+    /// The probability that a key is present in the file.
     share: f64,
     section: String,
-    /// Keys that were asked for, and those of them that stood there.
+    /// The keys that were read; `stood` has those of them that were present.
     pub(crate) asked: BTreeSet<String>,
     pub(crate) stood: BTreeSet<String>,
 }
 
 impl<'a> Drawn<'a> {
-    /// Returns a file in which a few keys stand, or many.
+    /// Creates a file with few or many keys.
     pub(crate) fn new(draw: &'a mut Draw) -> Self {
         let share = draw.magnitude(0.01, 0.3);
         Self { draw, share, section: String::new(), asked: BTreeSet::new(), stood: BTreeSet::new() }
     }
 
-    /// Reads a section of it.
+    /// Reads a section of the file.
     pub(crate) fn section<T>(&mut self, name: &str, read: impl FnOnce(&mut Self) -> T) -> T {
         let length = self.section.len();
         self.section.push_str(name);
@@ -33,7 +34,7 @@ impl<'a> Drawn<'a> {
         read
     }
 
-    /// Returns whether this key stands in the file.
+    /// Returns whether this key is present in the file.
     pub(crate) fn stands(&mut self, key: &str) -> bool {
         let name = format!("{}{key}", self.section);
         let stands = self.draw.unit() < self.share;
@@ -44,7 +45,8 @@ impl<'a> Drawn<'a> {
         stands
     }
 
-    /// A number of a range: an end of it, or any, small ones as likely as great ones where it begins above 0.
+    /// Returns a number in a range: one of its ends, or any number between. If the range begins above 0, all orders
+    /// of magnitude are equally likely.
     pub(crate) fn within(&mut self, least: f64, most: f64) -> f64 {
         match (self.draw.one_in(8), least > 0.0) {
             (true, _) => self.draw.of(&[least, most]),

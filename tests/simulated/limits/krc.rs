@@ -1,4 +1,5 @@
-//! A KRC that bridges as long, stops as weakly and has an arm that lags as much as a configuration permits.
+//! A plant with a KRC that bridges as long, stops as weakly and has an arm that lags as much as a configuration
+//! permits.
 
 use outrigger_tests::fri::{receive, sent};
 use std::collections::VecDeque;
@@ -20,13 +21,13 @@ use super::draw::{Draw, Mover, Senses, Wild, axes, sensed, senses};
 use super::drawn::Drawn;
 use super::ways::Keys;
 
-/// In what the plant is worse than the configuration permits.
+/// The property in which the plant is worse than the configuration permits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Worse {
     Nothing,
     /// The KRC's own stop is weaker than the arm's.
     Stop,
-    /// The KRC bridges more answers.
+    /// The KRC bridges more missing answers.
     Bridging,
 }
 
@@ -37,7 +38,8 @@ impl Worse {
 const SENSOR: SourceId = SourceId(1);
 const START: [f64; 7] = [0.0, 0.4, 0.0, -1.4, 0.0, 0.9, 0.0];
 
-/// A configuration, the period and the scale of `friStart` it is run with. Not every one is sensible.
+/// Draws a configuration, with the period and the scale of `friStart` for the run. Some configurations are not
+/// sensible.
 fn configuration(draw: &mut Draw) -> (KrcConfig, Duration, f32) {
     let period = Duration::from_millis(draw.of(&[1, 2, 4, 5, 10, 20]));
     let scale = if draw.one_in(2) { 1.0 } else { draw.between(0.1, 1.0) as f32 };
@@ -50,7 +52,7 @@ fn configuration(draw: &mut Draw) -> (KrcConfig, Duration, f32) {
         () => (f64::from(most) * draw.magnitude(0.05, 1.0)) as f32,
     };
     config.limits.velocity = JointVelocities(arm.velocity.map(&mut drawn));
-    // The arm does more than a configuration may ask for.
+    // The arm may be capable of more than a configuration may demand.
     let acceleration = arm.acceleration.map(|most| most.min(Limits::<7>::ACCELERATION.most));
     config.limits.acceleration = JointAccelerations(acceleration.map(&mut drawn));
     config.limits.braking = JointAccelerations(arm.braking.map(&mut drawn));
@@ -68,7 +70,7 @@ fn configuration(draw: &mut Draw) -> (KrcConfig, Duration, f32) {
     }
     config.link.max_misses = draw.one_in(2).then(|| 1 + (draw.unit() * 12.0) as u32);
     config.link.stale_after = Some(period.times(2 + (draw.unit() * 12.0) as u64));
-    // Over every period that the check looks at, and the one that is run.
+    // The default fits every period that the check examines, and the period of the run.
     if draw.one_in(2) {
         config.link.stale_after = None;
     }
@@ -94,7 +96,7 @@ fn configuration(draw: &mut Draw) -> (KrcConfig, Duration, f32) {
     (config, period, scale)
 }
 
-/// An arm of about an LWR's dimensions.
+/// Returns an arm with about the dimensions of an LWR.
 fn chain() -> KinematicChain<7> {
     let quarter = core::f64::consts::FRAC_PI_2;
     let alpha = [quarter, -quarter, -quarter, quarter, quarter, -quarter, 0.0];
@@ -102,20 +104,20 @@ fn chain() -> KinematicChain<7> {
     KinematicChain::new(dh.expect("dimensions"), &Pose::default())
 }
 
-/// What is cut off, and when.
+/// The fault that ends a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Fault {
     Measurements,
     Answers,
     Cable,
-    /// Our device: what the KRC makes of it is not ours to say, but positions hold.
+    /// Our device ends. The reaction of the KRC is not our concern, but the limits of position hold.
     Death,
     Sensor,
     Held,
     Release,
 }
 
-/// What the KRC does with its setpoint.
+/// The state of the KRC.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum State {
     Monitor,
@@ -130,12 +132,12 @@ struct Plant {
     scale: f32,
     cycle: u64,
     state: State,
-    /// Cycles that the program was asked to start in.
+    /// The number of cycles in which the program received a request to start.
     asked: u32,
     setpoint: [f64; 7],
-    /// Setpoint of the last command that came, while the KRC follows.
+    /// The setpoint of the last command received while the KRC follows.
     told: Option<[f64; 7]>,
-    /// Change in a cycle.
+    /// The change of the setpoint per cycle.
     step: [f64; 7],
     missing: u64,
     bridges: u64,
@@ -143,14 +145,14 @@ struct Plant {
     q: [f64; 7],
     on_the_way: VecDeque<[f64; 7]>,
     answer: Option<([f32; 7], i32, u16)>,
-    /// The last command and its cycle.
+    /// The last command, with the number of its cycle.
     commanded: Option<(u64, [f64; 7])>,
     fault: Option<Fault>,
     lost: u64,
     reflected: u16,
 }
 
-/// Draws every key of a file over this configuration, and notes it.
+/// Draws every key of a file over this configuration, and records the keys.
 fn draw_keys(config: &mut KrcConfig, seed: u64, keys: &mut Keys) {
     let draw = &mut Draw::new(seed, 13);
     let mut file = Drawn::new(draw);
@@ -164,7 +166,7 @@ fn draw_keys(config: &mut KrcConfig, seed: u64, keys: &mut Keys) {
             Control::ToolImpedance(tool) => tool.read(file),
         }
     });
-    // The plant's program speaks the handshake of the default, and moves nothing by itself.
+    // The plant's program uses the default handshake, and moves the arm by no motion of its own.
     (peer.handshake, peer.superpose) = (handshake, superpose);
     file.section("limits.", |file| {
         limits.read(file);
@@ -177,7 +179,7 @@ fn draw_keys(config: &mut KrcConfig, seed: u64, keys: &mut Keys) {
     file.section("standstill.", |file| standstill.read(file));
     file.section("outputs.", |file| peer.outputs.read(file));
     file.section("operator.", |file| operator.read(file));
-    // No truth value of the program is wired: a stop input would be open.
+    // No boolean of the program is wired: a stop input would be open.
     (operator.request_input, operator.acknowledge_input, operator.stop_input) = (None, None, None);
     for source in sources.iter_mut().flatten() {
         file.section("source.", |file| source.read(file));
@@ -198,14 +200,16 @@ fn draw_keys(config: &mut KrcConfig, seed: u64, keys: &mut Keys) {
     }
 }
 
-/// Runs the configuration of this seed, with every key of a file drawn over every other one. Returns `None` where it is refused.
+/// Runs the configuration of this seed, with every key of a file drawn in every second run. Returns `None` if it is
+/// rejected.
 pub(crate) fn run(seed: u64, worse: Worse, keys: &mut Keys) -> Option<Run> {
     let draw = &mut Draw::new(seed, 2);
     let (mut config, period, scale) = configuration(draw);
     if worse == Worse::Nothing && seed % 2 == 1 {
         draw_keys(&mut config, seed, keys);
     }
-    // Every fourth by axes of the tool that a sensor moves; what is worse than is permitted is found by what asks for more.
+    // Every fourth run moves axes of the tool by a sensor. A plant that is worse than permitted is only found by a
+    // law that demands more.
     let other = &mut Draw::new(seed, 9);
     let by_axes = (other.one_in(4) && worse == Worse::Nothing).then(|| axes(other, SENSOR));
     if by_axes.is_some() {
@@ -253,10 +257,10 @@ pub(crate) fn run(seed: u64, worse: Worse, keys: &mut Keys) -> Option<Run> {
     Some(Run { moved, broken: broken.map(|what| format!("{what}; {}", about())) })
 }
 
-/// Sets a limit to the arm's own, times a factor.
+/// A function that sets a limit to the arm's own times a factor.
 type Change<'a> = &'a dyn Fn(&mut KrcConfig, f32);
 
-/// Values at their bounds are accepted, and none beyond.
+/// Checks that values at their bounds are accepted, and values beyond are not.
 pub(crate) fn bounds_are_exact(seed: u64) {
     let draw = &mut Draw::new(seed, 2);
     let (config, ..) = configuration(draw);
@@ -288,7 +292,8 @@ impl Plant {
         Instant::from_micros(1_000_000_000 + self.cycle * self.period.as_micros())
     }
 
-    /// Drives the target into its limits and a fault; whether it moved, and what was broken.
+    /// Drives the target into its limits and into a fault. Returns whether it moved, and the violation if there was
+    /// one.
     fn prove(&mut self, draw: &mut Draw) -> (bool, Option<String>) {
         let fault = draw.of(&[
             Fault::Measurements,
@@ -344,7 +349,7 @@ impl Plant {
         while self.session.poll_event().is_some() {}
     }
 
-    /// One cycle of the KRC.
+    /// Runs one cycle of the KRC.
     fn turn(&mut self, loses: bool, draw: &mut Draw) {
         self.cycle += 1;
         self.move_setpoint();
@@ -353,7 +358,7 @@ impl Plant {
         if self.fault != Some(Fault::Held) {
             self.q = at;
         }
-        // Of a run of losses, as many as are forgiven.
+        // The number of consecutive losses is at most the number that the KRC bridges.
         if loses && self.lost == 0 {
             self.lost = 1 + (draw.unit() * (self.bridges - 1) as f64) as u64;
         }
@@ -406,13 +411,13 @@ impl Plant {
         }
     }
 
-    /// What an answer, or its absence, makes of the setpoint.
+    /// Moves the setpoint by the answer, or by its absence.
     fn move_setpoint(&mut self) {
         let before = self.setpoint;
         match (self.state, self.answer) {
             (State::Command, Some((positions, start, counter))) => {
                 self.reflected = counter;
-                // What bridges a missing answer goes on as the last two did.
+                // A missing answer is bridged by the motion between the last two.
                 let between = (self.missing + 1) as f64;
                 self.missing = 0;
                 self.setpoint = positions.map(f64::from);
@@ -444,7 +449,7 @@ impl Plant {
         }
     }
 
-    /// The KRC's own stop.
+    /// Moves the setpoint by the KRC's own stop.
     fn stop(&mut self) {
         let seconds = f64::from(self.period.as_secs_f32());
         for joint in 0..7 {
@@ -455,7 +460,7 @@ impl Plant {
         }
     }
 
-    /// What is broken now.
+    /// Returns a description of the present violation, if there is one.
     fn check(&mut self) -> Option<String> {
         let (limits, arm) = (self.config.limits, self.config.peer.arm);
         let tracking = self.config.peer.tracking.joints_in(&self.config.peer.control);
@@ -486,7 +491,7 @@ impl Plant {
         None
     }
 
-    /// What moved farther than the coast that is printed.
+    /// Returns a description of a joint that moved farther than the printed coasting distance, if there is one.
     fn farther(&self, (setpoint, q): &([f64; 7], [f64; 7])) -> Option<String> {
         let coast = self.config.worst_coast(self.period);
         (0..7).find_map(|joint| {

@@ -1,11 +1,14 @@
-//! Limits hold for every configuration that is accepted, and the worst plant it permits: positions, speeds, the printed coast.
+//! Checks that limits hold for every accepted configuration with the worst plant that it permits: positions, speeds,
+//! and the printed coasting distance.
 //!
-//! Configurations are drawn at random, sensible and not. Those that the check accepts run in virtual time opposite an arm that is
-//! as slow, as late and as weak as the configuration says it may be, until something is cut off, the arm is held fast or a limit is
-//! near. What reads a configuration file draws it, too: a key that is never drawn fails. `OUTRIGGER_CONFIGURATIONS=100000` says how many; 2 000 without. On every other path the program text that goes out runs
-//! in the interpreter, beside a network that holds back, loses and repeats: so many on each path, 120 without.
+//! Configurations are drawn at random; some are not sensible. Those that the check accepts run in virtual time with
+//! an arm that is as slow, as late and as weak as the configuration permits, until a connection is cut, the arm is
+//! held or a limit is near. The code that reads a configuration file also draws it: the test fails if a key is never
+//! drawn. `OUTRIGGER_CONFIGURATIONS=100000` sets the number of configurations; the default is 2 000. On every other
+//! path, the program text that is sent runs in the interpreter, over a network that delays, loses and repeats; the
+//! default is 120 configurations on each path.
 //!
-//! That each bound is needed is shown by plants that are worse in one of them than the configuration permits.
+//! Plants that are worse in one property than the configuration permits show that each bound is needed.
 
 mod draw;
 mod drawn;
@@ -23,19 +26,19 @@ use outrigger_tests::in_parallel;
 use self::ways::{Keys, Worst};
 use crate::tables::text;
 
-/// How many configurations are to run.
+/// Returns the number of configurations to run.
 fn configurations() -> u64 {
     std::env::var("OUTRIGGER_CONFIGURATIONS").map_or(2_000, |count| count.parse().expect("a number of configurations"))
 }
 
-/// What was found over many configurations.
+/// The results of many configurations.
 #[derive(Debug, Default)]
 struct Tally {
     drawn: u64,
     accepted: u64,
-    /// Runs in which the arm moved.
+    /// The number of runs in which the arm moved.
     moved: u64,
-    /// What was broken, by seed.
+    /// The violations, by seed.
     broken: Vec<(u64, String)>,
 }
 
@@ -75,7 +78,7 @@ fn tally(count: u64, each: impl Fn(u64) -> Option<Run> + Sync) -> Tally {
     all
 }
 
-/// What one run showed.
+/// The result of one run.
 #[derive(Debug)]
 struct Run {
     moved: bool,
@@ -115,8 +118,8 @@ fn what_is_drawn_at_the_bound_of_a_cross_check_is_accepted_and_just_beyond_it_re
     }
 }
 
-/// Fails where a plant that is worse in one of `each` breaks a limit in no run. Each is what a configuration would permit whose
-/// cross-check were left out.
+/// Fails if a plant that is worse in one of `each` breaks no limit in any run. Each is a plant that a configuration
+/// without the respective cross-check would permit.
 fn each_is_noticed<W: Copy + std::fmt::Debug + Sync>(each: &[W], run: impl Fn(u64, W) -> Option<Run> + Sync) {
     let unnoticed: Vec<_> = each
         .iter()
@@ -139,16 +142,16 @@ fn a_plant_that_is_worse_than_a_krc_configuration_permits_breaks_a_limit() {
     each_is_noticed(&krc::Worse::EACH, |seed, worse| krc::run(seed, worse, &mut Keys::default()));
 }
 
-/// Returns how many configurations are to run on each way to a controller.
+/// Returns the number of configurations to run on each command path.
 fn on_each_way() -> u64 {
     std::env::var("OUTRIGGER_CONFIGURATIONS")
         .map_or(ON_EACH_WAY, |count| count.parse().expect("a number of configurations"))
 }
 
-/// The number of configurations on each way, where nobody says how many.
+/// The default number of configurations on each path.
 const ON_EACH_WAY: u64 = 120;
 
-/// Keys that no accepted configuration of the sweep needs to have, and why.
+/// Keys that no accepted configuration of the sweep needs to have, each with the reason.
 const NOT_SWEPT: &[(&str, &str)] = &[
     ("operator.request_input", "no input of the robot is wired in the sweep"),
     ("operator.acknowledge_input", "no input of the robot is wired in the sweep"),
@@ -157,7 +160,7 @@ const NOT_SWEPT: &[(&str, &str)] = &[
     ("robot.superpose", "the KRL program of the plant moves nothing by itself"),
 ];
 
-/// Fails where a key stood in no accepted configuration, or one that is not swept is none.
+/// Fails if a key was present in no accepted configuration, or if one of the exceptions is not a key.
 fn none_forgotten(Keys { asked, stood }: &Keys) {
     let except: BTreeSet<_> = NOT_SWEPT.iter().map(|(key, _)| (*key).to_owned()).collect();
     let forgotten: Vec<_> = asked.difference(stood).filter(|key| !except.contains(*key)).collect();
@@ -166,7 +169,8 @@ fn none_forgotten(Keys { asked, stood }: &Keys) {
     assert!(unknown.is_empty(), "no keys: {unknown:?}");
 }
 
-/// Runs accepted configurations on one way. Returns how many were drawn, in how many the arm moved, the worst of all, and what broke.
+/// Runs accepted configurations on one path. Returns the number drawn, the number in which the arm moved, the worst
+/// values, and the violations.
 fn sweep(way: Way, count: u64, keys: &Mutex<Keys>) -> (u64, u64, Worst, Vec<(u64, String)>) {
     let (mut seed, mut accepted, mut moved, mut worst, mut broken) = (0, 0, 0, Worst::NOTHING, vec![]);
     let mut own = Keys::default();

@@ -1,7 +1,8 @@
-//! Joint torques: what may move the arm by them, and the bounds that every run keeps.
+//! Joint torques: the laws that move the arm by them, and the bounds that every run keeps.
 //!
-//! How fast a torque makes a joint depends on what it carries, which no configuration knows. So a bound of speed or place is kept
-//! where no torque loads the arm any more a few control cycles after it is reached, and the arm then comes to rest as its stop is.
+//! The speed that a torque causes depends on the joint's load, which no configuration knows. Therefore a bound of
+//! speed or position counts as kept if no torque loads the arm any more a few control cycles after the bound is
+//! reached, and the arm then comes to rest with its stop.
 
 use std::time::Duration as Span;
 
@@ -18,13 +19,13 @@ use outrigger_wire::time::Duration;
 use super::drawn::Drawn;
 use super::ways::{Readings, Strike, Worst};
 
-/// The margin of the programs beyond a limit of the computer.
+/// The fraction by which the programs may exceed a limit of the computer.
 const BEYOND: f64 = 0.02;
-/// Control cycles from one that is beyond a bound to the first without torque.
+/// The number of control cycles from one that is beyond a bound to the first without torque.
 const CYCLES: usize = 3;
 
-/// Draws a law of torques: a sensor wants speeds, some of them more than a joint may have, and torques get the joints there, mostly by
-/// all that they may be.
+/// Draws a law of torques. A sensor demands speeds, some of them above a joint's limit. Torques accelerate the joints
+/// to them, mostly with the largest that are permitted.
 pub(super) fn pushes(file: &mut Drawn<'_>, limits: &Limits<6>) -> Option<(AnyLaw<6>, Sensor)> {
     let fastest = limits.velocity.0.map(f64::from);
     let (period, most) = (file.draw().span(0.001, 0.05), file.draw().of(&[0.5, 0.9, 0.99, 1.5]));
@@ -50,10 +51,10 @@ pub(super) fn pushes(file: &mut Drawn<'_>, limits: &Limits<6>) -> Option<(AnyLaw
     Some((AnyLaw::JointServo(JointServo::new(Reference::Hold, config)), sensor))
 }
 
-/// The torques that the joints of the simulated arm have \[Nm\].
+/// The torques of which the joints of the simulated arm are capable \[Nm\].
 pub(super) const STRONGEST: [f32; 6] = [150.0, 150.0, 150.0, 28.0, 28.0, 28.0];
 
-/// A joint that is beyond a bound of speed or place in this cycle, and which.
+/// Returns a description of a joint that is beyond a bound of speed or position in this cycle, if there is one.
 fn beyond(now: &Motion, from: &[f64; 6], config: &UrConfig) -> Option<String> {
     let Limits { velocity, position_min, position_max, braking, .. } = &config.limits;
     let braking = braking.iter().fold(config.peer.text.stop_acceleration, f32::min);
@@ -77,7 +78,7 @@ fn beyond(now: &Motion, from: &[f64; 6], config: &UrConfig) -> Option<String> {
     })
 }
 
-/// Returns whether the arm moved, the worst that it did, and what was broken.
+/// Returns whether the arm moved, its worst values, and the first violation.
 pub(super) fn judge(
     rig: &Rig<'_>,
     config: &UrConfig,
@@ -89,7 +90,8 @@ pub(super) fn judge(
     let limits = config.peer.torque;
     let period = Duration::from_micros(software.generation().period_micros());
     let change = limits.change_in(period);
-    // Where torques began, and how many cycles ago something was beyond a bound, since the arm was at rest.
+    // The position at which torques began, and the number of cycles since a bound was exceeded while the arm has not
+    // been at rest.
     let (mut from, mut over): (Option<[f64; 6]>, Option<(usize, String)>) = (None, None);
     let mut before = [0.0; 6];
     for now in motion {
@@ -140,7 +142,7 @@ pub(super) fn judge(
     (moved, worst, broken)
 }
 
-/// For how long torques go on at most after this.
+/// Returns the longest time for which torques continue after this event.
 fn silent_within(strike: Strike, config: &UrConfig, software: SoftwareVersion) -> Span {
     let period = Duration::from_micros(software.generation().period_micros());
     let path = config.path_timing(software, period);

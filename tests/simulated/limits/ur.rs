@@ -1,4 +1,4 @@
-//! A controller of Universal Robots, as late, slow and weak as a configuration permits.
+//! A plant with a controller of Universal Robots that is as late, slow and weak as a configuration permits.
 
 mod arm;
 
@@ -22,23 +22,23 @@ use super::Run;
 use super::draw::{Draw, Mover, Senses, Wild, axes, sensed, senses};
 use arm::Arm;
 
-/// In what the plant is worse than the configuration permits.
+/// The property in which the plant is worse than the configuration permits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Worse {
     Nothing,
     /// The stop that is sent is weaker than `limits.braking`.
     Stop,
-    /// So is the one that the controller chooses.
+    /// The stop that the controller chooses is weaker than `limits.braking`.
     OwnStop,
-    /// Speeds fall more slowly than `limits.acceleration`.
+    /// Speeds decrease more slowly than `limits.acceleration`.
     Ramp,
-    /// Text is longer on its way, and acknowledgements do not tell.
+    /// Text takes longer to arrive, and acknowledgements do not show it.
     Latency,
     /// The drives lag more than `limits.reaction`.
     Reaction,
-    /// Text holds for longer.
+    /// Text stays in force for longer.
     Hold,
-    /// Nothing ends a bare text.
+    /// The controller never ends a bare text.
     Endless,
 }
 
@@ -51,7 +51,7 @@ const SENSOR: SourceId = SourceId(1);
 const START: [f64; 6] = [0.0, -1.5, 1.5, -1.5, -1.5, 0.0];
 const SOFTWARES: [(u8, u8); 8] = [(1, 8), (3, 1), (3, 2), (3, 4), (3, 5), (3, 15), (5, 3), (5, 15)];
 
-/// A configuration, and the controller it is for. Not every one is sensible.
+/// Draws a configuration, and the software of the controller that it is for. Some configurations are not sensible.
 fn configuration(draw: &mut Draw) -> (UrConfig, SoftwareVersion) {
     let (major, minor) = draw.of(&SOFTWARES);
     let software = SoftwareVersion::new(major, minor);
@@ -67,7 +67,7 @@ fn configuration(draw: &mut Draw) -> (UrConfig, SoftwareVersion) {
     config.peer.text.own_stop = draw.magnitude(0.5, 30.0) as f32;
     config.peer.text.acceleration = draw.magnitude(0.5, 100.0) as f32;
     config.peer.text.hold = draw.span(0.02, 0.3);
-    // Mostly what these allow, often just so; else anything.
+    // Mostly a value that these permit, often the largest; otherwise any value.
     let sensible = !draw.one_in(5);
     let most = |draw: &mut Draw, bound: f32| match () {
         () if !sensible => draw.magnitude(0.05, 100.0) as f32,
@@ -95,7 +95,7 @@ fn configuration(draw: &mut Draw) -> (UrConfig, SoftwareVersion) {
     config.mode.acceptance_unknown = true;
     config.mode.pendant.stop = PendantStop::Overridden;
     config.standstill.window = Duration::from_millis(20);
-    // A late plant is not to be taken for another commander.
+    // A late plant must not be mistaken for another commander.
     config.mode.following.delay = Some(31);
     config.mode.following.patience = Some(1_000);
     config.mode.following.late_patience = Some(1_000);
@@ -106,7 +106,7 @@ fn configuration(draw: &mut Draw) -> (UrConfig, SoftwareVersion) {
         config.sources[0] =
             Some(SourceConfig { max_age, stuck_after: None, ..SourceConfig::new(SENSOR, 1, -1.0, 1.0) });
     }
-    // Ranges that are met on the way.
+    // The limits of position are so near that the motion reaches them.
     let wide = draw.magnitude(0.3, 4.0);
     let far = config.worst_coast(software).joints.map(|way| (f64::from(way) * wide) as f32);
     let period = Duration::from_micros(software.generation().period_micros());
@@ -117,13 +117,13 @@ fn configuration(draw: &mut Draw) -> (UrConfig, SoftwareVersion) {
     (config, software)
 }
 
-/// What is cut off, and when.
+/// The fault that ends a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Fault {
     Cable,
     States,
     Text,
-    /// Our device.
+    /// Our device ends.
     Death,
     Sensor,
     Held,
@@ -139,7 +139,7 @@ struct Plant {
     now: u64,
     period: u64,
     next_cycle: u64,
-    /// Ways each way, and the most a state may be late beside [µs].
+    /// The transit times in each direction, and the largest extra delay of a state [µs].
     down: u64,
     up: u64,
     late: u64,
@@ -152,11 +152,12 @@ struct Plant {
     worse: Worse,
 }
 
-/// Runs the configuration of this seed; `None` where it is refused.
+/// Runs the configuration of this seed. Returns `None` if it is rejected.
 pub(crate) fn run(seed: u64, worse: Worse) -> Option<Run> {
     let draw = &mut Draw::new(seed, 1);
     let (mut config, software) = configuration(draw);
-    // Every fourth by axes of the tool that a sensor moves; what is worse than is permitted is found by what asks for more.
+    // Every fourth run moves axes of the tool by a sensor. A plant that is worse than permitted is only found by a
+    // law that demands more.
     let other = &mut Draw::new(seed, 9);
     let by_axes = (other.one_in(4) && worse == Worse::Nothing).then(|| axes(other, SENSOR));
     if by_axes.is_some() {
@@ -170,10 +171,10 @@ pub(crate) fn run(seed: u64, worse: Worse) -> Option<Run> {
         Some(axes) => Some(sensed(seed, axes, &chain)?),
         None => None,
     };
-    // The controller's own software is not what was said of another.
+    // The check may know another software than the controller's, or none.
     let endless = config.peer.text.form == FormChoice::Bare && !software.at_least(3, 5);
     if endless && config.peer.software.is_none() {
-        // check-config says that nothing ends such a text; the software is not known to the check.
+        // For this software check-config reports that the text never ends; here it does not know the software.
         return None;
     }
     let mut plant = Plant::new(draw, config, software, seed, worse, sensed);
@@ -184,7 +185,7 @@ pub(crate) fn run(seed: u64, worse: Worse) -> Option<Run> {
     })
 }
 
-/// Values at their bounds are accepted, and none beyond.
+/// Checks that values at their bounds are accepted, and values beyond are not.
 pub(crate) fn bounds_are_exact(seed: u64) {
     let draw = &mut Draw::new(seed, 1);
     let (config, _) = configuration(draw);
@@ -234,7 +235,7 @@ impl Plant {
         let engine = UrEngine::new(config, law, memory).expect("a configuration that was checked");
         let period = software.generation().period_micros();
         let answered = period + config.link.stream(Duration::from_micros(period)).margin.as_micros();
-        // An acknowledgement that is looked at once in a cycle is missed for as long as this.
+        // The longest transit time for which an acknowledgement, examined once in a cycle, does not show the delay.
         let both = (answered / period + 1) * period - 1;
         let both = if draw.one_in(2) { both } else { (both as f64 * draw.unit()) as u64 };
         let down = (both as f64 * draw.unit()) as u64;
@@ -273,7 +274,7 @@ impl Plant {
         self.fault == Some(Fault::Death)
     }
 
-    /// Drives the arm into its limits and a fault; whether it moved, and what was broken.
+    /// Drives the arm into its limits and into a fault. Returns whether it moved, and the violation if there was one.
     fn prove(&mut self, draw: &mut Draw) -> (bool, Option<String>) {
         let fault = draw.of(&[
             Fault::Cable,
@@ -335,7 +336,7 @@ impl Plant {
         (moved, None)
     }
 
-    /// What the arm did that is more than the coast that is printed.
+    /// Returns a description of a motion beyond the printed coasting distance, if there is one.
     fn farther(&self, fault: Fault, from: &[f64; 6]) -> Option<String> {
         let coast: Coast<6> = match fault {
             Fault::Death => self.config.coast_without_us(self.software)?,
@@ -356,7 +357,7 @@ impl Plant {
         }
     }
 
-    /// To whatever comes next.
+    /// Advances to the next event.
     fn step(&mut self, late: u64) {
         let deadline = self.engine.poll_timeout().map(|at| at.as_micros().saturating_sub(1_000_000_000));
         let deadline = deadline.filter(|_| !self.dead()).unwrap_or(u64::MAX);
@@ -451,7 +452,7 @@ impl Plant {
         }
     }
 
-    /// One control cycle: text that came is taken up, the arm moves, its state goes out.
+    /// Runs one control cycle: the controller takes up the text that has arrived, moves the arm, and sends its state.
     fn cycle(&mut self, late: u64) {
         while self.texts.front().is_some_and(|(at, _)| *at <= self.now) {
             if let Some((_, text)) = self.texts.pop_front() {

@@ -1,8 +1,9 @@
-//! Every way in which motion reaches a controller of Universal Robots: the program text that goes out runs in the interpreter, the
-//! network between it and us holds back, loses and repeats, and the drives and stops are as weak as the configuration permits.
+//! All channels by which motion commands reach a controller of Universal Robots: the program text that is sent runs
+//! in the interpreter, the network delays, loses and repeats, and the drives and stops are as weak as the
+//! configuration permits.
 //!
-//! A configuration is drawn as if it were read from a file ([`Drawn`]): a key that is declared is drawn. What is no key of a file
-//! is drawn here, and each structure is taken apart so that a new field does not compile without a place.
+//! A configuration is drawn as if it were read from a file ([`Drawn`]): every declared key is drawn. Other fields are
+//! drawn here, and each structure is destructured, so that a new field does not compile until it is handled.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -30,7 +31,7 @@ use super::draw::{Draw, axes};
 use super::drawn::Drawn;
 use super::torques;
 
-/// The software of each generation, and those between which something changes.
+/// The software of each generation, and versions between which the behaviour changes.
 const SOFTWARE: [SoftwareVersion; 9] = [
     SoftwareVersion::new(1, 8),
     SoftwareVersion::new(3, 0),
@@ -42,17 +43,17 @@ const SOFTWARE: [SoftwareVersion; 9] = [
     SoftwareVersion::new(5, 15),
     SoftwareVersion::new(10, 11),
 ];
-/// The factor by which a speed may be above its limit: the rounding of orders, and the filter of `servoj`.
+/// The factor by which a speed may exceed its limit: the rounding of orders, and the filter of `servoj`.
 const OVER: f64 = 1.02;
-/// The rounding of speeds that are next to nothing \[rad/s\].
+/// The rounding of very small speeds \[rad/s\].
 const NOTHING: f64 = 2e-3;
 
-/// The worst that a run showed, each as a share of what is permitted.
+/// The worst values of a run, each as a fraction of the permitted value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Worst {
     pub(crate) speed: f64,
     pub(crate) acceleration: f64,
-    /// The way beyond a limit of position \[rad\]; below 0 within.
+    /// The distance beyond a limit of position \[rad\]; negative within.
     pub(crate) beyond: f64,
     pub(crate) stopping: f64,
 }
@@ -60,7 +61,7 @@ pub(crate) struct Worst {
 impl Worst {
     pub(crate) const NOTHING: Self = Self { speed: 0.0, acceleration: 0.0, beyond: f64::NEG_INFINITY, stopping: 0.0 };
 
-    /// The worse of both in each respect.
+    /// Returns the worse of both values in each property.
     pub(crate) fn worse_of(self, other: Self) -> Self {
         Self {
             speed: self.speed.max(other.speed),
@@ -71,7 +72,7 @@ impl Worst {
     }
 }
 
-/// A run.
+/// The result of a run.
 #[derive(Debug)]
 pub(crate) struct Swept {
     pub(crate) moved: bool,
@@ -79,7 +80,7 @@ pub(crate) struct Swept {
     pub(crate) broken: Option<String>,
 }
 
-/// Keys that were asked for, and those that stood in an accepted configuration.
+/// The keys that were read; `stood` has those that were present in an accepted configuration.
 #[derive(Debug, Default)]
 pub(crate) struct Keys {
     pub(crate) asked: BTreeSet<String>,
@@ -93,7 +94,7 @@ impl Keys {
     }
 }
 
-/// A configuration, what it commands, and what moves the arm.
+/// A configuration, the controller's software, and the law that moves the arm.
 struct Case {
     config: UrConfig,
     software: SoftwareVersion,
@@ -102,7 +103,7 @@ struct Case {
     by_rtde: bool,
 }
 
-/// Draws a configuration. Returns `None` where it is refused.
+/// Draws a configuration. Returns `None` if it is rejected.
 fn case(way: Way, draw: &mut Draw, keys: &mut Keys) -> Option<Case> {
     let fits: Vec<_> = SOFTWARE.into_iter().filter(|software| way.fits(*software)).collect();
     let software = draw.of(&fits);
@@ -136,12 +137,12 @@ fn case(way: Way, draw: &mut Draw, keys: &mut Keys) -> Option<Case> {
     file.section("limits.", |file| limits.read(file));
     if way.path.is_torques() {
         file.section("limits.", |file| torque.read(file));
-        // No arm has more.
+        // No arm is capable of more.
         torque.torque = torque.torque.zip_with(&torques::STRONGEST, |torque, most| torque.min(*most));
     }
     file.section("outputs.", |file| outputs.read(file));
     file.section("operator.", |file| operator.read(file));
-    // Where a stop at the pendant is not seen nothing would move.
+    // Without this, nothing would move if a stop at the pendant cannot be seen.
     mode.pendant.stop = PendantStop::Overridden;
     // No input of the robot is wired here: a stop input would be open.
     (operator.request_input, operator.acknowledge_input, operator.stop_input) = (None, None, None);
@@ -149,13 +150,14 @@ fn case(way: Way, draw: &mut Draw, keys: &mut Keys) -> Option<Case> {
     *model = Some(Options::for_software(software).model);
     let mut judged = SourceConfig::new(SENSOR, 6, -1e6, 1e6);
     file.section("source.", |file| judged.read(file));
-    // Random readings may rightly repeat.
+    // Random readings may legitimately repeat.
     judged.stuck_after = None;
     sources[0] = Some(judged);
     let (law, sensor) =
         if way.path.is_torques() { torques::pushes(&mut file, limits)? } else { law(&mut file, limits)? };
     let Drawn { asked, stood, .. } = file;
-    // What one setting permits mostly follows from others; where it does not, the check refuses it.
+    // The permitted value of one setting mostly follows from others. Without this adjustment the check may reject the
+    // configuration.
     if !draw.one_in(4) {
         let text = &mut config.peer.text;
         let stop = text.stop_acceleration.min(text.own_stop);
@@ -166,10 +168,10 @@ fn case(way: Way, draw: &mut Draw, keys: &mut Keys) -> Option<Case> {
         let stale = config.link.stream(period).stale_after.max(config.mode.of(period).state_timeout);
         text.hold = text.hold.max(stale).min(TextConfig::HOLD.most);
     }
-    // About as near to where the arm stands as it needs to stop.
+    // Places the limits about as far from the arm as it needs to stop.
     if draw.one_in(2) {
         let start = Setup::new(software).controller.q;
-        // An arm that torques move has to get that far.
+        // An arm that is moved by torques must get that far.
         let wide = if way.path.is_torques() { draw.between(1.0, 2.5) } else { draw.magnitude(0.3, 4.0) };
         let far = config.worst_coast(software).joints.map(|way| f64::from(way) * wide);
         let limit = |side: f64| std::array::from_fn(|joint| (start[joint] + side * far[joint]) as f32);
@@ -179,16 +181,16 @@ fn case(way: Way, draw: &mut Draw, keys: &mut Keys) -> Option<Case> {
     way.choose(&mut config);
     keys.asked.extend(asked);
     config.check().ok()?;
-    // A text that nothing ends is another test's, and said by the check.
+    // A text that never ends is the subject of another test, and the check reports it.
     config.coast_without_us(software)?;
     keys.stood.extend(stood);
-    // Where states have to come from there, there is memory for it.
+    // The rig has memory for RTDE if the states have to be received over it.
     let needed = way.is_in_registers() || config.peer.connect.states == StatesFrom::Rtde;
     let by_rtde = needed || !draw.one_in(3);
     Some(Case { config, software, law, sensor, by_rtde })
 }
 
-/// Draws a law, and a sensor that mostly asks for too much.
+/// Draws a law, and a sensor that mostly demands too much.
 fn law(file: &mut Drawn<'_>, limits: &Limits<6>) -> Option<(AnyLaw<6>, Sensor)> {
     let which = file.draw().of(&[0, 0, 0, 1, 2, 3, 4]);
     let fastest = limits.velocity.0.map(f64::from);
@@ -209,7 +211,7 @@ fn law(file: &mut Drawn<'_>, limits: &Limits<6>) -> Option<(AnyLaw<6>, Sensor)> 
                 file.section("servo.", |file| config.read(file));
             }
             config.check().ok()?;
-            // More than a joint may do ends commanding.
+            // A demand above the limit of a joint ends commanding.
             let most = if file.draw().one_in(12) { 1.3 } else { 0.9999 };
             let law = AnyLaw::JointServo(JointServo::new(Reference::Hold, config));
             let read = move |controller: &Controller| {
@@ -258,7 +260,7 @@ fn law(file: &mut Drawn<'_>, limits: &Limits<6>) -> Option<(AnyLaw<6>, Sensor)> 
     Some((law, Sensor { id: SENSOR, period: Span::from_micros(period.as_micros()), read }))
 }
 
-/// Six numbers from -1 to 1 that change at random moments and mostly stay on one side.
+/// Six numbers from -1 to 1 that change at random moments and mostly keep their sign.
 pub(super) struct Readings {
     draw: Draw,
     shares: [f64; 6],
@@ -286,7 +288,7 @@ impl Readings {
     }
 }
 
-/// A plant that is as late and as weak as the configuration permits.
+/// Returns a plant that is as late and as weak as the configuration permits.
 fn plant(case: Case, draw: &mut Draw) -> (Setup, bool) {
     let Case { config, software, law, sensor, by_rtde } = case;
     let mut setup = Setup::new(software);
@@ -301,7 +303,7 @@ fn plant(case: Case, draw: &mut Draw) -> (Setup, bool) {
     (setup, by_rtde)
 }
 
-/// A way in which commanding is ended.
+/// A cause by which commanding ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Strike {
     Cable,
@@ -311,7 +313,7 @@ pub(super) enum Strike {
     Release,
 }
 
-/// Something that a network or a host does, now and then.
+/// Injects a random disturbance of the network or of the host.
 fn harass(rig: &mut Rig<'_>, draw: &mut Draw) {
     let span = |draw: &mut Draw, most: f64| Span::from_micros((draw.magnitude(1e-3, most) * 1e6) as u64);
     match draw.of(&[0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8]) {
@@ -330,7 +332,7 @@ fn harass(rig: &mut Rig<'_>, draw: &mut Draw) {
     }
 }
 
-/// Commands, again wherever commanding has ended and may begin.
+/// Commands for this long. Acknowledges and requests again whenever commanding has ended and may begin.
 fn live(rig: &mut Rig<'_>, lasting: Span) {
     let end = rig.now() + lasting;
     while rig.now() < end {
@@ -345,7 +347,7 @@ fn live(rig: &mut Rig<'_>, lasting: Span) {
     }
 }
 
-/// Runs the configuration of this seed. Returns `None` where it is refused.
+/// Runs the configuration of this seed. Returns `None` if it is rejected.
 pub(crate) fn run(way: Way, seed: u64, keys: &mut Keys) -> Option<Swept> {
     let place = Way::ALL.iter().position(|one| *one == way).unwrap_or(Way::ALL.len());
     let draw = &mut Draw::new(seed, 21 + place as u64);
@@ -413,7 +415,7 @@ pub(crate) fn run(way: Way, seed: u64, keys: &mut Keys) -> Option<Swept> {
     })
 }
 
-/// Returns how far each joint was from where it stood, at most, from this time on.
+/// Returns the largest distance of each joint from its position at the beginning, from this time on.
 fn farthest(rig: &Rig<'_>, since: outrigger_sim::time::SimTime, from: [f64; 6]) -> [f64; 6] {
     let after = rig.record().motion.iter().filter(|motion| motion.at >= since);
     after.fold([0.0; 6], |most, motion| {
@@ -421,7 +423,7 @@ fn farthest(rig: &Rig<'_>, since: outrigger_sim::time::SimTime, from: [f64; 6]) 
     })
 }
 
-/// Returns whether the arm moved, the worst that it did, and what was broken.
+/// Returns whether the arm moved, its worst values, and the first violation.
 fn judge(rig: &Rig<'_>, config: &UrConfig, software: SoftwareVersion) -> (bool, Worst, Option<String>) {
     let Limits { velocity, acceleration, braking, position_min, position_max, .. } = &config.limits;
     let (mut worst, mut broken) = (Worst::NOTHING, None);

@@ -11,7 +11,7 @@ use outrigger_wire::robot::SoftwareVersion;
 use crate::Bench;
 use crate::bench::{E_SERIES, Look, TextKind, slow_turn};
 
-/// Whether no joint moves.
+/// Returns whether no joint moves.
 fn at_rest(look: &Look<'_>) -> bool {
     look.controller.truth().qd.iter().all(|speed| speed.abs() <= REST)
 }
@@ -43,7 +43,7 @@ pub(crate) fn it_arms_on_request_and_moves_after_a_hundred_good_cycles<B: Bench>
         assert_eq!(look.modes(), [Mode::Monitor, Mode::Arming, Mode::Command]);
         let texts = look.texts;
         let holds = texts.iter().take_while(|said| **said == TextKind::Hold).count();
-        // The second goes out when the first is shown to run, which takes up to 0.1 s with states from 30003.
+        // The second is sent once the first is shown to run, which takes up to 0.1 s with states from 30003.
         assert!(holds >= 40, "{holds} zero velocities before the first motion");
         assert!(texts[holds..].iter().all(|said| *said == TextKind::Move), "{:?}", &texts[holds..]);
     });
@@ -76,7 +76,7 @@ pub(crate) fn a_release_ends_in_zero_velocities_and_one_stopj<B: Bench>() {
         assert_eq!(look.said(TextKind::Stop), 1);
         assert!(at_rest(look), "{:?}", look.controller.truth().qd);
     });
-    // It goes on only where it is asked to.
+    // The motion continues only on request.
     bench.resume();
 }
 
@@ -97,7 +97,7 @@ pub(crate) fn local_control_is_never_commanded_and_left_by_connecting_anew<B: Be
     let mut setup = slow_turn(E_SERIES);
     setup.controller.state = StartState::Local;
     let mut bench = B::start(setup);
-    // Nothing tells of it before the first text.
+    // Local control is not visible before the first text.
     bench.ready();
     bench.ask(Input::Request);
     bench.wait("the end of arming", |look| look.modes().contains(&Mode::Arming) && look.mode == Mode::Monitor);

@@ -1,4 +1,4 @@
-//! Connections that are refused, closed, reset, silent, or take nothing.
+//! Connections that are refused, closed, reset, silent, or accept no data.
 
 use outrigger_core::engine::ur::UrEvent;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use outrigger_wire::time;
 use crate::Bench;
 use crate::bench::{E_SERIES, Look, TextKind, slow_turn};
 
-/// The arm is moving again only after the operator has seen what happened and asks anew.
+/// Checks that the arm moves again only after the operator has acknowledged and requested again.
 fn only_a_new_request_moves_again<B: Bench>(bench: &mut B, reason: Reason) {
     bench.wait("a new session", |look| look.mode == Mode::Monitor && look.sessions() == 2);
     bench.wait("the latch alone speaks against a request", |look| {
@@ -81,7 +81,7 @@ pub(crate) fn a_reset_connection_is_a_fallback_and_a_new_session_follows<B: Benc
 pub(crate) fn silence_is_a_fallback_and_then_the_end_of_the_session<B: Bench>() {
     let mut bench = B::start(slow_turn(E_SERIES));
     bench.command();
-    // Neither side closes, and nothing more comes: what a controller looks like whose cable was cut.
+    // Neither side closes, and no more data arrive: the behaviour of a controller behind a cut cable.
     bench.fault(FaultKind::Stall, Some(Duration::from_secs(4)));
     bench.wait("a fallback", |look| look.mode != Mode::Command);
     bench.wait("the end of the session", |look| look.downs(LinkId::REALTIME).first() == Some(&DownCause::Silent));

@@ -1,4 +1,4 @@
-//! What every port must do, whatever its sockets are.
+//! The scenarios that every port must pass, whatever its sockets are.
 
 pub(crate) mod commanding;
 pub(crate) mod links;

@@ -32,7 +32,7 @@ pub(crate) fn bytes_that_come_in_tiny_pieces_lose_nothing<B: Bench>() {
 }
 
 pub(crate) fn a_flood_of_bytes_that_mean_nothing_does_not_hold_up_the_control_path<B: Bench>() {
-    // Messages that no memory holds, of types nobody knows, and states that come twice.
+    // Messages longer than any buffer, messages of unknown types, and repeated states.
     let mut bench = B::start(with(&[FaultKind::Oversize(60_000), FaultKind::Unknown, FaultKind::Repeat(50)]));
     bench.command();
     bench.wait("100 moving commands", |look| look.said(TextKind::Move) >= 100);

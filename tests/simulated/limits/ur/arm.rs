@@ -1,4 +1,5 @@
-//! The arm and the programs on its controller: ramps led by one axis, stops as weak as permitted, drives as late as permitted.
+//! The arm and the programs on its controller: ramps limited by one axis, stops as weak as permitted, drives as late
+//! as permitted.
 
 use std::collections::VecDeque;
 
@@ -8,11 +9,11 @@ use outrigger_wire::robot::SoftwareVersion;
 
 use super::Worse;
 
-/// What runs.
+/// The program that runs.
 #[derive(Clone, Copy, Debug)]
 enum Program {
     Nothing,
-    /// Towards these speeds for so long [s], then what follows.
+    /// A motion towards these speeds for so long [s], then `then`.
     Speed {
         wanted: [f64; 6],
         acceleration: f64,
@@ -22,11 +23,11 @@ enum Program {
     Stop(f64),
 }
 
-/// What follows a `speedj`.
+/// The continuation after a `speedj`.
 #[derive(Clone, Copy, Debug)]
 enum Then {
     Stop(f64),
-    /// `sleep` for so long, counted from where the speed is reached, then a stop.
+    /// `sleep` for the first time [s], counted from when the speed is reached, then a stop.
     Sleep(f64, f64),
     /// The arm keeps its speed.
     Endless,
@@ -35,14 +36,15 @@ enum Then {
 #[derive(Clone, Debug)]
 pub(super) struct Arm {
     pub(super) q: [f64; 6],
-    /// Actual and target speeds.
+    /// The actual speeds; `target` has the target speeds.
     pub(super) qd: [f64; 6],
     pub(super) target: [f64; 6],
     pub(super) held: bool,
     period: f64,
     program: Program,
     on_the_way: VecDeque<[f64; 6]>,
-    /// What the controller makes of stops: obeyed or not, and how hard its own are.
+    /// `true` if the controller's stops use the deceleration that is sent; `own` is the deceleration of the
+    /// controller's own stops.
     obeys: bool,
     own: f64,
     ends_bare: bool,
@@ -87,7 +89,7 @@ impl Arm {
         self.qd == [0.0; 6] && self.target == [0.0; 6] && self.on_the_way.iter().all(|v| *v == [0.0; 6])
     }
 
-    /// A program is taken up, in place of the one that runs.
+    /// Takes up a program, in place of the one that runs.
     pub(super) fn take_up(&mut self, text: &str) {
         let number = |call: &str| {
             let rest = text.split_once(call)?.1;
@@ -159,7 +161,7 @@ impl Arm {
         }
     }
 
-    /// All joints change speed together, the one with the longest way at `acceleration`.
+    /// Changes the speed of all joints together; the joint with the largest change accelerates with `acceleration`.
     fn approach(&mut self, wanted: [f64; 6], acceleration: f64) {
         let longest = self.target.iter().zip(&wanted).map(|(have, want)| (want - have).abs()).fold(0.0, f64::max);
         let step = acceleration * self.period;
@@ -169,7 +171,7 @@ impl Arm {
         }
     }
 
-    /// What is broken now.
+    /// Returns a description of the present violation as an error, if there is one.
     pub(super) fn check(&self, config: &UrConfig) -> Result<(), String> {
         let limits = &config.limits;
         for joint in 0..6 {
@@ -186,7 +188,7 @@ impl Arm {
         Ok(())
     }
 
-    /// Whether a joint is about as near to its limit as it may be, by this share of the way it would need.
+    /// Returns whether a joint is nearer to its limit than this fraction of the distance that it would need to stop.
     pub(super) fn is_near(&self, limits: &Limits<6>, share: f64) -> bool {
         let stops = self.target.iter().zip(limits.braking.iter()).map(|(v, a)| v.abs() / f64::from(a));
         let stop = 0.5 * stops.fold(0.0, f64::max);
