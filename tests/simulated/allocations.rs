@@ -1,4 +1,4 @@
-//! No budgeted operation asks for memory.
+//! Checks that no budgeted operation allocates memory.
 
 #[path = "../bench/budgets/counting.rs"]
 mod counting;

@@ -1,4 +1,4 @@
-//! Recorded traffic of real controllers: every value its index names must come out, by the core and by the oracle.
+//! Recorded traffic of real controllers: core and oracle must both find every value that its index names.
 
 use std::process::ExitCode;
 
@@ -8,12 +8,12 @@ use outrigger_wire::frame::{Assembler, Framing};
 use outrigger_wire::primary::{Message, MessageKind};
 use outrigger_wire::realtime;
 
-/// What must come out of one part of a recording. Numbers hold to the last digit written.
+/// The values to be found in one part of a recording. Numbers are compared to the last digit written.
 struct Expected {
     file: &'static str,
-    /// Key of the oracle's table.
+    /// The key of the oracle's table.
     part: &'static str,
-    /// Name in the specification, and its values in order; text starts with a quote.
+    /// The name in the specification, and its values in order; text begins with a quote.
     fields: &'static [(&'static str, &'static str)],
 }
 
@@ -104,7 +104,7 @@ fn read(file: &str) -> Vec<u8> {
     std::fs::read(captures().join(file)).expect("a recording named by the index")
 }
 
-/// Every part of a recording with its table's key and what the oracle makes of it.
+/// Returns every part of a recording, with its table's key and the cells that the oracle decodes.
 fn parts(file: &str) -> Vec<(String, usize, Vec<Cell>)> {
     let tables = oracle::tables();
     let bytes = read(file);
@@ -126,7 +126,7 @@ fn parts(file: &str) -> Vec<(String, usize, Vec<Cell>)> {
     parts
 }
 
-/// The same parts as the core sees them, cut from the stream by its own assembler.
+/// Returns the same parts as the core decodes them, cut from the stream by its own assembler.
 fn core_parts(file: &str) -> Vec<(String, Vec<Seen>)> {
     let bytes = read(file);
     if file == CB2_REALTIME {
@@ -153,7 +153,7 @@ fn core_parts(file: &str) -> Vec<(String, Vec<Seen>)> {
                 continue;
             }
             MessageKind::RobotMessage(robot) => {
-                // The version message itself says by whom the rest is sent; these have one form only.
+                // Some messages have a form that depends on the software of the version message; these do not.
                 message.visit(None, &mut whole).expect("a robot message");
                 parts.push((format!("20/{}", robot.robot_message_type), whole.seen));
             }
@@ -185,7 +185,7 @@ fn near(written: &str, found: f64) -> bool {
     (written.parse::<f64>().expect("a number") - found).abs() <= 0.501 * last_digit
 }
 
-/// Every value of `EXPECTED`, found by file, part and name.
+/// Checks every value of `EXPECTED`, found by file, part and name.
 fn assert_index(find: impl Fn(&str, &str, &str) -> Vec<Value>) {
     for expected in EXPECTED {
         for (name, written) in expected.fields {

@@ -1,4 +1,4 @@
-//! The FRI engine beside the simulated KRC, in virtual time.
+//! Tests of the FRI engine with the simulated KRC, in virtual time.
 
 mod added;
 mod motions;
@@ -28,12 +28,12 @@ fn rig(options: Options) -> Rig<Swing> {
     Rig::new(options, KrcConfig::default(), Swing::new(0.3, 2.0), KrlConvention::RosControl)
 }
 
-/// Nothing the KRC could complain about, and nothing beyond the limits.
+/// Checks that the KRC had no reason to complain and no limit was exceeded.
 fn assert_clean<L: Law<7>>(rig: &Rig<L>, what: &str) {
     assert_clean_but(rig, what, None);
 }
 
-/// The same, where the KRC has no reason to complain but `excused`.
+/// Checks the same, except that the KRC may have had the reason `excused` to complain.
 fn assert_clean_but<L: Law<7>>(rig: &Rig<L>, what: &str, excused: Option<Left>) {
     let complaints: Vec<_> = rig
         .krc
@@ -106,7 +106,7 @@ fn outputs_of_other_controllers_are_refused() {
     assert!(rig.events.contains(&Event::Output { write, news: WriteNews::Refused(WriteRefusal::NoSuchOutput) }));
 }
 
-/// What became of `write`, in order.
+/// Returns the news of `write`, in order.
 fn news_of(rig: &Rig<Swing>, write: Write) -> Vec<WriteNews> {
     let of = |event: &Event<_>| match event {
         Event::Output { write: of, news } if *of == write => Some(*news),
@@ -156,7 +156,7 @@ fn a_variable_that_the_program_copies_is_confirmed_by_the_copy_alone() {
         let news = news_of(&rig, set);
         match (echoes, &news[..]) {
             (true, [WriteNews::Sent, WriteNews::Confirmed(after)]) => {
-                // One look of the program, every 12 ms, and the cycles to it and back.
+                // One cycle of the KRL program, which takes 12 ms, and the cycles to it and back.
                 assert!(after.as_micros() <= 15_000, "{after:?}");
             }
             (false, [WriteNews::Sent, WriteNews::NotConfirmed]) => {}
@@ -334,7 +334,7 @@ fn a_krc_that_leaves_the_command_state_by_itself_is_told_as_such() {
 
 #[test]
 fn what_fri_start_scales_down_is_not_exceeded() {
-    // A fifth of 110°/s is 0.384 rad/s, and of 1200°/s² 4.19 rad/s²: a little more is shaped, much more refused.
+    // A fifth of 110°/s is 0.384 rad/s, and of 1200°/s² 4.19 rad/s²: slightly more is limited, much more is rejected.
     for (speed, holds) in [(0.39, true), (0.6, false)] {
         let mut options = options(&[]);
         options.program.scale = 0.2;
@@ -343,7 +343,7 @@ fn what_fri_start_scales_down_is_not_exceeded() {
         rig.advance(1_500);
         let latch = rig.session.latch();
         assert_eq!(latch, (!holds).then_some(Reason::VelocityLimit), "{speed} rad/s");
-        // The simulated KRC allows the higher one of the published speeds.
+        // The simulated KRC permits the higher one of the published speeds.
         let longest = rig.krc.longest_step();
         assert!(longest <= 1.0 && (longest > 0.85 || !holds), "{speed} rad/s: {longest}");
         assert_clean(&rig, "scale");
@@ -376,7 +376,7 @@ fn schemes_are_asked_for_and_changed_only_in_monitor_state() {
     rig.input(Input::Release);
     rig.until(5_000, "monitor state", |rig| rig.krc.state() == FriState::Monitor);
     rig.until(2_000, "rest", |rig| rig.session.mode() == Mode::Monitor);
-    // Commanding has left an offset: what is mirrored has it too.
+    // Commanding has left an offset, and the mirrored frame has it too.
     let monitoring = rig.session.monitoring().expect("monitor state");
     assert_eq!(monitoring.set(Control::ToolImpedance(ToolImpedance::default())), Ok(()));
     rig.command(5_000);
@@ -386,7 +386,7 @@ fn schemes_are_asked_for_and_changed_only_in_monitor_state() {
     assert_clean(&rig, "schemes");
 }
 
-/// Beside a program that is told no scheme and starts in `scheme`.
+/// Creates a rig with a program that receives no control scheme and starts in `scheme`.
 fn unasked(control: Control, scheme: ControlScheme) -> Rig<Swing> {
     let mut options = options(&[]);
     (options.program.convention, options.program.scheme) = (Convention::SampleApp, scheme);
@@ -408,7 +408,7 @@ fn a_krc_that_starts_in_another_scheme_is_told_with_both_and_moves_nothing() {
         (Control::JointImpedance(joints), ControlScheme::Position),
         (Control::ToolImpedance(tool), ControlScheme::Position),
         (Control::ToolImpedance(tool), ControlScheme::JointImpedance),
-        // Joint positions are the posture of the null space there: the KRC has no reason to complain.
+        // The joint positions are the posture of the null space in that scheme: the KRC has no reason to complain.
         (Control::Position, ControlScheme::CartesianImpedance),
     ] {
         let mut rig = unasked(control, krc);
@@ -460,8 +460,8 @@ fn a_scheme_that_is_told_a_little_late_is_waited_for_while_arming_and_one_that_c
     assert_clean(&rig, "schemes told");
 }
 
-/// A KRC that wants one frame mirrored and is given another: whether it lets itself be commanded a second time, when an
-/// offset is left of the first, and a hand bends the arm away from its setpoint.
+/// Runs a KRC that expects one frame to be mirrored and receives another. Returns whether it can be commanded a
+/// second time, with an offset left from the first time and a hand that pushes the arm away from its setpoint.
 fn mirrors(theirs: Wanted, ours: MirroredFrame) -> (bool, Rig<Swing>) {
     let control = Control::ToolImpedance(ToolImpedance { mirrors: ours, ..ToolImpedance::default() });
     let config = KrcConfig { peer: KrcOptions { control, ..KrcOptions::default() }, ..KrcConfig::default() };
@@ -525,8 +525,8 @@ fn a_foreign_motion_underneath_is_refused() {
     assert_eq!(rig.session.mode(), Mode::Monitor);
 }
 
-/// What `outrigger run` tells the engine for a file with this law that asks at the start; who asks is decided by nothing
-/// else there.
+/// Creates a rig with the configuration that `outrigger run` passes to the engine for a file with this law and a
+/// request at the start. No other setting of the file decides on requests.
 fn of_a_file(law: &str, faults: &[&str]) -> Rig<AnyLaw<7>> {
     let file = format!(
         "[robot]\nkind = \"krc\"\n[run]\nrequest = \"start\"\n[law]\n{law}\n\
@@ -536,7 +536,7 @@ fn of_a_file(law: &str, faults: &[&str]) -> Rig<AnyLaw<7>> {
     Rig::new(options(faults), read.engine, AnyLaw::new(read.law).expect("a law"), KrlConvention::RosControl)
 }
 
-/// Time passes with a sensor that reads on.
+/// Runs with a sensor that keeps sending readings.
 fn sensed(rig: &mut Rig<AnyLaw<7>>, millis: u64, until: impl Fn(&Rig<AnyLaw<7>>) -> bool) {
     for seq in 0..millis / 10 {
         if until(rig) {
@@ -586,7 +586,7 @@ fn after_a_release_or_a_refusal_and_an_acknowledge_nothing_arms_whatever_the_law
     }
 }
 
-/// What a network may do.
+/// Disturbances of the network, one set for each run.
 const NETWORKS: [&[&str]; 9] = [
     &["drop@1500ms::1%"],
     &["drop@1500ms::5%"],
@@ -599,8 +599,8 @@ const NETWORKS: [&[&str]; 9] = [
     &["silence@2s:4ms", "nan@3s:5ms", "release@4s:40ms", "drop@5s:1s:30%", "hand@2s:3s:40", "restart@7s"],
 ];
 
-/// One run of eight seconds in which an operator wants it moving, and acknowledges whatever comes; and what the KRC may
-/// complain about.
+/// Runs for eight seconds with an operator who requests motion repeatedly and acknowledges every latch. Returns the
+/// rig, and the reason for which the KRC may complain.
 fn restless(seed: u64, network: &[&str]) -> (Rig<Restless>, Option<Left>) {
     let controls = [
         Control::Position,
@@ -617,7 +617,7 @@ fn restless(seed: u64, network: &[&str]) -> (Rig<Restless>, Option<Left>) {
         offset_after_stop: [OffsetAfterStop::Kept, OffsetAfterStop::TakenOver][pick(2, 500) as usize],
         ..options(network)
     };
-    // Setpoints that come a cycle late and then two at once: steps of the KRC's own making.
+    // Setpoints that arrive a cycle late and then two at once cause steps in the KRC itself.
     let excused = options.uses_late_answers.then_some(Left::Limit);
     let config = KrcConfig {
         peer: KrcOptions { control, first_counter: (seed * 977) as u16, ..KrcOptions::default() },
@@ -632,9 +632,9 @@ fn restless(seed: u64, network: &[&str]) -> (Rig<Restless>, Option<Left>) {
     (rig, excused)
 }
 
-/// Whatever is lost, repeated, delayed or overtaken, in every control scheme: no step above v_max·dt, no frame away from
-/// where the joints lead it, nothing the KRC complains about. `OUTRIGGER_FRI_SEEDS=FROM..TO` tries other seeds than those of
-/// every day.
+/// Losses, repetitions, delays and changes of order, in every control scheme: no step is above v_max·dt, no frame is
+/// away from the frame that belongs to the joints, and the KRC has no reason to complain.
+/// `OUTRIGGER_FRI_SEEDS=FROM..TO` runs other seeds than the daily ones.
 #[test]
 fn no_commanded_step_is_too_long_whatever_the_network_does() {
     let asked = std::env::var("OUTRIGGER_FRI_SEEDS").ok();

@@ -1,4 +1,4 @@
-//! Runs in virtual time. One program, so that it is linked once.
+//! Tests in virtual time, in one program, so that it is linked once.
 
 mod fri;
 mod limits;

@@ -1,4 +1,5 @@
-//! The laws command the same bits on this machine as on the board. `tests/thumb/instructions` asks the board.
+//! Checks that the laws command the same bits on this machine as on the board. `tests/thumb/instructions` checks the
+//! board.
 
 use outrigger_cycles::commands;
 

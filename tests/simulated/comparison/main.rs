@@ -1,5 +1,6 @@
-//! Half a turn of a joint and back in 4 s, by every way in which arms of Universal Robots' have been commanded since 2015, each ten
-//! times, in virtual time, beside the figures of Andersen's report of 2015; and 750 s of open-loop `speedj`.
+//! Compares all methods by which arms of Universal Robots have been commanded since 2015: half a turn of a joint and
+//! back in 4 s, ten runs of each in virtual time, with the figures of Andersen's report of 2015; and 750 s of
+//! open-loop `speedj`.
 //!
 //! ```sh
 //! cargo run --release -p outrigger-tests --example comparison
@@ -82,7 +83,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// A table whose columns stand below each other, their names by number in front.
+/// Prints a table whose columns are numbered, with the list of their names in front.
 fn print(columns: &[String], rows: &[Vec<String>]) {
     let width = |at: usize| rows.iter().map(|row| row[at].chars().count()).max().unwrap_or(0).max(3);
     for (at, column) in columns.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The comparison as one HTML file that needs nothing else.
+//! The comparison as one self-contained HTML file.
 
 use std::fmt::Write as _;
 
@@ -6,19 +6,19 @@ use outrigger_tests::comparison::{COLUMNS, Mechanism, Mechanisms, Mode, NUMBERS,
 
 use crate::plot::{Line, Mark, Paper, SCRIPT, STYLE as SHARED, Span, TimeChart, escape};
 
-/// What the page shows.
+/// The contents of the page.
 pub(crate) struct Page<'a> {
-    /// Every mode.
+    /// All modes.
     pub(crate) rows: &'a [Row],
-    /// Of which modes it is known what a mechanism contributes, and by how much the reaction changes without it \[ms\].
+    /// Some modes, each with the changes of its reaction \[ms\] if one mechanism is switched off.
     pub(crate) without: Vec<(Mode, Vec<f64>)>,
-    /// What acted.
+    /// The mechanisms that act in the runs.
     pub(crate) mechanisms: Mechanisms,
-    /// Runs of each mode.
+    /// The number of runs of each mode.
     pub(crate) runs: u64,
 }
 
-/// Classes of strokes, in the order of the curves.
+/// The classes of strokes, in the order of the curves.
 const CLASSES: [&str; 6] = ["j0", "j1", "j2", "j3", "j4", "j5"];
 
 const STYLE: &str = "
@@ -31,7 +31,7 @@ svg .line.reference { stroke: var(--ink); stroke-dasharray: 5 4; opacity: 0.7; }
 .key i.reference { background: repeating-linear-gradient(90deg, var(--ink) 0 5px, transparent 5px 8px); }
 ";
 
-/// One curve of a chart.
+/// A curve of a chart.
 struct Curve<'a> {
     name: String,
     class: &'a str,
@@ -39,7 +39,7 @@ struct Curve<'a> {
 }
 
 impl Page<'_> {
-    /// The page.
+    /// Returns the page.
     pub(crate) fn html(&self) -> String {
         let mut page = String::from("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
         page.push_str("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
@@ -307,7 +307,7 @@ impl Page<'_> {
     }
 }
 
-/// The reference of a run, over time.
+/// Returns the reference of a run, over time.
 fn reference(row: &Row) -> Curve<'static> {
     let samples = row.shown.samples.iter().filter(|sample| sample.t >= -0.1);
     let points = samples.map(|sample| (sample.t, row.mode.wanted().at(sample.own).to_degrees())).collect();
@@ -344,7 +344,7 @@ fn chart(page: &mut String, title: &str, unit: &str, time: Span, values: Option<
     page.push_str("</figure>\n");
 }
 
-/// A table; cells of the columns in `numbers` stand to the right.
+/// Adds a table; the cells of the columns in `numbers` are aligned to the right.
 fn table(page: &mut String, columns: &[String], rows: &[Vec<String>], numbers: std::ops::Range<usize>) {
     page.push_str("<div class=\"card dense\"><table><tr>");
     let class = |at: usize| if numbers.contains(&at) { " class=\"number\"" } else { "" };
@@ -355,7 +355,7 @@ fn table(page: &mut String, columns: &[String], rows: &[Vec<String>], numbers: s
     for row in rows {
         page.push_str("<tr>");
         for (at, cell) in row.iter().enumerate() {
-            // A figure and its spread stay together.
+            // A figure and its spread stay on one line.
             let text = marked_up(cell).replace(" ± ", "&nbsp;±&nbsp;").replace(" / ", "&nbsp;/&nbsp;");
             let _ = write!(page, "<td{}>{text}</td>", class(at));
         }
@@ -364,7 +364,7 @@ fn table(page: &mut String, columns: &[String], rows: &[Vec<String>], numbers: s
     page.push_str("</table></div>\n");
 }
 
-/// Text as HTML: what stands between two backticks is code.
+/// Returns text as HTML. Text between two backticks is code.
 fn marked_up(text: &str) -> String {
     let parts = text.split('`').enumerate().map(|(at, part)| {
         let part = escape(part);

@@ -21,7 +21,8 @@ use super::assert_clean;
 
 const SECONDS: f64 = 4.0;
 
-/// Every joint half a radian away from where the simulated arm stands and back, as smooth as a cosine.
+/// Returns a motion of every joint by half a radian from the position of the simulated arm and back, in the shape of
+/// a cosine.
 fn swing(home: &[f64; 7], waypoints: u32) -> Vec<Waypoint<7>> {
     let at = |number: u32| {
         let share = f64::from(number) / f64::from(waypoints);
@@ -46,13 +47,14 @@ struct Run {
     rig: Rig<JointServo<7>>,
     motion: Vec<Waypoint<7>>,
     next: usize,
-    /// How far a joint was from where it was wanted, and the setpoint from what was measured, at most \[rad\].
+    /// The largest distance of a joint from its reference; `lead` is the largest distance of the setpoint from the
+    /// measured position \[rad\].
     worst: f64,
     lead: f64,
 }
 
 impl Run {
-    /// With four waypoints a cycle, or one every 4 ms.
+    /// Creates a run with four waypoints per cycle, or one every 4 ms if that is longer.
     fn of(options: Options, config: KrcConfig) -> Self {
         let period = options.period;
         let apart = u32::try_from(period.as_millis()).expect("a period").div_ceil(4).max(4);
@@ -65,7 +67,7 @@ impl Run {
         Self { rig, motion, next: MAX_WAYPOINTS, worst: 0.0, lead: 0.0 }
     }
 
-    /// A millisecond; what there is room for is fed before.
+    /// Runs for a millisecond, after feeding the waypoints for which there is room.
     fn step(&mut self) {
         let now = Instant::from_micros(self.rig.krc.now().as_micros());
         while self.rig.session.motion_status().room > 0
@@ -85,7 +87,7 @@ impl Run {
         }
     }
 
-    /// Until the motion runs no more.
+    /// Runs until the motion has ended.
     fn through(&mut self) {
         while self.progress() == Progress::Running && self.rig.session.mode() == Mode::Command {
             self.step();
@@ -96,7 +98,7 @@ impl Run {
         self.rig.session.motion_status().progress
     }
 
-    /// How far the arm is from the end of the motion \[rad\].
+    /// Returns the arm's distance from the end of the motion \[rad\].
     fn off_the_goal(&self) -> f64 {
         let goal = self.motion.last().expect("a goal").setpoint.positions.0;
         self.rig.krc.truth().q.iter().zip(goal).map(|(q, goal)| (q - f64::from(goal)).abs()).fold(0.0, f64::max)
@@ -105,7 +107,8 @@ impl Run {
 
 #[test]
 fn the_same_motion_is_followed_at_every_period() {
-    // How far from where it is wanted, at a speed of 0.39 rad/s: what goes by while a command takes effect.
+    // The permitted distance from the reference, at a speed of 0.39 rad/s: the motion during the time until a command
+    // takes effect.
     for (millis, worst) in [(1, 0.001), (2, 0.001), (4, 0.002), (12, 0.006), (50, 0.025), (100, 0.045)] {
         let options = Options { period: StdDuration::from_millis(millis), ..Options::default() };
         let mut run = Run::of(options, KrcConfig::default());
@@ -120,7 +123,7 @@ fn the_same_motion_is_followed_at_every_period() {
         assert_eq!((run.progress(), run.rig.session.mode()), (Progress::Finished, Mode::Command), "{what}");
         assert!(took.abs_diff(StdDuration::from_secs(4)) <= StdDuration::from_millis(2 * millis), "{what}");
         assert!(run.worst < worst && run.off_the_goal() < 0.002, "{what}, {} at the end", run.off_the_goal());
-        // In position control, the target is farther than this from the arm in no cycle.
+        // In position control, the target is never farther than this from the arm.
         assert!(run.lead < 0.1, "{what}");
         assert_clean(&run.rig, &what);
     }
@@ -168,7 +171,8 @@ fn a_target_that_the_arm_does_not_reach_suspends_the_motion_and_only_a_word_resu
     }
 }
 
-/// A KRL program that moves the arm to and fro by itself, two joints by 0.3 rad, each time after so many seconds.
+/// Returns the options of a KRL program that moves the arm to and fro by itself: two joints by 0.3 rad, each time
+/// after so many seconds.
 fn with_a_motion_of_its_own(millis: u64, wait: f64) -> Options {
     let home = Options::default().start;
     let mut there = home;
@@ -178,7 +182,7 @@ fn with_a_motion_of_its_own(millis: u64, wait: f64) -> Options {
     Options { period: StdDuration::from_millis(millis), motion, ..Options::default() }
 }
 
-/// All joints by 0.2 rad in two seconds, from wherever the arm stands.
+/// Returns a law that moves all joints by 0.2 rad in two seconds, from the position of the arm.
 fn offset() -> JointServo<7> {
     let waypoint = |q, millis| Waypoint {
         setpoint: Setpoint { positions: JointPositions([q; 7]), velocities: JointVelocities::ZERO },
@@ -207,7 +211,7 @@ fn our_offset_is_on_top_of_the_motion_of_the_krl_program() {
         let (mut lowest, mut highest) = (f64::INFINITY, f64::NEG_INFINITY);
         while rig.krc.now() < SimTime::from_secs(16) {
             rig.advance(1);
-            // Where the program alone has the arm: the setpoint without what we added.
+            // The position of the arm due to the program alone: the setpoint without the offset that we added.
             let state = rig.session.state().expect("a state");
             let own = rig.krc.truth().setpoint[0] - f64::from(state.target_positions.0[0] - held.0[0]);
             (lowest, highest) = (lowest.min(own), highest.max(own));
@@ -217,7 +221,7 @@ fn our_offset_is_on_top_of_the_motion_of_the_krl_program() {
         assert!(added.iter().all(|added| (added - 0.2).abs() < 0.005), "{what}: {added:?}");
         assert!(highest - lowest > 0.25, "{what}: the program goes on: {lowest} to {highest} rad");
         assert!(rig.krc.fallbacks().is_empty(), "{what}: {:?}", rig.krc.fallbacks());
-        // Released, the offset stays and the program goes on.
+        // After the release, the offset stays and the program continues.
         rig.input(Input::Release);
         rig.until(5_000, "rest", |rig| rig.session.mode() == Mode::Monitor);
         assert_eq!(rig.session.latch(), None, "{what}");
@@ -237,7 +241,7 @@ fn without_it_an_arm_that_its_program_moves_is_not_commanded() {
 #[test]
 fn position_limits_hold_for_offset_and_program_together() {
     let mut config = on_top(true);
-    // Reached by both together, and by neither alone.
+    // Both together reach the limit, and neither does alone.
     config.limits.position_max.0[0] = 0.4;
     let mut rig = Rig::new(with_a_motion_of_its_own(1, 3.0), config, offset(), KrlConvention::RosControl);
     rig.command(20_000);
@@ -274,7 +278,7 @@ fn fields_left_to_the_krl_program_have_its_values_and_are_chosen_in_monitor_stat
     assert!(matches!(rig.session.set_joint_impedance(strong), Err(ControlRefusal::BadValue(_))));
     let tool = rig.session.set_tool_impedance(ToolImpedance::default());
     assert_eq!(tool, Err(ControlRefusal::OtherScheme(ControlScheme::JointImpedance)));
-    // A number may change at any time: a torque turns the last joint against its spring.
+    // A parameter may change at any time: a torque turns the last joint against its spring.
     let before = rig.krc.truth().q[6];
     assert_eq!(
         rig.session.set_joint_impedance(JointImpedance { torque: [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 10.0], ..soft }),

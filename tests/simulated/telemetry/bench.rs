@@ -1,4 +1,4 @@
-//! A bench: one engine beside a scripted controller, with one clock; events are kept.
+//! A bench: one engine with a scripted controller and one clock; it keeps the events.
 
 use outrigger_core::engine::ur::{LINKS, Memory, Ur, UrConfig, UrEngine, UrEvent};
 use outrigger_core::engine::{Event, Input, LinkId, Output, ReplayError, Replayed, replay};
@@ -14,7 +14,7 @@ pub(super) struct Bench {
     peer: Peer,
     pub(super) now: Instant,
     pub(super) events: Vec<Event<UrEvent>>,
-    /// Set while the network delivers nothing.
+    /// `true` while the network delivers no data.
     pub(super) stalled: bool,
     /// The links that the port has open.
     open: [bool; LINKS.len()],
@@ -25,7 +25,7 @@ fn leak(len: usize) -> &'static mut [u8] {
     Box::leak(vec![0; len].into_boxed_slice())
 }
 
-/// A law that turns the base joint by 1 rad in 4 s and then stands.
+/// Returns a law that turns the base joint by 1 rad in 4 s and then holds it at rest.
 fn turning() -> JointServo<6> {
     let at = |angle, seconds| {
         let mut positions = JointPositions::ZERO;
@@ -37,7 +37,8 @@ fn turning() -> JointServo<6> {
     JointServo::new(Reference::Relative(motion), JointServoConfig::default())
 }
 
-/// An engine beside software 5.15 with states from port 30003 alone, by which a stop at the pendant cannot be seen.
+/// Returns an engine for software 5.15 with states from port 30003 alone, with which a stop at the pendant cannot be
+/// seen.
 fn engine() -> UrEngine<'static, JointServo<6>> {
     let mut config = UrConfig::default();
     config.mode.pendant.stop = PendantStop::Overridden;
@@ -46,12 +47,13 @@ fn engine() -> UrEngine<'static, JointServo<6>> {
 }
 
 impl Bench {
-    /// Returns a bench whose recorder has `memory` bytes and keeps fallbacks for `hold`.
+    /// Creates a bench whose recorder has `memory` bytes and keeps fallbacks for `hold`.
     pub(super) fn keeping(memory: usize, hold: Duration) -> Self {
         Self::of(engine().with_recorder(leak(memory)).keeping_fallbacks(hold))
     }
 
-    /// Returns a bench with a recorder in memory of twice `half` bytes, in which an earlier one left this.
+    /// Creates a bench with a recorder in memory of twice `half` bytes, with the data that an earlier recorder left
+    /// in each half.
     pub(super) fn after_a_reset(left: [&[u8]; 2], half: usize, hold: Duration) -> Self {
         let memory = leak(2 * half);
         memory.fill(0xff);
@@ -73,18 +75,18 @@ impl Bench {
         }
     }
 
-    /// Gives the engine one input and takes what comes out of it.
+    /// Passes one input to the engine and processes its outputs and events.
     pub(super) fn input(&mut self, input: Input) {
         self.engine.handle(self.now, input);
         self.drain();
     }
 
-    /// Requests to command, as an operator who sees the present epoch.
+    /// Requests `Command`, as an operator does who sees the present epoch.
     pub(super) fn request(&mut self) {
         self.input(Input::Request(self.engine.mode_machine().epoch()));
     }
 
-    /// Lets time pass: cycles of the controller and deadlines of the engine, each at its time.
+    /// Runs for this long: cycles of the controller and deadlines of the engine, each at its time.
     pub(super) fn run(&mut self, millis: u64) {
         let end = self.now + Duration::from_millis(millis);
         while self.now < end {
@@ -101,7 +103,7 @@ impl Bench {
         }
     }
 
-    /// Returns everything that the recorder holds.
+    /// Returns all data that the recorder holds.
     fn dump(&self) -> Vec<u8> {
         let mut dump = vec![0; 1024];
         let header = self.engine.dump_header(&mut dump).expect("room");
@@ -111,14 +113,14 @@ impl Bench {
         dump
     }
 
-    /// Runs everything that the recorder holds again.
+    /// Replays all data that the recorder holds.
     pub(super) fn replay(&self) -> Result<Replayed, ReplayError> {
         let memory = Memory { primary: leak(4096), realtime: leak(8192), rtde: None };
         let other = JointServo::new(Reference::Hold, JointServoConfig::default());
         replay::<6, Ur<'_>, _>(&self.dump(), other, memory)
     }
 
-    /// Hands over what the controller sent, the real-time link first.
+    /// Passes the data that the controller sent to the engine, the real-time link first.
     fn deliver(&mut self) {
         for link in [LinkId::REALTIME, LinkId::PRIMARY] {
             while !self.stalled && self.open[link.index()] {

@@ -1,4 +1,5 @@
-//! Telemetry of an engine beside a scripted controller: what is sent, how often, and a recording out of its pieces.
+//! Telemetry of an engine with a scripted controller: the contents and the timing of the datagrams, and a recording
+//! assembled from its pieces.
 
 use std::collections::BTreeMap;
 
@@ -32,7 +33,7 @@ const BOOT: Boot<'static> = Boot {
 
 const SETTINGS: [u8; 2_500] = [0x5a; 2_500];
 
-/// A bench, and a sampler beside it that is asked every millisecond.
+/// A bench, with a sampler that is polled every millisecond.
 struct Device {
     bench: Bench,
     sampler: Sampler<'static, 6, Ur<'static>>,
@@ -46,7 +47,8 @@ impl Device {
         Self::of(Bench::keeping(memory, pace.recording_time(memory)))
     }
 
-    /// Started anew with what a recorder left, in memory of as many bytes for each half.
+    /// Creates a device after a restart, with the data that a recorder left, in memory of as many bytes for each
+    /// half.
     fn after(left: [&[u8]; 2], half: usize) -> Self {
         let pace = Pace::default();
         Self::of(Bench::after_a_reset(left, half, pace.recording_time(2 * half)))
@@ -61,7 +63,7 @@ impl Device {
         device
     }
 
-    /// Commanding, and then fallen back because states no longer came.
+    /// Creates a device that was in `Command` and fell back because no more states arrived.
     fn fallen(memory: usize) -> Self {
         let mut device = Self::new(memory);
         device.run_until(|b| b.engine.mode() == Mode::Monitor && b.engine.unmet(b.now).is_empty());
@@ -188,7 +190,7 @@ fn more_events_than_fit_are_counted() {
     assert!(lost >= Some(24), "{lost:?}");
 }
 
-/// The pieces that arrive of the first fallback, and what they make where they are all there.
+/// Returns the recording of the first fallback, if all its pieces arrive.
 fn whole<'a>(datagrams: impl Iterator<Item = UrDatagram<'a>>) -> Option<Vec<u8>> {
     whole_of(datagrams, 1, Some(Reason::StateStale))
 }
@@ -223,7 +225,7 @@ fn a_recording_in_pieces_is_the_dump_and_replays() {
 
 #[test]
 fn what_an_earlier_run_left_is_sent_from_where_it_lies_until_this_run_arms() {
-    // Commanding when it was reset, and after a fallback.
+    // Reset while commanding, and after a fallback.
     let mut commanding = Device::new(60_000);
     commanding.run_until(|b| b.engine.mode() == Mode::Monitor && b.engine.unmet(b.now).is_empty());
     commanding.bench.request();
@@ -249,7 +251,7 @@ fn what_an_earlier_run_left_is_sent_from_where_it_lies_until_this_run_arms() {
         assert_eq!(begun.len(), 4, "three times, and again after half a minute: {begun:?}");
         assert!(begun[3].since(begun[2]) > Duration::from_secs(30), "{begun:?}");
 
-        // A request takes its place, and what led to a fallback is there as ever.
+        // A request discards the earlier recording; the recording of a fallback is sent as usual.
         assert!(after.bench.engine.recorder().earlier().is_some());
         after.bench.request();
         after.run_until(|b| b.engine.mode() == Mode::Command);
@@ -271,7 +273,7 @@ fn what_an_earlier_run_left_is_sent_from_where_it_lies_until_this_run_arms() {
 
 #[test]
 fn a_recording_survives_the_loss_of_any_one_datagram_in_seven() {
-    // With a multiple of seven datagrams in each pass the same ones would be lost every time.
+    // With a multiple of seven datagrams in each pass, the same ones would be lost every time.
     let mut devices = (56..64).map(|kilo| {
         let mut device = Device::fallen(kilo * 1_000);
         device.run(6_000);

@@ -1,4 +1,4 @@
-//! The page on the wire format, held against what is sent. `OUTRIGGER_BLESS=1` writes its enumerations anew.
+//! Checks the page on the wire format against the datagrams sent. `OUTRIGGER_BLESS=1` writes its enumerations anew.
 
 use std::collections::BTreeMap;
 
@@ -13,14 +13,14 @@ use outrigger_wire::time::Instant;
 use outrigger_remote::telemetry::{Hello, Message, PeerDatagram};
 
 const PAGE: &str = "core/remote/docs/telemetry.md";
-/// Columns of a line of the page.
+/// The number of columns of a line of the page.
 const WIDTH: usize = 120;
 
 fn page() -> String {
     std::fs::read_to_string(workspace().join(PAGE)).expect("the page")
 }
 
-/// Puts the names of an enumeration into its item of the page, in the order of their numbers.
+/// Writes the names of an enumeration into its item of the page, in the order of their numbers.
 fn list(page: &mut String, name: &str, values: Vec<(&str, usize)>) {
     let begin = format!("* **{name}**: ");
     let at = page.find(&begin).unwrap_or_else(|| panic!("no item {name}"));
@@ -44,7 +44,7 @@ fn list(page: &mut String, name: &str, values: Vec<(&str, usize)>) {
     page.replace_range(at..at + end, &item);
 }
 
-/// The number that a value is encoded as.
+/// Returns the number as which a value is encoded.
 fn number(value: &impl serde::Serialize) -> usize {
     let mut bytes = [0; 8];
     let bytes = postcard::to_slice(value, &mut bytes).expect("room");
