@@ -1,5 +1,5 @@
-//! The controllers that the node of ROS 2 lists as active, compared with what the engine accepts: on every path, by every law, with and
-//! without command.
+//! Compares the controllers that the ROS 2 node lists as active with the commands that the engine accepts: on every
+//! path, with every law, in `Command` and outside.
 
 use outrigger_core::command::outputs::{Write, WriteNews};
 use outrigger_core::command::{ForceMode, ForceType, Guidance, JointMove};
@@ -18,7 +18,7 @@ use outrigger_wire::time::Duration;
 
 use super::ms;
 
-/// On either side of the first software that reports contacts, and one of each generation.
+/// Software on either side of the first version that reports contacts, and one version of each generation.
 const SOFTWARE: [SoftwareVersion; 6] = [
     SoftwareVersion::new(1, 8),
     SoftwareVersion::new(3, 13),
@@ -28,7 +28,7 @@ const SOFTWARE: [SoftwareVersion; 6] = [
     SoftwareVersion::new(10, 11),
 ];
 
-/// A law, and the reasons for which it refuses every stream of speeds and of positions.
+/// A law, and the reasons for which it rejects every stream of speeds and every stream of positions.
 type Refusing = (fn(SoftwareVersion) -> Setup, Option<ForwardError>, Option<ForwardError>);
 
 fn holds(software: SoftwareVersion) -> Setup {
@@ -44,7 +44,7 @@ fn without_feedback(software: SoftwareVersion) -> Setup {
     Setup { law: AnyLaw::JointServo(JointServo::new(Reference::Hold, config)), ..Setup::new(software) }
 }
 
-/// A law of the tool that is to stand still.
+/// Returns a set-up with a law of the tool that holds it at rest.
 fn turns_no_joint(software: SoftwareVersion) -> Setup {
     let mut setup = Setup::new(software);
     let still = Twist { linear: [0.0; 3], angular: [0.0; 3] };
@@ -61,7 +61,7 @@ const LAWS: [Refusing; 4] = [
     (turns_no_joint, Some(ForwardError::NoJointLaw), Some(ForwardError::NoJointLaw)),
 ];
 
-/// The facts as the node has them.
+/// Returns the facts on which the node decides.
 fn standing(rig: &Rig<'_>, (software, way): (SoftwareVersion, Way), (_, speeds, positions): &Refusing) -> Standing {
     let engine = rig.engine();
     let by = match way.path {
@@ -76,7 +76,7 @@ fn standing(rig: &Rig<'_>, (software, way): (SoftwareVersion, Way), (_, speeds, 
     Standing { run: Some(Run { goals_request: false, mode, latch, unmet, by }), software: Some(software) }
 }
 
-/// Asks the engine, as the run does for a client.
+/// Sends the command to the engine, as the run does for a client. Returns whether the engine accepts it.
 fn engine_accepts(rig: &mut Rig<'_>, way: Way, command: Command) -> bool {
     let here = rig.controller.truth().q.map(|q| q as f32);
     let positions = JointPositions(here.map(|q| q + 0.05));
@@ -150,8 +150,8 @@ fn compare(software: SoftwareVersion, way: Way, law: &Refusing, commands: bool) 
         }
         let told = standing(&rig, (software, way), law).accepts(command);
         let found = engine_accepts(&mut rig, way, command);
-        // A run leaves streams to laws of joints, though the player takes speeds in between its moves, and makes no moves by External
-        // Control, though the engine does.
+        // By policy, a run accepts streams only with laws of joints, although the player takes speeds between its
+        // moves, and makes no moves on External Control, although the engine does.
         let policy = match way.path {
             CommandPath::Player => matches!(command, Command::Speeds | Command::Positions),
             CommandPath::ExternalControl => command == Command::PassThrough,
@@ -183,7 +183,7 @@ fn what_is_listed_as_active_is_what_is_accepted_on_every_path() {
             compare(software, way, &LAWS[0], commands);
         }
     }
-    // Each of them was there.
+    // Every path was tested.
     for (word, path) in CommandPath::WORDS {
         assert!(ways().any(|(_, way)| way.path == *path), "{word}");
     }

@@ -1,4 +1,4 @@
-//! Axes of the tool, each moved by a sensor of its own, as `port-linux/cli/examples/axes.toml` has them.
+//! Axes of the tool, each moved by a sensor of its own, as in `port-linux/cli/examples/axes.toml`.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -17,25 +17,26 @@ use outrigger_wire::sensor::{SampleValue, SourceId};
 use super::{SOFTWARE, ms, secs};
 
 const EXAMPLE: &str = include_str!("../../../port-linux/cli/examples/axes.toml");
-/// What the example's axes are moved to.
+/// The target of the example's distance \[m\]; [`FORCE`] is that of its force \[N\].
 const GAP: f64 = 0.05;
 const FORCE: f64 = -10.0;
-/// What gives way under the force, softer than the example says \[N/m\], and how far it is away.
+/// The stiffness of the wall on which the tool presses, less than the example states \[N/m\]; [`WALL`] is its
+/// distance \[m\].
 const STIFFNESS: f64 = 4_000.0;
 const WALL: f64 = 0.004;
-/// How far the tool is from level at first \[rad\].
+/// The tilt of the tool at the beginning \[rad\].
 const TILTED: f64 = 0.1;
 
 fn dot([ax, ay, az]: Vec3, [bx, by, bz]: Vec3) -> f64 {
     ax * bx + ay * by + az * bz
 }
 
-/// a and so much of b.
+/// Returns a + part · b.
 fn add([ax, ay, az]: Vec3, [bx, by, bz]: Vec3, part: f64) -> Vec3 {
     [ax + part * bx, ay + part * by, az + part * bz]
 }
 
-/// How far the tool moved along the axes that it had, and turned about the first of them.
+/// Returns the tool's displacement along the axes that it had at the start, and its rotation about the first of them.
 fn moved(start: Frame, now: Frame) -> (Vec3, f64) {
     let [x, y, z] = axes(start);
     let by = add(now.position, start.position, -1.0);
@@ -50,12 +51,13 @@ fn axes(frame: Frame) -> [Vec3; 3] {
 fn table(start: Frame) -> Surface {
     let ahead = start.z_axis();
     let point = add(start.position, ahead, 0.08);
-    // Slow waves, and not square to the tool.
+    // Slow waves, and a surface that is not perpendicular to the tool.
     let [x, ..] = axes(start);
     Surface { heave: Some((0.002, 8.0)), ..Surface::plane(point, add(x.map(|part| 0.05 * part), ahead, -1.0)) }
 }
 
-/// The example beside a controller of this software, its arm, and whether there is a wall to press on.
+/// Returns a set-up of the example with a controller of this software, and a flag that places a wall on which the
+/// tool presses.
 pub(super) fn setup(software: SoftwareVersion) -> (Setup, Rc<Cell<bool>>) {
     let mut setup = Setup::new(software);
     let start = Rig::new(Setup::new(software), &mut Buffers::default()).controller.truth().tool();
@@ -105,7 +107,8 @@ fn a_distance_a_force_and_a_tilt_are_held_at_once_and_what_gives_way_for_good_is
             let gap = surface.distance(now.position, now.z_axis(), rig.now()).expect("it is ahead");
             let force = -STIFFNESS * (x - WALL).max(0.0);
             let what = || format!("{software}: {gap} m, {force} N, {rx} rad, {y} m aside\n{}", rig.record().story());
-            // A gain of 2 /s: waves show by their speed over it, 0.8 mm, beside the sensor's noise.
+            // The gain is 2 /s: a wave causes an error of its speed divided by the gain, 0.8 mm, in addition to the
+            // sensor's noise.
             assert!((gap - GAP).abs() < 1.2e-3, "{}", what());
             assert!((force - FORCE).abs() < 0.4, "{}", what());
             assert!((rx - TILTED).abs() < 2e-3 && y.abs() < 3e-4, "{}", what());
@@ -119,7 +122,7 @@ fn a_distance_a_force_and_a_tilt_are_held_at_once_and_what_gives_way_for_good_is
         let reason = rig.record().fallback().map(|(_, reason)| reason);
         assert_eq!(reason, Some(Reason::PathTolerance), "{software}: {}", rig.record().story());
         let ([x, ..], _) = moved(start, rig.controller.truth().tool());
-        // 20 mm are its reach. 10 N over 5000 N/m are 2 mm: 4 mm/s at 2 /s.
+        // The permitted distance is 20 mm. A force of 10 N over 5000 N/m is an error of 2 mm, and 4 mm/s at 2 /s.
         assert!((0.02..0.0215).contains(&x), "{software}: {x} m");
     }
 }

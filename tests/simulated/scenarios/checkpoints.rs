@@ -1,9 +1,9 @@
-//! Recordings replayed from every call of the engine: a checkpoint taken there holds everything that decides the rest.
+//! Replays recordings from every call of the engine: a checkpoint taken there holds all state that decides the rest.
 //!
-//! A session is recorded with a checkpoint before every second call, and an engine of its own is loaded with each of them and replays
-//! the two calls behind it. A field that is neither saved nor derived is at its beginning in that engine. The first call has to make
-//! what it made in the session and nothing else, so each session is recorded twice, with checkpoints before the odd calls and before
-//! the even ones. Bytes, transitions and events are compared.
+//! A session is recorded with a checkpoint before every second call. A new engine is loaded with each checkpoint and
+//! replays the two calls after it. A field that is neither saved nor derived has its initial value in that engine.
+//! The first call must give exactly the results that it gave in the session, so each session is recorded twice, with
+//! checkpoints before the odd calls and before the even ones. Bytes, transitions and events are compared.
 
 use outrigger_core::client::rtde::Claim;
 use outrigger_core::command::{Guidance, JointMove};
@@ -21,10 +21,10 @@ use outrigger_wire::robot::{JointPositions, JointVelocities, SoftwareVersion};
 use super::player_legs::{Swing, play};
 use super::{axes, ms, secs};
 
-/// Length of what stands before the payload of an entry \[B\].
+/// The length of the header before the payload of an entry \[B\].
 const HEADER_LEN: usize = 13;
 
-/// A session is replayed from every second of its calls.
+/// Records a session twice and replays it from every second of its calls.
 fn recorded(what: &str, setup: impl Fn() -> Setup, by_rtde: bool, session: impl Fn(&mut Rig<'_>)) {
     for first in [0, 1] {
         let buffers = if by_rtde { Buffers::with_rtde() } else { Buffers::default() };
@@ -52,7 +52,7 @@ fn replayed(what: &str, rig: &Rig<'_>) {
             panic!("{what}: {error}\n{}", rig.record().story());
         }
     }
-    // A replay takes no connections from the engine, and asking for them is reported by then.
+    // A replay opens no connections for the engine, and the requests for them were reported before.
     let opens = |event: &Event<UrEvent>| matches!(event, Event::Peer(UrEvent::Opening { .. }));
     let before: Vec<_> = rig.record().events.iter().map(|(_, event)| *event).filter(|event| !opens(event)).collect();
     let (times, after): (Vec<_>, Vec<_>) = events.into_iter().filter(|(_, event)| !opens(event)).unzip();
@@ -64,7 +64,7 @@ fn replayed(what: &str, rig: &Rig<'_>) {
     }
 }
 
-/// The parts of a recording from each checkpoint to the next.
+/// Returns the parts of a recording from each checkpoint to the next.
 fn pieces(recorded: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut ends = vec![];
     let mut at = 0;
@@ -84,7 +84,7 @@ fn eventful(rig: &mut Rig<'_>) {
     disturbed(rig);
 }
 
-/// Disturbs a session that commands: a hold, a late cycle, a lost link and a second request.
+/// Disturbs a session in `Command`: a hold, a late cycle, a lost link and a second request.
 fn disturbed(rig: &mut Rig<'_>) {
     rig.run_for(ms(300));
     rig.controller.act(Action::Slider(0.0));
@@ -105,7 +105,7 @@ fn disturbed(rig: &mut Rig<'_>) {
     rig.run_for(ms(500));
 }
 
-/// Ways in which this software can be commanded, with states by either interface.
+/// Returns the channels by which this software can be commanded, with states over either interface.
 fn ways(software: SoftwareVersion) -> impl Iterator<Item = (Way, bool)> {
     let all = Way::ALL.into_iter().chain([Way::PLAYER]).filter(move |way| way.fits(software));
     all.flat_map(|way| [(way, false), (way, true)]).filter(|(way, by_rtde)| *by_rtde || !way.is_in_registers())
@@ -181,7 +181,7 @@ fn legs_are_the_same_from_every_call_on_with_either_program() {
                 let begun = swing.begin(rig);
                 let next = swing.feed(rig, 1, 12);
                 rig.run_for(ms(200));
-                // Its end is missing, or the operator lets go.
+                // The end of the motion is missing, or the operator releases.
                 assert!(next > 1 && rig.engine().mode() == Mode::Command, "{begun:?}");
                 rig.input(Input::Release);
                 rig.run_for(secs(1));

@@ -1,4 +1,4 @@
-//! Connecting, arming and driving an arm that nothing goes wrong with.
+//! Connecting, arming and driving an arm without faults.
 
 use outrigger_core::engine::Input;
 use outrigger_core::engine::ur::KnownBy;
@@ -15,7 +15,7 @@ use outrigger_wire::time::Duration;
 
 use super::{SOFTWARE, ms, secs};
 
-/// Joint 1 and joint 5 to somewhere else within two seconds.
+/// Returns a motion of joint 1 and joint 5 to another position within two seconds.
 fn trajectory() -> Trajectory<6> {
     let at = |positions, millis| Waypoint {
         setpoint: Setpoint { positions: JointPositions(positions), velocities: JointVelocities::ZERO },
@@ -129,7 +129,8 @@ fn the_tool_is_held_at_its_distance_over_a_surface_that_heaves() {
             worst = worst.max((real - f64::from(distance)).abs());
         }
         assert_eq!(rig.engine().mode(), Mode::Command, "{}", rig.record().story());
-        // Gains 5 /s and 5 /s²: a slow wave shows as s²/(s² + 5s + 5), here a tenth of its 10 mm.
+        // The gains are 5 /s and 5 /s²: a slow wave causes an error by the factor s²/(s² + 5s + 5), here a tenth of
+        // its 10 mm.
         assert!(worst < 0.0015, "{software}: {:.2} mm off", worst * 1e3);
     }
 }

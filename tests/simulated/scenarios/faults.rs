@@ -1,4 +1,5 @@
-//! Every fault the simulator knows, in the middle of a motion: what ends commanding, and when the arm rests.
+//! Every fault that the simulator knows, in the middle of a motion: the reason for which commanding ends, and the
+//! time to rest of the arm.
 
 use std::time::Duration;
 
@@ -16,26 +17,26 @@ use super::{SOFTWARE, ms, secs};
 
 pub(crate) use Outcome::{Falls, Pendant, Rides};
 
-/// Speed of the base joint when the fault begins \[rad/s\].
+/// The speed of the base joint at the beginning of the fault \[rad/s\].
 const SPEED: f32 = 0.5;
-/// How long faults last that last.
+/// The duration of faults that have one.
 const LASTING: Duration = Duration::from_secs(6);
 
-/// A fault, and what follows.
+/// A fault, and its expected outcome.
 pub(crate) struct Row {
-    /// As on the command line, without its times; where it is, too.
+    /// The kind as on the command line, without its times, and with its place if it has one.
     pub(crate) kind: &'static str,
     pub(crate) argument: &'static str,
     pub(crate) outcome: fn(SoftwareVersion) -> Outcome,
 }
 
 pub(crate) enum Outcome {
-    /// Commanding goes on.
+    /// Commanding continues.
     Rides,
-    /// Where states come over RTDE it ends for this reason, as a release; elsewhere it goes on, and that a stop at the
-    /// pendant is overridden was said.
+    /// With states over RTDE, commanding ends for this reason, as a release. Otherwise it continues, and
+    /// `PendantOverridden` is reported.
     Pendant(Reason),
-    /// It ends for one of these reasons, at most this long after the fault began.
+    /// Commanding ends for one of these reasons, at most this long after the beginning of the fault.
     Falls(&'static [Reason], Duration),
 }
 
@@ -47,18 +48,18 @@ pub(crate) const fn always_rides(_: SoftwareVersion) -> Outcome {
     Rides
 }
 
-/// States are late, lost, or do not come; or what is sent is not acknowledged.
+/// The reasons of a late network: states are late, lost or missing, or data that were sent are not acknowledged.
 pub(crate) const LATE: &[Reason] =
     &[Reason::StateStale, Reason::StatesMissed, Reason::Unacknowledged, Reason::GradeLow];
 
-/// Has the shortest packet of its generation.
+/// The version with the shortest packet of its generation.
 const FIRST_CB3: SoftwareVersion = SoftwareVersion::new(3, 1);
 
 pub(crate) fn eight_ms(software: SoftwareVersion) -> bool {
     software.generation() < Generation::ESeries
 }
 
-/// Traffic that is strange, but says everything in time.
+/// Unusual traffic that delivers all data in time.
 const RIDDEN_OUT: &[Row] = &[
     row("split", "7", always_rides),
     row("nagle", "16ms", always_rides),
@@ -69,20 +70,22 @@ const RIDDEN_OUT: &[Row] = &[
     row("repeat", "10", always_rides),
 ];
 
-/// A network that is late.
+/// A late network.
 const LATENESS: &[Row] = &[
-    // Four messages in one segment, where our own text waits for three others, too: they are not queued behind it.
+    // Four messages arrive in one segment, and our own text waits for three others as well: they are not queued
+    // behind it.
     row("coalesce", "4", |_| Falls(LATE, ms(120))),
     row("delay", "20ms", |_| Falls(LATE, ms(60))),
     row("jitter", "10ms", |_| Falls(LATE, secs(6))),
     row("stall", "", |_| Falls(LATE, ms(50))),
     row("backlog", "300ms", |_| Falls(LATE, ms(50))),
     row("loss", "5%", |_| Falls(LATE, secs(3))),
-    // Four cycles late at a steady speed; the table of loss and jitter shows a motion that turns.
+    // Four cycles of delay have no effect at a steady speed; the table of loss and jitter shows a motion that changes
+    // direction.
     row("quick-loss", "1%", always_rides),
 ];
 
-/// A controller that is gone, or is not the one it was.
+/// A controller that disappears or is replaced.
 const INTERRUPTIONS: &[Row] =
     &[
         row("drop", "", |_| Falls(&[Reason::LinkClosed], ms(10))),
@@ -93,7 +96,7 @@ const INTERRUPTIONS: &[Row] =
         row("clock-jump", "5s", |_| Falls(&[Reason::ClockJump], ms(18))),
     ];
 
-/// A robot that may not move: it is told nothing that could be taken for a motion.
+/// A robot that is not permitted to move: it receives no text that could cause a motion.
 const STOPPED: &[Row] = &[
     row("estop", "", |_| Falls(&[Reason::EmergencyStop], ms(18))),
     row("protective-stop", "", |_| Falls(&[Reason::ProtectiveStop], ms(18))),
@@ -103,23 +106,24 @@ const STOPPED: &[Row] = &[
     row("safety-fault", "", |_| Falls(&[Reason::SafetyFault], ms(18))),
 ];
 
-/// The last text runs out; over RTDE its end is seen before the arm is.
+/// The reasons when text has no effect: the last text ends; over RTDE its end is seen before that of the motion.
 pub(crate) const DEAFENED: &[Reason] = &[Reason::NotFollowing, Reason::NotRemote, Reason::ProgramStopped];
 
-/// Text that is taken and not obeyed. What was sent before holds for 40 ms, then the arm slows down.
+/// Text that is accepted but not obeyed. The text sent before stays in force for 40 ms, then the arm slows down.
 const DEAF: &[Row] = &[
-    // Beside 30003 a slider may have been moved, and is reported ten times a second.
+    // With states from 30003 a slider may have been moved, which is reported ten times a second.
     row("mute", "", |software| Falls(DEAFENED, if software.at_least(3, 0) { ms(200) } else { ms(280) })),
-    // Remote control is told apart on e-Series alone. The switch closes 30001, and the reports of the slider with it.
+    // Remote control can only be distinguished on e-Series. The switch closes 30001, and with it the reports of the
+    // slider.
     row("local", "", |software| if eight_ms(software) { Rides } else { Falls(DEAFENED, ms(280)) }),
 ];
 
-/// On CB2 nobody tells of the limiter.
+/// Returns the outcome of a limiter: on CB2 its speed is not reported.
 fn limiter(software: SoftwareVersion) -> Outcome {
     if software.at_least(3, 0) { Rides } else { Falls(&[Reason::NotFollowing], ms(280)) }
 }
 
-/// Slower by the operator's wish, or for a moment by somebody else's.
+/// A motion that the operator slows down, or another program for a moment.
 const NO_FAULTS: &[Row] = &[
     row("slider", "50%", always_rides),
     row("slider", "0", always_rides),
@@ -130,10 +134,10 @@ const NO_FAULTS: &[Row] = &[
     // Each is superseded by our text of the next cycle.
     row("second-commander", "0.1", always_rides),
     row("foreign-program", "0", always_rides),
-    // A button that means nothing to this co-controller.
+    // An input without meaning for this co-controller.
     row("digital-input", "3", always_rides),
     row("hand", "30", always_rides),
-    // Of ports that this co-controller does not read.
+    // Faults of ports that this co-controller does not read.
     row("service-off", "dashboard", always_rides),
     row("garbage", "", always_rides),
     row("hang-up", "", always_rides),
@@ -142,9 +146,9 @@ const NO_FAULTS: &[Row] = &[
     row("wrong-recipe", "10", always_rides),
 ];
 
-/// What is too short or too long for any layout that is known is no state.
+/// Packets that are too short or too long for any known layout are not states.
 const MISSHAPEN: &[Row] = &[
-    // Eight bytes off the end leave an older layout of the same generation, except where there is none.
+    // Without its last eight bytes, a packet has an older layout of the same generation, except if there is none.
     row("truncated", "8", |software| if software == FIRST_CB3 { Falls(LATE, ms(50)) } else { Rides }),
     row("extended", "4", |software| if software.at_least(3, 0) { Rides } else { Falls(LATE, ms(50)) }),
 ];
@@ -157,7 +161,7 @@ fn hold(rows: &[Row]) {
     }
 }
 
-/// The run, to its end.
+/// Does the run to its end.
 pub(crate) fn hold_one<'m>(row: &Row, software: SoftwareVersion, buffers: &'m mut Buffers) -> Rig<'m> {
     let Row { kind, argument, outcome } = row;
     let mut rig = Rig::new(Setup::sweep(software, SPEED), buffers);
@@ -205,13 +209,14 @@ pub(crate) fn hold_one<'m>(row: &Row, software: SoftwareVersion, buffers: &'m mu
     rig
 }
 
-/// Falls from `Command` after `begun`.
+/// Returns the fallbacks from `Command` after `begun`.
 fn falls(rig: &Rig<'_>, begun: SimTime) -> Vec<(SimTime, Reason)> {
     let fell = rig.record().transitions().filter(|t| t.from == Mode::Command);
     fell.map(|t| (sim_time(t.at), t.reason.unwrap())).filter(|(at, _)| *at >= begun).collect()
 }
 
-/// Zero velocity at once, or not a word where a word could move the arm; then rest within the bound.
+/// Checks that zero velocity is sent at once, or no text at all if text could move the arm, and that the arm is at
+/// rest within the bound.
 fn at_rest_in_time(rig: &Rig<'_>, fell: SimTime, reason: Reason, what: &str) {
     let story = rig.record().story();
     let robot_stopped = [
@@ -231,7 +236,7 @@ fn at_rest_in_time(rig: &Rig<'_>, fell: SimTime, reason: Reason, what: &str) {
         let first = said.next().unwrap_or_else(|| panic!("{what}: nothing said\n{story}"));
         assert!(first.at == fell && first.holds(), "{what}: {first:?}\n{story}");
     }
-    // Where the stop itself cannot get through, the text of the last command ends the motion.
+    // If the stop itself does not arrive, the text of the last command ends the motion.
     let hold = rig.engine().config().peer.text.hold;
     let reaction = Duration::from_micros(hold.as_micros());
     let asked = f64::from(rig.engine().config().peer.text.stop_acceleration);
@@ -241,7 +246,8 @@ fn at_rest_in_time(rig: &Rig<'_>, fell: SimTime, reason: Reason, what: &str) {
     assert!(rest <= bound, "{what}: at rest after {rest:?}, bound {bound:?}\n{story}");
 }
 
-/// The fault ends; nothing resumes; a request is refused until the fault is acknowledged, and then it works.
+/// Checks that nothing resumes after the end of the fault, that a request is rejected until the fault is
+/// acknowledged, and that it is accepted then.
 fn rearms_only_when_told(rig: &mut Rig<'_>, kind: FaultKind, what: &str) {
     rig.run_for(secs(5));
     assert!(!rig.record().modes().ends_with(&[Mode::Command]), "{what}\n{}", rig.record().story());
@@ -262,10 +268,10 @@ fn rearms_only_when_told(rig: &mut Rig<'_>, kind: FaultKind, what: &str) {
     rig.run_to(Mode::Command);
 }
 
-/// What an operator does at the robot before anything can go on.
+/// Does the operator's actions at the robot that must precede a recovery.
 fn recover(rig: &mut Rig<'_>, kind: FaultKind) {
     match kind {
-        // The program that was stopped in its midst still waits, paused.
+        // The interrupted program still waits, paused.
         FaultKind::ProtectiveStop | FaultKind::Safeguard => rig.controller.act(Action::StopProgram),
         FaultKind::Estop | FaultKind::Violation | FaultKind::SafetyFault | FaultKind::PowerOff | FaultKind::Restart => {
             rig.controller.act(Action::ReleaseBrakes);

@@ -1,4 +1,5 @@
-//! The same faults where states come over RTDE: whatever 30003 is held to, 30004 is held to, and each of the two by itself.
+//! The faults of [`faults`](super::faults) with states over RTDE: 30004 must fulfil the same requirements as 30003,
+//! and each of the two by itself.
 
 use outrigger_core::engine::ur::rtde::Unusable;
 use outrigger_core::engine::ur::{DownCause, Next, UrEvent};
@@ -13,21 +14,21 @@ use outrigger_wire::robot::{Generation, SoftwareVersion};
 use super::faults::{DEAFENED, Falls, LATE, Rides, Row, TABLES, always_rides, eight_ms, hold_one, row};
 use super::{ms, secs};
 
-/// The oldest with RTDE, the newest of CB3, and an e-Series.
+/// The oldest software with RTDE, the newest of CB3, and an e-Series.
 const SOFTWARE: [SoftwareVersion; 3] =
     [SoftwareVersion::new(3, 4), SoftwareVersion::new(3, 15), SoftwareVersion::new(5, 15)];
 
-/// Where it matters which of the two brings the states.
+/// Faults whose outcome depends on the source of the states.
 const OTHERWISE: &[Row] = &[
-    // A third connection: other segments are lost.
+    // There is a third connection, so other segments are lost.
     row("quick-loss", "1%", |software| if eight_ms(software) { Falls(LATE, ms(3_100)) } else { Rides }),
-    // A recipe has one length.
+    // A recipe has a fixed length.
     row("truncated", "8", |_| Falls(LATE, ms(50))),
     row("extended", "4", |_| Falls(LATE, ms(50))),
     row("garbage", "", |_| Falls(LATE, ms(50))),
 ];
 
-/// On 30004 alone: text goes its own way, and what keeps states away keeps motion away.
+/// Faults on 30004 alone: text has its own connection, and a fault that delays states ends the motion.
 const STATES: &[Row] = &[
     row("split/30004", "7", always_rides),
     row("coalesce/30004", "4", always_rides),
@@ -57,7 +58,7 @@ const STATES: &[Row] = &[
     }),
 ];
 
-/// On 30003 alone, which carries our text: what its packets say is not looked at while 30004 speaks.
+/// Faults on 30003 alone, which carries our text: its packets are not read while 30004 delivers states.
 const TEXT: &[Row] = &[
     row("delay/30003/down", "20ms", always_rides),
     row("truncated/30003", "8", always_rides),
@@ -97,7 +98,7 @@ fn what_keeps_text_away_ends_commanding_by_name_though_30004_speaks() {
     hold(TEXT);
 }
 
-/// Why the link of RTDE went down, and what followed.
+/// Returns the causes for which the RTDE link went down, each with the next step.
 fn downs(rig: &Rig<'_>) -> Vec<(DownCause, Next)> {
     let down = |(_, event): &(_, Event<UrEvent>)| match event {
         Event::Peer(UrEvent::Down { link: LinkId::RTDE, cause, next, .. }) => Some((*cause, *next)),
@@ -106,7 +107,7 @@ fn downs(rig: &Rig<'_>) -> Vec<(DownCause, Next)> {
     rig.record().events.iter().filter_map(down).collect()
 }
 
-/// In the middle of a motion, with a moving command just sent.
+/// Returns a rig in the middle of a motion.
 fn in_motion(software: SoftwareVersion, buffers: &mut Buffers) -> Rig<'_> {
     let mut rig = Rig::new(Setup::sweep(software, 0.5), buffers);
     rig.command();

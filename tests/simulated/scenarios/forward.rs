@@ -1,4 +1,5 @@
-//! Trajectories that a program of UR's External Control makes by itself: the plan is kept, and rest after each end.
+//! Trajectories that an External Control program executes by itself: it follows the plan, and the arm is at rest
+//! after each end.
 
 use outrigger_core::command::JointMove;
 use outrigger_core::engine::ur::{CommandPath, Delivery, ProgramNews, UrEvent};
@@ -27,7 +28,7 @@ fn setup(software: SoftwareVersion) -> Setup {
     setup
 }
 
-/// In `Command`, and at rest in it: with states from 30003, and by RTDE.
+/// Calls `check` with each rig in `Command` and at rest, with states from 30003 and over RTDE.
 fn each(mut check: impl FnMut(&str, &mut Rig<'_>)) {
     for software in SOFTWARE {
         for (states, mut buffers) in [("30003", Buffers::default()), ("RTDE", Buffers::with_rtde())] {
@@ -39,7 +40,7 @@ fn each(mut check: impl FnMut(&str, &mut Rig<'_>)) {
     }
 }
 
-/// What the program has told of trajectories.
+/// Returns the results of trajectories that the program has reported.
 fn results(rig: &Rig<'_>) -> Vec<TrajectoryResult> {
     let result = |event: &Event<UrEvent>| match event {
         Event::Peer(UrEvent::Program(ProgramNews::Trajectory(result))) => Some(*result),
@@ -48,7 +49,7 @@ fn results(rig: &Rig<'_>) -> Vec<TrajectoryResult> {
     rig.record().events.iter().filter_map(|(_, event)| result(event)).collect()
 }
 
-/// How late the arm was said to be.
+/// Returns the reported delays of the arm.
 fn lateness(rig: &Rig<'_>) -> Vec<Duration> {
     let late = |event: &Event<UrEvent>| match event {
         Event::Peer(UrEvent::Program(ProgramNews::Late(by))) => Some(*by),
@@ -79,7 +80,7 @@ fn cubic_and_quintic_legs_are_kept_to_and_end_where_they_are_to() {
     });
 }
 
-/// What is left of a move is not made later: nothing moves, and the next one is made in the same program.
+/// Checks that the rest of a move is not executed later, and that the arm stays at rest.
 fn ends_for_good(rig: &mut Rig<'_>, software: &str) {
     let rested = base(rig);
     rig.run_for(secs(2));
@@ -136,7 +137,7 @@ fn a_pause_holds_it_and_it_goes_on_with_the_program() {
     });
 }
 
-/// Into the middle of a swing.
+/// Runs into the middle of a swing. Returns the number of the next leg.
 fn amid(rig: &mut Rig<'_>, swing: &Swing) -> u32 {
     swing.begin(rig);
     let mut next = 1;
@@ -167,7 +168,7 @@ fn a_release_a_protective_and_an_emergency_stop_and_a_stop_at_the_pendant_end_it
             rig.run_for(secs(6));
             let story = rig.record().story();
             assert!(rig.record().rest_after(at).is_some_and(|rest| rest < ms(450)), "{software}\n{story}");
-            // Amid a move the end of its program is seen before whose doing that was.
+            // In the middle of a move, the end of its program is seen before its cause.
             let ended = [reason, if reason == Reason::ProgramStopped { Reason::ProgramEnded } else { reason }];
             let told = rig.record().fallback().map(|(_, reason)| reason);
             assert!(told.is_some_and(|told| ended.contains(&told)), "{software}\n{story}");
@@ -234,7 +235,7 @@ fn a_move_to_one_place_is_made_too() {
     });
 }
 
-/// Parts of a spline last whole cycles, so that legs of 41.2 ms take more than they are to.
+/// Parts of a spline take whole cycles, so that legs of 41.2 ms take longer than planned.
 #[test]
 fn what_is_not_over_in_its_time_ends_by_that_name_and_is_told_of_where_that_is_much() {
     let timed = |millis| Tolerances { goal_time: Some(Duration::from_millis(millis)), ..Tolerances::DEFAULT };
@@ -280,13 +281,14 @@ fn a_second_commander_ends_it_by_name() {
         amid(rig, &swing);
         rig.controller.act(Action::SecondCommander(Some(0.3)));
         assert!(rig.run_until(secs(2), |rig| rig.engine().mode() != Mode::Command), "{}", rig.record().story());
-        // Its text has taken the place of the program.
+        // The text of the other commander has replaced the program.
         let reason = rig.record().fallback().map(|(_, reason)| reason);
         assert_eq!(reason, Some(Reason::ProgramEnded), "{software}\n{}", rig.record().story());
     });
 }
 
-/// Legs cease, elsewhere each time; while the program says so more of them are on their way, and are read away.
+/// The legs end at another place each time. While the program reports the end, more of them are in transit, and are
+/// read and discarded.
 #[test]
 fn a_starved_one_rests_by_name_and_the_next_needs_no_program_and_no_stale_point_moves_the_arm() {
     for software in SOFTWARE {
@@ -308,7 +310,8 @@ fn a_starved_one_rests_by_name_and_the_next_needs_no_program_and_no_stale_point_
                 if led(&rig) < starved - 0.03 {
                     worst = worst.max(off(&rig, &swing));
                 } else if led(&rig) > starved - 2e-3 {
-                    // It has run out of them, or is just about to: what is given away now is late, or barely in time.
+                    // The program has no more legs, or is about to have none: legs sent now are late, or barely in
+                    // time.
                     late = late.max(round % 4);
                 }
                 let story = rig.record().story();
@@ -341,7 +344,7 @@ fn the_arm_is_at_rest_within_the_time_out_of_a_read_where_we_vanish() {
             let at = rig.now();
             rig.kill(death);
             rig.run_for(secs(3));
-            // 0.4 rad/s by 2 rad/s², where the stop is the controller's own; and its drive lags.
+            // 0.4 rad/s at 2 rad/s², if the stop is the controller's own; and its drive lags.
             let rest = rig.record().rest_after(at).expect("at rest");
             assert!(rest <= ms(200) + ms(24) + ms(200) + ms(60), "{software} {death:?}: {rest:?}");
             assert!(!rig.controller.program().0, "{software} {death:?}: the program has ended");
@@ -381,7 +384,8 @@ fn a_robot_with_the_urcap_makes_it_in_the_program_of_its_pendant() {
     }
 }
 
-/// Whatever happens on the way: rest by name or the goal, no faster than asked, and nothing goes on by itself.
+/// Checks that after any disturbance the arm is at rest with a reason or at its goal, was no faster than commanded,
+/// and does not continue by itself.
 #[test]
 fn through_random_sliders_pauses_and_faults_it_is_made_or_ends_at_rest() {
     let (mut made, mut ended, mut reasons) = (0, 0, std::collections::BTreeMap::new());
@@ -395,7 +399,7 @@ fn through_random_sliders_pauses_and_faults_it_is_made_or_ends_at_rest() {
         let number = swing.begin(&mut rig);
         let (mut next, mut deeds, begun) = (1, vec![], rig.now());
         let mut due: Vec<usize> = (0..1 + noise.below(3)).map(|_| noise.below(600)).collect();
-        // What it was asked for by: after a pause the next part of the spline makes up for what the arm is behind.
+        // The highest planned speed. After a pause the next part of the spline catches up the delay of the arm.
         let fastest = 1.07;
         for cycle in 0..2_500 {
             next = swing.feed(&mut rig, next, u32::MAX);
@@ -440,13 +444,13 @@ fn through_random_sliders_pauses_and_faults_it_is_made_or_ends_at_rest() {
             let error = end.iter().zip(swing.at(swing.seconds)[0]).map(|(q, to)| (q - f64::from(to)).abs());
             assert!(error.fold(0.0, f64::max) < 5e-3, "{seed} {software} {deeds:?}\n{story}");
         } else if rig.engine().mode() == Mode::Command {
-            // A network or a host that stood still for too long has starved it.
+            // A network or a host that paused for too long has starved the motion.
             assert_eq!(results(&rig).first(), Some(&TrajectoryResult::Failure), "{seed} {software} {deeds:?}\n{story}");
         } else {
             ended += 1;
             let (_, reason) = rig.record().fallback().unwrap_or_else(|| panic!("{seed} {software} {deeds:?}\n{story}"));
             *reasons.entry(reason.name()).or_insert(0) += 1;
-            // Nobody but the program moves the arm.
+            // Only the program moves the arm.
             assert_ne!(reason, Reason::NotFollowing, "{seed} {software} {deeds:?}\n{story}");
             rig.controller.act(Action::UnlockProtectiveStop);
             rig.controller.act(Action::ResumeProgram);

@@ -1,4 +1,4 @@
-//! Motion that a hand or a force makes: only while somebody answers for it, and at rest after each end.
+//! Motion by a hand or by a force: only while its requester renews it, and at rest after each end.
 
 use outrigger_core::command::{ForceMode, Guidance, JointMove};
 use outrigger_core::engine::ur::{ProgramNews, UrEvent};
@@ -15,13 +15,13 @@ use outrigger_wire::time;
 
 use super::{ms, secs};
 
-/// One of each generation that has a program of ours.
+/// One version of each generation that can run our programs.
 const SOFTWARE: [SoftwareVersion; 3] =
     [SoftwareVersion::new(3, 15), SoftwareVersion::new(5, 15), SoftwareVersion::new(10, 11)];
 
 const WE: Asker = Asker(1);
 const THEY: Asker = Asker(2);
-/// Somebody pushes the tool upwards.
+/// The force of a person who pushes the tool upwards.
 const HAND: [f64; 6] = [0.0, 0.0, 10.0, 0.0, 0.0, 0.0];
 
 fn setup(software: SoftwareVersion) -> Setup {
@@ -30,7 +30,7 @@ fn setup(software: SoftwareVersion) -> Setup {
     setup
 }
 
-/// In `Command`, and at rest in it.
+/// Calls `check` with each rig in `Command` and at rest.
 fn each(mut check: impl FnMut(SoftwareVersion, &mut Rig<'_>)) {
     for software in SOFTWARE {
         let mut buffers = Buffers::default();
@@ -41,7 +41,7 @@ fn each(mut check: impl FnMut(SoftwareVersion, &mut Rig<'_>)) {
     }
 }
 
-/// With a level surface so far below the tool \[m\].
+/// Returns a set-up with a level surface `distance` below the tool \[m\].
 fn over(software: SoftwareVersion, distance: f64) -> Setup {
     let mut setup = setup(software);
     let mut buffers = Buffers::default();
@@ -59,7 +59,7 @@ fn renew(rig: &mut Rig<'_>, asker: Asker) -> Result<(), Reason> {
     rig.ask(|engine, now| engine.renew_guide(asker, now))
 }
 
-/// Runs on, and renews every half second.
+/// Runs for `halves` half seconds, and renews the request after each.
 fn run_renewed(rig: &mut Rig<'_>, halves: u32) {
     for _ in 0..halves {
         rig.run_for(ms(500));
@@ -75,7 +75,7 @@ fn mirrored(rig: &Rig<'_>) -> Option<Mirrored> {
     rig.engine().evidence().mirrored.map(|held| held.value)
 }
 
-/// Nothing moves from here on, whoever pushes.
+/// Checks that the arm stays at rest, even if it is pushed.
 fn rests(rig: &mut Rig<'_>, software: SoftwareVersion) {
     let before = rig.controller.truth().q;
     rig.run_for(secs(1));
@@ -219,7 +219,7 @@ fn nobody_guides_an_arm_that_is_not_commanded_or_has_no_program_for_it() {
     assert!(matches!(guide(&mut rig, Guidance::Freedrive, WE, long), Err(GuideError::Limits(_))));
 }
 
-/// 20 N downwards.
+/// A force of 20 N downwards.
 const PRESS: Guidance = Guidance::Force(ForceMode {
     selection: [false, false, true, false, false, false],
     limits: [0.1, 0.1, 0.15, 0.3, 0.3, 0.3],
@@ -232,7 +232,7 @@ fn force_mode_presses_with_the_wanted_force_until_its_renewal_stops() {
     for software in SOFTWARE {
         let mut buffers = Buffers::default();
         let mut setup = over(software, 0.004);
-        // What makes a contact bounce.
+        // Real drives make a contact bounce.
         setup.controller.drive = Drives::default();
         let mut rig = Rig::new(setup, &mut buffers);
         rig.command();
@@ -287,7 +287,7 @@ fn a_force_acts_beside_a_move_takes_its_axis_from_it_and_ends_with_it() {
         rig.command();
         rig.run_for(ms(500));
         let mut to = rig.controller.truth().q.map(|q| q as f32);
-        // The base: sideways over the surface.
+        // The base joint moves the tool sideways over the surface.
         to[0] += 0.4;
         let asked = JointMove::new(JointPositions(to), 0.1, 0.5).expect("a move");
         let number = rig.delegate(asked).expect("at rest in Command");
@@ -310,7 +310,7 @@ fn a_force_acts_beside_a_move_takes_its_axis_from_it_and_ends_with_it() {
         assert!((rig.controller.truth().q[0] - f64::from(to[0])).abs() < 0.01, "{software}: it went on");
         assert!(!rig.engine().is_guided(), "it ended with the move");
         rests(&mut rig, software);
-        // Another one, whose renewal lapses in mid-move.
+        // Another move, whose renewal lapses in the middle.
         to[0] -= 0.4;
         let back = JointMove::new(JointPositions(to), 0.1, 0.5).expect("a move");
         rig.delegate(back).expect("at rest in Command");
@@ -333,11 +333,11 @@ fn a_contact_of_the_tool_ends_a_move_within_two_cycles() {
         rig.run_for(ms(500));
         rig.ask(|engine, _| engine.stop_at_contact(true)).expect("this software tells of contacts");
         let mut to = rig.controller.truth().q.map(|q| q as f32);
-        // The shoulder: downwards.
+        // The shoulder moves the tool downwards.
         to[1] -= 0.5;
         let asked = JointMove::new(JointPositions(to), 0.1, 0.5).expect("a move");
         let number = rig.delegate(asked).expect("at rest in Command");
-        // What the controller takes for one: 5 N against the way that the tool goes.
+        // The controller's criterion of a contact: 5 N against the tool's direction of motion.
         let touched = rig.run_until(secs(5), |rig| {
             let [x, y, z, ..] = rig.controller.truth().tool_speed();
             rig.controller.force().contact(Some([x, y, z]), 5.0) > 0
@@ -371,11 +371,11 @@ fn a_contact_of_the_tool_ends_a_motion_of_legs_and_its_tolerances_are_none_of_it
         rig.ask(|engine, _| engine.stop_at_contact(true)).expect("this software tells of contacts");
         let from = rig.controller.truth().q.map(|q| q as f32);
         let mut to = from;
-        // The shoulder: downwards, at 0.15 rad/s in the middle.
+        // The shoulder moves the tool downwards, at 0.15 rad/s in the middle.
         to[1] -= 0.5;
         let asked = JointMove::along(JointPositions(from), 0.2).expect("a move");
         let number = rig.delegate(asked).expect("at rest in Command");
-        // Tighter than the way to the contact: from then on the program shows no time of the path.
+        // The tolerance is less than the distance to the contact: after it, the program reports no time of the path.
         let tolerances = Tolerances { path: JointPositions([0.02; 6]), ..Tolerances::default() };
         rig.ask(|engine, _| engine.hold_to(tolerances)).expect("it leads on");
         let setpoint = Setpoint { positions: JointPositions(to), ..Setpoint::default() };

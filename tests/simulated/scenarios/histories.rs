@@ -1,5 +1,5 @@
-//! Random histories on every path of commands: whatever is asked and whatever goes wrong, in any order, nothing moves that
-//! nobody commands, the arm comes to rest, and once all is well again it can be commanded again.
+//! Random histories on every command path. Whatever the order of requests and faults, the arm does not move without a
+//! command, it comes to rest, and once all faults have ended it can be commanded again.
 
 use std::env;
 
@@ -14,7 +14,7 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
 use super::ms;
 
-/// Software on either side of each change in how programs are told to move.
+/// Software on either side of each change in the way in which programs receive motion.
 const SOFTWARE: [SoftwareVersion; 5] = [
     SoftwareVersion::new(1, 8),
     SoftwareVersion::new(3, 2),
@@ -23,7 +23,7 @@ const SOFTWARE: [SoftwareVersion; 5] = [
     SoftwareVersion::new(10, 11),
 ];
 
-/// What an operator, somebody at the pendant or a fault does.
+/// An action of an operator, a person at the pendant, or a fault.
 #[derive(Clone, Copy, Debug)]
 enum Deed {
     Request,
@@ -42,7 +42,7 @@ enum Deed {
     EmergencyStop,
     SafeguardOpens,
     SafeguardCloses,
-    /// For so many milliseconds.
+    /// The cable is cut for so many milliseconds.
     CableOut(u16),
     HostStands(u16),
 }
@@ -62,7 +62,7 @@ fn deed() -> impl Strategy<Value = Deed> {
     ]
 }
 
-/// A deed, and how many milliseconds pass after it.
+/// Returns a history: actions, each with the time that passes after it \[ms\].
 fn history() -> impl Strategy<Value = Vec<(Deed, u16)>> {
     let wait = prop_oneof![0_u16..40, 40_u16..400, 400_u16..3_000];
     prop::collection::vec((deed(), wait), 1..14)
@@ -91,10 +91,10 @@ fn act(rig: &mut Rig<'_>, deed: Deed) {
     rig.controller.act(action);
 }
 
-/// An arm for which nothing has been commanded for this long is at rest: the time-out, the longest stop, and then some.
+/// The time after which an arm without a command is at rest: the timeout and the longest stop, with a margin.
 const CALM: std::time::Duration = ms(1_000);
 
-/// Time passes; an arm that nobody commands for long rests.
+/// Lets time pass. Checks that an arm without a command for long is at rest.
 fn passes(rig: &mut Rig<'_>, millis: u64, since: &mut Option<SimTime>, what: &str) {
     for _ in 0..millis.div_ceil(20) {
         rig.run_for(ms(20));
@@ -121,7 +121,7 @@ fn lives_through(software: SoftwareVersion, way: Way, resident: bool, history: &
     let mut since = None;
     rig.ready();
     for (deed, wait) in history {
-        // Nobody can ask a host that stands still.
+        // A frozen host takes no input.
         if !rig.is_awake() {
             passes(&mut rig, 300, &mut since, &what);
         }
@@ -139,7 +139,7 @@ fn lives_through(software: SoftwareVersion, way: Way, resident: bool, history: &
     assert_eq!(rig.engine().mode(), Mode::Command, "{what}\n{}", rig.record().story());
 }
 
-/// Somebody at the robot puts all right: nothing moves by that, and nothing is commanded.
+/// Ends all faults as a person at the robot does. Checks that nothing moves, and that no motion is commanded.
 fn is_well_again(rig: &mut Rig<'_>, since: &mut Option<SimTime>, what: &str) {
     for action in [
         Action::ReleaseEmergencyStop,

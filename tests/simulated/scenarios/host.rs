@@ -1,4 +1,5 @@
-//! What happens on our own side: a host that stands still or comes round rarely, a cable, ports that are closed, the end.
+//! Disturbances on our own side: a host that freezes or runs its loop rarely, a cut cable, closed ports, the end of
+//! the process.
 
 use outrigger_core::engine::ur::UrEvent;
 use std::time::Duration;
@@ -64,7 +65,7 @@ fn a_command_that_a_stall_held_back_is_dropped_before_it_moves_an_arm_that_rests
     for software in SOFTWARE {
         let mut buffers = Buffers::default();
         let mut rig = in_motion(software, &mut buffers);
-        // Under way, and the zero velocities queue behind it.
+        // A command is in transit, and the zero velocities queue behind it.
         rig.run_past_a_command();
         rig.fault(FaultKind::Stall, Some(ms(400)));
         let ends = rig.now() + ms(400);
@@ -85,7 +86,7 @@ fn a_loop_that_comes_round_too_rarely_never_commands_late() {
             let mut rig = Rig::new(setup, &mut buffers);
             rig.run_for(secs(5));
             rig.request();
-            // Whatever comes of it: the rules see every text.
+            // In any case, the rules check every text.
             rig.run_for(secs(5));
             let what = format!("{software}, every {every} ms:\n{}", rig.record().story());
             if ms(every) > ms(40) {
@@ -153,13 +154,13 @@ fn without_the_primary_port_the_secondary_one_tells_the_same() {
         let mut rig = Rig::new(setup, &mut buffers);
         rig.command();
         let identity = rig.engine().peer().identity().unwrap();
-        // 30002 opens with the version message from 3.1 on; before, the packet has to tell.
+        // From 3.1 on, 30002 begins with the version message; before, the version is known by the packet.
         let by = if software.at_least(3, 1) { KnownBy::Message } else { KnownBy::Packet };
         assert_eq!((identity.known_by, identity.software), (by, software), "{}", rig.record().story());
     }
 }
 
-/// A port that is closed for as long as any test lasts.
+/// Returns a fault that closes a port for the duration of any test.
 fn closed(port: &str) -> Fault {
     Fault::parse(&format!("drop/{port}@0:1000s")).unwrap()
 }
@@ -174,7 +175,7 @@ fn with_neither_only_a_packet_that_shows_the_program_can_prove_acceptance() {
         rig.run_for(secs(5));
         assert_eq!(rig.record().modes(), [Mode::Monitor], "monitoring needs the real-time port alone");
         rig.request();
-        // The program's state is in the packet from 3.2 on.
+        // From 3.2 on, the packet contains the program's state.
         if software.at_least(3, 2) {
             rig.run_to(Mode::Command);
             assert_eq!(rig.engine().mode_machine().accepted_by(), Some(Proof::ProgramState));
@@ -252,7 +253,7 @@ fn the_death_of_the_process_leaves_an_arm_that_rests_by_itself() {
             rig.kill(death);
             let killed = rig.now();
             rig.run_for(secs(2));
-            // The committed table holds the exact figures.
+            // The committed table has the exact figures.
             assert!(rig.record().rest_after(killed).is_some_and(|rest| rest < ms(500)), "{software}, {death:?}");
         }
     }

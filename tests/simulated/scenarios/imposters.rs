@@ -1,5 +1,5 @@
-//! Programs at the controller's address that are none of ours and connect to our ports: none of them is commanded or believed, each
-//! is named, and ours is served after it.
+//! Programs at the controller's address that connect to our ports but are not ours. None of them receives a command
+//! or is trusted, each is reported, and our own program is served afterwards.
 
 use std::collections::HashSet;
 
@@ -15,7 +15,7 @@ use outrigger_wire::robot::SoftwareVersion;
 
 use super::{ms, secs};
 
-/// The statements of such a program at each port that it connects to.
+/// The statements of such a program at each port to which it connects.
 const SAYS: [(&str, &str); 6] = [
     ("silence", ""),
     ("the URCap's question", "socket_send_string(\"request_program\", name)\n  socket_send_byte(10, name)"),
@@ -44,7 +44,7 @@ fn other(rig: &Rig<'_>) -> HashSet<LinkId> {
     rig.record().events.iter().filter_map(of).collect()
 }
 
-/// A controller with the URCap and this program of the pendant.
+/// Returns a set-up with the URCap and this program of the pendant.
 fn setup(path: CommandPath, script: String) -> Setup {
     let mut setup = Setup::sweep(SoftwareVersion::new(5, 15), 0.5);
     setup.config.peer.path = path;
@@ -80,7 +80,7 @@ fn a_program_without_a_proof_is_never_commanded_and_is_named_at_each_port() {
                 50_004 => LinkId::COMMAND,
                 _ => LinkId::REVERSE,
             });
-            // The third in a row is counted, and told of with the fourth.
+            // The third in a row is counted, and reported with the fourth.
             let missing = links.filter(|link| !other(&rig).contains(link)).count();
             assert!(missing <= ports.len() / 3, "{path:?} {what}: {:?}\n{story}", other(&rig));
             let connected = |event: &Event<UrEvent>| {
@@ -91,7 +91,7 @@ fn a_program_without_a_proof_is_never_commanded_and_is_named_at_each_port() {
     }
 }
 
-/// An imposter connects just before our program, and holds each port for as long as it may.
+/// An imposter connects just before our program, and holds each port for as long as it is permitted to.
 #[test]
 fn our_program_is_served_after_one_that_came_before_it() {
     for path in [CommandPath::ExternalControl, CommandPath::ReverseSpeedJ] {

@@ -34,7 +34,7 @@ use std::time::Duration;
 
 use outrigger_wire::robot::SoftwareVersion;
 
-/// One version of each generation, and those on either side of a change in how text is executed.
+/// One version of each generation, and those on either side of a change in the execution of text.
 const SOFTWARE: [SoftwareVersion; 5] = [
     SoftwareVersion::new(1, 8),
     SoftwareVersion::new(3, 1),

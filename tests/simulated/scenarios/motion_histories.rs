@@ -1,5 +1,5 @@
-//! Random motions that are accepted, through random histories of sliders and faults: whatever happens, limits, tolerances and the
-//! time to rest hold, judged by where the simulated arm really was.
+//! Random accepted motions with random histories of sliders and faults. In all of them limits, tolerances and the
+//! time to rest hold, measured on the true position of the simulated arm.
 
 use std::env;
 use std::time::Duration;
@@ -19,21 +19,21 @@ use outrigger_wire::robot::{JointVelocities, SoftwareVersion};
 use super::motions::{Point, TOLERANCES, executors, following, line, off, setup, waypoint};
 use super::ms;
 
-/// Histories where nobody says how many.
+/// The default number of histories.
 const HISTORIES: u64 = 2_000;
-/// Of so many one is lived through on an e-Series, whose cycles are four times as many.
+/// The divisor of the number of histories on an e-Series, which has four times as many cycles.
 const E_SERIES: u64 = 20;
 /// The limit of each joint \[rad/s\].
 pub(super) const FASTEST: f32 = 1.5;
-/// An arm that nobody commands any more rests after this: the time-out of the slowest path, then the slowest stop.
+/// The time within which an arm without a command is at rest: the timeout of the slowest path, then the slowest stop.
 const REST_WITHIN: Duration = ms(500);
 
-/// Between `-most` and `most`.
+/// Returns a random number between `-most` and `most`.
 fn around(noise: &mut Noise, most: f64) -> f64 {
     (noise.below(20_001) as f64 / 10_000.0 - 1.0) * most
 }
 
-/// A motion that the check accepts.
+/// Returns a random motion that the check accepts.
 pub(super) fn motion(noise: &mut Noise, setup: &outrigger_core::command::Limits<6>) -> Vec<Point> {
     loop {
         let count = 1 + noise.below(4);
@@ -53,7 +53,8 @@ pub(super) fn motion(noise: &mut Noise, setup: &outrigger_core::command::Limits<
     }
 }
 
-/// What somebody, or something, does to an arm on its way.
+/// Does a random action on an arm in motion, or injects a fault. Returns its name, and adds the actions that end it
+/// to `mends`.
 pub(super) fn deed(rig: &mut Rig<'_>, noise: &mut Noise, mends: &mut Vec<Action>) -> String {
     let sliders = [0.0, 0.0, 0.1, 0.3, 0.6, 1.0];
     let (number, share, span) = (noise.below(16), sliders[noise.below(6)], noise.below(400) as u64);
@@ -98,7 +99,7 @@ pub(super) fn deed(rig: &mut Rig<'_>, noise: &mut Noise, mends: &mut Vec<Action>
     format!("{action:?}")
 }
 
-/// Everything is put right, and whoever may says that it is to go on; `wait` lives on for so long, or until the end of it is reached.
+/// Ends all faults, acknowledges and resumes. `wait` runs for so long, or until its condition is fulfilled.
 pub(super) fn goes_on<'m>(
     rig: &mut Rig<'m>,
     mends: &mut Vec<Action>,
@@ -147,7 +148,7 @@ fn lives_through(seed: u64, (software, way): (SoftwareVersion, Way)) {
     }
     rig.run_for(ms(700));
     rig.controller.act(Action::Slider(1.0));
-    // Endless: it has ended before, and what was asked for since is to hold the arm there.
+    // `Endless` means that the motion has ended before, and a later request holds the arm there.
     let ended = |rig: &Rig<'_>| matches!(rig.engine().motion_status().progress, Progress::Finished | Progress::Endless);
     for _ in 0..3 {
         if ended(&rig) {
@@ -165,8 +166,8 @@ fn lives_through(seed: u64, (software, way): (SoftwareVersion, Way)) {
         assert!(end < 0.01, "{end} rad off its end: {}", what());
         return;
     }
-    // Setpoints that the controller holds in advance take the arm on after the link is lost. It is gone on with from within the
-    // tolerance of where the motion was left, and from nowhere else.
+    // Setpoints that the controller holds in advance move the arm on after the link is lost. The motion is resumed
+    // from within the tolerance of the point at which it was left, and from nowhere else.
     let waypoints: Vec<Waypoint<6>> = points.iter().copied().map(waypoint).collect();
     let left =
         Trajectory::through(&waypoints).unwrap().at_nanos(rig.engine().motion_status().elapsed.as_micros() * 1_000);
@@ -177,7 +178,7 @@ fn lives_through(seed: u64, (software, way): (SoftwareVersion, Way)) {
     assert!(refused, "it does not end: {progress:?}, {apart} rad from where it was left: {}", what());
 }
 
-/// By the arm's own truth.
+/// Checks the run by the true motion of the arm.
 pub(super) fn judge(rig: &Rig<'_>, line: &[[f64; 6]], what: &dyn Fn() -> String) {
     let mut transitions = rig.record().transitions().map(|t| (sim_time(t.at), t.to)).peekable();
     let mut commanded = None::<SimTime>;
@@ -185,7 +186,7 @@ pub(super) fn judge(rig: &Rig<'_>, line: &[[f64; 6]], what: &dyn Fn() -> String)
     for motion in &rig.record().motion {
         while let Some((_, to)) = transitions.next_if(|(at, _)| *at <= motion.at) {
             mode = to;
-            // It may be for less than a cycle.
+            // The mode may last for less than a cycle.
             if mode == Mode::Command {
                 commanded = Some(motion.at);
             }
@@ -213,11 +214,12 @@ fn live_through_seed(software: SoftwareVersion, seed: u64) {
 
 #[test]
 fn random_motions_hold_their_limits_and_tolerances_through_random_histories() {
-    // Eight milliseconds are a cycle: as much happens in a quarter of the cycles.
+    // A cycle is 8 ms: the same number of events takes a quarter of the cycles.
     live_through(SoftwareVersion::new(3, 15), histories(HISTORIES));
 }
 
-/// Found by 100 000 of them: an arm that caught up with its motion after a slider at 0 was faster than its limit.
+/// A seed found in 100 000 histories: an arm that caught up with its motion after a slider at 0 exceeded its speed
+/// limit.
 #[test]
 fn a_slider_that_returns_while_points_wait_makes_no_arm_too_fast() {
     live_through_seed(SoftwareVersion::new(3, 15), 24_357);
@@ -228,12 +230,12 @@ fn the_same_holds_in_a_share_of_them_on_an_e_series() {
     live_through(SoftwareVersion::new(5, 15), histories(HISTORIES) / E_SERIES);
 }
 
-/// How many, where nobody says it.
+/// Returns the number of histories: `OUTRIGGER_MOTIONS`, or the default.
 pub(super) fn histories(default: u64) -> u64 {
     env::var("OUTRIGGER_MOTIONS").ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 
-/// Each of so many seeds, from 1, on all the processors.
+/// Calls `lives` for each of so many seeds, from 1, on all processors.
 pub(super) fn in_parallel(seeds: u64, lives: impl Fn(u64) + Sync) {
     let threads = std::thread::available_parallelism().map_or(1, |count| count.get() as u64);
     std::thread::scope(|scope| {

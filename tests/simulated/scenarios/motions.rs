@@ -1,4 +1,4 @@
-//! A motion through waypoints on each executor, and what is done to it on the way: judged by where the arm really was.
+//! A motion through waypoints on each executor, with disturbances on the way, checked by the true motion of the arm.
 
 use std::time::Duration;
 
@@ -16,10 +16,10 @@ use outrigger_wire::time as core;
 
 use super::{ms, secs};
 
-/// A waypoint: when \[s\], where \[rad\], how fast \[rad/s\].
+/// A waypoint: time \[s\], positions \[rad\], speeds \[rad/s\].
 pub(crate) type Point = (f64, [f64; 6], [f64; 6]);
 
-/// The rows of a motion in this file's own reckoning, relative to where the arm stands.
+/// The waypoints of the motion in this file, relative to the position of the arm.
 pub(crate) const MOTION: [Point; 4] = [
     (0.0, [0.0; 6], [0.0; 6]),
     (1.2, [0.3, 0.0, -0.15, 0.0, 0.2, -0.1], [0.3, 0.0, -0.15, 0.0, 0.15, -0.1]),
@@ -27,17 +27,18 @@ pub(crate) const MOTION: [Point; 4] = [
     (3.2, [0.7, 0.2, -0.4, 0.0, 0.5, -0.3], [0.0; 6]),
 ];
 
-/// What the scenarios hold the motions to: what the core ends them at, and, beyond that, the truth.
+/// The tolerances of the motions: the core ends a motion that exceeds them, and the scenarios check the true motion
+/// of the arm as well.
 pub(crate) const TOLERANCES: Tolerances<6> = Tolerances {
     path: JointPositions([0.1; 6]),
     goal: JointPositions([0.005; 6]),
     goal_time: Some(core::Duration::from_secs(2)),
 };
 
-/// An arm that is held stands so near to where it stood \[rad\].
+/// The largest movement of an arm that is held \[rad\].
 pub(super) const HELD: f64 = 2e-3;
 
-/// The executors that `outrigger move` has.
+/// Returns the executors that `outrigger move` has.
 pub(super) fn executors() -> Vec<(SoftwareVersion, Way)> {
     let software = [SoftwareVersion::new(3, 15), SoftwareVersion::new(5, 15)];
     let has = |way: &Way| matches!(way.path, CommandPath::Text | CommandPath::ReverseServoJ | CommandPath::Buffered);
@@ -56,7 +57,7 @@ pub(crate) fn waypoint((at, q, qd): Point) -> Waypoint<6> {
     }
 }
 
-/// The way through waypoints, every 8 ms, by a reckoning of our own.
+/// Returns the path through waypoints, every 8 ms, by an independent calculation.
 pub(crate) fn line(points: &[Point], from: &[f64; 6]) -> Vec<[f64; 6]> {
     let mut line = vec![];
     for pair in points.windows(2) {
@@ -75,13 +76,13 @@ pub(crate) fn line(points: &[Point], from: &[f64; 6]) -> Vec<[f64; 6]> {
     line
 }
 
-/// How far the worst joint is from the nearest place on the way \[rad\].
+/// Returns the distance of the worst joint from the nearest point of the path \[rad\].
 pub(crate) fn off(line: &[[f64; 6]], q: &[f64; 6]) -> f64 {
     let apart = |place: &[f64; 6]| place.iter().zip(q).fold(0.0_f64, |most, (a, b)| most.max((a - b).abs()));
     line.iter().map(apart).fold(f64::INFINITY, f64::min)
 }
 
-/// A law that follows `points` from where the arm stands.
+/// Returns a law that follows `points` from the position of the arm.
 pub(super) fn following(points: &[Point], fastest: f32) -> AnyLaw<6> {
     let waypoints: Vec<Waypoint<6>> = points.iter().copied().map(waypoint).collect();
     let trajectory = Trajectory::through(&waypoints).unwrap();
@@ -97,7 +98,7 @@ pub(crate) fn setup(software: SoftwareVersion, way: Way, points: &[Point]) -> Se
     setup
 }
 
-/// On its way for this long.
+/// Returns a rig that has executed the motion for this long, and the path.
 fn moving<'m>(
     software: SoftwareVersion,
     way: Way,
@@ -111,7 +112,7 @@ fn moving<'m>(
     (rig, line)
 }
 
-/// To its end, commanded all the way there.
+/// Runs to the end of the motion. Checks that it is commanded all the time.
 fn ends(rig: &mut Rig<'_>, what: &str) {
     let done = |rig: &Rig<'_>| {
         rig.engine().motion_status().progress == Progress::Finished || rig.engine().mode() != Mode::Command
@@ -121,7 +122,8 @@ fn ends(rig: &mut Rig<'_>, what: &str) {
     assert_eq!(rig.engine().mode(), Mode::Command, "{what}\n{}", rig.record().story());
 }
 
-/// The arm was on its way all the time, and is where it ends.
+/// Checks that the arm stayed on its path all the time, and is at its end. Returns the largest distance from the
+/// path.
 fn was_on(rig: &Rig<'_>, line: &[[f64; 6]], what: &str) -> f64 {
     let worst = rig.record().motion.iter().map(|motion| off(line, &motion.q)).fold(0.0, f64::max);
     assert!(worst < 0.02, "{what}: {worst} rad off its path\n{}", rig.record().story());
@@ -166,13 +168,13 @@ fn a_slider_at_0_for_2_s_holds_a_motion_that_goes_on_by_itself() {
     }
 }
 
-/// What stops a motion until somebody has said a word.
+/// A stop that lasts until an operator acts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Stop {
     Pause,
     Emergency,
     Protective,
-    /// An operator of ours.
+    /// By an operator of the co-controller.
     Release,
 }
 
@@ -188,7 +190,7 @@ impl Stop {
         }
     }
 
-    /// Somebody at the robot puts it right.
+    /// Does the actions of a person at the robot that end the stop.
     pub(super) fn is_over(self, rig: &mut Rig<'_>) {
         let actions: &[Action] = match self {
             Self::Pause => &[Action::ResumeProgram],
@@ -213,7 +215,7 @@ fn after_a_pause_and_a_stop_a_motion_goes_on_by_word_alone_from_where_it_stands(
             let mut buffers = Buffers::with_rtde();
             let (mut rig, line) = moving(software, way, &mut buffers, ms(1_300));
             stop.happens(&mut rig);
-            // A program that carries the motion outlasts a pause of 10 s.
+            // Longer than the 10 s for which a program that carries the motion waits in a pause.
             rig.run_for(if stop == Stop::Pause { secs(11) } else { secs(1) });
             let stood = rig.controller.truth().q;
             let left = rig.engine().motion_status().elapsed;
@@ -229,7 +231,7 @@ fn after_a_pause_and_a_stop_a_motion_goes_on_by_word_alone_from_where_it_stands(
                 rig.input(Input::Acknowledge);
             }
             rig.ready();
-            // Asked for without going on, the arm is held where it stands.
+            // After a request without resuming, the arm is held at its position.
             rig.request();
             rig.run_to(Mode::Command);
             rig.run_for(ms(500));
@@ -247,8 +249,8 @@ fn after_a_pause_and_a_stop_a_motion_goes_on_by_word_alone_from_where_it_stands(
     }
 }
 
-/// Who acknowledges while the robot is still stopped has seen the reason, and no more: once the stop is over, what was left of our
-/// program is ended all the same, and the motion goes on by word.
+/// An acknowledgement while the robot is still stopped confirms the reason, and no more. Once the stop is over, the
+/// rest of our program is ended all the same, and the motion is resumed on request.
 #[test]
 fn a_stop_that_is_acknowledged_before_it_is_over_changes_nothing_of_what_follows() {
     for (software, way) in executors() {
@@ -275,8 +277,8 @@ fn a_stop_that_is_acknowledged_before_it_is_over_changes_nothing_of_what_follows
     }
 }
 
-/// The largest change of a joint's speed within 40 ms from `since` on, as an acceleration \[rad/s²\]: what `servoj`'s own filter makes
-/// of a single cycle is not ours.
+/// Returns the largest change of a joint's speed within 40 ms from `since` on, as an acceleration \[rad/s²\]. Changes
+/// within a single cycle are due to the filter of `servoj` and do not count.
 fn steepest(rig: &Rig<'_>, since: SimTime) -> f64 {
     let period = rig.controller.period();
     let cycles = (ms(40).as_micros() / period.as_micros()) as usize;
@@ -300,7 +302,7 @@ fn a_motion_that_is_cancelled_comes_to_rest_within_the_acceleration_limit() {
         assert_eq!(cancelled, Ok(Replaced { progress: Progress::Running, elapsed }), "{what}");
         ends(&mut rig, &what);
         let steep = steepest(&rig, begun);
-        // What waits in the ring shows late, and feedback makes up for it with a swing.
+        // Positions that wait in the ring take effect late, and feedback compensates for them with an overshoot.
         let swing = if way.path == CommandPath::Buffered { 1.25 } else { 1.0 };
         assert!(steep < limit * swing, "{what}: {steep} rad/s²\n{}", rig.record().story());
         rig.run_for(secs(1));
@@ -342,7 +344,7 @@ fn a_motion_that_takes_the_place_of_another_goes_on_smoothly_and_the_other_is_fo
     }
 }
 
-/// The beginning of a motion of which no more will come, at `speed` where it runs out.
+/// Returns a law with the beginning of a motion whose remaining waypoints never arrive, at `speed` where it ends.
 fn that_starves(way: f64) -> AnyLaw<6> {
     let at = |at, share: f64, speed: f64| {
         waypoint((at, [way * share, 0.0, 0.0, 0.0, -way * share, 0.0], [speed, 0.0, 0.0, 0.0, -speed, 0.0]))
@@ -351,7 +353,7 @@ fn that_starves(way: f64) -> AnyLaw<6> {
     AnyLaw::JointServo(JointServo::new(Reference::Relative(beginning), JointServoConfig::default()))
 }
 
-/// Motions that run out of waypoints, each followed by one that goes back: how often the program went out.
+/// Runs motions that run out of waypoints, each followed by one that goes back. Returns the number of programs sent.
 fn starves(software: SoftwareVersion, way: Way, times: u32) -> usize {
     let mut setup = setup(software, way, &MOTION);
     setup.config.peer.program.resident = way.path != CommandPath::Text;
@@ -370,7 +372,7 @@ fn starves(software: SoftwareVersion, way: Way, times: u32) -> usize {
         rig.run_to(Mode::Monitor);
         let rest = rig.record().rest_after(begun).expect("at rest");
         assert!(rest < ms(250), "{rest:?}: {}", what(&rig));
-        // What comes late belongs to a motion that is over.
+        // A late waypoint belongs to a motion that has ended.
         let late = waypoint((0.6, [0.6, 0.0, 0.0, 0.0, -0.6, 0.0], [0.0; 6]));
         let _ = rig.with_engine(|engine, now| engine.feed(&late, true, now));
         let stood = rig.controller.truth().q[0];

@@ -1,4 +1,5 @@
-//! Whatever goes wrong, and wherever states come from: once commanding has ended, nothing moves that was not told to.
+//! Checks that for any fault and any source of states, once commanding has ended, nothing moves without a new
+//! command.
 
 use std::time::Duration;
 
@@ -14,19 +15,20 @@ use super::{ms, secs};
 const SOFTWARE: [SoftwareVersion; 4] =
     [SoftwareVersion::new(3, 4), SoftwareVersion::new(3, 15), SoftwareVersion::new(5, 9), SoftwareVersion::new(5, 15)];
 const SELECTORS: [&str; 6] = ["", "/30003", "/30004", "/30004/down", "/30003/up", "/30001"];
-/// Runs of each kind with each source of states.
+/// The number of runs of each kind of fault with each source of states.
 const RUNS: u64 = 3;
-/// From the fall to rest, whatever held text back: the longest delay of a fault, and the longest way to brake.
+/// The time from the fallback to rest, with the longest delay of text by a fault and the longest braking.
 const BRAKED: Duration = secs(3);
 
-/// The names of every kind of fault.
+/// Returns the names of all kinds of faults.
 fn kinds() -> Vec<String> {
     let help = Fault::help();
     let name = |line: &str| Some(line.strip_prefix("  ")?.split_whitespace().next()?.to_owned());
     help.lines().filter_map(name).collect()
 }
 
-/// This kind with its default argument, somewhere and somewhen within a cycle from `now` on.
+/// Returns a fault of this kind with its default argument, at a random place and a random time within a cycle from
+/// `now` on.
 fn fault(kind: &str, noise: &mut Noise, now: Duration) -> Fault {
     let micros = now.as_micros() + noise.below(20_000) as u128 + 1;
     let at = micros as f64 / 1e3;
@@ -37,7 +39,7 @@ fn fault(kind: &str, noise: &mut Noise, now: Duration) -> Fault {
     selected.or_else(|_| Fault::parse(&spec(""))).or_else(|_| Fault::parse(&format!("{kind}@{at}ms"))).unwrap()
 }
 
-/// A motion, one fault of this kind and another of any, and then nobody who says anything.
+/// Runs a motion with one fault of this kind and another of any kind, and then without any input.
 fn run(kind: &str, with_rtde: bool, seed: u64) {
     let mut noise = Noise::seeded(seed);
     let software = SOFTWARE[noise.below(SOFTWARE.len())];
@@ -52,7 +54,7 @@ fn run(kind: &str, with_rtde: bool, seed: u64) {
     let begun = rig.now();
     let faults = [kind, other.as_str()].map(|kind| fault(kind, &mut noise, Duration::from_micros(begun.as_micros())));
     faults.into_iter().for_each(|fault| rig.controller.inject(fault));
-    // Not to the end of the joint's range.
+    // Too short to reach the end of the joint's range.
     rig.run_for(secs(7));
     let what = format!("{software}, rtde {with_rtde}, seed {seed}: {faults:?}\n{}", rig.record().story());
     let fell = rig.record().transitions().find(|t| t.from == Mode::Command).map(|t| sim_time(t.at));
@@ -60,19 +62,20 @@ fn run(kind: &str, with_rtde: bool, seed: u64) {
         assert_eq!(rig.engine().mode(), Mode::Command, "{what}");
         return;
     };
-    // The rules of the rig refuse every text that moves; here is what the arm really did, and our joint is the base.
+    // The rules of the rig reject every text that moves. Here the true motion of the arm is checked; our joint is the
+    // base.
     assert!(!rig.record().commands_since(fell).any(Command::moves), "{what}");
     let moved = rig.record().motion.iter().find(|motion| motion.at > fell + BRAKED && motion.qd[0].abs() > REST);
     assert!(moved.is_none(), "{moved:?} after a fall at {fell}, {what}");
 
-    // Who stopped or paused it at the pendant is no fault, and nobody has asked since.
+    // A stop or a pause at the pendant is not a fault, and there was no request since.
     if rig.engine().latch().is_none() {
         assert!(rig.record().fallbacks().iter().all(|reason| reason.is_release()), "{what}");
         assert_eq!(rig.record().modes().iter().filter(|mode| **mode == Mode::Arming).count(), 1, "{what}");
         return;
     }
 
-    // A request alone is refused as long as nobody has acknowledged, and an acknowledge alone moves nothing.
+    // A request alone is rejected until an operator has acknowledged, and an acknowledgement alone moves nothing.
     rig.run_for(secs(8));
     assert!(rig.engine().latch().is_some(), "{what}");
     rig.request();

@@ -1,4 +1,5 @@
-//! Nothing arms by itself: what a host's file asks for at the start is asked once, and never after a word of an operator.
+//! The engine does not arm by itself: the request at the start in a host's file is made once, and never after an
+//! operator's input.
 
 use outrigger_config::Configuration;
 use outrigger_core::command::SourceConfig;
@@ -17,7 +18,8 @@ use outrigger_wire::time::Duration;
 
 use super::{SOFTWARE, ms, secs};
 
-/// What `outrigger run` tells the engine for such a file: who asks is decided by nothing else there.
+/// Returns the configuration that `outrigger run` passes to the engine for such a file. No other setting of the file
+/// decides on requests.
 fn of_a_file(law: &str, run: &str) -> (UrConfig, LawConfig<6>) {
     let source = "[[source]]\nname = \"s\"\ninput = \"stdin\"\n";
     let file = format!("robot.address = \"192.0.2.1\"\nrobot.model = \"ur5e\"\n{law}{source}{run}");
@@ -30,7 +32,8 @@ const STANDOFF: &str = "[law]\nkind = \"standoff\"\nsource = \"s\"\ndistance = 0
 const AXES: &str = "[law]\nkind = \"axes\"\n[[law.axis]]\nalong = \"z\"\nsource = \"s\"\ntarget = 0.1\nslope = -1\n";
 const AT_START: &str = "[run]\nrequest = \"start\"\n";
 
-/// Beside a controller of this software, as a file with this law and `request = "start"` says.
+/// Returns a set-up with a controller of this software, and the configuration of a file with this law and
+/// `request = "start"`.
 fn setup(software: SoftwareVersion, law: &str) -> Setup {
     let (config, law_config) = of_a_file(law, AT_START);
     let mut setup = if law == TWIST {
@@ -38,7 +41,7 @@ fn setup(software: SoftwareVersion, law: &str) -> Setup {
         setup.law = AnyLaw::new(law_config).expect("a law");
         setup
     } else {
-        // A little further off than it is to be.
+        // Slightly farther away than the target distance.
         let tool = Rig::new(Setup::new(software), &mut Buffers::default()).controller.truth().tool().position;
         let below = [tool[0], tool[1], tool[2] - 0.12];
         let mut setup = Setup::standoff(software, 0.1, Surface::plane(below, [0.0, 0.0, 1.0]));
@@ -54,12 +57,12 @@ fn setup(software: SoftwareVersion, law: &str) -> Setup {
     setup
 }
 
-/// What an operator, or the world, does.
+/// An input of an operator, or a fault.
 type Word = fn(&mut Rig<'_>);
 
 const RELEASE: Word = |rig| rig.input(Input::Release);
 const ACKNOWLEDGE: Word = |rig| rig.input(Input::Acknowledge);
-/// Typed while something else was on the screen: refused.
+/// A request with an old epoch, which is rejected.
 const OLD_REQUEST: Word = |rig| rig.input(Input::Request(Epoch::from_number(999)));
 const STALL: Word = |rig| rig.fault(FaultKind::Stall, Some(ms(300)));
 
@@ -117,7 +120,7 @@ fn a_held_input_of_the_robot_starts_and_stops_every_generation() {
         assert!(took <= ms(30), "{software}: {took:?}");
         rig.run_to(Mode::Monitor);
         assert!(rig.controller.truth().at_rest(), "{software}");
-        // Chatter, and what is high while it is acknowledged, ask for nothing.
+        // Neither chatter nor an input that is high during the acknowledgement is a request.
         rig.controller.act(Action::DigitalInputs(1));
         rig.run_for(ms(300));
         rig.controller.act(Action::DigitalInputs(3));

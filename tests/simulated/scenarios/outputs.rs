@@ -1,4 +1,4 @@
-//! Outputs set beside a motion that does not notice, and what is said of them.
+//! Outputs set beside a motion that they do not affect, and the news about them.
 
 use outrigger_core::client::rtde::{Claim, Claims};
 use outrigger_core::command::SourceConfig;
@@ -29,7 +29,7 @@ const fn digital(output: DigitalOutput, high: bool) -> Write {
     Write::Digital { output, high }
 }
 
-/// To and fro, twice, in 4 s.
+/// Returns a motion to and fro, twice, in 4 s.
 fn trajectory() -> Trajectory<6> {
     let at = |angle, millis| Waypoint {
         setpoint: Setpoint {
@@ -42,7 +42,7 @@ fn trajectory() -> Trajectory<6> {
     Trajectory::through(&[at(0.0, 0), at(0.5, 1_000), at(-0.2, 2_000), at(0.5, 3_000), at(0.0, 4_000)]).unwrap()
 }
 
-/// Everything that may be set while the arm moves, the n-th time: levels toggle, values change.
+/// Returns the n-th write of those that are permitted while the arm moves: levels toggle, values change.
 fn nth(n: u32, software: SoftwareVersion) -> Write {
     let (high, share) = (n.is_multiple_of(2), f32::from((n % 11) as u8) / 10.0);
     match n % 7 {
@@ -55,7 +55,7 @@ fn nth(n: u32, software: SoftwareVersion) -> Write {
     }
 }
 
-/// A servo along the trajectory; with an output set every `every` of time, where given.
+/// Runs a servo along the trajectory, with an output set in every interval `every` if one is given.
 fn driven(software: SoftwareVersion, form: FormChoice, every: Option<std::time::Duration>) -> Record {
     let mut buffers = Buffers::default();
     let mut setup = Setup::servo(software, trajectory(), JointServoConfig::default());
@@ -86,7 +86,7 @@ fn the_arm_follows_the_same_path_to_the_bit_with_and_without_outputs_being_set()
                 let with = driven(software, form, Some(every));
                 let sent = with.news().filter(|(_, news)| *news == WriteNews::Sent).count();
                 assert!(sent > 150, "{software} {form:?}: {sent} writes");
-                // Everything a joint did, and every byte that made it do so.
+                // The motion of each joint, and every byte that caused it.
                 assert!(without.motion == with.motion, "{software} {form:?}: another path");
                 let texts = |record: &Record| -> Vec<_> {
                     record.commands.iter().map(|command| (command.at, command.text.clone())).collect()
@@ -142,7 +142,7 @@ fn every_output_arrives_and_is_confirmed_where_the_controller_shows_it() {
     }
 }
 
-/// A tool 0.1 m ahead of the flange, turned by a quarter.
+/// A tool 0.1 m in front of the flange and 0.05 m aside, turned by 1.25 rad.
 const TOOL: Pose = Pose { position: [0.0, -0.05, 0.1], rotation: [0.0, 0.0, -1.25] };
 
 #[test]
@@ -173,7 +173,7 @@ fn what_would_change_motion_is_refused_while_the_arm_is_commanded() {
         let commanding = WriteNews::Refused(WriteRefusal::Commanding);
         rig.record().news().filter(|(write, news)| changing.contains(write) && *news == commanding).count()
     };
-    // Asked for just before the request: taken back rather than sent.
+    // Set just before the request, it is withdrawn rather than sent.
     rig.input(Input::Set(changing[0]));
     rig.request();
     rig.run_for(ms(50));
@@ -237,7 +237,7 @@ fn a_payload_with_inertia_is_in_force_where_the_software_takes_one_and_refused_e
             assert!(said.ends_with("cannot do this, only 5.10 and later"), "{software}: {said}");
             assert_eq!((io.payload, io.payload_inertia), (0.0, [0.0; 6]), "{software}");
         }
-        // Without inertia, any software takes it.
+        // Without inertia, any software accepts it.
         rig.input(Input::Set(without));
         rig.run_for(ms(1_600));
         if !takes {
@@ -296,7 +296,7 @@ fn local_control_is_told_as_such_where_the_controller_says_so_and_shows_as_silen
     }
 }
 
-/// A rig whose states come by RTDE, with these inputs claimed.
+/// Returns a set-up and buffers with states over RTDE, and with these inputs claimed.
 fn by_rtde(by: OutputsBy, claims: &[Claim]) -> (Setup, Buffers) {
     let claims = claims.iter().fold(Claims::NONE, |claims, claim| claims.with(*claim));
     let mut setup = Setup::new(SoftwareVersion::new(5, 15));
@@ -342,7 +342,7 @@ fn what_another_writer_set_is_not_set_back_by_the_next_package() {
         rig.input(Input::Set(digital(DigitalOutput::Standard(index), true)));
     }
     rig.run_for(ms(100));
-    // A program sets one of ours and one that was never ours, in the way that outputs are set there.
+    // A program sets one of our outputs and one that was never ours, by the controller's own functions.
     let other = rig.controller.connect(Port::Secondary).unwrap();
     let text = b"sec other():\n set_standard_digital_out(1,False)\n set_standard_digital_out(7,True)\nend\n";
     assert_eq!(rig.controller.write(other, text), text.len());

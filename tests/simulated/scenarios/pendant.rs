@@ -1,4 +1,4 @@
-//! Stop and pause pressed at the pendant, while every cycle's text is a new program.
+//! Stop and pause pressed at the pendant, while the text of every cycle is a new program.
 
 use std::num::NonZeroU32;
 
@@ -15,7 +15,7 @@ use super::{ms, secs};
 const SOFTWARE: [SoftwareVersion; 3] =
     [SoftwareVersion::new(3, 4), SoftwareVersion::new(3, 15), SoftwareVersion::new(5, 15)];
 
-/// In motion for a second, with the last command on the controller.
+/// Returns a rig in motion for a second, just after the last command has arrived.
 fn moving<'m>(setup: Setup, buffers: &'m mut Buffers) -> Rig<'m> {
     let mut rig = Rig::new(setup, buffers);
     rig.command();
@@ -29,7 +29,7 @@ fn overridden(rig: &Rig<'_>) -> bool {
     rig.record().events.iter().any(|(_, event)| *event == Event::PendantOverridden)
 }
 
-/// It ended within three cycles, by this name, and a request alone goes on.
+/// Checks that commanding ended within three cycles, for this reason, and that a request alone is enough to continue.
 fn ends_as_a_release(rig: &mut Rig<'_>, begun: outrigger_sim::time::SimTime, reason: Reason, what: &str) {
     let (fell, why) = rig.record().fallback().unwrap_or_else(|| panic!("{what}\n{}", rig.record().story()));
     let what = format!("{what}\n{}", rig.record().story());
@@ -116,7 +116,7 @@ fn a_program_that_flickers_now_and_then_is_no_stop_and_hides_none() {
 #[test]
 fn where_a_stop_cannot_be_told_from_our_own_text_it_is_overridden_and_that_is_said() {
     for software in SOFTWARE {
-        // By the program that flickers all the time; by evidence that comes ten times a second.
+        // Either because the program flickers all the time, or because its state is sent ten times a second only.
         for flickers in [true, false] {
             let mut buffers = if flickers { Buffers::with_rtde() } else { Buffers::default() };
             let mut setup = Setup::sweep(software, 0.5);
@@ -143,7 +143,7 @@ fn where_a_stop_cannot_be_told_from_our_own_text_and_may_not_be_overridden_nothi
             let mut rig = Rig::new(setup, &mut buffers);
             rig.run_for(secs(5));
             let unmet: Vec<Reason> = rig.engine().unmet(core_time(rig.now())).iter().collect();
-            // That the program flickers is seen once a text runs.
+            // The flicker is only seen once a text runs.
             assert_eq!(unmet.contains(&Reason::PendantUnseen), !flickers, "{software}: {unmet:?}");
             rig.request();
             rig.run_for(secs(3));
@@ -155,11 +155,11 @@ fn where_a_stop_cannot_be_told_from_our_own_text_and_may_not_be_overridden_nothi
     }
 }
 
-/// Software that tells of programs in state messages alone, ten times a second.
+/// Software that reports programs only in state messages, ten times a second.
 const TOLD_SELDOM: [SoftwareVersion; 3] =
     [SoftwareVersion::new(1, 8), SoftwareVersion::new(3, 0), SoftwareVersion::new(3, 3)];
 
-/// A sweep beside a controller that tells so of programs.
+/// Returns a sweep with a controller that reports programs in this manner.
 fn told(software: SoftwareVersion, how: ProgramTold, stop: PendantStop) -> Setup {
     let mut setup = Setup::sweep(software, 0.5);
     setup.controller.program_told = how;
@@ -181,8 +181,8 @@ fn ten_states_a_second_show_no_stop_whatever_cycles_they_tell_of() {
             assert!(unmet.contains(&Reason::PendantUnseen), "{unmet:?}: {what}");
             assert!(rig.record().motion.iter().all(|motion| motion.speed() < REST), "{what}");
         }
-        // Pressed in every cycle between two messages: the next text begins before a message tells of it, or the message after it
-        // tells of that text.
+        // Pressed in every cycle between two messages: the next text begins before a message shows the stop, or the
+        // message after it shows that text.
         for how in [ProgramTold::Newest, ProgramTold::Any] {
             for cycle in 0..13 {
                 let mut buffers = Buffers::default();

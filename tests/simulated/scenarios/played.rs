@@ -1,4 +1,4 @@
-//! What a port does beside an engine for a motion that the controller makes by itself, in virtual time.
+//! The work of a port beside the engine for a motion that the controller makes by itself, in virtual time.
 
 use std::time::Duration;
 
@@ -13,18 +13,18 @@ use outrigger_wire::time as core;
 
 use super::motions::{Point, waypoint};
 
-/// A motion that the controller is given leg by leg.
+/// A motion that is passed to the controller leg by leg.
 pub(crate) struct Played {
     pub(crate) plan: Vec<Waypoint<6>>,
     pub(crate) playback: Playback<6>,
     pub(crate) tolerances: Tolerances<6>,
     number: Option<MoveNumber>,
-    /// Why it was not gone on with when it was tried last.
+    /// The reason for which the last attempt to begin or to resume failed; `None` if it succeeded.
     pub(crate) refused: Option<Reason>,
 }
 
 impl Played {
-    /// Through `points`, from where the arm stands.
+    /// Creates a motion through `points`, from the position of the arm.
     pub(crate) fn from_here(rig: &Rig<'_>, points: &[Point], tolerances: Tolerances<6>) -> Self {
         let here = JointPositions(rig.controller.truth().q.map(|q| q as f32));
         let at = |point: &Point| {
@@ -64,7 +64,7 @@ impl Played {
         }
     }
 
-    /// What there is to do now.
+    /// Does the work that is due now.
     pub(crate) fn tend(&mut self, rig: &mut Rig<'_>) {
         if !rig.is_awake() {
             return;
@@ -96,7 +96,7 @@ impl Played {
         }
     }
 
-    /// Tends to it for so long at most, until `done`.
+    /// Does this work for at most `span`, until `done` returns `true`.
     pub(crate) fn run_until(
         &mut self,
         rig: &mut Rig<'_>,

@@ -1,4 +1,5 @@
-//! Moves that the controller makes by itself, in a program of ours: the one asked for and no other, and rest after each end.
+//! Moves that the controller makes by itself in one of our programs: the delegated move and no other, and rest after
+//! each end.
 
 use outrigger_core::command::JointMove;
 use outrigger_core::engine::ur::{ProgramNews, UrEvent};
@@ -11,7 +12,7 @@ use outrigger_wire::robot::{JointPositions, SoftwareVersion};
 
 use super::{ms, secs};
 
-/// On either side of each change in how its motion is executed.
+/// Software on either side of each change in the execution of its motion.
 const SOFTWARE: [SoftwareVersion; 5] = [
     SoftwareVersion::new(3, 0),
     SoftwareVersion::new(3, 2),
@@ -29,7 +30,7 @@ fn setup(software: SoftwareVersion, resident: bool) -> Setup {
     setup
 }
 
-/// In `Command`, and at rest in it.
+/// Calls `check` with each rig in `Command` and at rest.
 fn each(resident: bool, mut check: impl FnMut(&str, &mut Rig<'_>)) {
     for software in SOFTWARE {
         for mut buffers in [Buffers::default(), Buffers::with_rtde()] {
@@ -45,7 +46,7 @@ fn base(rig: &Rig<'_>) -> f64 {
     rig.controller.truth().q[0]
 }
 
-/// By so much from where the arm is, with the base joint; half of it with the last one.
+/// Returns a move by `way` of the base joint and by half of it of the last joint, from the position of the arm.
 fn by(rig: &Rig<'_>, way: f32) -> JointMove<6> {
     let mut to = rig.controller.truth().q.map(|q| q as f32);
     to[0] += way;
@@ -61,19 +62,19 @@ fn has_ended(rig: &Rig<'_>, number: MoveNumber) -> bool {
     mirrored(rig) == Some(Mirrored::Ended(number))
 }
 
-/// How many programs went out.
+/// Returns the number of programs sent.
 fn sent(rig: &Rig<'_>) -> usize {
     let is_sent = |event: &Event<UrEvent>| matches!(event, Event::Peer(UrEvent::Program(ProgramNews::Sent)));
     rig.record().events.iter().filter(|(_, event)| is_sent(event)).count()
 }
 
-/// Makes one move whole.
+/// Executes one move completely.
 fn make(rig: &mut Rig<'_>, way: f32) {
     let (asked, begun) = (by(rig, way), rig.now());
     let number = rig.delegate(asked).unwrap();
     assert!(rig.run_until(secs(10), |rig| has_ended(rig, number)), "{}", rig.record().story());
     let took = rig.now().since(begun).as_secs_f32();
-    // The ramps take speed / acceleration more.
+    // The ramps take speed / acceleration longer.
     let whole = way.abs() / SPEED + SPEED + 0.2;
     assert!((whole - 0.2..whole + 0.35).contains(&took), "{took} s in place of {whole} s\n{}", rig.record().story());
     rig.run_for(ms(600));
@@ -129,7 +130,7 @@ fn a_release_in_mid_move_brings_the_arm_to_rest_and_the_next_one_needs_no_progra
             let at = rig.now();
             rig.input(Input::Release);
             rig.run_to(Mode::Monitor);
-            // v/a, or 0.6/2 s where the stop is the controller's own.
+            // v/a, or 0.6/2 s if the stop is the controller's own.
             let rest = rig.record().rest_after(at).expect("at rest");
             assert!(rest < ms(430), "{software}: {rest:?}\n{}", rig.record().story());
             assert!(has_ended(rig, number), "{software}: {:?}\n{}", mirrored(rig), rig.record().story());
@@ -169,7 +170,7 @@ fn a_move_whose_end_is_asked_for_rests_on_its_way_and_the_next_one_begins_at_onc
             assert_eq!(rig.with_engine(Engine::end_move), Err(Reason::NotCommanding), "{software}");
             make(rig, -0.5);
         }
-        // Asked for before it begins.
+        // Ended before it begins.
         let start = base(rig);
         let number = rig.delegate(by(rig, 1.0)).unwrap();
         assert_eq!(rig.with_engine(Engine::end_move), Ok(()), "{software}");

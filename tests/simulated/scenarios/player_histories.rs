@@ -1,5 +1,5 @@
-//! Random motions that the player makes, through random histories of sliders and faults, with a word after each stop: limits, tolerances
-//! and the time to rest hold, judged by where the simulated arm really was.
+//! Random motions that the player makes, with random histories of sliders and faults and with an operator's input
+//! after each stop. Limits, tolerances and the time to rest hold, measured on the true position of the simulated arm.
 
 use outrigger_core::mode::Mode;
 use outrigger_core::trajectory::Progress;
@@ -13,7 +13,7 @@ use super::motions::{TOLERANCES, line};
 use super::ms;
 use super::played::Played;
 
-/// Histories where nobody says how many.
+/// The default number of histories.
 const HISTORIES: u64 = 300;
 
 fn lives_through(seed: u64, software: SoftwareVersion) {
@@ -29,7 +29,7 @@ fn lives_through(seed: u64, software: SoftwareVersion) {
     let line = line(&points, &rig.controller.truth().q);
     let mut played = Played::from_here(&rig, &points, TOLERANCES);
     let (mut told, mut mends) = (vec![], vec![]);
-    // It begins once the arm has rested in `Command`.
+    // The motion begins once the arm has been at rest in `Command`.
     played.run_until(&mut rig, ms(2_000), |played, _| played.progress() == Progress::Running);
     for _ in 0..1 + noise.below(4) {
         played.run_for(&mut rig, ms(noise.below(900) as u64));
@@ -45,7 +45,7 @@ fn lives_through(seed: u64, software: SoftwareVersion) {
         if played.progress() == Progress::Finished {
             break;
         }
-        // Asked for without going on meanwhile, it is held.
+        // After a request without resuming, the arm is held.
         if played.progress() == Progress::Suspended && rig.engine().mode() == Mode::Command {
             rig.input(outrigger_core::engine::Input::Release);
         }

@@ -1,4 +1,5 @@
-//! Trajectories that the player makes leg by leg: the plan is kept, a starved one rests, and nothing of it moves the arm later.
+//! Trajectories that the player makes leg by leg: it follows the plan, a starved one ends at rest, and none of its
+//! legs moves the arm later.
 
 use outrigger_core::command::JointMove;
 use outrigger_core::engine::ur::{ProgramNews, UrEvent};
@@ -33,10 +34,11 @@ fn each(mut check: impl FnMut(&str, &mut Rig<'_>)) {
     }
 }
 
-/// What ends a move.
+/// An action that ends a move.
 type End = fn(&mut Rig<'_>);
 
-/// A swing of the base joint and half of it with the last: away and back in a second per 0.2 rad, in legs of 50 ms.
+/// A swing of the base joint, and of half the size with the last joint: away and back in one second per 0.2 rad, in
+/// legs of 50 ms.
 #[derive(Clone)]
 pub(super) struct Swing {
     from: [f32; 6],
@@ -53,7 +55,7 @@ impl Swing {
         Self { from, way, seconds, legs: (seconds / 0.05) as u32, quintic }
     }
 
-    /// Where joints are to be after this time \[s\], and the derivatives of it.
+    /// Returns the planned positions of the joints after this time \[s\], and their first two derivatives.
     pub(super) fn at(&self, t: f32) -> [[f32; 6]; 3] {
         let rate = std::f32::consts::TAU / self.seconds;
         let (half, phase) = (self.way / 2.0, rate * t);
@@ -78,7 +80,8 @@ impl Swing {
         rig.delegate(JointMove::along(JointPositions(self.from), 1.0).unwrap()).unwrap()
     }
 
-    /// Gives away all that is taken now, but none from `until` on: the next one.
+    /// Passes as many legs to the engine as it takes now, but none from `until` on. Returns the number of the next
+    /// leg.
     pub(super) fn feed(&self, rig: &mut Rig<'_>, mut next: u32, until: u32) -> u32 {
         while rig.engine().leg_room() > 0 && next <= self.legs.min(until) {
             rig.lead_on(&self.waypoint(next), next == self.legs).unwrap();
@@ -100,7 +103,8 @@ pub(super) fn base(rig: &Rig<'_>) -> f64 {
     rig.controller.truth().q[0]
 }
 
-/// How far the arm is from where the plan has it, at worst of all joints; the mirror is some cycles old, so the nearest of those counts.
+/// Returns the distance of the worst joint from the plan. The mirror is some cycles old, so the smallest distance
+/// over these cycles counts.
 pub(super) fn off(rig: &Rig<'_>, swing: &Swing) -> f64 {
     let (q, led) = (rig.controller.truth().q, led(rig));
     let each = (-4..=8).map(|late| {
@@ -110,7 +114,7 @@ pub(super) fn off(rig: &Rig<'_>, swing: &Swing) -> f64 {
     each.fold(f64::INFINITY, f64::min)
 }
 
-/// Plays it to its end; the worst distance from the plan.
+/// Plays the swing to its end. Returns the largest distance from the plan.
 pub(super) fn play(rig: &mut Rig<'_>, swing: &Swing, mut meanwhile: impl FnMut(&mut Rig<'_>, f32)) -> f64 {
     let number = swing.begin(rig);
     let (mut next, mut worst, begun) = (1, 0.0_f64, rig.now());
@@ -244,7 +248,8 @@ fn a_pause_holds_it_and_a_release_ends_it_and_a_protective_stop_does() {
     }
 }
 
-/// A thousand times: a trajectory whose legs cease, rest, its late legs pushed on all the same, and the next one at once.
+/// Runs a thousand times: a trajectory whose legs cease, rest, its late legs sent all the same, and the next
+/// trajectory at once.
 #[test]
 fn a_starved_one_rests_and_the_next_needs_no_program_and_no_stale_leg_moves_the_arm() {
     let mut setup = Setup::new(SoftwareVersion::new(5, 15));
@@ -257,7 +262,7 @@ fn a_starved_one_rests_and_the_next_needs_no_program_and_no_stale_leg_moves_the_
         let mut swing = Swing::from(&rig, if round % 2 == 0 { 0.3 } else { -0.3 }, round % 3 == 0);
         (swing.seconds, swing.legs) = (2.0, 40);
         let number = swing.begin(&mut rig);
-        // Where they cease: in mid-motion, always elsewhere.
+        // The legs cease in the middle of the motion, at another place each time.
         let until = 3 + round * 7 % 15;
         let mut next = 1;
         let mut worst = 0.0_f64;
@@ -271,15 +276,15 @@ fn a_starved_one_rests_and_the_next_needs_no_program_and_no_stale_leg_moves_the_
             assert_eq!(rig.engine().mode(), Mode::Command, "{round}\n{}", rig.record().story());
         }
         assert!((led(&rig) - starved.at.as_secs_f32()).abs() < 1e-3, "{round}: {}", led(&rig));
-        // No further than the stop takes it.
+        // No farther than the distance of the stop.
         let (speed, at) = (f64::from(starved.setpoint.velocities.0[0]), f64::from(starved.setpoint.positions.0[0]));
         let coasted = (base(&rig) - at) * speed.signum();
         assert!(
             (-5e-3..speed * speed / 4.0 + speed.abs() * 0.012 + 5e-3).contains(&coasted),
             "{round}: {coasted} at {speed}"
         );
-        // What comes late is not executed: neither what is given away now, nor what the network has held back, which goes on
-        // coming while the next one is made.
+        // Late legs are not executed: neither those that are sent now, nor those that the network has held back and
+        // that still arrive while the next trajectory is executed.
         let rested = base(&rig);
         next = swing.feed(&mut rig, next, u32::MAX);
         assert!(next > until);

@@ -1,5 +1,5 @@
-//! A motion that the player makes, stopped on its way and gone on with by word, and held to its tolerances: judged by where the arm
-//! really was.
+//! A motion that the player makes, stopped on its way, resumed on request and checked against its tolerances,
+//! measured on the true position of the arm.
 
 use outrigger_core::engine::{Input, LinkId};
 use outrigger_core::mode::Mode;
@@ -23,7 +23,7 @@ fn setup(software: SoftwareVersion) -> Setup {
     setup
 }
 
-/// On its way for this long.
+/// Returns a rig that has executed the motion for this long, the motion, and its path.
 fn moving<'m>(
     setup: Setup,
     tolerances: Tolerances<6>,
@@ -38,7 +38,7 @@ fn moving<'m>(
     (rig, played, line)
 }
 
-/// To its end, commanded all the way there.
+/// Runs to the end of the motion. Checks that it is commanded all the time.
 fn ends(rig: &mut Rig<'_>, played: &mut Played, what: &str) {
     let done = |played: &Played, rig: &Rig<'_>| {
         played.progress() == Progress::Finished || rig.engine().mode() != Mode::Command || played.refused.is_some()
@@ -50,7 +50,7 @@ fn ends(rig: &mut Rig<'_>, played: &mut Played, what: &str) {
     assert_eq!(rig.engine().mode(), Mode::Command, "{what}\n{}", rig.record().story());
 }
 
-/// The arm was on its way all the time, and is where it ends.
+/// Checks that the arm stayed on its path all the time, and is at its end.
 fn was_on(rig: &Rig<'_>, line: &[[f64; 6]], what: &str) {
     let worst = rig.record().motion.iter().map(|motion| off(line, &motion.q)).fold(0.0, f64::max);
     let end = off(&line[line.len() - 1..], &rig.controller.truth().q);
@@ -96,7 +96,8 @@ fn a_pause_holds_it_and_it_goes_on_with_the_program() {
 #[test]
 fn over_30003_a_pause_holds_it_or_ends_it_for_good() {
     for software in SOFTWARE {
-        // The pause shows ten times a second: the sooner the next report, the likelier it comes before the mirror is too old.
+        // The pause is reported ten times a second: the sooner the next report, the more likely it arrives before the
+        // mirror is too old.
         for phase in (0..100).step_by(20) {
             let mut buffers = Buffers::default();
             let (mut rig, mut played, _) = moving(setup(software), TOLERANCES, &mut buffers, ms(2_000 + phase));
@@ -124,7 +125,7 @@ fn a_paused_program_that_answers_nothing_is_no_controller_that_does_not_acknowle
                 rig.controller.act(Action::PauseProgram);
                 played.run_for(&mut rig, secs(1));
             }
-            // Linux puts an acknowledgement off for 40 ms and more where nothing is answered.
+            // Linux delays an acknowledgement by 40 ms and more if there is no answer to send.
             rig.input(Input::Unacked { link: LinkId::REVERSE, bytes: 112, age: core::Duration::from_millis(60) });
             let story = rig.record().story();
             let expected = if pauses { (Mode::Command, None) } else { (Mode::Stopping, Some(Reason::Unacknowledged)) };
@@ -142,7 +143,7 @@ fn after_a_long_pause_and_a_stop_it_goes_on_by_word_alone_from_where_it_stands()
             let (mut rig, mut played, line) = moving(setup(software), TOLERANCES, &mut buffers, ms(2_000));
             assert_eq!(played.progress(), Progress::Running, "{what}\n{}", rig.record().story());
             stop.happens(&mut rig);
-            // A pause is waited for 10 s.
+            // A pause is held for 10 s.
             played.run_for(&mut rig, if stop == Stop::Pause { secs(11) } else { secs(1) });
             let (stood, left) = (rig.controller.truth().q, played.elapsed());
             assert!(left > core::Duration::from_millis(300), "{what}: {left:?}\n{}", rig.record().story());
@@ -154,7 +155,7 @@ fn after_a_long_pause_and_a_stop_it_goes_on_by_word_alone_from_where_it_stands()
             assert!(stands(&rig), "{what}: nothing goes on by itself\n{story}");
             assert_eq!((played.progress(), played.elapsed()), (Progress::Suspended, left), "{what}\n{story}");
             if stop == Stop::Pause {
-                // No fault, and not one of the speed slider.
+                // Not a fault, and not a pause of the speed slider.
                 let why = rig.record().fallback().map(|(_, reason)| reason);
                 assert_eq!((why, rig.engine().latch()), (Some(Reason::ProgramPaused), None), "{what}\n{story}");
             }
@@ -164,7 +165,7 @@ fn after_a_long_pause_and_a_stop_it_goes_on_by_word_alone_from_where_it_stands()
                 rig.input(Input::Acknowledge);
             }
             rig.ready();
-            // Asked for without going on, the arm is held where it stands.
+            // After a request without resuming, the arm is held at its position.
             rig.request();
             rig.run_to(Mode::Command);
             played.run_for(&mut rig, ms(500));
@@ -182,14 +183,14 @@ fn after_a_long_pause_and_a_stop_it_goes_on_by_word_alone_from_where_it_stands()
     }
 }
 
-/// Drives whose joints turn by so much more or less than they are told.
+/// Returns a set-up with drives whose joints turn by this fraction more than commanded.
 fn with_drives_off_by(software: SoftwareVersion, share: f64) -> Setup {
     let mut setup = setup(software);
     setup.controller.drive.velocity_error = share;
     setup
 }
 
-/// Until it falls back: by what, and how much of its own time had passed.
+/// Runs until commanding ends. Returns the reason, and the motion's own time at that moment.
 fn falls(rig: &mut Rig<'_>, played: &mut Played, what: &str) -> (Reason, core::Duration) {
     played.run_until(rig, secs(30), |_, rig| rig.engine().mode() != Mode::Command);
     let story = rig.record().story();
@@ -210,9 +211,10 @@ fn an_arm_that_leaves_its_path_is_stopped_by_that_name() {
         let what = format!("{software}, path");
         let (reason, elapsed) = falls(&mut rig, &mut played, &what);
         assert_eq!((reason, played.progress()), (Reason::PathTolerance, Progress::Suspended), "{what}");
-        // The first joint makes 0.3 rad of its way, and 0.03 rad less or more, in 1.2 s.
+        // The first joint moves by 0.3 rad in 1.2 s, with an error of 0.03 rad.
         assert!((0.9..1.9).contains(&elapsed.as_secs_f64()), "{what}: {elapsed:?}\n{}", rig.record().story());
-        // The joints are off it to different sides, so it is nowhere on its path: the word alone does not move it.
+        // The joints are off to different sides, so the arm is at no point of its path: a request alone does not move
+        // it.
         played.tolerances.path = JointPositions([2e-3; 6]);
         let stood = rig.controller.truth().q;
         rig.input(Input::Acknowledge);

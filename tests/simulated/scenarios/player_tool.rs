@@ -1,4 +1,5 @@
-//! Moves that the controller makes by itself to a pose of the tool, and on a straight line: there, straight, and rest after each end.
+//! Moves that the controller makes by itself to a pose of the tool, and on a straight line: the tool arrives, the
+//! line is straight, and the arm is at rest after each end.
 
 use outrigger_core::command::{Destination, JointMove, LocateError, MoveTarget};
 use outrigger_core::mode::{Mirrored, Mode, MoveNumber};
@@ -10,7 +11,8 @@ use outrigger_wire::robot::{JointPositions, JointVelocities, Pose, SoftwareVersi
 
 use super::{ms, secs};
 
-/// On either side of each change in how its motion is executed, and in whether a controller says that a pose has a solution.
+/// Software on either side of each change in the execution of its motion, and in its ability to report whether a pose
+/// has a solution.
 const SOFTWARE: [SoftwareVersion; 5] = [
     SoftwareVersion::new(3, 0),
     SoftwareVersion::new(3, 15),
@@ -19,7 +21,7 @@ const SOFTWARE: [SoftwareVersion; 5] = [
     SoftwareVersion::new(10, 11),
 ];
 
-/// Of the tool \[m/s, m/s²\], and of joints \[rad/s, rad/s²\].
+/// The speed and acceleration of the tool \[m/s, m/s²\]; [`JOINTS`] has those of the joints \[rad/s, rad/s²\].
 const LINE: (f32, f32) = (0.2, 1.0);
 const JOINTS: (f32, f32) = (0.6, 1.0);
 
@@ -29,7 +31,7 @@ fn setup(software: SoftwareVersion) -> Setup {
     setup
 }
 
-/// In `Command`, and at rest in it.
+/// Calls `check` with each rig in `Command` and at rest.
 fn each(mut check: impl FnMut(&str, &mut Rig<'_>)) {
     for software in SOFTWARE {
         for mut buffers in [Buffers::default(), Buffers::with_rtde()] {
@@ -45,13 +47,13 @@ fn tool(rig: &Rig<'_>) -> [f64; 6] {
     rig.controller.truth().tool().to_pose()
 }
 
-/// So far from where the tool is \[m\], turned about the base's z by the last number \[rad\].
+/// Returns the pose of the tool displaced by these distances \[m\].
 fn beside(rig: &Rig<'_>, [x, y, z]: [f64; 3]) -> Pose {
     let [px, py, pz, rx, ry, rz] = tool(rig);
     Pose::from_wire([px + x, py + y, pz + z, rx, ry, rz])
 }
 
-/// What the controller says of this target.
+/// Returns the controller's answer about this target.
 fn located(rig: &mut Rig<'_>, target: MoveTarget<6>) -> Result<Destination<6>, LocateError> {
     rig.ask(|engine, _| engine.locate(target)).expect("somebody to ask");
     let known = rig.run_until(secs(2), |rig| rig.engine().located().is_some());
@@ -59,7 +61,7 @@ fn located(rig: &mut Rig<'_>, target: MoveTarget<6>) -> Result<Destination<6>, L
     rig.engine().located().expect("it is known")
 }
 
-/// Gives the move away.
+/// Delegates the move.
 fn begin(rig: &mut Rig<'_>, target: MoveTarget<6>) -> MoveNumber {
     let (speed, acceleration) = if target.is_linear() { LINE } else { JOINTS };
     let destination = located(rig, target).expect("within reach");
@@ -75,7 +77,7 @@ fn distance(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
 }
 
-/// How far it is from the line between two places.
+/// Returns the distance from the line between two points.
 fn aside(at: &[f64], from: &[f64], to: &[f64]) -> f64 {
     let length = distance(from, to);
     let along: f64 = (0..3).map(|i| (at[i] - from[i]) * (to[i] - from[i])).sum::<f64>() / length;
@@ -83,7 +85,7 @@ fn aside(at: &[f64], from: &[f64], to: &[f64]) -> f64 {
     distance(at, &nearest)
 }
 
-/// The tool is at this pose, as near as drives bring it that do not follow exactly.
+/// Checks that the tool is at this pose, within the error of drives that do not follow exactly.
 fn is_there(rig: &Rig<'_>, pose: &Pose, software: &str) {
     let at = Pose::from_wire(tool(rig));
     let (off, turned) = (at.distance_to(pose), at.angle_to(pose));
@@ -91,7 +93,7 @@ fn is_there(rig: &Rig<'_>, pose: &Pose, software: &str) {
     assert_eq!(rig.engine().mode(), Mode::Command, "{software}\n{}", rig.record().story());
 }
 
-/// Lives on until the move has ended; the farthest that the tool, as the controller wants it, was from the line to `pose`, and the
+/// Runs until the move has ended. Returns the largest distance of the tool's target from the line to `pose`, and the
 /// highest speed of the tool.
 fn watched(rig: &mut Rig<'_>, number: MoveNumber, pose: &Pose) -> (f64, f64) {
     let from = rig.controller.truth().tool_target();
@@ -253,7 +255,7 @@ fn a_pose_beyond_reach_is_told_before_anything_moves() {
         let at = rig.controller.truth().q;
         let answer = located(rig, MoveTarget::pose(far));
         if software.starts_with("3.0") || software.starts_with("5.4") {
-            // The function that says so came later: asking ends the program.
+            // The function that answers this question is newer: the question ends the program.
             assert_eq!(answer, Err(LocateError::ProgramEnded), "{software}");
             rig.run_to(Mode::Monitor);
             let fell = rig.record().fallback().map(|(_, reason)| reason);
@@ -310,7 +312,7 @@ fn what_the_limits_forbid_of_a_pose_is_refused_before_it_begins() {
 fn a_line_on_which_a_joint_becomes_too_fast_ends_at_rest() {
     for software in SOFTWARE {
         let (mut buffers, mut setup) = (Buffers::default(), setup(software));
-        // On the whole the base is slow enough, but not where the tool passes nearest to it.
+        // Most of the time the base joint is slow enough, but not when the tool passes nearest to it.
         setup.config.limits.velocity.0[0] = 0.48;
         let mut rig = Rig::new(setup, &mut buffers);
         rig.command();

@@ -1,4 +1,5 @@
-//! Commands through RTDE registers, opposite the simulated controller: each is mirrored, and it is measured when.
+//! Commands through RTDE registers with the simulated controller: each is mirrored, and the delay of the mirror is
+//! measured.
 
 use outrigger_core::client::Output;
 use outrigger_core::client::rtde::{
@@ -13,15 +14,16 @@ use outrigger_wire::rtde::registry::Direction;
 use outrigger_wire::rtde::{DynamicRecipe, Field};
 use outrigger_wire::time::Duration;
 
-/// A command that arrives between two cycles is read in the next one, and shown by the data of the one after it.
+/// The longest round trip in cycles: a command that arrives between two cycles is read in the next one, and shown by
+/// the data of the one after it.
 const CYCLES: u64 = 2;
 
-/// What became of a run.
+/// The results of a run.
 struct Run {
     sent: Vec<RegisterCommand>,
-    /// Numbers in the order of their echoes.
+    /// The numbers in the order of their echoes.
     mirrored: Vec<i32>,
-    /// Commands read back from the input registers, each once.
+    /// The commands read back from the input registers, each once.
     read_back: Vec<RegisterCommand>,
     commands: RegisterCommands,
     figures: AnswerFigures,
@@ -33,13 +35,13 @@ fn controller(software: SoftwareVersion, echo: bool) -> Controller {
     Controller::new(options).expect("an arm that ran this software")
 }
 
-/// The n-th command: every value changes, so that one of another command would show.
+/// Returns the n-th command. Every value changes, so that a value of another command would be noticed.
 fn nth(n: u32) -> (i32, JointVelocities<6>) {
     let n = n as i32;
     (n % 5, JointVelocities([1.0, 2.0, 3.0, 4.0, 5.0, 6.0].map(|joint| joint + 0.125 * n as f32)))
 }
 
-/// Sends a command after each data, `count` of them, and waits for a few cycles more.
+/// Sends a command after each data package, `count` of them, and waits for a few more cycles.
 fn run(controller: &mut Controller, registers: Registers, count: u32) -> Run {
     let names = registers.names();
     let (mut input_fields, mut output_fields) = ([Field::EMPTY; Registers::COUNT], [Field::EMPTY; 10]);
@@ -104,12 +106,12 @@ fn core_span(controller: &Controller) -> Duration {
     Duration::from_micros(controller.period().as_micros() as u64)
 }
 
-/// Every command was mirrored, in order and in time, and arrived whole.
+/// Checks that every command was mirrored, in order and in time, and arrived whole.
 fn all_mirrored(run: &Run, period: Duration, count: u32) {
     let numbers: Vec<_> = run.sent.iter().map(|command| command.number.get()).collect();
     assert_eq!(numbers.len(), count as usize);
     assert_eq!(run.mirrored, numbers);
-    // What an earlier client has left is read back first.
+    // The data that an earlier client has left are read back first.
     assert!(run.read_back.ends_with(&run.sent));
     let histogram = run.commands.round_trips();
     assert_eq!(histogram.count(), u64::from(count));

@@ -1,4 +1,4 @@
-//! Commands by a program of ours that connects to us: what ends it, and that the arm is at rest then.
+//! Commands through one of our programs that connects to us: the events that end it, and the arm at rest afterwards.
 
 use outrigger_core::engine::ur::{CommandPath, Delivery, Orders, ProgramNews, UrEvent};
 use outrigger_core::engine::{Event, Input};
@@ -15,7 +15,7 @@ use outrigger_wire::robot::SoftwareVersion;
 
 use super::{ms, secs};
 
-/// Those that have a read with a time-out, on either side of each change in how `speedj` is executed.
+/// Software that has a read with a timeout, on either side of each change in the execution of `speedj`.
 const SOFTWARE: [SoftwareVersion; 8] = [
     SoftwareVersion::new(3, 0),
     SoftwareVersion::new(3, 2),
@@ -34,7 +34,7 @@ fn ways() -> impl Iterator<Item = (SoftwareVersion, Way)> {
     all.filter(|(software, way)| way.fits(*software))
 }
 
-/// Those whose program connects to us.
+/// Returns the cases whose program connects to us.
 fn cases() -> impl Iterator<Item = (SoftwareVersion, CommandPath)> {
     ways().filter(|(_, way)| !way.is_in_registers()).map(|(software, way)| (software, way.path))
 }
@@ -57,7 +57,8 @@ fn news(rig: &Rig<'_>) -> Vec<ProgramNews> {
     rig.record().events.iter().filter_map(of).collect()
 }
 
-/// Every path on every software, with states from either interface: commanding for half a second.
+/// Calls `check` for every path on every software, with states from either interface, after commanding for half a
+/// second.
 fn each(mut check: impl FnMut(&str, &mut Rig<'_>)) {
     for (software, way) in ways() {
         for (mut buffers, by_rtde) in [(Buffers::default(), false), (Buffers::with_rtde(), true)] {
@@ -92,7 +93,7 @@ fn a_program_of_ours_carries_joint_speeds_and_ends_with_the_release() {
     });
 }
 
-/// Its program has ended meanwhile, or still ends.
+/// The program has ended meanwhile, or still ends.
 #[test]
 fn where_this_machine_stands_still_while_it_stops_one_stopj_is_said_and_not_a_second() {
     for lasting in [90, 111, 150, 400] {
@@ -119,7 +120,8 @@ fn a_stop_at_the_pendant_ends_commanding_and_is_named() {
         rig.run_for(secs(3));
         let story = rig.record().story();
         let (fell, reason) = rig.record().fallback().expect("a fall");
-        // Without a program state in each packet only the connection tells, and that is a fault.
+        // Without a program state in each packet, only the closed connection shows the stop, which is reported as a
+        // fault.
         assert!(matches!(reason, Reason::ProgramStopped | Reason::ProgramEnded), "{software}: {reason:?}\n{story}");
         assert!(fell.since(at) < ms(60), "{software}\n{story}");
         assert_eq!(rig.engine().mode(), Mode::Monitor, "{software}\n{story}");
@@ -147,7 +149,7 @@ fn a_long_pause_at_the_pendant_ends_commanding_and_resuming_moves_nothing() {
 #[test]
 fn the_arm_is_at_rest_within_the_time_out_of_a_read_where_we_vanish() {
     for (software, way) in ways() {
-        // Either way a joint needs 0.5/10 s, or 0.5/2 s where a stop is the controller's own; and its drive lags.
+        // In either case a joint needs 0.5/10 s, or 0.5/2 s if the stop is the controller's own; and its drive lags.
         let bound = ms(40) + ms(24) + ms(250) + ms(60);
         for death in [Death::Reset, Death::Silent] {
             let mut buffers = Buffers::with_rtde();
@@ -208,7 +210,7 @@ fn a_slider_at_zero_freezes_the_arm_and_one_at_a_third_slows_it() {
         rig.run_for(secs(2));
         let (qd, story) = (rig.controller.truth().qd[0], rig.record().story());
         assert_eq!(rig.engine().mode(), Mode::Command, "{software}\n{story}");
-        // A `servoj` that lasts three and a third cycles is taken to last four.
+        // A `servoj` that lasts three and a third cycles takes four.
         assert!((0.12..0.16).contains(&qd), "{software}: {qd}\n{story}");
         rig.controller.act(Action::Slider(0.0));
         rig.run_for(secs(3));
@@ -257,7 +259,7 @@ fn software_that_has_no_read_with_a_time_out_is_refused_before_anything_is_sent(
     assert_eq!(rig.record().commands, []);
 }
 
-/// Refused for this reason before anything is sent, whatever was told on the way.
+/// Checks that a request is rejected for this reason before any text is sent. Returns the events.
 fn refused_before_anything_is_sent(mut rig: Rig<'_>, why: Reason) -> Vec<(SimTime, Event<UrEvent>)> {
     rig.run_for(secs(4));
     rig.request();
@@ -296,14 +298,14 @@ fn orders_in_registers_need_software_that_has_them_and_states_from_there() {
         let rig = Rig::new(setup_by(software, IN_REGISTERS, 0.5), &mut buffers);
         refused_before_anything_is_sent(rig, Reason::PathUnfit);
     }
-    // RTDE is given up, and states come from 30003.
+    // RTDE is given up, and states are received from 30003.
     let mut buffers = Buffers::with_rtde();
     let mut setup = setup_by(SoftwareVersion::new(5, 15), IN_REGISTERS, 0.5);
     setup.controller.faults = vec!["drop/30004@0s:90s".parse().expect("a fault")];
     refused_before_anything_is_sent(Rig::new(setup, &mut buffers), Reason::PathUnfit);
 }
 
-/// A controller with the URCap, whose program goes on behind the node with a move of the last joint.
+/// Returns a set-up with the URCap, whose program continues after the node with a move of the last joint.
 fn with_urcap(software: SoftwareVersion, path: CommandPath) -> Setup {
     let mut setup = setup(software, path, 0.5);
     setup.config.peer.program.by = Delivery::UrCap;
@@ -349,7 +351,7 @@ fn a_robot_with_the_urcap_is_commanded_and_its_program_goes_on_only_when_handed_
         assert!((truth.q[5] - last).abs() > 0.3, "{software} {path:?}: the rest of the program runs\n{story}");
         assert_eq!(rig.engine().latch(), None, "{story}");
 
-        // We vanish amid a motion: the program ends as a whole, and what stands behind the node does not run.
+        // We vanish in the middle of a motion: the whole program ends, and the statements after the node do not run.
         rig.controller.act(Action::PlayProgram);
         rig.run_for(secs(2));
         rig.command();
@@ -363,7 +365,7 @@ fn a_robot_with_the_urcap_is_commanded_and_its_program_goes_on_only_when_handed_
     }
 }
 
-/// The last word for the program was refused for this reason.
+/// Returns whether the last input concerning the program was rejected for this reason.
 fn refused(rig: &Rig<'_>, word: Word, reason: Reason) -> bool {
     let refusal = Event::Refused(Refusal { word, by: Channel::Message, reason });
     rig.record().events.last().is_some_and(|(_, event)| *event == refusal)
@@ -439,7 +441,7 @@ fn what_the_urcap_brings_is_not_sent_by_us() {
     assert!(refused(&rig, Word::HandBack, Reason::ProgramAway), "{}", rig.record().story());
 }
 
-/// What is on the wire of External Control, whoever wrote the program.
+/// Returns a set-up with the External Control protocol, with a program from either source.
 fn by_external_control(software: SoftwareVersion, by: Delivery) -> Setup {
     let mut setup = setup(software, CommandPath::ExternalControl, 0.5);
     setup.config.peer.program.by = by;
@@ -483,7 +485,7 @@ fn the_wire_of_external_control_carries_joint_speeds_and_its_program_stays_until
             rig.run_for(secs(3));
             let story = rig.record().story();
             assert!(!rig.controller.program().0, "{software} {ending}\n{story}");
-            // A time-out of 40 ms, a cycle, and a stop of 10 rad/s², or the controller's own.
+            // A timeout of 40 ms, a cycle, and a stop of 10 rad/s², or the controller's own.
             assert!(rig.record().rest_after(at).is_some_and(|rest| rest < ms(400)), "{software} {ending}\n{story}");
             if ending == 2 {
                 let reason = rig.record().fallback().map(|(_, reason)| reason);

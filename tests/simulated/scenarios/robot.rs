@@ -1,4 +1,4 @@
-//! What the robot and others beside it do: local control, other programs and commanders, stops, restarts, slower motion.
+//! Events at the robot: local control, other programs and commanders, stops, restarts, slower motion.
 
 use outrigger_core::engine::ur::UrEvent;
 use outrigger_core::engine::{Event, Input};
@@ -15,7 +15,7 @@ use outrigger_wire::time::Duration;
 
 use super::{SOFTWARE, ms, secs};
 
-/// Joint 1 by half a radian within two seconds.
+/// Returns a motion of joint 1 by half a radian within two seconds.
 fn trajectory() -> Trajectory<6> {
     let at = |positions, millis| Waypoint {
         setpoint: Setpoint { positions: JointPositions(positions), velocities: JointVelocities::ZERO },
@@ -25,7 +25,7 @@ fn trajectory() -> Trajectory<6> {
     Trajectory::through(&[at([0.0; 6], 0), at([0.5, 0.0, 0.0, 0.0, 0.0, 0.0], 2_000)]).unwrap()
 }
 
-/// The reasons of refused requests, in order.
+/// Returns the reasons of rejected requests, in order.
 fn refusals(rig: &Rig<'_>) -> Vec<Reason> {
     let refused = |(_, event): &(_, Event<UrEvent>)| {
         if let Event::Refused(refusal) = event { Some(refusal.reason) } else { None }
@@ -155,7 +155,7 @@ fn a_second_commander_who_gets_his_way_ends_ours() {
             assert_eq!(rig.engine().mode(), mode);
             let other = rig.controller.connect(Port::Secondary).unwrap();
             let begun = rig.now();
-            // Every cycle, in time, and after ours: the last program of a cycle is the one that runs.
+            // Sent every cycle, in time, and after our text: the last program of a cycle is the one that runs.
             for _ in 0..60 {
                 rig.run_past_a_packet();
                 rig.controller.write(other, b"speedj([0,0,0,0,0,0.4],20,0.2)\n");
@@ -198,7 +198,7 @@ fn a_stop_of_the_robot_in_any_mode_is_answered_with_silence() {
                 }
                 assert_eq!(rig.engine().mode(), mode);
                 rig.controller.act(stop);
-                // The state that tells of it, on its way.
+                // The state that shows the stop is in transit.
                 rig.run_for(rig.controller.period() + ms(1));
                 let known = rig.now();
                 rig.run_for(secs(2));

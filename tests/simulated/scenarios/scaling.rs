@@ -1,4 +1,4 @@
-//! The robot's speed scaling: what goes out while the arm is slowed down, or is not carried along at all.
+//! The robot's speed scaling: the commands sent while the arm is slowed down, or does not move at all.
 
 use outrigger_core::engine::Event;
 use outrigger_core::engine::ur::UrEvent;
@@ -20,7 +20,7 @@ use super::{ms, secs};
 const SOFTWARE: [SoftwareVersion; 4] =
     [SoftwareVersion::new(3, 1), SoftwareVersion::new(3, 5), SoftwareVersion::new(3, 15), SoftwareVersion::new(5, 15)];
 
-/// Joint 1 by half a radian within two seconds.
+/// Returns a motion of joint 1 by half a radian within two seconds.
 fn trajectory() -> Trajectory<6> {
     let at = |positions, millis| Waypoint {
         setpoint: Setpoint { positions: JointPositions(positions), velocities: JointVelocities::ZERO },
@@ -30,7 +30,7 @@ fn trajectory() -> Trajectory<6> {
     Trajectory::through(&[at([0.0; 6], 0), at([0.5, 0.0, 0.0, 0.0, 0.0, 0.0], 2_000)]).unwrap()
 }
 
-/// Every law, each wanting to move from the first cycle on.
+/// Returns a set-up with each law. Each law demands motion from the first cycle on.
 fn laws(software: SoftwareVersion) -> [(&'static str, Setup); 5] {
     let servo = || Setup::servo(software, trajectory(), JointServoConfig::default());
     let mut twist = servo();
@@ -38,7 +38,7 @@ fn laws(software: SoftwareVersion) -> [(&'static str, Setup); 5] {
     let config = CartesianTwistConfig::new(TwistFrame::Base, TwistInput::Constant(along));
     twist.law = AnyLaw::CartesianTwist(CartesianTwist::new(config));
     twist.config.peer.model = Some(twist.controller.model);
-    // 0.2 m further off than it is to be.
+    // 0.2 m farther away than the target distance.
     let tool = Rig::new(servo(), &mut Buffers::default()).controller.truth().tool().position;
     let below = [tool[0], tool[1], tool[2] - 0.3];
     let standoff = Setup::standoff(software, 0.1, Surface::plane(below, [0.0, 0.0, 1.0]));
@@ -47,14 +47,14 @@ fn laws(software: SoftwareVersion) -> [(&'static str, Setup); 5] {
     [("servo", servo()), ("sweep", sweep), ("twist", twist), ("standoff", standoff), ("axes", axes)]
 }
 
-/// Whether this was told, in order.
+/// Returns the reported changes of the hold, in order: `true` for its beginning, `false` for its end.
 fn told(rig: &Rig<'_>) -> Vec<bool> {
     let held =
         |(_, event): &(_, Event<UrEvent>)| if let Event::Held(held) = event { Some(held.is_some()) } else { None };
     rig.record().events.iter().filter_map(held).collect()
 }
 
-/// The largest speed of a text \[rad/s\].
+/// Returns the largest speed of a text \[rad/s\].
 fn speed(command: &Command) -> f64 {
     command.speeds.unwrap_or_default().into_iter().fold(0.0, |most, v| most.max(v.abs()))
 }
@@ -97,7 +97,7 @@ fn a_slider_at_0_holds_and_lets_go_without_a_jump() {
                 rig.command();
                 rig.run_for(ms(700));
                 rig.controller.act(Action::Slider(0.0));
-                // Ten times a second where the slider is told beside the packet alone; then the arm slows down.
+                // If the packet has no slider, it is reported ten times a second; then the arm slows down.
                 rig.run_for(ms(600));
                 let held = rig.now();
                 rig.run_for(secs(5));
@@ -111,7 +111,7 @@ fn a_slider_at_0_holds_and_lets_go_without_a_jump() {
                 rig.run_for(ms(400));
                 let what = format!("{software}, rtde {with_rtde}, {law}:\n{}", rig.record().story());
                 assert_eq!((rig.engine().mode(), told(&rig)), (Mode::Command, vec![true, false]), "{what}");
-                // From zero, and no faster than the limit allows from one state to the next.
+                // From zero, and no faster than the acceleration limit permits from one state to the next.
                 let period = rig.controller.period().as_secs_f64();
                 let mut before = [0.0; 6];
                 for command in rig.record().commands_since(released) {

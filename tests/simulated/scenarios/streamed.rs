@@ -1,5 +1,5 @@
-//! Speeds and positions of joints that somebody streams, on every path: random streams jump, starve, come late and say nonsense, and
-//! limits and the time to rest hold all the same, judged by where the simulated arm really was.
+//! Streamed joint speeds and positions on every path. Random streams jump, starve, arrive late and have invalid
+//! values; limits and the time to rest hold all the same, measured on the true position of the simulated arm.
 
 use std::time::Duration;
 
@@ -22,11 +22,11 @@ use super::motion_histories::{histories, in_parallel};
 use super::ms;
 
 const SOFTWARE: [SoftwareVersion; 2] = [SoftwareVersion::new(3, 15), SoftwareVersion::new(5, 15)];
-/// The limit of each joint \[rad/s\].
+/// The speed limit of each joint \[rad/s\].
 const FASTEST: f32 = 1.0;
-/// And of its change \[rad/s²\].
+/// The acceleration limit of each joint \[rad/s²\].
 const STEEPEST: f32 = 3.0;
-/// Random streams where nobody says how many.
+/// The default number of random streams.
 const STREAMS: u64 = 400;
 
 fn setup(software: SoftwareVersion, way: Way) -> Setup {
@@ -38,7 +38,7 @@ fn setup(software: SoftwareVersion, way: Way) -> Setup {
     setup
 }
 
-/// Every path by which a law's speeds go out.
+/// Returns every path on which a law's speeds are sent.
 fn ways() -> Vec<(SoftwareVersion, Way)> {
     let each = SOFTWARE.into_iter().flat_map(|software| Way::ALL.map(|way| (software, way)));
     each.filter(|(software, way)| way.path != CommandPath::ExternalControl && way.fits(*software)).collect()
@@ -56,12 +56,12 @@ fn send(rig: &mut Rig<'_>, forward: &Forward<6>) -> Result<(), ForwardError> {
     rig.with_engine(|engine, now| engine.forward(forward, now))
 }
 
-/// By what the engine saw last; where it sees nothing, what is sent is refused anyhow.
+/// Returns the positions in the engine's newest state. Without a state, a stream is rejected anyway.
 fn measured(rig: &Rig<'_>) -> [f32; 6] {
     rig.engine().state().map_or([0.0; 6], |state| state.positions.0)
 }
 
-/// A motion to a tenth of a radian beside where the arm is.
+/// Begins a motion to 0.1 rad from the position of the arm.
 fn begin(rig: &mut Rig<'_>) -> Result<(), FeedError> {
     let positions = JointPositions(measured(rig).map(|q| q + 0.1));
     let setpoint = Setpoint { positions, velocities: JointVelocities::ZERO };
@@ -93,7 +93,8 @@ fn speeds_move_the_arm_on_every_path_and_without_further_ones_it_rests_and_stays
         let truth = rig.controller.truth();
         assert!((truth.qd[0] - 0.5).abs() < 0.02, "{:?}: {}", truth.qd, what(&rig));
         assert!((0.3..0.5).contains(&(truth.q[0] - begun)), "{} rad: {}", truth.q[0] - begun, what(&rig));
-        // The last one was sent 20 ms ago: what it still holds, how it gets there, and 0.17 s of braking.
+        // The last speeds were sent 20 ms ago: they stay in force for a while, take time to arrive, and 0.17 s of
+        // braking follow.
         let ended = rig.now();
         rig.run_for(ms(2_000));
         let rest = rig.record().rest_after(ended).unwrap_or_else(|| {
@@ -102,7 +103,7 @@ fn speeds_move_the_arm_on_every_path_and_without_further_ones_it_rests_and_stays
         assert!((ms(150)..ms(450)).contains(&rest), "{rest:?}: {}", what(&rig));
         assert_eq!((rig.engine().mode(), forwarding(&rig)), (Mode::Command, Forwarding::Idle), "{}", what(&rig));
         judge(&rig, &what);
-        // The next one may begin, whatever it is, and refuses the other.
+        // Afterwards either kind of motion may begin, and it rejects the other.
         begin(&mut rig).unwrap();
         rig.run_for(ms(400));
         assert_eq!(send(&mut rig, &speeds([0.1; 6])), Err(ForwardError::MotionUnderWay), "{}", what(&rig));
@@ -115,17 +116,17 @@ fn speeds_move_the_arm_on_every_path_and_without_further_ones_it_rests_and_stays
     }
 }
 
-/// How a random stream goes on.
+/// The state of a random stream.
 struct Streaming {
     noise: Noise,
-    /// What sound speeds, or ways, there were last.
+    /// The last valid speeds, or changes of position.
     pace: [f32; 6],
-    /// Where positions lead, as far as they have.
+    /// The position to which the stream has led.
     led: [f32; 6],
-    /// A command on its way, and when it arrives.
+    /// A delayed command, and the time of its arrival.
     late: Option<(SimTime, Forward<6>)>,
     taken: u32,
-    /// When a command was taken last.
+    /// The time at which a command was accepted last.
     last: Option<SimTime>,
 }
 
@@ -134,7 +135,7 @@ impl Streaming {
         (self.noise.below(20_001) as f32 / 10_000.0 - 1.0) * most
     }
 
-    /// The next command, sound or not.
+    /// Returns the next command, valid or not.
     fn next(&mut self, at: [f32; 6], by_positions: bool) -> Forward<6> {
         let kind = self.noise.below(20);
         if kind < 3 {
@@ -151,7 +152,7 @@ impl Streaming {
             (4, true) => to[0] += self.around(1.0),
             (5, true) => to[0] = 6.4,
             (4 | 5, false) => to[self.noise.below(6)] = self.around(4.0),
-            // To the other end of what may be sent, at once.
+            // To the other end of the permitted range at once.
             (6, true) => to = at.map(|q| q + if self.noise.below(2) == 0 { 0.19 } else { -0.19 }),
             (6, false) => to = to.map(|v| -FASTEST.copysign(v)),
             _ if by_positions => self.led = to,
@@ -179,7 +180,7 @@ impl Streaming {
     }
 }
 
-/// One random stream, through what else happens to an arm.
+/// Runs one random stream, with other events that may happen to an arm.
 fn lives_through(seed: u64, (software, way): (SoftwareVersion, Way)) {
     let mut setup = setup(software, way);
     setup.controller.seed = seed;
@@ -224,7 +225,7 @@ fn lives_through(seed: u64, (software, way): (SoftwareVersion, Way)) {
                 streaming.late = Some((at, streaming.next(measured(&rig), by_positions)));
             }
             _ => {
-                // Now and then one of the other kind.
+                // Now and then a command of the other kind.
                 let by_positions = by_positions != (streaming.noise.below(40) == 0);
                 let forward = streaming.next(measured(&rig), by_positions);
                 streaming.give(&mut rig, &forward);
@@ -238,7 +239,8 @@ fn lives_through(seed: u64, (software, way): (SoftwareVersion, Way)) {
         format!("seed {seed}, {software}, {}, {kind}: {told:?}\n{}", way.name(), rig.record().story())
     };
     assert!(streaming.taken > 5 || disturbed, "{} taken: {}", streaming.taken, what(&rig));
-    // A slider that is low beside speeds that turn about all the time may look like an arm that does not follow: it rests then.
+    // A low slider with speeds that often change their direction may look like an arm that does not follow; the arm
+    // is at rest then.
     let slowed = !told.is_empty() && rig.record().fallbacks() == [Reason::NotFollowing];
     assert!(disturbed || slowed || rig.engine().mode() == Mode::Command, "{}", what(&rig));
     assert_eq!(forwarding(&rig), Forwarding::Idle, "{}", what(&rig));
@@ -247,7 +249,8 @@ fn lives_through(seed: u64, (software, way): (SoftwareVersion, Way)) {
     judge(&rig, &what);
 }
 
-/// By the arm's own truth: no joint faster than its limit, no change of what is asked for steeper, rest where nobody commands.
+/// Checks the true motion of the arm: no joint is faster than its limit, no change of a commanded speed is steeper
+/// than its limit, and the arm is at rest without a command.
 fn judge(rig: &Rig<'_>, what: &dyn Fn(&Rig<'_>) -> String) {
     let mut transitions = rig.record().transitions().map(|t| (sim_time(t.at), t.to)).peekable();
     let (mut mode, mut commanded) = (Mode::Offline, None::<SimTime>);
@@ -268,7 +271,7 @@ fn judge(rig: &Rig<'_>, what: &dyn Fn(&Rig<'_>) -> String) {
         if pair[0].mode != Mode::Command || pair[1].mode != Mode::Command || pair[1].holds() {
             continue;
         }
-        // Of the 40 ms that count at most where states are lost.
+        // At most 40 ms count if states are lost.
         let most = f64::from(STEEPEST) * pair[1].at.since(pair[0].at).as_secs_f64().max(0.04) + 1e-3;
         let change = before.iter().zip(after).map(|(b, a)| (a - b).abs()).fold(0.0, f64::max);
         assert!(change <= most, "{change} rad/s at {}: {}", pair[1].at, what(rig));

@@ -1,5 +1,5 @@
-//! Commands by joint torques, of a law and of a stream: the arm obeys them, each bound ends them by its name, and the arm rests
-//! whoever falls silent.
+//! Commands by joint torques, of a law and of a stream: the arm obeys them, each bound ends them with its own reason,
+//! and the arm comes to rest whichever part stops sending.
 
 use outrigger_core::engine::Input;
 
@@ -16,7 +16,7 @@ use outrigger_wire::time::Duration;
 
 use super::{ms, secs};
 
-/// The first software of either generation with torques, and newer ones.
+/// The first software of either generation with torques, and newer versions.
 const SOFTWARE: [SoftwareVersion; 4] = [
     SoftwareVersion::new(5, 23),
     SoftwareVersion::new(5, 25),
@@ -24,7 +24,7 @@ const SOFTWARE: [SoftwareVersion; 4] = [
     SoftwareVersion::new(10, 12),
 ];
 
-/// A sensor says how fast the base joint is to be; torques get it there.
+/// Returns a set-up in which a sensor demands a speed of the base joint, and torques accelerate the joint to it.
 fn setup(way: Way, software: SoftwareVersion, speed: f32) -> Setup {
     let mut setup = Setup::sweep(software, speed);
     way.choose(&mut setup.config);
@@ -80,7 +80,8 @@ fn a_pause_holds_the_arm_and_torques_begin_again_once_it_has_rested_after_it() {
     });
 }
 
-/// Commands until it ends. Returns why, and how far the base joint was from where it began at most.
+/// Commands until it ends. Returns the reason, and the largest distance of the base joint from its position at the
+/// beginning.
 fn ended(what: &str, setup: Setup) -> (Option<Reason>, f64) {
     let mut buffers = Buffers::with_rtde();
     let mut rig = Rig::new(setup, &mut buffers);
@@ -123,7 +124,7 @@ fn each_bound_ends_commanding_by_its_name_and_the_arm_rests_within_it() {
     }
 }
 
-/// Returns for how long torques went on after `at`, and whether the arm rests a second later.
+/// Returns the time for which torques continued after `at`. Checks that the arm is at rest a second later.
 fn silent(rig: &mut Rig<'_>, hush: impl FnOnce(&mut Rig<'_>)) -> f64 {
     rig.run_for(ms(600));
     let at = rig.now();
@@ -136,7 +137,7 @@ fn silent(rig: &mut Rig<'_>, hush: impl FnOnce(&mut Rig<'_>)) -> f64 {
 
 #[test]
 fn a_source_that_falls_silent_leaves_no_torque_within_its_time() {
-    // The order holds for 40 ms; a sensor is stale after 100 ms, a state after 40 ms.
+    // The order stays in force for 40 ms; a sensor is stale after 100 ms, a state after 40 ms.
     each(0.3, |what, rig| {
         let lasted = silent(rig, |rig| rig.kill(Death::Silent));
         assert!(lasted < 0.05, "{what}: our own death, {lasted} s");
@@ -154,8 +155,8 @@ fn a_source_that_falls_silent_leaves_no_torque_within_its_time() {
     });
 }
 
-/// The computer dies while all of a torque makes a joint faster, at any distance from a bound. Its own margins are as small as a
-/// configuration can have them, so that only the program knows where the arm is by then.
+/// The computer dies while the full torque accelerates a joint, at various distances from a bound. The computer's own
+/// margins are as small as a configuration permits, so that only the program protects the arm by then.
 #[test]
 fn the_program_alone_keeps_range_and_travel_while_a_torque_lasts() {
     let dies = |way: Way, after: u64, bound: fn(&mut Setup, f32)| {
@@ -187,7 +188,7 @@ fn the_program_alone_keeps_range_and_travel_while_a_torque_lasts() {
     }
 }
 
-/// Calls `check` with an arm that is commanded and held by a law without a sensor, on each way and software.
+/// Calls `check` with an arm that is commanded and held by a law without a sensor, on each path and software.
 fn each_streamed(travel: f32, mut check: impl FnMut(&str, &mut Rig<'_>)) {
     for (way, software) in Way::TORQUES.into_iter().flat_map(|way| SOFTWARE.map(|software| (way, software))) {
         let mut setup = Setup::new(software);
@@ -234,15 +235,15 @@ fn streamed_torques_push_as_they_are_sent_and_without_further_ones_are_gone_with
         assert_eq!((rig.engine().mode(), forwarding(rig)), (Mode::Command, Forwarding::Torques), "{what}");
         let qd = rig.controller.truth().qd[0];
         assert!(qd > 0.1, "{what}: {qd} rad/s\n{}", rig.record().story());
-        // Whatever is refused changes nothing.
+        // A rejected command changes nothing.
         let slow = Forward { what: Forwarded::Speeds(JointVelocities([0.1; 6])), ..pushes(0.0) };
         let near = Forward { what: Forwarded::Positions(JointPositions([0.0; 6])), ..pushes(0.0) };
         assert!(matches!(send(rig, &pushes(29.0)), Err(ForwardError::Torque { joint: 0, .. })), "{what}");
         assert_eq!(send(rig, &pushes(f32::NAN)), Err(ForwardError::NotFinite), "{what}");
         assert_eq!(send(rig, &slow), Err(ForwardError::OtherKind), "{what}");
         assert_eq!(send(rig, &near), Err(ForwardError::OtherKind), "{what}");
-        // The last one was sent 20 ms ago and holds for 40 ms, a state and an order are on their way, and the torque falls by no
-        // more than its limit in the time to rise.
+        // The last torques were sent 20 ms ago and stay in force for 40 ms, a state and an order are in transit, and
+        // the torque decreases by no more than its limit in the time to rise.
         let ended = rig.now();
         let torques = rig.engine().config().peer.torque;
         let rise = torques.rise.as_secs_f64() * f64::from(PUSH / torques.torque.0[0]);
@@ -257,7 +258,7 @@ fn streamed_torques_push_as_they_are_sent_and_without_further_ones_are_gone_with
         let torque = |from, to| motion.iter().filter(move |m| m.at > from && m.at <= to).filter_map(|m| m.torque);
         let pushed = torque(begun + ms(150), ended).map(|torque| torque[0]);
         assert!(pushed.clone().count() > 50 && pushed.clone().all(|t| (t - f64::from(PUSH)).abs() < 0.01), "{what}");
-        // Nothing pushes it on while it moves, little is needed to hold it, and nothing at rest.
+        // No torque pushes the joint on while it moves, a small one is needed to stop it, and none at rest.
         let after = motion.iter().filter(|m| m.at > gone);
         for m in after {
             let [torque, speed] = [m.torque.map_or(0.0, |torque| torque[0]), m.qd[0]];
@@ -266,7 +267,7 @@ fn streamed_torques_push_as_they_are_sent_and_without_further_ones_are_gone_with
         }
         let held = torque(ended + ms(1_200), rig.now()).flatten().fold(0.0, |most: f64, t| most.max(t.abs()));
         assert!(held < 0.3, "{what}: {held} Nm at rest");
-        // And each step of the whole is as small as the limits have it.
+        // Each change of the total torque is within the limits.
         for pair in motion.windows(2).filter(|pair| pair[1].at > begun) {
             let [Some(before), Some(after)] = [pair[0].torque, pair[1].torque] else { continue };
             let dt = pair[1].at.since(pair[0].at).as_secs_f64() / torques.rise.as_secs_f64();
@@ -275,7 +276,7 @@ fn streamed_torques_push_as_they_are_sent_and_without_further_ones_are_gone_with
                 assert!(change < most * 1.001 + 1e-3, "{what}: joint {joint} by {change}, not {most} Nm");
             }
         }
-        // Once it rests, others may begin.
+        // Once the arm is at rest, other kinds of commands may begin.
         assert_eq!(send(rig, &slow), Ok(()), "{what}");
     });
 }
