@@ -30,8 +30,9 @@ pub struct SocketOptions {
     /// `true` if the bytes of an incomplete message are discarded at the timeout of a read. By default the next read
     /// begins with them. Assumed.
     pub loses_partial_reads: bool,
-    /// The duration of a read that fails at once because the socket is closed: one control cycle if `true`, the
-    /// default, else none. If it takes none, a program that reads in a loop soon exceeds its share of the cycle.
+    /// `true`, the default, if a read that fails at once because the socket is closed takes one control cycle;
+    /// `false` if it takes no time. If it takes none, a program that reads in a loop soon exceeds its share of the
+    /// cycle.
     pub failed_reads_wait: bool,
     /// The highest number of sockets of one program at a time; 32 is assumed.
     pub count: usize,

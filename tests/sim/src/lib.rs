@@ -48,7 +48,7 @@
 //! | `core/docs/protocol/ur-client-interfaces.md 5.6` | every way in, as control gates it | `controller::text`, `dashboard` | `tests/controllers/ways_in.rs` |
 //! | 9 | faults | [`fault`], [`net`], `controller::publication` | `tests/faults.rs`, `tests/operator.rs` |
 #![forbid(unsafe_code)]
-// They panic where the reader of the output has gone, and end a simulator.
+// These macros panic if the reader of the output has closed it, which would end a simulator.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod arm;

@@ -109,7 +109,7 @@ impl Arm {
         self.feel(&self.qd.clone());
     }
 
-    /// Executes a millisecond towards `target`.
+    /// Moves the arm towards `target` for one millisecond.
     pub(super) fn step(&mut self, target: &Target) {
         let before = self.qd;
         self.qd = match target.scheme {

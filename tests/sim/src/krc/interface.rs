@@ -388,7 +388,7 @@ impl Interface {
         }
     }
 
-    /// Checks whether this quality permits further commanding.
+    /// Returns an error if this quality does not permit further commanding.
     pub(super) const fn permits(&self, quality: Quality) -> Result<(), Reason> {
         if quality.permits_command() { Ok(()) } else { Err(Reason::Quality) }
     }

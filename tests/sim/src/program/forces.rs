@@ -173,7 +173,7 @@ impl ProgramHost<'_> {
         Some(CallResult::Value(Value::Int(i32::try_from(steps).unwrap_or(i32::MAX))))
     }
 
-    /// Pauses the program at the end of this cycle. A program that reaches its end before that has ended.
+    /// Pauses the program at the end of this cycle. A program that reaches its end before then ends normally.
     fn protective_stop(&mut self) -> Option<CallResult> {
         self.plant.asks_protective_stop = true;
         Some(done())

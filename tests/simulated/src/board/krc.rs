@@ -1,4 +1,4 @@
-//! A board beside a simulated KRC.
+//! A board with a simulated KRC.
 
 use std::net::SocketAddr;
 

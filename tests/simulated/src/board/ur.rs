@@ -1,4 +1,4 @@
-//! A board beside a simulated controller of Universal Robots.
+//! A board with a simulated controller of Universal Robots.
 
 use std::net::Ipv4Addr;
 use std::time::Duration;

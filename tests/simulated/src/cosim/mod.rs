@@ -1,4 +1,4 @@
-//! End-to-end runs in virtual time: a co-controller beside a simulated controller, with the network between them.
+//! End-to-end runs in virtual time: a co-controller and a simulated controller, with the network between them.
 //!
 //! ```text
 //!  UrEngine ──links──► sockets of a simulated host ──delay, loss, stalls──► simulated controller ──► arm
