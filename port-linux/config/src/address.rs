@@ -1,20 +1,19 @@
-//! Where a robot is: `host[:port-base]`.
+//! The network address of a robot: `host[:port-base]`.
 
 use std::fmt;
 use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::str::FromStr;
 
-/// The lowest of the controller's ports (the dashboard): the one a port base replaces.
+/// The lowest port of a controller, that of its dashboard server. A port base replaces it.
 pub const FIRST_PORT: u16 = 29_999;
-/// Ports of a controller that are easily taken for a port base.
+/// Ports of a controller that are easily mistaken for a port base.
 const CONTROLLERS_OWN: [&str; 8] = ["30001", "30002", "30003", "30004", "30011", "30012", "30013", "30020"];
-/// The last port a controller serves (30013, real-time read-only).
+/// The highest port that a controller serves (30013, real-time read-only).
 const LAST_PORT: u16 = 30_013;
 
-/// A robot's host and, where it is not the controller's own, its port base.
+/// A robot's host, and its port base if that is not the controller's own.
 ///
-/// With port base B the controller's port p is found at B + p − 29999, so that several simulated
-/// controllers fit on one machine.
+/// With port base B the controller's port p is at B + p − 29999. So several simulated controllers fit on one machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RobotAddress {
     host: String,
@@ -22,10 +21,11 @@ pub struct RobotAddress {
 }
 
 impl RobotAddress {
-    /// `host` with the controller's own ports moved to `base`.
+    /// Combines `host` with the port base `base`.
     ///
     /// # Errors
-    /// With the text of what was expected, where the base leaves no room for the controller's ports.
+    /// Returns the text of what was expected if `host` is empty, or if `base` is 0 or leaves no room for the
+    /// controller's ports.
     pub fn new(host: &str, base: u16) -> Result<Self, String> {
         if host.is_empty() {
             return Err("expected a host name or address before the ':'".into());
@@ -37,22 +37,23 @@ impl RobotAddress {
         Ok(Self { host: host.into(), base })
     }
 
-    /// Name or address, as given.
+    /// Returns the host: a name or an address, as it was given.
     #[must_use]
     pub fn host(&self) -> &str {
         &self.host
     }
 
-    /// Where the controller's `port` is found.
+    /// Returns the port at which the controller's `port` is reached.
     #[must_use]
     pub fn port(&self, port: u16) -> u16 {
         self.base.saturating_add(port.saturating_sub(FIRST_PORT))
     }
 
-    /// The socket address of the controller's `port`.
+    /// Resolves the socket address of the controller's `port`. Returns the first address that the name has.
     ///
     /// # Errors
-    /// Those of the name resolution; an answer without addresses is `NotFound`.
+    /// Returns the error of the name resolution; [`NotFound`](std::io::ErrorKind::NotFound) if the name has no
+    /// addresses.
     pub fn resolve(&self, port: u16) -> std::io::Result<SocketAddr> {
         (self.host.as_str(), self.port(port))
             .to_socket_addrs()?
@@ -79,7 +80,7 @@ impl FromStr for RobotAddress {
         } else {
             text.split_once(':').map_or((text, None), |(host, base)| (host, Some(base)))
         };
-        // Whoever writes one of these means that port, and would look for it at 9 and more above.
+        // Anyone who writes one of these ports means that port itself. As a port base it would move the ports.
         if let Some(port) = base.filter(|base| CONTROLLERS_OWN.contains(base)) {
             return Err(format!(
                 "{port} is one of the controller's own ports, and a port base is expected here (with base B the controller's \

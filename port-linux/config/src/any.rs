@@ -1,4 +1,4 @@
-//! A file of any kind: the vendor of its controller, crossed with what it runs on.
+//! A configuration for a controller of any vendor, on a host or on a board.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::{
     expert_keys, load,
 };
 
-/// The vendors whose controllers a file may be for.
+/// The vendors of controllers that a file may be for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Vendor {
     /// Universal Robots.
@@ -31,7 +31,7 @@ pub enum RunsOn<H, B> {
 }
 
 impl<H, B> RunsOn<H, B> {
-    /// Reads a file by one of two readers.
+    /// Reads a file by the reader for its target.
     fn read<E>(
         is_for_a_board: bool,
         host: impl FnOnce() -> Result<H, E>,
@@ -87,17 +87,17 @@ impl RunsOn<KrcConfiguration, KrcBoard> {
     }
 }
 
-/// A file for a controller of any vendor, and for either target.
+/// A configuration for a controller of any vendor, for either target.
 #[derive(Clone, Debug)]
 pub enum AnyConfiguration {
-    /// For a controller of Universal Robots.
+    /// A controller of Universal Robots.
     Ur(RunsOn<Configuration, Board>),
-    /// For a KRC.
+    /// A KUKA LWR's controller (KRC).
     Krc(RunsOn<KrcConfiguration, KrcBoard>),
 }
 
 impl AnyConfiguration {
-    /// Returns the vendor of the controller that it is for.
+    /// Returns the vendor of the controller that the file is for.
     #[must_use]
     pub const fn vendor(&self) -> Vendor {
         match self {
@@ -106,7 +106,7 @@ impl AnyConfiguration {
         }
     }
 
-    /// Returns `true` for a board's file, whatever the vendor.
+    /// Returns `true` for a board's file, for any vendor.
     #[must_use]
     pub const fn is_for_a_board(&self) -> bool {
         match self {
@@ -115,7 +115,7 @@ impl AnyConfiguration {
         }
     }
 
-    /// Returns the settings of ROS 2; `None` for a board's file, which has none.
+    /// Returns the settings of the ROS 2 node. `None` for a board's file, which has none.
     #[must_use]
     pub fn ros(&self) -> Option<&RosSettings> {
         match self {
@@ -125,7 +125,7 @@ impl AnyConfiguration {
         }
     }
 
-    /// Returns the sensors of a host's file; none for a board's, whose sensors are wired to it.
+    /// Returns the sensors of a host's file. Empty for a board's file, because its sensors are wired to the board.
     #[must_use]
     pub fn sources_of_host(&self) -> &[SourceSettings] {
         match self {
@@ -135,26 +135,26 @@ impl AnyConfiguration {
         }
     }
 
-    /// Reads the file at `path`.
+    /// Reads the configuration file at `path`.
     ///
     /// # Errors
-    /// [`Failure`].
+    /// Returns [`Failure`] if the file cannot be read or is not valid.
     pub fn load(path: &Path) -> Result<Self, Failure> {
         load(path, Self::parse)
     }
 
-    /// Reads the file at `path` once, with the expert keys that it sets: see [`expert_keys`].
+    /// Reads the file at `path` once, and returns it with the expert keys that it sets. See [`expert_keys`].
     ///
     /// # Errors
-    /// [`Failure`].
+    /// Returns [`Failure`] if the file cannot be read or is not valid.
     pub fn load_with_expert_keys(path: &Path) -> Result<(Self, Vec<SetExpertKey>), Failure> {
         load(path, |source| Ok((Self::parse(source)?, expert_keys(source)?)))
     }
 
-    /// Reads a configuration.
+    /// Parses a configuration.
     ///
     /// # Errors
-    /// Every problem, in the order of the document; never empty.
+    /// Returns every problem, in the order of the document. The list is never empty.
     pub fn parse(source: &str) -> Result<Self, Vec<Problem>> {
         let document = Document::parse(source).map_err(|problem| vec![problem])?;
         let is_for_a_board = document.root().has("device");
@@ -169,8 +169,8 @@ impl AnyConfiguration {
     }
 }
 
-/// Returns the vendor of the controller that a file is for. Of one for neither nothing else is reported: its keys mean nothing.
-/// Every other problem is left to the reader of the whole file.
+/// Returns the vendor of the controller that a file is for. If the file names another vendor, only that is reported:
+/// the meaning of its other keys is unknown. All other problems are reported by the reader of the whole file.
 pub(crate) fn vendor(source: &str) -> Result<Vendor, Vec<Problem>> {
     let document = Document::parse(source).map_err(|problem| vec![problem])?;
     let vendors = [("ur", Vendor::Ur), ("krc", Vendor::Krc)];

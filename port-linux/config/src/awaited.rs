@@ -1,4 +1,4 @@
-//! What a `[[source]]` awaits, for whoever stands in for its sensor.
+//! The input format that each `[[source]]` expects. Programs that simulate a sensor use it.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -7,43 +7,44 @@ use crate::device::BoardInput;
 use crate::sources::{Format, SourceInput, SourceSettings};
 use crate::{AnyConfiguration, RunsOn};
 
-/// What one source awaits.
+/// The input that one source expects.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Awaited {
-    /// Its name.
+    /// The name of the source.
     pub name: String,
-    /// Where it reads.
+    /// The place at which it receives readings.
     pub place: Place,
-    /// The form of its readings.
+    /// The form of its readings: text or binary.
     pub format: Format,
-    /// How many values a reading has, 1 … 6.
+    /// The number of values in a reading, 1 … 6.
     pub values: usize,
-    /// What it multiplies a value by, to come to SI units.
+    /// The factor that converts a received value to SI units.
     pub scale: f32,
-    /// What it adds afterwards, in SI units.
+    /// The offset added after the multiplication, in SI units.
     pub offset: f32,
 }
 
-/// Where a source reads what a sensor sends.
+/// The place at which a source receives what a sensor sends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// A board's serial port, at this rate \[Bd\].
+    /// A board's serial port, with its rate \[Bd\].
     Uart(u32),
-    /// A host's serial device, and its rate \[Bd\].
+    /// A host's serial device, with its rate \[Bd\].
     Serial(PathBuf, u32),
-    /// Datagrams at this address of a host.
+    /// UDP datagrams to this address of a host.
     Udp(SocketAddr),
-    /// A host's standard input.
+    /// The standard input of a process on a host.
     Stdin,
-    /// Nothing that a sensor sends arrives there, and why.
+    /// No place that a sensor could send to, with the reason in words.
     Nowhere(&'static str),
 }
 
 impl AnyConfiguration {
-    /// What the source of this name awaits; without a name, what the only one does.
+    /// Returns the input that the source `name` expects. Without a name, the file must have exactly one source.
     ///
     /// # Errors
-    /// In words, with the names that there are.
+    /// Returns the reason in words, with the names of the sources in the file: no source has this name, the file has
+    /// no source, or it has several and `name` is `None`.
     pub fn awaited(&self, name: Option<&str>) -> Result<Awaited, String> {
         let sources: Vec<Awaited> = match self {
             Self::Ur(RunsOn::Host(host)) => host.control.sources.iter().map(of_host).collect(),

@@ -1,4 +1,4 @@
-//! What the files of hosts and boards have in common: the robot, its limits, law, sensors and session.
+//! The settings that files for hosts and boards share: robot, limits, law, sensors and session.
 
 use outrigger_core::command::{Limits, TorqueLimits};
 use outrigger_core::engine::ur::UrConfig;
@@ -14,38 +14,39 @@ use crate::session::SessionSettings;
 use crate::sources::{Input, SourceInput, SourceSettings};
 use crate::{law, limits};
 
-/// The robot, and how it is steered; `I` is where sensor readings arrive.
+/// The robot and how it is controlled. `I` is the type of a sensor's input, on a host or on a board.
 #[derive(Clone, Debug)]
 pub struct Control<I = SourceInput> {
-    /// The robot.
+    /// The robot's address, model and tool.
     pub robot: RobotSettings,
-    /// What the arm may do.
+    /// The limits of the arm's motion.
     pub limits: Limits<6>,
-    /// What moves it.
+    /// The control law that moves the arm.
     pub law: LawConfig<6>,
-    /// What its motion has behind the waypoints that an engine holds.
+    /// The waypoints of the law's motion beyond those that fit into the engine. They are fed while the motion runs.
     pub rest: Vec<Waypoint<6>>,
-    /// The sensors; a source's index is its number in the engine.
+    /// The sensors. The index of a source is its number in the engine.
     pub sources: Vec<SourceSettings<I>>,
-    /// How the session judges and writes.
+    /// Settings of the session: how the link is judged and how commands are written.
     pub session: SessionSettings,
-    /// How outputs of the controller are set.
+    /// The interface by which outputs of the controller are set.
     pub outputs: OutputsSettings,
 }
 
-/// `[robot]`.
+/// The table `[robot]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RobotSettings {
-    /// Where it is.
+    /// The robot's host and ports.
     pub address: RobotAddress,
-    /// What it is, for controllers that do not send their kinematics.
+    /// The arm's model, for controllers that do not send their kinematics.
     pub model: Option<RobotModel>,
-    /// Its tool centre point in the flange frame, where the controller's own is not to be used.
+    /// The tool centre point in the flange frame. `None` uses the controller's own.
     pub tcp: Option<Pose>,
 }
 
 impl<I> Control<I> {
-    /// `None` and a complaint where what cannot have a default is missing or wrong.
+    /// Reads the tables that hosts and boards share. Returns `None` and records a problem if a key without a default
+    /// is missing or wrong.
     pub(crate) fn read(root: &mut Section<'_, '_>) -> Option<Self>
     where
         I: Input,
@@ -59,7 +60,7 @@ impl<I> Control<I> {
         section.finish();
         let mut session = SessionSettings::read(root, torque);
         session.follow(root, &limits);
-        // A limit that the file does not give is as low as what the controller is told, or left, to do.
+        // A limit that the file does not set is lowered to what the controller's settings allow.
         UrConfig { limits, ..session.config() }.conflicts(|conflict| match conflict.key {
             _ if root.stands(conflict.key) || conflict.most < Limits::<6>::ACCELERATION.least => {
                 root.complain_of(&conflict);
@@ -88,7 +89,7 @@ impl<I> Control<I> {
         Some(Self { robot: robot?, limits, law, rest, sources: sources?, session, outputs })
     }
 
-    /// What the engine is told.
+    /// Returns the settings of the engine.
     #[must_use]
     pub fn engine(&self) -> UrConfig {
         let mut config = UrConfig { limits: self.limits, ..self.session.config() };
@@ -110,7 +111,7 @@ impl RobotSettings {
         if !section.has("address") {
             section.complain("address", "the robot as \"host\" or \"host:port-base\"");
         }
-        // Another kind has another file.
+        // Other kinds of robots are read from files with another structure.
         section.choice("kind", &[("ur", ())], ());
         let models: Vec<_> = RobotModel::ALL.iter().map(|model| (model.name(), Some(*model))).collect();
         let model = section.choice("model", &models, None);

@@ -1,4 +1,4 @@
-//! `[device]`: a board, and where its readings come from.
+//! The table `[device]`: a board, and the inputs of its sensors.
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::path::PathBuf;
@@ -13,40 +13,41 @@ use outrigger_wire::time::Duration;
 use crate::reader::Section;
 use crate::sources::{Format, Input, SourceSettings};
 
-/// What is around the engine of a board.
+/// The settings of a board outside its control engine: network, telemetry, pins, recorder and requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceSettings {
-    /// Its own address.
+    /// The board's own IPv4 address.
     pub address: Ipv4Addr,
-    /// Bits of the address that name the network.
+    /// The length of the network prefix \[bit\].
     pub prefix: u8,
-    /// The way to other networks.
+    /// The gateway to other networks.
     pub gateway: Option<Ipv4Addr>,
-    /// Hardware address; `None` derives one.
+    /// The hardware (MAC) address. `None` derives one.
     pub mac: Option<[u8; 6]>,
-    /// Where telemetry goes.
+    /// The receiver of telemetry. `None` sends none.
     pub telemetry: Option<TelemetryTarget>,
-    /// What operators' contacts are connected.
+    /// The operator contacts that are wired to the board.
     pub pins: Pins,
-    /// Whether a contact asks for the arm's brakes to be released.
+    /// `true` if a contact is wired that requests the release of the arm's brakes.
     pub brake_release_pin: bool,
-    /// Memory for the recorder \[B\].
+    /// Memory for the recorder \[B\]. `None` leaves the size to the board.
     pub recorder: Option<u32>,
-    /// Where it takes requests; `None` opens no port.
+    /// The UDP port for requests, and its key. `None` opens no port.
     pub requests: Option<RequestPort>,
 }
 
-/// Where a board takes requests from who has the key.
+/// The UDP port at which a board accepts requests that are authenticated by a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestPort {
-    /// UDP port, at the board's own address.
+    /// The UDP port, at the board's own address.
     pub port: u16,
-    /// The file with the key, from the directory of the configuration on: [`key::load`](crate::key::load).
+    /// The file with the key, relative to the directory of the configuration. [`key::load`](crate::key::load) reads
+    /// it.
     pub key_file: PathBuf,
 }
 
 impl DeviceSettings {
-    /// `None` and a complaint where what cannot have a default is missing or wrong.
+    /// Reads `[device]`. Returns `None` and records a problem if a key without a default is missing or wrong.
     pub(crate) fn read(mut section: Section<'_, '_>) -> Option<Self> {
         let network = network(&mut section);
         let gateway = section.address("gateway", "the IPv4 address of the way to other networks");
@@ -84,7 +85,7 @@ impl DeviceSettings {
         Some(Self { address, prefix, gateway, mac, telemetry, pins, brake_release_pin, recorder, requests })
     }
 
-    /// What is compiled in.
+    /// Returns the device settings that are compiled into the firmware.
     pub(crate) fn device(&self, sources: &[SourceSettings<BoardInput>]) -> Device {
         let mut sensors = [None; MAX_SOURCES];
         for (slot, source) in sensors.iter_mut().zip(sources) {
@@ -106,18 +107,18 @@ impl DeviceSettings {
     }
 }
 
-/// What operators' contacts are connected to a board.
+/// The operator contacts that are wired to a board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pins {
-    /// Whether the request pin is looked at.
+    /// `true` if the request pin is used.
     pub request: bool,
-    /// What it means.
+    /// The meaning of the request pin: a level that is held, or an edge.
     pub request_as: RequestAs,
-    /// Whether the acknowledge pin is looked at.
+    /// `true` if the acknowledge pin is used.
     pub acknowledge: bool,
-    /// Whether the stop pin is looked at.
+    /// `true` if the stop pin is used.
     pub stop: bool,
-    /// How long a level must be the same before it counts.
+    /// The time for which a pin must keep a level before the level counts.
     pub filter: Duration,
 }
 
@@ -133,7 +134,7 @@ impl Pins {
         }
     }
 
-    /// Into what the engine is told.
+    /// Copies the pins into the operator settings of the engine.
     pub(crate) const fn write(self, operator: &mut OperatorConfig) {
         (operator.request_pin, operator.pin_as) = (self.request, self.request_as);
         (operator.acknowledge_pin, operator.stop_pin) = (self.acknowledge, self.stop);
@@ -141,7 +142,7 @@ impl Pins {
     }
 }
 
-/// Who listens to telemetry.
+/// Reads the address and port of a telemetry receiver at `key`.
 fn listener(section: &mut Section<'_, '_>, key: &str) -> Option<SocketAddrV4> {
     let text = section.text(key, "the listener's address and port")?;
     let parsed = text.parse::<SocketAddrV4>().ok().filter(|to| to.port() != 0);
@@ -151,7 +152,7 @@ fn listener(section: &mut Section<'_, '_>, key: &str) -> Option<SocketAddrV4> {
     parsed
 }
 
-/// Where requests are taken: a port has a key, and a key a port.
+/// Reads the port and the key file for requests. Each needs the other.
 fn requests(section: &mut Section<'_, '_>) -> Option<RequestPort> {
     let port = section.count("requests", 1..=65_535).and_then(|port| u16::try_from(port).ok());
     let key_file = section.text("key_file", "the file with the key of requests").map(PathBuf::from);
@@ -164,7 +165,7 @@ fn requests(section: &mut Section<'_, '_>) -> Option<RequestPort> {
     Some(RequestPort { port: port?, key_file: key_file? })
 }
 
-/// The board's own address and prefix.
+/// Reads the board's own address and its network prefix.
 fn network(section: &mut Section<'_, '_>) -> Option<(Ipv4Addr, u8)> {
     let expected = "the board's own IPv4 address and prefix, e.g. \"192.168.56.60/24\"";
     let text = section.text("address", expected);
@@ -179,7 +180,7 @@ fn network(section: &mut Section<'_, '_>) -> Option<(Ipv4Addr, u8)> {
     parsed
 }
 
-/// Six bytes in hexadecimal; `None` also for an address of a group.
+/// Parses a hardware address of six bytes in hexadecimal. Returns `None` also for a group (multicast) address.
 fn hardware_address(text: &str) -> Option<[u8; 6]> {
     let bytes: Vec<_> = text
         .split(':')
@@ -188,40 +189,41 @@ fn hardware_address(text: &str) -> Option<[u8; 6]> {
     <[u8; 6]>::try_from(bytes).ok().filter(|[first, ..]| first & 1 == 0)
 }
 
-/// A GP2Y0E03's reading is up to 80 ms old before the next one comes.
+/// The lowest maximum age for a GP2Y0E03: its reading is up to 80 ms old before the next one arrives.
 const SLOW: Duration = Duration::from_millis(100);
 
-/// An ADS131M06's slowest rate has a reading every 4 ms, and two are passed over after one that went wrong.
+/// The lowest maximum age for an ADS131M06 at its lowest rate. Readings arrive every 4 ms, and after a faulty one the
+/// next two are skipped.
 const BRIDGES_SLOW: Duration = Duration::from_millis(12);
 
-/// Where a board's readings arrive.
+/// The input of a board from which a sensor is read.
 #[derive(Clone, Debug, PartialEq)]
 pub enum BoardInput {
-    /// The board's serial port.
+    /// The board's serial port for sensors.
     Uart {
-        /// Its rate \[Bd\].
+        /// The rate of the serial port \[Bd\].
         baud: u32,
     },
-    /// One of the board's analogue inputs \[V\].
+    /// An analogue input of the board \[V\].
     Adc {
-        /// Which, from 1.
+        /// The number of the input, from 1.
         port: u8,
         /// Readings per second.
         rate: u32,
     },
-    /// A GP2Y0E03 at the board's I²C bus \[m\].
+    /// A GP2Y0E03 distance sensor at the board's I²C bus \[m\].
     Gp2y0e03,
     /// A force/torque sensor read through an ADS131M06 at the board's SPI port \[N, N·m\].
     Ads131m06 {
         /// Readings per second.
         rate: BridgeRate,
-        /// From voltages to forces and torques.
+        /// The calibration from bridge voltages to forces and torques.
         bridges: Bridges,
     },
 }
 
 impl BoardInput {
-    /// What it is wired to, in words.
+    /// Returns the reason why two sources cannot share this input, for an error message.
     const fn place(&self) -> &'static str {
         match self {
             Self::Uart { .. } => "a board has one serial port for sensors",
@@ -232,7 +234,7 @@ impl BoardInput {
     }
 }
 
-/// Bridges of a force/torque sensor; `None` and a complaint where they can be those of none.
+/// Reads the calibration of a force/torque sensor. Returns `None` and records a problem if no sensor could have it.
 fn bridges(section: &mut Section<'_, '_>) -> Option<Bridges> {
     let expected = "six rows (Fx Fy Fz [N/V], Tx Ty Tz [N·m/V]) of six numbers, a column for each channel";
     let matrix = section.rows::<6, 6>("matrix", expected);
@@ -251,7 +253,7 @@ fn bridges(section: &mut Section<'_, '_>) -> Option<Bridges> {
     }
 }
 
-/// One of the rates that an ADS131M06 has here; the fastest where none is told.
+/// Reads the rate of an ADS131M06: 250, 500 or 1000 readings per second. The default is the highest.
 fn bridge_rate(section: &mut Section<'_, '_>) -> BridgeRate {
     let told = section.count_or("rate", 1_000, 250..=1_000);
     BridgeRate::ALL.into_iter().find(|rate| rate.per_second() == told).unwrap_or_else(|| {

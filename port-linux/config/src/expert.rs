@@ -1,28 +1,29 @@
-//! The keys that few files need: each stands in the table `expert` of its section, with a sentence about what it can break.
+//! The expert keys: keys that few files need. Each is in the table `expert` of its section, with a sentence about the
+//! damage that a wrong value can do.
 //!
-//! [`EXPERT`] is the one table: its names are those of the keys in their section, which is where files of earlier releases have them,
-//! and [`placed`] makes of each the name that files have now.
+//! [`EXPERT`] lists them by the name without `expert`, which is where files of earlier releases have them. [`placed`]
+//! converts such a name to the one in current files.
 
-/// A key that stands in the table `expert` of its section.
+/// A key in the table `expert` of its section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExpertKey {
-    /// Its name without the table `expert`, e.g. `session.hold` or `source[].stuck_after`.
+    /// The name without the table `expert`, e.g. `session.hold` or `source[].stuck_after`.
     pub name: &'static str,
     /// The damage that a wrong value can do.
     pub breaks: &'static str,
 }
 
-/// An expert key that a file sets: its line, its name there, and the key.
+/// An expert key that a file sets: its line, its full name in the file, and the key.
 pub type SetExpertKey = (usize, String, &'static ExpertKey);
 
 impl ExpertKey {
-    /// Returns its name in a file, e.g. `session.expert.hold`.
+    /// Returns the name of the key in a file, e.g. `session.expert.hold`.
     #[must_use]
     pub fn place(&self) -> String {
         placed(self.name)
     }
 
-    /// Returns the key with this name, with or without the table `expert` in it.
+    /// Returns the expert key with this name. The name may be given with or without the table `expert`.
     #[must_use]
     pub fn named(name: &str) -> Option<&'static Self> {
         let name = name.replace(".expert.", ".");
@@ -30,8 +31,8 @@ impl ExpertKey {
     }
 }
 
-/// Returns the name in a file of the key `name`, e.g. `session.expert.hold` for `session.hold`. A key that every file may have stays
-/// what it is.
+/// Returns the name that the key `name` has in a file, e.g. `session.expert.hold` for `session.hold`. The name of any
+/// other key is returned unchanged.
 #[must_use]
 pub fn placed(name: &str) -> String {
     if !is_expert(name) {
@@ -43,11 +44,11 @@ pub fn placed(name: &str) -> String {
     format!("{section}.expert{key}")
 }
 
-/// Returns `true` for a key of a table `expert`, and for a table in it, such as `session.grade`.
+/// Returns `true` for an expert key, and for a table of expert keys such as `session.grade`.
 pub(crate) fn is_expert(name: &str) -> bool {
     let below =
         |key: &ExpertKey| key.name.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
-    // Tables of the document and tables of an array have a table `expert`, and are in none.
+    // A table of the document or of an array contains a table `expert`, and is itself in none.
     let parent = name.rsplit_once('.').filter(|_| !name.ends_with("[]"));
     parent.is_some_and(|(parent, _)| EXPERT.iter().any(below) || is_expert(parent))
 }
@@ -69,7 +70,7 @@ const SUPERIMPOSED: &str = "the arm is pushed by this much as soon as it is comm
 const PORT: &str = "another port than the one the program or the firewall expects: the program never connects";
 const FORMAT: &str = "voltages become forces by it: a wrong value moves the arm by forces that are not there";
 
-/// Every key that stands in a table `expert`, in the order of sections.
+/// Every expert key, in the order of the sections.
 pub const EXPERT: &[ExpertKey] = &[
     expert(
         "robot.control",

@@ -1,25 +1,25 @@
-//! Files that are read whole: never more of them than a limit, whatever length they claim. A pipe, a device and a file that grows
-//! have none to claim.
+//! Reads whole files up to a size limit. The limit is enforced while reading, because pipes, devices and growing
+//! files have no length that could be checked before.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
-/// The most bytes of a configuration.
+/// The maximum size of a configuration file \[B\].
 pub const CONFIGURATION: u64 = 4 << 20;
 
 /// Reads the file at `path`.
 ///
 /// # Errors
-/// Those of the operating system, and one for more than `most` bytes.
+/// Returns the error of the operating system, or [`ErrorKind::FileTooLarge`] if the file has more than `most` bytes.
 pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     read_from(File::open(path)?, most)
 }
 
-/// Reads the text at `path`.
+/// Reads the UTF-8 text at `path`.
 ///
 /// # Errors
-/// Those of [`read`], and [`ErrorKind::InvalidData`] for other bytes than UTF-8.
+/// Returns the errors of [`read`], and [`ErrorKind::InvalidData`] if the bytes are not UTF-8.
 pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
     let text = String::from_utf8(read(path, most)?);
     text.map_err(|_| io::Error::new(ErrorKind::InvalidData, "stream did not contain valid UTF-8"))
@@ -28,7 +28,7 @@ pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
 /// Reads `from` to its end.
 ///
 /// # Errors
-/// Those of [`read`].
+/// Returns the errors of [`read`].
 pub fn read_from(from: impl Read, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = vec![];
     from.take(most.saturating_add(1)).read_to_end(&mut bytes)?;

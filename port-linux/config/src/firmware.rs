@@ -1,4 +1,4 @@
-//! What the build scripts of boards have in common.
+//! The common part of the boards' build scripts: compiles a configuration file into the firmware.
 
 use std::env::var_os;
 use std::path::{Path, PathBuf};
@@ -7,23 +7,24 @@ use std::{fs, io};
 
 pub use outrigger_core::engine::Ports;
 
-/// Writes all that a board is told, an [`Image`](outrigger_remote::provision::Image), to `image` in the directory `out`, and
-/// names the build in the variable `OUTRIGGER_BUILD` of the crate that is built. The file is `board.toml` beside the build script, or what `OUTRIGGER_BOARD_CONFIG` names.
+/// Compiles a board's configuration into `image` in the directory `out`, as an
+/// [`Image`](outrigger_remote::provision::Image), and sets the environment variable `OUTRIGGER_BUILD` of the crate to
+/// the version of the build. The configuration is `board.toml` beside the build script, or the file that
+/// `OUTRIGGER_BOARD_CONFIG` names.
 ///
-/// A file with `device.expert.requests` sets the condition `requests`; port and key are in the image. That, and `device.expert.brake_release_pin`,
-/// sets the condition `dashboard`: commands are put to the controller's dashboard server.
+/// The configuration sets conditions (`cfg`) of the crate:
+/// * `requests` if it has `device.expert.requests`. Port and key are in the image.
+/// * `dashboard` if it has `device.expert.requests` or `device.expert.brake_release_pin`. The board then sends
+///   commands to the controller's dashboard server.
+/// * `krc` if it has `robot.kind = "krc"`. There are two kinds of session, and a board has one of them.
 ///
-/// A file with `robot.kind = "krc"` sets the condition `krc` of that crate: there are two sessions, and a board has one.
-///
-/// A motion of more waypoints than an engine holds takes a crate with a feature `motion`.
-///
-/// A file that names a sensor at a port that is not among the board's `ports` ends the build script, as does one with more than can be
-/// fed: the board would wait for it without end.
-///
-/// A file that is wrong ends the build script with every problem there is.
+/// The build script is ended with an error message if
+/// * the configuration is wrong; every problem is printed,
+/// * a sensor is at a port that is not among the board's `ports`: the board would wait for its readings without end,
+/// * the motion has more waypoints than an engine holds, and the crate lacks the feature `motion`, which feeds them.
 ///
 /// # Errors
-/// The settings could not be written.
+/// Returns an error if the image could not be written.
 pub fn compile_in(out: &Path, ports: &Ports) -> io::Result<()> {
     println!("cargo::rerun-if-env-changed=OUTRIGGER_BOARD_CONFIG");
     let file = var_os("OUTRIGGER_BOARD_CONFIG").map_or("board.toml".into(), PathBuf::from);
@@ -44,7 +45,7 @@ pub fn compile_in(out: &Path, ports: &Ports) -> io::Result<()> {
     if compiled.requests.is_some() || compiled.device.brake_release_pin {
         println!("cargo::rustc-cfg=dashboard");
     }
-    // With the key in it.
+    // The image contains the key.
     write_for_this_user(&out.join("image"), &compiled.image())?;
     if let Some(key_file) = &compiled.key_file {
         println!("cargo::rerun-if-changed={}", key_file.display());
@@ -62,13 +63,13 @@ pub fn compile_in(out: &Path, ports: &Ports) -> io::Result<()> {
         println!("cargo::rustc-cfg=krc");
     }
 
-    // What tells two builds apart in telemetry. Of a copy without its history nothing is known.
+    // Two builds are told apart in telemetry by this. A copy without its git history has `unknown`.
     println!("cargo::rustc-env=OUTRIGGER_BUILD={}", git(&["describe", "--always", "--dirty"]));
     println!("cargo::rerun-if-changed={}", git(&["rev-parse", "--git-path", "logs/HEAD"]));
     Ok(())
 }
 
-/// A key is for who builds, and for nobody else on this machine.
+/// Writes a file that only the user who builds can read, because it contains the key.
 fn write_for_this_user(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut options = fs::OpenOptions::new();
     options.write(true).create(true).truncate(true);

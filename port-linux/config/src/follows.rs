@@ -1,8 +1,10 @@
-//! The defaults that follow other keys, so that a file that changes one key is not refused for another one.
+//! The defaults that follow other keys. So a file that changes one key is not rejected because of the default of
+//! another.
 
 use crate::expert::ExpertKey;
 
-/// The keys whose default follows others: all names without the table `expert`, as in [`EXPERT`](crate::EXPERT).
+/// The keys whose default follows others, with those others. All names are without the table `expert`, as in
+/// [`EXPERT`](crate::EXPERT).
 const FOLLOWS: &[(&str, &[&str])] = &[
     ("limits.braking", &["session.stop_acceleration", "session.own_stop"]),
     ("law.range", &["law.distance"]),
@@ -42,7 +44,8 @@ const FOLLOWS: &[(&str, &[&str])] = &[
 ];
 
 impl ExpertKey {
-    /// Returns the keys that its default follows, without the table `expert`; none where the default is fixed.
+    /// Returns the keys that the default of this key follows, without the table `expert`. Empty if the default is
+    /// fixed.
     #[must_use]
     pub fn follows(&self) -> &'static [&'static str] {
         FOLLOWS.iter().find(|(name, _)| *name == self.name).map_or(&[], |(_, others)| others)

@@ -1,26 +1,26 @@
-//! `[host]`: what this process asks of the operating system.
+//! The table `[host]`: scheduling and memory that a process requests from the operating system.
 
 use outrigger_core::settings;
 
 use crate::reader::Section;
 
 settings! {
-    /// What is asked of the operating system. Nothing is asked by default.
+    /// The scheduling and memory that are requested from the operating system. By default nothing is requested.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct HostSettings in "host." {
-        /// `SCHED_FIFO` with this priority; `None` leaves the time-sharing scheduler.
+        /// Priority in the real-time scheduler `SCHED_FIFO`. `None` keeps the time-sharing scheduler.
         pub fifo_priority at "priority": Option<u8> [1 to 99] = None,
-        /// Whether all memory, present and future, is kept out of swap.
+        /// Locks all memory of the process, present and future, so that it is never swapped out.
         pub lock_memory: bool = false,
-        /// The one processor to run on.
+        /// The processor that the process is bound to.
         pub cpu: Option<usize> [0 to 1023] = None,
-        /// From how long before a state is due the loop looks at its sockets without sleeping \[µs\].
+        /// Time before an expected state from which the loop polls its sockets without sleeping \[µs\].
         pub busy_poll_micros at "busy_poll": Option<u32> [1 to 10000] = None,
     }
 }
 
 impl HostSettings {
-    /// What is asked for, in words.
+    /// Returns the requested settings in words, or `nothing`.
     #[must_use]
     pub fn asked(&self) -> String {
         let mut asked = Vec::new();

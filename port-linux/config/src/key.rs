@@ -1,40 +1,41 @@
-//! The key of requests, in a file of its own: never in a configuration, which is shown and copied.
+//! The key of requests. It is in a file of its own, never in a configuration, because configurations are shown and
+//! copied.
 
 use std::path::{Path, PathBuf};
 
 use outrigger_remote::request::keyed::Key;
 
-/// Why a file is no key.
+/// A reason why a file cannot be used as a key.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyFailure {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("cannot read the key {}: {error}", path.display())]
     Unreadable {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         error: std::io::Error,
     },
-    /// Others can read or write it.
+    /// Every user can read or write the file.
     #[error("the key {} is open to every user (mode {mode:03o}): `chmod 600 {}`, and make another key", path.display(), path.display())]
     Open {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// Who may do what.
+        /// The permission bits of the file.
         mode: u32,
     },
-    /// It is something else.
+    /// The file does not contain a key.
     #[error("{} is no key: expected 64 hexadecimal digits, not all the same, e.g. of `openssl rand -hex 32`", path.display())]
     NoKey {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
     },
 }
 
-/// The 32 bytes of the key in the file at `path`: 64 hexadecimal digits.
+/// Reads the 32 bytes of the key in the file at `path`: 64 hexadecimal digits.
 ///
 /// # Errors
-/// [`KeyFailure`], which shows nothing of what the file says.
+/// Returns [`KeyFailure`], which shows nothing of the file's content.
 pub fn load(path: &Path) -> Result<[u8; 32], KeyFailure> {
     let unreadable = |error| KeyFailure::Unreadable { path: path.into(), error };
     let mut file = std::fs::File::open(path).map_err(unreadable)?;
@@ -42,7 +43,7 @@ pub fn load(path: &Path) -> Result<[u8; 32], KeyFailure> {
     if mode & 0o007 != 0 {
         return Err(KeyFailure::Open { path: path.into(), mode });
     }
-    // A file without an end is none.
+    // Only the first bytes are read: a file without an end is no key.
     let mut text = vec![0; 256];
     let length = std::io::Read::read(&mut file, &mut text).map_err(unreadable)?;
     text.truncate(length);
@@ -56,7 +57,7 @@ fn mode(metadata: &std::fs::Metadata) -> u32 {
     std::os::unix::fs::MetadataExt::mode(metadata) & 0o777
 }
 
-/// Who may read it is told in another way there.
+/// Returns no permissions. Systems other than Unix describe them in another way.
 #[cfg(not(unix))]
 fn mode(_: &std::fs::Metadata) -> u32 {
     0

@@ -1,4 +1,4 @@
-//! A file whose `robot.kind` is `"krc"`: a KUKA LWR over the Fast Research Interface.
+//! Configurations with `robot.kind = "krc"`: a KUKA LWR over the Fast Research Interface.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
@@ -26,39 +26,39 @@ const ADDED: &str = "\"torques\" beside robot.expert.control = \"joint-impedance
 /// Everything such a file says to a process on a host.
 #[derive(Clone, Debug)]
 pub struct KrcConfiguration {
-    /// Where measurements arrive.
+    /// The local address that receives the KRC's measurements.
     pub listen: SocketAddr,
-    /// What the engine is told.
+    /// The settings of the engine.
     pub engine: KrcConfig,
-    /// What moves the arm.
+    /// The control law that moves the arm.
     pub law: LawConfig<7>,
-    /// The sensors; a source's index is its number in the engine.
+    /// The sensors. The index of a source is its number in the engine.
     pub sources: Vec<SourceSettings>,
-    /// Variables of the KRL program that have names.
+    /// The variables of the KRL program that have names.
     pub variables: Vec<VariableSettings>,
-    /// When a run begins and ends.
+    /// The start and the end of a run.
     pub run: RunSettings,
-    /// What is asked of the operating system.
+    /// The scheduling and memory that are requested from the operating system.
     pub host: HostSettings,
-    /// Who may read what this process reads.
+    /// The TCP port for readers of states and events.
     pub serve: ServeSettings,
-    /// The robot as a node of ROS 2.
+    /// The settings of the ROS 2 node.
     pub ros: RosSettings,
 }
 
 impl KrcConfiguration {
-    /// Reads the file at `path`.
+    /// Reads the configuration file at `path`.
     ///
     /// # Errors
-    /// [`Failure`].
+    /// Returns [`Failure`] if the file cannot be read or is not valid.
     pub fn load(path: &Path) -> Result<Self, Failure> {
         crate::load(path, Self::parse)
     }
 
-    /// Reads a configuration.
+    /// Parses a configuration.
     ///
     /// # Errors
-    /// Every problem, in the order of the document; never empty.
+    /// Returns every problem, in the order of the document. The list is never empty.
     pub fn parse(source: &str) -> Result<Self, Vec<Problem>> {
         crate::read(source, Self::read)
     }
@@ -100,26 +100,26 @@ impl KrcConfiguration {
     }
 }
 
-/// Everything such a file says to a board.
+/// The configuration of a board that controls a KUKA LWR.
 #[derive(Clone, Debug)]
 pub struct KrcBoard {
-    /// What the engine is told.
+    /// The settings of the engine.
     pub engine: KrcConfig,
-    /// What moves the arm.
+    /// The control law that moves the arm.
     pub law: LawConfig<7>,
-    /// What its motion has behind the waypoints that an engine holds.
+    /// The waypoints of the law's motion beyond those that fit into the engine. They are fed while the motion runs.
     pub rest: Vec<Waypoint<7>>,
-    /// The sensors; a source's index is its number in the engine.
+    /// The sensors. The index of a source is its number in the engine.
     pub sources: Vec<SourceSettings<BoardInput>>,
-    /// What is around the engine.
+    /// The settings of the board outside its control engine.
     pub device: DeviceSettings,
 }
 
 impl KrcBoard {
-    /// Reads a configuration.
+    /// Parses a configuration.
     ///
     /// # Errors
-    /// Every problem, in the order of the document; never empty.
+    /// Returns every problem, in the order of the document. The list is never empty.
     pub fn parse(source: &str) -> Result<Self, Vec<Problem>> {
         crate::read(source, Self::read)
     }
@@ -141,7 +141,7 @@ impl KrcBoard {
         Some(Self { engine, law, rest, sources, device })
     }
 
-    /// What is compiled into the firmware.
+    /// Returns the settings that are compiled into the firmware.
     #[must_use]
     pub fn settings(&self) -> KrcSettings {
         let Self { engine, law, sources, device, .. } = self;
@@ -153,7 +153,7 @@ impl KrcBoard {
     }
 }
 
-/// What the files of hosts and boards have in common.
+/// The settings that files for hosts and boards share.
 struct Common<I> {
     listen: SocketAddr,
     engine: KrcConfig,
@@ -164,7 +164,7 @@ struct Common<I> {
 }
 
 impl<I: Input> Common<I> {
-    /// Variables have names where they are `named`.
+    /// Reads the shared tables. Variables may have names only if `named` is `true`.
     fn read(root: &mut Section<'_, '_>, named: bool) -> Option<Self> {
         let default = KrcConfig::default();
         let mut robot = root.section("robot");
@@ -250,7 +250,7 @@ fn control(section: &mut Section<'_, '_>) -> Control {
     }
 }
 
-/// The fields that the KRL program decides, of those that a scheme has.
+/// Reads the list of fields that the KRL program decides. Accepts only the `fields` of the chosen control scheme.
 fn left_to_krl(section: &mut Section<'_, '_>, fields: &[(&str, CommandFlags)]) -> CommandFlags {
     let words: Vec<_> = fields.iter().map(|(word, _)| format!("\"{word}\"")).collect();
     let what = format!("fields that the KRL program decides: {}", words.join(", "));

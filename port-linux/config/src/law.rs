@@ -1,4 +1,4 @@
-//! `[law]`: from the arm's state and its sensors to joint speeds.
+//! The table `[law]`: the control law that computes joint speeds from the arm's state and its sensors.
 
 use outrigger_core::command::Limits;
 use outrigger_core::law::{
@@ -14,18 +14,18 @@ use outrigger_wire::time::Duration;
 use crate::reader::Section;
 use crate::sources::Named;
 
-/// The sources as far as they are read, and what the joints may do.
+/// The settings that a law depends on: the sources that could be read, and the limits of the joints.
 pub(crate) struct Surroundings<'a, const N: usize> {
     pub(crate) sources: &'a [Option<Named<'a>>],
     pub(crate) limits: &'a Limits<N>,
-    /// The joint that turns without end.
+    /// The index of the joint that may turn any number of times, if there is one.
     pub(crate) endless: Option<usize>,
 }
 
-/// A law, and what its motion has behind the waypoints that an engine holds: those are fed while it runs.
+/// A law, and the waypoints of its motion beyond those that fit into the engine. They are fed while the motion runs.
 pub(crate) type Read<const N: usize> = (LawConfig<N>, Vec<Waypoint<N>>);
 
-/// `None` and a complaint where what cannot have a default is missing or wrong.
+/// Reads `[law]`. Returns `None` and records a problem if a key without a default is missing or wrong.
 pub(crate) fn read<const N: usize>(mut section: Section<'_, '_>, around: &Surroundings<'_, N>) -> Option<Read<N>> {
     let mut rest = Vec::new();
     let kinds: Vec<_> = LawKind::ALL.iter().map(|kind| (kind.name(), Some(*kind))).collect();
@@ -33,7 +33,7 @@ pub(crate) fn read<const N: usize>(mut section: Section<'_, '_>, around: &Surrou
         if !section.has("kind") {
             section.complain("kind", format!("the law: {}", names()));
         }
-        // Keys of a law that is not known cannot be judged.
+        // The keys of an unknown law cannot be checked.
         return None;
     };
     let law = match kind {
@@ -49,7 +49,7 @@ pub(crate) fn read<const N: usize>(mut section: Section<'_, '_>, around: &Surrou
     law.map(|law| (law, rest))
 }
 
-/// Returns the names of all laws as they are offered: `"joint-servo", … or "axes"`.
+/// Returns the names of all laws for an error message: `"joint-servo", … or "axes"`.
 fn names() -> String {
     let names: Vec<_> = LawKind::ALL.iter().map(|kind| format!("\"{}\"", kind.name())).collect();
     match names.as_slice() {
@@ -85,7 +85,7 @@ fn joint_servo<const N: usize>(
     rest: &mut Vec<Waypoint<N>>,
 ) -> Option<LawConfig<N>> {
     let feedback = section.flag("feedback", true);
-    // Half of what the joints may do: the rest is for the reference's own acceleration.
+    // Half of the joints' acceleration limit. The other half is for the reference's own acceleration.
     let braked = 0.5 * around.limits.acceleration.iter().fold(f32::INFINITY, f32::min);
     let mut config = JointServoConfig {
         correction_deceleration: braked,
@@ -178,7 +178,7 @@ fn axes<const N: usize>(section: &mut Section<'_, '_>, around: &Surroundings<'_,
     whole.then_some(LawConfig::ToolAxes(config))
 }
 
-/// One axis and how it follows its sensor, beside those that are `taken`.
+/// Reads one axis of the tool, with the sensor that it follows. Rejects an axis that is already `taken`.
 fn axis<const N: usize>(
     mut section: Section<'_, '_>,
     around: &Surroundings<'_, N>,
@@ -230,12 +230,12 @@ fn axis<const N: usize>(
     judged.filter(|_| free && has.is_none())
 }
 
-/// A law of the tool moves the joints no faster than the slowest joint may go, unless the file says so.
+/// Returns the defaults of a law that moves the tool. Its joints move no faster than the slowest joint may.
 fn tool_space<const N: usize>(around: &Surroundings<'_, N>) -> ToolSpaceConfig {
     ToolSpaceConfig { joint_speed: slowest(around.limits), ..ToolSpaceConfig::default() }
 }
 
-/// The speed every joint may have \[rad/s\].
+/// Returns the lowest velocity limit of all joints \[rad/s\].
 fn slowest<const N: usize>(limits: &Limits<N>) -> f32 {
     limits.velocity.iter().fold(f32::INFINITY, f32::min)
 }
@@ -252,7 +252,7 @@ fn sensor<const N: usize>(section: &mut Section<'_, '_>, around: &Surroundings<'
     Some(SensorFeedForward { source: source?, gain: gain.unwrap_or(1.0) })
 }
 
-/// The number of the source named by `key`, which must have `values` values.
+/// Returns the number of the source that `key` names. The source must have `values` values per reading.
 pub(crate) fn source<const N: usize>(
     section: &mut Section<'_, '_>,
     key: &'static str,
@@ -267,7 +267,7 @@ pub(crate) fn source<const N: usize>(
     Some(id)
 }
 
-/// The number of the source named by `key`, and how many values a reading of it has.
+/// Returns the number of the source that `key` names, and the number of values in its readings.
 fn any_source<const N: usize>(
     section: &mut Section<'_, '_>,
     key: &'static str,
@@ -289,7 +289,7 @@ fn any_source<const N: usize>(
     Some((SourceId(u8::try_from(index).ok()?), known.get(index)?.values))
 }
 
-/// Whether an arm with these limits can make what comes behind `reference`, too.
+/// Checks that an arm with these limits can follow the waypoints `rest` that continue `reference`.
 fn check_rest<const N: usize>(
     reference: &Reference<N>,
     rest: &[Waypoint<N>],
@@ -331,7 +331,7 @@ fn reference<const N: usize>(
     }
 }
 
-/// Whether `rest` goes on behind the waypoints of `begun`, to an end at rest.
+/// Checks that the waypoints `rest` continue those of `begun` in the order of time, and end at rest.
 fn follows<const N: usize>(begun: &Trajectory<N>, rest: &[Waypoint<N>]) -> Result<(), TrajectoryError> {
     let mut before = begun.duration();
     for (number, waypoint) in (MAX_WAYPOINTS as u32..).zip(rest) {

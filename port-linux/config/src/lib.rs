@@ -1,9 +1,9 @@
 #![doc = include_str!("../README.md")]
 //!
-//! A host's file is a [`Configuration`], beside a KRC a [`KrcConfiguration`]; a board's file is a [`Board`] or a [`KrcBoard`].
-//! What is common to both ([`Control`]) is read by the same code, and [`AnyConfiguration`] reads any of them: a vendor, crossed with
-//! what it [`RunsOn`]. A board's build
-//! script compiles its file into the bytes of its settings with [`firmware::compile_in`].
+//! A host's file is a [`Configuration`], or a [`KrcConfiguration`] for a KRC. A board's file is a [`Board`] or a
+//! [`KrcBoard`]. The same code reads the common part of both ([`Control`]). [`AnyConfiguration`] reads any of the
+//! four: it has a vendor, and the target that the file [`RunsOn`]. A board's build script compiles its file into the
+//! bytes of its settings by [`firmware::compile_in`].
 
 mod address;
 mod any;
@@ -57,26 +57,26 @@ pub use variables::VariableSettings;
 use self::any::vendor;
 use self::reader::{Document, Section, without_indices};
 
-/// Why a file is no configuration.
+/// A reason why a configuration cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("cannot read {}: {error}", path.display())]
     Unreadable {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         error: std::io::Error,
     },
-    /// It says something that cannot be.
+    /// The file is read, and is not valid.
     #[error("{}", lines(path, problems))]
     Faulty {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// Every problem, in the order of the file; never empty.
+        /// Every problem, in the order of the file. Never empty.
         problems: Vec<Problem>,
     },
-    /// The key that it names is none.
+    /// The file that it names as the key of requests cannot be used.
     #[error(transparent)]
     Key(#[from] key::KeyFailure),
 }
@@ -86,34 +86,34 @@ fn lines(path: &Path, problems: &[Problem]) -> String {
     lines.join("\n")
 }
 
-/// Everything the file of a host's process says.
+/// The configuration of a process on a host that controls an arm of Universal Robots.
 #[derive(Clone, Debug)]
 pub struct Configuration {
-    /// The robot, and how it is steered.
+    /// The robot and how it is controlled.
     pub control: Control,
-    /// When a run begins and ends.
+    /// The start and the end of a run.
     pub run: RunSettings,
-    /// What is asked of the operating system.
+    /// The scheduling and memory that are requested from the operating system.
     pub host: HostSettings,
-    /// Who may read what this process reads.
+    /// The TCP port for readers of states and events.
     pub serve: ServeSettings,
-    /// The robot as a node of ROS 2.
+    /// The settings of the ROS 2 node.
     pub ros: RosSettings,
 }
 
 impl Configuration {
-    /// Reads the file at `path`.
+    /// Reads the configuration file at `path`.
     ///
     /// # Errors
-    /// [`Failure`].
+    /// Returns [`Failure`] if the file cannot be read or is not valid.
     pub fn load(path: &Path) -> Result<Self, Failure> {
         load(path, Self::parse)
     }
 
-    /// Reads a configuration.
+    /// Parses a configuration.
     ///
     /// # Errors
-    /// Every problem, in the order of the document; never empty.
+    /// Returns every problem, in the order of the document. The list is never empty.
     pub fn parse(source: &str) -> Result<Self, Vec<Problem>> {
         read(source, Self::read)
     }
@@ -137,28 +137,28 @@ impl Configuration {
     }
 }
 
-/// Everything a board's file says.
+/// The configuration of a board that controls an arm of Universal Robots.
 #[derive(Clone, Debug)]
 pub struct Board {
-    /// The robot, and how it is steered.
+    /// The robot and how it is controlled.
     pub control: Control<BoardInput>,
-    /// What is around the engine.
+    /// The settings of the board outside its control engine.
     pub device: DeviceSettings,
 }
 
 impl Board {
-    /// Reads the file at `path`.
+    /// Reads the configuration file at `path`.
     ///
     /// # Errors
-    /// [`Failure`].
+    /// Returns [`Failure`] if the file cannot be read or is not valid.
     pub fn load(path: &Path) -> Result<Self, Failure> {
         load(path, Self::parse)
     }
 
-    /// Reads a configuration.
+    /// Parses a configuration.
     ///
     /// # Errors
-    /// Every problem, in the order of the document; never empty.
+    /// Returns every problem, in the order of the document. The list is never empty.
     pub fn parse(source: &str) -> Result<Self, Vec<Problem>> {
         read(source, Self::read)
     }
@@ -178,7 +178,8 @@ impl Board {
         board.filter(|board| board.robot().is_some())
     }
 
-    /// What is compiled into the firmware; `None` where the robot has a name instead of an address.
+    /// Returns the settings that are compiled into the firmware. `None` if the robot has a name instead of an IPv4
+    /// address.
     #[must_use]
     pub fn settings(&self) -> Option<UrSettings> {
         let Self { control, device } = self;
@@ -197,7 +198,7 @@ impl Board {
     }
 }
 
-/// What ROS 2 asks for goes the way of all requests.
+/// Rejects `ros.expert.command` without `run.expert.requests`, because commands from ROS 2 are handled as requests.
 fn refuse_unasked(root: &mut Section<'_, '_>, ros: &RosSettings, run: &RunSettings) {
     if ros.command && !run.requests {
         root.complain_at(
@@ -213,19 +214,19 @@ fn refuse_tables_of_hosts(root: &mut Section<'_, '_>) {
     }
 }
 
-/// Every key that a file of the same kind as `source` may have, as far as it is for what `source` chooses: a law, an
-/// input. What is wrong in `source` is not told here.
+/// Returns every key that a file like `source` may have. Keys that belong to a law or an input are included only if
+/// `source` chooses that law or input. Problems in `source` are not reported here.
 ///
 /// # Errors
-/// Where it is no TOML, or for neither kind of robot.
+/// Returns an error if `source` is not TOML, or is for no known kind of robot.
 pub fn keys(source: &str) -> Result<Vec<Key>, Vec<Problem>> {
     Ok(examined(source)?.into_keys())
 }
 
-/// The keys of tables `expert` that stand in `source`, in its order: the line of each, its full name and the key.
+/// Returns the keys of tables `expert` that `source` sets, in its order: the line of each, its full name and the key.
 ///
 /// # Errors
-/// Where it is no TOML, or for neither kind of robot.
+/// Returns an error if `source` is not TOML, or is for no known kind of robot.
 pub fn expert_keys(source: &str) -> Result<Vec<SetExpertKey>, Vec<Problem>> {
     let stand = examined(source)?.into_experts().into_iter();
     Ok(stand
@@ -233,7 +234,7 @@ pub fn expert_keys(source: &str) -> Result<Vec<SetExpertKey>, Vec<Problem>> {
         .collect())
 }
 
-/// A document whose every key was looked for.
+/// Reads a document to its end, so that every key it may have is known.
 fn examined(source: &str) -> Result<Document<'_>, Vec<Problem>> {
     let document = Document::parse(source).map_err(|problem| vec![problem])?;
     let mut root = document.root();
@@ -247,29 +248,30 @@ fn examined(source: &str) -> Result<Document<'_>, Vec<Problem>> {
     Ok(document)
 }
 
-/// What a board's build script compiles in.
+/// The result of compiling a board's configuration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Compiled {
-    /// The vendor of the controller beside the board.
+    /// The vendor of the controller that the board controls.
     pub vendor: Vendor,
-    /// What is around the engine, as the settings say it.
+    /// The settings of the board outside its control engine. They are also part of `bytes`.
     pub device: Device,
-    /// What [`KrcSettings::from_postcard`](outrigger_core::engine::krc::KrcSettings::from_postcard) reads beside a KRC, and
-    /// [`UrSettings::from_postcard`] beside any other robot.
+    /// The encoded settings: read by
+    /// [`KrcSettings::from_postcard`](outrigger_core::engine::krc::KrcSettings::from_postcard) for a KRC, and by
+    /// [`UrSettings::from_postcard`] for any other robot.
     pub bytes: Vec<u8>,
-    /// Where requests are taken, and from who has this key. It is not part of the settings: telemetry shows those.
+    /// The UDP port for requests, and their key. They are not part of the settings, because telemetry shows those.
     pub requests: Option<(u16, [u8; 32])>,
-    /// The file that the key was in.
+    /// The file from which the key was read.
     pub key_file: Option<PathBuf>,
-    /// What the law's motion has behind the waypoints of the settings, as
-    /// [`Stored`](outrigger_core::trajectory::Stored) reads it; empty where there is no more.
+    /// The waypoints of the law's motion beyond those in the settings, encoded for
+    /// [`Stored`](outrigger_core::trajectory::Stored). Empty if the settings have all of them.
     pub motion: Vec<u8>,
 }
 
-/// The settings that the board's file at `path` says.
+/// Compiles the board's configuration at `path`.
 ///
 /// # Errors
-/// [`Failure`].
+/// Returns [`Failure`] if the file or its key cannot be read or is not valid.
 pub fn compile(path: &Path) -> Result<Compiled, Failure> {
     let (mut compiled, requests) = load(path, |source| {
         let vendor = vendor(source)?;
@@ -288,7 +290,7 @@ pub fn compile(path: &Path) -> Result<Compiled, Failure> {
                 (length, board.device.device(&board.control.sources), board.device.requests, motion)
             }
         };
-        // A file is read as a board's only where the robot has an address, and no settings are as long.
+        // A board's file is accepted only if the robot has an address, and the buffer is larger than any settings.
         bytes.truncate(length.unwrap_or_default());
         Ok((Compiled { vendor, device, bytes, requests: None, key_file: None, motion }, requests))
     })?;
@@ -300,23 +302,23 @@ pub fn compile(path: &Path) -> Result<Compiled, Failure> {
 }
 
 impl Compiled {
-    /// All of it, as a board is told it: compiled in, or over a serial line.
+    /// Returns the image that a board receives: compiled in, or over a serial line.
     #[must_use]
     pub fn image(&self) -> Vec<u8> {
         let requests = self.requests.map(|(port, key)| [&port.to_be_bytes()[..], &key].concat()).unwrap_or_default();
         let image = Image { settings: &self.bytes, requests: &requests, motion: &self.motion };
         let mut bytes = vec![0; image.length()];
-        // It has room for exactly that.
+        // The buffer has exactly the length of the image.
         let _ = image.to_bytes(&mut bytes);
         bytes
     }
 }
 
 impl RequestPort {
-    /// The key, as the configuration at `path` names it.
+    /// Reads the key file that the configuration at `path` names.
     ///
     /// # Errors
-    /// Where the file is none.
+    /// Returns an error if the file is not a key.
     pub fn key(&self, path: &Path) -> Result<[u8; 32], key::KeyFailure> {
         key::load(&self.beside(path))
     }
@@ -332,7 +334,7 @@ fn load<T>(path: &Path, parse: impl Fn(&str) -> Result<T, Vec<Problem>>) -> Resu
     parse(&source).map_err(|problems| Failure::Faulty { path: path.to_path_buf(), problems })
 }
 
-/// Reads a whole document by `take`, which returns `None` only where it has complained.
+/// Reads a whole document by `take`, which returns `None` only after it has recorded a problem.
 fn read<T>(source: &str, take: impl FnOnce(&mut Section<'_, '_>) -> Option<T>) -> Result<T, Vec<Problem>> {
     let document = Document::parse(source).map_err(|problem| vec![problem])?;
     let mut root = document.root();

@@ -1,12 +1,12 @@
-//! `[limits]`: what the arm may do.
+//! The table `[limits]`: the limits of the arm's motion.
 
 use outrigger_core::command::Limits;
 use outrigger_wire::robot::JointPositions;
 
 use crate::reader::Section;
 
-/// The table over `default`; its other keys are left to the caller. The joint `endless` may have no limit, `inf`, or one at any
-/// number of turns.
+/// Reads the limits of the joints over `default`. The caller reads the other keys of the table. The joint `endless`
+/// may have a position limit at any number of turns, or none (`inf`).
 pub(crate) fn read<const N: usize>(
     section: &mut Section<'_, '_>,
     default: Limits<N>,
@@ -22,7 +22,7 @@ pub(crate) fn read<const N: usize>(
     limits.position_max = angles("position_max").unwrap_or(limits.position_max);
     limits.read(section);
     if let Err(error) = limits.check() {
-        // Of two angles that cross, the one that the file has.
+        // If two position limits cross, the problem is reported at the one that the file sets.
         let crossed = error.field == "position_min" && !section.has("position_min") && section.has("position_max");
         let field = if crossed { "position_max" } else { error.field };
         let of = error.joint.map_or(String::new(), |joint| format!(" for joint {}", joint + 1));

@@ -1,4 +1,4 @@
-//! `[outputs]`: how outputs of the controller are set, and which sensor is its force.
+//! The table `[outputs]`: the interface that sets the controller's outputs, and the sensor that supplies its force.
 
 use outrigger_core::client::rtde::{Claim, Claims};
 use outrigger_core::engine::ur::OutputsBy;
@@ -7,21 +7,22 @@ use outrigger_wire::sensor::SourceId;
 use crate::law::{Surroundings, source};
 use crate::reader::Section;
 
-/// How outputs of the controller are set; absent is by text, with nothing claimed.
+/// The way in which outputs of the controller are set. By default no RTDE input is claimed, so outputs are set by
+/// text.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct OutputsSettings {
-    /// By which interface.
+    /// The interface that sets outputs.
     pub by: OutputsBy,
-    /// Inputs of RTDE that are claimed.
+    /// The RTDE inputs that are claimed for setting outputs.
     pub claims: Claims,
-    /// The source of six values that a program gets as its force.
+    /// The source whose six values a program on the controller receives as its measured force.
     pub force: Option<SourceId>,
 }
 
-/// How outputs are set, by its word.
+/// Parses the word for the interface that sets outputs.
 ///
 /// # Errors
-/// What would have been one.
+/// Returns the words that are accepted.
 pub fn parse_outputs_by(word: &str) -> Result<OutputsBy, String> {
     let known = OutputsBy::WORDS.iter().find(|(known, _)| *known == word);
     known.map(|(_, by)| *by).ok_or_else(|| "expected auto, text, rtde or off".into())
@@ -39,7 +40,7 @@ impl OutputsSettings {
         });
         let force = if section.has("force") { source(&mut section, "force", 6, around) } else { None };
         section.finish();
-        // Without its input a force would go nowhere.
+        // A force needs its RTDE input to reach the program.
         let claims = if force.is_some() { claims.with(Claim::Force) } else { claims };
         Self { by, claims, force }
     }

@@ -1,5 +1,5 @@
-//! Typed reading of a TOML document in which every complaint names line, key, what was found and what
-//! was expected, and all complaints come at once.
+//! Reads a TOML document by type. Every problem names line, key, what was found and what was expected, and all
+//! problems are reported together.
 
 mod complaints;
 mod document;
@@ -20,26 +20,26 @@ pub use self::document::Problem;
 pub(crate) use self::nearest::nearest;
 pub use self::takes::{Key, Takes, Written};
 
-/// One table of the document. Keys are taken by name; [`Section::finish`] complains about the rest.
+/// A table of the document. Keys are read by name; [`Section::finish`] reports those that were not.
 pub(crate) struct Section<'d, 'i> {
     document: &'d Document<'i>,
     path: String,
-    /// What every key begins with that is asked for now.
+    /// The prefix of the keys that are being read.
     prefix: &'static str,
-    /// What the key is for that is asked for now.
+    /// The documentation of the key that is being read. Empty if it has none.
     doc: &'static str,
     at: Range<usize>,
     table: Option<&'d DeTable<'i>>,
-    /// Its table `expert`.
+    /// The table `expert` of this section.
     expert: Option<&'d DeTable<'i>>,
-    /// `true` in a table `expert` itself.
+    /// `true` if this section is itself a table `expert`.
     is_in_expert: bool,
     known: Vec<String>,
     known_expert: Vec<String>,
     refused: Vec<String>,
 }
 
-/// The table of a section for the keys that few files need.
+/// The name of a section's table for the keys that few files need.
 const EXPERT: &str = "expert";
 
 impl<'d, 'i> Section<'d, 'i> {
@@ -56,24 +56,24 @@ impl<'d, 'i> Section<'d, 'i> {
         Self { document, path, prefix: "", doc: "", at, table, expert, is_in_expert, known, known_expert, refused }
     }
 
-    /// Returns whether the section has `key`. Does not count as reading it.
+    /// Returns `true` if the section has `key`. Does not count as reading it.
     pub(crate) fn has(&self, key: &str) -> bool {
         self.get(key).is_some()
     }
 
-    /// Returns whether `key` stands in the table `expert` of this section.
+    /// Returns `true` if `key` belongs into the table `expert` of this section.
     fn is_expert(&self, key: &str) -> bool {
         !self.is_in_expert && !self.path.is_empty() && is_expert(&without_indices(&format!("{}.{key}", self.path)))
     }
 
-    /// Returns the value at `key`, from the table that is for it, else from the other one. [`finish`](Self::finish) refuses that
-    /// place, and no check takes the key for missing.
+    /// Returns the value at `key`. If it is missing from its own table, the other one (`expert` or the section) is
+    /// tried: [`finish`](Self::finish) then rejects that place, and the key is not also reported as missing.
     fn get(&self, key: &str) -> Option<&'d Spanned<DeValue<'i>>> {
         let tables = if self.is_expert(key) { [self.expert, self.table] } else { [self.table, self.expert] };
         tables.into_iter().flatten().find_map(|table| table.get(key))
     }
 
-    /// The full name of `key`.
+    /// Returns the full name of `key`.
     fn name(&self, key: &str) -> String {
         match (self.path.as_str(), self.is_expert(key)) {
             ("", _) => key.into(),
@@ -82,7 +82,7 @@ impl<'d, 'i> Section<'d, 'i> {
         }
     }
 
-    /// Reads a setting by its full name in this table.
+    /// Reads a setting, with its documentation and the prefix of its name.
     fn asked<T>(&mut self, key: Setting, read: impl FnOnce(&mut Self, &str) -> Option<T>) -> Option<T> {
         self.doc = key.doc;
         let value = read(self, &format!("{}{}", self.prefix, key.name));
@@ -110,7 +110,7 @@ impl<'d, 'i> Section<'d, 'i> {
         self.get(key)
     }
 
-    /// The table `key`; an absent one reads as empty.
+    /// Returns the table `key`. An absent one reads as empty.
     pub(crate) fn section(&mut self, key: &str) -> Self {
         let (path, is_in_expert) = (self.name(key), self.is_in_expert || self.is_expert(key));
         let (table, at) = match self.descend(key) {
@@ -126,7 +126,7 @@ impl<'d, 'i> Section<'d, 'i> {
         Self::new(self.document, path, at, table, is_in_expert)
     }
 
-    /// The tables of the array `key`; an absent one reads as empty.
+    /// Returns the tables of the array `key`. An absent one reads as empty.
     pub(crate) fn sections(&mut self, key: &str) -> Vec<Self> {
         let path = self.name(key);
         let Some(value) = self.descend(key) else { return Vec::new() };
@@ -147,7 +147,7 @@ impl<'d, 'i> Section<'d, 'i> {
         sections
     }
 
-    /// A whole table of settings: what stands there, over the defaults.
+    /// Reads a whole table of settings, starting from the defaults.
     pub(crate) fn settings<T: Default>(mut self, read: impl FnOnce(&mut T, &mut Self)) -> T {
         let mut settings = T::default();
         read(&mut settings, &mut self);
@@ -197,7 +197,7 @@ impl Table for Section<'_, '_> {
     }
 }
 
-/// `source[].name` for `source[3].name`.
+/// Removes the indices from a name: `source[3].name` becomes `source[].name`.
 pub(crate) fn without_indices(name: &str) -> String {
     let mut parts = name.split('[');
     let first = parts.next().unwrap_or_default().to_owned();

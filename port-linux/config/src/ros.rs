@@ -1,4 +1,4 @@
-//! `[ros]`: the robot as a node of ROS 2.
+//! The table `[ros]`: the settings of the ROS 2 node.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -10,61 +10,66 @@ use crate::reader::Section;
 use crate::run::wrong_variable;
 
 settings! {
-    /// The robot as a node of ROS 2, for `outrigger ros2 CONFIG.toml`.
+    /// The settings of the ROS 2 node that `outrigger ros2 CONFIG.toml` starts.
     #[derive(Clone, Debug, PartialEq)]
     pub struct RosSettings in "ros." {
-        /// Calls, goals and commands of ROS 2 are heeded, by the same preconditions as anybody's.
+        /// `true` accepts service calls, goals and commands from ROS 2, under the same preconditions as any other
+        /// request.
         pub command: bool = false,
-        /// A goal while nothing is commanded is a request as well, where nothing is latched.
+        /// A goal that arrives while the arm is not commanded is also a request to command, unless a stop is latched.
         pub goals_request: bool = false,
-        /// Streamed speeds hold for this long without a successor; then the arm comes to rest.
+        /// Time for which a streamed speed is valid without a successor. After it the arm stops.
         pub forward_timeout: Duration [Forward::<6>::HOLDS] = Forward::<6>::DRIVER_HOLDS,
-        /// A hand that is let move the arm is renewed within this time; without, commanding ends. UR's driver calls it `inactive_timeout`.
+        /// Time within which freedrive must be renewed; otherwise commanding ends. UR's driver calls it
+        /// `inactive_timeout`.
         pub freedrive_timeout: Duration [0.05 to 60.0 "s"] = Duration::from_secs(1),
-        /// The address of the network interface by which it joins. Without one a node that only looks joins where ROS 2's
-        /// variables of the environment let it, by themselves everywhere, and one that commands joins by 127.0.0.1.
+        /// The address of the network interface that the node uses. Without one, a node that only reads uses the
+        /// interfaces that the environment variables of ROS 2 permit, by default all, and a node that commands uses
+        /// 127.0.0.1.
         pub interface nowhere: Option<IpAddr> = None,
-        /// Whose names its topics and services have.
+        /// The set of names for topics and services.
         pub surface: Surface = Surface::Driver,
-        /// Surface N's topics of states, which a controller sends once, are sent again to whoever asks for that.
+        /// The native topics of states, which a controller sends best effort, are offered as reliable: lost messages
+        /// are sent again to readers that request it.
         pub offer_reliable: bool = true,
-        /// Beside those of UR's driver for ROS 2, the names that its predecessors of 2015 had.
+        /// The names of UR's ROS driver of 2015 are offered in addition to those of the ROS 2 driver.
         pub legacy_names: bool = false,
-        /// The description of the robot refers to the meshes of the package `ur_description`, where the arm's model is known.
+        /// The robot description refers to the meshes of the package `ur_description`, if the arm's model is known.
         pub meshes: bool = false,
-        /// The lowest mass that `set_payload` takes \[kg\].
+        /// The lowest mass that `set_payload` accepts \[kg\].
         pub min_payload: f32 [0.0 to 1000.0 "kg"] = 0.0,
-        /// The highest mass that `set_payload` takes \[kg\].
+        /// The highest mass that `set_payload` accepts \[kg\].
         pub max_payload: f32 [0.0 to 1000.0 "kg"] = 1000.0,
-        /// The topics that have inputs and outputs by names of PolyScope X.
+        /// The grouping of inputs and outputs into topics with names of PolyScope X.
         pub terminals: Terminals = Terminals::Grouped,
-        /// The clock of the times of states.
+        /// The clock for the time stamps of states.
         pub stamps: Stamps = Stamps::Arrival,
-        /// Variables of RTDE, each with a topic of its own.
+        /// The RTDE variables that are published, each on a topic of its own.
         pub variables nowhere: Vec<String> = Vec::new(),
-        /// Hosts that are told of it one by one, for multicast does not reach them.
+        /// The hosts that the node is announced to individually, because multicast does not reach them.
         pub peers nowhere: Vec<String> = Vec::new(),
-        /// Before the names of topics, services and actions; empty: none. With `{serial}` for the arm's serial number, or `serial`.
+        /// The prefix of topics, services and actions. Empty for none. `{serial}` stands for the arm's serial number,
+        /// and `serial` alone is that number.
         pub namespace nowhere: String = String::new(),
-        /// Before the names of joints and frames; empty: none.
+        /// The prefix of joints and frames. Empty for none.
         pub tf_prefix nowhere: String = String::new(),
     }
 }
 
-/// Whose names topics and services have.
+/// The sets of names for topics and services.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Surface {
-    /// Those of UR's driver for ROS 2.
+    /// The names of UR's driver for ROS 2.
     Driver,
-    /// Those that a controller with PolyScope X has by itself.
+    /// The names that a controller with PolyScope X offers by itself.
     Native,
-    /// Both.
+    /// Both sets of names.
     Both,
 }
 
 words!(Surface { "driver" = Driver, "native" = Native, "both" = Both });
 
-/// The topics that have inputs and outputs by names of PolyScope X.
+/// The grouping of inputs and outputs into topics with names of PolyScope X.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Terminals {
     /// A topic for the control box and one for the tool, as from PolyScope X 10.7 on.
@@ -76,25 +81,25 @@ pub enum Terminals {
 
 words!(Terminals { "grouped" = Grouped, "ports" = Ports });
 
-/// The clock of the times of states.
+/// The clock for the time stamps of states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stamps {
-    /// The time at which a state was read.
+    /// The time at which a state was received.
     Arrival,
-    /// The controller's time of the state, on the clock of this computer.
+    /// The controller's time of the state, converted to the clock of this computer.
     Controller,
 }
 
 words!(Stamps { "arrival" = Arrival, "controller" = Controller });
 
 impl Surface {
-    /// Whether the names of UR's driver are among them.
+    /// Returns `true` if the names of UR's driver are offered.
     #[must_use]
     pub const fn has_driver(self) -> bool {
         matches!(self, Self::Driver | Self::Both)
     }
 
-    /// Whether those of PolyScope X are among them.
+    /// Returns `true` if the names of PolyScope X are offered.
     #[must_use]
     pub const fn has_native(self) -> bool {
         matches!(self, Self::Native | Self::Both)
@@ -102,8 +107,8 @@ impl Surface {
 }
 
 impl RosSettings {
-    /// Returns the address of the interface by which the node joins, or `None` where the environment decides: a node that may command
-    /// joins no network that is not named.
+    /// Returns the address of the network interface that the node uses, or `None` if the environment decides. A node
+    /// that may command uses only an interface that is named, or 127.0.0.1.
     #[must_use]
     pub fn joins_by(&self) -> Option<IpAddr> {
         self.interface.or(self.command.then_some(IpAddr::V4(Ipv4Addr::LOCALHOST)))

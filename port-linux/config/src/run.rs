@@ -1,4 +1,4 @@
-//! `[run]`: when a run begins and ends, and where its recordings go.
+//! The table `[run]`: the start and the end of a run, and its recordings.
 
 use std::path::PathBuf;
 
@@ -14,70 +14,72 @@ use outrigger_wire::time::Duration;
 use crate::reader::{Section, nearest};
 
 settings! {
-    /// When a run begins and ends, and where its recordings go.
+    /// The start and the end of a run, and its recordings.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct RunSettings in "run." {
-        /// Who asks to command the first time. After a fallback it is always the operator.
+        /// The origin of the first request to command. After a fallback only an operator can request.
         pub request: Start = Start::Operator,
-        /// How long after its start this process asks by itself.
+        /// Time from the start of the process within which it requests by itself.
         pub start_within: Duration [OperatorConfig::START_WITHIN] = Duration::from_secs(60),
-        /// When the run ends by itself.
+        /// The condition on which the run ends by itself.
         pub end: End = End::Never,
-        /// How long the end of the motion is held before the run ends.
+        /// Time for which the arm holds the end of the motion before the run ends.
         pub settle: Duration [0.0 to 600.0 "s"] = Duration::from_secs(1),
-        /// Other processes of the same user may ask this one, as `outrigger ask` does.
+        /// Other processes of the same user may send requests, as `outrigger ask` does.
         pub requests: bool = true,
-        /// The user role of a CB3's pendant is `locked` while the arm is commanded.
+        /// The user role of a CB3's pendant is set to `locked` while the arm is commanded.
         pub lock_pendant: bool = false,
-        /// Directory for the recordings of fallbacks; `None` writes none.
+        /// The directory for recordings of fallbacks. `None` writes none.
         pub recordings nowhere: Option<PathBuf> = None,
-        /// How many of them stay there; the oldest goes first.
+        /// The maximum number of recordings in the directory. The oldest is deleted first.
         pub recordings_kept: u32 [1 to 100000] = 100,
-        /// How many bytes of them stay there, at least one recording's; the oldest goes first.
+        /// The maximum size of all recordings in the directory \[B\]; one recording is always kept. The oldest is
+        /// deleted first.
         pub recordings_bytes: u64 [Self::RECORDINGS_BYTES] = 1_000_000_000,
-        /// File for a recording of everything; `None` writes none.
+        /// The file for a recording of the whole run. `None` writes none.
         pub record nowhere: Option<PathBuf> = None,
-        /// Variables of RTDE that this recording has beside what the session asks for, by a connection of its own.
+        /// The RTDE variables that this recording contains in addition to those of the session, received over a
+        /// connection of its own.
         pub record_variables nowhere: Vec<String> = vec![],
     }
 }
 
-/// Who asks to command the first time.
+/// The origin of the first request to command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
     /// An operator, by a line or a key.
     Operator,
-    /// This process, once, when every precondition is met.
+    /// This process, once, as soon as every precondition is met.
     Start,
 }
 
 words!(Start { "operator" = Operator, "start" = Start });
 
-/// When a run ends by itself.
+/// The condition on which a run ends by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// Never.
+    /// The run does not end by itself.
     Never,
-    /// When the motion is done and held for a while, or when a fallback has brought the arm to rest.
+    /// The motion is finished and its end was held for `settle`, or a fallback has brought the arm to rest.
     Done,
-    /// When commanding is over in whatever way, or cannot begin: the same, and a release, and a request by this process that
-    /// was not granted in time.
+    /// Commanding has ended in any way or cannot start: as with `Done`, and also after a release, or if a request by
+    /// this process was not granted in time.
     Over,
 }
 
 words!(End { "never" = Never, "done" = Done, "over" = Over });
 
 impl RunSettings {
-    /// Range of [`recordings_bytes`](Self::recordings_bytes).
+    /// The range of [`recordings_bytes`](Self::recordings_bytes) \[B\].
     pub const RECORDINGS_BYTES: Range<u64> = range_of!(16000000 to 1000000000000);
 
-    /// Until how long after its start this process asks by itself; `None` where it does not.
+    /// Returns the time from the start within which this process requests by itself. `None` if it does not.
     #[must_use]
     pub fn asks_within(&self) -> Option<Duration> {
         (self.request == Start::Start).then_some(self.start_within)
     }
 
-    /// Why a pendant cannot be locked, where it is to be; `None` where nothing speaks against it.
+    /// Returns the reason why the pendant cannot be locked, if the file requires that. `None` if it can.
     pub(crate) fn unlockable(&self, software: Option<SoftwareVersion>, model: Option<RobotModel>) -> Option<String> {
         let lacks = software.filter(|software| RequestKind::SetUserRole.support(*software) != Support::Yes);
         let lacks = lacks.map(|software| format!("software {software}"));
@@ -101,7 +103,8 @@ impl RunSettings {
     }
 }
 
-/// What is expected in place of `name`, where it cannot be recorded after the variables `before` it.
+/// Returns what is expected instead of `name` if this RTDE variable cannot be recorded after those in `before`.
+/// `None` if it can.
 #[must_use]
 pub fn wrong_variable(before: &[String], name: &str) -> Option<String> {
     if name == "timestamp" {
@@ -116,7 +119,7 @@ pub fn wrong_variable(before: &[String], name: &str) -> Option<String> {
         let near = near.map(|near| format!("; did you mean \"{near}\"?")).unwrap_or_default();
         return Some(format!("a variable of RTDE that the controller sends{near}"));
     }
-    // Names are joined by commas, behind the timestamp.
+    // The names are joined by commas, after `timestamp`.
     let length = "timestamp".len() + before.iter().map(|name| 1 + name.len()).sum::<usize>() + 1 + name.len();
     (length > MAX_NAMES).then(|| format!("fewer variables: a request holds {MAX_NAMES} bytes of names"))
 }

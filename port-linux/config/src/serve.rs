@@ -1,4 +1,4 @@
-//! `[serve]`: states and events for others, over TCP.
+//! The table `[serve]`: states and events for other programs, over TCP.
 
 use std::net::SocketAddr;
 
@@ -7,12 +7,12 @@ use outrigger_core::settings;
 use crate::reader::Section;
 
 settings! {
-    /// Who may read what this process reads. Nobody by default.
+    /// The TCP port for readers of states and events. By default there is none.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct ServeSettings in "serve." {
-        /// Where readers connect to; `None` listens nowhere.
+        /// The local address at which readers connect. `None` opens no port.
         pub listen nowhere: Option<SocketAddr> = None,
-        /// How many may read at the same time.
+        /// The maximum number of simultaneous readers.
         pub readers: usize [1 to 1000] = 32,
     }
 }

@@ -1,5 +1,5 @@
-//! `[session]`, `[program]`, `[standstill]`, `[connect]` and `[operator]`: how the session connects, judges the controller, writes to
-//! it, and is asked to.
+//! The tables `[session]`, `[program]`, `[standstill]`, `[connect]` and `[operator]`: how the session connects,
+//! judges the controller, writes to it and receives requests.
 
 use outrigger_core::command::{Limits, TorqueLimits};
 use outrigger_core::engine::ConfigError;
@@ -14,37 +14,38 @@ use outrigger_wire::time::Duration;
 use crate::expert::placed;
 use crate::reader::Section;
 
-/// How the session connects, judges the controller and writes to it; absent is the core's default.
+/// The settings of the session: connection, judgement of the controller, and commands. A key that is absent has the
+/// core's default.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SessionSettings {
-    /// The controller's software, where its own word is not to be relied on.
+    /// The version of the controller's software, if the version that the controller reports is not to be used.
     pub software: Option<SoftwareVersion>,
-    /// What begins and ends commanding.
+    /// The conditions under which commanding starts and ends.
     pub mode: ModeTuning,
-    /// How the link is judged.
+    /// The limits by which the quality of the link is judged.
     pub link: LinkTuning,
-    /// How motion reaches the controller.
+    /// The path on which motion reaches the controller.
     pub path: CommandPath,
-    /// The program that carries it there, where one does.
+    /// The program on the controller that carries the motion, for paths that have one.
     pub program: ProgramConfig,
-    /// The ring in which positions wait on their way to the controller.
+    /// The ring buffer in which positions wait on their way to the controller.
     pub buffered: BufferedConfig,
-    /// Limits of an arm that is commanded by torques, from `[limits]`.
+    /// The limits of an arm that is commanded by torques, from `[limits]`.
     pub torque: TorqueLimits<6>,
-    /// How text is written.
+    /// The parameters of motion commands that are sent as text.
     pub text: TextConfig,
-    /// What counts as rest.
+    /// The conditions that count as standstill.
     pub standstill: StandstillConfig,
-    /// How long is waited for what.
+    /// The timeouts of connecting.
     pub connect: ConnectConfig,
-    /// Where an operator speaks beside messages.
+    /// The lines by which an operator requests, acknowledges and stops, in addition to messages.
     pub operator: OperatorConfig,
 }
 
-/// A whole version, e.g. `5.15` or `3.15.4`.
+/// Parses a complete version, e.g. `5.15` or `3.15.4`.
 ///
 /// # Errors
-/// What was expected.
+/// Returns what was expected.
 pub fn parse_software(text: &str) -> Result<SoftwareVersion, String> {
     let wrong = || "expected MAJOR.MINOR or MAJOR.MINOR.BUGFIX, e.g. 5.15".to_owned();
     let (major, rest) = text.split_once('.').ok_or_else(wrong)?;
@@ -64,10 +65,10 @@ impl SessionSettings {
         let (mut mode, mut link) = judging(&mut section);
         let mut text = TextConfig::default();
         text.read(&mut section);
-        // An arm whose text has run out stops by itself, and is not to be commanded on.
+        // An arm whose text command has expired stops by itself, and must not be commanded further.
         let default = TextConfig::default().hold;
         if text.hold < default {
-            // Two periods of the fastest controller are the least.
+            // The minimum is two periods of the fastest controller.
             let least = Duration::from_micros(2 * Generation::ESeries.period_micros());
             link.stale_after.get_or_insert(text.hold.max(least));
             mode.state_timeout.get_or_insert(text.hold.max(least));
@@ -109,16 +110,16 @@ impl SessionSettings {
             connect,
             operator: root.section("operator").settings(OperatorConfig::read),
         };
-        // Limits are read elsewhere: what stands against them is complained of there.
+        // The limits are read elsewhere, and conflicts with them are reported there.
         if let Err(error) = settings.config().check_ranges() {
             complain(root, &error);
         }
         settings
     }
 
-    /// Raises the accelerations of the text that the file does not give to what the limits ask of them.
+    /// Raises the accelerations of text commands that the file does not set to the limits.
     ///
-    /// `own_stop` does not follow: it is measured on an arm, and braking distances are reckoned with it.
+    /// `own_stop` is not raised: it is measured on an arm, and braking distances are computed from it.
     pub(crate) fn follow(&mut self, root: &Section<'_, '_>, limits: &Limits<6>) {
         let highest = |limits: &[f32; 6]| limits.iter().copied().fold(0.0, f32::max);
         if !root.stands("session.acceleration") {
@@ -129,7 +130,7 @@ impl SessionSettings {
         }
     }
 
-    /// Everything these tables decide, beside defaults.
+    /// Returns the engine's settings that these tables determine, with defaults for all others.
     pub(crate) fn config(&self) -> UrConfig {
         let Self { software, mode, link, path, program, buffered, torque, text, standstill, connect, operator } = *self;
         UrConfig {
@@ -143,8 +144,8 @@ impl SessionSettings {
     }
 }
 
-/// Reads what begins and ends commanding, and how the link is judged. Of two thresholds that bound each other, the one that the file
-/// does not give follows the other.
+/// Reads the conditions for commanding and the limits for the link. If the file sets only one of two thresholds that
+/// bound each other, the other follows it.
 pub(crate) fn judging(section: &mut Section<'_, '_>) -> (ModeTuning, LinkTuning) {
     let (mut mode, mut link) = (ModeTuning::default(), LinkTuning::default());
     mode.read(section);
@@ -158,15 +159,15 @@ pub(crate) fn judging(section: &mut Section<'_, '_>) -> (ModeTuning, LinkTuning)
     (mode, link)
 }
 
-/// A stop may take as long as rest needs to be seen, where the file does not say how long it may take.
+/// Raises the default timeout of a stop to the time in which standstill is detected. A timeout in the file is kept.
 pub(crate) fn stopping(mode: ModeTuning, standstill: &StandstillConfig) -> ModeTuning {
-    // The zero velocities of the slowest controller, and the way to rest.
+    // The zero velocities of the slowest controller, and the way to standstill.
     let needed = standstill.window + Duration::from_secs(2);
     let longer = mode.stop_timeout.is_none() && needed > Duration::from_secs(5);
     if longer { ModeTuning { stop_timeout: Some(needed), ..mode } } else { mode }
 }
 
-/// Keys whose default is held against others, with those.
+/// Keys whose default is checked against other keys, with those keys.
 const BOUND: &[(&str, &[&str])] = &[
     ("session.hold", &["session.stale_after", "session.state_timeout", "session.margin"]),
     ("session.stale_after", &["session.margin"]),
@@ -174,7 +175,7 @@ const BOUND: &[(&str, &[&str])] = &[
     ("session.stop_timeout", &["session.stop_cycles", "standstill.window"]),
 ];
 
-/// Returns the core's refusal with the name that its key has in files, e.g. `program.expert.orders: expected …`.
+/// Returns the core's error with the name of the key in files, e.g. `program.expert.orders: expected …`.
 #[must_use]
 pub fn refusal(error: &ConfigError) -> String {
     match error {
@@ -207,7 +208,7 @@ fn key_of(section: &str, field: &str) -> String {
     }
 }
 
-/// Complains about what the core refuses, at the key it came from, or at the one in the file that it does not go with.
+/// Reports a setting that the core rejects: at its key, or at the key in the file that conflicts with its default.
 pub(crate) fn complain(root: &Section<'_, '_>, error: &ConfigError) {
     match error {
         ConfigError::Value { section, error } => {
@@ -223,16 +224,16 @@ pub(crate) fn complain(root: &Section<'_, '_>, error: &ConfigError) {
                 _ => root.complain_at(&path, error.expected),
             }
         }
-        // They were refused where they were read.
+        // Limits are rejected where they are read.
         ConfigError::Limits(_) => {}
-        // Sensors are read, and refused, elsewhere; memory is not configured.
+        // Sensors are read, and rejected, elsewhere. Memory is not configured.
         ConfigError::Conflict(_) | ConfigError::Sources(_) | ConfigError::Memory { .. } => {
             root.complain_at("session", error.to_string());
         }
     }
 }
 
-/// Holds what the file says of operators together, once all of it is read.
+/// Checks that the settings for operators are consistent, after the whole file has been read.
 pub(crate) fn check_operator(root: &Section<'_, '_>, operator: &OperatorConfig) {
     if operator.start_within.is_some() && operator.is_held() {
         let key = if operator.request_pin { "device.request_pin" } else { "operator.request_input" };
@@ -243,7 +244,7 @@ pub(crate) fn check_operator(root: &Section<'_, '_>, operator: &OperatorConfig) 
     }
 }
 
-/// The same for a board, where nobody can release by a key.
+/// Checks the settings for operators of a board, where no key can release a request.
 pub(crate) fn check_operator_of_board(root: &Section<'_, '_>, operator: &OperatorConfig) {
     check_operator(root, operator);
     if operator.has_edge() && !operator.can_release() {
@@ -253,10 +254,10 @@ pub(crate) fn check_operator_of_board(root: &Section<'_, '_>, operator: &Operato
     }
 }
 
-/// Where states come from, by its word.
+/// Parses the word for the interface that supplies states.
 ///
 /// # Errors
-/// What would have been one.
+/// Returns the words that are accepted.
 pub fn parse_states(word: &str) -> Result<StatesFrom, String> {
     let known = StatesFrom::WORDS.iter().find(|(known, _)| *known == word);
     known.map(|(_, states)| *states).ok_or_else(|| "expected auto, realtime or rtde".into())

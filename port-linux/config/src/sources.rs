@@ -1,4 +1,4 @@
-//! `[[source]]`: where sensor readings come from, and what they may look like.
+//! The tables `[[source]]`: the inputs of sensors, and the accepted range and age of their readings.
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -8,27 +8,27 @@ use outrigger_wire::sensor::SourceId;
 
 use crate::reader::Section;
 
-/// One sensor.
+/// The settings of a sensor.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SourceSettings<I = SourceInput> {
-    /// The name that laws and reports use.
+    /// The name by which laws and reports refer to the sensor.
     pub name: String,
-    /// Where its readings arrive.
+    /// The input at which its readings arrive.
     pub input: I,
-    /// The form of its readings.
+    /// The form of its readings: text or binary.
     pub format: Format,
-    /// How many values a reading has, 1 … 6.
+    /// The number of values in a reading, 1 … 6.
     pub values: usize,
-    /// What a value is multiplied by, to come to SI units.
+    /// The factor that converts a received value to SI units.
     pub scale: f32,
-    /// What is added to a value after the multiplication, in SI units.
+    /// The offset added after the multiplication, in SI units.
     pub offset: f32,
-    /// How they are judged, in SI units after scaling.
+    /// The checks that each reading must pass, in SI units after scaling.
     pub judged: SourceConfig,
 }
 
 impl SourceSettings {
-    /// What to add where anybody's datagrams count; nothing where they do not.
+    /// Returns a warning if datagrams from any sender are accepted. `None` otherwise.
     #[must_use]
     pub fn warning(&self) -> Option<String> {
         let SourceInput::Udp { listen, from: None } = &self.input else { return None };
@@ -40,53 +40,56 @@ impl SourceSettings {
     }
 }
 
-/// What a law has to know of a source: its name, and how many values a reading has.
+/// The properties of a source that a law needs: its name, and the number of values in its readings.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Named<'d> {
     pub(crate) name: &'d str,
     pub(crate) values: usize,
 }
 
-/// Where readings arrive: on a host, or on a board.
+/// An input for readings, of a host or of a board.
 pub(crate) trait Input: Clone {
-    /// Its keys in a `[[source]]`; `None` and a complaint where what cannot have a default is missing.
+    /// Reads the keys of the input in a `[[source]]`. Returns `None` and records a problem if a key without a default
+    /// is missing.
     fn read(section: &mut Section<'_, '_>) -> Option<Self>;
 
-    /// The key, and what is expected of it, where readings of this form do not come from here, or not as they are `judged`.
+    /// Returns a key, and what is expected there, if readings of this form cannot come from this input, or not with
+    /// the limits of `judged`.
     fn complaint(&self, format: Format, judged: &SourceConfig) -> Option<(&'static str, &'static str)>;
 
-    /// The key that says where, and why there is only one there, where two sources would read the same thing.
+    /// Returns the key that selects the input, and the reason why it has one sensor only, if two sources would use
+    /// the same input.
     fn same_place(&self, other: &Self) -> Option<(&'static str, String)>;
 }
 
-/// Where readings arrive on a host.
+/// The input of a host from which a sensor is read.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SourceInput {
-    /// Datagrams at this address, from one sender only where one is named.
+    /// UDP datagrams. Only one sender is accepted if `from` names it.
     Udp {
         /// The local address.
         listen: SocketAddr,
-        /// The only sender that is heard.
+        /// The only accepted sender. `None` accepts any.
         from: Option<IpAddr>,
     },
     /// A serial device.
     Serial {
-        /// Its path.
+        /// The path of the device.
         device: PathBuf,
-        /// Its rate \[Bd\].
+        /// The rate of the device \[Bd\].
         baud: u32,
     },
     /// Lines on standard input.
     Stdin,
-    /// What other processes ask this one to take, as `outrigger ask ROBOT sample` does.
+    /// Requests of other processes that contain a reading, as `outrigger ask ROBOT sample` sends them.
     Requests,
-    /// A made-up sine, to try a configuration without a sensor.
+    /// A simulated sine, to try a configuration without a sensor.
     Simulated {
-        /// The middle value, before scaling.
+        /// The mean, before scaling.
         mean: f32,
-        /// The greatest distance from it, before scaling.
+        /// The amplitude, before scaling.
         amplitude: f32,
-        /// The time of one sine \[s\].
+        /// The period of the sine \[s\].
         period: f32,
         /// Readings per second.
         rate: f32,
@@ -96,20 +99,20 @@ pub enum SourceInput {
 /// The form of readings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// One line per reading.
+    /// Text: one line per reading.
     Text,
-    /// The binary form: one `postcard` reading per datagram or frame.
+    /// Binary: one `postcard` reading per datagram or frame.
     Postcard,
 }
 
 impl<I> SourceSettings<I> {
-    /// What the engine is told of the source with this number.
+    /// Returns the engine's settings of this source, as source `number`.
     pub(crate) fn engine(&self, number: u8) -> SourceConfig {
         SourceConfig { id: SourceId(number), ..self.judged }
     }
 
-    /// Every source in the order of the file, `None` and a complaint where one is faulty; and what a law has to know of
-    /// each, as far as it is there.
+    /// Reads every source in the order of the file. A faulty source is `None` and has recorded a problem. Also
+    /// returns the name and the number of values of each, as far as they are present.
     pub(crate) fn read_all<'d>(sections: Vec<Section<'d, '_>>) -> (Vec<Option<Self>>, Vec<Option<Named<'d>>>)
     where
         I: Input,
@@ -136,7 +139,7 @@ impl<I> SourceSettings<I> {
         (sources, names)
     }
 
-    /// `None` and a complaint where what cannot have a default is missing.
+    /// Reads one source. Returns `None` and records a problem if a key without a default is missing.
     fn read(mut section: Section<'_, '_>, named: Option<Named<'_>>, before: &[Option<Self>]) -> Option<Self>
     where
         I: Input,
@@ -154,7 +157,7 @@ impl<I> SourceSettings<I> {
         // The reader admits 1 … 6 values.
         let values = named.map_or(1, |named| named.values);
         let judged = SourceConfig::new(SourceId::default(), values as u8, min, max);
-        // Of a sensor that nobody knows, repeats are normal.
+        // The sensor is unknown, and may well repeat a reading.
         let mut judged = SourceConfig { stuck_after: None, ..judged };
         judged.read(&mut section);
         if let Some((key, expected)) = input.as_ref().and_then(|input| input.complaint(format, &judged)) {

@@ -1,4 +1,4 @@
-//! `[[variable]]`: what the KRL program reads, by names of one's own.
+//! The tables `[[variable]]`: names for the variables that the KRL program reads.
 
 use outrigger_core::command::outputs::{VARIABLES, VariableKind, VariableValue};
 use outrigger_core::engine::krc::KrcOptions;
@@ -6,28 +6,28 @@ use outrigger_wire::fri::KrlIndex;
 
 use crate::reader::Section;
 
-/// One variable of a program on the controller.
+/// A variable of a program on the controller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VariableSettings {
-    /// The name that requests use; `None` where it has none but its kind and number.
+    /// The name that requests use. `None` if requests refer to it by kind and number only.
     pub name: Option<String>,
-    /// What it can hold.
+    /// The kind of value that it holds.
     pub kind: VariableKind,
-    /// Its number, from 1.
+    /// The number of the variable, from 1.
     pub index: u8,
 }
 
-/// The kinds by their words.
+/// The words for the kinds in files.
 const KINDS: [(&str, VariableKind); 3] =
     [("bool", VariableKind::Bool), ("int", VariableKind::Int), ("real", VariableKind::Real)];
 const AT: &str = "a kind and a number from 1 to 16, such as \"bool.16\", \"int.3\" or \"real.1\"";
 const NAME: &str = "letters, digits, '-' and '_', beginning with a letter";
-/// Largest number \[-\].
+/// The range of a real number \[-\].
 const REAL: (std::ops::RangeInclusive<f32>, &str) = (-3.4e38..=3.4e38, "");
 
 impl VariableSettings {
-    /// Each of the file, in its order; what it begins with and how it is confirmed goes into `options`. Names are for a
-    /// process that is asked by them.
+    /// Reads every variable in the order of the file. Its initial value and its confirmation are stored in `options`.
+    /// Only a process that receives requests by name has names.
     pub(crate) fn read_all(sections: Vec<Section<'_, '_>>, named: bool, options: &mut KrcOptions) -> Vec<Self> {
         let mut read = Vec::<Self>::new();
         for section in sections {
@@ -93,7 +93,7 @@ impl VariableSettings {
     }
 }
 
-/// A kind and a number, as `bool.16`.
+/// Parses a kind and a number, such as `bool.16`.
 fn parse(text: &str) -> Option<(VariableKind, KrlIndex)> {
     let (kind, index) = text.split_once('.')?;
     let (_, kind) = KINDS.into_iter().find(|(word, _)| *word == kind)?;

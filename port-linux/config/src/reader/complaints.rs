@@ -1,4 +1,4 @@
-//! The complaints about a document: of a value, of a key that is missing, has moved or does not exist.
+//! The problems of a document: a value is wrong, or a key is missing, has moved or does not exist.
 
 use std::ops::Range;
 
@@ -11,10 +11,10 @@ use super::{EXPERT, Section};
 use crate::expert::placed;
 
 impl<'i> Section<'_, 'i> {
-    /// Complains about what stands at `path`, e.g. `command.hold`, or at the nearest table above it.
+    /// Reports a problem at the key `path`, e.g. `command.hold`, or at the nearest table above it.
     pub(crate) fn complain_at(&self, path: &str, expected: impl Into<String>) {
         let place = placed(path);
-        // A key in its old place is reported there.
+        // A key in its former place is reported there.
         let at_old_place = !self.has_at(&place) && self.has_at(path);
         let path = if at_old_place { path } else { &place };
         let mut table = self.table;
@@ -28,7 +28,8 @@ impl<'i> Section<'_, 'i> {
         self.document.complain(&at, place, found, expected.into());
     }
 
-    /// Returns whether the document has `path`, a key named without the table `expert`, in whichever place.
+    /// Returns `true` if the document has the key `path`, given without the table `expert`, in its current or its
+    /// former place.
     pub(crate) fn stands(&self, path: &str) -> bool {
         self.has_at(&placed(path)) || self.has_at(path)
     }
@@ -39,7 +40,7 @@ impl<'i> Section<'_, 'i> {
         table.flatten().is_some_and(|table| table.get(key).is_some())
     }
 
-    /// Complains about a limit that another setting would break, at whichever of both stands in the document.
+    /// Reports a limit that conflicts with another setting, at the one of the two that the document sets.
     pub(crate) fn complain_of(&self, conflict: &Conflict) {
         let Conflict { key, joint, found, most, unit, other, why } = conflict;
         let joint = joint + 1;
@@ -55,7 +56,7 @@ impl<'i> Section<'_, 'i> {
         }
     }
 
-    /// Complains about the value of `key`, or about its absence.
+    /// Reports the value of `key`, or that it is missing.
     pub(crate) fn complain(&self, key: &str, expected: impl Into<String>) {
         let (at, found) = self
             .get(key)
@@ -68,7 +69,7 @@ impl<'i> Section<'_, 'i> {
         self.document.complain(&value.span(), self.name(key), found, expected.into());
     }
 
-    /// Complains about `key` where it is there: it is known, and belongs elsewhere.
+    /// Rejects `key` if it is present, as a known key that belongs elsewhere.
     pub(crate) fn refuse(&mut self, key: &str, expected: &str) {
         if let Some(value) = self.get(key) {
             self.refused.push(key.to_owned());
@@ -78,7 +79,8 @@ impl<'i> Section<'_, 'i> {
         }
     }
 
-    /// Complains about every key that was not asked for, with its place where it has another one, or the nearest name that exists.
+    /// Reports every key that was not read. Names its current place if it has moved, otherwise the nearest existing
+    /// name.
     pub(crate) fn finish(self) {
         let mut known = self.known.clone();
         if !self.known_expert.is_empty() {
@@ -101,7 +103,7 @@ impl<'i> Section<'_, 'i> {
         }
     }
 
-    /// Complains about every key of `table` that is not `known`; `moved` says where another one stands.
+    /// Reports every key of `table` that is not `known`. `moved` returns the current place of a key that has moved.
     fn unknown(
         &self,
         (path, table): (&str, Option<&DeTable<'i>>),
@@ -128,7 +130,7 @@ impl<'i> Section<'_, 'i> {
         }
     }
 
-    /// Complains about a key that stands at another place than `place`; of a table about each of its keys.
+    /// Reports a key that has moved to `place`. For a table, each of its keys is reported.
     fn moved(&self, old: &str, at: &Range<usize>, value: &DeValue<'_>, place: &str) {
         match value {
             DeValue::Table(table) if !table.is_empty() => {

@@ -9,12 +9,12 @@ use toml::de::DeTable;
 
 use super::{Key, Section};
 
-/// One thing wrong with a document.
+/// A problem in a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// Line in the document, from 1.
+    /// The line in the document, from 1.
     pub line: usize,
-    /// Full name of the key, e.g. `limits.velocity`; empty for the document as a whole.
+    /// The full name of the key, e.g. `limits.velocity`. Empty for the document as a whole.
     pub key: String,
     /// The value in the document.
     pub found: String,
@@ -26,7 +26,8 @@ impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { line, key, found, expected } = self;
         let colon = if key.is_empty() { "" } else { ": " };
-        // Keys and values are a file's: in a terminal they could be commands, or lines that nobody wrote.
+        // Keys and values are text from a file. In a terminal, control characters could act as commands or fake
+        // output.
         for c in format!("line {line}: {key}{colon}found {found}, expected {expected}").chars() {
             if c.is_control() { write!(f, "{}", c.escape_default())? } else { f.write_char(c)? }
         }
@@ -40,7 +41,7 @@ pub(crate) struct Document<'i> {
     table: DeTable<'i>,
     problems: RefCell<Vec<(usize, Problem)>>,
     pub(super) keys: RefCell<BTreeSet<Key>>,
-    /// The keys of tables `expert` that stand in the document, by where each does.
+    /// The expert keys that the document sets and the reader has read, by their position \[B\].
     pub(super) experts: RefCell<BTreeMap<usize, String>>,
 }
 
@@ -48,7 +49,7 @@ impl<'i> Document<'i> {
     /// Parses `source`.
     ///
     /// # Errors
-    /// Where it is not TOML: one problem with the parser's message.
+    /// Returns one problem, with the parser's message, if `source` is not TOML.
     pub(crate) fn parse(source: &'i str) -> Result<Self, Problem> {
         match DeTable::parse(source) {
             Ok(table) => {
@@ -66,24 +67,24 @@ impl<'i> Document<'i> {
         }
     }
 
-    /// The document's top level.
+    /// Returns the top level of the document.
     pub(crate) fn root(&self) -> Section<'_, 'i> {
         Section::new(self, String::new(), 0..0, Some(&self.table), false)
     }
 
-    /// Every problem so far, in the order of the document.
+    /// Returns every problem found so far, in the order of the document.
     pub(crate) fn into_problems(self) -> Vec<Problem> {
         let mut problems = self.problems.into_inner();
         problems.sort_by_key(|(at, _)| *at);
         problems.into_iter().map(|(_, problem)| problem).collect()
     }
 
-    /// Every key that was looked for, whether or not it is there.
+    /// Returns every key that the reader looked for, whether or not the document has it.
     pub(crate) fn into_keys(self) -> Vec<Key> {
         self.keys.into_inner().into_iter().collect()
     }
 
-    /// The keys of tables `expert` that stand in the document and were asked for, in its order, each with its line.
+    /// Returns the expert keys that the document sets and the reader has read, in its order, each with its line.
     pub(crate) fn into_experts(self) -> Vec<(usize, String)> {
         let experts = self.experts.into_inner();
         experts.into_iter().map(|(at, name)| (line_of(self.source, at), name)).collect()
@@ -94,7 +95,7 @@ impl<'i> Document<'i> {
         self.problems.borrow_mut().push((at.start, Problem { line, key, found, expected }));
     }
 
-    /// The text between `at`, for "found".
+    /// Returns the source text at `at`, shortened for the "found" part of a problem.
     pub(super) fn text(&self, at: &Range<usize>) -> String {
         let text = self.source.get(at.clone()).unwrap_or_default();
         let mut lines = text.lines();

@@ -1,6 +1,6 @@
-//! What somebody may have meant.
+//! Suggestions for misspelled names.
 
-/// "one of a, b, c", with the nearest one first where something is near.
+/// Formats "one of a, b, c", and adds the suggestion `near` if there is one.
 pub(super) fn one_of(names: &[String], near: Option<&str>) -> String {
     let list = names.join(", ");
     match near {
@@ -9,7 +9,7 @@ pub(super) fn one_of(names: &[String], near: Option<&str>) -> String {
     }
 }
 
-/// The name most like `text`, if any is like it at all.
+/// Returns the name most similar to `text`, if any is similar enough.
 pub(crate) fn nearest<'n>(text: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     names
         .map(|name| (strsim::jaro_winkler(text, name), name))

@@ -1,4 +1,4 @@
-//! What may stand at a key: of which kind, and which numbers.
+//! The kind and the range of the value that a key accepts.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -10,28 +10,28 @@ use toml::de::{DeArray, DeValue};
 /// A key that the reader looks for.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key {
-    /// Its full name, e.g. `limits.velocity`; in an array of tables that of every table, e.g. `source[].name`.
+    /// The full name, e.g. `limits.velocity`. In an array of tables it has no index, e.g. `source[].name`.
     pub name: String,
-    /// What may stand there.
+    /// The kind of value that the key accepts.
     pub takes: Takes,
-    /// What a number there may be.
+    /// The range of a number. `None` if the value is not a number.
     pub range: Option<Written>,
-    /// What it is for, where its declaration says so.
+    /// The purpose of the key, from its declaration. Empty if the declaration has none.
     pub doc: &'static str,
 }
 
-/// What a number may be, as it can be written.
+/// A range of numbers, as text.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Written {
-    /// The least.
+    /// The lowest value.
     pub least: String,
-    /// The most.
+    /// The highest value.
     pub most: String,
-    /// Both, with the unit, as complaints tell it.
+    /// Both limits with the unit, as in error messages.
     pub text: String,
 }
 
-/// What a number may be: the core's [`CoreRange`] for what the core judges, else the reader's own.
+/// The range of a number: the core's [`CoreRange`] for values that the core checks, otherwise the reader's own.
 pub(crate) struct Span<T> {
     least: T,
     most: T,
@@ -62,7 +62,7 @@ impl From<CoreRange<f32>> for Span<f32> {
     }
 }
 
-/// In seconds.
+/// Converts to seconds.
 impl From<CoreRange<Duration>> for Span<f32> {
     fn from(CoreRange { least, most, text }: CoreRange<Duration>) -> Self {
         Self { least: least.as_secs_f32(), most: most.as_secs_f32(), text: text.into() }
@@ -82,14 +82,14 @@ impl<T: Into<i64>> From<CoreRange<T>> for Span<i64> {
     }
 }
 
-/// What may stand at a key.
+/// The kind of value that a key accepts.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Takes {
-    /// Any text, judged by what it says.
+    /// Any text. The reader of the key checks its content.
     Text,
-    /// Any number of texts.
+    /// A list of texts of any length.
     Texts,
-    /// One of these.
+    /// A word from this list.
     Words(Vec<&'static str>),
     /// `true` or `false`.
     Flag,
@@ -97,9 +97,9 @@ pub enum Takes {
     Whole,
     /// A number.
     Number,
-    /// So many numbers; where it says so, one stands for all.
+    /// A list of this many numbers. For some keys a single number stands for all.
     Numbers(usize),
-    /// So many rows of so many numbers.
+    /// A matrix with this many rows and columns.
     Rows(usize, usize),
 }
 

@@ -11,7 +11,7 @@ use super::nearest::{nearest, one_of};
 use super::takes::{Span, Takes, as_number, exactly};
 
 impl<'d> Section<'d, '_> {
-    /// The string `key`, if it is there.
+    /// Reads the string `key`, if it is present.
     pub(crate) fn text(&mut self, key: &str, what: &str) -> Option<&'d str> {
         let value = self.take(key, Takes::Text)?;
         let text = value.get_ref().as_str().filter(|text| !text.is_empty());
@@ -21,7 +21,8 @@ impl<'d> Section<'d, '_> {
         text
     }
 
-    /// The strings of `key`, if it is there; `problem` says what is expected in place of one, after those before it.
+    /// Reads the list of strings `key`. `problem` receives the accepted strings so far and the next one, and returns
+    /// what is expected instead if that one is wrong.
     pub(crate) fn texts(
         &mut self,
         key: &str,
@@ -47,13 +48,13 @@ impl<'d> Section<'d, '_> {
         texts
     }
 
-    /// The string `key`, parsed; `None` and a complaint where that fails.
+    /// Reads and parses the string `key`. Returns `None` and reports a problem if that fails.
     pub(crate) fn parsed<T: std::str::FromStr<Err = String>>(&mut self, key: &str, what: &str) -> Option<T> {
         let text = self.text(key, what)?;
         text.parse().map_err(|expected: String| self.complain(key, format!("{what} ({expected})"))).ok()
     }
 
-    /// The truth value `key`, or `default`.
+    /// Reads the flag `key`, or returns `default`.
     pub(crate) fn flag(&mut self, key: &str, default: bool) -> bool {
         let Some(value) = self.take(key, Takes::Flag) else { return default };
         value.get_ref().as_bool().unwrap_or_else(|| {
@@ -62,7 +63,7 @@ impl<'d> Section<'d, '_> {
         })
     }
 
-    /// Returns one of `choices`, or `default` where the key is absent or none of them.
+    /// Returns the choice that the word at `key` names, or `default` if the key is absent or has another word.
     pub(crate) fn choice<T: Copy>(&mut self, key: &str, choices: &[(&'static str, T)], default: T) -> T {
         self.one_of(key, choices).unwrap_or(default)
     }
@@ -78,7 +79,7 @@ impl<'d> Section<'d, '_> {
         None
     }
 
-    /// The whole number `key`, or `default`.
+    /// Reads the whole number `key`, or returns `default`.
     pub(crate) fn integer(&mut self, key: &str, default: Option<i64>, range: impl Into<Span<i64>>) -> Option<i64> {
         let range = range.into();
         let Some(value) = self.take_within(key, Takes::Whole, Some(range.written())) else { return default };
@@ -89,7 +90,7 @@ impl<'d> Section<'d, '_> {
         })
     }
 
-    /// The number `key`, if it is there and in `range`.
+    /// Reads the number `key`, if it is present and in `range`.
     pub(crate) fn number(&mut self, key: &str, range: impl Into<Span<f32>>) -> Option<f32> {
         let range = range.into();
         let value = self.take_within(key, Takes::Number, Some(range.written()))?;
@@ -100,22 +101,22 @@ impl<'d> Section<'d, '_> {
         number
     }
 
-    /// The number `key`, or `default`.
+    /// Reads the number `key`, or returns `default`.
     pub(crate) fn number_or(&mut self, key: &str, default: f32, range: impl Into<Span<f32>>) -> f32 {
         self.number(key, range).unwrap_or(default)
     }
 
-    /// The whole number `key`, if it is there and in `range`.
+    /// Reads the whole number `key`, if it is present and in `range`.
     pub(crate) fn count(&mut self, key: &str, range: impl Into<Span<i64>>) -> Option<u32> {
         self.integer(key, None, range).and_then(|count| u32::try_from(count).ok())
     }
 
-    /// The whole number `key`, or `default`.
+    /// Reads the whole number `key`, or returns `default`.
     pub(crate) fn count_or(&mut self, key: &str, default: u32, range: impl Into<Span<i64>>) -> u32 {
         self.count(key, range).unwrap_or(default)
     }
 
-    /// The IPv4 address `key`, if it is there.
+    /// Reads the IPv4 address `key`, if it is present.
     pub(crate) fn address(&mut self, key: &str, what: &str) -> Option<Ipv4Addr> {
         let parsed = self.text(key, what)?.parse().ok();
         if parsed.is_none() {
@@ -124,17 +125,17 @@ impl<'d> Section<'d, '_> {
         parsed
     }
 
-    /// The time `key` in seconds, if it is there and in `range`.
+    /// Reads the time `key` \[s\], if it is present and in `range`.
     pub(crate) fn duration(&mut self, key: &str, range: impl Into<Span<f32>>) -> Option<Duration> {
         self.number(key, range).map(seconds)
     }
 
-    /// The time `key` in seconds, or `default`.
+    /// Reads the time `key` \[s\], or returns `default`.
     pub(crate) fn duration_or(&mut self, key: &str, default: Duration, range: impl Into<Span<f32>>) -> Duration {
         self.duration(key, range).unwrap_or(default)
     }
 
-    /// `N` numbers, if the key is there; a single number stands for all of them.
+    /// Reads `N` numbers, if the key is present. A single number stands for all of them.
     pub(crate) fn numbers<const N: usize>(&mut self, key: &str, range: impl Into<Span<f32>>) -> Option<[f32; N]> {
         let range = range.into();
         let value = self.take_within(key, Takes::Numbers(N), Some(range.written()))?;
@@ -148,7 +149,8 @@ impl<'d> Section<'d, '_> {
         numbers
     }
 
-    /// `N` numbers like [`numbers`](Self::numbers), of which the joint `endless.0` may be at most `endless.1` either way.
+    /// Reads `N` angles like [`numbers`](Self::numbers). The joint `endless.0` may have any angle up to `endless.1`
+    /// in both directions.
     pub(crate) fn angles<const N: usize>(
         &mut self,
         key: &str,
@@ -178,7 +180,7 @@ impl<'d> Section<'d, '_> {
         angles
     }
 
-    /// `R` rows of `C` numbers, if the key is there. Which numbers they may be is judged by who knows what they are for.
+    /// Reads `R` rows of `C` numbers, if the key is present. The caller checks their range.
     pub(crate) fn rows<const R: usize, const C: usize>(&mut self, key: &str, expected: &str) -> Option<[[f32; C]; R]> {
         let value = self.take(key, Takes::Rows(R, C))?;
         let any = (f32::MIN..=f32::MAX, "").into();
@@ -191,7 +193,7 @@ impl<'d> Section<'d, '_> {
         rows
     }
 
-    /// Two numbers, the first below the second.
+    /// Reads two numbers in `range`, the first lower than the second.
     pub(crate) fn span(&mut self, key: &str, range: impl Into<Span<f32>>) -> Option<[f32; 2]> {
         let range = range.into();
         let value = self.take_within(key, Takes::Numbers(2), Some(range.written()))?;
@@ -203,7 +205,7 @@ impl<'d> Section<'d, '_> {
     }
 }
 
-/// Seconds of the document; ranges admit no negative or unbounded time.
+/// Converts seconds of the document. Callers accept no negative or unbounded time.
 fn seconds(seconds: f32) -> Duration {
     Duration::from_micros((f64::from(seconds) * 1e6).round() as u64)
 }

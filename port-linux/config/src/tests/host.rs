@@ -116,7 +116,7 @@ fn wrist_3_of_a_small_arm_may_have_no_limit_and_no_other_joint_may() {
         assert!(problem.contains("limits.position_max: found [6.2"), "{problem}");
         assert!(problem.contains("-4π to 4π rad; more for the last where `robot.model` is \"ur3\""), "{problem}");
     }
-    // A motion may go there as well.
+    // A motion may reach these angles, too.
     let motion = |joints: &str| {
         let limits =
             "position_max = [6, 6, 6, 6, 6, inf]\n[[law.waypoint]]\nat = 0.0\ndegrees = [0, 0, 0, 0, 0, 700]\n";
@@ -181,7 +181,7 @@ fn a_motion_is_judged_by_the_core_and_given_in_one_unit() {
         problem.ends_with("expected a motion from rest to rest: waypoint 1 must be later than the one before"),
         "{problem}"
     );
-    // What is left of a speed at an end counts as none; more is told by waypoint and joint.
+    // A residual speed at an end counts as zero. A higher one is reported by waypoint and joint.
     let ends = |speed: f32| format!("{valid}expert.velocities = [0, {speed}, 0, 0, 0, 0]\n");
     let configuration = Configuration::parse(&ends(1e-4)).expect("valid");
     let LawConfig::JointServo { reference: Reference::Relative(motion), .. } = configuration.control.law else {
@@ -443,12 +443,12 @@ fn a_default_that_another_key_bounds_follows_it() {
     let expected =
         "line 6: limits.acceleration: found 30, expected at most 20 rad/s² for joint 1: session.expert.acceleration, ";
     assert!(problem.starts_with(expected), "{problem}");
-    // Nobody knows the controller's own stop but who has measured it.
+    // The controller's own stop is known only from a measurement.
     let [problem] = problems(&format!("{ROBOT}[limits]\nexpert.braking = 8\n")).try_into().expect("one problem");
     let expected =
         "line 4: limits.expert.braking: found 8, expected at most 2 rad/s² for joint 1: session.expert.own_stop, ";
     assert!(problem.starts_with(expected), "{problem}");
-    // A KRC's period is not known before it sends.
+    // The period of a KRC is unknown until it sends.
     let krc = |stale_after: &str| {
         let text = format!(
             "robot.kind = \"krc\"\nlaw.kind = \"joint-servo\"\n[session]\nexpert.stale_after = {stale_after}\n"
@@ -574,7 +574,7 @@ fn further_variables_are_those_that_a_controller_sends_each_once_and_none_beside
     let [problem] = problems(&of("\"actual_q\"")).try_into().expect("one problem");
     assert!(problem.ends_with("as an array of strings"), "{problem}");
 
-    // All that fit into a request, and one more.
+    // As many names as fit into a request, and one more.
     let names: Vec<String> = ["double", "int"]
         .iter()
         .flat_map(|kind| (0..48).map(move |number| format!("\"output_{kind}_register_{number}\"")))

@@ -1,4 +1,5 @@
-//! The page of a board's inputs: its examples are taken, and what it says is said is what is said.
+//! Checks the page of a board's inputs: its examples are accepted, and its error messages are those that the reader
+//! reports.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,7 +11,7 @@ use crate::{AnyConfiguration, RunsOn};
 
 const PAGE: &str = include_str!("../../../../port-embassy/docs/inputs.md");
 
-/// What a board that has everything has.
+/// A board with a port of every kind.
 const PORTS: Ports = Ports { serial: 1, analog: 2, i2c: 1, spi: 1 };
 
 #[test]
@@ -56,7 +57,8 @@ fn on_the_page() -> BTreeMap<String, Ports> {
     boards.collect()
 }
 
-/// Boards and the text of their `src/ports.rs`; a board is a folder that says what it is compiled for.
+/// Returns the boards with the text of their `src/ports.rs`. A board is a folder with a `.cargo` that sets its
+/// target.
 fn in_firmware() -> BTreeMap<String, String> {
     let boards = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../boards");
     let entries = std::fs::read_dir(boards).expect("boards").map(|entry| entry.expect("a folder"));

@@ -1,4 +1,4 @@
-//! Names of keys in messages and on pages: each is one that a file accepts today.
+//! Checks the names of keys in messages and on pages: a file must accept each of them today.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use crate::EXPERT;
 use crate::reader::without_indices;
 
-/// Folders with sources and pages for users; tests set keys in places where they are refused.
+/// The folders with sources and pages for users. Tests are exempt, because they set keys in places where they are
+/// rejected.
 const FOLDERS: [&str; 6] = ["boards", "core", "port-embassy", "port-linux", "urscript", "."];
-/// Files in which old names are looked up, or history.
+/// The files that look up old names, or are history.
 const EXEMPT: [&str; 2] = ["port-linux/config/src/expert.rs", "CHANGELOG.md"];
 
 fn files(folder: &Path, is_deep: bool, found: &mut Vec<PathBuf>) {
@@ -26,7 +27,7 @@ fn files(folder: &Path, is_deep: bool, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Returns what a source says to people: its string literals and its comments, without their examples.
+/// Returns the string literals and the comments of a source, without the comments' examples.
 fn said_by_source(text: &str) -> Vec<String> {
     let text = text.find("#[cfg(test)]\nmod tests {").map_or(text, |end| &text[..end]);
     let is_comment = |line: &&str| line.trim_start().starts_with("//");
@@ -37,12 +38,12 @@ fn said_by_source(text: &str) -> Vec<String> {
     [literals, said_by_page(&comments.join(" "))].concat()
 }
 
-/// Returns a page without its blocks, which other tests read as files.
+/// Returns a page without its code blocks, which other tests read as files.
 fn said_by_page(text: &str) -> Vec<String> {
     text.split("```").step_by(2).map(str::to_owned).collect()
 }
 
-/// Returns the names with dots in `text`, without indices; those of functions, paths and variables of a shell are none of keys.
+/// Returns the names with dots in `text`, without indices. Names of functions, paths and shell variables are no keys.
 fn dotted(text: &str) -> impl Iterator<Item = String> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || "_.[]".contains(c);
     let mut ends = 0;
@@ -80,7 +81,7 @@ fn each_name_of_a_key_in_messages_and_pages_is_one_that_files_accept() {
         let said = if shown.ends_with(".md") { said_by_page(&text) } else { said_by_source(&text) };
         for said in said {
             for name in dotted(&said) {
-                // There a name alone is what `placed` and the reader are asked for.
+                // These files use bare names to look up `placed` and the reader.
                 let is_looked_up = shown.starts_with("port-linux/config/src") && name == plain(&said);
                 if let Some(place) = old.get(&name).filter(|_| !is_looked_up) {
                     wrong.push(format!("{shown}: {name} has moved to {place}"));

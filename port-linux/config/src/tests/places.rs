@@ -1,4 +1,4 @@
-//! Keys in a wrong place, and a value in place of a table: each is reported once, and hides nothing else.
+//! Checks keys in a wrong place, and a value in place of a table: each is reported once, and hides no other problem.
 
 use crate::AnyConfiguration;
 
@@ -16,7 +16,7 @@ fn a_value_in_place_of_a_table_hides_no_other_problem() {
     assert_eq!(expert, "line 2: robot.expert: found 3, expected a table: [robot.expert]");
     assert!(handshake.starts_with("line 3: robot.handshake: found \"x\""), "{handshake}");
     assert!(velocity.starts_with("line 4: limits.velocity: found 99"), "{velocity}");
-    // Beside a controller of Universal Robots that table has no keys.
+    // The table has no keys for a controller of Universal Robots.
     let ur = "robot.address = \"a\"\nrobot.expert = 3\nlimits.velocity = 99\n";
     let [expert, velocity] = problems(&format!("{ur}{LAW}")).try_into().expect("two problems");
     assert!(expert.starts_with("line 2: robot.expert: found an unknown key, expected one of `address`"), "{expert}");
@@ -49,7 +49,7 @@ fn a_key_in_its_old_place_is_missing_nowhere() {
     let requests = "requests = 5005\nexpert.key_file = \"key\"\n";
     let expected = [moved(5, "device.requests", "device.expert.requests")];
     assert_eq!(problems(&format!("{device}{requests}")), expected);
-    // What is wrong with its value is said in the same go.
+    // A wrong value of a moved key is reported at the same time.
     let [key, value] = problems(&format!("{LAW}robot.address = \"a\"\n[session]\nhold = 7\n")).try_into().expect("two");
     assert_eq!(key, moved(4, "session.hold", "session.expert.hold"));
     assert!(value.starts_with("line 4: session.expert.hold: found 7, expected a number in"), "{value}");
