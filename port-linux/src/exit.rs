@@ -1,23 +1,23 @@
-//! How a command ends: the exit codes that scripts rely on.
+//! The result of a command: its exit code, and the messages at its end. Scripts rely on the exit codes.
 
 use std::fmt;
 use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 
-/// How the system says that this process, or all of them, may open no more files or sockets. Windows: `WSAEMFILE`, and
-/// `ERROR_TOO_MANY_OPEN_FILES`.
+/// The error numbers for too many open files or sockets, of this process or of the whole system. On Windows
+/// `WSAEMFILE` and `ERROR_TOO_MANY_OPEN_FILES`.
 const OUT_OF_FILES: [i32; 2] = if cfg!(windows) { [10_024, 4] } else { [libc::EMFILE, libc::ENFILE] };
 
-/// Why a command did not do what it was asked to. Each kind has its exit code.
+/// A reason why a command failed. Each kind has its own exit code.
 #[derive(thiserror::Error)]
 pub enum Failure {
-    /// Exit code 1: a file, a stream or a configuration is not what it should be.
+    /// Exit code 1: a file, a stream or a configuration is not valid.
     #[error("{0}")]
     BadInput(String),
-    /// Exit code 2: the command line asks for something that does not exist.
+    /// Exit code 2: the command line names something that does not exist.
     #[error("{0}")]
     Usage(String),
-    /// Exit code 3: the other side cannot be reached, refuses or is silent.
+    /// Exit code 3: the other side cannot be reached, rejects the connection or does not reply.
     #[error("{0}")]
     Connection(String),
     /// Exit code 4: a fallback, a fault, or a check that failed.
@@ -28,7 +28,7 @@ pub enum Failure {
     Interrupted(String),
 }
 
-/// As it is told: `fn main() -> Result<(), outrigger::Failure>` shows it so.
+/// Formats the message for users, which is what `fn main() -> Result<(), outrigger::Failure>` prints.
 impl fmt::Debug for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.told())
@@ -36,7 +36,7 @@ impl fmt::Debug for Failure {
 }
 
 impl Failure {
-    /// The same, of the file at `path`.
+    /// Puts the path of a file in front of the message.
     #[must_use]
     pub fn at(self, path: &std::path::Path) -> Self {
         let shown = path.display();
@@ -49,7 +49,7 @@ impl Failure {
         }
     }
 
-    /// What is told of it, with what to do where that is the same whatever was tried.
+    /// Returns the message for users, with advice if it is about too many open files.
     #[must_use]
     pub fn told(&self) -> String {
         let text = self.to_string();
@@ -57,7 +57,7 @@ impl Failure {
         if of_files && !text.contains(TOO_FEW_FILES) { format!("{text}; {TOO_FEW_FILES}") } else { text }
     }
 
-    /// The exit code of this kind.
+    /// Returns the exit code of this kind.
     #[must_use]
     pub const fn code(&self) -> u8 {
         match self {
@@ -65,7 +65,7 @@ impl Failure {
             Self::Usage(_) => 2,
             Self::Connection(_) => 3,
             Self::Fault(_) => 4,
-            // As a shell reports a process that SIGINT has ended.
+            // The code that a shell reports for a process that SIGINT has ended.
             Self::Interrupted(_) => 130,
         }
     }
@@ -83,22 +83,22 @@ impl From<outrigger_config::Failure> for Failure {
     }
 }
 
-/// What to do where this process may open no more files.
+/// The advice for a process that may open no more files.
 pub(crate) const TOO_FEW_FILES: &str = "this process may open too few files: raise the limit (ulimit -n 1024)";
 
-/// Whether `error` says that: of this process, or of the whole machine.
+/// Returns `true` if `error` means too many open files, of this process or of the whole machine.
 pub(crate) fn is_too_few_files(error: &std::io::Error) -> bool {
     error.raw_os_error().is_some_and(|number| OUT_OF_FILES.contains(&number))
 }
 
-/// What a command returns.
+/// The result of a command.
 pub type Outcome = Result<(), Failure>;
 
-/// A write to standard output that failed. A reader that has gone away (`| head`) ends the command
-/// quietly and successfully; anything else is reported.
+/// Converts a failed write to standard output. A closed pipe (`| head`) ends the command quietly and successfully;
+/// any other error is reported.
 ///
 /// # Errors
-/// [`Failure::BadInput`] for anything but a closed pipe.
+/// Returns [`Failure::BadInput`] for anything but a closed pipe.
 pub fn output_closed(error: &std::io::Error) -> Outcome {
     if error.kind() == std::io::ErrorKind::BrokenPipe {
         return Ok(());
@@ -106,7 +106,7 @@ pub fn output_closed(error: &std::io::Error) -> Outcome {
     Err(Failure::BadInput(format!("cannot write the output: {error}")))
 }
 
-/// Failed writes after which a command has gone on: the first of standard output, and each of another file.
+/// Failed writes after which a command continued: the first one of standard output, and each one of another file.
 #[derive(Debug)]
 struct Unwritten(Mutex<Vec<String>>);
 
@@ -115,7 +115,7 @@ impl Unwritten {
         Self(Mutex::new(vec![]))
     }
 
-    /// Keeps the first failure, unless the reader has gone away.
+    /// Stores the first failure, unless the pipe was closed.
     fn note(&self, error: &std::io::Error) {
         let mut texts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let (true, Err(failure)) = (texts.is_empty(), output_closed(error)) {
@@ -123,7 +123,7 @@ impl Unwritten {
         }
     }
 
-    /// Keeps the failures in `written`, and returns `ended`.
+    /// Stores the failures in `written`, and returns `ended`.
     fn despite(&self, written: impl IntoIterator<Item = Outcome>, ended: Outcome) -> Outcome {
         let failures = written.into_iter().filter_map(Result::err).map(|failure| failure.to_string());
         self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(failures);
@@ -138,19 +138,20 @@ impl Unwritten {
 
 static UNWRITTEN: Unwritten = Unwritten::new();
 
-/// Notes a failed write of standard output, for a command that goes on to its end: the process ends with it.
+/// Stores a failed write to standard output, for a command that continues to its end. The process then exits with
+/// that failure.
 pub fn output_failed(error: &std::io::Error) {
     UNWRITTEN.note(error);
 }
 
-/// Returns the outcome of a command that `ended` so. Each failed write among `written` is noted: it decides the exit code only where
-/// `ended` is a success.
+/// Returns the outcome `ended` of a command, and stores each failed write among `written`. A failed write decides the
+/// exit code only if `ended` is a success.
 pub fn despite(written: impl IntoIterator<Item = Outcome>, ended: Outcome) -> Outcome {
     UNWRITTEN.despite(written, ended)
 }
 
-/// Returns the messages for standard error at the end of a command, the reason first and then what of its output is missing, and the
-/// exit code of the process.
+/// Returns the messages for standard error at the end of a command, and the exit code of the process. The reason for
+/// the end is first, then the output that is missing.
 pub fn ending(ended: Outcome) -> (Vec<String>, u8) {
     last_words(ended, UNWRITTEN.failures())
 }

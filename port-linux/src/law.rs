@@ -1,4 +1,5 @@
-//! Laws of any type behind one: an engine is compiled once for a controller, in this crate, and not again for each law.
+//! A law of any type as a single type, so that the engine is compiled once per controller in this crate and not for
+//! each law.
 
 use std::fmt;
 
@@ -14,42 +15,43 @@ use outrigger_wire::time::Duration;
 /// A law on the heap.
 pub struct BoxedLaw<const N: usize> {
     law: Box<dyn Law<N> + Send>,
-    /// What each step needs, where that is not the law's to say.
+    /// The sensors that each step needs. `None` leaves the choice to the law.
     sources: Option<Vec<SourceId>>,
 }
 
 impl<const N: usize> BoxedLaw<N> {
-    /// Returns a law that is given no readings but those it asks for by itself.
+    /// Creates a law that receives only the sensor readings it declares itself.
     pub fn new(law: impl Law<N> + Send + 'static) -> Self {
         Self { law: Box::new(law), sources: None }
     }
 
-    /// One that needs every one of `sources`, whatever it says of itself.
+    /// Creates a law that needs every one of `sources`, in place of those it declares itself.
     pub(crate) fn sensing(law: impl Law<N> + Send + 'static, sources: Vec<SourceId>) -> Self {
         Self { law: Box::new(law), sources: Some(sources) }
     }
 
-    /// For sessions in which nobody requests, and for recordings, which have the law in them.
+    /// Creates a law without motion, for sessions in which nothing is requested, and for recordings, which contain
+    /// their own law.
     pub fn idle() -> Self {
         Self::new(AnyLaw::JointServo(JointServo::new(Reference::Hold, JointServoConfig::default())))
     }
 }
 
 impl BoxedLaw<6> {
-    /// Returns the law of a configuration. It is compiled here, as what runs in each cycle is.
+    /// Creates the law of a configuration. It is compiled in this crate, like all code that runs in each cycle.
     ///
     /// # Errors
-    /// The first setting that the law cannot work with.
+    /// Returns the first setting that the law cannot work with.
     pub fn configured(config: LawConfig<6>) -> Result<Self, BadValue> {
         AnyLaw::new(config).map(Self::new)
     }
 }
 
 impl BoxedLaw<7> {
-    /// Returns the law of a configuration. It is compiled here, as what runs in each cycle is.
+    /// Creates the law of a configuration. It is compiled in this crate, like all code that runs in each cycle.
     ///
     /// # Errors
-    /// The first setting that the law cannot work with.
+    /// Returns the first setting that the law cannot work with.
     pub fn configured(config: LawConfig<7>) -> Result<Self, BadValue> {
         AnyLaw::new(config).map(Self::new)
     }

@@ -1,6 +1,6 @@
 #![doc = include_str!("../README.md")]
 #![deny(unsafe_code)]
-// They panic where the reader of the output has gone: `say!` and `eprintln_lossy!` do not.
+// These macros panic if the reader of the output has closed it. `say!` and `eprintln_lossy!` do not.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod companion;
@@ -42,7 +42,7 @@ pub use self::motion::Motion;
 pub use self::released::ReleasedBy;
 pub use self::robot::{Arrival, Ended, Followed, Robot, Running, Seen, Sensor, States, Stopped};
 
-/// The programs of the repository's README are compiled.
+/// Compiles the programs of the repository's README.
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 struct Readme;

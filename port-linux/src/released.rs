@@ -1,6 +1,7 @@
-//! The cause of a release: the person, program or event that ended commanding where no fault did.
+//! The cause of a release: the person, program or event that ended commanding without a fault.
 //!
-//! The core knows a release as one reason, [`Reason::Released`]. This process knows which of its inputs it was.
+//! For the core every release has the same reason, [`Reason::Released`]. This process distinguishes which input
+//! caused it.
 
 use std::fmt;
 
@@ -11,56 +12,56 @@ use crate::host::os::{HANG_UP, INTERRUPT};
 /// The cause of a release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReleasedBy {
-    /// The end of the motion, or of the law.
+    /// The motion or the law has finished.
     Finished,
     /// A request to cancel the motion.
     Cancelled,
-    /// A motion that is not gone on with after a stop.
+    /// A motion that is not continued after a stop.
     Abandoned,
-    /// A motion that was refused, or has no goal.
+    /// A motion that was rejected, or has no goal.
     Refused,
-    /// A motion that ended before its goal, with the arm still commanded: the reason.
+    /// A motion that ended before its goal while the arm was still commanded, with the reason.
     Unfinished(Reason),
-    /// A contact of the tool, which ended the motion.
+    /// A contact of the tool that ended the motion.
     Contact,
-    /// A signal to this process, by its name. `SIGINT` is Ctrl-C.
+    /// A signal to this process, by name. `SIGINT` is Ctrl-C.
     Signal(&'static str),
-    /// The operator's word to end this process.
+    /// The operator's input that ends this process.
     Quit,
     /// A key of the live view.
     Key,
     /// A line on standard input.
     Line,
-    /// Another process, by `outrigger ask`.
+    /// A request by another process through `outrigger ask`.
     Request,
-    /// The process that had requested it by `outrigger ask`, and gave up.
+    /// The process that had requested through `outrigger ask` and has withdrawn its request.
     Withdrawn,
     /// A client of ROS 2.
     Ros,
-    /// The end of the time that was asked for.
+    /// The end of the requested duration.
     Time,
-    /// The program that holds the session's handle.
+    /// The program that holds the handle of the session.
     Program,
     /// An input of the robot or of this device.
     Input,
-    /// A stop or a pause at the pendant: its reason.
+    /// A stop or a pause at the pendant, with its reason.
     Pendant(Reason),
 }
 
 impl ReleasedBy {
-    /// The wish to end this process that [`Signals`](crate::host::signals::Signals) reports by this word.
+    /// Converts the word by which [`Signals`](crate::host::signals::Signals) reports a request to end this process.
     #[must_use]
     pub fn of_signal(word: &'static str) -> Self {
         if word == QUIT { Self::Quit } else { Self::Signal(word) }
     }
 
-    /// Returns whether it was Ctrl-C.
+    /// Returns `true` for Ctrl-C.
     #[must_use]
     pub fn is_interrupt(self) -> bool {
         self == Self::Signal(INTERRUPT)
     }
 
-    /// The name used in machine-readable output.
+    /// Returns the name used in machine-readable output.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -84,7 +85,7 @@ impl ReleasedBy {
     }
 }
 
-/// As a clause that follows a colon.
+/// Formats a clause that follows a colon.
 impl fmt::Display for ReleasedBy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match *self {

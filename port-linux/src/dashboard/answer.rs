@@ -1,10 +1,11 @@
-//! Answers for people and for programs.
+//! Formats replies of a dashboard server for people and for programs.
 
 use outrigger_wire::dashboard::{Refusal, Reply};
 use outrigger_wire::primary::Text;
 use serde::Serialize;
 
-/// What a controller wrote, fit for a terminal: UTF-8 where it is, Latin-1 otherwise, control characters spelt out.
+/// Decodes text from a controller for a terminal: UTF-8 if it is valid, otherwise Latin-1. Control characters are
+/// escaped.
 #[must_use]
 pub fn readable(text: Text<'_>) -> String {
     let decoded = std::str::from_utf8(text.0).map_or_else(|_| text.to_string(), str::to_owned);
@@ -12,12 +13,12 @@ pub fn readable(text: Text<'_>) -> String {
     spelt.collect()
 }
 
-/// The answer in words; what an answer of success says by itself is `done`.
+/// Returns the reply in words. A plain success is `done`.
 #[must_use]
 pub fn words(reply: &Reply<'_>) -> String {
     match reply {
         Reply::Done(added) if added.0.is_empty() => "done".into(),
-        // Nothing else answers with a number.
+        // Only the request for a flight report is answered with a number.
         Reply::Done(added) if added.0.iter().all(u8::is_ascii_digit) => {
             format!("done: flight report {}", readable(*added))
         }
@@ -42,13 +43,13 @@ pub fn words(reply: &Reply<'_>) -> String {
     }
 }
 
-/// An answer as the value of a key.
+/// A reply as the value of a JSON key.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub enum Value {
-    /// An answer that is yes or no.
+    /// A reply of yes or no.
     Flag(bool),
-    /// An answer in words.
+    /// A reply in words.
     Text(String),
     /// The state of a program, and its name.
     Program {
@@ -57,11 +58,11 @@ pub enum Value {
         /// The name.
         program: Option<String>,
     },
-    /// No answer.
+    /// No reply.
     Null,
 }
 
-/// The answer as the value of a JSON key; what is no answer is null.
+/// Returns the reply as the value of a JSON key. A refusal is null.
 #[must_use]
 pub fn value(reply: &Reply<'_>) -> Value {
     match reply {

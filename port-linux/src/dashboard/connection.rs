@@ -1,4 +1,5 @@
-//! A service of a controller over TCP: carries out what its machine in the core asks for.
+//! A TCP connection to a service of a controller. It performs the I/O that the protocol's state machine in the core
+//! requests.
 
 use std::io;
 use std::net::SocketAddr;
@@ -15,39 +16,39 @@ use super::transport::{Transport, Trouble};
 use crate::host::clock::Clock;
 use crate::net::cannot_connect;
 
-/// Memory for one line of a dashboard server: replies hold at most a path.
+/// The buffer for one line of a dashboard server \[B\]. The longest reply holds a path.
 pub const LINE_MEMORY: usize = 4096;
 
-/// One service of one controller.
+/// A connection to one service of one controller.
 #[derive(Debug)]
 pub struct Connection<S> {
     at: SocketAddr,
-    /// Of a service over HTTP.
+    /// The address of a service over HTTP. `None` for the dashboard server.
     url: Option<String>,
     clock: Clock,
     service: S,
     stream: Option<TcpStream>,
-    /// Why there is no connection.
+    /// The error of the last attempt to connect.
     error: Option<io::Error>,
 }
 
 impl<S: Service> Connection<S> {
-    /// The service at this address, not connected yet.
+    /// Creates a connection to the service at this address. It is not opened yet.
     pub const fn new(at: SocketAddr, clock: Clock, service: S) -> Self {
         Self { at, url: None, clock, service, stream: None, error: None }
     }
 
-    /// The same, over HTTP.
+    /// Uses HTTP for the service.
     pub fn over_http(self) -> Self {
         Self { url: Some(format!("http://{}{BASE}", self.at)), ..self }
     }
 
-    /// Returns what speaks over it.
+    /// Returns the state machine that uses the connection.
     pub const fn service(&self) -> &S {
         &self.service
     }
 
-    /// Connects, and waits until the service answers.
+    /// Connects, and waits until the service is ready.
     pub async fn connect(&mut self) -> Result<(), Trouble> {
         self.service.handle(self.clock.now(), Input::Start);
         loop {
@@ -158,7 +159,7 @@ async fn write_all(stream: &TcpStream, mut bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Why there is no answer.
+/// Describes why there is no reply.
 fn trouble(at: SocketAddr, url: Option<&str>, error: Option<&io::Error>, event: &Event<'_>) -> Trouble {
     if let Some(url) = url {
         return Trouble(match event {

@@ -1,4 +1,4 @@
-//! What a pendant that we have locked is to be given back, where a later process finds it.
+//! Stores the former user role of a pendant that this process has locked, so that a later process can restore it.
 
 use std::fmt;
 use std::io::{self, Write as _};
@@ -10,20 +10,20 @@ use outrigger_wire::dashboard::UserRole;
 
 use crate::host::os;
 
-/// The most bytes of a file: no role is named that long.
+/// The maximum size of the file \[B\]. Every role has a shorter name.
 const LONGEST: u64 = 256;
 
-/// A file for one controller: `192.168.56.101:29999.pendant`, with the role as its only word. It stays when this machine is
-/// switched off, for the pendant stays locked then.
+/// A file for one controller: `192.168.56.101:29999.pendant`, with the role as its only word. The file survives a
+/// reboot of this machine, because the pendant then stays locked.
 #[derive(Clone, Debug)]
 pub(super) struct KeptRole {
-    /// `None` where this user has no place for it.
+    /// `None` if this user has no directory for it.
     path: Option<PathBuf>,
 }
 
 impl KeptRole {
-    /// That of the controller whose dashboard server is at `dashboard`: in `$STATE_DIRECTORY` (which systemd sets), else in
-    /// `outrigger` below `$XDG_STATE_HOME`, else below `~/.local/state`.
+    /// Returns the file for the controller whose dashboard server is at `dashboard`. It is in `$STATE_DIRECTORY`
+    /// (which systemd sets), else in `outrigger` below `$XDG_STATE_HOME`, else below `~/.local/state`.
     pub(super) fn of(dashboard: SocketAddr) -> Self {
         let named = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
         let below = |home: PathBuf| home.join("outrigger");
@@ -32,18 +32,18 @@ impl KeptRole {
         Self::within(directory.as_deref(), dashboard)
     }
 
-    /// The same in this directory.
+    /// Returns the file for this controller in `directory`.
     pub(super) fn within(directory: Option<&Path>, dashboard: SocketAddr) -> Self {
         Self { path: directory.map(|directory| directory.join(format!("{dashboard}.pendant"))) }
     }
 
-    /// What is kept; `None` where nothing is, or nothing that is understood.
+    /// Returns the stored role. `None` if there is none, or none that is valid.
     pub(super) fn read(&self) -> Option<UserRole> {
         let text = files::read(self.path.as_ref()?, LONGEST).ok()?;
         UserRole::from_word(text.trim_ascii()).filter(|role| *role != UserRole::Locked)
     }
 
-    /// Keeps this, so that it is there also after a loss of power.
+    /// Stores the role, and syncs it to disk, so that it survives a loss of power.
     pub(super) fn write(&self, role: UserRole) -> io::Result<()> {
         let nowhere = || io::Error::other("none of STATE_DIRECTORY, XDG_STATE_HOME and HOME is set");
         let path = self.path.as_ref().ok_or_else(nowhere)?;
@@ -55,14 +55,14 @@ impl KeptRole {
         writeln!(file, "{}", role.word())?;
         file.sync_all()?;
         std::fs::rename(&new, path)?;
-        // The name, too.
+        // The directory entry is synced, too.
         path.parent().map_or(Ok(()), os::sync_directory)
     }
 
-    /// Nothing is to be given back any more.
+    /// Deletes the file, because no role has to be restored any more.
     pub(super) fn remove(&self) {
         if let Some(path) = &self.path {
-            // Where it stays the next process finds the pendant unlocked, and removes it.
+            // If the file stays, the next process finds the pendant unlocked, and deletes the file.
             let _ = std::fs::remove_file(path);
         }
     }
@@ -89,7 +89,7 @@ mod tests {
         assert_eq!(kept.read(), None);
         for role in UserRole::ALL {
             kept.write(*role).expect("room");
-            // Nobody is given back a lock.
+            // A locked role is never restored.
             assert_eq!(kept.read(), Some(*role).filter(|role| *role != UserRole::Locked));
         }
         std::fs::write(folder.join("deep/192.0.2.1:29999.pendant"), "king\n").expect("room");

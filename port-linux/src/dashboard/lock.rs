@@ -1,4 +1,4 @@
-//! The pendant is locked while a run commands, on a thread that the loop never waits for.
+//! Locks the pendant while a run commands the arm, on a thread that the control loop never waits for.
 
 use std::net::SocketAddr;
 
@@ -15,26 +15,28 @@ use crate::exit::Failure;
 use crate::host::clock::{Clock, std_duration};
 use crate::host::worker::{Joined, Worker};
 
-/// At the end the controller has so long to take the lock away.
+/// The time that the controller has for unlocking at the end.
 const FAREWELL: Duration = Duration::from_secs(3);
 
-/// A pendant that is locked while the arm is commanded, and given back when this is dropped.
+/// A pendant that is locked while the arm is commanded, and unlocked when this is dropped.
 #[derive(Debug)]
 pub(crate) struct LockedPendant {
     /// Dropped to end the thread.
     mode: Option<watch::Sender<Mode>>,
     worker: Option<Worker>,
     news: UnboundedReceiver<String>,
-    /// It is locked while the arm is commanded; otherwise what an earlier run has left is given back, and that is all.
+    /// `true` locks the pendant while the arm is commanded. `false` only restores the role that an earlier run has
+    /// left locked.
     locks: bool,
 }
 
 impl LockedPendant {
-    /// For the pendant of the controller whose dashboard server is at `dashboard`: locked with each arming where it `locks`;
-    /// `None` where it does not, and no earlier run has left it locked.
+    /// Starts the thread for the pendant of the controller whose dashboard server is at `dashboard`. If `locks` is
+    /// `true`, the pendant is locked with each arming. Returns `None` if `locks` is `false` and no earlier run has
+    /// left the pendant locked.
     ///
     /// # Errors
-    /// [`Failure::BadInput`] where the kernel gives no thread.
+    /// Returns [`Failure::BadInput`] if no thread can be started.
     pub(crate) fn start(dashboard: SocketAddr, locks: bool, clock: Clock) -> Result<Option<Self>, Failure> {
         Self::keeping(KeptRole::of(dashboard), dashboard, locks, clock)
     }
@@ -58,14 +60,14 @@ impl LockedPendant {
         Ok(Some(Self { mode: Some(mode), worker: Some(worker), news, locks }))
     }
 
-    /// The machine that commands is in another mode. Costs nothing to the loop but that this is written down.
+    /// Reports the mode of the control loop. Costs the loop no more than storing it.
     pub(crate) fn follow(&self, mode: Mode) {
         if let Some(to) = self.mode.as_ref().filter(|_| self.locks) {
             to.send_replace(mode);
         }
     }
 
-    /// Gives it back, and waits for that no longer than a few seconds; what there is still to be told.
+    /// Unlocks the pendant, waiting for at most a few seconds. Returns the messages not yet shown.
     pub(crate) fn finish(mut self) -> Vec<String> {
         let ended = self.end();
         let mut told: Vec<String> = std::iter::from_fn(|| self.news.try_recv().ok()).collect();
@@ -91,7 +93,7 @@ impl Drop for LockedPendant {
     }
 }
 
-/// What is told next of a pendant, if anything ever is.
+/// Waits for the next message about the pendant. Never returns without a pendant.
 pub(crate) async fn next_news(pendant: &mut Option<LockedPendant>) -> String {
     let next = match pendant {
         Some(pendant) => pendant.news.recv().await,
@@ -103,7 +105,7 @@ pub(crate) async fn next_news(pendant: &mut Option<LockedPendant>) -> String {
     }
 }
 
-/// Puts what `lock` asks for to the controller, until the run is over and nothing is locked any more.
+/// Sends the requests of `lock` to the controller, until the run is over and the pendant is unlocked.
 async fn attend(
     dashboard: SocketAddr,
     kept: KeptRole,
@@ -194,7 +196,7 @@ mod tests {
         LockedPendant::keeping(kept, at, locks, Clock::start()).expect("a thread")
     }
 
-    /// What the dashboard server answers to somebody else.
+    /// Sends a request to the dashboard server as another client, and returns the reply.
     fn ask(at: SocketAddr, request: &str) -> String {
         let mut stream = BufReader::new(TcpStream::connect(at).expect("a dashboard server"));
         let mut greeting = String::new();
@@ -205,7 +207,7 @@ mod tests {
         line.trim_end().to_owned()
     }
 
-    /// Whether the pendant comes to have this role in time.
+    /// Returns `true` if the pendant has this role in time.
     fn comes_to(at: SocketAddr, role: &str) -> bool {
         let clock = Clock::start();
         while clock.now().since(Instant::ZERO) < Duration::from_secs(10) {

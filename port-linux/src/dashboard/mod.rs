@@ -1,4 +1,5 @@
-//! Connections to what powers a controller of Universal Robots: its dashboard server, and the Robot API of PolyScope X.
+//! Connections to the services that power a controller of Universal Robots: its dashboard server, and the Robot API
+//! of PolyScope X.
 
 pub mod answer;
 pub mod connection;
@@ -19,7 +20,7 @@ impl From<Trouble> for Failure {
     }
 }
 
-/// Where a controller serves its Robot API: as any web page; with a port base B at B + 16.
+/// Returns the port of the controller's Robot API: that of its web pages, or B + 16 with a port base B.
 pub fn robot_api_port(robot: &RobotAddress) -> u16 {
     if robot.port(PORT) == PORT { outrigger_wire::robot_api::PORT } else { robot.port(PORT + 16) }
 }

@@ -1,4 +1,4 @@
-//! What carries requests to a controller: its dashboard server, or the Robot API of PolyScope X.
+//! The transport of requests to a controller: its dashboard server, or the Robot API of PolyScope X.
 
 use std::future::Future;
 
@@ -10,35 +10,35 @@ use outrigger_wire::robot::SoftwareVersion;
 use super::answer::words;
 use crate::host::clock::Clock;
 
-/// The newest software that has no question for its version.
+/// The newest software without a request for its version.
 const WITHOUT_VERSION: SoftwareVersion = SoftwareVersion::new(1, 7);
 
-/// Carries one request at a time, and connects where there is no connection.
+/// A transport that carries one request at a time, and connects if there is no connection.
 pub trait Transport {
-    /// Puts a request.
+    /// Sends a request.
     fn ask(&mut self, request: Request<'_>);
 
-    /// Waits for the answer and hands it to `read`, with the line that it came as.
+    /// Waits for the reply and passes it to `read`, with the line that contained it.
     ///
     /// # Errors
-    /// [`Trouble`] where there is none. The next request connects anew.
+    /// Returns [`Trouble`] if there is no reply. The next request connects anew.
     fn answer_with_line<R>(
         &mut self,
         read: impl FnOnce(&Reply<'_>, Text<'_>) -> R,
     ) -> impl Future<Output = Result<R, Trouble>>;
 
-    /// Waits for the answer and hands it to `read`.
+    /// Waits for the reply and passes it to `read`.
     ///
     /// # Errors
-    /// Those of [`Self::answer_with_line`].
+    /// Returns the errors of [`Self::answer_with_line`].
     fn answer<R>(&mut self, read: impl FnOnce(&Reply<'_>) -> R) -> impl Future<Output = Result<R, Trouble>> {
         self.answer_with_line(|reply, _| read(reply))
     }
 
-    /// Puts a request, and hands its answer to `read`.
+    /// Sends a request, and passes its reply to `read`.
     ///
     /// # Errors
-    /// Those of [`Self::answer`].
+    /// Returns the errors of [`Self::answer`].
     fn execute<R>(
         &mut self,
         request: Request<'_>,
@@ -49,26 +49,26 @@ pub trait Transport {
     }
 }
 
-/// Why a request has no answer: what happened, and what to check.
+/// A reason why a request has no reply: what happened, and what to check.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Trouble(pub String);
 
-/// Why a [`Sequence`] did not reach its goal.
+/// A reason why a [`Sequence`] did not reach its goal.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Ended {
-    /// The controller could not be asked.
+    /// A request had no reply.
     #[error("{0}")]
     Trouble(#[from] Trouble),
-    /// Something stands in the way.
+    /// A condition on the controller prevents the goal.
     #[error("{0}; {advice}", advice = .0.advice())]
     Obstacle(Obstacle),
 }
 
-/// The software behind a dashboard server: what can be asked depends on it.
+/// Returns the version of the software behind a dashboard server. The available requests depend on it.
 ///
 /// # Errors
-/// [`Trouble`] where it does not tell.
+/// Returns [`Trouble`] if the version is not reported.
 pub async fn software(transport: &mut impl Transport) -> Result<SoftwareVersion, Trouble> {
     let software = transport.execute(Request::PolyscopeVersion, |reply| match reply {
         Reply::Software { version, .. } => Ok(*version),
@@ -78,10 +78,10 @@ pub async fn software(transport: &mut impl Transport) -> Result<SoftwareVersion,
     software.await?.map_err(|answer| Trouble(format!("no dashboard answers the question for its version: {answer}")))
 }
 
-/// Runs a sequence to its end and tells its steps.
+/// Runs a sequence to its end, and passes its steps to `tell`.
 ///
 /// # Errors
-/// [`Ended`] where it does not reach its goal.
+/// Returns [`Ended`] if it does not reach its goal.
 pub async fn run(
     sequence: &mut impl Sequence,
     transport: &mut impl Transport,

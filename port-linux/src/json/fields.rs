@@ -1,14 +1,14 @@
-//! Fields of any message, as an object of JSON.
+//! Writes the fields of any message as a JSON object.
 
 use outrigger_wire::fields::{FieldVisitor, Group, Value};
 use serde::Serialize;
 
 use super::{Number, append, latin1};
 
-/// One object under construction, of fields as they come.
+/// A JSON object under construction, to which fields are appended.
 ///
-/// A message shows its fields one after the other to a [`FieldVisitor`], several hundred times a second: they are written as they come,
-/// without a tree between. Each value is written as everywhere else.
+/// A message passes its fields one by one to a [`FieldVisitor`], several hundred times a second. So they are written
+/// directly, without an intermediate tree. Values have the same form as in all other JSON output.
 #[derive(Clone, Debug, Default)]
 pub struct Fields {
     text: Vec<u8>,
@@ -18,19 +18,19 @@ pub struct Fields {
 }
 
 impl Fields {
-    /// Returns an object in which numbers that JSON has no form for are `null`, as schemas want it.
+    /// Creates an object in which numbers without a JSON form are `null`, as schemas require.
     #[must_use]
     pub const fn with_nulls() -> Self {
         Self { text: Vec::new(), open: Vec::new(), nulls: true }
     }
 
-    /// Begins the object anew, and puts the fields into it that `show` shows.
+    /// Starts a new object, and writes the fields that `show` passes.
     pub fn object<T>(&mut self, show: impl FnOnce(&mut Self) -> T) -> T {
         self.text.clear();
         self.open.clear();
         self.text.push(b'{');
         let shown = show(self);
-        // Of a message that breaks off, groups may be open.
+        // A message that ends early may leave groups open.
         while !self.open.is_empty() {
             self.end();
         }
@@ -38,20 +38,20 @@ impl Fields {
         shown
     }
 
-    /// Puts in a field of another kind than those of messages.
+    /// Writes a field whose type is not one of those in messages.
     pub fn put(&mut self, name: &str, value: &(impl Serialize + ?Sized)) {
         self.name(name);
         append(&mut self.text, value);
     }
 
-    /// Returns the text so far.
+    /// Returns the text written so far.
     #[must_use]
     pub fn as_str(&self) -> &str {
-        // Every part of it is text.
+        // Only text is ever appended.
         std::str::from_utf8(&self.text).unwrap_or_default()
     }
 
-    /// Begins a value: a comma, unless it is the first one, and its name, where its group has names.
+    /// Starts a value: writes a comma unless it is the first one, and its name if the enclosing group has names.
     fn name(&mut self, name: &str) {
         if !matches!(self.text.last(), None | Some(b'{' | b'[')) {
             self.text.push(b',');
@@ -62,7 +62,7 @@ impl Fields {
         }
     }
 
-    /// Puts in numbers, or, where those without a form are `null`, what serde makes of them.
+    /// Writes numbers with names for those without a JSON form, or serde's `null` if this object has `null` for them.
     fn put_numbers(&mut self, name: &str, numbers: &impl Serialize, plain: &(impl Serialize + ?Sized)) {
         if self.nulls { self.put(name, plain) } else { self.put(name, numbers) }
     }

@@ -1,8 +1,9 @@
-//! Values as JSON: one object per line, written by serde.
+//! Writes values as JSON through serde: one object per line.
 //!
-//! Numbers have the fewest digits that read back as the same number. Those that JSON has no form for are `null`, or, as a
-//! [`Number`], the strings `"NaN"`, `"Infinity"` and `"-Infinity"`: nothing is lost, and `float()` of Python and `Number()` of
-//! JavaScript read them back. No control character is written as it is: a terminal must not be steered by what a robot sent.
+//! Numbers have the fewest digits that read back as the same number. Numbers without a JSON form are `null`, or, as a
+//! [`Number`], the strings `"NaN"`, `"Infinity"` and `"-Infinity"`. No information is lost: `float()` of Python and
+//! `Number()` of JavaScript read them back. Control characters are always escaped, so that text from a robot cannot
+//! control a terminal.
 
 pub mod fields;
 
@@ -12,18 +13,19 @@ use outrigger_wire::time::{Duration, Instant};
 use serde::{Serialize, Serializer};
 use serde_json::ser::{CharEscape, CompactFormatter, Formatter};
 
-/// Returns `value` in one line, without its end.
+/// Returns `value` as one line, without the line end.
 ///
-/// `null` in place of a value that serde cannot write as JSON, such as a map whose keys are no strings: no line is cut off.
+/// Returns `null` for a value that serde cannot write as JSON, such as a map whose keys are not strings. A line is
+/// never cut off.
 #[must_use]
 pub fn text(value: &impl Serialize) -> String {
     let mut text = vec![];
     append(&mut text, value);
-    // Every part of it is text.
+    // Only text is ever appended.
     String::from_utf8(text).unwrap_or_default()
 }
 
-/// Appends `value` to `text`, or `null` where it has no form in JSON.
+/// Appends `value` to `text`, or `null` if it has no JSON form.
 fn append(text: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) {
     let before = text.len();
     if value.serialize(&mut serde_json::Serializer::with_formatter(&mut *text, Format)).is_err() {
@@ -32,7 +34,7 @@ fn append(text: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) {
     }
 }
 
-/// Numbers and strings, as the lines have them.
+/// The format of numbers and strings in the lines.
 struct Format;
 
 impl Formatter for Format {
@@ -46,7 +48,7 @@ impl Formatter for Format {
 
     fn write_string_fragment<W: Write + ?Sized>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
         let mut rest = fragment;
-        // DEL and C1: serde escapes C0 alone.
+        // DEL and C1: serde escapes only C0.
         while let Some((at, control)) = rest.char_indices().find(|(_, c)| c.is_control()) {
             let (before, after) = rest.split_at(at);
             write!(writer, "{before}\\u{:04x}", u32::from(control))?;
@@ -65,7 +67,7 @@ impl Formatter for Format {
     }
 }
 
-/// A number that is a string where JSON has no form for it.
+/// A number that is written as a string if it has no JSON form.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Number<T>(pub T);
 
@@ -100,10 +102,10 @@ where
     }
 }
 
-/// Writes members of an object, in their order.
+/// Writes pairs as the members of an object, in their order.
 ///
 /// # Errors
-/// Those of the serializer.
+/// Returns the errors of the serializer.
 pub fn members<K, V, A, S>(of: &A, serializer: S) -> Result<S::Ok, S::Error>
 where
     K: Serialize,
@@ -117,24 +119,24 @@ where
 /// Writes a time in [`seconds`].
 ///
 /// # Errors
-/// Those of the serializer.
+/// Returns the errors of the serializer.
 pub fn time<S: Serializer>(at: &Instant, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_f64(seconds(*at))
 }
 
-/// Returns a time in seconds since the start of the process.
+/// Converts a time to seconds since the start of the process.
 #[must_use]
 pub const fn seconds(at: Instant) -> f64 {
     at.as_micros() as f64 / 1e6
 }
 
-/// Returns a span in milliseconds.
+/// Converts a duration to milliseconds.
 #[must_use]
 pub const fn millis(span: Duration) -> f64 {
     span.as_micros() as f64 / 1e3
 }
 
-/// Returns the characters of a controller: one byte each, "extended ASCII".
+/// Decodes text from a controller: one byte per character, "extended ASCII" (Latin-1).
 #[must_use]
 pub fn latin1(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| char::from(*byte)).collect()
