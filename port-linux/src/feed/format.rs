@@ -1,18 +1,21 @@
-//! The table of wire formats: ports, framing, names and topics, for everything that reads streams or recordings of them.
+//! The table of wire formats: ports, framing, names and topics. Everything that reads streams or recordings of them
+//! uses it.
 
 use outrigger_wire::frame::Framing;
 
-/// The number that stands for the one port of a KRC's Fast Research Interface, wherever its measurements arrive.
+/// The number that stands for the single port of a KRC's Fast Research Interface, at any local port its measurements
+/// arrive.
 pub const FRI: u16 = outrigger_wire::fri::DEFAULT_PORT;
 
-/// The number that stands for the connection to 30004 that brings the variables of `run.expert.record_variables`: with the session's own
-/// under one number, names and types of one would be taken for those of the other. No port of a controller.
+/// The number that stands for the connection to 30004 that receives the variables of `run.expert.record_variables`.
+/// It is no port of a controller. With the number of the session's own connection, names and types of one would be
+/// used for the data of the other.
 pub const VARIABLES: u16 = 0;
 
 /// The port of RTDE.
 const RTDE: u16 = 30_004;
 
-/// A format of a controller's messages; the table says which streams use it.
+/// A format of a controller's messages. A table says which streams use it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WireFormat {
     /// Messages of the primary and the secondary interface.
@@ -27,20 +30,21 @@ pub enum WireFormat {
     Fri,
 }
 
-/// A format's row of the table.
+/// A row of the table: the properties of one format.
 struct Row {
     framing: Framing,
-    /// Numbers of its streams in feeds and recordings: ports as the controller numbers them, or [`FRI`] and [`VARIABLES`].
+    /// The numbers of its streams in feeds and recordings: ports as the controller numbers them, or [`FRI`] and
+    /// [`VARIABLES`].
     ports: &'static [u16],
-    /// Ports with the same messages that take none.
+    /// Ports that send the same messages and accept none.
     read_only: &'static [u16],
-    /// The word for it on a command line, where that is no port.
+    /// The word for the format on a command line, if it is not named by a port.
     word: Option<&'static str>,
-    /// The word for its connection, where the port has another one.
+    /// The word for its connection, if the session has another connection to the same port.
     connection: Option<&'static str>,
-    /// Topic of its states in recordings; `None` where it has no states.
+    /// The topic of its states in recordings. `None` if it has no states.
     states: Option<&'static str>,
-    /// Topic of our commands in recordings, where they are decoded as well.
+    /// The topic of the commands sent to the controller in recordings, if they are decoded.
     commands: Option<&'static str>,
 }
 
@@ -48,7 +52,7 @@ impl WireFormat {
     /// All formats.
     pub const ALL: [Self; 5] = [Self::Primary, Self::Realtime, Self::Rtde, Self::Variables, Self::Fri];
 
-    /// Numbers of the streams with whole states, the most precise first.
+    /// The numbers of the streams that carry whole states, the most precise first.
     pub const STATES_BY_PRECISION: [u16; 3] = [RTDE, FRI, 30_003];
 
     const fn row(self) -> Row {
@@ -90,7 +94,7 @@ impl WireFormat {
         }
     }
 
-    /// Returns the format of the stream that has this number in a feed; `None` for a port of another kind.
+    /// Returns the format of the stream with this number in a feed. `None` for a port of another kind.
     #[must_use]
     pub fn of(port: u16) -> Option<Self> {
         Self::ALL.into_iter().find(|format| {
@@ -99,10 +103,10 @@ impl WireFormat {
         })
     }
 
-    /// Returns the format that a command line names by a port, or by a word where the format has one.
+    /// Returns the format that a command line names, by a port or by a word if the format has one.
     ///
     /// # Errors
-    /// With the list of what could have been named.
+    /// Returns the list of the accepted names.
     pub fn named(text: &str) -> Result<Self, String> {
         let port: Option<u16> = text.parse().ok();
         let named = Self::ALL.into_iter().find(|format| match format.row() {
@@ -131,32 +135,33 @@ impl WireFormat {
         self.row().ports
     }
 
-    /// Returns the topic of its states in recordings; `None` where it has no states.
+    /// Returns the topic of its states in recordings. `None` if it has no states.
     #[must_use]
     pub const fn states(self) -> Option<&'static str> {
         self.row().states
     }
 
-    /// Returns the topic of commands in recordings; `None` where what is sent is kept as bytes alone.
+    /// Returns the topic of commands in recordings. `None` if sent data is recorded as bytes only.
     #[must_use]
     pub const fn commands(self) -> Option<&'static str> {
         self.row().commands
     }
 
-    /// Returns the word for its connection, where another one goes to the same port of the controller.
+    /// Returns the word for its connection, if another connection uses the same port of the controller.
     #[must_use]
     pub const fn connection(self) -> Option<&'static str> {
         self.row().connection
     }
 
-    /// Returns `true` for named variables, which are no whole state.
+    /// Returns `true` for named variables, which are not a whole state.
     #[must_use]
     pub const fn is_partial(self) -> bool {
         self.connection().is_some()
     }
 }
 
-/// Returns the port of the controller to which a stream's number belongs, and the word for the connection where there are several.
+/// Returns the controller's port for the number of a stream, and the word for the connection if there are several to
+/// that port.
 #[must_use]
 pub fn connection_of(port: u16) -> (u16, Option<&'static str>) {
     match WireFormat::of(port).and_then(WireFormat::connection) {
@@ -194,7 +199,7 @@ pub fn name_of(port: u16) -> String {
     }
 }
 
-/// Returns the topic of the bytes that came in a stream.
+/// Returns the topic of the bytes received in a stream.
 #[must_use]
 pub fn raw_topic(port: u16) -> String {
     match connection_of(port) {
@@ -203,7 +208,7 @@ pub fn raw_topic(port: u16) -> String {
     }
 }
 
-/// Returns the topic of the bytes that went out in a stream.
+/// Returns the topic of the bytes sent in a stream.
 #[must_use]
 pub fn sent_topic(port: u16) -> String {
     raw_topic(port) + "/sent"

@@ -1,10 +1,11 @@
-//! One process, many readers: what arrives, goes out and happens, handed on and never waited for.
+//! A queue from one process to many readers: received bytes, sent bytes and events are passed on without ever waiting
+//! for a reader.
 //!
-//! The loop that speaks with the robot puts entries in; recorders and servers on other threads take them out. The queue
-//! has a fixed number of places, and a new entry takes the place of the oldest, whether or not every reader has seen it:
-//! a reader that is slow, or stands still, loses old entries, is told how many, and delays nobody. An entry costs the loop
-//! one copy of its bytes, into memory that is there from the beginning. Readers look by themselves, some fifty times a second:
-//! to wake one would cost the loop a call of the kernel for each entry.
+//! The control loop puts entries in; recorders and servers on other threads take them out. The queue has a fixed
+//! number of places, and a new entry replaces the oldest one, whether or not every reader has seen it. A slow or
+//! blocked reader loses old entries, is informed of their number, and delays nothing. An entry costs the loop one
+//! copy of its bytes, into memory that is allocated at the start. Readers poll, some fifty times a second, because
+//! waking one would cost the loop a system call for each entry.
 
 mod format;
 pub mod notice;
@@ -31,84 +32,86 @@ pub use self::tap::Tap;
 use crate::feed::notice::Notice;
 use crate::host::worker::LOOK;
 
-/// Entries that are kept for slow readers: eight seconds of the fastest stream.
+/// The number of entries kept for slow readers: eight seconds of the fastest stream.
 pub const CAPACITY: usize = 4096;
 
-/// Entries of a feed of events alone: those of some minutes.
+/// The number of entries in a feed of events only: those of some minutes.
 pub const EVENTS: usize = 256;
 
-/// Something that arrived, went out or happened.
+/// An entry of a feed: bytes received or sent, or an event.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// When, since the start of the process; of bytes, right after they were read.
+    /// The time since the start of the process. For bytes, the time right after they were read.
     pub at: Instant,
-    /// What.
+    /// The content.
     pub what: What,
 }
 
-/// What arrived, went out or happened.
+/// The content of an entry.
 #[derive(Clone, Debug)]
 pub enum What {
-    /// A connection to this port of the controller stands.
+    /// A connection to this port of the controller was established.
     Opened {
-        /// As the controller numbers it.
+        /// The port as the controller numbers it.
         port: u16,
     },
-    /// Bytes of one read.
+    /// The bytes of one read.
     Received {
-        /// As the controller numbers it.
+        /// The port as the controller numbers it.
         port: u16,
-        /// As they came.
+        /// The bytes as received.
         bytes: Box<[u8]>,
-        /// Where the first message starts in them, for readers that have lost what came before.
+        /// The offset of the first message that starts in them, for readers that have lost earlier bytes.
         first_start: Option<usize>,
     },
-    /// Bytes of one write.
+    /// The bytes of one write.
     Sent {
-        /// As the controller numbers it.
+        /// The port as the controller numbers it.
         port: u16,
-        /// As they went.
+        /// The bytes as sent.
         bytes: Box<[u8]>,
     },
-    /// The connection to this port is gone.
+    /// The connection to this port was closed.
     Closed {
-        /// As the controller numbers it.
+        /// The port as the controller numbers it.
         port: u16,
     },
     /// An event, in words.
     Notice(Notice),
-    /// The text of the configuration that a run began with.
+    /// The text of the configuration with which a run started.
     Configuration(String),
-    /// What the engine's recorder holds: first the header of a dump, then each half behind an empty entry.
+    /// The content of the engine's recorder: first the header of a dump, then each half of the recording, preceded by
+    /// an empty entry.
     Engine(Box<[u8]>),
-    /// How the session and its link stand.
+    /// The mode of the session and the figures of its link.
     Link {
-        /// Mode of the machine.
+        /// The mode of the control state machine.
         mode: Mode,
-        /// Figures of the link.
+        /// The figures of the link.
         figures: Box<Figures>,
     },
 }
 
-/// Where entries are put in. Clones share the queue, which ends with the last of them.
+/// The end of a queue into which entries are put. Clones share the queue, which ends when the last of them is
+/// dropped.
 #[derive(Clone, Debug)]
 pub struct Feed {
     ring: Arc<Ring>,
-    /// Of a thread of less hurry, which this one never waits for: its readers hear both.
+    /// The queue of a less urgent thread, which this one never waits for. Readers receive the entries of both.
     other: Option<Arc<Ring>>,
-    /// What readers see of there being anybody who puts in entries.
+    /// Lets readers detect that no clone of the feed is left.
     sources: Arc<()>,
 }
 
 impl Feed {
-    /// A feed that keeps `capacity` entries, rounded up to a power of two.
+    /// Creates a feed that keeps `capacity` entries, rounded up to a power of two.
     #[must_use]
     pub fn new(capacity: usize) -> Self {
         Self { ring: Arc::new(Ring::new(capacity)), other: None, sources: Arc::default() }
     }
 
-    /// A feed that keeps `capacity` entries, and a second one with as many of its own: readers of the first hear both, and no
-    /// thread that puts into one waits for a thread that puts into the other.
+    /// Creates two feeds that keep `capacity` entries each. Readers of the first receive the entries of both. A
+    /// thread that puts an entry into one never waits for a thread that puts one into the other.
     #[must_use]
     pub fn pair(capacity: usize) -> (Self, Self) {
         let second = Self::new(capacity);
@@ -117,27 +120,27 @@ impl Feed {
         (first, second)
     }
 
-    /// Puts in an entry. Never waits for a reader; where nobody reads, nothing is kept.
+    /// Puts an entry in. Never waits for a reader. Without a reader the entry is discarded.
     pub fn put(&self, at: Instant, what: What) {
         self.ring.put(at, Kept::Whole(what), &[]);
     }
 
-    /// The same for [`What::Received`], by one copy of its bytes.
+    /// Puts a [`What::Received`] in, by one copy of its bytes.
     fn received(&self, at: Instant, port: u16, bytes: &[u8], first_start: Option<usize>) {
         self.ring.put(at, Kept::Received { port, first_start }, bytes);
     }
 
-    /// The same for [`What::Sent`].
+    /// Puts a [`What::Sent`] in, by one copy of its bytes.
     fn sent(&self, at: Instant, port: u16, bytes: &[u8]) {
         self.ring.put(at, Kept::Sent { port }, bytes);
     }
 
-    /// The same for [`What::Engine`].
+    /// Puts a [`What::Engine`] in, by one copy of its bytes.
     pub(crate) fn engine(&self, at: Instant, bytes: &[u8]) {
         self.ring.put(at, Kept::Engine, bytes);
     }
 
-    /// A reader of everything from now on.
+    /// Creates a reader that receives every entry from now on.
     #[must_use]
     pub fn reader(&self) -> Reader {
         let rings = [Some(&self.ring), self.other.as_ref()].map(|ring| Some((Arc::clone(ring?), ring?.join())));
@@ -145,35 +148,35 @@ impl Feed {
     }
 }
 
-/// What a reader gets.
+/// An item that a reader receives.
 #[derive(Clone, Debug)]
 pub enum Item {
     /// The next entry.
     Entry(Entry),
-    /// So many entries were lost before the next one: the reader was too slow.
+    /// This many entries were lost before the next one, because the reader was too slow.
     Lost(u64),
 }
 
-/// One reader's place in a feed.
+/// A reader of a feed, at its own position.
 #[derive(Debug)]
 pub struct Reader {
-    /// Each with the number of the next entry.
+    /// Each queue, with the number of the next entry to read.
     rings: [Option<(Arc<Ring>, u64)>; 2],
     sources: Weak<()>,
     lost: u64,
 }
 
-/// Why there is no item.
+/// A reason why there is no item.
 #[derive(Debug)]
 enum NoItem {
-    /// None has come yet.
+    /// No entry has arrived yet.
     Yet,
     /// The feed has ended.
     Ever,
 }
 
 impl Reader {
-    /// The next entry; `None` when the feed has ended. Dropping the future loses nothing.
+    /// Waits for the next entry. Returns `None` when the feed has ended. Dropping the future loses nothing.
     pub async fn next(&mut self) -> Option<Item> {
         loop {
             match self.now() {
@@ -183,7 +186,7 @@ impl Reader {
         }
     }
 
-    /// The same, on a thread of its own.
+    /// Waits for the next entry by blocking the thread. Returns `None` when the feed has ended.
     pub fn next_blocking(&mut self) -> Option<Item> {
         loop {
             match self.now() {
@@ -193,25 +196,25 @@ impl Reader {
         }
     }
 
-    /// The next entry, where there is one already.
+    /// Returns the next entry if there is one already.
     pub fn next_now(&mut self) -> Option<Item> {
         self.now().ok()
     }
 
-    /// Whether nothing more is put in: what is there now is the last.
+    /// Returns `true` if no more entries will be put in; those present are the last.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.sources.strong_count() == 0
     }
 
-    /// Entries this reader has lost so far.
+    /// Returns the number of entries that this reader has lost so far.
     #[must_use]
     pub const fn lost(&self) -> u64 {
         self.lost
     }
 
     fn now(&mut self) -> Result<Item, NoItem> {
-        // Asked first: what the last one put in before it went is found.
+        // Checked first, so that the last entry put in before the end is still found.
         let ended = self.is_over();
         for (ring, next) in self.rings.iter_mut().flatten() {
             match ring.find(*next) {

@@ -1,25 +1,25 @@
-//! What is told of a session while it goes on.
+//! The messages that a session emits while it runs.
 
 use outrigger_wire::time::Instant;
 use serde::Serialize;
 
 use crate::json;
 
-/// Something that happened, once.
+/// A single event of a session.
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "type", rename = "event")]
 pub struct Notice {
-    /// When, since the start of the process.
+    /// The time since the start of the process.
     #[serde(rename = "time", serialize_with = "json::time")]
     pub at: Instant,
-    /// What kind of thing, as one word for scripts.
+    /// The kind of event, as one word for scripts.
     pub kind: &'static str,
-    /// What happened, for people.
+    /// A description of the event for people.
     pub text: String,
-    /// Further words for scripts.
+    /// Further values for scripts.
     #[serde(flatten, serialize_with = "json::members")]
     pub fields: Vec<(&'static str, String)>,
 }
 
-/// A remark of a companion: its kind, and its text.
+/// A remark from code that runs beside the control loop: its kind, and its text.
 pub(crate) type Remark = (&'static str, String);

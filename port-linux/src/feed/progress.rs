@@ -1,12 +1,12 @@
-//! How far somebody is who takes entries out of a feed: a recorder, or a node of ROS 2.
+//! The progress of a consumer that takes entries out of a feed: a recorder, or a ROS 2 node.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// How far a recorder is; read from any thread.
+/// The progress of a consumer. It can be read from any thread.
 #[derive(Debug)]
 pub struct Progress {
-    /// What becomes of a message, in a word.
+    /// The word for what the consumer does with a message, such as `recorded`.
     done: &'static str,
     messages: AtomicU64,
     bytes: AtomicU64,
@@ -22,7 +22,7 @@ impl Default for Progress {
 }
 
 impl Progress {
-    /// Of somebody whose messages are `done` so.
+    /// Creates the progress of a consumer that counts messages under the word `done`.
     pub const fn of(done: &'static str) -> Self {
         Self {
             done,
@@ -34,50 +34,50 @@ impl Progress {
         }
     }
 
-    /// Messages written.
+    /// Returns the number of messages written.
     #[must_use]
     pub fn messages(&self) -> u64 {
         self.messages.load(Ordering::Relaxed)
     }
 
-    /// Their bytes, before compression.
+    /// Returns the size of the messages written, before compression \[B\].
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    /// Entries that were lost, because the file could not be written as fast.
+    /// Returns the number of entries that were lost because writing was too slow.
     #[must_use]
     pub fn lost(&self) -> u64 {
         self.lost.load(Ordering::Relaxed)
     }
 
-    /// Whether nothing more is written.
+    /// Returns `true` if writing has ended because of a failure.
     #[must_use]
     pub fn has_failed(&self) -> bool {
         self.failed.load(Ordering::Acquire)
     }
 
-    /// Why nothing more is written.
+    /// Returns the reason why writing has ended, if it has failed.
     #[must_use]
     pub fn failure(&self) -> Option<String> {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Notes that nothing more is written, for this reason.
+    /// Stores that writing has ended, for this reason.
     pub fn fail(&self, why: String) {
         *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(why);
         self.failed.store(true, Ordering::Release);
     }
 
-    /// So much is written, and so much lost.
+    /// Stores the totals of messages and bytes written, and of entries lost.
     pub fn note(&self, messages: u64, bytes: u64, lost: u64) {
         self.messages.store(messages, Ordering::Relaxed);
         self.bytes.store(bytes, Ordering::Relaxed);
         self.lost.store(lost, Ordering::Relaxed);
     }
 
-    /// What is shown of it beside a session.
+    /// Returns the figures that are displayed beside a session.
     pub(crate) fn shown(&self) -> Vec<(String, String)> {
         let megabytes = self.bytes() as f64 / 1e6;
         let mut shown = vec![(self.done.to_owned(), format!("{} messages, {megabytes:.1} MB", self.messages()))];

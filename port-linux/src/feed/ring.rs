@@ -1,4 +1,4 @@
-//! The places of a feed: made once, written again and again, each by one copy.
+//! The places of a feed. They are allocated once, and reused for each entry by one copy.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
@@ -7,18 +7,18 @@ use outrigger_wire::time::Instant;
 
 use super::{Entry, What};
 
-/// What a place has room for from the beginning: a state, and what the engine records of it. A longer entry makes its place
-/// larger for good.
+/// The initial memory of a place \[B\], enough for a state and the engine's record of it. A longer entry enlarges its
+/// place for good.
 const ROOM: usize = 1536;
 
-/// Entries by their number, the newest of them.
+/// A ring of the newest entries, each with its number.
 #[derive(Debug)]
 pub(super) struct Ring {
-    /// A power of two.
+    /// The length is a power of two.
     places: Box<[Mutex<Place>]>,
-    /// Held by whoever puts in an entry.
+    /// Locked while an entry is put in.
     putting: Mutex<()>,
-    /// Of the next entry.
+    /// The number of the next entry.
     next: AtomicU64,
     readers: AtomicUsize,
 }
@@ -31,7 +31,7 @@ struct Place {
     bytes: Vec<u8>,
 }
 
-/// What is kept in a place; of all but the last, with its bytes.
+/// The content of a place. All variants but the last have their bytes in the place.
 #[derive(Clone, Debug)]
 pub(super) enum Kept {
     Received { port: u16, first_start: Option<usize> },
@@ -40,18 +40,18 @@ pub(super) enum Kept {
     Whole(What),
 }
 
-/// What became of the entry with a number.
+/// The result of looking for an entry by its number.
 pub(super) enum Found {
     Entry(Entry),
-    /// So many are gone, from this one on.
+    /// This many entries are gone, starting with this one.
     Lost(u64),
-    /// It has not come yet.
+    /// The entry has not arrived yet.
     Nothing,
 }
 
 impl Ring {
-    /// Places for `capacity` entries, rounded up to a power of two. Their memory is written, so that none of it is asked of
-    /// the kernel later.
+    /// Creates places for `capacity` entries, rounded up to a power of two. Their memory is written to, so that the
+    /// kernel does not have to map any of it later.
     pub(super) fn new(capacity: usize) -> Self {
         let place = || {
             let mut bytes = vec![1; ROOM];
@@ -70,8 +70,8 @@ impl Ring {
         self.places.get(number as usize & (self.places.len() - 1))
     }
 
-    /// Puts in the next entry, in the place of the oldest; while there are no readers, nothing. Where a reader looks at that
-    /// very place just now, the entry is lost instead of waited for.
+    /// Puts in the next entry, in place of the oldest. Does nothing while there are no readers. If a reader is just
+    /// copying that very place, the entry is lost instead of waited for.
     pub(super) fn put(&self, at: Instant, what: Kept, bytes: &[u8]) {
         if self.readers.load(Ordering::Acquire) == 0 {
             return;
@@ -91,7 +91,7 @@ impl Ring {
         self.next.store(number + 1, Ordering::Release);
     }
 
-    /// The entry `number`, copied. Whoever waits for the next one does not touch its place.
+    /// Returns a copy of the entry `number`. A reader that waits for the next entry does not lock its place.
     pub(super) fn find(&self, number: u64) -> Found {
         if number >= self.next.load(Ordering::Acquire) {
             return Found::Nothing;
@@ -106,13 +106,13 @@ impl Ring {
         Found::Lost(oldest.max(number + 1) - number)
     }
 
-    /// One reader more: the number of what it hears first.
+    /// Adds a reader. Returns the number of the first entry that it will read.
     pub(super) fn join(&self) -> u64 {
         self.readers.fetch_add(1, Ordering::AcqRel);
         self.next.load(Ordering::Acquire)
     }
 
-    /// One reader fewer.
+    /// Removes a reader.
     pub(super) fn leave(&self) {
         self.readers.fetch_sub(1, Ordering::AcqRel);
     }
@@ -153,7 +153,7 @@ mod tests {
             Found::Lost(count) => format!("lost {count}"),
             Found::Nothing => "nothing".into(),
         });
-        // The first stays where the third found no place; the second is overtaken by the fourth.
+        // The reader blocks the third entry's place, so the first entry stays there. The fourth replaces the second.
         assert_eq!(found.collect::<Vec<_>>(), ["0", "lost 1", "lost 1", "3"]);
     }
 

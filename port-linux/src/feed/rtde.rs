@@ -1,16 +1,16 @@
-//! The conversation on 30004, as one who listens to both sides understands it.
+//! Decodes the traffic on port 30004 (RTDE) by following both directions.
 //!
-//! Data carries neither names nor types: the names are in our request, the types in the controller's answer.
+//! Data packages contain neither names nor types: the names are in our request, the types in the controller's reply.
 
 use outrigger_wire::fields::FieldVisitor;
 use outrigger_wire::rtde::{DataType, Package, Protocol, Reply, Request, TextMessage, TypeWord, Value};
 
-/// What the values of data packages are: name by name, as the specification spells them, in the order they come.
+/// The names and types of the values in data packages, in their order. Names are spelled as in the specification.
 #[derive(Clone, Copy, Debug)]
 pub struct Columns<'a>(&'a [(String, DataType)]);
 
 impl Columns<'_> {
-    /// Shows every value of a data package.
+    /// Passes every value of a data package to `visitor`.
     pub fn visit(&self, mut values: &[u8], visitor: &mut dyn FieldVisitor) {
         for (name, data_type) in self.0 {
             let Some(value) = Value::read(*data_type, values) else { return };
@@ -20,21 +20,21 @@ impl Columns<'_> {
     }
 }
 
-/// What a package says.
+/// The decoded content of a package.
 pub(super) enum Content<'a> {
-    /// Values.
+    /// Values, with their names and types.
     Data(Columns<'a>, &'a [u8]),
-    /// The controller says something.
+    /// A text message of the controller.
     Text(TextMessage<'a>),
 }
 
-/// What is known of one connection.
+/// The state of one RTDE connection, as far as it was observed.
 #[derive(Debug)]
 pub struct Conversation {
     protocol: Protocol,
-    /// Bytes we sent that are no whole package yet.
+    /// Sent bytes that are not a whole package yet.
     unfinished: Vec<u8>,
-    /// The names of the last request for outputs.
+    /// The variable names in the last request for outputs.
     asked: Vec<String>,
     columns: Vec<(String, DataType)>,
 }
@@ -46,14 +46,14 @@ impl Default for Conversation {
 }
 
 impl Conversation {
-    /// Bytes that went to the controller.
+    /// Processes bytes sent to the controller.
     pub fn sent(&mut self, bytes: &[u8]) {
         self.unfinished.extend_from_slice(bytes);
         let mut rest = self.unfinished.as_slice();
         while let Some(size) = rest.first_chunk().map(|size| usize::from(u16::from_be_bytes(*size)))
             && let Some((package, after)) = rest.split_at_checked(size)
         {
-            // Nothing says where the next one begins.
+            // A size of 0 does not say where the next package starts.
             rest = if size > 0 { after } else { &[] };
             let Ok(package) = Package::new_checked(package) else { continue };
             if let Ok(Request::SetupOutputs { names, .. }) = Request::parse(&package, self.protocol) {
@@ -65,12 +65,12 @@ impl Conversation {
         self.unfinished.drain(..done);
     }
 
-    /// The names of the last request for outputs.
+    /// Returns the variable names in the last request for outputs.
     pub fn names(&self) -> &[String] {
         &self.asked
     }
 
-    /// A package of the controller; says what is wrong with one that cannot be understood.
+    /// Decodes a package of the controller. Returns an error text if it is not valid.
     pub(super) fn received<'a>(&'a mut self, package: &'a [u8]) -> Result<Option<Content<'a>>, String> {
         let package = Package::new_checked(package).map_err(|error| error.to_string())?;
         match Reply::parse(&package, self.protocol).map_err(|error| error.to_string())? {
@@ -82,7 +82,7 @@ impl Conversation {
                     TypeWord::Type(data_type) => Some(data_type),
                     TypeWord::NotFound | TypeWord::InUse | TypeWord::Other(_) => None,
                 });
-                // With one variable that has no type, the request is made again without it.
+                // If a variable has no type, the request is repeated without it.
                 let types: Vec<_> = types.collect::<Option<_>>().unwrap_or_default();
                 let complete = types.len() == self.asked.len();
                 self.columns = if complete { self.asked.iter().cloned().zip(types).collect() } else { vec![] };
@@ -112,7 +112,7 @@ mod tests {
             conversation.sent(&[0; 4_096]);
             assert_eq!(conversation.unfinished.len(), 0);
         }
-        // A package has at most so many.
+        // A package has at most this size.
         conversation.sent(&[0xff; 200_000]);
         assert!(conversation.unfinished.len() < usize::from(u16::MAX));
     }

@@ -1,4 +1,4 @@
-//! Bytes of a feed, or of a recording, as the messages they are.
+//! Splits the bytes of a feed or a recording into messages, and decodes them.
 
 use outrigger_wire::fields::FieldVisitor;
 use outrigger_wire::frame::{Assembler, Framing, MAX_PRIMARY_SIZE};
@@ -11,26 +11,26 @@ use outrigger_wire::rtde::{self, TextMessage};
 use super::rtde::{Columns, Content, Conversation};
 use super::{WireFormat, name_of};
 
-/// One message of a controller.
+/// A message of a controller.
 pub enum Message<'a> {
-    /// A packet of 30003.
+    /// A packet of port 30003.
     Realtime(Packet<'a>),
-    /// Values of 30004.
+    /// Values of port 30004, with their names and types.
     Rtde(Columns<'a>, &'a [u8]),
-    /// Words on 30004.
+    /// A text message of port 30004.
     RtdeText(TextMessage<'a>),
     /// A measurement of a KRC.
     Fri(Measurement<'a>),
-    /// A part of a robot state of 30001 or 30002.
+    /// A part of a robot state of port 30001 or 30002.
     SubPackage(SubPackage<'a>),
-    /// Any other message of 30001 or 30002, with the software whose forms it has.
+    /// Any other message of port 30001 or 30002, with the software version that determines its format.
     Primary(primary::Message<'a>, Option<SoftwareVersion>),
-    /// Something that could not be understood.
+    /// A description of bytes that could not be decoded.
     Trouble(String),
 }
 
 impl Message<'_> {
-    /// Shows every field of a state: of 30003, 30004 and FRI.
+    /// Passes every field of a state to `visitor`. States are in messages of 30003, 30004 and FRI.
     pub fn visit_state(&self, visitor: &mut dyn FieldVisitor) {
         match self {
             Self::Realtime(packet) => packet.visit(visitor),
@@ -41,16 +41,17 @@ impl Message<'_> {
     }
 }
 
-/// What became of bytes.
+/// The bytes of a read that were decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Taken {
-    /// They are understood from this one on; those before belong to a message whose beginning was lost.
+    /// The offset of the first byte that was decoded. Bytes before it belong to a message whose beginning was lost.
     pub from: usize,
-    /// Whether they begin a stream: of a new connection, or after a loss.
+    /// `true` if they start a stream: of a new connection, or after a loss.
     pub begins: bool,
 }
 
-/// The streams of one controller: primary, real-time, RTDE, and its further variables. Datagrams of FRI need no memory.
+/// The streams of one controller: primary, real-time, RTDE, and additional RTDE variables. FRI datagrams need no
+/// memory.
 #[derive(Debug)]
 pub struct Streams<'m> {
     streams: [Stream<'m>; 4],
@@ -61,26 +62,26 @@ pub struct Streams<'m> {
 struct Stream<'m> {
     assembler: Assembler<'m>,
     state: State,
-    /// Of RTDE.
+    /// The state of an RTDE connection. Unused by other streams.
     conversation: Conversation,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// The next byte is the first of a connection.
+    /// The next byte is the first one of a connection.
     New,
-    /// What came before was lost, or was never heard.
+    /// Earlier bytes were lost, or never received.
     Broken,
     Whole,
 }
 
-/// Memory of [`Streams`].
+/// Allocates the memory for [`Streams`].
 #[must_use]
 pub fn memory() -> [Vec<u8>; 4] {
     [2 * MAX_PRIMARY_SIZE, 64 * 1024, 2 * rtde::MAX_SIZE, 2 * rtde::MAX_SIZE].map(|size| vec![0; size])
 }
 
-/// Returns the place of a format's stream.
+/// Returns the index of a format's stream.
 const fn index(format: WireFormat) -> usize {
     match format {
         WireFormat::Primary => 0,
@@ -91,7 +92,7 @@ const fn index(format: WireFormat) -> usize {
 }
 
 impl<'m> Streams<'m> {
-    /// Streams of which nothing has been heard yet, in [`memory`].
+    /// Creates streams without any data, in [`memory`]. Returns `None` if the memory is too small.
     #[must_use]
     pub fn new(memory: &'m mut [Vec<u8>; 4]) -> Option<Self> {
         let [primary, realtime, rtde, variables] = memory;
@@ -108,7 +109,7 @@ impl<'m> Streams<'m> {
         Some(Self { streams, software: None })
     }
 
-    /// A connection to `port` begins.
+    /// Starts a new connection to `port`.
     pub fn opened(&mut self, port: u16) {
         if let Some(stream) = self.of(port) {
             stream.state = State::New;
@@ -116,12 +117,12 @@ impl<'m> Streams<'m> {
         }
     }
 
-    /// Entries were lost: of every stream something may be missing.
+    /// Marks every stream as incomplete, after entries were lost.
     pub fn lost(&mut self) {
         self.streams.iter_mut().for_each(|stream| stream.state = State::Broken);
     }
 
-    /// Bytes that went out.
+    /// Processes bytes that were sent to `port`.
     pub fn sent(&mut self, port: u16, bytes: &[u8]) {
         let format = WireFormat::of(port).filter(|format| format.framing() == Framing::Rtde);
         if let Some(stream) = format.and_then(|format| self.streams.get_mut(index(format))) {
@@ -133,8 +134,8 @@ impl<'m> Streams<'m> {
         self.streams.get_mut(index(WireFormat::of(port)?))
     }
 
-    /// Bytes that came in: tells every message that they complete. `None` where none of them is of use, because what
-    /// came before was lost.
+    /// Processes bytes that were received from `port`, and passes every message that they complete to `tell`. Returns
+    /// `None` if no byte can be used, because earlier ones were lost.
     pub fn received(
         &mut self,
         port: u16,
@@ -144,7 +145,7 @@ impl<'m> Streams<'m> {
     ) -> Option<Taken> {
         let format = WireFormat::of(port)?;
         let framing = format.framing();
-        // A datagram is a message, or none: nothing is left for the next.
+        // A datagram is a whole message. It has no rest for the next one.
         if framing == Framing::Fri {
             tell(match Measurement::new_checked(bytes) {
                 Ok(measurement) => Message::Fri(measurement),
@@ -158,7 +159,7 @@ impl<'m> Streams<'m> {
             (State::Whole, _) => Taken { from: 0, begins: false },
             (State::New, _) => Taken { from: 0, begins: true },
             (State::Broken, Some(from)) => Taken { from, begins: true },
-            // Real-time packets are found again without knowing where they start.
+            // Real-time packets can be located without knowing where they start.
             (State::Broken, None) if framing == Framing::Realtime => Taken { from: 0, begins: true },
             (State::Broken, None) => return None,
         };
@@ -197,7 +198,7 @@ impl<'m> Streams<'m> {
     }
 }
 
-/// A message of the primary or secondary interface.
+/// Decodes a message of the primary or secondary interface.
 fn understand(bytes: &[u8], software: &mut Option<SoftwareVersion>, tell: &mut dyn FnMut(Message<'_>)) {
     let trouble = |error| Message::Trouble(format!("primary message: {error}"));
     let message = match primary::Message::new_checked(bytes) {

@@ -1,4 +1,4 @@
-//! A reader of recordings: the bytes that a session's connections carried, out of an MCAP file, compressed or not.
+//! Reads recordings: the traffic of a session's connections, from an MCAP file, compressed or not.
 
 mod reader;
 
@@ -12,37 +12,38 @@ pub use super::format::{raw_topic, sent_topic};
 use crate::exit::Failure;
 use crate::host::os;
 
-/// Topic of the configuration that a run began with.
+/// The topic of the configuration with which a run started.
 pub const CONFIGURATION: &str = "/engine/configuration";
-/// Topic of what the engine of a run was given and did, as [`What::Engine`](crate::feed::What::Engine) has it.
+/// The topic of the inputs and outputs of a run's engine, in the form of [`What::Engine`](crate::feed::What::Engine).
 pub const ENGINE: &str = "/engine/recording";
-/// Topic of the log.
+/// The topic of the log.
 pub const LOG: &str = "/log";
 
-/// The remark on a pipe, a device or a directory.
+/// The error text for a pipe, a device or a directory.
 const NO_FILE: &str = "it is no regular file";
 
-/// Some bytes that crossed the wire.
+/// Bytes of recorded traffic.
 #[derive(Clone, Copy, Debug)]
 pub struct Raw<'a> {
     /// The controller's port.
     pub port: u16,
-    /// Whether they went to the controller.
+    /// `true` if they were sent to the controller.
     pub sent: bool,
-    /// When, in ns since 1970.
+    /// The time since 1970 \[ns\].
     pub nanos: u64,
-    /// As they were; none where a connection begins, or something before is missing.
+    /// The bytes. Empty at the start of a connection, or if earlier bytes are missing.
     pub bytes: &'a [u8],
 }
 
-/// Whether `path` is an MCAP file.
+/// Returns `true` if `path` is an MCAP file.
 #[must_use]
 pub fn is_recording(path: &Path) -> bool {
     let mut start = [0; MAGIC.len()];
     open(path).and_then(|(mut file, _)| file.read_exact(&mut start)).is_ok() && start == MAGIC
 }
 
-/// Why `path` is no recording although its name says so; `None` for one, and for a file of another name.
+/// Returns the reason why `path` is not a recording although it is named like one. `None` for a recording, and for a
+/// file with another name.
 #[must_use]
 pub fn is_none(path: &Path) -> Option<Failure> {
     let found = std::fs::metadata(path).ok()?;
@@ -57,10 +58,11 @@ pub fn is_none(path: &Path) -> Option<Failure> {
     })
 }
 
-/// Calls `take` with everything that crossed `ports`, in order.
+/// Calls `take` with all traffic of `ports`, in order.
 ///
 /// # Errors
-/// [`Failure::BadInput`] where the file cannot be read or breaks off, after everything before; any failure of `take`.
+/// Returns [`Failure::BadInput`] if the file cannot be read or ends early, after everything before that; and any
+/// failure of `take`.
 pub fn each_raw(
     path: &Path,
     ports: &[u16],
@@ -74,17 +76,17 @@ pub fn each_raw(
     })
 }
 
-/// Calls `take` with topic, time in ns since 1970 and data of every message, in order.
+/// Calls `take` with topic, time since 1970 \[ns\] and data of every message, in order.
 ///
 /// # Errors
-/// Those of [`each_raw`].
+/// Returns the errors of [`each_raw`].
 pub fn each_message(path: &Path, mut take: impl FnMut(&str, u64, &[u8]) -> Result<(), Failure>) -> Result<(), Failure> {
     let shown = path.display();
     is_none(path).map_or(Ok(()), Err)?;
     let cannot = |what, error| Failure::BadInput(format!("cannot {what} {shown}: {error}"));
     let (mut file, length) = open(path).map_err(|error| cannot("open", error))?;
     let is_whole = is_whole(&mut file, length).map_err(|error| cannot("read", error))?;
-    // A file that grows is read as far as it was there.
+    // A file that grows is read up to its length at this moment.
     let read = reader::each_message(BufReader::new(file), length, &mut take);
     let (at, what) = match read {
         Ok(()) => return Ok(()),
@@ -116,15 +118,15 @@ pub fn each_message(path: &Path, mut take: impl FnMut(&str, u64, &[u8]) -> Resul
     }))
 }
 
-/// Opens a recording, and returns its length. Only a regular file is one: a pipe or a device has no end to look at, and may never
-/// deliver a byte.
+/// Opens a recording, and returns its length. Only regular files are accepted: a pipe or a device has no end that
+/// could be checked, and may never deliver a byte.
 fn open(path: &Path) -> std::io::Result<(File, u64)> {
     let file = os::open_at_once(path)?;
     let found = file.metadata()?;
     if found.is_file() { Ok((file, found.len())) } else { Err(std::io::Error::other(NO_FILE)) }
 }
 
-/// Returns `true` if `file` ends as a file that was completed does. It is at its beginning afterwards.
+/// Returns `true` if `file` ends like a completed file. Afterwards the position is at the beginning.
 fn is_whole(file: &mut File, length: u64) -> std::io::Result<bool> {
     let mut end = MAGIC;
     let is_whole = match length.checked_sub(2 * end.len() as u64) {

@@ -1,10 +1,10 @@
-//! A reader of MCAP files that trusts no length in them. Each is checked against the rest of the file before memory is asked for, and
-//! memory grows by the bytes that were read, never by those that a length claims.
+//! Reads MCAP files without trusting any length in them. Each is checked against the rest of the file before memory
+//! is allocated, and memory grows by the bytes that were read, never by those that a length claims.
 //!
-//! The messages of a whole chunk are delivered once its checksum is right. A file that ends early delivers every message before its
-//! end, also those of the chunk that is cut.
+//! The messages of a whole chunk are delivered after its checksum was verified. A file that ends early delivers every
+//! message before its end, also those of the chunk that is cut.
 //!
-//! Needs nothing of this program: the fuzz target `recordings` compiles this file by itself.
+//! This file uses nothing else of this program: the fuzz target `recordings` compiles it alone.
 
 use std::collections::HashMap;
 use std::io::{self, ErrorKind, Read};
@@ -15,10 +15,10 @@ use crc32fast::Hasher;
 /// The first and the last bytes of a file.
 pub(crate) const MAGIC: [u8; 8] = *b"\x89MCAP0\r\n";
 
-/// The most bytes of a record, and of a chunk without its compression.
+/// The maximum size of a record, and of a chunk without its compression \[B\].
 pub const LARGEST: u64 = 64 << 20;
 
-/// The most bytes of a topic.
+/// The maximum length of a topic \[B\].
 const LONGEST_TOPIC: usize = 1024;
 
 // The kinds of records.
@@ -33,14 +33,14 @@ const ATTACHMENT: u8 = 9;
 const METADATA: u8 = 12;
 const DATA_END: u8 = 15;
 
-/// The reason for an end before that of the file.
+/// A reason why reading ended before the end of the file.
 #[derive(Debug)]
 pub(crate) enum Fault<E> {
-    /// The caller refused a message.
+    /// The caller rejected a message.
     Refused(E),
     /// The file cannot be read.
     Unreadable(io::Error),
-    /// The chunk at byte `at` has a compression that this program is built without.
+    /// The chunk at byte `at` has a compression that this program was built without.
     Compression {
         /// The start of the chunk.
         at: u64,
@@ -51,27 +51,28 @@ pub(crate) enum Fault<E> {
     CutOff {
         /// The start of the record.
         at: u64,
-        /// Bytes that the record claims.
+        /// The size that the record claims \[B\].
         claimed: u64,
-        /// Bytes that are left for them.
+        /// The bytes that are left in the file \[B\].
         left: u64,
     },
-    /// The record at byte `at` is not as it was written.
+    /// The record at byte `at` is corrupted.
     Damaged {
         /// The start of the record.
         at: u64,
-        /// The finding, and the expectation.
+        /// A description: what was found, and what was expected.
         what: String,
     },
 }
 
-/// A taker of messages: of the topic, the time in ns since 1970 and the data of each.
+/// A function that receives messages: topic, time since 1970 \[ns\] and data of each.
 pub(crate) type Take<'t, E> = dyn FnMut(&str, u64, &[u8]) -> Result<(), E> + 't;
 
-/// Calls `take` with topic, time in ns since 1970 and data of every message of the first `length` bytes of `input`, in order.
+/// Calls `take` with topic, time since 1970 \[ns\] and data of every message in the first `length` bytes of `input`,
+/// in order.
 ///
 /// # Errors
-/// [`Fault`], after every complete message before it.
+/// Returns [`Fault`], after every complete message before it.
 pub(crate) fn each_message<E>(input: impl Read, length: u64, take: &mut Take<'_, E>) -> Result<(), Fault<E>> {
     let source = Source { input: input.take(length), at: 0, sum: Hasher::new() };
     Walk { source, is_data: true, has_chunks: false, channels: HashMap::new(), content: vec![], take }.run()
@@ -81,7 +82,7 @@ fn damaged<E>(at: u64, what: impl Into<String>) -> Fault<E> {
     Fault::Damaged { at, what: what.into() }
 }
 
-/// A file with a position and a running checksum.
+/// A file with its position and a running checksum.
 struct Source<R> {
     input: io::Take<R>,
     at: u64,
@@ -97,21 +98,21 @@ impl<R: Read> Read for Source<R> {
     }
 }
 
-/// The bytes of a file that a record has.
+/// The bytes of a file that belong to a record.
 #[derive(Clone, Copy)]
 struct Extent {
     at: u64,
     end: u64,
-    /// Set unless the file ends before the record does.
+    /// `true` unless the file ends before the record does.
     is_whole: bool,
 }
 
-/// A file that is read from its beginning on.
+/// A pass through a file from its beginning.
 struct Walk<'t, R, E> {
     source: Source<R>,
-    /// Set until the end of the data: the summary behind it repeats.
+    /// `true` until the end of the data section. The summary after it repeats data.
     is_data: bool,
-    /// Set from the first chunk on.
+    /// `true` from the first chunk on.
     has_chunks: bool,
     /// The topics by the numbers of their channels.
     channels: HashMap<u16, String>,
@@ -152,10 +153,11 @@ impl<R: Read, E> Walk<'_, R, E> {
             return Err(damaged(at, format!("found a record of {claimed} bytes, expected at most {LARGEST}")));
         }
         match kind {
-            // A sparse file has terabytes of them.
+            // A sparse file has terabytes of zeros.
             0 => return Err(damaged(at, "found 0, expected the kind of a record")),
             CHUNK if self.is_data => self.chunk(extent)?,
-            // A bit makes an index a message, and who writes chunks writes every message into one.
+            // A single bit error can turn an index into a message. A writer that uses chunks writes every message
+            // into one.
             MESSAGE if self.is_data && self.has_chunks => {
                 return Err(damaged(at, "found a message outside of chunks, expected all of them in chunks"));
             }
@@ -184,7 +186,8 @@ impl<R: Read, E> Walk<'_, R, E> {
                 }
             }
             HEADER | SCHEMA | ATTACHMENT | METADATA if self.is_data => {}
-            // A bit makes a chunk a record of an unknown kind, and what follows would be delivered without it.
+            // A single bit error can turn a chunk into a record of unknown kind. The data after it would be delivered
+            // without it.
             _ if self.is_data => return Err(damaged(at, format!("found {kind}, expected the kind of a record"))),
             _ => {}
         }
@@ -197,7 +200,7 @@ impl<R: Read, E> Walk<'_, R, E> {
         if extent.is_whole && skipped == rest { Ok(true) } else { Err(cut_off) }
     }
 
-    /// Reads a checksum, and compares it to `sum`. Zero stands for none.
+    /// Reads a checksum, and compares it with `sum`. A checksum of zero is not compared.
     fn check(&mut self, extent: Extent, sum: &Hasher, of: &str) -> Result<(), Fault<E>> {
         let expected = u32::from_le_bytes(self.field(extent)?);
         if expected != 0 && sum.clone().finalize() != expected {
@@ -209,7 +212,7 @@ impl<R: Read, E> Walk<'_, R, E> {
         Ok(())
     }
 
-    /// Reads a channel or a message that is in no chunk.
+    /// Reads a channel or a message outside of chunks.
     fn entry_outside_of_chunks(&mut self, extent: Extent, kind: u8, size: u64) -> Result<(), Fault<E>> {
         let mut content = mem::take(&mut self.content);
         content.clear();
@@ -230,7 +233,7 @@ impl<R: Read, E> Walk<'_, R, E> {
         let size = u64::from_le_bytes(self.field(extent)?);
         let sum = u32::from_le_bytes(self.field(extent)?);
         let length = u32::from_le_bytes(self.field(extent)?);
-        // The longest name in use is `zstd`.
+        // The longest name of a compression is `zstd`.
         let mut name = [0; 8];
         let Some(name) = usize::try_from(length).ok().and_then(|length| name.get_mut(..length)) else {
             return Err(damaged(
@@ -253,7 +256,8 @@ impl<R: Read, E> Walk<'_, R, E> {
         if is_whole && largest > LARGEST {
             return Err(damaged(at, format!("found a chunk of {largest} bytes, expected at most {LARGEST}")));
         }
-        // A chunk that was never finished claims as much as can be claimed. One byte more shows a chunk that is longer than it says.
+        // A chunk that was never finished claims the largest possible size. One byte more detects a chunk that is
+        // longer than claimed.
         let most = size.min(LARGEST) + 1;
         let mut content = mem::take(&mut self.content);
         content.clear();
@@ -274,7 +278,7 @@ impl<R: Read, E> Walk<'_, R, E> {
             Err(error) if is_whole => {
                 return Err(damaged(at, format!("found a chunk that does not decompress: {error}")));
             }
-            // The part before the cut is there.
+            // The part before the cut was decompressed.
             Ok(()) | Err(_) => {}
         }
         if is_whole && content.len() as u64 != size {
@@ -302,7 +306,7 @@ impl<R: Read, E> Walk<'_, R, E> {
         Ok(())
     }
 
-    /// Takes a channel, and delivers a message.
+    /// Stores a channel, or delivers a message.
     fn entry(&mut self, at: u64, kind: u8, body: &[u8]) -> Result<(), Fault<E>> {
         match kind {
             CHANNEL => {
@@ -334,7 +338,7 @@ impl<R: Read, E> Walk<'_, R, E> {
         Ok(bytes)
     }
 
-    /// Reads bytes of a record, none behind its end.
+    /// Reads bytes of a record, and none after its end.
     fn fill(&mut self, extent: Extent, room: &mut [u8]) -> Result<(), Fault<E>> {
         let left = extent.end.saturating_sub(self.source.at);
         if extent.is_whole && left < room.len() as u64 {
@@ -378,7 +382,7 @@ fn channel(body: &[u8]) -> Option<(u16, &str)> {
     rest.is_empty().then_some((u16::from_le_bytes(*id), topic))
 }
 
-/// Splits bytes behind their number, and the rest.
+/// Splits off a byte string that is preceded by its length. Returns it and the rest.
 fn sized(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let (length, rest) = bytes.split_first_chunk()?;
     rest.split_at_checked(usize::try_from(u32::from_le_bytes(*length)).ok()?)
