@@ -8,36 +8,38 @@ use outrigger_wire::time::{Duration, Instant};
 
 use crate::host::os;
 
-/// Looks at two clocks, of which the quickest counts.
+/// The number of times that two clocks are compared. The fastest comparison is used.
 const LOOKS: u32 = 8;
 
-/// The process's monotonic clock, with its epoch at the clock's making.
+/// A monotonic clock of the process. Its epoch is the moment at which it was created.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     epoch: StdInstant,
-    /// The epoch as a number, just before it and never after; `None` where the system has none.
+    /// The epoch on the system's monotonic clock \[ns\], read just before `epoch`. `None` if the system has no such
+    /// number.
     epoch_nanos: Option<u64>,
-    /// Time that passes at another pace than the system's.
+    /// Time that runs at another rate than the system's.
     pace: Option<&'static dyn Pace>,
 }
 
-/// Time that passes at another pace than the system's: a demonstration slows its session and its simulator alike.
+/// A time that runs at another rate than the system's. A demonstration slows its session and its simulator in the
+/// same way.
 pub trait Pace: std::fmt::Debug + Sync {
-    /// Returns the present.
+    /// Returns the current time.
     fn now(&self) -> Instant;
 
-    /// Returns the system's time at which [`now`](Self::now) is `at`; none where that is out of reach.
+    /// Returns the system's time at which [`now`](Self::now) is `at`. `None` if it cannot be represented.
     fn std_instant(&self, at: Instant) -> Option<StdInstant>;
 
-    /// Returns how many times slower than the system's time it passes.
+    /// Returns the factor by which it runs slower than the system's time.
     fn slowed(&self) -> u32;
 }
 
 impl Clock {
-    /// A clock that starts at zero now.
+    /// Starts a clock at zero.
     #[must_use]
     pub fn start() -> Self {
-        // A thread may be kept waiting between two looks: the closest pair of several is taken.
+        // A thread may be suspended between two readings, so the closest pair of several is used.
         let look = || {
             let before = os::monotonic_nanos();
             let epoch = StdInstant::now();
@@ -47,35 +49,36 @@ impl Clock {
         Self { epoch, epoch_nanos, pace: None }
     }
 
-    /// A clock that shows the time of `pace`.
+    /// Starts a clock that shows the time of `pace`.
     pub fn paced(pace: &'static dyn Pace) -> Self {
         Self { pace: Some(pace), ..Self::start() }
     }
 
-    /// Now, in µs since the clock's start.
+    /// Returns the time since the clock's start, in µs.
     #[must_use]
     pub fn now(&self) -> Instant {
         if let Some(pace) = self.pace {
             return pace.now();
         }
-        // Twice a cycle or more: the standard library's arithmetic on pairs of numbers takes three times as long.
+        // Called twice a cycle or more. The standard library's arithmetic on pairs of numbers takes three times as
+        // long.
         if let (Some(epoch), Some(now)) = (self.epoch_nanos, os::monotonic_nanos()) {
             return Instant::from_micros(now.saturating_sub(epoch) / 1_000);
         }
         Instant::from_micros(u64::try_from(self.epoch.elapsed().as_micros()).unwrap_or(u64::MAX))
     }
 
-    /// Returns `span` of the system's time in the time of this clock, at its present pace.
+    /// Converts a duration of the system's time to the time of this clock, at its current rate.
     #[must_use]
     pub fn span(&self, span: StdDuration) -> Duration {
         let span = self.pace.map_or(span, |pace| span / pace.slowed().max(1));
         Duration::from_micros(u64::try_from(span.as_micros()).unwrap_or(u64::MAX))
     }
 
-    /// When the clock started, in ns since 1970 by the system's clock as it stands now.
+    /// Returns the time at which the clock started, by the current system clock, since 1970 \[ns\].
     #[must_use]
     pub fn origin_unix_nanos(&self) -> u64 {
-        // A thread may be kept waiting between two looks: the closest pair of several says it.
+        // A thread may be suspended between two readings, so the closest pair of several is used.
         let look = || {
             let before = self.epoch.elapsed();
             let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -85,11 +88,11 @@ impl Clock {
         u64::try_from(origin.as_nanos()).unwrap_or(u64::MAX)
     }
 
-    /// The standard library's instant for `at`, for timers.
+    /// Returns the standard library's instant for `at`, for timers.
     #[must_use]
     pub fn std_instant(&self, at: Instant) -> StdInstant {
-        // A deadline beyond what the platform's clock can hold is as good as an hour away: the engine is
-        // asked again after every wake-up.
+        // A deadline beyond the range of the platform's clock is replaced by one in an hour: the engine computes its
+        // deadline anew after every wake-up.
         let hour = StdDuration::from_secs(3_600);
         let instant = match self.pace {
             Some(pace) => pace.std_instant(at),
@@ -99,25 +102,25 @@ impl Clock {
     }
 }
 
-/// The standard library's instant of now, for timers.
+/// Returns the current time as an instant of the standard library, for timers.
 pub fn std_now() -> StdInstant {
     StdInstant::now()
 }
 
-/// The longest the standard library needs to know of `span`.
+/// Converts a duration to the standard library's type.
 #[must_use]
 pub fn std_duration(span: Duration) -> StdDuration {
     StdDuration::from_micros(span.as_micros())
 }
 
-/// Date and time in UTC, `2026-01-31 12:00:00 UTC`, for reports.
+/// Returns the date and time in UTC for reports: `2026-01-31 12:00:00 UTC`.
 #[must_use]
 pub fn utc_now() -> String {
     let secs = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
     utc_text(secs)
 }
 
-/// Civil date of `secs` since 1970, by the usual era arithmetic on a year that starts in March.
+/// Formats `secs` since 1970 as a civil date, by the usual era arithmetic on a year that starts in March.
 fn utc_text(secs: u64) -> String {
     let (days, of_day) = (secs / 86_400, secs % 86_400);
     let shifted = days + 719_468;

@@ -1,11 +1,11 @@
-//! One process per robot: an advisory lock that names its holder.
+//! Ensures that one process at a time commands a robot: an advisory lock that names its holder.
 
 use std::net::SocketAddr;
 
 use crate::exit::Failure;
 use crate::host::os::Name;
 
-/// The right to command one robot from this machine. It ends with the process, in whatever way that ends.
+/// The exclusive right to command one robot from this machine. It ends with the process, however the process ends.
 #[derive(Debug)]
 pub(crate) struct RobotLock {
     _name: Name,
@@ -15,8 +15,8 @@ impl RobotLock {
     /// Takes the lock of the robot whose real-time port is `realtime`.
     ///
     /// # Errors
-    /// [`Failure::Connection`] naming the process that holds it; [`Failure::BadInput`] where the kernel refuses
-    /// for another reason, and where no arm is commanded from this system.
+    /// Returns [`Failure::Connection`] with the process that holds the lock; [`Failure::BadInput`] if the operating
+    /// system refuses for another reason, or if this system cannot command an arm.
     pub(crate) fn take(realtime: SocketAddr) -> Result<Self, Failure> {
         let failed = |error| Failure::BadInput(format!("cannot take the lock of {realtime}: {error}"));
         match Name::take(&format!("outrigger/{realtime}")).map_err(failed)? {
@@ -37,7 +37,7 @@ mod tests {
 
     #[test]
     fn a_second_holder_is_refused_and_told_who_the_first_is() {
-        // A documentation address: no robot of anybody's.
+        // An address for documentation: no real robot has it.
         let robot = SocketAddr::from(([192, 0, 2, 77], 30_003));
         let first = RobotLock::take(robot).expect("nobody else commands a documentation address");
         let Err(refusal) = RobotLock::take(robot) else { panic!("two holders") };

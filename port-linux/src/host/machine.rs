@@ -1,4 +1,5 @@
-//! Asks the operating system for what the configuration wants, and reads back what is in force.
+//! Requests the scheduling and memory of the configuration from the operating system, and reads back what is in
+//! force.
 
 use std::fmt;
 
@@ -7,7 +8,7 @@ use outrigger_config::HostSettings;
 use crate::exit::Failure;
 use crate::host::os::{self, MOST_PROCESSORS, Scheduling};
 
-/// What the operating system grants the calling thread, as read back from it.
+/// The scheduling and memory in force for the calling thread, as read back from the operating system.
 #[derive(Clone, Debug)]
 pub struct InForce {
     scheduling: Option<Scheduling>,
@@ -16,17 +17,17 @@ pub struct InForce {
     busy_poll_micros: Option<u32>,
 }
 
-/// Applies `settings` to the calling thread. What is asked for and not granted is a failure: a loop that
-/// was meant to be real-time and silently is not would be found out at the worst moment.
+/// Applies `settings` to the calling thread. A request that is not granted is an error, because a loop that is not
+/// real-time as configured would fail at the worst moment.
 ///
 /// # Errors
-/// [`Failure::BadInput`] naming the key, what the kernel said and what to do about it.
+/// Returns [`Failure::BadInput`] with the key, the error of the kernel and advice.
 pub fn apply(settings: &HostSettings) -> Result<InForce, Failure> {
     let refused = |key: &str, error: std::io::Error, advice: &str| {
         Failure::BadInput(format!("host.{key}: the kernel refuses ({error}); {advice}"))
     };
     if let Some(cpu) = settings.cpu {
-        // The kernel silently drops processors it does not have from a mask, so ask for exactly one.
+        // The kernel silently removes processors that it does not have from a mask, so exactly one is requested.
         if cpu >= MOST_PROCESSORS {
             return Err(Failure::BadInput(format!("host.cpu: found {cpu}, expected less than {MOST_PROCESSORS}")));
         }
@@ -40,7 +41,7 @@ pub fn apply(settings: &HostSettings) -> Result<InForce, Failure> {
         os::set_fifo(priority).map_err(|e| {
             refused("scheduling", e, "raise the rtprio limit (ulimit -r) or grant CAP_SYS_NICE, or use \"other\"")
         })?;
-        // Reading back catches sandboxes that accept the call and do nothing.
+        // Reading back detects sandboxes that accept the call and do nothing.
         if os::scheduling().ok() != Some(Scheduling::Fifo(priority)) {
             return Err(Failure::BadInput(
                 "host.scheduling: the kernel accepted SCHED_FIFO but does not show it; use \"other\" here".into(),
@@ -50,21 +51,21 @@ pub fn apply(settings: &HostSettings) -> Result<InForce, Failure> {
     Ok(InForce { busy_poll_micros: settings.busy_poll_micros, ..in_force() })
 }
 
-/// Priority of a loop, of the simulator beside it and of what measures both, where nothing else is configured.
+/// The real-time priority of a loop, of its simulator and of what measures both, unless another one is configured.
 const PRIORITY: u8 = 20;
 
-/// Real-time priority of the calling thread and of those that it starts from now on, and locked memory, as far as the system
-/// grants them.
+/// The real-time priority and the locked memory that the system granted to the calling thread. Threads that it starts
+/// later inherit the priority.
 #[derive(Debug)]
 pub struct RealTime {
     priority: Result<Scheduling, std::io::Error>,
     memory: Result<(), std::io::Error>,
-    /// The thread had the time-sharing scheduler before.
+    /// `true` if the thread had the time-sharing scheduler before.
     raised: bool,
 }
 
 impl RealTime {
-    /// Asks for both. A thread that has real-time priority already keeps the one it has.
+    /// Requests both. A thread that already has a real-time priority keeps it.
     #[must_use]
     pub fn ask() -> Self {
         let before = os::scheduling();
@@ -77,10 +78,10 @@ impl RealTime {
         Self { priority, memory, raised }
     }
 
-    /// Returns the calling thread to the scheduler that it had; threads started meanwhile keep the priority.
+    /// Restores the former scheduler of the calling thread. Threads started in the meantime keep the priority.
     pub fn give_back(&self) {
         if self.raised {
-            // Refused, it stays as it is, which hurts nobody.
+            // If this is refused, the thread keeps the priority, which does no harm.
             let _ = os::set_other();
         }
     }
@@ -100,15 +101,15 @@ impl fmt::Display for RealTime {
     }
 }
 
-/// The system's words without its number.
+/// Returns the system's error text without the error number.
 fn plain(error: &std::io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or_default().to_lowercase()
 }
 
-/// Returns `true` if memory can be locked without a limit that a later allocation would meet.
+/// Returns `true` if all memory can be locked without a limit that a later allocation would hit.
 fn may_lock_all() -> bool {
-    /// `CAP_IPC_LOCK`.
+    /// The number of the capability `CAP_IPC_LOCK`.
     const LOCKS: u32 = 14;
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let capabilities = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
@@ -119,7 +120,7 @@ fn may_lock_all() -> bool {
     unlimited || capabilities >> LOCKS & 1 == 1
 }
 
-/// What is in force for the calling thread.
+/// Returns the settings in force for the calling thread.
 #[must_use]
 pub fn in_force() -> InForce {
     InForce {
@@ -130,7 +131,7 @@ pub fn in_force() -> InForce {
     }
 }
 
-/// Kernel and processor of this machine, for reports.
+/// Returns the kernel and the processor of this machine, for reports.
 #[must_use]
 pub fn describe() -> String {
     let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
@@ -143,7 +144,7 @@ pub fn describe() -> String {
     )
 }
 
-/// `VmLck` of this process: memory that cannot be swapped out \[KiB\].
+/// Returns the memory of this process that cannot be swapped out, `VmLck` \[KiB\].
 fn locked_kib() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmLck:"))?;

@@ -1,4 +1,5 @@
-//! The operating system: the clock, threads, signals, scheduling, and the one call of the kernel that a loop waits in.
+//! The interface to the operating system: clock, threads, signals, scheduling, and the single system call in which a
+//! loop waits.
 
 pub mod clock;
 pub(crate) mod lock;

@@ -1,10 +1,10 @@
-//! How often something may be done.
+//! A limit on the rate of repeated actions.
 
 use std::time::Duration as StdDuration;
 
 use outrigger_wire::time::Instant;
 
-/// So many of something per second: a token bucket.
+/// A token bucket: permits a number of actions per second.
 #[derive(Debug)]
 pub struct Pace {
     per_second: f32,
@@ -14,12 +14,12 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// Returns a pace of so many per second in the long run, and `at_once` after a pause.
+    /// Creates a limit of `per_second` actions in the long run, and of `at_once` after a pause.
     pub const fn new(per_second: f32, at_once: f32, now: Instant) -> Self {
         Self { per_second, at_once, tokens: at_once, at: now }
     }
 
-    /// Takes one where there is one.
+    /// Takes a token if there is one. Returns `false` if there is none.
     pub fn take_now(&mut self, now: Instant) -> bool {
         let gained = now.since(self.at).as_secs_f32() * self.per_second;
         self.tokens = (self.tokens + gained).min(self.at_once);
@@ -31,7 +31,7 @@ impl Pace {
         has
     }
 
-    /// Takes one: how long to wait before it may be used.
+    /// Takes a token. Returns the time to wait before it may be used.
     pub(crate) fn take(&mut self, now: Instant) -> StdDuration {
         let gained = now.since(self.at).as_secs_f32() * self.per_second;
         self.tokens = (self.tokens + gained).min(self.at_once) - 1.0;

@@ -1,8 +1,9 @@
-//! What the loop waits in: one future on one thread, and one call of the kernel for all that it waits for.
+//! Runs one future on one thread, with one system call in which the thread waits for everything.
 //!
-//! Whatever the future is polled for says anew what it waits for: which descriptors, and until when. Then the thread sleeps
-//! in one `ppoll`, whose time-out is the earliest of those times, and polls the future again. Nothing is registered with the
-//! kernel, and nothing is read that `ppoll` has not named. Other threads wake it through a `Waker`, as channels do.
+//! In each poll the future states anew which descriptors it waits for, and until when. Then the thread sleeps in one
+//! `ppoll` with the earliest of those times as its timeout, and polls the future again. Nothing is registered with
+//! the kernel, and only descriptors that `ppoll` has reported are read. Other threads wake it through a `Waker`, as
+//! channels do.
 
 use std::cell::RefCell;
 use std::future::poll_fn;
@@ -20,14 +21,14 @@ use rustix::fd::AsFd;
 use crate::host::clock::{Clock, std_now};
 use crate::host::os::{self, Descriptor, Event, POLLERR, POLLHUP, POLLIN, POLLNVAL, POLLOUT, descriptor, pollfd};
 
-/// What a descriptor is waited for.
+/// The kind of readiness that is waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum For {
-    /// Bytes, a connection, or the end.
+    /// Bytes, a new connection, or the end of the stream.
     Reading,
-    /// Room, or the end of an attempt to connect.
+    /// Room for bytes, or the end of an attempt to connect.
     Writing,
-    /// The end of a connection, whatever it brings until then.
+    /// The end of a connection. Bytes that arrive before it are ignored.
     Ending,
 }
 
@@ -41,22 +42,22 @@ impl For {
     }
 }
 
-/// What this thread's future waits for, and what the kernel said last.
+/// The state of this thread's wait: requested descriptors and times, and the kernel's last answer.
 struct Turn {
-    /// Asked for since the last call.
+    /// The descriptors requested since the last call.
     asked: Vec<pollfd>,
-    /// The answer of that call; an entry is used once.
+    /// The answer of the last call. Each entry is used once.
     ready: Vec<pollfd>,
     due: Option<StdInstant>,
-    /// Without sleeping from here to there.
+    /// The interval in which the thread polls without sleeping.
     awake: Option<(StdInstant, StdInstant)>,
-    /// The last sleep was none, and the kernel was not asked.
+    /// `true` if the last sleep was skipped without a system call.
     skipped: bool,
-    /// Counts polls of the future.
+    /// The number of polls of the future.
     number: u64,
-    /// A waker was used, or may have been, since the poll before; `true` outside of [`block_on`].
+    /// `true` if a waker was used since the previous poll, or may have been. Always `true` outside of [`block_on`].
     woken: bool,
-    /// The first entry of [`asked`](Self::asked) that a further one is joined with.
+    /// The index of the first entry of [`asked`](Self::asked) that a further request may be merged with.
     joins: usize,
 }
 
@@ -76,10 +77,11 @@ thread_local! {
         };
 }
 
-/// Runs `future` on this thread to its end. What it waits for is of this module, or wakes as channels do.
+/// Runs `future` to its end on this thread. It may only wait by functions of this module, or by wakers such as those
+/// of channels.
 ///
 /// # Errors
-/// What the kernel refuses.
+/// Returns the error of the operating system.
 pub fn block_on<F: Future>(future: F) -> io::Result<F::Output> {
     let bell = Arc::new(Bell { event: Event::new()?, rung: AtomicBool::new(false), asleep: AtomicBool::new(false) });
     let waker = Waker::from(Arc::clone(&bell));
@@ -103,7 +105,7 @@ pub fn block_on<F: Future>(future: F) -> io::Result<F::Output> {
     }
 }
 
-/// How other threads end a sleep.
+/// A wake-up call by which other threads end a sleep.
 struct Bell {
     event: Event,
     rung: AtomicBool,
@@ -138,8 +140,9 @@ impl Turn {
         said.map(|ready| ready.revents &= !mask).is_some()
     }
 
-    /// Until something is ready, rings or is due. Where it has rung by now, mostly by what the future itself handed on, the
-    /// kernel is asked every second time: whoever rings all the time keeps nobody else waiting.
+    /// Sleeps until a descriptor is ready, the bell rings or a time is due. If the bell has already rung, mostly
+    /// because of what the future itself passed on, the kernel is called only every second time. So descriptors are
+    /// served even if the bell rings all the time.
     fn sleep(&mut self, bell: &Bell) -> io::Result<()> {
         std::mem::swap(&mut self.asked, &mut self.ready);
         loop {
@@ -156,7 +159,7 @@ impl Turn {
             match woken {
                 Ok(0) if !over => continue,
                 Ok(_) => {}
-                // A signal; nothing has been said of any descriptor.
+                // A signal arrived. Nothing is known about any descriptor.
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {
                     self.ready.iter_mut().for_each(|ready| ready.revents = 0);
                 }
@@ -172,7 +175,7 @@ impl Turn {
         }
     }
 
-    /// How long to sleep now, and whether something is due where nothing else happens by then.
+    /// Returns how long to sleep now, and whether the wait ends then if nothing else happens.
     fn patience(&self) -> (Option<StdDuration>, bool) {
         let first = match (self.due, self.awake) {
             (None, None) => return (None, true),
@@ -191,22 +194,22 @@ impl Turn {
     }
 }
 
-/// Descriptors that [`when_called`] remembers of a future.
+/// The number of descriptors that [`when_called`] stores for a future.
 const REMEMBERED: usize = 8;
 
-/// The descriptors and the time that a future waited for when it was polled last.
+/// The descriptors and the time that a future waited for in its last poll.
 struct Waits {
-    /// The poll of all that this was part of.
+    /// The number of the poll of the whole future in which this was recorded.
     number: u64,
     asked: [pollfd; REMEMBERED],
     count: usize,
     due: Option<StdInstant>,
 }
 
-/// Waits for `future` and polls it only where something of its own has happened: a waker was used, the kernel has named one of its
-/// descriptors, or its time has come.
+/// Waits for `future`, but polls it only after an event of its own: a waker was used, the kernel has reported one of
+/// its descriptors, or its time is due.
 ///
-/// The future must wait for nothing else. It is polled as before where it was not polled the last time.
+/// The future must wait for nothing else. It is polled unconditionally if it was not polled the last time.
 pub(crate) async fn when_called<F: Future>(future: F) -> F::Output {
     let mut future = pin!(future);
     let mut waits: Option<Waits> = None;
@@ -228,7 +231,7 @@ pub(crate) async fn when_called<F: Future>(future: F) -> F::Output {
 }
 
 impl Turn {
-    /// Returns `true` where nothing of `waits` has happened, and asks for it once more.
+    /// Returns `true` if nothing of `waits` has happened, and requests it once more.
     fn still_waits(&mut self, waits: &mut Waits) -> bool {
         let asked = waits.asked.get(..waits.count).unwrap_or_default();
         let named = |ready: &pollfd| ready.revents != 0 && asked.iter().any(|asked| asked.fd == ready.fd);
@@ -245,7 +248,7 @@ impl Turn {
         true
     }
 
-    /// Returns what was asked for since `joins` was replaced, where it can be remembered, and puts `due` and `joins` back.
+    /// Returns the requests made since `joins` was replaced, if they can be stored, and restores `due` and `joins`.
     fn waits(&mut self, due: Option<StdInstant>, joins: usize) -> Option<Waits> {
         let from = std::mem::replace(&mut self.joins, joins);
         let own = self.due;
@@ -258,8 +261,8 @@ impl Turn {
         remembered.map(|()| Waits { number: self.number, asked, count, due: own })
     }
 
-    /// Joins the entries behind `from` with those before that are for the same descriptor: a future that is made anew for each input
-    /// of a turn asks for no more than one does.
+    /// Merges the entries after `from` with earlier ones for the same descriptor. So a future that is created anew
+    /// for each input of a turn requests no more than a single one.
     fn join(&mut self, from: usize) {
         let mut kept = from;
         for at in from..self.asked.len() {
@@ -277,12 +280,12 @@ impl Turn {
     }
 }
 
-/// From `from` to `until` the thread looks without sleeping.
+/// Makes the thread poll without sleeping from `from` to `until`.
 pub(crate) fn stay_awake(clock: Clock, from: Instant, until: Instant) {
     TURN.with_borrow_mut(|turn| turn.awake = Some((clock.std_instant(from), clock.std_instant(until))));
 }
 
-/// Resolves at `at`, or as soon after it as the kernel wakes this thread; at once where it has passed.
+/// Waits until `at`, or returns immediately if it has passed. The kernel may wake this thread later.
 pub async fn sleep_until(clock: Clock, at: Instant) {
     let at = clock.std_instant(at);
     poll_fn(|_| {
@@ -295,7 +298,7 @@ pub async fn sleep_until(clock: Clock, at: Instant) {
     .await;
 }
 
-/// Resolves at `at`; never where there is none.
+/// Waits until `at`. Never returns if it is `None`.
 pub async fn sleep_until_some(clock: Clock, at: Option<Instant>) {
     match at {
         Some(at) => sleep_until(clock, at).await,
@@ -303,7 +306,7 @@ pub async fn sleep_until_some(clock: Clock, at: Option<Instant>) {
     }
 }
 
-/// A descriptor that does not block, waited for with all others.
+/// A non-blocking descriptor that the thread waits for together with all others.
 #[derive(Debug)]
 pub struct Watched<T>(T);
 
@@ -316,15 +319,15 @@ impl<T> Deref for Watched<T> {
 }
 
 impl<T: AsFd> Watched<T> {
-    /// `descriptor` must not block.
+    /// Wraps `descriptor`, which must not block.
     pub const fn new(descriptor: T) -> Self {
         Self(descriptor)
     }
 
-    /// `call`, once the kernel has named the descriptor.
+    /// Performs `call` as soon as the kernel has reported the descriptor.
     ///
     /// # Errors
-    /// Those of `call`.
+    /// Returns the errors of `call`.
     pub fn poll_io<R>(&self, flags: For, mut call: impl FnMut(&T) -> io::Result<R>) -> Poll<io::Result<R>> {
         let fd = descriptor(&self.0);
         if TURN.with_borrow_mut(|turn| turn.take(fd, flags)) {
@@ -337,7 +340,7 @@ impl<T: AsFd> Watched<T> {
         Poll::Pending
     }
 
-    /// Whether the kernel has named it; from now on it is waited for.
+    /// Returns `true` if the kernel has reported the descriptor, and requests it for the next wait.
     pub(crate) fn is_named(&self, flags: For) -> bool {
         let fd = descriptor(&self.0);
         TURN.with_borrow_mut(|turn| {
@@ -346,7 +349,7 @@ impl<T: AsFd> Watched<T> {
         })
     }
 
-    /// There may be more where the last came from: it is tried once more before the thread sleeps.
+    /// Tries the descriptor once more before the thread sleeps, because it may have more data.
     pub fn again(&self) {
         let (fd, revents) = (descriptor(&self.0), POLLIN);
         TURN.with_borrow_mut(|turn| match turn.ready.iter_mut().find(|ready| ready.fd == fd) {
@@ -360,7 +363,7 @@ impl<T: AsFd> Watched<T> {
 pub type Datagrams = Watched<std::net::UdpSocket>;
 
 impl Datagrams {
-    /// One at `at`.
+    /// Binds a socket at `at`.
     ///
     /// # Errors
     /// Those of the kernel.
@@ -370,16 +373,17 @@ impl Datagrams {
         Ok(Self::new(socket))
     }
 
-    /// The next datagram, as far as it fits: its length, and who sent it. Dropping the future loses nothing.
+    /// Waits for the next datagram. Returns its length, cut to the size of `room`, and its sender. Dropping the
+    /// future loses nothing.
     ///
     /// # Errors
-    /// Those of the kernel, each of one datagram.
+    /// Returns the error of the operating system, each for one datagram.
     pub async fn next(&self, room: &mut [u8]) -> io::Result<(usize, std::net::SocketAddr)> {
         poll_fn(|_| self.poll_io(For::Reading, |socket| socket.recv_from(room))).await
     }
 }
 
-/// Lets everything else that the loop waits for have a turn, once.
+/// Lets everything else on this thread run once.
 pub(crate) async fn yield_once() {
     let mut yielded = false;
     poll_fn(|context| {
@@ -494,7 +498,7 @@ mod tests {
                     assert!(pin!(when_called(socket.next(&mut room))).poll(context).is_pending());
                 }
             }
-            // The two, and the event of other threads.
+            // These two, and the event for other threads.
             assert_eq!(TURN.with_borrow(|turn| turn.asked.len()), 3);
             Poll::Ready(())
         }))

@@ -1,7 +1,7 @@
-//! Who asks for the end: SIGINT, SIGTERM and SIGHUP, and the keys that mean the same.
+//! Requests to end the process: SIGINT, SIGTERM and SIGHUP, and keys with the same meaning.
 //!
-//! They are taken on a thread of their own that waits for nothing else. The first asks; a second one ends the process
-//! there and then, whatever the loop, the terminal or a disk is doing.
+//! A thread of its own receives them and waits for nothing else. The first one requests an orderly end. A second one
+//! ends the process immediately, whatever the loop, the terminal or a disk is doing.
 
 use std::io::Write as _;
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -15,29 +15,30 @@ use crate::host::clock::Clock;
 use crate::host::os::{self, HANG_UP};
 use crate::host::worker::{Worker, within};
 
-/// What comes again within this time is the same wish: `timeout` sends a signal to the process, and then to its group.
+/// The time within which a repeated signal counts as the same request: `timeout` sends a signal to the process and
+/// then to its group.
 const AGAIN: Duration = Duration::from_millis(250);
 
-/// The last words of a process that ends at once have so long to get out, and the terminal to be as it was.
+/// The time for the last message of a process that ends immediately, and for restoring the terminal.
 const FAREWELL: StdDuration = StdDuration::from_millis(100);
 
-/// What a process that is ended at once leaves behind.
+/// The consequence of ending the process immediately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Leaves {
-    /// Nothing that goes on.
+    /// Nothing continues.
     Nothing,
-    /// An arm that may still move.
+    /// An arm may still be moving.
     AnArm,
 }
 
-/// Wishes for the end of this process, as a stream.
+/// A stream of requests to end this process.
 #[derive(Debug)]
 pub struct Signals {
     wishes: UnboundedReceiver<&'static str>,
 }
 
-/// Everything in this process that hears of wishes. The thread that takes signals lives as long as the process does: at no
-/// time does nobody hear a second one.
+/// The receiver of all requests to end this process. The thread that receives signals lives as long as the process,
+/// so that a second request is always handled.
 struct Hub {
     clock: Clock,
     wishes: Wishes,
@@ -48,11 +49,11 @@ struct Hub {
 static HUB: Mutex<Option<Hub>> = Mutex::new(None);
 
 impl Signals {
-    /// From now on these signals no longer end the process by themselves; the newest listener is told of the first. A second
-    /// one ends a process that `leaves` that, with exit code 4.
+    /// Takes over the signals, so that they no longer end the process by themselves. The newest listener receives the
+    /// first request. A second one ends the process with exit code 4, and a message that depends on `leaves`.
     ///
     /// # Errors
-    /// [`Failure::BadInput`] where the kernel refuses.
+    /// Returns [`Failure::BadInput`] if the operating system refuses.
     pub fn listen(leaves: Leaves) -> Result<Self, Failure> {
         let (listener, wishes) = unbounded_channel();
         let mut hub = HUB.lock().unwrap_or_else(PoisonError::into_inner);
@@ -71,58 +72,60 @@ impl Signals {
         Ok(Self { wishes })
     }
 
-    /// Who has asked since this was called last, if anybody has.
+    /// Returns the origin of a request since the last call, if there was one.
     pub fn heard(&mut self) -> Option<&'static str> {
         self.wishes.try_recv().ok()
     }
 
-    /// Who asks next. Dropping the future loses nothing.
+    /// Waits for the next request, and returns its origin. Dropping the future loses nothing.
     pub async fn next(&mut self) -> &'static str {
         match self.wishes.recv().await {
             Some(who) => who,
-            // A newer listener hears them.
+            // A newer listener receives them.
             None => std::future::pending().await,
         }
     }
 }
 
-/// `who` asks for the end: whoever listens to [`Signals`] is told. Does not return where the end is under way already.
+/// Requests the end of the process on behalf of `who`; the listener of [`Signals`] receives it. Does not return if
+/// the end is already in progress.
 pub fn ask(who: &'static str) {
     let mut hub = HUB.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(known) = &mut *hub else { return };
     let now = known.clock.now();
     let wished = known.wishes.take(who, now);
-    // Who commands an arm listens until it rests.
+    // A process that commands an arm keeps listening until the arm is at standstill.
     let leaves = if known.listener.is_closed() { Leaves::Nothing } else { known.leaves };
     let heard = wished != Wished::First || known.listener.send(who).is_ok();
     drop(hub);
-    // Where nobody listens any more the end is under way, too.
+    // Without a listener the end is in progress, too.
     if wished == Wished::AtOnce || !heard {
         end_at_once(who, leaves);
     }
 }
 
-/// The end is under way: the next wish for it is the second one.
+/// Declares that the end is in progress, so that the next request counts as the second one.
 pub(crate) fn end_is_under_way() {
     if let Some(hub) = &mut *HUB.lock().unwrap_or_else(PoisonError::into_inner) {
         hub.wishes.ending = true;
     }
 }
 
-/// Returns whether somebody has asked for the end, or it is under way.
+/// Returns `true` if the end of the process was requested, or is in progress.
 pub fn is_ending() -> bool {
     HUB.lock().unwrap_or_else(PoisonError::into_inner).as_ref().is_some_and(|hub| hub.wishes.ending)
 }
 
-/// The function that is called before the process is ended at once.
+/// The function that is called before the process is ended immediately.
 static BEFORE_EXIT: OnceLock<fn()> = OnceLock::new();
 
-/// Calls `last` before the process is ended at once, for the output of a second wish for the end. The first one that is given stays.
+/// Sets the function that is called before the process is ended immediately by a second request, for its output. Only
+/// the first call has an effect.
 pub(crate) fn before_exit(last: fn()) {
     let _ = BEFORE_EXIT.set(last);
 }
 
-/// Ends the process: `who` asked for the end while it was on its way.
+/// Ends the process immediately, because `who` requested the end while it was in progress.
 fn end_at_once(who: &str, leaves: Leaves) -> ! {
     let what = match leaves {
         Leaves::Nothing => "",
@@ -135,22 +138,22 @@ fn end_at_once(who: &str, leaves: Leaves) -> ! {
         }
         let _ = std::io::stderr().write_all(text.as_bytes());
     });
-    // Not by way of what runs at an orderly exit: another thread may hold the lock of an output that takes nothing.
+    // No orderly exit: another thread may hold the lock of an output that blocks.
     signal_hook::low_level::exit(4)
 }
 
-/// What one more wish for the end is.
+/// The meaning of a further request to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wished {
-    /// The one that the end begins with, or word that the terminal is gone.
+    /// The first request, or the message that the terminal was closed.
     First,
-    /// The same wish as the one before.
+    /// A repetition of the previous request.
     Same,
-    /// Another one, while the end is under way.
+    /// Another request, while the end is in progress.
     AtOnce,
 }
 
-/// Wishes so far.
+/// The requests so far.
 #[derive(Debug, Default)]
 struct Wishes {
     last: Option<(&'static str, Instant)>,
@@ -158,7 +161,7 @@ struct Wishes {
 }
 
 impl Wishes {
-    /// A session begins: the end of the one before is over.
+    /// Starts a new session: the end of the previous one is over.
     const fn begin(&mut self) {
         self.ending = false;
     }
@@ -169,7 +172,7 @@ impl Wishes {
         }
         self.last = Some((who, now));
         let under_way = std::mem::replace(&mut self.ending, true);
-        // Nobody presses that twice: it is told of by the kernel, by the view and by the keys.
+        // This is not a second request: the kernel, the view and the keys all report a closed terminal.
         if under_way && who != HANG_UP { Wished::AtOnce } else { Wished::First }
     }
 }

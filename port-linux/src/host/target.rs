@@ -1,4 +1,4 @@
-//! Where a robot is.
+//! The resolved address of a robot.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -9,9 +9,9 @@ use crate::exit::Failure;
 /// A robot's address, as given and as resolved.
 #[derive(Clone, Debug)]
 pub struct Target {
-    /// As given.
+    /// The address as given.
     pub address: RobotAddress,
-    /// As resolved.
+    /// The resolved IP address.
     pub ip: IpAddr,
 }
 
@@ -19,7 +19,7 @@ impl Target {
     /// Resolves the robot's name.
     ///
     /// # Errors
-    /// [`Failure::Connection`] where it has no address.
+    /// Returns [`Failure::Connection`] if it has no address.
     pub fn resolve(address: &RobotAddress) -> Result<Self, Failure> {
         let found = address.resolve(outrigger_config::FIRST_PORT).map_err(|error| {
             Failure::Connection(format!(
@@ -30,7 +30,7 @@ impl Target {
         Ok(Self { address: address.clone(), ip: found.ip() })
     }
 
-    /// The socket address of one of the controller's ports.
+    /// Returns the socket address of one of the controller's ports.
     #[must_use]
     pub fn socket(&self, port: u16) -> SocketAddr {
         SocketAddr::new(self.ip, self.address.port(port))

@@ -1,5 +1,5 @@
-//! Threads that may hang in the kernel, at a terminal, a pipe or a disk that takes nothing: nobody waits for one longer
-//! than they want to.
+//! Threads that may block in the kernel, at a terminal, a pipe or a disk that accepts nothing. Others wait for such a
+//! thread only for a limited time.
 
 use std::io;
 use std::path::Path;
@@ -9,29 +9,30 @@ use std::time::Duration;
 
 use crate::host::os::{self, Unpinned};
 
-/// Room for what a worker calls. Locked into memory with the rest of a process that asks for that.
+/// The stack size of a worker \[B\]. It is locked into memory if the process locks its memory.
 const STACK: usize = 1 << 20;
 
-/// How soon a reader that has seen everything looks again.
+/// The interval at which a reader without new data looks again.
 pub const LOOK: Duration = Duration::from_millis(20);
 
-/// Whether a thread of this process was left behind where it hangs.
+/// `true` if a blocked thread of this process was abandoned.
 static LEFT_BEHIND: AtomicBool = AtomicBool::new(false);
 
-/// A thread of normal priority on any processor, whatever the priority and the one processor (`host.cpu`) of the thread that starts it.
+/// A thread of normal priority on any processor, regardless of the priority and the processor (`host.cpu`) of the
+/// thread that starts it.
 #[derive(Debug)]
 pub struct Worker {
     end: Receiver<()>,
 }
 
-/// How a worker ended.
+/// The end of a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Joined {
-    /// By itself.
+    /// The worker has returned.
     Ended,
-    /// By a panic, which has been printed.
+    /// The worker has panicked. The panic was printed.
     Panicked,
-    /// Not at all: it hangs and was left behind.
+    /// The worker is blocked, and was abandoned.
     Hangs,
 }
 
@@ -39,15 +40,16 @@ impl Worker {
     /// Runs `body` on a thread called `name`.
     ///
     /// # Errors
-    /// Those of the kernel where it gives no thread.
+    /// Returns the error of the operating system if it starts no thread.
     pub fn start(name: &str, body: impl FnOnce() + Send + 'static) -> io::Result<Self> {
         let (ended, end) = sync_channel(1);
         let thread = std::thread::Builder::new().name(format!("outrigger-{name}")).stack_size(STACK);
         let unpinned = Unpinned::of_caller();
         thread.spawn(move || {
-            // Refused where the scheduler is none of these; then nothing of the loop's is inherited either.
+            // Refused if the thread has another scheduler. Then it has not inherited the loop's priority either.
             let _ = os::set_other();
-            // Refused where the processors were taken from the process meanwhile: then the kernel has chosen others.
+            // Refused if the processors were taken from the process in the meantime. Then the kernel has chosen
+            // others.
             let _ = unpinned.apply();
             body();
             let _ = ended.send(());
@@ -69,15 +71,15 @@ impl Worker {
     }
 }
 
-/// Runs `body` on a thread of its own for as long as `patience`: whether it came to its end.
+/// Runs `body` on a thread of its own, and waits at most for `patience`. Returns `true` if it has returned by then.
 pub(crate) fn within(patience: Duration, body: impl FnOnce() + Send + 'static) -> bool {
     Worker::start("within", body).is_ok_and(|worker| worker.join(patience) == Joined::Ended)
 }
 
-/// Writes a file, or gives up after `patience`: a disk may hang, and a FIFO that nobody reads.
+/// Writes a file, or gives up after `patience`, because a disk may hang, and a FIFO may have no reader.
 ///
 /// # Errors
-/// Those of the kernel; `TimedOut`.
+/// Returns the error of the operating system; `TimedOut` after `patience`.
 pub fn write_within(patience: Duration, path: &Path, bytes: Vec<u8>) -> io::Result<()> {
     let (tell, told) = sync_channel(1);
     let path = path.to_owned();
@@ -85,10 +87,11 @@ pub fn write_within(patience: Duration, path: &Path, bytes: Vec<u8>) -> io::Resu
     told.try_recv().unwrap_or_else(|_| Err(io::Error::new(io::ErrorKind::TimedOut, "nothing takes it")))
 }
 
-/// Whether a file can be written where its bytes come only after long work: it is there afterwards, and what was in it stays.
+/// Checks that a file can be written, before long work produces its content. Creates the file if it is missing, and
+/// keeps its content.
 ///
 /// # Errors
-/// As of [`write_within`].
+/// Returns the errors of [`write_within`].
 pub fn writable_within(patience: Duration, path: &Path) -> io::Result<()> {
     let (tell, told) = sync_channel(1);
     let path = path.to_owned();
@@ -97,13 +100,13 @@ pub fn writable_within(patience: Duration, path: &Path) -> io::Result<()> {
     told.try_recv().unwrap_or_else(|_| Err(io::Error::new(io::ErrorKind::TimedOut, "nothing takes it")))
 }
 
-/// Whether a thread hangs that nobody waits for any more. Then the process must not end by way of what that thread may
-/// hold, such as the lock of standard output.
+/// Returns `true` if a blocked thread was abandoned. Then the process must not end through anything that this thread
+/// may hold, such as the lock of standard output.
 pub fn is_one_left_behind() -> bool {
     LEFT_BEHIND.load(Ordering::Acquire)
 }
 
-/// Ends the process at once with `code`, without what an orderly exit waits for.
+/// Ends the process immediately with `code`, without the waits of an orderly exit.
 pub fn exit_at_once(code: u8) -> ! {
     signal_hook::low_level::exit(code.into())
 }
@@ -142,7 +145,7 @@ mod tests {
     fn none_stays_on_the_processor_of_who_starts_it() {
         let told = std::thread::spawn(|| {
             let before = os::processors();
-            // Twice, as two sessions of one thread do.
+            // Repeated, as for two sessions of one thread.
             for processor in before.iter().rev() {
                 os::pin(*processor).expect("one of its own");
                 assert_eq!(os::processors(), [*processor]);

@@ -1,4 +1,5 @@
-//! What only Linux grants, as it is refused elsewhere: an arm is commanded from Linux.
+//! The calls that only Linux supports, as they are rejected on other systems. An arm can only be commanded from
+//! Linux.
 
 use std::io::{self, ErrorKind};
 
@@ -6,61 +7,65 @@ use rustix::fd::AsFd;
 
 use super::Scheduling;
 
-/// Of `poll`: it names every end of a connection by itself.
+/// The flag of `poll` for the end of a connection. None is needed, because `poll` always reports the end here.
 pub(crate) const ENDING: i16 = 0;
 
-/// Processors are numbered below this.
+/// The upper bound of processor numbers.
 pub(crate) const MOST_PROCESSORS: usize = 1_024;
 
-/// No clock but that of the standard library.
+/// Returns `None`: only the standard library's clock is available.
 pub(crate) const fn monotonic_nanos() -> Option<u64> {
     None
 }
 
-/// Why an arm is not commanded from here.
+/// Returns the error for calls that are supported only on Linux.
 pub(super) fn only_on_linux() -> io::Error {
     let system = if cfg!(windows) { "Windows" } else { "macOS" };
     let text = format!("only on Linux; this is {system}, where Outrigger reads and simulates, and commands no arm");
     io::Error::new(ErrorKind::Unsupported, text)
 }
 
+/// Rejects the request.
+///
 /// # Errors
-/// Always: there is no such class that ends in time.
+/// Always returns an error: these systems have no such class with guaranteed timing.
 pub fn set_fifo(_: u8) -> io::Result<()> {
     Err(only_on_linux())
 }
 
-/// Puts the calling thread under the time-sharing scheduler: it is.
+/// Puts the calling thread under the time-sharing scheduler, which it always has here.
 ///
 /// # Errors
-/// None.
+/// Never returns an error.
 pub(crate) fn set_other() -> io::Result<()> {
     Ok(())
 }
 
-/// How the calling thread is scheduled.
+/// Returns the scheduling of the calling thread.
 ///
 /// # Errors
-/// None.
+/// Never returns an error.
 pub(crate) fn scheduling() -> io::Result<Scheduling> {
     Ok(Scheduling::Other)
 }
 
-/// What arrives next is acknowledged at once: no socket can be told so.
+/// Does nothing: a socket cannot be made to acknowledge received data immediately here.
 ///
 /// # Errors
-/// None.
+/// Never returns an error.
 pub(crate) fn acknowledge_at_once(_: impl AsFd) -> io::Result<()> {
     Ok(())
 }
 
+/// Rejects the request.
+///
 /// # Errors
-/// Always.
+/// Always returns an error.
 pub(crate) fn pin(_: usize) -> io::Result<()> {
     Err(only_on_linux())
 }
 
-/// The processors of a thread before [`pin`]: no thread is pinned here.
+/// The processors of a thread before [`pin`]. No thread is pinned here.
 #[derive(Clone, Copy)]
 pub(crate) struct Unpinned;
 
@@ -75,24 +80,28 @@ impl Unpinned {
     }
 }
 
-/// The processors that the calling thread may use: it is not said.
+/// Returns no processors, because these systems do not report those of a thread.
 pub(crate) fn processors() -> Vec<usize> {
     Vec::new()
 }
 
+/// Rejects the request.
+///
 /// # Errors
-/// Always.
+/// Always returns an error.
 pub(crate) fn lock_memory() -> io::Result<()> {
     Err(only_on_linux())
 }
 
-/// The right to command one robot from this machine, which nobody has here.
+/// The exclusive right to command one robot from this machine. It cannot be taken here.
 #[derive(Debug)]
 pub(crate) enum Name {}
 
 impl Name {
+    /// Rejects the request.
+    ///
     /// # Errors
-    /// Always: an arm is commanded from Linux.
+    /// Always returns an error: an arm can only be commanded from Linux.
     pub(crate) fn take(_: &str) -> io::Result<Result<Self, Option<String>>> {
         Err(only_on_linux())
     }

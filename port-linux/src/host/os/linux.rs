@@ -1,4 +1,4 @@
-//! Linux.
+//! System calls of Linux.
 
 #![expect(unsafe_code, reason = "raw kernel calls: each is one call with arguments owned by the caller")]
 
@@ -19,23 +19,23 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use super::Scheduling;
 
-/// Of `poll`: the other side of a connection has ended it.
+/// The flag of `poll` for the end of a connection by the peer.
 pub(crate) const ENDING: i16 = libc::POLLRDHUP;
 
-/// How a pseudo terminal is opened.
+/// The flags for opening a pseudo terminal.
 pub(crate) const PSEUDO_TERMINAL: OpenptFlags =
     OpenptFlags::RDWR.union(OpenptFlags::NOCTTY).union(OpenptFlags::CLOEXEC);
 
-/// Processors are numbered below this.
+/// The upper bound of processor numbers.
 pub(crate) const MOST_PROCESSORS: usize = CpuSet::MAX_CPU;
 
-/// `SIOCOUTQ` of `linux/sockios.h`, the same number as `TIOCOUTQ`.
+/// The request `SIOCOUTQ` of `linux/sockios.h`, the same number as `TIOCOUTQ`.
 const SIOCOUTQ: rustix::ioctl::Opcode = libc::TIOCOUTQ as rustix::ioctl::Opcode;
 
 /// Puts the calling thread under `SCHED_FIFO` with `priority`.
 ///
 /// # Errors
-/// `EPERM` without the right to it, `EINVAL` for a priority outside 1 … 99.
+/// Returns `EPERM` without the required privilege, `EINVAL` for a priority outside 1 … 99.
 pub fn set_fifo(priority: u8) -> io::Result<()> {
     set_scheduling(libc::SCHED_FIFO, priority)
 }
@@ -43,12 +43,12 @@ pub fn set_fifo(priority: u8) -> io::Result<()> {
 /// Puts the calling thread under the time-sharing scheduler.
 ///
 /// # Errors
-/// `EPERM` where the kernel does not let it out of its present class.
+/// Returns `EPERM` if the kernel does not let the thread leave its current class.
 pub(crate) fn set_other() -> io::Result<()> {
     set_scheduling(libc::SCHED_OTHER, 0)
 }
 
-/// Puts the calling thread under `SCHED_BATCH`, which needs no right.
+/// Puts the calling thread under `SCHED_BATCH`, which needs no privilege.
 #[cfg(test)]
 pub(crate) fn set_batch() -> io::Result<()> {
     set_scheduling(libc::SCHED_BATCH, 0)
@@ -58,7 +58,7 @@ fn set_scheduling(policy: libc::c_int, priority: u8) -> io::Result<()> {
     // SAFETY: an all-zero `sched_param` is valid: it is a plain C struct of integers.
     let mut param: libc::sched_param = unsafe { std::mem::zeroed() };
     param.sched_priority = i32::from(priority);
-    // The kernel's own call: musl has its function and refuses to make it.
+    // The kernel is called directly, because musl's function always refuses.
     // SAFETY: `param` outlives the call; 0 names the calling thread.
     match unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, &raw const param) } {
         0 => Ok(()),
@@ -66,7 +66,7 @@ fn set_scheduling(policy: libc::c_int, priority: u8) -> io::Result<()> {
     }
 }
 
-/// How the calling thread is scheduled.
+/// Returns the scheduling of the calling thread.
 ///
 /// # Errors
 /// Those of the kernel.
@@ -87,17 +87,18 @@ pub(crate) fn scheduling() -> io::Result<Scheduling> {
     })
 }
 
-/// Bytes written to a TCP socket that the peer has not acknowledged, or to a serial device that have not left.
+/// Returns the number of bytes written to a TCP socket and not yet acknowledged by the peer, or written to a serial
+/// device and not yet transmitted.
 ///
 /// # Errors
-/// Those of the kernel; `EINVAL` where the socket is not connected.
+/// Returns the error of the operating system; `EINVAL` if the socket is not connected.
 pub(crate) fn unacknowledged(socket: impl AsFd) -> io::Result<usize> {
     // SAFETY: `SIOCOUTQ` writes one `int`, as the getter declares.
     let bytes: libc::c_int = unsafe { ioctl(socket.as_fd(), Getter::<SIOCOUTQ, libc::c_int>::new()) }?;
     Ok(usize::try_from(bytes).unwrap_or(0))
 }
 
-/// The nanoseconds of the system's monotonic clock, for [`Clock`](crate::host::clock::Clock) alone: the one that
+/// Returns the system's monotonic clock \[ns\], for [`Clock`](crate::host::clock::Clock) only. It is the clock that
 /// [`std::time::Instant`] reads, as a number.
 pub(crate) fn monotonic_nanos() -> Option<u64> {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
@@ -107,28 +108,29 @@ pub(crate) fn monotonic_nanos() -> Option<u64> {
     secs.checked_mul(1_000_000_000)?.checked_add(u64::try_from(now.tv_nsec).ok()?)
 }
 
-/// Waits until one of `descriptors` is ready, or for so long; without end where no time is given. How many are ready.
+/// Waits until one of `descriptors` is ready, or until the timeout if there is one. Returns the number of ready
+/// descriptors.
 ///
 /// # Errors
-/// `EINTR` where a signal came first.
+/// Returns `EINTR` if a signal arrived first.
 pub(crate) fn poll(descriptors: &mut [libc::pollfd], timeout: Option<Duration>) -> io::Result<usize> {
     let timeout = timeout.map(|timeout| libc::timespec {
         tv_sec: timeout.as_secs().try_into().unwrap_or(i32::MAX.into()),
         tv_nsec: timeout.subsec_nanos().into(),
     });
     let timeout = timeout.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
-    // SAFETY: the slice and the time outlive the call; a number that is no descriptor's is told as such.
+    // SAFETY: the slice and the time outlive the call; an invalid descriptor is reported as such.
     let ready =
         unsafe { libc::ppoll(descriptors.as_mut_ptr(), descriptors.len() as libc::nfds_t, timeout, std::ptr::null()) };
     usize::try_from(ready).map_err(|_| io::Error::last_os_error())
 }
 
-/// What one thread waits for by `poll` and others ring.
+/// An event that one thread waits for by `poll`, and other threads trigger.
 #[derive(Debug)]
 pub(crate) struct Event(OwnedFd);
 
 impl Event {
-    /// One that has not been rung.
+    /// Creates an event that is not triggered.
     ///
     /// # Errors
     /// Those of the kernel.
@@ -136,23 +138,23 @@ impl Event {
         Ok(Self(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?))
     }
 
-    /// The descriptor to wait for.
+    /// Returns the descriptor to wait for.
     pub(crate) fn descriptor(&self) -> i32 {
         self.0.as_raw_fd()
     }
 
-    /// Rings. Refused only where it rings so often that it will be heard anyway.
+    /// Triggers the event. Fails only if it is triggered so often that it will be noticed anyway.
     pub(crate) fn ring(&self) {
         let _ = rustix::io::write(&self.0, &1_u64.to_ne_bytes());
     }
 
-    /// As if it had not been rung.
+    /// Resets the event.
     pub(crate) fn clear(&self) {
         let _ = rustix::io::read(&self.0, &mut [0; 8]);
     }
 }
 
-/// A TCP socket that does not block and that no child inherits.
+/// Creates a non-blocking TCP socket that child processes do not inherit.
 ///
 /// # Errors
 /// Those of the kernel.
@@ -160,7 +162,7 @@ pub(crate) fn stream_socket(family: AddressFamily) -> io::Result<OwnedFd> {
     Ok(socket_with(family, SocketType::STREAM, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC, None)?)
 }
 
-/// What arrives next is acknowledged at once.
+/// Makes the socket acknowledge the next received data immediately.
 ///
 /// # Errors
 /// Those of the kernel.
@@ -168,7 +170,7 @@ pub(crate) fn acknowledge_at_once(socket: impl AsFd) -> io::Result<()> {
     Ok(set_tcp_quickack(socket, true)?)
 }
 
-/// Returns the process at the other end, by its number where the kernel says it, and its user.
+/// Returns the process at the other end: its id if the kernel reports it, and its user.
 ///
 /// # Errors
 /// Those of the kernel.
@@ -182,12 +184,13 @@ thread_local! {
     static BEFORE_PIN: Cell<Option<CpuSet>> = const { Cell::new(None) };
 }
 
-/// Keeps the calling thread on one processor.
+/// Binds the calling thread to one processor.
 ///
 /// # Errors
-/// `EINVAL` where there is none of this number, or this process may not use it.
+/// Returns `EINVAL` if there is no processor of this number, or this process may not use it.
 pub(crate) fn pin(processor: usize) -> io::Result<()> {
-    // Refused where the machine has more processors than the set has room for: then threads started later share the processor.
+    // This fails if the machine has more processors than the set can hold. Then threads started later share the
+    // processor.
     let before = sched_getaffinity(None).ok();
     let mut set = CpuSet::new();
     set.set(processor);
@@ -196,7 +199,8 @@ pub(crate) fn pin(processor: usize) -> io::Result<()> {
     Ok(())
 }
 
-/// The processors of a thread before [`pin`], for the threads that it starts: the kernel would keep them on its one processor.
+/// The processors of a thread before [`pin`], for the threads that it starts. Otherwise they would inherit its single
+/// processor.
 #[derive(Clone, Copy)]
 pub(crate) struct Unpinned(Option<CpuSet>);
 
@@ -206,7 +210,7 @@ impl Unpinned {
         Self(BEFORE_PIN.get())
     }
 
-    /// Gives the calling thread these processors; changes nothing where the thread that they are of is not pinned.
+    /// Gives the calling thread these processors. Does nothing if the thread from which they were read is not pinned.
     ///
     /// # Errors
     /// Those of the kernel.
@@ -215,30 +219,30 @@ impl Unpinned {
     }
 }
 
-/// The processors that the calling thread may use; none where the kernel does not say.
+/// Returns the processors that the calling thread may use. Empty if the kernel does not report them.
 pub(crate) fn processors() -> Vec<usize> {
     sched_getaffinity(None)
         .map(|set| (0..MOST_PROCESSORS).filter(|processor| set.is_set(*processor)).collect())
         .unwrap_or_default()
 }
 
-/// Keeps all memory of this process, now and later, from being swapped out.
+/// Prevents all memory of this process, present and future, from being swapped out.
 ///
 /// # Errors
-/// `ENOMEM` or `EPERM` without the right to so much.
+/// Returns `ENOMEM` or `EPERM` without the right to lock that much.
 pub(crate) fn lock_memory() -> io::Result<()> {
     Ok(mlockall(MlockAllFlags::CURRENT | MlockAllFlags::FUTURE)?)
 }
 
-/// A name that one process of this machine has, in the kernel's abstract socket namespace: nothing is left on disk, whoever may
-/// run, and the kernel gives it back when the process ends in whatever way.
+/// A name that one process of this machine can hold, in the kernel's abstract socket namespace. It uses no file, is
+/// the same for all users, and the kernel releases it when the process ends in any way.
 #[derive(Debug)]
 pub(crate) struct Name {
     _listener: UnixListener,
 }
 
 impl Name {
-    /// Takes it; without success, the process that has it, as far as the kernel tells.
+    /// Takes the name. If another process holds it, returns that process as far as the kernel reports it.
     ///
     /// # Errors
     /// Those of the kernel.
@@ -252,7 +256,7 @@ impl Name {
     }
 }
 
-/// The process behind a name, by the credentials the kernel keeps for it.
+/// Returns the process that holds a name, from the credentials stored in the kernel.
 fn holder_of(name: &UnixAddr) -> Option<String> {
     let stream = UnixStream::connect_addr(name).ok()?;
     let pid = socket_peercred(&stream).ok()?.pid.as_raw_nonzero();
@@ -275,7 +279,7 @@ mod tests {
         let (mut far, _) = listener.accept().expect("the other end");
         near.write_all(b"ping").expect("room for four bytes");
         far.read_exact(&mut [0; 4]).expect("the four bytes");
-        // On loopback the acknowledgement is delivered within the write.
+        // On loopback the acknowledgement arrives during the write.
         assert_eq!(unacknowledged(&near).expect("a connected socket"), 0);
     }
 

@@ -1,4 +1,4 @@
-//! macOS.
+//! System calls of macOS.
 
 #![expect(unsafe_code, reason = "raw kernel calls: each is one call with arguments owned by the caller")]
 
@@ -13,10 +13,11 @@ use rustix::ioctl::{Getter, ioctl};
 use rustix::net::{AddressFamily, SocketType, socket};
 use rustix::pty::OpenptFlags;
 
-/// How a pseudo terminal is opened.
+/// The flags for opening a pseudo terminal.
 pub(crate) const PSEUDO_TERMINAL: OpenptFlags = OpenptFlags::RDWR.union(OpenptFlags::NOCTTY);
 
-/// Bytes that were written to a serial device and have not left, or to a TCP socket and are not acknowledged.
+/// Returns the number of bytes written to a serial device and not yet transmitted, or written to a TCP socket and not
+/// yet acknowledged.
 ///
 /// # Errors
 /// Those of the kernel.
@@ -34,19 +35,19 @@ pub(crate) fn unacknowledged(descriptor: impl AsFd) -> io::Result<usize> {
     Ok(usize::try_from(bytes).unwrap_or(0))
 }
 
-/// Waits until one of `descriptors` is ready, or for so long, in whole milliseconds that are not too short; without end where no
-/// time is given. How many are ready.
+/// Waits until one of `descriptors` is ready, or until the timeout if there is one, rounded up to whole milliseconds.
+/// Returns the number of ready descriptors.
 ///
 /// # Errors
-/// `EINTR` where a signal came first.
+/// Returns `EINTR` if a signal arrived first.
 pub(crate) fn poll(descriptors: &mut [libc::pollfd], timeout: Option<Duration>) -> io::Result<usize> {
     let millis = timeout.map_or(-1, |timeout| i32::try_from(timeout.as_micros().div_ceil(1_000)).unwrap_or(i32::MAX));
-    // SAFETY: the slice outlives the call; a number that is no descriptor's is told as such.
+    // SAFETY: the slice outlives the call; an invalid descriptor is reported as such.
     let ready = unsafe { libc::poll(descriptors.as_mut_ptr(), descriptors.len() as libc::nfds_t, millis) };
     usize::try_from(ready).map_err(|_| io::Error::last_os_error())
 }
 
-/// What one thread waits for by `poll` and others ring.
+/// An event that one thread waits for by `poll`, and other threads trigger.
 #[derive(Debug)]
 pub(crate) struct Event {
     heard: OwnedFd,
@@ -54,7 +55,7 @@ pub(crate) struct Event {
 }
 
 impl Event {
-    /// One that has not been rung.
+    /// Creates an event that is not triggered.
     ///
     /// # Errors
     /// Those of the kernel.
@@ -67,23 +68,23 @@ impl Event {
         Ok(Self { heard, rung })
     }
 
-    /// The descriptor to wait for.
+    /// Returns the descriptor to wait for.
     pub(crate) fn descriptor(&self) -> i32 {
         self.heard.as_raw_fd()
     }
 
-    /// Rings. Refused only where it rings so often that it will be heard anyway.
+    /// Triggers the event. Fails only if it is triggered so often that it will be noticed anyway.
     pub(crate) fn ring(&self) {
         let _ = rustix::io::write(&self.rung, &[1]);
     }
 
-    /// As if it had not been rung.
+    /// Resets the event.
     pub(crate) fn clear(&self) {
         while rustix::io::read(&self.heard, &mut [0; 64]).is_ok_and(|count| count == 64) {}
     }
 }
 
-/// A TCP socket that does not block and that no child inherits.
+/// Creates a non-blocking TCP socket that child processes do not inherit.
 ///
 /// # Errors
 /// Those of the kernel.
@@ -94,7 +95,7 @@ pub(crate) fn stream_socket(family: AddressFamily) -> io::Result<OwnedFd> {
     Ok(socket)
 }
 
-/// Returns the process at the other end, by its number where the kernel says it, and its user.
+/// Returns the process at the other end: its id if the kernel reports it, and its user.
 ///
 /// # Errors
 /// Those of the kernel.

@@ -1,8 +1,8 @@
-//! What is asked of the operating system beyond what the crates in use have for all: `linux`, `macos` and `windows`, and `unix` for
-//! what the first two have in common.
+//! System calls beyond those that the used crates offer for all systems: `linux`, `macos` and `windows`, and `unix`
+//! for the common part of the first two.
 //!
-//! Linux is what an arm is commanded from. Elsewhere the same calls are there, and what such a system cannot grant is an error of
-//! the kind `Unsupported`: `elsewhere`.
+//! Commanding an arm requires Linux. Other systems provide the same functions, in `elsewhere`, and return an error of
+//! the kind `Unsupported` for what they lack.
 
 use std::io;
 use std::net::{SocketAddr, TcpStream};
@@ -40,12 +40,13 @@ compile_error!(
     "the program is for Linux, and on macOS and Windows for what reads and simulates: see port-linux/docs/install.md"
 );
 
-/// Who asks for the end when the terminal is closed: this signal, the view that finds nobody there, or both.
+/// The name of the request to end that a closed terminal causes: by this signal, by the view that detects it, or by
+/// both.
 pub(crate) const HANG_UP: &str = "SIGHUP";
-/// Ctrl-C, by whatever way it comes.
+/// The name of the request to end that Ctrl-C causes, on any path.
 pub const INTERRUPT: &str = "SIGINT";
 
-/// How the kernel schedules a thread.
+/// The scheduling policy of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scheduling {
     /// The time-sharing scheduler.
@@ -57,7 +58,7 @@ pub(crate) enum Scheduling {
     Policy(i32),
 }
 
-/// Which standard stream is written to.
+/// A standard stream for output.
 #[derive(Clone, Copy, Debug)]
 pub enum Standard {
     /// Standard output.
@@ -66,11 +67,11 @@ pub enum Standard {
     Error,
 }
 
-/// A connection that is being made, with the options that it needs before its first byte. It does not block; ready to be written
-/// to, it is made or refused.
+/// Starts a TCP connection, with the options that it needs before its first byte. The socket does not block. When it
+/// becomes writable, the connection is established or refused.
 ///
 /// # Errors
-/// Those of the kernel.
+/// Returns the error of the operating system.
 pub(crate) fn connecting(to: SocketAddr) -> io::Result<TcpStream> {
     let family = if to.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
     let socket = stream_socket(family)?;

@@ -1,4 +1,4 @@
-//! Where requests to the run beside one robot are taken: a Unix-domain socket in a directory of this user's own.
+//! The socket for requests to the run of one robot: a Unix-domain socket in a private directory of this user.
 
 use std::fs::{DirBuilder, Metadata, Permissions};
 use std::io::{self, ErrorKind};
@@ -10,34 +10,35 @@ use std::path::{Path, PathBuf};
 use crate::exit::Failure;
 use crate::host::os::peer_of;
 
-/// The end of whoever asks.
+/// The client's end of a connection.
 pub type Client = std::os::unix::net::UnixStream;
-/// The end of the run that is asked.
+/// The run's end of a connection.
 pub(crate) type Stream = tokio::net::UnixStream;
 
-/// The directory of runs that the package's unit `outrigger@.service` starts: their XDG_RUNTIME_DIR is `/run`.
+/// The directory of runs that the package's unit `outrigger@.service` starts. Their XDG_RUNTIME_DIR is `/run`.
 const OF_SERVICES: &str = "/run/outrigger";
-/// Root, who may ask each run.
+/// The user id of root, who may send requests to every run.
 const ROOT: u32 = 0;
 
-/// The directory that a run uses.
+/// Returns the directory that a run uses.
 pub fn directory() -> PathBuf {
     directories().swap_remove(0)
 }
 
-/// Where a run may have its socket: it may have been started with another environment than whoever asks.
+/// Returns the directories in which a run may have its socket. It may have been started with another environment than
+/// the client.
 fn directories() -> Vec<PathBuf> {
     let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_absolute());
     let without = PathBuf::from(format!("/tmp/outrigger-{}", rustix::process::geteuid().as_raw()));
     runtime.map(|path| path.join("outrigger")).into_iter().chain([without, OF_SERVICES.into()]).collect()
 }
 
-/// The socket of the robot at `seat`, named as its lock is.
+/// Returns the path of the socket for the robot at `seat`. It has the same name as the lock.
 fn socket(directory: &Path, seat: SocketAddr) -> PathBuf {
     directory.join(format!("{seat}.sock"))
 }
 
-/// A socket of this process, which is removed with it.
+/// A socket of this process. It is removed when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Place {
     path: PathBuf,
@@ -45,10 +46,11 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Takes the place of the robot at `seat`, whose lock this process holds: a socket that is there already is a dead process's.
+    /// Creates the socket for the robot at `seat`, whose lock this process holds. So an existing socket belongs to a
+    /// dead process, and is replaced.
     ///
     /// # Errors
-    /// [`Failure::BadInput`] naming the path and what is wrong with it.
+    /// Returns [`Failure::BadInput`] with the path and what is wrong with it.
     pub(crate) fn take(directory: &Path, seat: SocketAddr) -> Result<Self, Failure> {
         let failed = |path: &Path, error: io::Error| {
             Failure::BadInput(format!("cannot take requests at {}: {error}", path.display()))
@@ -63,7 +65,7 @@ impl Place {
                 Err(error) => return Err(error),
             }
             let listener = UnixListener::bind(&path)?;
-            // Nobody else gets into the directory meanwhile.
+            // Other users cannot enter the directory in the meantime.
             std::fs::set_permissions(&path, Permissions::from_mode(0o600))?;
             listener.set_nonblocking(true)?;
             Ok(listener)
@@ -76,7 +78,7 @@ impl Place {
         &self.path
     }
 
-    /// Who asks, for the runtime that this is called in.
+    /// Returns a listener for clients, on the runtime in which this is called.
     ///
     /// # Errors
     /// Those of the kernel.
@@ -91,13 +93,13 @@ impl Drop for Place {
     }
 }
 
-/// Those who ask.
+/// A listener for clients.
 #[derive(Debug)]
 pub(crate) struct Listener(tokio::net::UnixListener);
 
 impl Listener {
-    /// Waits for the next one: its connection, and the number of its process where the kernel says it; `None` where it is neither of
-    /// the same user nor root's.
+    /// Waits for the next client. Returns its connection, and its process id if the kernel reports it; `None` if its
+    /// user is neither the same nor root.
     ///
     /// # Errors
     /// Those of the kernel.
@@ -109,13 +111,13 @@ impl Listener {
     }
 }
 
-/// A connection to a run, and the process that answers there: its number, where the kernel says it, and its user.
+/// A connection to a run, and the process that replies there: its id if the kernel reports it, and its user.
 pub type Answering = (Client, (Option<i32>, u32));
 
-/// Connects to the run beside the robot at `seat`, where nobody but its user can answer.
+/// Connects to the run of the robot at `seat`, only if no other user could reply in its place.
 ///
 /// # Errors
-/// [`Failure::Connection`], with what to do, where there is none, or where another user could answer in its place.
+/// Returns [`Failure::Connection`], with advice, if there is no run, or if another user could reply in its place.
 pub fn connect(seat: SocketAddr) -> Result<Answering, Failure> {
     connect_within(&directories(), seat)
 }
@@ -144,11 +146,11 @@ fn connect_within(directories: &[PathBuf], seat: SocketAddr) -> Result<Answering
     )))
 }
 
-/// The reason why a socket is not used.
+/// A reason why a socket is not used.
 enum Unfit {
-    /// No process takes connections there.
+    /// No process accepts connections there.
     Nobody,
-    /// Another user could answer.
+    /// Another user could reply. The text says why.
     Distrusted(String),
 }
 
@@ -168,14 +170,14 @@ fn answering(directory: &Path, path: &Path, me: u32) -> Result<Answering, Unfit>
     let stream = dial(path).map_err(|_| Unfit::Nobody)?;
     let unknown = |error| Unfit::Distrusted(format!("the kernel does not say who answers: {error}"));
     let (process, user) = peer_of(&stream).map_err(unknown)?;
-    // Also where what was looked at above has been replaced since.
+    // Checked again in case the path was replaced after the checks above.
     if user != owner {
         return Err(Unfit::Distrusted(format!("a process of user {user} answers, expected one of user {owner}")));
     }
     Ok((stream, (process, user)))
 }
 
-/// The owner of a directory, and who may write to it.
+/// The owner and the permissions of a directory.
 #[derive(Clone, Copy, Debug)]
 struct Folder {
     owner: u32,
@@ -187,19 +189,21 @@ impl Folder {
         Self { owner: found.uid(), mode: found.mode() & 0o7777 }
     }
 
-    /// Returns whether others than its owner can put things there.
+    /// Returns `true` if users other than the owner can create files in it.
     const fn is_open(self) -> bool {
         self.mode & 0o022 != 0
     }
 }
 
-/// Returns the user whose run may answer user `me` at a socket of `socket_owner` in `directory`, which is below `above`.
+/// Returns the user whose run may reply to user `me` at a socket of `socket_owner` in `directory`, which is below
+/// `above`.
 ///
-/// It is `me`, who alone can make such a directory. Root asks runs of others as well, in a place that nobody but root and that user can have
-/// made: not below a directory that all may write to, where the first to come takes the name.
+/// This is `me`, because only that user can create such a directory. Root may also use runs of other users, in a
+/// place that only root or that user can have created. A directory below one that everybody can write to is not such
+/// a place, because the first user to create it owns the name.
 ///
 /// # Errors
-/// In words, what lets another user answer.
+/// Returns, in words, the reason why another user could reply.
 fn trusted(me: u32, above: &[Folder], directory: Folder, socket_owner: u32) -> Result<u32, String> {
     let Folder { owner, mode } = directory;
     if directory.is_open() {
@@ -220,7 +224,7 @@ fn trusted(me: u32, above: &[Folder], directory: Folder, socket_owner: u32) -> R
     Ok(owner)
 }
 
-/// A connection to the socket of this name.
+/// Connects to the socket at `path`.
 ///
 /// # Errors
 /// Those of the kernel.
@@ -228,7 +232,7 @@ pub fn dial(path: &Path) -> io::Result<Client> {
     Client::connect(path)
 }
 
-/// Makes the directory where it is missing, and sees that it is a directory of this user's that nobody else can use.
+/// Creates the directory if it is missing, and checks that it is a private directory of this user.
 fn own(directory: &Path) -> io::Result<()> {
     match DirBuilder::new().mode(0o700).create(directory) {
         Ok(()) => {}
@@ -270,7 +274,7 @@ mod tests {
         assert_eq!(place.path(), path);
         let mode = |path: &Path| std::fs::symlink_metadata(path).expect("there").mode() & 0o777;
         assert_eq!((mode(&folder), mode(&path)), (0o700, 0o600));
-        // As a process that was killed leaves it.
+        // A killed process leaves its socket in this state.
         std::mem::forget(place);
         drop(Place::take(&folder, seat).expect("a stale socket"));
         assert!(!path.exists());
@@ -335,7 +339,7 @@ mod tests {
         );
         std::fs::set_permissions(&folder, Permissions::from_mode(0o700)).expect("ours");
         let other = 65_534;
-        // Root can show what another user's directory does; others are refused by the kernel.
+        // Only root can test a directory of another user. For others the kernel refuses.
         if std::os::unix::fs::chown(&folder, Some(other), None).is_ok() {
             std::os::unix::fs::chown(place.path(), Some(other), None).expect("likewise");
             let refused = connect_within(&directories, seat).expect_err("another user's").to_string();

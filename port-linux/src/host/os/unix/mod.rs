@@ -1,4 +1,4 @@
-//! What Linux and macOS have in common.
+//! The system calls that Linux and macOS share.
 
 pub mod local;
 pub mod serial;
@@ -24,28 +24,30 @@ use signal_hook::iterator::Signals;
 
 use super::{HANG_UP, INTERRUPT, Standard};
 
-/// What a connect that does not wait says of itself.
+/// The error of a non-blocking connect that is in progress.
 pub(super) const UNDER_WAY: Errno = Errno::INPROGRESS;
 
-/// The number that `poll` knows a descriptor by.
+/// Returns the number by which `poll` identifies a descriptor.
 pub(crate) fn descriptor(of: &impl AsFd) -> i32 {
     of.as_fd().as_raw_fd()
 }
 
-/// This process wakes up when it asks to: it does.
+/// Does nothing: timers of this system are precise already.
 pub const fn wake_promptly() {}
 
-/// Takes the signals that ask for the end, from now on; what is returned waits for them without end, and tells their names.
+/// Takes over the signals that request the end of the process. The returned function waits for them forever, and
+/// passes their names to `tell`.
 ///
 /// # Errors
-/// Those of the kernel.
+/// Returns the error of the operating system.
 pub(crate) fn signals(tell: impl FnMut(&'static str)) -> io::Result<impl FnOnce()> {
-    // Of a file that may not grow, the write that fails is told of; the signal would end the process.
+    // `SIGXFSZ` is taken over, too: a write beyond a file size limit then fails with an error, and does not end the
+    // process.
     let mut arriving = Signals::new([SIGINT, SIGTERM, SIGHUP, SIGXFSZ])?;
     Ok(move || arriving.forever().filter_map(name_of).for_each(tell))
 }
 
-/// The name of a wish for the end.
+/// Returns the name of a signal that requests the end of the process.
 const fn name_of(signal: i32) -> Option<&'static str> {
     match signal {
         SIGINT => Some(INTERRUPT),
@@ -55,20 +57,20 @@ const fn name_of(signal: i32) -> Option<&'static str> {
     }
 }
 
-/// Asks a process for its end as Ctrl-C does. One that has ended by itself is not there to be told.
+/// Requests the end of a process as Ctrl-C does. Ignores a process that has already ended.
 pub fn interrupt(process: &Child) {
     if let Some(pid) = i32::try_from(process.id()).ok().and_then(Pid::from_raw) {
         let _ = kill_process(pid, Signal::INT);
     }
 }
 
-/// Name and release of this system.
+/// Returns the name and the release of this system.
 pub(crate) fn name() -> String {
     let uname = rustix::system::uname();
     format!("{} {}", uname.sysname().to_string_lossy(), uname.release().to_string_lossy())
 }
 
-/// Fills `room` with random numbers that nobody can foretell.
+/// Fills `room` with unpredictable random bytes.
 ///
 /// # Errors
 /// Those of the kernel.
@@ -76,7 +78,7 @@ pub fn random(room: &mut [u8]) -> io::Result<()> {
     File::open("/dev/urandom")?.read_exact(room)
 }
 
-/// Makes a directory, with those it is in, that no other user can use.
+/// Creates a directory with its parents, for this user only.
 ///
 /// # Errors
 /// Those of the kernel.
@@ -84,7 +86,7 @@ pub(crate) fn private_directory(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
-/// Opens a file to write it anew, which no other user can read.
+/// Creates or truncates a file that only this user can read.
 ///
 /// # Errors
 /// Those of the kernel.
@@ -92,7 +94,7 @@ pub(crate) fn private_file(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)
 }
 
-/// Opens a file to read it. Does not wait for the other end of a pipe.
+/// Opens a file for reading. Does not wait for the other end of a pipe.
 ///
 /// # Errors
 /// Those of the kernel.
@@ -100,7 +102,7 @@ pub(crate) fn open_at_once(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path)
 }
 
-/// A name in this directory is there also after a loss of power.
+/// Syncs the names in this directory to disk, so that they survive a loss of power.
 ///
 /// # Errors
 /// Those of the kernel.
@@ -108,15 +110,15 @@ pub(crate) fn sync_directory(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
 }
 
-/// Whether there is a socket of this name.
+/// Returns `true` if there is a socket at this path.
 pub fn is_socket(path: &Path) -> bool {
     path.metadata().is_ok_and(|found| found.file_type().is_socket())
 }
 
-/// Writes to a standard stream, around its buffer and its lock, which a thread that hangs in a write would hold.
+/// Writes to a standard stream without its buffer and its lock, which a thread that is blocked in a write would hold.
 ///
 /// # Errors
-/// Those of the kernel; `WouldBlock` for a stream that somebody else made return at once.
+/// Returns the error of the operating system; `WouldBlock` if the stream was made non-blocking.
 pub fn write_around(to: Standard, bytes: &[u8]) -> io::Result<usize> {
     Ok(match to {
         Standard::Output => rustix::io::write(io::stdout(), bytes),
@@ -124,7 +126,7 @@ pub fn write_around(to: Standard, bytes: &[u8]) -> io::Result<usize> {
     }?)
 }
 
-/// Whether a standard stream takes something, within this time or whenever that is.
+/// Waits until a standard stream accepts output, at most for `patience` if it is given. Returns `true` if it does.
 pub fn takes_something(stream: Standard, patience: Option<Duration>) -> bool {
     match stream {
         Standard::Output => is_ready(&io::stdout(), PollFlags::OUT, patience),
@@ -133,33 +135,33 @@ pub fn takes_something(stream: Standard, patience: Option<Duration>) -> bool {
     .is_ok_and(|ready| ready)
 }
 
-/// Whether nobody is at the other end of a terminal, or of a pipe.
+/// Returns `true` if the other end of a terminal or a pipe is closed.
 fn is_hung_up(file: &impl AsFd) -> bool {
     let mut looked = [PollFd::new(file, PollFlags::IN)];
     let answered = poll(&mut looked, Some(&Timespec::default()));
     answered.is_ok() && looked[0].revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL)
 }
 
-/// Whether the kernel names this within that time, or whenever that is.
+/// Waits until the kernel reports this, at most for `patience` if it is given. Returns `true` if it does.
 fn is_ready(file: &impl AsFd, flags: PollFlags, patience: Option<Duration>) -> io::Result<bool> {
     let patience = patience.and_then(|patience| Timespec::try_from(patience).ok());
     Ok(poll(&mut [PollFd::new(file, flags)], patience.as_ref())? > 0)
 }
 
-/// A line to a board: a serial device, or a socket that somebody passes on to one.
+/// A line to a board: a serial device, or a socket that is connected to one.
 #[derive(Debug)]
 pub struct Line(File);
 
 impl Line {
-    /// A serial device at this rate \[Bd\].
+    /// Opens a serial device at the rate `baud` \[Bd\].
     ///
     /// # Errors
-    /// Those of [`serial::open`].
+    /// Returns the errors of [`serial::open`].
     pub fn device(path: &Path, baud: u32) -> io::Result<Self> {
         serial::open(path, baud).map(Self)
     }
 
-    /// A Unix socket.
+    /// Connects to a Unix socket.
     ///
     /// # Errors
     /// Those of the kernel.
@@ -167,7 +169,7 @@ impl Line {
         UnixStream::connect(path).map(|stream| Self(OwnedFd::from(stream).into()))
     }
 
-    /// Whether something has come within this time.
+    /// Returns `true` if data arrives within this time.
     ///
     /// # Errors
     /// Those of the kernel.

@@ -1,4 +1,4 @@
-//! Serial devices, by the kernel's terminal interface.
+//! Serial devices, through the kernel's terminal interface.
 
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
@@ -13,12 +13,12 @@ use rustix::termios::{OptionalActions, QueueSelector, SpecialCodeIndex, tcflush,
 
 use crate::host::os::{PSEUDO_TERMINAL, unacknowledged};
 
-/// Opens `device` at `baud`, 8 data bits, no parity, one stop bit, raw: bytes come as they were sent. What was
-/// buffered before is dropped, because its age is unknown.
+/// Opens `device` at `baud`, with 8 data bits, no parity and one stop bit, in raw mode: bytes are not modified. Bytes
+/// that were buffered before are discarded, because their age is unknown.
 ///
 /// # Errors
-/// Those of the kernel, among them `WouldBlock` where another process holds the device, and a rate that does
-/// not exist.
+/// Returns the error of the operating system, among them `WouldBlock` if another process holds the device, and the
+/// error for a rate that does not exist.
 pub fn open(device: &Path, baud: u32) -> io::Result<File> {
     let port =
         OpenOptions::new().read(true).write(true).custom_flags(OFlags::NOCTTY.bits().cast_signed()).open(device)?;
@@ -28,10 +28,11 @@ pub fn open(device: &Path, baud: u32) -> io::Result<File> {
     Ok(port)
 }
 
-/// The same for who writes: neither opening nor writing waits, for a carrier, a reader or a line that stands still.
+/// Opens a device like [`open`], for a writer: neither opening nor writing waits for a carrier, a reader or a blocked
+/// line.
 ///
 /// # Errors
-/// Those of [`open`].
+/// Returns the errors of [`open`].
 pub fn open_to_write(device: &Path, baud: u32) -> io::Result<File> {
     let flags = OFlags::NOCTTY | OFlags::NONBLOCK;
     let port = OpenOptions::new().read(true).write(true).custom_flags(flags.bits().cast_signed()).open(device)?;
@@ -44,14 +45,14 @@ fn make_raw(port: &File, baud: u32) -> io::Result<()> {
     let mut settings = tcgetattr(port)?;
     settings.make_raw();
     settings.set_speed(baud)?;
-    // Each read returns as soon as one byte is there.
+    // Each read returns as soon as one byte is available.
     settings.special_codes[SpecialCodeIndex::VMIN] = 1;
     settings.special_codes[SpecialCodeIndex::VTIME] = 0;
     Ok(tcsetattr(port, OptionalActions::Now, &settings)?)
 }
 
-/// Makes a pseudo terminal: the end that is written to, without waiting, and the device that others open. Until somebody
-/// does, `poll` names it with `POLLHUP`.
+/// Creates a pseudo terminal. Returns the end that is written to, without blocking, and the path of the device that
+/// others open. Until somebody opens it, `poll` reports `POLLHUP`.
 ///
 /// # Errors
 /// Those of the kernel.
@@ -60,7 +61,8 @@ pub fn pseudo(baud: u32) -> io::Result<(File, PathBuf)> {
     grantpt(&end)?;
     unlockpt(&end)?;
     let device = PathBuf::from(OsString::from_vec(ptsname(&end, Vec::new())?.into_bytes()));
-    // The device keeps what it is told. Opened and closed again, it is one that nobody has open.
+    // The device keeps its settings after this. Opening and closing it once puts it into the state in which nobody
+    // has it open.
     drop(open_to_write(&device, baud)?);
     let end = File::from(end);
     fcntl_setfl(&end, OFlags::RDWR | OFlags::NONBLOCK)?;
@@ -90,17 +92,18 @@ fn is_left(name: &Path, device: &Path) -> bool {
 /// Bytes that were written and have not left.
 ///
 /// # Errors
-/// Those of the kernel, and of a driver that does not count them.
+/// Returns the error of the operating system, and of a driver that does not count them.
 pub fn unsent(port: &File) -> io::Result<usize> {
     unacknowledged(port)
 }
 
-/// Whether nobody has the device of a pseudo terminal open: the kernel would keep what is written for whoever comes.
+/// Returns `true` if nobody has the device of a pseudo terminal open. The kernel would store the written bytes for a
+/// later reader.
 pub fn is_unheard(pseudo: &File) -> bool {
     super::is_hung_up(pseudo)
 }
 
-/// Drops what was written and has not left: closing the device would wait for it.
+/// Discards bytes that were written and not yet transmitted, because closing the device would wait for them.
 pub fn forget(port: &File) {
     let _ = tcflush(port, QueueSelector::OFlush);
 }

@@ -1,4 +1,4 @@
-//! Where requests to a run are taken: nowhere, because no run is here.
+//! The socket for requests to a run. There is none, because no run is possible on Windows.
 
 use std::io;
 use std::net::SocketAddr;
@@ -7,23 +7,25 @@ use std::path::{Path, PathBuf};
 use super::{not_here, only_on_linux};
 use crate::exit::Failure;
 
-/// The end of whoever asks; there are none.
+/// The client's end of a connection. Never used here.
 pub type Client = std::net::TcpStream;
-/// The end of the run that is asked; there are none.
+/// The run's end of a connection. Never used here.
 pub(crate) type Stream = tokio::net::TcpStream;
 
-/// The directory that a run uses.
+/// Returns the directory that a run uses. Empty here.
 pub const fn directory() -> PathBuf {
     PathBuf::new()
 }
 
-/// A place that nobody has here.
+/// A socket for requests. It cannot be created here.
 #[derive(Debug)]
 pub(crate) enum Place {}
 
 impl Place {
+    /// Rejects the request.
+    ///
     /// # Errors
-    /// Always.
+    /// Always returns an error.
     pub(crate) fn take(_: &Path, seat: SocketAddr) -> Result<Self, Failure> {
         Err(Failure::BadInput(format!("cannot take requests for {seat}: {}", only_on_linux())))
     }
@@ -37,7 +39,7 @@ impl Place {
     }
 }
 
-/// Those who ask.
+/// A listener for clients. It cannot be created here.
 #[derive(Debug)]
 pub(crate) enum Listener {}
 
@@ -53,14 +55,18 @@ impl Listener {
     }
 }
 
+/// Rejects the request.
+///
 /// # Errors
-/// Always: a run is asked where it runs.
+/// Always returns an error: requests must be sent from the machine of the run.
 pub fn connect(seat: SocketAddr) -> Result<(Client, (Option<i32>, u32)), Failure> {
     Err(Failure::BadInput(format!("cannot ask the run beside the robot at {seat}: {}", only_on_linux())))
 }
 
+/// Rejects the request.
+///
 /// # Errors
-/// Always.
+/// Always returns an error.
 pub fn dial(_: &Path) -> io::Result<Client> {
     Err(not_here())
 }

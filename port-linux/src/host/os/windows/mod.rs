@@ -1,4 +1,4 @@
-//! Windows.
+//! System calls of Windows.
 
 #![expect(unsafe_code, reason = "raw calls of the system: each is one call with arguments owned by the caller")]
 
@@ -27,39 +27,42 @@ use windows_sys::core::BOOL;
 
 use super::{HANG_UP, INTERRUPT, Standard, only_on_linux};
 
-/// What a connect that does not wait says of itself.
+/// The error of a non-blocking connect that is in progress.
 pub(super) const UNDER_WAY: Errno = Errno::WOULDBLOCK;
 
+/// Rejects the request.
+///
 /// # Errors
-/// Always: who commands asks, and nobody does from here.
+/// Always returns an error: only a session that commands needs this, and it is not possible here.
 pub(crate) fn unacknowledged(_: impl AsFd) -> io::Result<usize> {
     Err(only_on_linux())
 }
 
-/// The number that `poll` knows a socket by.
+/// Returns the number by which `poll` identifies a socket.
 pub(crate) fn descriptor(of: &impl AsFd) -> Descriptor {
     of.as_fd().as_raw_fd() as Descriptor
 }
 
-/// Waits until one of `descriptors` is ready, or for so long, in whole milliseconds that are not too short; without end where no
-/// time is given. How many are ready.
+/// Waits until one of `descriptors` is ready, or until the timeout if there is one, rounded up to whole milliseconds.
+/// Returns the number of ready descriptors.
 ///
 /// # Errors
 /// Those of the system.
 pub(crate) fn poll(descriptors: &mut [pollfd], timeout: Option<Duration>) -> io::Result<usize> {
     let millis = timeout.map_or(-1, |timeout| i32::try_from(timeout.as_micros().div_ceil(1_000)).unwrap_or(i32::MAX));
     let count = u32::try_from(descriptors.len()).unwrap_or(u32::MAX);
-    // SAFETY: the slice outlives the call and has at least `count` entries; a number that is no socket's is told as such.
+    // SAFETY: the slice outlives the call and has at least `count` entries; an invalid socket is reported as such.
     let ready = unsafe { WSAPoll(descriptors.as_mut_ptr(), count, millis) };
     usize::try_from(ready).map_err(|_| io::Error::last_os_error())
 }
 
-/// What one thread waits for by `poll` and others ring: a socket that sends to itself, because `poll` waits for nothing else.
+/// An event that one thread waits for by `poll`, and other threads trigger. It is a socket that sends to itself,
+/// because `poll` waits for sockets only.
 #[derive(Debug)]
 pub(crate) struct Event(UdpSocket);
 
 impl Event {
-    /// One that has not been rung.
+    /// Creates an event that is not triggered.
     ///
     /// # Errors
     /// Those of the system.
@@ -70,28 +73,29 @@ impl Event {
         Ok(Self(socket))
     }
 
-    /// The socket to wait for.
+    /// Returns the socket to wait for.
     pub(crate) fn descriptor(&self) -> Descriptor {
         descriptor(&self.0)
     }
 
-    /// Rings. Refused only where it rings so often that it will be heard anyway.
+    /// Triggers the event. Fails only if it is triggered so often that it will be noticed anyway.
     pub(crate) fn ring(&self) {
         let _ = self.0.send(&[1]);
     }
 
-    /// As if it had not been rung.
+    /// Resets the event.
     pub(crate) fn clear(&self) {
         while self.0.recv(&mut [0]).is_ok() {}
     }
 }
 
-/// A TCP socket that does not block.
+/// Creates a non-blocking TCP socket.
 ///
 /// # Errors
 /// Those of the system.
 pub(super) fn stream_socket(family: AddressFamily) -> io::Result<OwnedFd> {
-    // Sockets have to be started once in a process. The standard library does that before the first of its own; rustix does not.
+    // Sockets have to be initialized once per process. The standard library does that before its first socket; rustix
+    // does not.
     static STARTED: OnceLock<Result<(), Errno>> = OnceLock::new();
     (*STARTED.get_or_init(|| rustix::net::wsa_startup().map(drop)))?;
     let socket = socket(family, SocketType::STREAM, None)?;
@@ -99,16 +103,16 @@ pub(super) fn stream_socket(family: AddressFamily) -> io::Result<OwnedFd> {
     Ok(socket)
 }
 
-/// This process wakes up within a millisecond of when it asks to, and not up to 16 ms later.
+/// Makes timers of this process precise to a millisecond, instead of up to 16 ms.
 pub fn wake_promptly() {
-    // SAFETY: it takes a number, and nothing of ours. Refused, everything is later.
+    // SAFETY: it takes a number, and no memory of this process. If it is refused, timers are less precise.
     let _ = unsafe { timeBeginPeriod(1) };
 }
 
-/// Who is told what the console asks for.
+/// The receiver of the console's requests.
 static ASKED: OnceLock<Sender<&'static str>> = OnceLock::new();
 
-/// Called by the system, on a thread of its own.
+/// Handles a request of the console. The system calls it on a thread of its own.
 unsafe extern "system" fn asked(what: u32) -> BOOL {
     let name = match what {
         CTRL_C_EVENT => INTERRUPT,
@@ -117,17 +121,18 @@ unsafe extern "system" fn asked(what: u32) -> BOOL {
     };
     let told = ASKED.get().is_some_and(|told| told.send(name).is_ok());
     if told && name == HANG_UP {
-        // The window is closed, or the user leaves: the process is ended when this returns, or in a few seconds.
+        // The window was closed, or the user logs off. The system ends the process when this returns, or after a few
+        // seconds.
         std::thread::park();
     }
     told.into()
 }
 
-/// Takes what asks for the end, from now on; what is returned waits for it without end, and tells the names that signals have
-/// elsewhere.
+/// Takes over the console's requests to end the process. The returned function waits for them forever, and passes the
+/// names of the corresponding signals on other systems to `tell`.
 ///
 /// # Errors
-/// Those of the system.
+/// Returns the error of the operating system.
 pub(crate) fn signals(tell: impl FnMut(&'static str)) -> io::Result<impl FnOnce()> {
     let (teller, told) = channel();
     let _ = ASKED.set(teller);
@@ -138,15 +143,16 @@ pub(crate) fn signals(tell: impl FnMut(&'static str)) -> io::Result<impl FnOnce(
     }
 }
 
-/// Asks a process for its end as Ctrl-C does. Here that would reach every process of the console; who waits in vain ends it.
+/// Does nothing. A request like Ctrl-C would reach every process of the console, so the caller ends the process after
+/// its timeout.
 pub const fn interrupt(_: &Child) {}
 
-/// Name of this system.
+/// Returns the name of this system.
 pub(crate) fn name() -> String {
     "Windows".into()
 }
 
-/// Fills `room` with random numbers that nobody can foretell.
+/// Fills `room` with unpredictable random bytes.
 ///
 /// # Errors
 /// Those of the system.
@@ -154,7 +160,7 @@ pub fn random(room: &mut [u8]) -> io::Result<()> {
     getrandom::fill(room).map_err(|error| io::Error::other(error.to_string()))
 }
 
-/// Makes a directory, with those it is in. Who can use it is what its place says.
+/// Creates a directory with its parents. Its location determines who can use it.
 ///
 /// # Errors
 /// Those of the system.
@@ -162,7 +168,7 @@ pub(crate) fn private_directory(path: &Path) -> io::Result<()> {
     std::fs::create_dir_all(path)
 }
 
-/// Opens a file to write it anew. Who can read it is what its place says.
+/// Creates or truncates a file. Its location determines who can read it.
 ///
 /// # Errors
 /// Those of the system.
@@ -170,7 +176,7 @@ pub(crate) fn private_file(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create(true).truncate(true).open(path)
 }
 
-/// Opens a file to read it.
+/// Opens a file for reading.
 ///
 /// # Errors
 /// Those of the system.
@@ -178,10 +184,10 @@ pub(crate) fn open_at_once(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
-/// A name in this directory is there also after a loss of power: the file system sees to that.
+/// Does nothing: the file system itself makes names survive a loss of power.
 ///
 /// # Errors
-/// None.
+/// Never returns an error.
 pub(crate) fn sync_directory(_: &Path) -> io::Result<()> {
     Ok(())
 }
@@ -191,7 +197,7 @@ pub const fn is_socket(_: &Path) -> bool {
     false
 }
 
-/// Why a serial device or a Unix socket is not opened here.
+/// Returns the error for serial devices and Unix sockets, which are not supported here.
 fn not_here() -> io::Error {
     io::Error::new(
         ErrorKind::Unsupported,
@@ -199,8 +205,8 @@ fn not_here() -> io::Error {
     )
 }
 
-/// Writes to a standard stream, and keeps nothing back. A console wants characters, and only the standard library makes them of
-/// bytes: its lock is taken.
+/// Writes to a standard stream without keeping data in its buffer. A console expects characters, and only the
+/// standard library converts bytes to them, so the stream's lock is taken.
 ///
 /// # Errors
 /// Those of the system.
@@ -216,29 +222,33 @@ pub fn write_around(to: Standard, bytes: &[u8]) -> io::Result<usize> {
     }
 }
 
-/// Whether a standard stream takes something: it is not said, and tried.
+/// Returns `true`: the system does not report whether a stream accepts output.
 pub const fn takes_something(_: Standard, _: Option<Duration>) -> bool {
     true
 }
 
-/// A line to a board: a socket that somebody passes on to a serial device.
+/// A line to a board: a socket that is connected to a serial device.
 #[derive(Debug)]
 pub struct Line(TcpStream);
 
 impl Line {
+    /// Rejects the request.
+    ///
     /// # Errors
-    /// Always.
+    /// Always returns an error.
     pub fn device(_: &Path, _: u32) -> io::Result<Self> {
         Err(not_here())
     }
 
+    /// Rejects the request.
+    ///
     /// # Errors
-    /// Always.
+    /// Always returns an error.
     pub fn unix(_: &Path) -> io::Result<Self> {
         Err(not_here())
     }
 
-    /// Whether something has come within this time.
+    /// Returns `true` if data arrives within this time.
     ///
     /// # Errors
     /// Those of the system.

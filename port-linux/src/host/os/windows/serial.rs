@@ -1,4 +1,4 @@
-//! Serial devices, of which this system opens none.
+//! Serial devices. They are not supported on Windows.
 
 use std::fs::File;
 use std::io;
@@ -6,24 +6,32 @@ use std::path::{Path, PathBuf};
 
 use super::not_here;
 
+/// Rejects the request.
+///
 /// # Errors
-/// Always.
+/// Always returns an error.
 pub fn open(_: &Path, _: u32) -> io::Result<File> {
     Err(not_here())
 }
 
+/// Rejects the request.
+///
 /// # Errors
-/// Always.
+/// Always returns an error.
 pub fn open_to_write(_: &Path, _: u32) -> io::Result<File> {
     Err(not_here())
 }
 
+/// Rejects the request.
+///
 /// # Errors
-/// Always.
+/// Always returns an error.
 pub fn pseudo(_: u32) -> io::Result<(File, PathBuf)> {
     Err(not_here())
 }
 
+/// Rejects the request.
+///
 /// # Errors
 /// Always.
 pub fn name(_: &Path, _: &Path) -> io::Result<()> {
@@ -36,10 +44,10 @@ pub fn unsent(_: &File) -> io::Result<usize> {
     Err(not_here())
 }
 
-/// Whether nobody has the device of a pseudo terminal open.
+/// Returns `false`: pseudo terminals are not supported here.
 pub const fn is_unheard(_: &File) -> bool {
     false
 }
 
-/// Drops what was written and has not left.
+/// Does nothing: no device can be open.
 pub const fn forget(_: &File) {}
