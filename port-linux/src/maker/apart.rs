@@ -1,4 +1,4 @@
-//! What a recorder takes beside the engine's links, on a thread of its own.
+//! Receives additional data for a recorder, beside the engine's links, on a thread of its own.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -12,10 +12,10 @@ use crate::host::clock::Clock;
 use crate::host::worker::Worker;
 use crate::maker::{Vendor, Wanted};
 
-/// The longest wait for its end.
+/// The longest time to wait for the end of the thread.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Ends with this.
+/// The reception of additional data for a recorder. It ends when this is dropped.
 #[derive(Debug)]
 pub struct Apart {
     beside: Option<Sender<Infallible>>,
@@ -23,7 +23,7 @@ pub struct Apart {
 }
 
 impl Drop for Apart {
-    /// Waits until nothing more is put into the feed.
+    /// Waits until the thread has stopped putting entries into the feed.
     fn drop(&mut self) {
         self.beside = None;
         if let Some(worker) = self.worker.take() {
@@ -33,10 +33,10 @@ impl Drop for Apart {
 }
 
 impl Apart {
-    /// Begins to put what is `wanted` of `controller` into `feed`; what happens is told in words.
+    /// Starts to put the `wanted` data of `controller` into `feed`. Returns a receiver of remarks in words.
     ///
     /// # Errors
-    /// [`Failure::BadInput`] where the operating system gives no thread.
+    /// Returns [`Failure::BadInput`] if the operating system starts no thread.
     pub fn start<const N: usize, C: Vendor<N>>(
         controller: &mut C,
         config: &Config<N, C::Options>,

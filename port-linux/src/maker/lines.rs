@@ -1,9 +1,9 @@
-//! Lines that say what a configuration would put in force.
+//! Lines that describe what a configuration would put in force.
 
-/// A line: its name, and what is said of it.
+/// A line: its name, and its text.
 pub type Line = (&'static str, String);
 
-/// A value of each joint; once, where all have the same.
+/// Formats one value per joint, or a single value if all joints have the same.
 pub(crate) fn joints(values: &[f32]) -> String {
     match values {
         [first, rest @ ..] if rest.iter().all(|value| value == first) => first.to_string(),

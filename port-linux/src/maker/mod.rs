@@ -1,5 +1,5 @@
-//! One kind of controller each: how it is reached and run beside, its events in words, its arm, its figures and counts.
-//! Whatever runs, shows and records a session is the same for all.
+//! The vendors of controllers: connection, session, events in words, arm, figures and counters of each kind. All code
+//! that runs, shows and records a session is the same for every vendor.
 
 pub mod apart;
 pub mod impedance;
@@ -32,32 +32,32 @@ use crate::show::sheet::Sheet;
 use crate::show::words::Observer;
 use crate::show::{Arm, Notice, Snapshot, States, Terminals, Variables, Word};
 
-/// A controller, as whoever sits before the screen knows it.
+/// The description of a controller for user interfaces.
 pub trait Maker {
-    /// What only this kind of controller reports.
+    /// The events that only this kind of controller reports.
     type Event: PeerEvent;
-    /// What an engine beside it has to show, as it stands there: one copy, which goes into words on any thread.
+    /// The data of its engine at one instant. It is copied once, and formatted on any thread.
     type Seen: Copy + Debug + Send + 'static;
 
-    /// Its address, as given.
+    /// Returns its address, as given.
     fn robot(&self) -> String;
 
-    /// Whether it runs on this machine, with no network between.
+    /// Returns `true` if it runs on this machine, without a network in between.
     fn is_here(&self) -> bool;
 
-    /// An event in words; `None` for what is of no interest.
+    /// Describes an event in words. Returns `None` for one that is not shown.
     fn notice(&self, event: &Event<Self::Event>, at: Instant) -> Option<Notice>;
 
-    /// Remembers what `event` says, which reads as `notice`, and how that is shown.
+    /// Stores the content of `event`, whose description is `notice`. Returns how it is shown.
     fn take(&mut self, event: &Self::Event, notice: &Notice) -> Showing;
 
-    /// Why there never was a session, and what to check.
+    /// Returns the error for a session that never started, with what to check.
     fn nothing_came(&self) -> Failure;
 
-    /// What there is to show of what was `seen`.
+    /// Returns what a view shows of `seen`.
     fn facts(&self, seen: &Self::Seen) -> Facts;
 
-    /// All of `sight` for a view or a page. What only the one who shows it has is left empty.
+    /// Converts `sight` to a snapshot for a view or a page. Data that only the caller has is empty.
     fn snapshot(&self, sight: &Sight<Self::Seen>) -> Snapshot {
         let Sight { at, here, mode, overrides_pendant, latch, last_fallback, unmet, figures, rate, seen } = *sight;
         let Facts { identity, arm, states, trouble, values, counters, variables } = self.facts(&seen);
@@ -88,49 +88,49 @@ pub trait Maker {
     }
 }
 
-/// A session at one instant, as it stands in the engine: `seen` is what its maker alone knows.
+/// A session at one instant. `seen` is the data that only its vendor can interpret.
 #[derive(Clone, Copy, Debug)]
 pub struct Sight<S> {
-    /// When, since the start of the process.
+    /// The time since the start of the process.
     pub(crate) at: Instant,
-    /// The controller runs on this machine.
+    /// `true` if the controller runs on this machine.
     pub(crate) here: bool,
     pub(crate) mode: Mode,
     pub(crate) overrides_pendant: bool,
-    /// The reason that stands, and the one that stood last.
+    /// The latched reason. The next field has the last one that was latched.
     pub(crate) latch: Option<Reason>,
     pub(crate) last_fallback: Option<Reason>,
-    /// What keeps commanding from beginning; while commanding, it is of no interest.
+    /// The unmet preconditions of commanding. Empty while commanding.
     pub(crate) unmet: ReasonSet,
-    /// Of the link, while a session stands.
+    /// The figures of the link. `None` without a session.
     pub(crate) figures: Option<Figures>,
-    /// States per second.
+    /// The rate of states \[1/s\].
     pub(crate) rate: f32,
     pub(crate) seen: S,
 }
 
-/// How an event of a controller is shown.
+/// The way in which an event of a controller is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Showing {
-    /// As it comes.
+    /// At once.
     Always,
-    /// It was shown before, in the same words.
+    /// Not at all, because it was shown before in the same words.
     Never,
-    /// It may come many times a second: the newest, once in a while.
+    /// It may occur many times a second. Only the newest one is shown, at intervals.
     Newest,
 }
 
-/// The same beside an engine with `N` joints.
+/// The description of a controller from its engine with `N` joints.
 pub trait Shows<const N: usize, P: Controller<N, Event = Self::Event>>: Maker {
-    /// Looks at the engine, after each of its inputs.
+    /// Observes the engine after each of its inputs.
     fn observe<L: Law<N>>(&mut self, engine: &Engine<'_, N, P, L>);
 
-    /// What a program on the controller sends now, where it shares variables.
+    /// Returns the current variables of a program on the controller. `None` if this kind of controller shares none.
     fn variables<L: Law<N>>(&self, _: &Engine<'_, N, P, L>) -> Option<Variables> {
         None
     }
 
-    /// Its inputs and outputs now, where it shows them.
+    /// Returns the current inputs and outputs. `None` if this kind of controller does not show them.
     fn terminals<L: Law<N>>(&self, _: &Engine<'_, N, P, L>) -> Option<Terminals> {
         None
     }
@@ -146,7 +146,8 @@ pub trait Shows<const N: usize, P: Controller<N, Event = Self::Event>>: Maker {
     /// What there is to show now.
     fn seen<L: Law<N>>(&self, engine: &Engine<'_, N, P, L>) -> Self::Seen;
 
-    /// The same with how the session stands: `figures` of the link while there is one, and its states per second.
+    /// Returns the current data with the state of the session: the `figures` of the link, if there is one, and its
+    /// `rate` of states \[1/s\].
     fn sight<L: Law<N>>(
         &self,
         engine: &Engine<'_, N, P, L>,
@@ -170,52 +171,52 @@ pub trait Shows<const N: usize, P: Controller<N, Event = Self::Event>>: Maker {
     }
 }
 
-/// A controller beside which an engine with `N` joints runs: what a command needs of its maker.
+/// A vendor's controller for an engine with `N` joints: everything that a command needs of it.
 pub trait Vendor<const N: usize>:
     Clone + Send + 'static + Maker + for<'m> Shows<N, <Self as Vendor<N>>::Controller<'m>>
 {
-    /// What only this kind of controller needs to be told.
+    /// The settings that only this kind of controller has.
     type Options: Options + 'static;
-    /// The engine's side of it, with memory that it receives into.
+    /// The engine's side of the controller, with the memory that it receives into.
     type Controller<'m>: Controller<N, Event = Self::Event, Options = Self::Options>;
-    /// What `doctor` keeps of a session.
+    /// The data of a session that `doctor` reports.
     type Examined: for<'m> Examined<N, Self::Controller<'m>>;
-    /// What is counted of a run.
+    /// The counters of a run.
     type Tally: Summary<Event = Self::Event> + for<'m> Tally<N, Self::Controller<'m>>;
 
-    /// Entries of a feed that are kept for slow readers.
+    /// The number of feed entries kept for slow readers.
     const ENTRIES: usize = CAPACITY;
-    /// The link that [`apart`](Self::apart) has a connection of its own for.
+    /// The link that [`apart`](Self::apart) receives over a connection of its own.
     const APART: Option<LinkId> = None;
 
-    /// Where it is commanded: by one process of this machine only.
+    /// Returns the address by which one process of this machine claims the right to command it.
     fn seat(&self) -> SocketAddr;
 
-    /// Where it is listened to, where it is not connected to.
+    /// Returns the local address that receives its data. `None` if this process connects to the controller instead.
     fn listens(&self) -> Option<SocketAddr> {
         None
     }
 
-    /// Where its dashboard server is, where it may have one.
+    /// Returns the address of its dashboard server. `None` if this kind of controller has none.
     fn dashboard(&self) -> Option<SocketAddr> {
         None
     }
 
-    /// Where it is asked for its modes and programs, where it can be.
+    /// Returns the address for requests about its modes and programs. `None` if it does not answer them.
     fn target(&self) -> Option<crate::host::target::Target> {
         None
     }
 
-    /// The sockets for it, which are lent to [`run`](Self::run).
+    /// Opens the sockets, which [`run`](Self::run) then uses.
     ///
     /// # Errors
-    /// Those of [`Net::listening`].
+    /// Returns the errors of [`Net::listening`].
     fn open(&mut self, clock: Clock, busy_poll_micros: Option<u32>) -> impl Future<Output = Result<Net, Failure>>;
 
     /// Runs an engine until the application has shut it down, with a recorder of `recorder` bytes.
     ///
     /// # Errors
-    /// [`Failure::BadInput`] for a configuration that the core refuses.
+    /// Returns [`Failure::BadInput`] for a configuration that the core rejects.
     fn run<L: Law<N>>(
         config: Config<N, Self::Options>,
         law: L,
@@ -224,23 +225,23 @@ pub trait Vendor<const N: usize>:
         recorder: usize,
     ) -> impl Future<Output = Result<(), Failure>>;
 
-    /// Whether a program of ours on the controller makes whole motions by itself.
+    /// Returns `true` if our program on the controller executes whole motions by itself.
     fn makes_moves(config: &Config<N, Self::Options>) -> bool {
         let _ = config;
         false
     }
 
-    /// Returns whether joint torques go out in place of speeds, or are added by the controller.
+    /// Returns `true` if joint torques are commanded instead of speeds.
     fn commands_torques(config: &Config<N, Self::Options>) -> bool {
         let _ = config;
         false
     }
 
-    /// How far the arm coasts at worst, in words, where `event` is the one with which that is known.
+    /// Returns the worst-case coast of the arm in words, if `event` is the one after which it is known.
     fn coast(config: &Config<N, Self::Options>, event: &Self::Event) -> Option<String>;
 
-    /// What a recorder takes beside the engine's links of what is `wanted`, for as long as this is polled: it goes into `feed`, and remarks
-    /// about it into `remarks`.
+    /// Receives the `wanted` data for a recorder, beside the engine's links, for as long as this is polled. Puts the
+    /// data into `feed`, and remarks about it into `remarks`.
     fn apart(
         &mut self,
         config: &Config<N, Self::Options>,
@@ -254,68 +255,68 @@ pub trait Vendor<const N: usize>:
     }
 }
 
-/// What a recorder takes beside the engine's links.
+/// The data that a recorder receives beside the engine's links.
 #[derive(Clone, Debug)]
 pub enum Wanted {
-    /// All items, in place of the link [`Vendor::APART`].
+    /// All variables, in place of the link [`Vendor::APART`].
     Everything,
-    /// These variables, beside it: into [`VARIABLES`](crate::feed::VARIABLES).
+    /// These variables, in addition to that link. They are put into the stream [`VARIABLES`](crate::feed::VARIABLES).
     Variables(Vec<String>),
 }
 
-/// What a snapshot has of one kind of controller alone.
+/// The part of a snapshot that depends on the kind of controller.
 #[derive(Debug)]
 pub struct Facts {
-    /// Who it is, while there is one.
+    /// The identity of the controller, while there is one.
     pub identity: Option<String>,
-    /// Its arm, by the newest state.
+    /// The arm in the newest state.
     pub arm: Option<Arm>,
-    /// Where states come from, where there is a choice.
+    /// The source of states, if there is a choice.
     pub states: Option<States>,
-    /// Why there is no session.
+    /// The reason why there is no session.
     pub trouble: Option<String>,
     /// Further values for people, with their names.
     pub values: Vec<(String, String)>,
     /// Counters for scripts, with their keys.
     pub counters: Vec<(&'static str, u64)>,
-    /// What a program on it sends, where it shares variables.
+    /// The variables that a program on the controller sends. `None` if this kind shares none.
     pub variables: Option<Variables>,
 }
 
-/// Where a board says that its session stands.
+/// The state of a session that a board reports.
 #[derive(Clone, Debug)]
 pub struct Standing {
-    /// The mode.
+    /// The mode of the control state machine.
     pub mode: Mode,
-    /// The next command overrides a stop at the pendant.
+    /// `true` if the next command overrides a stop at the pendant.
     pub overrides_pendant: bool,
-    /// The reason that nobody has acknowledged.
+    /// The latched reason that has not been acknowledged.
     pub latch: Option<Reason>,
-    /// The reasons for which a request would be refused; none while commanding.
+    /// The reasons for which a request would be rejected. Empty while commanding.
     pub unmet: ReasonSet,
-    /// Figures of the link that brings states.
+    /// The figures of the link that carries states.
     pub link: Figures,
-    /// The link that brings states stands.
+    /// `true` if the link that carries states is connected.
     pub has_states: bool,
-    /// A session stands.
+    /// `true` if there is a session.
     pub has_session: bool,
-    /// Who the controller is.
+    /// The identity of the controller.
     pub identity: Option<String>,
-    /// What it says of itself.
+    /// The modes that the controller reports.
     pub words: Vec<Word>,
-    /// Why there is no session, where the board knows nothing better.
+    /// The reason why there is no session, if the board reports none.
     pub silence: Option<&'static str>,
-    /// For scripts, with their keys.
+    /// Counters for scripts, with their keys.
     pub counters: Vec<(&'static str, u64)>,
-    /// Events that found no room in the board.
+    /// The number of events that were lost because the board's memory was full.
     pub events_lost: u32,
 }
 
 impl Standing {
-    /// What every kind of controller has.
+    /// Returns the part that all kinds of controllers share.
     fn of<S>(status: &Status<S>) -> Self {
         let Status { mode, overrides_pendant, latch, unmet, link, events_lost, .. } = *status;
-        // What a request would be refused for is of interest while nothing is commanded.
+        // The reasons for a rejection are relevant only while nothing is commanded.
         let unmet = if matches!(mode, Mode::Offline | Mode::Monitor) { unmet } else { ReasonSet::EMPTY };
         Self {
             mode,
@@ -334,51 +335,52 @@ impl Standing {
     }
 }
 
-/// What a board with `N` joints tells of one kind of controller.
+/// The report of a board with `N` joints about one kind of controller.
 pub trait OnBoard<const N: usize>: ControllerStatus {
-    /// Where its session stands.
+    /// Returns the state of the board's session.
     fn standing(status: &Status<Self>) -> Standing;
 
-    /// The arm, without the controller's words.
+    /// Returns the arm, without the controller's modes.
     fn arm(motion: &Motion<N>) -> Arm;
 
-    /// The robot's address and what is shown of settings in force, where they are of this kind.
+    /// Returns the robot's address and a description of the settings in force. `None` if they are for another kind of
+    /// controller.
     fn settings(bytes: &[u8]) -> Option<(Ipv4Addr, String)>;
 }
 
-/// What is kept of a session beside an engine with `N` joints that is looked at for some seconds.
+/// The data of a session that is observed for some seconds, from an engine with `N` joints.
 pub trait Observed<const N: usize, P: Controller<N>>: Sized {
-    /// What is to be seen now, after what was seen `before`; `None` while no session stands.
+    /// Returns the current data, given the data seen `before`. `None` without a session.
     fn of<L: Law<N>>(engine: &Engine<'_, N, P, L>, now: Instant, before: Option<&Self>) -> Option<Self>;
 }
 
-/// What `doctor` keeps of it.
+/// The data of a session that `doctor` reports.
 pub trait Examined<const N: usize, P: Controller<N>>: Observed<N, P> {
-    /// Adds to `sheet` the session as it was seen, judged by `config`.
+    /// Adds the observed session, judged by `config`, to `sheet`.
     fn report(&self, config: &Config<N, P::Options>, sheet: &mut Sheet);
 }
 
-/// How a run went: what only one kind of controller counts.
+/// The counters of a run that only one kind of controller has.
 pub trait Summary: Default {
-    /// What only this kind of controller reports.
+    /// The events that only this kind of controller reports.
     type Event;
 
-    /// Something happened.
+    /// Counts an event.
     fn event(&mut self, event: &Event<Self::Event>);
 
-    /// A state's answer has been written, so long after the state was read.
+    /// Counts a written reply to a state. `turnaround` is the time since the state was read.
     fn answered(&mut self, turnaround: Duration);
 
-    /// For people, without an end of line; empty where there is nothing to say.
+    /// Returns a summary for people, without a line end. Empty if there is nothing to report.
     fn text(&self) -> String;
 
-    /// For scripts: members of an object.
+    /// Returns a summary for scripts: members of an object.
     fn members(&self) -> impl Serialize;
 }
 
-/// The same beside an engine with `N` joints.
+/// The counters of a run, from an engine with `N` joints.
 pub trait Tally<const N: usize, P: Controller<N>>: Summary {
-    /// Looks at the engine, after each of its inputs.
+    /// Observes the engine after each of its inputs.
     fn observe<L: Law<N>>(&mut self, engine: &Engine<'_, N, P, L>, now: Instant);
 }
 

@@ -1,5 +1,5 @@
-//! Every enumeration of every wire with a number that this version has no name for: the number is shown, to people and to
-//! scripts, and nothing is claimed of it.
+//! Tests every enumeration of every wire format with a number that has no name in this version: the number is shown,
+//! to people and to scripts, and no meaning is claimed.
 
 use outrigger_core::engine::krc::KrcEvent;
 use outrigger_core::engine::ur::{ProgramNews, UrEvent};
@@ -17,14 +17,14 @@ use crate::json;
 use crate::show::Word;
 use crate::show::events::{PeerEvent, Surroundings};
 
-/// No enumeration has a name for it, and each has room for it.
+/// A number that no enumeration has a name for, and that fits into all of them.
 const NUMBER: u8 = 77;
 
 fn words(words: impl IntoIterator<Item = Word>) -> String {
     words.into_iter().map(|word| format!("{} {}, ", word.name, word.said())).collect()
 }
 
-/// Text and fields of an event.
+/// Returns the text and the fields of an event.
 fn event(event: &impl PeerEvent) -> String {
     let (_, text, fields) = event.words(&Surroundings::without_links(Instant::ZERO, false)).expect("words");
     let fields: String = fields.into_iter().map(|(key, value)| format!(", {key}={value}")).collect();
@@ -35,7 +35,7 @@ fn reply(reply: &Reply<'_>) -> String {
     format!("{}, {}", answer::words(reply), json::text(&answer::value(reply)))
 }
 
-/// An answer whose word, or number, is newer than this version: the controller's own words are shown.
+/// Formats a reply whose word or number is newer than this version: the controller's own text is shown.
 fn answered(request: RequestKind, line: &str) -> String {
     answer::words(&Reply::parse(request, line.as_bytes()))
 }

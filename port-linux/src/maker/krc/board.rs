@@ -1,4 +1,4 @@
-//! What a board tells of its session beside a KRC.
+//! The report of a board about its session with a KRC.
 
 use std::net::Ipv4Addr;
 

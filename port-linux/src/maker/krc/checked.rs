@@ -1,4 +1,4 @@
-//! What a configuration beside a KRC would put in force.
+//! The description of what a configuration for a KRC would put in force.
 
 use outrigger_core::engine::krc::{Control, KrcConfig, TaskFrame};
 use outrigger_wire::time::Duration;
@@ -6,7 +6,7 @@ use outrigger_wire::time::Duration;
 use super::words;
 use crate::maker::lines::{Line, joints};
 
-/// The robot with measurements to `listen`, and the worst case.
+/// Returns the lines about the robot, with measurements to `listen`, and about the worst case.
 pub fn checked(engine: &KrcConfig, listen: &str) -> [Vec<Line>; 2] {
     let mut robot = vec![];
     let mut say = |name, text| robot.push((name, text));
@@ -36,7 +36,7 @@ pub fn checked(engine: &KrcConfig, listen: &str) -> [Vec<Line>; 2] {
     [robot, coast.into()]
 }
 
-/// A control scheme and its parameters, in the configuration's words.
+/// Describes a control scheme and its parameters, in the words of the configuration.
 fn scheme(control: &Control) -> String {
     match control {
         Control::Position => "position".into(),

@@ -1,4 +1,4 @@
-//! What `doctor` has to say of a KRC.
+//! The report of `doctor` about a KRC.
 
 use std::net::SocketAddr;
 
@@ -17,7 +17,7 @@ use crate::show::grade::judge_link;
 use crate::show::histogram::{bars, quantiles};
 use crate::show::sheet::Sheet;
 
-/// What was seen of the session.
+/// The observed data of the session.
 #[derive(Clone, Debug)]
 pub struct KrcExamined {
     address: Option<SocketAddr>,
@@ -70,7 +70,7 @@ impl Examined<7, Krc> for KrcExamined {
         if let Some(quality) = self.quality.filter(|quality| !matches!(quality, Quality::Ok | Quality::Perfect)) {
             sheet.fix(format!("the KRC rates the link {quality}: most KRL programs wait for PERFECT"));
         }
-        // The link was judged above.
+        // The link grade was judged above.
         for reason in self.unmet.iter().filter(|reason| *reason != Reason::GradeLow) {
             sheet.fix(format!("{} ({}): {}", reason.text(), reason.name(), reason.advice()));
         }

@@ -1,4 +1,4 @@
-//! A KRC, which sends by itself.
+//! A KUKA controller (KRC), which sends its measurements without a connection.
 
 mod board;
 mod checked;
@@ -33,10 +33,10 @@ use crate::show::events::{Surroundings, notice};
 use crate::show::link_story::LinkStory;
 use crate::show::{Arm, Notice, Variables, Word};
 
-/// Runs an engine beside a KRC until the application has shut it down, with a recorder of `recorder` bytes.
+/// Runs an engine for a KRC until the application has shut it down, with a recorder of `recorder` bytes.
 ///
 /// # Errors
-/// [`Failure::BadInput`] for a configuration that the core refuses.
+/// Returns [`Failure::BadInput`] for a configuration that the core rejects.
 pub async fn run<L: Law<7>>(
     config: KrcConfig,
     law: L,
@@ -49,13 +49,14 @@ pub async fn run<L: Law<7>>(
     Ok(())
 }
 
-/// What an engine is told that only looks at `robot`, or at any KRC where that is 0.0.0.0.
+/// Returns the settings of an engine that only observes `robot`, or any KRC if the address is 0.0.0.0.
 ///
-/// Each measurement is answered by the KRC's own setpoint, which moves nothing: an unanswered KRC rates its link
-/// UNACCEPTABLE, and nobody could see how good it is. Nothing is asked of the KRL program.
+/// Each measurement is answered with the KRC's own setpoint, which moves nothing. A KRC without answers rates its
+/// link UNACCEPTABLE, and the quality of the link could not be measured. The KRL program receives no requests.
 ///
 /// # Errors
-/// [`Failure::Usage`] for a port base, which a KRC does not have; [`Failure::Connection`] for a name nobody has.
+/// Returns [`Failure::Usage`] for a port base, which a KRC does not have; [`Failure::Connection`] for a name that
+/// cannot be resolved.
 pub fn looking(robot: &RobotAddress) -> Result<KrcConfig, Failure> {
     if robot.port(FIRST_PORT) != FIRST_PORT {
         return Err(Failure::Usage(format!(
@@ -71,18 +72,18 @@ pub fn looking(robot: &RobotAddress) -> Result<KrcConfig, Failure> {
     Ok(KrcConfig { peer, ..KrcConfig::default() })
 }
 
-/// Runs the engine again from a recording, and tells `link` what it says of its link.
+/// Runs the engine again from a recording, and reports the history of its link to `link`.
 ///
 /// # Errors
-/// See [`ReplayError`].
+/// Returns [`ReplayError`].
 pub fn replay(dump: &[u8], link: &mut LinkStory) -> Result<Replayed, ReplayError> {
-    // Which law it was, and what it remembered, is in the recording.
+    // The law and its state are in the recording.
     replay_watched::<7, Krc, _>(dump, BoxedLaw::idle(), (), |engine, at, event| {
         link.watch(engine, at, event.as_ref());
     })
 }
 
-/// A KRC that is listened to.
+/// A KRC that sends measurements to this process.
 #[derive(Clone, Debug)]
 pub struct KrcController {
     robot: String,
@@ -92,7 +93,7 @@ pub struct KrcController {
 }
 
 impl KrcController {
-    /// One whose measurements arrive at `listens`, of which none has come yet.
+    /// Creates a controller whose measurements arrive at `listens`, and have not started yet.
     #[must_use]
     pub fn new(robot: String, listens: SocketAddr) -> Self {
         Self { robot, listens, here: false, counts: KrcCounts::default() }
@@ -171,13 +172,13 @@ impl Shows<7, Krc> for KrcController {
     }
 }
 
-/// What a session beside a KRC has to show.
+/// The data of a session with a KRC for a view.
 #[derive(Clone, Copy, Debug)]
 pub struct KrcSeen {
     address: Option<SocketAddr>,
     period: Option<Duration>,
     state: Option<State<7>>,
-    /// What the KRC says of itself.
+    /// The states and ratings that the KRC reports.
     words: [Word; 4],
     report: Option<KrcReport>,
     counts: KrcCounts,

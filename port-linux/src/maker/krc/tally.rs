@@ -1,4 +1,4 @@
-//! How a run beside a KRC went, in the columns of `tests/tables/fri-loss.md`.
+//! The summary of a run with a KRC, in the columns of `tests/tables/fri-loss.md`.
 
 use outrigger_core::engine::Event;
 use outrigger_core::engine::krc::{Krc, KrcCounts, KrcEngine, KrcEvent};
@@ -14,21 +14,21 @@ use crate::json;
 use crate::maker::{Summary, Tally};
 use crate::show::histogram::{self, Quantiles};
 
-/// Counted at each command that is sent.
+/// The counters of a run. They are updated with each command sent.
 #[derive(Debug, Default)]
 pub struct KrcTally {
-    /// A command was sent, and is not counted yet.
+    /// `true` if a command was sent and is not counted yet.
     answered: bool,
     commands: u64,
     commanding: u64,
-    /// The best grade first.
+    /// Commands by grade of the link, the best grade first: by our judgement, and by the KRC's.
     ours: [u64; 4],
     krcs: [u64; 4],
     fallbacks: Vec<(Reason, u64)>,
     end: End,
 }
 
-/// What the engine had counted at the end.
+/// The totals of the engine at the end.
 #[derive(Debug, Default)]
 struct End {
     counts: KrcCounts,
@@ -96,7 +96,7 @@ impl Summary for KrcTally {
         }
     }
 
-    /// For people: counts, the table, and histograms.
+    /// Returns counters, table and histograms for people.
     fn text(&self) -> String {
         let End { counts, reflected, histograms } = &self.end;
         let percent = |part: u64| 100.0 * part as f64 / self.commands.max(1) as f64;
@@ -168,7 +168,7 @@ struct Members {
     histograms: Vec<(String, Quantiles)>,
 }
 
-/// Counts of the four grades.
+/// The counts of the four grades.
 #[derive(Serialize)]
 struct ByGrade {
     perfect: u64,
@@ -189,7 +189,7 @@ mod tests {
 
     use super::*;
 
-    /// A summary as a run ends with it.
+    /// A summary at the end of a run.
     #[derive(Serialize)]
     #[serde(tag = "type", rename = "summary")]
     struct Summed<M> {

@@ -1,4 +1,4 @@
-//! A KRC, without one.
+//! Tests of a KRC, without a real one.
 
 use outrigger_core::link::{LinkConfig, LinkMonitor};
 use outrigger_core::mode::Mode;

@@ -1,4 +1,4 @@
-//! What a KRC reports and how it stands, in words.
+//! Descriptions of a KRC's reports and states.
 
 use std::net::SocketAddr;
 
@@ -12,17 +12,17 @@ use outrigger_wire::time::Duration;
 use crate::show::events::{PeerEvent, Surroundings, Words};
 use crate::show::{Variables, Word};
 
-/// Who the KRC is; `None` while none sends.
+/// Returns the identity of the KRC. `None` while none sends.
 pub(crate) fn identity(address: Option<SocketAddr>, period: Option<Duration>) -> Option<String> {
     Some(format!("KRC at {}, {}", address?, every(period?)))
 }
 
-/// How often a KRC sends.
+/// Describes the rate at which a KRC sends.
 pub(crate) fn every(period: Duration) -> String {
     format!("a measurement every {} ms", period.as_micros() as f64 / 1e3)
 }
 
-/// What a session beside a KRC counts, by name.
+/// Returns the counters of a session with a KRC, by name.
 pub(crate) const fn counters(counts: KrcCounts) -> [(&'static str, u64); 6] {
     [
         ("measurements", counts.measurements),
@@ -34,13 +34,13 @@ pub(crate) const fn counters(counts: KrcCounts) -> [(&'static str, u64); 6] {
     ]
 }
 
-/// What the KRL program sends, while there is a KRC.
+/// Returns the variables that the KRL program sends, while there is a KRC.
 pub(crate) fn variables(krc: &Krc) -> Option<Variables> {
     let krl = krc.krl()?;
     Some(Variables { bools: krl.bools, ints: krl.ints, reals: krl.reals.map(f32::to_bits) })
 }
 
-/// What the KRC says of the link, of its drives, and what its KRL program sends.
+/// Describes the KRC's report about link and drives, and the variables of its KRL program.
 pub(crate) fn values(
     report: Option<KrcReport>,
     period: Option<Duration>,
@@ -68,7 +68,7 @@ pub(crate) fn values(
     values
 }
 
-/// Why nothing is seen, and what to check.
+/// Describes why no measurement arrives, and what to check.
 pub(crate) fn silence(counts: &KrcCounts, listens: SocketAddr) -> String {
     let others = match (counts.foreign, counts.malformed) {
         (0, 0) => String::new(),
@@ -81,7 +81,7 @@ pub(crate) fn silence(counts: &KrcCounts, listens: SocketAddr) -> String {
     )
 }
 
-/// State of the interface and quality of the link by the KRC's own words.
+/// Returns the state of the interface and the quality of the link, as the KRC reports them.
 pub(crate) fn rating(state: Option<FriState>, quality: Option<Quality>) -> [Word; 2] {
     [
         word("krc_state", "KRC", state.map(|state| (state.name(), state.raw())), "silent"),
@@ -89,7 +89,7 @@ pub(crate) fn rating(state: Option<FriState>, quality: Option<Quality>) -> [Word
     ]
 }
 
-/// A value by its name and number, or `absent` where there is none.
+/// Returns a value by its name and number, or `absent` if there is none.
 fn word(
     key: &'static str,
     name: &'static str,
@@ -100,7 +100,7 @@ fn word(
     Word { key, name, value, number: number.into() }
 }
 
-/// The state of command and link, in a line.
+/// Describes the state of command and link in one line.
 pub(crate) fn standing(mode: Mode, figures: &Figures, state: Option<FriState>, quality: Option<Quality>) -> String {
     let answers = figures.answers.map_or_else(String::new, |answers| {
         let trip = answers.shortest.map_or_else(String::new, |s| format!(", round trip from {} µs", s.as_micros()));
@@ -117,7 +117,7 @@ pub(crate) fn standing(mode: Mode, figures: &Figures, state: Option<FriState>, q
     )
 }
 
-/// Everything that the KRC says of itself.
+/// Returns all states and ratings that the KRC reports.
 pub(crate) fn all(krc: &Krc) -> [Word; 4] {
     let power = match krc.report() {
         Some(report) if report.error != 0 => "error",
@@ -131,7 +131,7 @@ pub(crate) fn all(krc: &Krc) -> [Word; 4] {
     [state, quality, scheme, Word::named("drives", "drives", power)]
 }
 
-/// How far the arm coasts at worst.
+/// Describes the worst-case coast of the arm.
 pub(crate) fn coast(coast: &Coast<7>) -> String {
     let joint = coast.joints.iter().copied().fold(0.0, f32::max);
     format!(

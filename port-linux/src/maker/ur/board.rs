@@ -1,4 +1,4 @@
-//! What a board tells of its session beside a controller of Universal Robots.
+//! The report of a board about its session with a controller of Universal Robots.
 
 use std::net::Ipv4Addr;
 
@@ -16,7 +16,7 @@ impl OnBoard<6> for UrStatus {
         let safety = evidence.safety.map_or(Safety::Unknown, |held| held.value);
         Standing {
             has_states: peer.up.get(LinkId::REALTIME.index()) == Some(&true),
-            // While a session stands it does without what is down; notices have told of that.
+            // A session may run without some of its links. Notices have reported them.
             has_session: peer.controller.is_some(),
             identity: peer.controller.map(|controller| {
                 let states = if controller.states == LinkId::RTDE { "states by RTDE" } else { "states by 30003" };

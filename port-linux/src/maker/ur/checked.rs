@@ -1,4 +1,4 @@
-//! What a configuration beside a controller of Universal Robots would put in force.
+//! The description of what a configuration for a controller of Universal Robots would put in force.
 
 use outrigger_config::Control;
 use outrigger_core::engine::ur::StatesFrom;
@@ -8,7 +8,7 @@ use outrigger_wire::time::Duration;
 use super::{coast, paths};
 use crate::maker::lines::{Line, joints};
 
-/// The robot, and the worst case.
+/// Returns the lines about the robot, and about the worst case.
 pub fn checked<I>(control: &Control<I>) -> [Vec<Line>; 2] {
     let mut robot_lines = vec![];
     let mut say = |name, text| robot_lines.push((name, text));
@@ -21,7 +21,7 @@ pub fn checked<I>(control: &Control<I>) -> [Vec<Line>; 2] {
     let mut coast_lines = vec![];
     let mut say = |name, text| coast_lines.push((name, text));
     let config = control.engine();
-    // One controller of each kind: by period, and by what becomes of an arm that we fall silent on.
+    // One controller of each kind: they differ in period, and in how the arm stops when commands end.
     let kinds = [(3, 1), (3, 15), (5, 15)].map(|(major, minor)| SoftwareVersion::new(major, minor));
     for software in control.session.software.map_or(kinds.to_vec(), |software| vec![software]) {
         say("coast", format!("software {software}: {}", coast::describe(&config, software)));

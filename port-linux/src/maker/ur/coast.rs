@@ -1,4 +1,4 @@
-//! How far the arm coasts at worst, in words.
+//! Descriptions of the worst-case coast: how far the arm can move after commanding has failed.
 
 use outrigger_core::engine::Coast;
 use outrigger_core::engine::ur::UrConfig;
@@ -7,9 +7,10 @@ use outrigger_core::mode::PendantStop;
 use outrigger_wire::robot::{Pose, RobotModel, SoftwareVersion};
 use outrigger_wire::time::Duration;
 
-/// Both worst cases on a controller with this software: something we see goes wrong, and this process dies.
+/// Describes both worst cases on a controller with this software: a fault that this process detects, and the death of
+/// this process.
 ///
-/// Where the model is not configured the tool's travel is not known and said to be so.
+/// If the robot's model is not configured, the description says that the tool's travel is unknown.
 #[must_use]
 pub fn describe(config: &UrConfig, software: SoftwareVersion) -> String {
     let reach = config.peer.model.map(|model| reach(model, config.peer.tcp));
@@ -28,18 +29,19 @@ pub fn describe(config: &UrConfig, software: SoftwareVersion) -> String {
     format!("worst-case coast: after a fault {seen}; {unseen}{missing}")
 }
 
-/// How far the arm goes on when this process dies, by itself.
+/// Describes how far the arm moves by itself if this process dies.
 pub(super) fn without_us(config: &UrConfig, software: SoftwareVersion) -> String {
     let reach = config.peer.model.map(|model| reach(model, config.peer.tcp));
     config.coast_without_us(software).map_or("NOTHING stops it".into(), |coast| words(&coast, reach.as_ref()))
 }
 
-/// The greatest distance of the tool from each joint's axis, by the model's nominal lengths \[m\].
+/// Returns the greatest distance of the tool from each joint's axis, by the model's nominal lengths \[m\].
 fn reach(model: RobotModel, tcp: Option<Pose>) -> [f32; 6] {
     KinematicChain::new(DhParameters::of(model), &tcp.unwrap_or_default()).reach()
 }
 
-/// Returns the effect of a stop or a pause at the pendant on commanding, where states come `by_rtde` in this period.
+/// Describes the effect of a stop or a pause at the pendant on commanding. `by_rtde` is `true` if states arrive over
+/// RTDE; `period` is their period.
 #[must_use]
 pub(crate) fn pendant(config: &UrConfig, by_rtde: bool, period: Duration) -> &'static str {
     let seen = config.sees_pendant_stops(by_rtde, period);

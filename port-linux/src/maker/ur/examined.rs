@@ -1,4 +1,4 @@
-//! What `doctor` has to say of a controller of Universal Robots.
+//! The report of `doctor` about a controller of Universal Robots.
 
 use outrigger_core::engine::ur::{Identity, Mismatch, TextPath, Ur, UrConfig};
 use outrigger_core::engine::{Engine, LinkId};
@@ -14,18 +14,19 @@ use crate::show::grade::judge_link;
 use crate::show::histogram::{bars, quantiles, span};
 use crate::show::sheet::Sheet;
 
-/// What was seen of the session.
+/// The observed data of the session.
 #[derive(Clone, Debug)]
 pub struct UrExamined {
     identity: Identity,
-    /// The first look in this epoch of the controller's clock, and the states received until then.
+    /// The time of the first observation in this epoch of the controller's clock. `accepted` is the number of states
+    /// received until then.
     since: Instant,
     accepted: u64,
     until: Instant,
     figures: Figures,
     intervals: Histogram,
     unmet: ReasonSet,
-    /// The arms that the controller's configuration data stand for.
+    /// The arm models that match the configuration data reported by the controller.
     models: &'static [RobotModel],
     reported: Option<SoftwareVersion>,
     mismatch: Option<Mismatch>,
@@ -38,7 +39,7 @@ impl Observed<6, Ur<'_>> for UrExamined {
         let identity = *engine.peer().identity()?;
         let facts = engine.peer().facts();
         let figures = engine.figures(now);
-        // A clock that starts anew counts from zero.
+        // A controller's clock that restarts counts from zero.
         let before = before.filter(|seen| seen.figures.epoch == figures.epoch);
         let accepted = figures.sequence.accepted;
         let (since, accepted) = before.map_or((now, accepted), |seen| (seen.since, seen.accepted));
@@ -113,20 +114,20 @@ impl Examined<6, Ur<'_>> for UrExamined {
         for (nth, line) in paths::table(config, software, by_rtde).into_iter().enumerate() {
             sheet.line(format!("{}{line}", if nth == 0 { "paths: " } else { "  " }));
         }
-        // The link was judged above.
+        // The link grade was judged above.
         for reason in self.unmet.iter().filter(|reason| *reason != Reason::GradeLow) {
             sheet.fix(format!("{} ({}): {}", reason.text(), reason.name(), reason.advice()));
         }
     }
 }
 
-/// Returns the words for it, or `none`.
+/// Formats the value, or returns `none` if there is no value.
 fn given(what: Option<impl std::fmt::Display>, none: &str) -> String {
     what.map_or_else(|| none.into(), |what| what.to_string())
 }
 
 impl UrExamined {
-    /// Returns the arm that the configuration names and the one that the controller reports.
+    /// Returns the arm that the configuration names, and the one that the controller reports.
     fn arm(&self, config: &UrConfig) -> String {
         let configured = config.peer.model.map(RobotModel::name);
         let reported: Vec<&str> = self.models.iter().map(|model| model.name()).collect();
@@ -144,7 +145,7 @@ impl UrExamined {
     }
 }
 
-/// Which form of text is in force, and why.
+/// Describes the form of text commands in force, and the reason for it.
 fn self_stop(config: &UrConfig, software: SoftwareVersion) -> &'static str {
     if config.peer.path.is_resident() {
         return "the program on the controller ends in stopj when nothing comes for session.expert.hold";

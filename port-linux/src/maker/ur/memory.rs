@@ -1,17 +1,18 @@
-//! What an engine beside a controller of Universal Robots receives into.
+//! The receive memory of an engine for a controller of Universal Robots.
 
 use outrigger_core::client::rtde::Claim;
 use outrigger_core::engine::ur::Memory;
 use outrigger_core::engine::ur::rtde::RtdeMemory;
 
-/// A first robot state with room for pop-ups and variables.
+/// Memory for a first robot state, with room for pop-ups and variables \[B\].
 const PRIMARY_MEMORY: usize = 64 * 1024;
-/// Half a second of the fastest stream: what queues up while this process stands still is taken in a few reads.
+/// Memory for half a second of the fastest stream \[B\]. So data that queues up while this process is not scheduled
+/// is read in a few calls.
 const REALTIME_MEMORY: usize = 320 * 1024;
-/// As long, of states alone.
+/// Memory for half a second of states only \[B\].
 const RTDE_MEMORY: usize = 128 * 1024;
 
-/// Receive memory of a session, for every claim.
+/// The receive memory of a session, with room for every claim.
 #[derive(Debug)]
 pub struct Windows<'m> {
     primary: Vec<u8>,
@@ -26,13 +27,13 @@ impl Default for Windows<'_> {
 }
 
 impl<'m> Windows<'m> {
-    /// Returns memory that nothing has been received into.
+    /// Allocates empty memory.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// All of it, once.
+    /// Lends all of the memory. Can be called once.
     pub fn lend(&'m mut self) -> Memory<'m> {
         Memory { primary: &mut self.primary, realtime: &mut self.realtime, rtde: Some(&mut *self.rtde) }
     }

@@ -45,10 +45,10 @@ use crate::show::link_story::LinkStory;
 use crate::show::words::Observer;
 use crate::show::{Arm, Notice, Terminals, Word};
 
-/// Runs an engine beside such a controller until the application has shut it down, with a recorder of `recorder` bytes.
+/// Runs an engine for such a controller until the application has shut it down, with a recorder of `recorder` bytes.
 ///
 /// # Errors
-/// [`Failure::BadInput`] for a configuration that the core refuses.
+/// Returns [`Failure::BadInput`] for a configuration that the core rejects.
 pub async fn run<L: Law<6>>(
     config: UrConfig,
     law: L,
@@ -63,14 +63,15 @@ pub async fn run<L: Law<6>>(
     Ok(())
 }
 
-/// What an engine is told that only looks.
+/// Returns the settings of an engine that only observes.
 #[must_use]
 pub fn looking(states: StatesFrom) -> UrConfig {
     let connect = ConnectConfig { states, ..ConnectConfig::default() };
     UrConfig { peer: UrOptions { connect, ..UrOptions::default() }, ..UrConfig::default() }
 }
 
-/// The same, which judges as `engine` does: its operator's inputs, sensors and claims are not in it, for nothing is sent.
+/// Returns the settings of an engine that only observes, and judges like `engine`. They do not contain the operator's
+/// inputs, the sensors and the claims, because nothing is sent.
 #[must_use]
 pub fn judging_as(engine: UrConfig) -> UrConfig {
     let UrConfig { peer, link, mode, standstill, limits, .. } = engine;
@@ -87,35 +88,35 @@ pub fn judging_as(engine: UrConfig) -> UrConfig {
     }
 }
 
-/// Runs the engine again from a recording, and tells `link` what it says of its link.
+/// Runs the engine again from a recording, and reports the history of its link to `link`.
 ///
 /// # Errors
-/// See [`ReplayError`].
+/// Returns [`ReplayError`].
 pub fn replay(dump: &[u8], link: &mut LinkStory) -> Result<Replayed, ReplayError> {
     let mut windows = Windows::new();
-    // Which law it was, and what it remembered, is in the recording.
+    // The law and its state are in the recording.
     replay_watched::<6, Ur<'_>, _>(dump, BoxedLaw::idle(), windows.lend(), |engine, at, event| {
         link.watch(engine, at, event.as_ref());
     })
 }
 
-/// A controller that is connected to, and why it is not.
+/// A controller that this process connects to, with the reason why a connection fails.
 #[derive(Clone, Debug)]
 pub struct UrController {
     target: Target,
     trouble: Trouble,
     model: Option<String>,
     last_down: Option<String>,
-    /// Why this session does without RTDE.
+    /// The reason why this session runs without RTDE.
     done_without: Option<String>,
-    /// Why each port is down, as shown last.
+    /// The reason last shown for each port that is down.
     shown: HashMap<u16, String>,
-    /// For whoever waits for it.
+    /// The software version, for a task that waits for it.
     software: Option<watch::Sender<Option<SoftwareVersion>>>,
 }
 
 impl UrController {
-    /// One of which nothing is known but where it is.
+    /// Creates a controller of which only the address is known.
     #[must_use]
     pub fn new(target: Target) -> Self {
         Self {
@@ -170,7 +171,7 @@ impl Maker for UrController {
                     Next::NewSession(_) => self.done_without = None,
                     Next::Without | Next::OtherPort | Next::Retry(_) | Next::Nothing => {}
                 }
-                // What fails in the same way at every attempt is shown once.
+                // A failure that repeats at every attempt is shown once.
                 if self.shown.get(&endpoint.port) == why.as_ref() {
                     return Showing::Never;
                 }
@@ -210,14 +211,14 @@ impl Maker for UrController {
     }
 }
 
-/// What a session with such a controller has to show.
+/// The data of a session with such a controller for a view.
 #[derive(Clone, Copy, Debug)]
 pub struct UrSeen {
     state: Option<State<6>>,
-    /// As the primary link tells them, for a state that does not.
+    /// The values of the primary link, for states without them.
     speed_slider: Option<f32>,
     program: Option<Activity>,
-    /// While a session stands.
+    /// The source of states. `None` without a session.
     states: Option<SeenStates>,
 }
 
@@ -288,8 +289,8 @@ impl Vendor<6> for UrController {
         Some(coast::describe(config, identity.software))
     }
 
-    /// A connection to 30004 with more than a session asks for; with everything only where states are not to come from 30003
-    /// alone.
+    /// Opens a connection to 30004 for more data than a session needs. Everything is received only if the session's
+    /// states may also come from another port than 30003.
     fn apart(
         &mut self,
         config: &UrConfig,
@@ -306,7 +307,7 @@ impl Vendor<6> for UrController {
     }
 }
 
-/// What the primary link says of the program, in the words of the real-time one.
+/// Converts the state of the program from the primary link to that of the real-time link.
 const fn by_activity(activity: Activity) -> ProgramState {
     match activity {
         Activity::Stopped => ProgramState::Stopped,
@@ -315,7 +316,7 @@ const fn by_activity(activity: Activity) -> ProgramState {
     }
 }
 
-/// Robot mode and safety, as the controller names them.
+/// Returns robot mode and safety, by the controller's names.
 pub(super) fn modes(robot_mode: Option<RobotMode>, safety: Safety) -> Vec<Word> {
     const ABSENT: (Option<&str>, i64) = (Some("UNKNOWN"), 0);
     let of_robot = |mode: RobotMode| {

@@ -1,4 +1,4 @@
-//! Every way that commands can reach a controller, beside the others, in words.
+//! A table of every path by which commands can reach a controller.
 
 use outrigger_config::refusal;
 use outrigger_core::engine::ur::{CommandPath, Orders, ProgramConfig, UrConfig, UrOptions};
@@ -8,7 +8,7 @@ use outrigger_wire::time::Duration;
 
 use super::coast;
 
-/// What stands over the columns.
+/// The heads of the columns.
 const HEAD: [&str; 5] = [
     "session.path, program.expert.orders",
     "fits",
@@ -17,8 +17,9 @@ const HEAD: [&str; 5] = [
     "what goes there",
 ];
 
-/// One line for each way on a controller with this `software`, whose states come `by_rtde` or over 30003, under a title and a head: whether
-/// it fits, how far the arm goes on when nobody speaks any more, and what a person at the pendant can do. * marks the one of `config`.
+/// Returns a title, a head, and a line for each path on a controller with this `software`, whose states arrive over
+/// RTDE (`by_rtde`) or over 30003. Each line says whether the path fits, how far the arm moves after commands end,
+/// and what a person at the pendant can do. `*` marks the path of `config`.
 pub(crate) fn table(config: &UrConfig, software: SoftwareVersion, by_rtde: bool) -> Vec<String> {
     let mut rows = vec![HEAD.map(str::to_owned)];
     rows.extend(ways().map(|way| row(config, way, software, by_rtde)));
@@ -35,7 +36,7 @@ pub(crate) fn table(config: &UrConfig, software: SoftwareVersion, by_rtde: bool)
     std::iter::once(title).chain(rows.iter().map(line)).collect()
 }
 
-/// Every path, with every way in which its program can get its orders.
+/// Returns every path, with every way in which its program can receive orders.
 fn ways() -> impl Iterator<Item = (CommandPath, Orders)> {
     CommandPath::WORDS.iter().flat_map(|(_, path)| {
         let registers = path.can_use_registers().then_some((*path, Orders::Registers));
@@ -73,7 +74,7 @@ fn row(config: &UrConfig, way: (CommandPath, Orders), software: SoftwareVersion,
     [name, "yes".into(), coast::without_us(&config, software), pendant, about]
 }
 
-/// Returns the effect of the pendant's stop, pause and speed slider.
+/// Describes the effect of the pendant's stop, pause and speed slider.
 fn pendant(config: &UrConfig, by_rtde: bool, period: Duration) -> String {
     let effect = if !config.sees_pendant_stops(by_rtde, period) {
         "stop and pause are OVERRIDDEN"
@@ -84,7 +85,7 @@ fn pendant(config: &UrConfig, by_rtde: bool, period: Duration) -> String {
     } else if config.peer.path.is_resident() && by_rtde {
         "stop ends it, pause holds it for up to 10 s"
     } else if config.peer.path.is_resident() {
-        // There a pause may show later than the program may be silent.
+        // A pause may be reported after the program's silence timeout.
         "stop ends it, pause ends it or holds it for up to 10 s"
     } else {
         "stop and pause end it"

@@ -1,4 +1,5 @@
-//! A connection to 30004 of the recorder's own, beside the session: every variable the controller has, or named ones.
+//! A separate connection to 30004 for the recorder, beside the session: for every variable that the controller has,
+//! or for named ones.
 
 use std::convert::Infallible;
 use std::io;
@@ -19,18 +20,18 @@ use crate::host::clock::Clock;
 use crate::maker::Wanted;
 use crate::net::cannot_connect;
 
-/// The controller's port.
+/// The controller's RTDE port.
 pub(super) const PORT: u16 = 30_004;
 /// The variable that every recipe has.
 const TIMESTAMP: &str = "timestamp";
-/// Longest wait for a connection, and longest time a request may take to get into the socket.
+/// The longest time for a connection, and for writing a request to the socket.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(2);
-/// Waits before another attempt: the first, and the longest.
+/// The times between attempts: the first, and the longest.
 const BACK_OFF: (std::time::Duration, std::time::Duration) =
     (std::time::Duration::from_secs(1), std::time::Duration::from_secs(30));
 
 impl Wanted {
-    /// Its place in a feed.
+    /// Returns the number of its stream in a feed.
     const fn port(&self) -> u16 {
         match self {
             Self::Everything => PORT,
@@ -39,20 +40,20 @@ impl Wanted {
     }
 }
 
-/// What is to be followed, and who hears of it.
+/// The data to follow, and the receivers of it.
 pub(super) struct Following {
-    /// Where 30004 is.
+    /// The address of port 30004.
     pub(super) at: SocketAddr,
     pub(super) wanted: Wanted,
     pub(super) clock: Clock,
     pub(super) feed: Feed,
-    /// The software of the controller, once the session knows it.
+    /// The software version of the controller, as soon as the session knows it.
     pub(super) software: watch::Receiver<Option<SoftwareVersion>>,
-    /// What happens, in words.
+    /// The receiver of remarks in words.
     pub(super) remarks: mpsc::UnboundedSender<String>,
 }
 
-/// Stays connected for as long as it is polled.
+/// Keeps the connection open for as long as this is polled.
 pub(super) async fn follow(mut following: Following) -> Infallible {
     let (shortest, longest) = BACK_OFF;
     let (mut wait, mut last) = (shortest, String::new());
@@ -75,7 +76,7 @@ pub(super) async fn follow(mut following: Following) -> Infallible {
         if flowed {
             wait = shortest;
         }
-        // What fails in the same way at every attempt is said once.
+        // A failure that repeats at every attempt is reported once.
         if flowed || why != last {
             let _ = following.remarks.send(format!("{name}: {why}; tried again in {} s", wait.as_secs()));
             last = why;
@@ -85,7 +86,7 @@ pub(super) async fn follow(mut following: Following) -> Infallible {
     }
 }
 
-/// One connection, to its end: whether data flowed, and why it ended.
+/// Runs one connection to its end. Returns `true` if data was received, and the reason for the end.
 async fn converse(following: &Following, software: SoftwareVersion) -> (bool, String) {
     let Following { at, wanted, clock, feed, remarks, .. } = following;
     let name = name_of(wanted.port());
@@ -156,7 +157,7 @@ async fn converse(following: &Following, software: SoftwareVersion) -> (bool, St
     (flowed, why)
 }
 
-/// What is taken now that data flows.
+/// Describes the variables that are received.
 fn flows(wanted: &Wanted, absent: &[String]) -> String {
     let Wanted::Variables(names) = wanted else {
         return format!("data flows; {} variables are not in this software", absent.len());
@@ -185,8 +186,8 @@ async fn until(clock: Clock, deadline: Option<Instant>) {
     }
 }
 
-/// Every variable this software may have, joined by commas: all that are no registers, then registers from the lowest
-/// on, as many as one recipe takes.
+/// Returns every variable that this software may have, joined by commas: first all that are no registers, then as
+/// many registers, from the lowest, as fit into one recipe.
 fn everything(software: SoftwareVersion) -> String {
     let mut variables: Vec<Variable> = Variable::all(Direction::Output)
         .filter(|variable| variable.since().reached(software) != Some(false) && variable.to_string() != TIMESTAMP)

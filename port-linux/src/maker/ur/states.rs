@@ -1,4 +1,4 @@
-//! Where the state of every cycle comes from, and why.
+//! The source of the robot's states, and the reason for its choice.
 
 use outrigger_core::client::rtde::{Cadence, RtdeCounts};
 use outrigger_core::engine::ur::{StatesFrom, Ur};
@@ -9,7 +9,7 @@ use outrigger_wire::robot::SoftwareVersion;
 
 use crate::show::States;
 
-/// How that stands in a session.
+/// The source of states in a session.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SeenStates {
     pub(super) by: LinkId,
@@ -21,7 +21,7 @@ pub(super) struct SeenStates {
 }
 
 impl SeenStates {
-    /// `None` where no session stands.
+    /// Returns the source of states. `None` without a session.
     #[must_use]
     pub(super) fn of<L: Law<6>>(engine: &Engine<'_, 6, Ur<'_>, L>) -> Option<Self> {
         let (peer, identity) = (engine.peer(), engine.peer().identity()?);
@@ -36,7 +36,8 @@ impl SeenStates {
         })
     }
 
-    /// The same for whoever reads it; `done_without` is why RTDE is done without, where it was asked in vain.
+    /// Describes the source for a reader. `done_without` is the reason why the session runs without RTDE, if it was
+    /// tried.
     #[must_use]
     pub(super) fn told(self, done_without: Option<&str>) -> States {
         let Self { by, wanted, software, stream, dropped_bytes, rtde } = self;

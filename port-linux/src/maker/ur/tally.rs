@@ -1,4 +1,4 @@
-//! How a run beside a controller of Universal Robots went.
+//! The summary of a run with a controller of Universal Robots.
 
 use outrigger_core::engine::ur::{Ur, UrEvent};
 use outrigger_core::engine::{Engine, Event};
@@ -11,11 +11,11 @@ use super::tracking::{Summary as Followed, Tracking};
 use crate::maker::{Summary, Tally};
 use crate::show::histogram::{self, Quantiles};
 
-/// How the joints followed, and how quickly commands were written.
+/// The counters of a run: tracking of the joints, and turnaround of commands.
 #[derive(Debug, Default)]
 pub struct UrTally {
     tracking: Tracking,
-    /// From reading a state to having written its command.
+    /// The time from reading a state to having written its command.
     turnaround: Histogram,
     period: Duration,
 }
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
     use crate::json::text;
 
-    /// A summary as a run ends with it.
+    /// A summary at the end of a run.
     #[derive(Serialize)]
     #[serde(tag = "type", rename = "summary")]
     struct Summed<M> {

@@ -1,4 +1,4 @@
-//! A controller of Universal Robots, without one.
+//! Tests of a controller of Universal Robots, without a real one.
 
 use outrigger_config::Configuration;
 use outrigger_core::client::rtde::Claims;

@@ -1,4 +1,4 @@
-//! How well the joints followed their reference, from the states alone.
+//! The tracking error of the joints, computed from states only.
 
 use outrigger_core::law::{Law, Motion};
 use outrigger_core::mode::Mode;
@@ -9,14 +9,14 @@ use serde::{Serialize, Serializer};
 
 use crate::json::Number;
 
-/// Slower than this is rest, whatever the arm's own noise \[rad/s\].
+/// The lowest speed that counts as motion, even if the arm's own noise is lower \[rad/s\].
 const LEAST_MOTION: f32 = 1e-4;
 
-/// Collects while the arm is commanded.
+/// The tracking of the joints while the arm is commanded.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tracking {
     newest: Option<ControllerTime>,
-    /// The most that speeds differed from zero while the arm stood: target and measured \[rad/s\].
+    /// The largest target and measured speeds while the arm was at standstill \[rad/s\].
     noise: [f32; 2],
     origin: Option<JointPositions<6>>,
     worst: [f32; 6],
@@ -27,7 +27,7 @@ pub(super) struct Tracking {
     reaction: Reaction,
 }
 
-/// The way of each joint that was longest, from where it began \[rad\].
+/// The longest way of each joint from its start \[rad\].
 #[derive(Clone, Copy, Debug, Default)]
 struct Excursion([f32; 6]);
 
@@ -41,14 +41,15 @@ impl Excursion {
     }
 }
 
-/// Mean error after the end of the motion.
+/// The sum of the errors after the end of the motion, for their mean.
 #[derive(Clone, Copy, Debug, Default)]
 struct Settled {
     sum: [f64; 6],
     states: u32,
 }
 
-/// When the first moving command answered a state, and when states showed it.
+/// The times of the state that the first moving command answered, and of the states in which motion was first
+/// visible.
 #[derive(Clone, Copy, Debug, Default)]
 struct Reaction {
     asked: Option<ControllerTime>,
@@ -57,7 +58,7 @@ struct Reaction {
 }
 
 impl Tracking {
-    /// Looks at the newest state, after the law has answered it.
+    /// Evaluates the newest state, after the law has answered it.
     pub(super) fn observe(&mut self, state: &State<6>, mode: Mode, law: &impl Law<6>, progress: Progress) {
         let Some(Setpoint { positions, velocities }) = law.motion().and_then(Motion::setpoint) else { return };
         if self.newest == Some(state.controller_time) {
@@ -102,7 +103,7 @@ impl Tracking {
         }
     }
 
-    /// What there is to say; `None` where nothing was commanded.
+    /// Returns the summary. `None` if nothing was commanded.
     #[must_use]
     pub(super) fn summary(&self, period: Duration) -> Option<Summary> {
         self.origin?;
@@ -113,7 +114,7 @@ impl Tracking {
         }
         let Reaction { asked, target, joint } = self.reaction;
         let cycles = |shown: Option<ControllerTime>| {
-            // A state shows the cycle that ends with it, which began one period before.
+            // A state shows the cycle that ends with it, which started one period before.
             let span = shown?.since(asked?).as_micros() as f32;
             Some(span / period.as_micros().max(1) as f32 - 1.0)
         };
@@ -128,24 +129,25 @@ impl Tracking {
     }
 }
 
-/// How well the joints followed \[deg\].
+/// The tracking errors of the joints \[deg\].
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Summary {
-    /// Largest distance from the reference.
+    /// The largest distance from the reference.
     pub(super) worst: [f32; 6],
-    /// By how much the farthest point reached fell short of the farthest point wanted, counted from the start.
+    /// The distance by which the farthest point reached fell short of the farthest point of the reference, both
+    /// measured from the start.
     pub(super) turning: [f32; 6],
-    /// Distance from the reference in the last state.
+    /// The distance from the reference in the last state.
     pub(super) end: [f32; 6],
-    /// Mean distance after the end of the motion.
+    /// The mean distance after the end of the motion. `None` if the motion did not end.
     pub(super) steady: Option<[f32; 6]>,
-    /// Cycles from the state that the first moving command answered to the beginning of the cycle in which the
-    /// controller's target, and the joint, began to move.
+    /// The number of cycles from the state that the first moving command answered to the start of the cycle in which
+    /// the controller's target, and the joint, started to move. `None` if it never did.
     pub(super) reaction: [Option<f32>; 2],
 }
 
 impl Summary {
-    /// For people.
+    /// Returns the summary for people.
     #[must_use]
     pub(super) fn text(&self) -> String {
         let joints = |values: &[f32; 6]| {
@@ -167,7 +169,7 @@ impl Summary {
     }
 }
 
-/// A [`Summary`] for scripts, as members of an object.
+/// The form of a [`Summary`] for scripts, as members of an object.
 #[derive(Serialize)]
 struct Members {
     max_error_deg: [Number<f32>; 6],
@@ -215,7 +217,7 @@ mod tests {
         }
     }
 
-    /// A tenth of a radian in a second, and a servo on it that has been armed at zero.
+    /// Creates a servo whose motion is a tenth of a radian in one second. It is armed at zero.
     fn servo() -> JointServo<6> {
         let at = |q: f32, millis| Waypoint {
             setpoint: Setpoint { positions: JointPositions([q; 6]), velocities: JointVelocities::ZERO },
@@ -231,7 +233,7 @@ mod tests {
     #[test]
     fn reaction_is_counted_from_the_state_answered_to_the_cycle_that_moves() {
         let (mut servo, mut tracking) = (servo(), Tracking::default());
-        // Noise of the arm at rest is no motion.
+        // The noise of an arm at standstill is not motion.
         tracking.observe(&state(1, 0.0, 0.0, 0.001), Mode::Arming, &servo, Progress::Waiting);
         for (cycle, target, speed) in [(2, 0.0, 0.001), (3, 0.0, 0.0015), (4, 0.02, 0.001), (5, 0.03, 0.02)] {
             let state = state(cycle, 0.0, target, speed);

@@ -1,4 +1,5 @@
-//! Events of a controller of Universal Robots in words: what happened, at which address, and what to check.
+//! Descriptions of the events of a controller of Universal Robots: what happened, at which address, and what to
+//! check.
 
 use std::net::SocketAddr;
 
@@ -51,7 +52,7 @@ impl PeerEvent for UrEvent {
     }
 }
 
-/// What becomes of the program that carries our commands.
+/// Describes an event of the program that carries our commands.
 fn program(news: ProgramNews) -> (String, Vec<(&'static str, String)>) {
     let said = |text: &str| (text.to_owned(), vec![]);
     match news {
@@ -116,7 +117,7 @@ fn program(news: ProgramNews) -> (String, Vec<(&'static str, String)>) {
     }
 }
 
-/// A connection that did not prove to be of our program.
+/// Describes a connection that did not identify itself as our program.
 fn other(link: LinkId, bytes: u8, said: i32, version: i32) -> (String, Vec<(&'static str, String)>) {
     let expected = match link {
         LinkId::SCRIPT => "the URCap's question",
@@ -163,7 +164,7 @@ fn established(identity: &Identity) -> String {
     format!("session: controller with software {}{how}, {source} at {hertz:.0} Hz", identity.software)
 }
 
-/// What should have come on a link.
+/// Returns what should have been received on a link.
 fn expected(link: LinkId) -> &'static str {
     match link {
         LinkId::REALTIME => "a controller's real-time packets",
@@ -202,7 +203,7 @@ fn down(link: LinkId, address: SocketAddr, cause: DownCause, trouble: &Option<St
     }
 }
 
-/// What to look at where bytes stay away.
+/// Returns what to check if no bytes arrive.
 fn unplugged(address: SocketAddr) -> &'static str {
     if address.ip().is_loopback() {
         "does the controller on this machine still run, and has the machine time for it?"
@@ -242,7 +243,7 @@ fn reported(report: &Report) -> String {
     }
 }
 
-/// What a controller sends must not steer the terminal.
+/// Replaces control characters, so that text from a controller cannot control the terminal.
 fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>().trim().to_owned()
 }
