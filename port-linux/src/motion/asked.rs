@@ -1,4 +1,5 @@
-//! A motion that another process asks for, made ready before the loop hears of it: judged whole, and thinned.
+//! Prepares a motion that another process requests: it is checked as a whole and thinned before the control loop
+//! receives it.
 
 use std::sync::Arc;
 
@@ -14,36 +15,36 @@ use super::spaced::thinned;
 use super::timed::seconds;
 use super::{Motion, SAME, Start, begins_beside, rests};
 
-/// For people.
+/// The description of accepted requests, for error messages.
 const EXPECTED: &str = "q=Q0,... or pose=X,Y,Z,RX,RY,RZ, with perhaps linear, speed= and acceleration=, or time= with q=; or a motion in pieces, begin=, rows= and end";
-/// The text for clients that name a file.
+/// The error text for clients that name a file.
 const NO_FILE: &str = "a motion in pieces, begin=, rows= and end, as `outrigger ask ROBOT move FILE` of this version sends it: a run opens no file";
 
-/// Who makes the motions that a session is asked for.
+/// The side that executes the motions requested in a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MadeBy {
     /// The law follows them.
     Law,
-    /// The controller makes them by itself.
+    /// The controller executes them by itself.
     Controller,
 }
 
-/// The motions from clients that a law refuses, whatever they are. The default is that of a law that refuses none.
+/// The kinds of client motions that a law rejects in every case. The default is that of a law that rejects none.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Refuses {
-    /// Set where it follows no trajectory.
+    /// `true` if it follows no trajectory.
     pub trajectories: bool,
-    /// The reason for which it refuses every stream of speeds.
+    /// The reason for which it rejects every stream of speeds.
     pub speeds: Option<ForwardError>,
-    /// The reason for which it refuses every stream of positions.
+    /// The reason for which it rejects every stream of positions.
     pub positions: Option<ForwardError>,
-    /// The reason for which every stream of torques is refused.
+    /// The reason for which every stream of torques is rejected.
     pub torques: Option<ForwardError>,
 }
 
 impl Refuses {
-    /// Asks a law that is not armed yet, on a path that `takes_torques` or takes none. Nothing of what it is asked for could hold,
-    /// so that it changes nothing.
+    /// Queries a law that is not armed yet, for a path that `takes_torques` or not. The query uses streams with a
+    /// validity of zero, so that nothing is changed.
     pub(crate) fn of<const N: usize>(law: &mut impl Law<N>, limits: &Limits<N>, takes_torques: bool) -> Self {
         let path = if takes_torques { None } else { Some(ForwardError::NoTorques) };
         let Some(motion) = law.motion_mut() else {
@@ -62,25 +63,25 @@ impl Refuses {
     }
 }
 
-/// What has to be known of a session to make a motion ready for it.
+/// The facts about a session that are needed to prepare a motion for it.
 #[derive(Clone, Debug)]
 pub struct Moving<const N: usize> {
     /// The limits of its motions.
     pub limits: Limits<N>,
-    /// The side that makes its motions.
+    /// The side that executes its motions.
     pub by: MadeBy,
-    /// The motions that its law refuses.
+    /// The motions that its law rejects.
     pub refuses: Refuses,
 }
 
-/// Where the arm stands, and how far apart its states are.
+/// The state of the arm, and the period of its states.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stands<const N: usize> {
     /// The newest measured joint positions \[rad\].
     pub at: Option<JointPositions<N>>,
     /// The newest measured joint speeds \[rad/s\].
     pub speed: JointVelocities<N>,
-    /// Where the motion under way wants it.
+    /// The setpoint of the active motion, if there is one.
     pub wanted: Option<Setpoint<N>>,
     /// The time between two states.
     pub cycle: Option<Duration>,
@@ -92,24 +93,24 @@ impl<const N: usize> Default for Stands<N> {
     }
 }
 
-/// A motion that is ready to be begun.
+/// A motion that is ready to start.
 #[derive(Debug)]
 pub struct Ready<const N: usize> {
     pub(super) how: How<N>,
-    /// It may take the place of another one that the law follows.
+    /// `true` if it may replace another motion that the law is following.
     pub replaces: bool,
-    /// How long it takes at full speed, as far as that is known.
+    /// Its duration at full speed, as far as it is known; otherwise zero.
     pub(super) whole: Duration,
 }
 
 #[derive(Debug)]
 pub(super) enum How<const N: usize> {
-    /// For the law: waypoints from the first that is due later than at the beginning, where the arm has to be at first, where
-    /// that matters, and how far it may be off, where the motion says so itself.
+    /// For the law: the waypoints that are due after 0 s; the required start position, if there is one; and the
+    /// motion's own tolerances, if it has some.
     Follow { waypoints: Vec<Waypoint<N>>, begins: Option<JointPositions<N>>, tolerances: Option<Tolerances<N>> },
-    /// For the controller.
+    /// For the controller, waypoint by waypoint.
     Play(Box<Playing<N>>),
-    /// Likewise, to one place.
+    /// For the controller, as a single move to one goal.
     Give { giving: Giving<N>, from: JointPositions<N> },
     /// Send nothing: the motion has no length and the arm is at its position.
     Stay,
@@ -119,26 +120,26 @@ impl<const N: usize> Ready<N> {
     /// The plan for an arm that is already at the goal.
     const STAY: Self = Self { how: How::Stay, whole: Duration::ZERO, replaces: false };
 
-    /// Returns whether the arm is already at the goal, so that nothing is sent.
+    /// Returns `true` if the arm is already at the goal, so that nothing is sent.
     pub const fn stays(&self) -> bool {
         matches!(self.how, How::Stay)
     }
 }
 
-/// What is asked for, in words.
+/// The content of a request for a motion.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Wish<const N: usize> {
     /// A motion with all its waypoints.
     Motion(Box<Motion<N>>),
-    /// One place.
+    /// A move to one goal.
     Place(Asked<N>),
 }
 
 impl<const N: usize> Wish<N> {
-    /// Reads the words for one place. A file is not opened, whoever names it.
+    /// Parses a request for a move to one goal. A file named in it is never opened.
     ///
     /// # Errors
-    /// What was expected.
+    /// Returns what was expected.
     pub(crate) fn of(how: &str) -> Result<Self, String> {
         if how.trim_start().starts_with("file=") {
             return Err(NO_FILE.into());
@@ -185,10 +186,10 @@ fn above_zero(name: &str, value: &str) -> Result<f32, String> {
     number.ok_or_else(|| format!("{name}: expected a number above 0, found '{value}'"))
 }
 
-/// Makes the motion ready for an arm that `stands` so. It takes the longer the more waypoints it has.
+/// Prepares the motion for an arm in the state `stands`. The time that this takes grows with the number of waypoints.
 ///
 /// # Errors
-/// Why the arm cannot make it, with the waypoint and the joint, and what to do.
+/// Returns the reason why the arm cannot follow it, with waypoint, joint and advice.
 pub fn ready<const N: usize>(wish: Wish<N>, moving: &Moving<N>, stands: &Stands<N>) -> Result<Ready<N>, String> {
     let at = stands.at.ok_or("where the arm stands is not known yet: ask again once there are states")?;
     match wish {
@@ -197,7 +198,7 @@ pub fn ready<const N: usize>(wish: Wish<N>, moving: &Moving<N>, stands: &Stands<
     }
 }
 
-/// The whole of a motion.
+/// Prepares a motion with all its waypoints.
 fn along<const N: usize>(
     motion: Motion<N>,
     moving: &Moving<N>,
@@ -247,7 +248,8 @@ fn along<const N: usize>(
     Ok(Ready { how, whole, replaces: false })
 }
 
-/// One place: by the controller's own motion, or as the shortest cubic that is nowhere faster or steeper.
+/// Prepares a move to one goal: as the controller's own motion, or as the shortest cubic that exceeds neither speed
+/// nor acceleration.
 fn place<const N: usize>(
     at: JointPositions<N>,
     asked: Asked<N>,
@@ -259,7 +261,7 @@ fn place<const N: usize>(
     let give = || How::Give { giving: Giving::new(asked, Arc::default()), from: at };
     let to = match (target.known(), moving.by) {
         (Some(destination), _) => destination.joints,
-        // How long it takes is not known before the controller has said where it leads.
+        // The duration is unknown until the controller has located the goal.
         (None, MadeBy::Controller) => return Ok(Ready { how: give(), whole: Duration::ZERO, replaces: false }),
         (None, MadeBy::Law) => {
             return Err("a pose, and a straight line, is gone to by the controller's own motion: run with session.path = \"player\", \
@@ -276,7 +278,7 @@ fn place<const N: usize>(
     let whole = time.unwrap_or(Duration::from_micros((f64::from(shortest) * 1e6).ceil() as u64));
     let setpoint = Setpoint { positions: to, velocities: JointVelocities::ZERO };
     let waypoint = Waypoint { setpoint, accelerations: None, at: whole };
-    // As a cubic it is held to the limits of each joint, whoever makes it.
+    // The cubic is checked against the limits of each joint, whichever side executes it.
     let motion = Motion::through(vec![waypoint]).map_err(|unfit| format!("q: {unfit}"))?;
     motion.clone().from_rest_at(at).check(&moving.limits).map_err(|unfit| format!("q: {unfit}; ask for less"))?;
     let how = match moving.by {
@@ -311,7 +313,7 @@ mod tests {
         super::ready(wish.clone(), moving, stands)
     }
 
-    /// The motion in a file of this name.
+    /// Reads the motion in a file of this name.
     fn file(name: &str, text: &str) -> Wish<2> {
         Wish::Motion(Box::new(Motion::parse(text.as_bytes(), name.ends_with(".json")).expect("a motion")))
     }
@@ -335,7 +337,7 @@ mod tests {
             assert_eq!(Refuses::of(&mut law, &limits, true), expected);
             let none = Some(ForwardError::NoTorques);
             assert_eq!(Refuses::of(&mut law, &limits, false), Refuses { torques: none, ..expected });
-            // It was asked, and wants nothing else than before.
+            // The law was queried, and its state is unchanged.
             assert_eq!(MotionStatus::of(&law).forwarding, Forwarding::Idle);
         }
     }
@@ -423,7 +425,7 @@ mod tests {
                 assert!(beside.starts_with("joint 2 is 0.030 rad from"), "{beside}");
             }
         }
-        // A replacement of an active motion is decided by the law.
+        // The law decides whether it replaces an active motion.
         let one = ready(&file("one.csv", "0,0,1\n"), &moving(MadeBy::Law), &under_way).expect_err("no way to it");
         assert!(one.contains("a single waypoint at 0 s cannot replace it"), "{one}");
         let back = ready(&file("back.csv", "5,0,1\n"), &moving(MadeBy::Law), &under_way);
@@ -441,7 +443,7 @@ mod tests {
             panic!("it is one");
         };
         assert_eq!((waypoints.len(), waypoints[0].setpoint.positions, waypoints[0].at), (1, to, whole));
-        // The steeper of 1.5·0.6/0.5 s and √(6·0.6/0.8) s.
+        // The longer of 1.5·0.6/0.5 s and √(6·0.6/0.8) s.
         assert!((whole.as_secs_f32() - 2.1213).abs() < 1e-3, "{whole:?}");
         assert!(matches!(ready(&place(0.5, 0.8), MadeBy::Controller), Ok(Ready { how: How::Give { .. }, .. })));
         for by in [MadeBy::Law, MadeBy::Controller] {

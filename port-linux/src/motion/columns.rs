@@ -19,11 +19,11 @@ use super::reading::quoted;
 /// The meaning of a table's columns.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Columns {
-    /// Number of columns.
+    /// The number of columns.
     pub(super) count: usize,
-    /// Set if times are clock times, so that the motion starts at the first one.
+    /// `true` if times are clock times. The motion then starts at the first one.
     pub(super) is_clock: bool,
-    /// Set for positions, speeds and accelerations in degrees.
+    /// `true` for positions, speeds and accelerations in degrees.
     pub(super) is_degrees: [bool; 3],
 }
 
@@ -31,21 +31,21 @@ pub(super) struct Columns {
 pub(super) type Wrong = (usize, String);
 
 const TIMES: [&str; 3] = ["t", "time", CLOCK];
-/// The name that UR's `record.py` gives to the controller's clock.
+/// The name of the controller's clock in files of UR's `record.py`.
 const CLOCK: &str = "timestamp";
-/// Name prefixes before the joint's number: positions, speeds, accelerations.
+/// The prefixes of names before the joint's number: positions, speeds, accelerations.
 const PREFIXES: [&[&str]; 3] = [
     &["q", "q_", "actual_q_", "target_q_"],
     &["qd", "qd_", "actual_qd_", "target_qd_"],
     &["qdd", "qdd_", "target_qdd_"],
 ];
-/// Degrees, as remarks name them; see also [`mentions_degrees`].
+/// The words for degrees in remarks. See also [`mentions_degrees`].
 const DEGREES: [&str; 4] = ["deg", "degs", "degree", "degrees"];
-/// Radians, as remarks name them.
+/// The words for radians in remarks.
 const RADIANS: [&str; 3] = ["rad", "radian", "radians"];
 /// The degree sign, and two characters that look like it.
 const DEGREE_SIGNS: [char; 3] = ['°', 'º', '˚'];
-/// Units that are not read, as remarks and names of columns have them.
+/// Units that are not supported, as they appear in remarks and names of columns.
 const OTHER_UNITS: [&str; 32] = [
     "ms",
     "msec",
@@ -80,24 +80,24 @@ const OTHER_UNITS: [&str; 32] = [
     "gon",
     "rpm",
 ];
-/// Other such units, which are words of a text as well: they are units in brackets, behind "in", `/` or `_`.
+/// Unsupported units that are also words of a text. They count as units only in brackets, or after "in", `/` or `_`.
 const UNITS_IN_PLACE: [&str; 9] =
     ["us", "ns", "minutes", "minuten", "hours", "stunden", "revolutions", "turns", "umdrehungen"];
-/// Beginnings of units that are written apart.
+/// The first parts of units that are written as two words.
 const MULTIPLES: [&str; 3] = ["milli", "micro", "nano"];
-/// The rest of a unit that is written apart.
+/// The second parts of units that are written as two words.
 const MULTIPLIED: [&str; 11] =
     ["second", "seconds", "sec", "secs", "sekunden", "radian", "radians", "rad", "degree", "degrees", "deg"];
-/// A remedy for numbers that are cut in two.
+/// The advice for numbers that are cut in two.
 pub(super) const DECIMAL_COMMAS: &str = "; for decimal commas, separate columns by semicolons or tabs";
-/// A remedy for a last column without a name or number.
+/// The advice for a last column without a name or number.
 pub(super) const NO_SEPARATOR: &str = "; remove the separator at the end of the line";
 const REMEDY: &str = "a header is t, q0 to the last joint, optionally qd0 ... and qdd0 ..., with the suffix _deg for degrees; \
                       remove other columns, or leave out the header";
-/// The remedy for a first name that may be a time in another unit, such as `timeMs`.
+/// The advice for a first name that may be a time in another unit, such as `timeMs`.
 const OF_TIME: &str = "times are read in s: convert the numbers if they are in another unit, and name the column t";
 
-/// The remedy for a name with another unit: without its header the numbers would be read as others.
+/// The advice for a name with another unit. Without its header the numbers would be interpreted in the wrong unit.
 pub(super) const OF_UNIT: &str =
     "times are read in s, angles in rad, or in degrees with the suffix _deg: convert the numbers";
 
@@ -105,7 +105,7 @@ impl Columns {
     /// Returns the columns of a table without a header.
     ///
     /// # Errors
-    /// The count does not fit.
+    /// Returns an error if the count does not fit.
     pub(super) fn unnamed<const N: usize>(count: usize) -> Result<Self, Wrong> {
         check_count::<N>(count)?;
         Ok(Self { count, is_clock: false, is_degrees: [false; 3] })
@@ -114,7 +114,7 @@ impl Columns {
     /// Returns the columns of a table with this header.
     ///
     /// # Errors
-    /// The first unknown or misplaced name.
+    /// Returns the first unknown or misplaced name.
     pub(super) fn named<const N: usize>(names: &[&str]) -> Result<Self, Wrong> {
         let names: Vec<String> = names.iter().map(|name| name.trim_matches('"').trim().to_ascii_lowercase()).collect();
         let mut columns = Self { count: names.len(), is_clock: false, is_degrees: [false; 3] };
@@ -187,14 +187,14 @@ impl Comment {
     /// Returns the meaning of a comment with this `text`, and these `names` if it is a header.
     ///
     /// # Errors
-    /// It mentions another unit, or seems to be a header, because it names two joints or has as many parts as a header, and is not
-    /// understood.
+    /// Returns an error if it mentions another unit. Also if it seems to be a header, because it names two joints or
+    /// has as many parts as a header, and is not a valid one.
     pub(super) fn of<const N: usize>(text: &str, names: &[&str]) -> Result<Self, Wrong> {
         let wrong = match Columns::named::<N>(names) {
             Ok(columns) => return Ok(Self::Header(columns)),
             Err(wrong) => wrong,
         };
-        // One may be a word of a text, such as the name of a robot or a quarter of a year.
+        // A single joint name may be a word of a text, such as the name of a robot or a quarter of a year.
         let joints: BTreeSet<&str> =
             text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| names_joint(word)).collect();
         let begins_with_time =
@@ -214,7 +214,8 @@ impl Comment {
     }
 }
 
-/// Returns the first unit of a text that is not read. A unit behind a number is a quantity, and says nothing of the columns.
+/// Returns the first unsupported unit in a text. A unit after a number is a quantity, and says nothing about the
+/// columns.
 fn other_unit(text: &str) -> Option<String> {
     let words = words(text);
     words.iter().enumerate().find_map(|(place, word)| {
@@ -230,7 +231,7 @@ fn other_unit(text: &str) -> Option<String> {
         if let Some(first) = is_apart() {
             return Some(format!("{first}{}{unit}", word.between));
         }
-        // US is a country.
+        // "US" is a country.
         let is_in_place = || UNITS_IN_PLACE.contains(&unit.as_str()) && word.text != "US" && word.is_in_place();
         let is_minutes = || unit == "min" && (word.is_in_brackets || word.between.ends_with('/'));
         (OTHER_UNITS.contains(&unit.as_str()) || is_in_place() || is_minutes()).then_some(unit)
@@ -246,10 +247,10 @@ fn mentions_degrees(text: &str) -> bool {
     let is_unit = |place: usize, word: &Word<'_>| {
         let unit = word.text.to_lowercase();
         let is_named = DEGREES.contains(&unit.as_str()) && !(behind(place) == "of" && behind(place + 1) == "freedom");
-        // Also the gradient of a learned policy.
+        // "Grad" is degrees in German, but also the gradient of a learned policy.
         is_named || word.text == "Grad" || (unit == "grad" && (word.is_in_brackets || word.is_behind_in))
     };
-    // "In rad, not degrees", or "rad, converted from degrees".
+    // The text may say "in rad, not degrees", or "rad, converted from degrees".
     let is_excluded = |place: usize| {
         let place = if before(place).eq_ignore_ascii_case("in") { place.saturating_sub(1) } else { place };
         has_radians && ["not", "no", "nicht", "than", "of", "from"].contains(&before(place).to_lowercase().as_str())
@@ -265,7 +266,7 @@ fn mentions_degrees(text: &str) -> bool {
             .any(|(place, word)| is_unit(place, word) && !word.is_behind_number && !is_excluded(place))
 }
 
-/// A word of a text, and how it stands there.
+/// A word of a text, with its context.
 struct Word<'a> {
     text: &'a str,
     /// The text between it and the word before.
@@ -276,7 +277,7 @@ struct Word<'a> {
 }
 
 impl Word<'_> {
-    /// Returns `true` where a word that has other meanings, too, is a unit.
+    /// Returns `true` if a word that has other meanings, too, is used as a unit.
     fn is_in_place(&self) -> bool {
         self.is_in_brackets || self.is_behind_in || self.between.ends_with(['/', '_'])
     }
@@ -304,7 +305,8 @@ fn words(text: &str) -> Vec<Word<'_>> {
     words
 }
 
-/// Returns the part of a prefix that names the source of the numbers: measured, commanded, or unnamed.
+/// Returns the part of a prefix that names the source of the numbers: measured (`actual_`), commanded (`target_`), or
+/// none.
 fn source_of(prefix: &str) -> &'static str {
     ["actual_", "target_"].into_iter().find(|source| prefix.starts_with(source)).unwrap_or_default()
 }
@@ -325,7 +327,7 @@ fn check_count<const N: usize>(count: usize) -> Result<(), Wrong> {
     if fits(count) {
         return Ok(());
     }
-    // Every decimal comma has split a number in two.
+    // Each decimal comma has split a number in two.
     let halves = if count.is_multiple_of(2) && fits(count / 2) { DECIMAL_COMMAS } else { "" };
     Err((
         count.max(1),
@@ -338,7 +340,7 @@ fn check_count<const N: usize>(count: usize) -> Result<(), Wrong> {
     ))
 }
 
-/// Returns whether a table can have this many columns.
+/// Returns `true` if a table can have this many columns.
 pub(super) fn may_be<const N: usize>(count: usize) -> bool {
     check_count::<N>(count).is_ok()
 }

@@ -1,7 +1,7 @@
-//! A motion as a table: one waypoint per line, with a time and the joints.
+//! Reads a motion from a table: one waypoint per line, with a time and the joints.
 //!
-//! The first line decides the separator: semicolons, else commas, else blanks or tabs. With a separator other than the comma, numbers
-//! may have decimal commas. A line `sep=;` (Excel) names the separator.
+//! The first line decides the separator: semicolons, else commas, else blanks or tabs. With a separator other than
+//! the comma, numbers may have decimal commas. A line `sep=;` (Excel) names the separator.
 
 use std::ops::Range;
 
@@ -11,21 +11,22 @@ use super::columns::{Columns, Comment, DECIMAL_COMMAS, NO_SEPARATOR, OF_UNIT, ma
 use super::reading::{Zero, number, quoted};
 use super::{MOST_POINTS, Motion, Reading, Row, Unfit, micros, of_rows};
 
-/// Longest line \[B\], far beyond that of any table: its parts are counted before they are judged.
+/// The longest accepted line \[B\], far beyond that of any table. The limit is checked before the line is split.
 const LONGEST_LINE: usize = 1 << 16;
 
 const OTHER_NAMES: &str = "found other names of columns, expected one header before the first row";
 
-/// Reads a table. The first line may be a header, also as a `#` comment; blank lines and remarks are skipped. A comment that seems to
-/// name columns or a unit and is not understood is rejected, because the numbers would get another meaning.
+/// Reads a table. The first line may be a header, also as a `#` comment. Blank lines and remarks are skipped. A
+/// comment that seems to name columns or a unit and is not valid is rejected, because the numbers could have another
+/// meaning.
 pub(super) fn read<const N: usize>(text: &str, reading: Reading) -> Result<Motion<N>, String> {
     let mut rows: Vec<Row<N>> = Vec::new();
-    // The line of each row, for what is wrong only beside the others.
+    // The line of each row, for errors that are found only in the context of other rows.
     let mut lines = Vec::new();
     let (mut separator, mut columns, mut zero) = (None, None::<(usize, Columns)>, Zero::of(reading));
-    // As few numbers as each line so far can be read as.
+    // `fewest` is the lowest number of columns that every line so far could have.
     let (mut mark, mut has_names, mut fewest) = (None, false, 0);
-    // The place of a remark about degrees, until columns in degrees are known.
+    // The line of a remark about degrees, until columns in degrees are known.
     let mut mentions_degrees = None;
     for (line, content) in (1..).zip(text.lines()) {
         let placed = |(column, what): (usize, String)| at(line, column, &what);
@@ -73,7 +74,7 @@ pub(super) fn read<const N: usize>(text: &str, reading: Reading) -> Result<Motio
                 (named, None) => (columns, has_names) = (Some((line, named.map_err(placed)?)), true),
                 (Ok(named), Some((_, known))) if named == known => {}
                 (Ok(_), Some(_)) => return Err(at(line, 1, OTHER_NAMES)),
-                // A line of units, or of text.
+                // This is a line of units, or of text.
                 (Err(_), Some(_)) => {
                     return Err(at(
                         line,
@@ -116,7 +117,7 @@ pub(super) fn read<const N: usize>(text: &str, reading: Reading) -> Result<Motio
         zero.is_first |= known.is_clock;
         let degrees = known.is_degrees.map(|is_degrees| is_degrees || reading.degrees);
         let row = row(&fields, separator, &mut zero, degrees).map_err(placed)?;
-        // What is wrong already takes no memory.
+        // A table that is too long takes no more memory.
         if rows.len() == MOST_POINTS {
             let what = format!("found more than {MOST_POINTS} rows, expected at most that: cut the motion in two");
             return Err(at(line, 1, &what));
@@ -145,7 +146,7 @@ pub(super) fn read<const N: usize>(text: &str, reading: Reading) -> Result<Motio
     if !text.is_empty() && !text.ends_with('\n') {
         let (line, last) = text.lines().enumerate().last().map_or((1, ""), |(number, last)| (number + 1, last));
         if lines.last() == Some(&line) {
-            // A file cut off inside its last number would yield another number.
+            // If the file was cut off inside its last number, that number would be wrong.
             let what = "found no end of this line, expected one: is the file whole? If it is, add a newline";
             return Err(at(line, last.chars().count() + 1, what));
         }
@@ -165,7 +166,7 @@ pub(super) fn read<const N: usize>(text: &str, reading: Reading) -> Result<Motio
     })
 }
 
-/// Rejects a table without names whose lines can also be read as one of these counts of numbers.
+/// Rejects a table without a header whose lines could also have one of these `counts` of columns.
 fn not_ambiguous<const N: usize>(lines: &[usize], mut counts: Range<usize>) -> Result<(), String> {
     match lines.first() {
         Some(line) if counts.any(may_be::<N>) => {
@@ -177,11 +178,11 @@ fn not_ambiguous<const N: usize>(lines: &[usize], mut counts: Range<usize>) -> R
     }
 }
 
-/// Returns the greatest number of fields of a line between commas that can be the digits behind a decimal comma. Any smaller number
-/// of them can be, too.
+/// Returns the largest number of fields in a line that could be the digits after a decimal comma, if commas were
+/// decimal marks. Any smaller number is possible, too.
 fn most_decimals(fields: &[&str]) -> usize {
     let is_digits = |field: &str| !field.is_empty() && field.bytes().all(|byte| byte.is_ascii_digit());
-    // The exponent of a number with a decimal comma is behind its decimals.
+    // The exponent of a number with a decimal comma is after its decimals.
     let is_whole = |field: &str| match field.split_once(['e', 'E']) {
         Some((digits, exponent)) => is_digits(digits) && is_digits(unsigned(exponent)),
         None => is_digits(field),
@@ -239,7 +240,7 @@ impl Separator {
         })
     }
 
-    /// Rejects a number with another decimal mark than those before it; `mark` is the first one with its line.
+    /// Rejects a number with another decimal mark than those before it. `mark` is the first one, with its line.
     fn one_mark(self, fields: &[&str], line: usize, mark: &mut Option<(char, usize)>) -> Result<(), (usize, String)> {
         if self == Self::Comma {
             return Ok(());
@@ -264,7 +265,7 @@ impl Separator {
         match (has(';'), has(',')) {
             (true, _) => Self::Semicolon,
             (false, false) => Self::Blanks,
-            // Blanks or tabs between numbers with decimal commas.
+            // Blanks or tabs separate numbers with decimal commas.
             (false, true) if may_be::<N>(line.split_whitespace().count()) && has_decimal_commas(line) => Self::Blanks,
             (false, true) => Self::Comma,
         }
@@ -317,7 +318,7 @@ fn row<const N: usize>(
     Ok(Row { at, positions, velocities, accelerations })
 }
 
-/// Returns the remedy for a line that has units alone.
+/// Returns the advice for a line that consists of units. `None` for any other line.
 fn of_units(fields: &[&str]) -> Option<String> {
     let (mut are_read, mut has_brackets) = (true, true);
     for field in fields {

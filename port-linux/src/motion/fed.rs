@@ -1,4 +1,4 @@
-//! Feeds an engine a motion that is longer than what it holds, and notes how the arm follows it.
+//! Feeds an engine a motion that is longer than its memory for waypoints, and records how the arm follows it.
 
 use std::sync::{Arc, Mutex};
 
@@ -14,33 +14,33 @@ use super::given::Giving;
 use super::played::Playing;
 use super::trace::{Moment, Trace};
 
-/// What is still to be fed, and where is told how the motion goes.
+/// The waypoints that are still to be fed, and the record of the motion.
 #[derive(Debug)]
 pub(crate) struct Feeding<const N: usize> {
     waypoints: Vec<Waypoint<N>>,
-    /// The next one.
+    /// The index of the next waypoint.
     next: usize,
     trace: Option<Arc<Mutex<Trace<N>>>>,
     newest: Option<ControllerTime>,
     cancelled: bool,
-    /// Its own tolerances, where it has some, and the one that did not hold.
+    /// The motion's own tolerances, if it has some, and the one that was exceeded.
     watch: Option<Watch<N>>,
     missed: Option<Reason>,
 }
 
-/// What is done beside an engine, but for what an operator does.
+/// A motion that runs beside an engine.
 #[derive(Debug)]
 pub(crate) enum Task<const N: usize> {
-    /// Its law is fed a motion.
+    /// Waypoints are fed to the engine's law.
     Feed(Feeding<N>),
-    /// Its controller is given a move.
+    /// A single move is given to the controller.
     Give(Giving<N>),
-    /// The same, waypoint by waypoint.
+    /// A motion is given to the controller waypoint by waypoint.
     Play(Playing<N>),
 }
 
 impl<const N: usize> Task<N> {
-    /// How long it takes at full speed; zero where that is not known.
+    /// Returns the duration at full speed. Zero if it is unknown.
     pub(super) fn whole(&self) -> Duration {
         match self {
             Self::Feed(feeding) => feeding.waypoints.last().map_or(Duration::ZERO, |last| last.at),
@@ -51,12 +51,12 @@ impl<const N: usize> Task<N> {
 }
 
 impl<const N: usize> Feeding<N> {
-    /// Of these, of which the engine has those before `next`.
+    /// Creates a feed of these waypoints. The engine already has those before `next`.
     pub(crate) const fn new(waypoints: Vec<Waypoint<N>>, next: usize, trace: Option<Arc<Mutex<Trace<N>>>>) -> Self {
         Self { waypoints, next, trace, newest: None, cancelled: false, watch: None, missed: None }
     }
 
-    /// The same, held to these tolerances beside those of the law.
+    /// Adds tolerances to those of the law.
     pub(crate) const fn held_to(mut self, tolerances: Option<Tolerances<N>>) -> Self {
         if let Some(tolerances) = tolerances {
             self.watch = Some(Watch::new(tolerances));
@@ -64,17 +64,17 @@ impl<const N: usize> Feeding<N> {
         self
     }
 
-    /// Whether it has come to its end, where the law has.
+    /// Returns `true` if the joints are within the goal tolerance of the motion, after the law has finished.
     pub(super) fn has_arrived(&self) -> bool {
         self.watch.as_ref().is_none_or(Watch::has_arrived)
     }
 
-    /// The tolerance that did not hold.
+    /// Returns the tolerance that was exceeded.
     pub(super) const fn missed(&self) -> Option<Reason> {
         self.missed
     }
 
-    /// What the engine follows from now on is the way to rest.
+    /// Stops feeding, because the engine now brings the arm to rest.
     pub(super) const fn cancel(&mut self) {
         (self.cancelled, self.next) = (true, usize::MAX);
     }
@@ -85,8 +85,8 @@ impl<const N: usize> Feeding<N> {
         {
             self.next += 1;
             let last = self.next == self.waypoints.len();
-            // All of it was judged before it began; what is refused now leaves the motion without its next waypoint, which
-            // ends it by that name.
+            // All waypoints were checked before the start. If one is rejected now, the motion misses its next
+            // waypoint, and ends with the reason for that.
             if engine.feed(waypoint, last, now).is_err() {
                 self.next = usize::MAX;
             }
@@ -106,7 +106,7 @@ impl<const N: usize> Feeding<N> {
             let dt = before.map_or(Duration::ZERO, |before| state.controller_time.since(before));
             self.missed = watch.observe(&error, ended, dt, state.scaling()).err();
         }
-        // Somebody looks at it just now: the next state is soon enough.
+        // If a reader holds the lock, the next state is early enough.
         let Some(mut trace) = self.trace.as_ref().and_then(|trace| trace.try_lock().ok()) else { return };
         (trace.mode, trace.held) = (engine.mode(), engine.held_by());
         trace.at = engine.state().map(|state| state.positions).or(trace.at);

@@ -1,4 +1,4 @@
-//! Motions for the fuzz targets in `fuzz/host`. Compiled by cargo-fuzz only; not part of the API.
+//! Checks of motions for the fuzz targets in `fuzz/host`. Compiled by cargo-fuzz only, and not part of the API.
 
 use std::path::PathBuf;
 
@@ -11,25 +11,25 @@ use super::pieces::{Piece, Pieces, waypoint};
 use super::spaced::thinned;
 use super::{Motion, Reading};
 
-/// The most characters of an error that is for people.
+/// The maximum length of an error text for people \[characters\].
 const LONGEST_ERROR: usize = 8_192;
 
-/// The largest number that a motion in a file may have.
+/// The largest number in the motions that are converted and compared here.
 const LARGEST_NUMBER: f32 = 1e6;
 
-/// Returns the path of a file of this process for readers that take no bytes.
+/// Returns the path of a scratch file of this process, for readers that need a file.
 pub fn scratch(kind: &str) -> PathBuf {
     std::env::temp_dir().join(format!("outrigger-fuzz-{}.{kind}", std::process::id()))
 }
 
-/// Returns the path of a file with these bytes.
+/// Writes these bytes to a file, and returns its path.
 pub fn file(kind: &str, bytes: &[u8]) -> PathBuf {
     let path = scratch(kind);
     std::fs::write(&path, bytes).expect("room for a file");
     path
 }
 
-/// Asserts that a text for people is one line of a bearable length, with nothing that steers a terminal.
+/// Asserts that a text for people is one line of reasonable length, without control characters.
 pub fn assert_line(text: &str) {
     assert!(!text.is_empty() && text.chars().count() <= LONGEST_ERROR, "{} bytes: {text:.200}", text.len());
     assert!(!text.chars().any(char::is_control), "a control character: {text:?}");
@@ -37,8 +37,9 @@ pub fn assert_line(text: &str) {
 
 /// Reads a motion as a table or as JSON. The first byte selects the form, the number of joints and the options.
 ///
-/// Asserts that a motion is finite, in order of time, ends at rest, and is the same after a way through the pieces of a request and
-/// through a table; that an error is one line, and of a table names a line of it.
+/// Asserts that a motion is finite, in the order of time, ends at rest, and is the same after a conversion to the
+/// pieces of a request and to a table. Asserts that an error is one line, and that an error about a table names a
+/// line of it.
 pub fn motion(bytes: &[u8]) {
     let Some((how, bytes)) = bytes.split_first() else { return };
     match (how >> 3) % 3 {
@@ -78,7 +79,7 @@ fn motion_of<const N: usize>(how: u8, bytes: &[u8]) {
     }
 }
 
-/// Asserts what holds of every motion that was read.
+/// Asserts the properties that every accepted motion has.
 pub fn assert_motion<const N: usize>(motion: &Motion<N>) {
     let waypoints = motion.waypoints();
     let (first, last) = (waypoints.first().expect("a waypoint"), waypoints.last().expect("a waypoint"));
@@ -110,7 +111,7 @@ pub fn assert_motion<const N: usize>(motion: &Motion<N>) {
         assert_eq!(kept.last(), Some(last));
     }
 
-    // Speeds that are not given are slopes, which may be steeper than what may be given.
+    // Speeds that are not given are computed from slopes, which may be larger than the numbers accepted in a file.
     if numbers().any(|number| number.abs() > LARGEST_NUMBER) {
         return;
     }
@@ -126,14 +127,14 @@ pub fn assert_motion<const N: usize>(motion: &Motion<N>) {
     assert_eq!(again, *motion, "the same in pieces");
 
     let accelerations = waypoints.iter().filter(|at| at.accelerations.is_some()).count();
-    // A table has accelerations in every row or in none, no tolerances, and begins within a minute.
+    // A table has accelerations in every row or in none, no tolerances, and starts within a minute.
     if (accelerations == 0 || accelerations == waypoints.len()) && first.at <= Duration::from_secs(60) {
         let again = Motion::<N>::parse(table(motion, accelerations > 0).as_bytes(), false);
         assert_eq!(again.map(|again| again.with_tolerances(*motion.tolerances())).as_ref(), Ok(motion), "as a table");
     }
 }
 
-/// Returns a motion as a table.
+/// Formats a motion as a table.
 fn table<const N: usize>(motion: &Motion<N>, has_accelerations: bool) -> String {
     let groups = if has_accelerations { &["q", "qd", "qdd"][..] } else { &["q", "qd"] };
     let mut text = String::from("t");

@@ -1,4 +1,4 @@
-//! Gives a move to the controller once it may be made, and notes how it goes.
+//! Gives a move to the controller as soon as that is possible, and records its progress.
 
 use std::sync::{Arc, Mutex};
 
@@ -13,12 +13,13 @@ use outrigger_wire::time::{Duration, Instant};
 use super::stage::Stage;
 use super::start::SAME;
 
-/// So long it may take, once commanding, until a move can be given away.
+/// The longest time from the start of commanding until the move can be given to the controller.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
-/// No arm reaches further from its base \[m\].
+/// The largest accepted distance of a goal from the base, beyond the reach of any arm \[m\].
 const FARTHEST: f32 = 5.0;
 
-/// A move that was asked for: joint speeds \[rad/s, rad/s²\], or those of the tool on a line \[m/s, m/s²\].
+/// A requested move, with the speed and acceleration of joints \[rad/s, rad/s²\], or of the tool on a line \[m/s,
+/// m/s²\].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Asked<const N: usize> {
     /// The goal.
@@ -27,21 +28,22 @@ pub struct Asked<const N: usize> {
     pub speed: f32,
     /// The acceleration.
     pub acceleration: f32,
-    /// The time that the move takes at full speed, in place of speed and acceleration; for joint angles that are not linear alone.
+    /// The duration of the move at full speed, in place of speed and acceleration. Only for joint angles that are not
+    /// linear.
     pub time: Option<Duration>,
 }
 
 impl<const N: usize> Asked<N> {
-    /// A move there; as fast as suits one of its kind, where nothing is said.
+    /// Creates a move to `target`. A speed or acceleration that is not given has the default for its kind of move.
     pub fn new(target: MoveTarget<N>, speed: Option<f32>, acceleration: Option<f32>) -> Self {
         let (usual, steep) = if target.is_linear() { (0.1, 0.5) } else { (0.5, 0.8) };
         Self { target, speed: speed.unwrap_or(usual), acceleration: acceleration.unwrap_or(steep), time: None }
     }
 
-    /// What speaks against it wherever the arm stands.
+    /// Checks the move independently of the arm's position.
     ///
     /// # Errors
-    /// What was found, and what is expected.
+    /// Returns what was found, and what is expected.
     pub(crate) fn check(&self, limits: &Limits<N>) -> Result<(), String> {
         let Self { target, speed, acceleration, time } = self;
         let positive = |value: f32| value.is_finite() && value > 0.0;
@@ -109,22 +111,24 @@ impl<const N: usize> Asked<N> {
     }
 }
 
-/// The largest distance of a joint that has arrived: drives may be off by so much \[rad\].
+/// The largest distance of a joint from its goal at which it has arrived \[rad\]. Drives may be off by as much.
 const ARRIVED: f32 = 0.01;
-/// The largest distance of a tool that has arrived \[m\], and its turn \[rad\].
+/// The largest distance of a tool from its goal at which it has arrived \[m\], and its largest rotation \[rad\].
 const TOOL_ARRIVED: [f32; 2] = [0.002, 0.01];
 
-/// The distance of an arm from where a move leads.
+/// The distance of an arm from the goal of a move.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Off<const N: usize> {
-    /// The distance of each joint \[rad\]; `None` where its angle there is not known.
+    /// The distance of each joint \[rad\]. `None` if the joint angles of the goal are unknown.
     pub(crate) joints: Option<JointPositions<N>>,
-    /// The distance of the tool \[m\], and its turn \[rad\]; `None` of a move to joint angles that is not linear.
+    /// The distance of the tool \[m\], and its rotation \[rad\]. `None` for a move to joint angles that is not
+    /// linear.
     pub(crate) tool: Option<[f32; 2]>,
 }
 
 impl<const N: usize> Off<N> {
-    /// Returns how far an arm with its joints and its tool there is from `target`, which the controller has found at `destination`.
+    /// Returns the distance of an arm with its joints `at` and its `tool` from `target`, which the controller has
+    /// located at `destination`.
     pub(crate) fn of(
         target: &MoveTarget<N>,
         destination: Option<&Destination<N>>,
@@ -143,70 +147,71 @@ impl<const N: usize> Off<N> {
         }
     }
 
-    /// Returns whether that is as near as drives bring an arm. On a line the tool counts, and the joints may have other angles.
+    /// Returns `true` if the distance is within the accuracy of drives. For a line the tool decides, and the joints
+    /// may have other angles.
     pub(crate) fn is_arrived(&self, is_linear: bool) -> bool {
         let joints = is_linear || self.joints.is_some_and(|joints| joints.max_abs() < ARRIVED);
         joints && self.tool.is_none_or(|off| is_within(off, TOOL_ARRIVED))
     }
 }
 
-/// Returns whether a tool is no further off, and turned no further.
+/// Returns `true` if a tool is within this distance and this rotation.
 pub(crate) fn is_within([off, turned]: [f32; 2], [most, most_turned]: [f32; 2]) -> bool {
     off <= most && turned <= most_turned
 }
 
-/// A move to be given away, and where is told how it goes.
+/// A move that is to be given to the controller, and the record of its progress.
 #[derive(Debug)]
 pub(crate) struct Giving<const N: usize> {
     asked: Asked<N>,
-    /// The controller was asked where that is, and has said so.
+    /// `true` if the controller was requested to locate the goal. Its answer is in `destination`.
     is_asked: bool,
     destination: Option<Destination<N>>,
     number: Option<MoveNumber>,
     offer: Offer,
     step: Step,
     cancelled: bool,
-    /// A contact of the tool has ended it.
+    /// `true` if a contact of the tool has ended the move.
     touched: bool,
-    /// The arm was at its goal when it had ended.
+    /// `true` if the arm was at its goal when the move had ended.
     arrived: bool,
     told: Arc<Mutex<Given<N>>>,
 }
 
-/// How a move goes that the controller makes.
+/// The progress of a move that the controller executes.
 #[derive(Clone, Copy, Debug)]
 pub struct Given<const N: usize> {
-    /// Where the arm is.
+    /// The measured joint positions \[rad\].
     pub at: Option<JointPositions<N>>,
     pub(crate) tool: Option<Pose>,
-    /// Where the move leads, once that is known.
+    /// The goal as located by the controller, once it is known.
     pub destination: Option<Destination<N>>,
     /// The mode of the session.
     pub mode: Mode,
     /// The stage of the move.
     pub step: Step,
-    /// The controller has begun with it.
+    /// `true` if the controller has started the move.
     pub(crate) begun: bool,
-    /// Somebody has ended it.
+    /// `true` if the move was cancelled.
     pub(crate) cancelled: bool,
-    /// A contact of the tool has ended it.
+    /// `true` if a contact of the tool has ended the move.
     pub(crate) touched: bool,
-    /// The reason that holds it; it goes on by itself.
+    /// The reason for which the move is held. It continues by itself.
     pub held: Option<Reason>,
 }
 
-/// How far it is.
+/// The stage of a move that the controller executes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Not given to the controller yet.
+    /// The move is not given to the controller yet.
     Waiting,
-    /// The controller makes it.
+    /// The controller executes the move.
     Runs,
-    /// The program says that it has ended, and the arm rests.
+    /// The program has reported the end of the move, and the arm is at standstill.
     Ended,
-    /// Refused, for this reason.
+    /// The move was rejected, for this reason.
     Refused(Reason),
-    /// There is no such place.
+    /// The goal could not be located.
     NotFound(LocateError),
 }
 
@@ -244,7 +249,7 @@ impl<const N: usize> Giving<N> {
         }
     }
 
-    /// Where each joint is to be \[rad\], once that is known.
+    /// Returns the goal of each joint \[rad\], once it is known.
     pub(super) const fn goal(&self) -> Option<&JointPositions<N>> {
         match &self.destination {
             Some(Destination { joints, .. }) => Some(joints),
@@ -252,17 +257,17 @@ impl<const N: usize> Giving<N> {
         }
     }
 
-    /// Somebody ends it: it is not given away any more.
+    /// Cancels the move: it is not given to the controller any more.
     pub(super) const fn cancel(&mut self) {
         self.cancelled = true;
     }
 
-    /// The tool has touched something, which ends it.
+    /// Records that a contact of the tool ends the move.
     pub(super) const fn touch(&mut self) {
         self.touched = true;
     }
 
-    /// How it stands, where the arm is commanded or not.
+    /// Returns the stage of the motion, given whether the arm is `commanded`.
     pub(super) fn stands(&self, commanded: bool) -> Stage {
         match self.step {
             Step::Ended if self.touched => Stage::Touched,
@@ -288,14 +293,14 @@ impl<const N: usize> Giving<N> {
             }
             _ => None,
         };
-        // What came of it stays so, whatever follows.
+        // A final result is not changed by anything that follows.
         if matches!(self.step, Step::Waiting | Step::Runs) {
             self.step = step.unwrap_or(self.step);
             if let (Step::Ended, Some(state)) = (self.step, engine.state()) {
                 self.end(&state.positions, state.tcp_pose);
             }
         }
-        // Somebody looks at it just now: the next state is soon enough.
+        // If a reader holds the lock, the next state is early enough.
         if let Ok(mut told) = self.told.try_lock() {
             (told.mode, told.held) = (engine.mode(), engine.held_by());
             if let Some(state) = engine.state() {
@@ -307,7 +312,7 @@ impl<const N: usize> Giving<N> {
         }
     }
 
-    /// Ends it with the arm, and its tool, there.
+    /// Ends the move with the arm's joints `at`, and its `tool`.
     fn end(&mut self, at: &JointPositions<N>, tool: Option<Pose>) {
         self.step = Step::Ended;
         let off = Off::of(&self.asked.target, self.destination.as_ref(), at, tool);
@@ -351,7 +356,8 @@ impl<const N: usize> Giving<N> {
     }
 }
 
-/// Returns whether the arm is at standstill at this destination, so that nothing needs to be sent. The joints decide, also for a line.
+/// Returns `true` if the arm is at standstill at this destination, so that nothing needs to be sent. The joints
+/// decide, also for a line.
 fn is_there<const N: usize, P: Controller<N>, L: Law<N>>(to: &Destination<N>, engine: &Engine<'_, N, P, L>) -> bool {
     let rests = engine.evidence().at_rest.is_some_and(|held| held.value);
     let off = |at: &JointPositions<N>| to.joints.zip_with(at.as_array(), |to, at| to - at).max_abs();
@@ -364,7 +370,8 @@ mod tests {
 
     const GOAL: JointPositions<6> = JointPositions([0.3, 0.0, 0.0, 0.0, 0.0, 0.0]);
 
-    /// A move to [`GOAL`] that the program on the controller has ended with the first joint there.
+    /// Returns the stage of a move to [`GOAL`] that the program on the controller has ended with the first joint at
+    /// `at`.
     fn ended(at: f32, touched: bool) -> Stage {
         let asked = Asked::new(MoveTarget::joints(GOAL), None, None);
         let mut giving = Giving::new(asked, Arc::default());

@@ -1,4 +1,4 @@
-//! A motion as JSON with the fields of `FollowJointTrajectory`: `joint_names` and `points`.
+//! Reads a motion from JSON with the fields of `FollowJointTrajectory`: `joint_names` and `points`.
 
 mod errors;
 mod fields;
@@ -12,12 +12,12 @@ use self::fields::{JointTolerance, Level, List, Object, Point, Time, Trajectorie
 use super::reading::{Zero, number, quoted, short};
 use super::{LONGEST, Motion, Reading, Row, Unfit, of_rows};
 
-/// Names of a UR's joints, base first; a prefix may stand before each.
+/// The names of a UR's joints, base first. Each may have a prefix.
 const UR: [&str; 6] =
     ["shoulder_pan_joint", "shoulder_lift_joint", "elbow_joint", "wrist_1_joint", "wrist_2_joint", "wrist_3_joint"];
 
-/// Fields that contain the trajectory, or are its points: in a goal, in MoveIt's plan responses, results and displayed
-/// trajectories.
+/// The fields that contain the trajectory or its points: in a goal, and in MoveIt's plan responses, results and
+/// displayed trajectories.
 const AROUND: [&str; 7] = [
     "goal",
     "motion_plan_response",
@@ -67,7 +67,8 @@ enum Inside {
 /// Takes the content of a level out of it.
 ///
 /// # Errors
-/// There is none, more than one, or names of joints without their points.
+/// Returns an error if there is none, if there is more than one, or if there are names of joints without their
+/// points.
 fn inside(level: &mut Level) -> Result<Inside, String> {
     let mut found = vec![];
     let mut add = |name: &'static str, content: Option<Inside>| found.extend(content.map(|content| (name, content)));
@@ -79,7 +80,7 @@ fn inside(level: &mut Level) -> Result<Inside, String> {
     boxed("joint_trajectory", level.joint_trajectory.take());
     boxed("solution", level.solution.take());
     boxed("planned_trajectory", level.planned_trajectory.take());
-    // Without an execution a result has an empty one.
+    // A result without an execution has an empty trajectory.
     boxed("executed_trajectory", level.executed_trajectory.take().filter(|inner| !is_empty(&inner.0)));
     if let Some(Trajectories { first, count }) = level.trajectory.take() {
         if count != 1 {
@@ -118,7 +119,7 @@ fn is_empty(level: &Level) -> bool {
         && level.joint_trajectory.as_ref().is_none_or(|inner| is_empty(&inner.0))
 }
 
-/// Returns the entries of a list; one that is missing has none.
+/// Returns the entries of a list. A missing list has none.
 fn of<T, const MOST: usize>(list: &Option<List<T, MOST>>) -> &[T] {
     list.as_ref().map_or(&[], |List(all)| all)
 }
@@ -140,7 +141,7 @@ fn single(level: &Level) -> Result<(), String> {
     }
 }
 
-/// Rejects the response of a planner that has not succeeded, or only in part.
+/// Rejects the response of a planner that has failed, or found only a part of the path.
 fn planned(level: &Level) -> Result<(), String> {
     if let Some(fraction) = level.fraction.filter(|fraction| (fraction - 1.0).abs() > 1e-9) {
         let fraction = short(fraction);
@@ -156,7 +157,7 @@ fn planned(level: &Level) -> Result<(), String> {
     }
 }
 
-/// Rejects tolerances that another object around this one has too; `given` are the names of those before.
+/// Rejects tolerances that an enclosing object has too. `given` are the names found so far.
 fn once(level: &Level, given: &mut Vec<&str>) -> Result<(), String> {
     let all = [
         ("path_tolerance", !of(&level.path_tolerance).is_empty()),
@@ -172,7 +173,8 @@ fn once(level: &Level, given: &mut Vec<&str>) -> Result<(), String> {
     Ok(())
 }
 
-/// Takes over the tolerances of a goal. In ROS 0 stands for the default and -1 for none; a list is of every joint, or empty.
+/// Reads the tolerances of a goal. As in ROS, 0 is the default and -1 is unlimited. A list has every joint, or is
+/// empty.
 fn tolerate<const N: usize>(level: &Level, to: &mut Tolerances<N>, arm: &mut Option<Arm>) -> Result<(), String> {
     let components = [
         ("component_path_tolerance", &level.component_path_tolerance),
@@ -239,14 +241,14 @@ fn joint_tolerances<const N: usize>(
     Ok(())
 }
 
-/// The arm that the names of a file are of.
+/// The arm to which the names in a file belong.
 #[derive(Debug)]
 struct Arm {
-    /// Its first name.
+    /// The first name that was found.
     name: String,
-    /// The part before the joint.
+    /// The prefix before the joint's own name.
     prefix: String,
-    /// The number of the first joint, where names end in numbers.
+    /// The number of the first joint, if names end in numbers.
     base: usize,
 }
 
@@ -291,7 +293,7 @@ fn order<const N: usize>(names: &[String], field: &str, arm: &mut Option<Arm>) -
     Ok(order)
 }
 
-/// Returns the number in which a name ends, and the part before it.
+/// Returns the number at the end of a name, and the part before it.
 fn numbered(name: &str) -> Option<(usize, &str)> {
     let prefix = name.trim_end_matches(|c: char| c.is_ascii_digit());
     Some((name.strip_prefix(prefix)?.parse().ok()?, prefix))

@@ -1,4 +1,4 @@
-//! Motions of any length: read from a file, judged, followed, and shown.
+//! Motions of any length: read from a file, checked, followed, and recorded for display.
 
 pub mod asked;
 mod columns;
@@ -49,29 +49,30 @@ pub use self::trace::Trace;
 pub(crate) use self::under_way::{Against, UnderWay};
 use crate::exit::Failure;
 
-/// A motion through any number of waypoints, each a setpoint with the time it is due.
+/// A motion through any number of waypoints. Each waypoint is a setpoint with the time at which it is due.
 ///
-/// Between two waypoints with accelerations it is quintic, else cubic. Where the first waypoint is due later than at the
-/// beginning, the motion goes there from where the arm stands. If all waypoints are at one position, the motion has no length: it is
-/// done at once if the arm is there, within 0.02 rad and the goal tolerance, and refused otherwise. It has tolerances: [`Tolerances::DEFAULT`], those of its file, or others.
+/// Between two waypoints with accelerations the motion is quintic, otherwise cubic. If the first waypoint is due
+/// later than 0 s, the motion starts at the current position of the arm. If all waypoints are at one position, the
+/// motion has no length: it is done at once if the arm is there, within 0.02 rad and the goal tolerance, and rejected
+/// otherwise. The tolerances are [`Tolerances::DEFAULT`], those of the file, or others.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Motion<const N: usize> {
     waypoints: Vec<Waypoint<N>>,
     tolerances: Tolerances<N>,
 }
 
-/// Why waypoints make no motion for an arm.
+/// A reason why waypoints are not a motion that an arm can follow.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Unfit {
     /// The list of waypoints is empty.
     Empty,
-    /// What is wrong with them.
+    /// The waypoints are not a trajectory, for this reason.
     Waypoints(TrajectoryError),
-    /// On the way to waypoint `to`, by its number from 0, the arm would exceed a limit.
+    /// On the way to waypoint `to`, counted from 0, the arm would exceed a limit.
     Beyond {
-        /// The waypoint.
+        /// The number of the waypoint.
         to: u32,
-        /// The limit.
+        /// The exceeded limit.
         excess: Excess,
     },
 }
@@ -89,7 +90,7 @@ impl fmt::Display for Unfit {
 impl std::error::Error for Unfit {}
 
 impl Unfit {
-    /// Returns it in words, with a remedy.
+    /// Returns the reason in words, with advice.
     pub fn with_remedy(&self) -> String {
         match self {
             Self::Empty | Self::Waypoints(_) => self.to_string(),
@@ -103,7 +104,7 @@ impl Unfit {
     }
 }
 
-/// A remedy for an angle beyond the limits of its joint \[rad\].
+/// Returns the advice for an angle beyond the limits of its joint \[rad\].
 pub(crate) fn beyond_position(angle: f32) -> &'static str {
     if angle.abs() > std::f32::consts::TAU {
         ". Are these degrees?"
@@ -113,11 +114,11 @@ pub(crate) fn beyond_position(angle: f32) -> &'static str {
 }
 
 impl<const N: usize> Motion<N> {
-    /// The motion through `waypoints`, at rest at its end and, where it begins at time 0, there: a speed below
-    /// [`REST_SPEED`](outrigger_core::trajectory::REST_SPEED) counts as none.
+    /// Creates the motion through `waypoints`. It must be at rest at its end and, if it starts at 0 s, at its start.
+    /// A speed below [`REST_SPEED`](outrigger_core::trajectory::REST_SPEED) counts as rest.
     ///
     /// # Errors
-    /// [`Unfit::Empty`] or [`Unfit::Waypoints`], with the first that cannot be.
+    /// Returns [`Unfit::Empty`], or [`Unfit::Waypoints`] with the first waypoint that is not valid.
     pub fn through(mut waypoints: Vec<Waypoint<N>>) -> Result<Self, Unfit> {
         let mut before = None;
         for (number, waypoint) in (0..).zip(&waypoints) {
@@ -138,11 +139,11 @@ impl<const N: usize> Motion<N> {
         Ok(Self { waypoints, tolerances: Tolerances::DEFAULT })
     }
 
-    /// The motion in a file: a table (`.csv`), JSON with the fields of `FollowJointTrajectory` (`.json`), or a recording of ours
-    /// (`.mcap`), of which it is what the arm did; see `port-linux/docs/motions.md`.
+    /// Reads the motion in a file: a table (`.csv`), JSON with the fields of `FollowJointTrajectory` (`.json`), or a
+    /// recording of Outrigger (`.mcap`), whose measured motion of the arm is used. See `port-linux/docs/motions.md`.
     ///
     /// # Errors
-    /// [`Failure::BadInput`] with the line and what was expected there.
+    /// Returns [`Failure::BadInput`] with the line and what was expected there.
     pub fn read(path: &Path) -> Result<Self, Failure> {
         Self::read_as(path, Reading::default())
     }
@@ -150,7 +151,8 @@ impl<const N: usize> Motion<N> {
     /// Reads a file with options for its unit and its start.
     ///
     /// # Errors
-    /// Those of [`read`](Self::read), and [`Failure::Usage`] for options that do not apply to a recording.
+    /// Returns the errors of [`read`](Self::read), and [`Failure::Usage`] for options that do not apply to a
+    /// recording.
     pub fn read_as(path: &Path, reading: Reading) -> Result<Self, Failure> {
         let wrong = |what: String| Failure::BadInput(format!("{}: {what}", path.display()));
         let unread = |error| wrong(format!("cannot be read: {error}"));
@@ -162,11 +164,11 @@ impl<const N: usize> Motion<N> {
             }
             return recording::read(path);
         }
-        // A device or a pipe has no length to ask for.
+        // A device or a pipe does not report its length.
         let mut text = vec![];
         let mut file = std::fs::File::open(path).map_err(unread)?;
         (&mut file).take(BEGINNING).read_to_end(&mut text).map_err(unread)?;
-        // Text has no such byte, and a device or a sparse file nothing else.
+        // Text contains no such byte. A device or a sparse file may contain nothing else.
         if text.contains(&0) && !is_wide(&text) {
             return Err(wrong("found a byte 0, expected text".into()));
         }
@@ -184,7 +186,7 @@ impl<const N: usize> Motion<N> {
     /// Reads a motion from the bytes of a file: JSON or a table.
     ///
     /// # Errors
-    /// What is wrong, and where.
+    /// Returns what is wrong, and where.
     pub fn parse(bytes: &[u8], is_json: bool) -> Result<Self, String> {
         Self::parse_as(bytes, is_json, Reading::default())
     }
@@ -207,41 +209,41 @@ impl<const N: usize> Motion<N> {
         if is_json { json::read(text, reading) } else { csv::read(text, reading) }
     }
 
-    /// The waypoints.
+    /// Returns the waypoints.
     #[must_use]
     pub fn waypoints(&self) -> &[Waypoint<N>] {
         &self.waypoints
     }
 
-    /// How far the joints may be from it.
+    /// Returns the tolerances of the joints.
     #[must_use]
     pub const fn tolerances(&self) -> &Tolerances<N> {
         &self.tolerances
     }
 
-    /// The same with other tolerances.
+    /// Replaces the tolerances.
     #[must_use]
     pub const fn with_tolerances(mut self, tolerances: Tolerances<N>) -> Self {
         self.tolerances = tolerances;
         self
     }
 
-    /// From the beginning to the end, at full speed.
+    /// Returns the duration from start to end, at full speed.
     #[must_use]
     pub fn duration(&self) -> StdDuration {
         StdDuration::from_micros(self.waypoints.last().map_or(0, |last| last.at.as_micros()))
     }
 
-    /// Where it ends.
+    /// Returns the joint positions at the end.
     #[must_use]
     pub fn goal(&self) -> JointPositions<N> {
         self.waypoints.last().map_or(JointPositions::ZERO, |last| last.setpoint.positions)
     }
 
-    /// Whether an arm with these limits can make all of it, with nothing to spare for feedback.
+    /// Checks that an arm with these limits can follow the whole motion. No margin is kept for feedback.
     ///
     /// # Errors
-    /// The first limit that it would exceed, and where.
+    /// Returns the first limit that it would exceed, and where.
     pub fn check(&self, limits: &Limits<N>) -> Result<(), Unfit> {
         if let [only] = self.waypoints.as_slice() {
             let setpoint = Setpoint { positions: only.setpoint.positions, ..Setpoint::default() };
@@ -257,7 +259,7 @@ impl<const N: usize> Motion<N> {
         (1..).zip(legs).try_for_each(|(to, held)| held.map_err(|excess| Unfit::Beyond { to, excess }))
     }
 
-    /// The same motion from where an arm at rest stands: there at time 0, where it does not begin then by itself.
+    /// Adds a waypoint at 0 s with the `positions` of an arm at rest, unless the motion has a waypoint at 0 s.
     #[must_use]
     pub fn from_rest_at(mut self, positions: JointPositions<N>) -> Self {
         if self.waypoints.first().is_some_and(|first| first.at > Duration::ZERO) {
@@ -271,7 +273,7 @@ impl<const N: usize> Motion<N> {
         self.waypoints
     }
 
-    /// As much of it as an engine is given at once, and how many waypoints that is.
+    /// Returns the part of the motion that an engine receives at once, and its number of waypoints.
     pub(crate) fn beginning(&self) -> Result<(Trajectory<N>, usize), Unfit> {
         if self.waypoints.len() <= MAX_WAYPOINTS {
             let whole = Trajectory::through(&self.waypoints).map_err(Unfit::Waypoints)?;
@@ -282,8 +284,8 @@ impl<const N: usize> Motion<N> {
     }
 }
 
-/// Returns the joint that is too far from where a motion begins, in words. One distance is allowed, whoever makes the motion
-/// ([`Governor::BEGINS_WITHIN`]), or the tolerance on the path where that is less.
+/// Returns an error text if a joint is too far from the start of a motion, with the worst joint. The allowed distance
+/// is [`Governor::BEGINS_WITHIN`] for every kind of motion, or the path tolerance if that is smaller.
 pub(crate) fn begins_beside<const N: usize>(
     at: &JointPositions<N>,
     begins: &JointPositions<N>,
@@ -299,7 +301,7 @@ pub(crate) fn begins_beside<const N: usize>(
     ))
 }
 
-/// Returns `true` for the beginning of text in UTF-16.
+/// Returns `true` if text starts with a byte order mark of UTF-16.
 const fn is_wide(bytes: &[u8]) -> bool {
     matches!(bytes, [0xff, 0xfe, ..] | [0xfe, 0xff, ..])
 }
@@ -310,42 +312,43 @@ fn is_finite<const N: usize>(waypoint: &Waypoint<N>) -> bool {
     positions.is_finite() && velocities.is_finite() && accelerations
 }
 
-/// One waypoint as others give it: when \[s\], where, and as far as they say, how fast and how steep.
+/// A waypoint as other sources give it: time and position, and optionally speed and acceleration.
 pub struct Row<const N: usize> {
-    /// The time since the motion's begin \[s\].
+    /// The time since the start of the motion \[s\].
     pub at: f64,
     /// Joint positions \[rad\].
     pub positions: [f32; N],
-    /// Joint speeds \[rad/s\], where they are given.
+    /// The joint speeds \[rad/s\], if they are given.
     pub velocities: Option<[f32; N]>,
-    /// Joint accelerations \[rad/s²\], where they are given.
+    /// The joint accelerations \[rad/s²\], if they are given.
     pub accelerations: Option<[f32; N]>,
 }
 
-/// Largest file that is read as text \[B\]: more than a million waypoints with everything.
+/// The largest file that is read as text \[B\]: more than a million waypoints with all numbers.
 const LARGEST: u64 = 512 << 20;
 
-/// Bytes of a file that are looked at before more of it is read.
+/// The number of bytes of a file that are checked before more of it is read.
 const BEGINNING: u64 = 64 << 10;
 
-/// Most waypoints of a file that is read as text, and of a client's: those of the largest one in JSON, if they have positions and speeds.
+/// The maximum number of waypoints in a text file, and in a client's motion: those of the largest JSON file with
+/// positions and speeds.
 const MOST_POINTS: usize = 2_000_000;
 
-/// Longest motion \[s\]: a day.
+/// The longest motion \[s\]: a day.
 const LONGEST: f64 = 86_400.0;
 
-/// Returns a time of a row, given in seconds, as waypoints have it.
+/// Converts a time in seconds to the resolution of waypoints.
 fn micros(seconds: f64) -> Duration {
     Duration::from_micros((seconds * 1e6).round() as u64)
 }
 
-/// The motion of these rows: a speed that is not given is the mean of the slopes on both sides, each weighed by the time on the other
-/// side, and zero at both ends and where a joint turns back.
+/// Creates the motion of these rows. A speed that is not given is the mean of the slopes on both sides, each weighted
+/// by the time on the other side. It is zero at both ends, and where a joint reverses.
 pub fn of_rows<const N: usize>(rows: &[Row<N>]) -> Result<Motion<N>, Unfit> {
     let slope = |a: &Row<N>, b: &Row<N>, joint: usize| {
         let span = b.at - a.at;
         let way = f64::from(b.positions[joint]) - f64::from(a.positions[joint]);
-        // Two at one time are refused later, by their number.
+        // Two rows with the same time are rejected later, with their number.
         if span > 0.0 { way / span } else { 0.0 }
     };
     let velocities = |i: usize, row: &Row<N>| {

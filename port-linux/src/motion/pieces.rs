@@ -1,7 +1,9 @@
-//! A motion in pieces of text, as a client sends it to a run: a beginning, rows of waypoints, and an end.
+//! The form in which a client sends a motion to a run: pieces of text, with a beginning, rows of waypoints, and an
+//! end.
 //!
-//! `begin=COUNT` has the number of waypoints, and tolerances where the motion has its own; `rows=` has waypoints with a blank between
-//! them, each `time,angles,speeds` or `time,angles,speeds,accelerations`; `end` says that these were all. Numbers read back as they were.
+//! `begin=COUNT` has the number of waypoints, and tolerances if the motion has its own. `rows=` has waypoints
+//! separated by blanks, each `time,angles,speeds` or `time,angles,speeds,accelerations`. `end` confirms that these
+//! were all. Numbers are preserved exactly.
 
 use std::fmt::Write as _;
 use std::iter::from_fn;
@@ -13,9 +15,9 @@ use outrigger_wire::time::Duration;
 use super::reading::{number, quoted, short};
 use super::{LONGEST, MOST_POINTS, Motion, micros};
 
-/// Longest piece \[B\]: a request of 1024 bytes has room for it and for its other keys.
+/// The longest piece \[B\]. A request of 1024 bytes has room for it and for its other keys.
 const LONGEST_PIECE: usize = 900;
-/// Most characters of a piece that a message repeats.
+/// The number of characters of a piece that an error message repeats.
 const SHOWN: usize = 40;
 
 /// The beginning of a motion in pieces.
@@ -27,22 +29,22 @@ pub(crate) struct Heading<const N: usize> {
     pub(crate) tolerances: Tolerances<N>,
 }
 
-/// One piece.
+/// A piece of a motion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Piece<'t, const N: usize> {
     /// The beginning.
     Begin(Heading<N>),
-    /// Waypoints, see [`waypoint`], with a blank between them.
+    /// Waypoints, separated by blanks. See [`waypoint`].
     Rows(&'t str),
     /// The end.
     End,
 }
 
 impl<'t, const N: usize> Piece<'t, N> {
-    /// Reads a piece; `None` for text that is none.
+    /// Parses a piece. Returns `None` for text that is not a piece.
     ///
     /// # Errors
-    /// What was expected, of a beginning.
+    /// Returns what was expected, for a beginning that is not valid.
     pub(crate) fn of(text: &'t str) -> Option<Result<Self, String>> {
         if text.starts_with("begin=") {
             Some(Heading::of(text).map(Self::Begin))
@@ -93,10 +95,10 @@ fn seconds(text: &str) -> Result<Duration, String> {
     Ok(micros(known))
 }
 
-/// Reads one waypoint.
+/// Parses a waypoint.
 ///
 /// # Errors
-/// What was found, and what was expected.
+/// Returns what was found, and what was expected.
 pub(crate) fn waypoint<const N: usize>(row: &str) -> Result<Waypoint<N>, String> {
     let (count, without, with) = (row.split(',').count(), 1 + 2 * N, 1 + 3 * N);
     if count != without && count != with {
@@ -121,11 +123,11 @@ pub(crate) fn waypoint<const N: usize>(row: &str) -> Result<Waypoint<N>, String>
     Ok(Waypoint { setpoint, accelerations, at })
 }
 
-/// A motion to be sent piece by piece.
+/// A motion as pieces to be sent.
 pub struct Pieces {
     /// The first piece.
     pub begin: String,
-    /// Those with waypoints, made as they are asked for.
+    /// The pieces with waypoints. They are created on demand.
     pub rows: Box<dyn Iterator<Item = String>>,
 }
 
@@ -133,10 +135,10 @@ impl Pieces {
     /// The last piece.
     pub const END: &'static str = "end";
 
-    /// Makes the pieces of a motion.
+    /// Creates the pieces of a motion.
     ///
     /// # Errors
-    /// A message for more waypoints than a run takes.
+    /// Returns a message for more waypoints than a run accepts.
     pub fn of<const N: usize>(motion: Motion<N>) -> Result<Self, String> {
         let count = motion.waypoints().len();
         if count > MOST_POINTS {
@@ -181,11 +183,11 @@ impl Pieces {
     }
 }
 
-/// Appends numbers with commas between them, each in the fewest digits that read back as the same.
+/// Appends numbers, separated by commas, each with the fewest digits that read back as the same number.
 fn put(to: &mut String, numbers: impl Iterator<Item = f32>) {
     for (index, number) in numbers.enumerate() {
         let comma = if index > 0 { "," } else { "" };
-        // A text takes everything.
+        // Writing to a string does not fail.
         let _ = write!(to, "{comma}{number:?}");
     }
 }
@@ -223,7 +225,7 @@ mod tests {
 
     #[test]
     fn a_motion_in_pieces_reads_back_to_the_last_bit() {
-        // The longest that numbers get, of either sign.
+        // These numbers have the longest texts, with either sign.
         let worst = [-1.234_567_8e-38_f32, 99_999.99, -0.000_012_345_678, 1e-45, -999_999.9, 2.345_678_3, 1.0 / 3.0];
         let row = |at: u64, accelerations| Waypoint {
             setpoint: Setpoint { positions: JointPositions(worst), velocities: JointVelocities(worst) },

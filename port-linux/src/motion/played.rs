@@ -1,4 +1,4 @@
-//! Gives a motion to the controller waypoint by waypoint, and notes how the arm follows it.
+//! Gives a motion to the controller waypoint by waypoint, and records how the arm follows it.
 
 use std::sync::{Arc, Mutex};
 
@@ -15,42 +15,43 @@ use super::given::PATIENCE;
 use super::stage::Stage;
 use super::trace::{Moment, Trace};
 
-/// What is still to be given away, and where is told how the motion goes.
+/// The waypoints that are still to be given to the controller, and the record of the motion.
 #[derive(Debug)]
 pub(crate) struct Playing<const N: usize> {
     waypoints: Vec<Waypoint<N>>,
     tolerances: Tolerances<N>,
     limits: Limits<N>,
     playback: Playback<N>,
-    /// The move that makes it, or what is left of it.
+    /// The number of the controller's move that executes the motion, or the rest of it after a suspension.
     number: Option<MoveNumber>,
     offer: Offer,
     newest: Option<ControllerTime>,
-    /// Somebody ended it.
+    /// `true` if the motion was cancelled.
     cancelled: bool,
-    /// A contact of the tool ends it, and has: the arm rests.
+    /// `true` if a contact of the tool ends the motion; and `true` if it has ended it, and the arm is at standstill.
     touched: (bool, bool),
-    /// The arm rests after that.
+    /// `true` if the arm is at standstill after a cancellation.
     is_over: bool,
-    /// Why it was not begun, or not gone on with, or ended before its end.
+    /// The reason why the motion was not started or not resumed, or why it ended early.
     against: Option<Reason>,
     told: Arc<Mutex<Played<N>>>,
 }
 
-/// How a motion goes that the controller makes.
+/// The progress of a motion that the controller executes.
 #[derive(Debug, Default)]
 pub(crate) struct Played<const N: usize> {
     pub(crate) trace: Trace<N>,
-    /// Why it was not begun, or ended before its end.
+    /// The reason why the motion was not started, or ended early.
     pub(crate) against: Option<Reason>,
-    /// Why it is not gone on with, though somebody said so.
+    /// The reason why the motion was not resumed, although that was requested.
     pub(crate) refused: Option<Reason>,
-    /// A contact of the tool has ended it.
+    /// `true` if a contact of the tool has ended the motion.
     pub(crate) touched: bool,
 }
 
 impl<const N: usize> Playing<N> {
-    /// Plays these waypoints, which start at time 0 and are not all at one position, on an arm with these limits.
+    /// Creates the playback of these waypoints on an arm with these limits. The waypoints start at 0 s and are not
+    /// all at one position.
     pub(crate) fn new(
         waypoints: Vec<Waypoint<N>>,
         tolerances: Tolerances<N>,
@@ -76,27 +77,28 @@ impl<const N: usize> Playing<N> {
         }
     }
 
-    /// How long it takes at full speed.
+    /// Returns the duration at full speed.
     pub(super) fn whole(&self) -> Duration {
         self.waypoints.last().map_or(Duration::ZERO, |last| last.at)
     }
 
-    /// Where the joints are wanted now; `None` before it has begun.
+    /// Returns the current setpoint. `None` before the start.
     pub(super) fn wanted(&self) -> Option<Setpoint<N>> {
         self.number.map(|_| self.playback.wanted(&self.waypoints))
     }
 
-    /// Somebody ends it: nothing more of it is given away.
+    /// Cancels the motion: no more of it is given to the controller.
     pub(super) const fn cancel(&mut self) {
         self.cancelled = true;
     }
 
-    /// The tool has touched something, which ends it.
+    /// Records that a contact of the tool ends the motion.
     pub(super) const fn touch(&mut self) {
         self.touched.0 = true;
     }
 
-    /// How it stands, where the arm is commanded or not, and how much of its own time has passed.
+    /// Returns the stage of the motion, given whether the arm is `commanded`, and the part of its own time that has
+    /// passed.
     pub(super) const fn stands(&self, commanded: bool) -> (Stage, Duration) {
         let stage = match (self.playback.progress(), self.against) {
             _ if self.is_over => Stage::Stopped,
@@ -117,7 +119,7 @@ impl<const N: usize> Playing<N> {
         let mode = engine.mode();
         if mode != Mode::Command {
             self.playback.suspend();
-            // Why it was not gone on with was told while commanding, once.
+            // The reason why it was not resumed was reported once, while commanding.
             (self.number, self.offer, self.against) = (None, Offer::new(PATIENCE), None);
         } else if self.number.is_none() && !self.cancelled {
             self.against = self.begin(engine, now);
@@ -127,8 +129,8 @@ impl<const N: usize> Playing<N> {
             && !self.cancelled
             && let Some((waypoint, last)) = self.playback.next(&self.waypoints)
         {
-            // All of it was judged before it began; what is refused now leaves the motion without its next waypoint, which
-            // ends it by that name.
+            // All waypoints were checked before the start. If one is rejected now, the motion misses its next
+            // waypoint, and ends with the reason for that.
             if engine.lead_on(&waypoint, last).is_err() {
                 break;
             }
@@ -146,7 +148,7 @@ impl<const N: usize> Playing<N> {
             self.rests(engine.tolerated().is_some_and(Watch::has_arrived));
         }
         self.is_over = self.cancelled && (rests || self.number.is_none());
-        // Somebody looks at it just now: the next state is soon enough.
+        // If a reader holds the lock, the next state is early enough.
         let Ok(mut told) = self.told.try_lock() else { return };
         let Played { trace, against, refused, touched } = &mut *told;
         *touched = self.touched.1;
@@ -170,7 +172,7 @@ impl<const N: usize> Playing<N> {
         }
     }
 
-    /// The program on the controller has ended it, and the arm rests, at its goal or not.
+    /// Handles the end reported by the program on the controller, with the arm at standstill, at its goal or not.
     fn rests(&mut self, has_arrived: bool) {
         let is_whole = self.playback.elapsed() >= self.whole();
         if is_whole && has_arrived {
@@ -182,7 +184,7 @@ impl<const N: usize> Playing<N> {
         }
     }
 
-    /// Has the controller begin with it, or go on; why it cannot be.
+    /// Makes the controller start or resume the motion. Returns the reason if that is not possible.
     fn begin<P: Controller<N>, L: Law<N>>(&mut self, engine: &mut Engine<'_, N, P, L>, now: Instant) -> Option<Reason> {
         let measured = engine.state().map(|state: &State<N>| state.positions)?;
         match self.begins(engine.goes_on(), &measured) {
@@ -209,7 +211,7 @@ impl<const N: usize> Playing<N> {
     }
 }
 
-/// The name that a limit goes by.
+/// Returns the reason for an exceeded limit.
 const fn reason_of(excess: &Excess) -> Reason {
     match excess.quantity {
         Quantity::Position => Reason::PositionLimit,

@@ -2,7 +2,7 @@
 
 use super::LONGEST;
 
-/// Options for a file that does not state them itself.
+/// Options for a file that does not specify them itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Reading {
     /// Angles, speeds and accelerations are in degrees.
@@ -11,16 +11,17 @@ pub struct Reading {
     pub from_first_time: bool,
 }
 
-/// A first waypoint later than this is taken for a clock time \[s\]: moving there takes no arm this long.
+/// A first waypoint that is later than this counts as a clock time \[s\], because no arm needs as long to move there.
 const SOON: f64 = 60.0;
 
-/// Largest angle, speed or acceleration \[rad, rad/s, rad/s²\], far beyond any arm: sums and slopes of such numbers stay finite.
+/// The largest accepted angle, speed or acceleration \[rad, rad/s, rad/s²\], far beyond any arm. Sums and slopes of
+/// such numbers are finite.
 const MOST: f64 = 1e6;
 
 /// Converts a number of a file to an angle, speed or acceleration in rad.
 ///
 /// # Errors
-/// A message if it is not finite or larger than [`MOST`].
+/// Returns a message if it is not finite or larger than [`MOST`].
 pub(super) fn number(found: f64, is_degrees: bool) -> Result<f32, String> {
     if !found.is_finite() {
         return Err(format!("found {found}, expected a finite number"));
@@ -31,16 +32,17 @@ pub(super) fn number(found: f64, is_degrees: bool) -> Result<f32, String> {
     Ok(if is_degrees { found.to_radians() } else { found } as f32)
 }
 
-/// Returns a number of a file for a message, without hundreds of digits.
+/// Formats a number of a file for a message, without hundreds of digits.
 pub(super) fn short(found: f64) -> String {
     let is_short = found == 0.0 || (1e-9..1e15).contains(&found.abs()) || !found.is_finite();
     if is_short { found.to_string() } else { format!("{found:e}") }
 }
 
-/// Letters and symbols without a glyph, which [`char::escape_debug`] takes for printable ones.
+/// Letters and symbols without a glyph that [`char::escape_debug`] treats as printable.
 const BLANK: [char; 5] = ['\u{115f}', '\u{1160}', '\u{2800}', '\u{3164}', '\u{ffa0}'];
 
-/// Returns text of a file for a message: at most `most` characters. Escapes characters that are not visible or move others.
+/// Formats text of a file for a message: at most `most` characters. Characters that are invisible or move others are
+/// escaped.
 pub(super) fn quoted(text: &str, most: usize) -> String {
     let escaped = |c: char| match c {
         '\'' | '"' | '\\' => c.to_string(),
@@ -54,10 +56,10 @@ pub(super) fn quoted(text: &str, most: usize) -> String {
     shown
 }
 
-/// The start from which a file's times are counted.
+/// The time from which the times of a file are counted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Zero {
-    /// Set if times count from the first one.
+    /// `true` if times are counted from the first one.
     pub(super) is_first: bool,
     first: Option<f64>,
 }
@@ -70,7 +72,7 @@ impl Zero {
     /// Converts the time of the next waypoint to a time since the start of the motion \[s\].
     ///
     /// # Errors
-    /// A message if the time is out of range, or seems to be a clock time.
+    /// Returns a message if the time is out of range, or seems to be a clock time.
     pub(super) fn seconds(&mut self, time: f64) -> Result<f64, String> {
         let is_first = self.first.is_none();
         let first = *self.first.get_or_insert(time);

@@ -1,4 +1,4 @@
-//! A motion as it was recorded: the measured joints of a recording, thinned, from rest to rest.
+//! Reads a motion from a recording: the measured joint positions, thinned, from rest to rest.
 
 use std::path::Path;
 
@@ -9,14 +9,15 @@ use crate::exit::Failure;
 use crate::feed::recorded::each_raw;
 use crate::feed::{Message, Streams, WireFormat, stream_memory};
 
-/// A waypoint in this time \[s\]: slow enough that noise in the measurement makes no speed, fast enough for an arm.
+/// The time between two waypoints \[s\]: long enough that noise of the measurement causes no speed, short enough for
+/// an arm.
 const STEP: f64 = 0.04;
-/// A joint nearer than this to where the motion begins or ends has not left, or has come \[rad\].
+/// The distance from the first or last position within which a joint counts as being there \[rad\].
 const STILL: f32 = 1e-3;
-/// Most waypoints: a day's.
+/// The maximum number of waypoints: those of a day.
 const MOST: usize = (LONGEST / STEP) as usize;
 
-/// Reads the states of the interface that has the most precise ones.
+/// Reads the states of the most precise interface in the recording.
 pub(super) fn read<const N: usize>(path: &Path) -> Result<Motion<N>, Failure> {
     let wrong = |what: String| Failure::BadInput(format!("{}: {what}", path.display()));
     for port in WireFormat::STATES_BY_PRECISION {
@@ -28,7 +29,7 @@ pub(super) fn read<const N: usize>(path: &Path) -> Result<Motion<N>, Failure> {
     Err(wrong(format!("found no states with the positions of {N} joints, expected those of an arm")))
 }
 
-/// One state in each [`STEP`], by the controller's clock, from the first of them.
+/// Returns a state per [`STEP`] of the controller's clock, starting with the first.
 fn rows<const N: usize>(path: &Path, port: u16) -> Result<Vec<Row<N>>, Failure> {
     let mut memory = stream_memory();
     let Some(mut streams) = Streams::new(&mut memory) else { return Ok(vec![]) };
@@ -67,8 +68,8 @@ fn rows<const N: usize>(path: &Path, port: u16) -> Result<Vec<Row<N>>, Failure> 
     wrong.map_or(Ok(rows), |what| Err(Failure::BadInput(format!("{}: {what}", path.display()))))
 }
 
-/// From before the arm leaves where it is first until it has come to where it is last, with a row of rest on either side: what is
-/// still there may have begun to move.
+/// Returns the rows from before the arm leaves its first position until it has reached its last one, with a row at
+/// rest on both sides: a row that still counts as the first position may already be in motion.
 fn moving<const N: usize>(rows: &[Row<N>]) -> Result<Vec<Row<N>>, String> {
     let near = |a: &Row<N>, b: &Row<N>| a.positions.iter().zip(b.positions).all(|(a, b)| (a - b).abs() < STILL);
     let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return Ok(vec![]) };
@@ -87,7 +88,7 @@ fn moving<const N: usize>(rows: &[Row<N>]) -> Result<Vec<Row<N>>, String> {
     Ok(kept.iter().map(from_there).collect())
 }
 
-/// What is needed of a state.
+/// The values of a state that are needed.
 struct Seen<const N: usize> {
     time: Option<f64>,
     positions: Option<[f32; N]>,

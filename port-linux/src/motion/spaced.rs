@@ -1,4 +1,5 @@
-//! A motion for a robot whose cycle is longer than its waypoints are apart, or for a controller that is given one in each cycle.
+//! Thins motions for a robot whose cycle is longer than the time between waypoints, or for a controller that receives
+//! one waypoint per cycle.
 
 use std::fmt;
 
@@ -7,11 +8,11 @@ use outrigger_wire::time::Duration;
 
 use super::Motion;
 
-/// A waypoint that would be missed if it were left out: the one that is farthest beside the way.
+/// A waypoint that the thinned motion would miss: the one with the largest distance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Missed {
     number: usize,
-    /// How far \[rad\].
+    /// The distance \[rad\].
     off: f32,
     least: Duration,
 }
@@ -24,10 +25,10 @@ impl fmt::Display for Missed {
     }
 }
 
-/// Those that are kept, which miss none of the others.
+/// Returns the waypoints that are kept. All others are on the way between them.
 ///
 /// # Errors
-/// The one that would be missed.
+/// Returns the waypoint that would be missed.
 pub(crate) fn spaced<const N: usize>(all: Vec<Waypoint<N>>, spacing: &Spacing) -> Result<Vec<Waypoint<N>>, Missed> {
     let mut kept: Vec<Waypoint<N>> = Vec::with_capacity(all.len());
     for (number, next) in (1..).zip(&all) {
@@ -60,20 +61,20 @@ pub(crate) fn spaced<const N: usize>(all: Vec<Waypoint<N>>, spacing: &Spacing) -
     missed.map_or(Ok(kept), Err)
 }
 
-/// The same motion by waypoints that are far enough apart in time for a controller that is given one in each cycle.
+/// Thins a motion for a controller that receives one waypoint per cycle.
 ///
 /// # Errors
-/// Where those that would be left out say something else.
+/// Returns a message if the thinned motion would miss a waypoint.
 pub(crate) fn thinned<const N: usize>(all: Vec<Waypoint<N>>) -> Result<Vec<Waypoint<N>>, String> {
     let other = |missed| format!("{missed}, and the controller takes none that are closer; use --mode servo or stream");
     spaced(all, &Spacing::PLAYER).map_err(other)
 }
 
 impl<const N: usize> Motion<N> {
-    /// The same motion without waypoints that a robot with this cycle passes by unseen.
+    /// Removes the waypoints that a robot with this cycle cannot resolve.
     ///
     /// # Errors
-    /// The one that would be missed.
+    /// Returns the waypoint that would be missed.
     pub(crate) fn spaced(self, spacing: &Spacing) -> Result<Self, Missed> {
         Ok(Self { waypoints: spaced(self.waypoints, spacing)?, ..self })
     }
@@ -91,7 +92,7 @@ mod tests {
         Waypoint { setpoint, accelerations: None, at: Duration::from_millis(millis) }
     }
 
-    /// A sine of half a radian in four seconds, with a waypoint every `millis`.
+    /// Creates a sine of half a radian in four seconds, with a waypoint every `millis`.
     fn sine(millis: u64) -> Motion<1> {
         let turn = std::f32::consts::TAU / 4.0;
         let waypoint = |at: u64| {
@@ -119,7 +120,7 @@ mod tests {
     #[test]
     fn what_would_be_cut_off_is_told_by_the_worst() {
         let mut waypoints = sine(4).into_waypoints();
-        // Teeth between two that are kept.
+        // One waypoint deviates between two that are kept.
         waypoints[101].setpoint.positions = JointPositions([0.3]);
         waypoints[201].setpoint.positions = JointPositions([-0.9]);
         let toothed = Motion::through(waypoints).expect("a motion");

@@ -1,41 +1,42 @@
-//! How far a motion is, in the words of answers.
+//! The stage of a motion, with the words that answers use.
 
 use outrigger_core::command::LocateError;
 use outrigger_core::robot::Reason;
 use outrigger_core::trajectory::Progress;
 
-/// How far a motion is.
+/// The stage of a motion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// It is to begin once the arm rests.
+    /// It starts as soon as the arm is at standstill.
     Waits,
     /// The arm follows it.
     Runs,
-    /// It came to its end, and the arm rests there.
+    /// It was completed, and the arm is at standstill there.
     Done,
-    /// Somebody ended it.
+    /// It was cancelled.
     Cancelled,
-    /// Commanding ended on its way; a request to resume goes on with it.
+    /// Commanding ended during the motion. A request to resume continues it.
     Suspended,
-    /// Commanding ended on its way, and nothing goes on with it.
+    /// Commanding ended during the motion, and it cannot be continued.
     Stopped,
-    /// Ended by a contact of the tool before its end; the arm rests, and stays commanded.
+    /// A contact of the tool ended it early. The arm is at standstill, and still commanded.
     Touched,
-    /// Ended short of its goal, or a joint left the tolerance that the motion brought along; the arm came to rest, and stays commanded.
+    /// It ended short of its goal, or a joint exceeded the motion's own tolerance. The arm came to rest, and is still
+    /// commanded.
     Missed(Reason),
-    /// It was not begun.
+    /// It was not started, for this reason.
     Refused(Reason),
-    /// It was not begun: there is no such place.
+    /// It was not started, because its goal could not be located.
     NotFound(LocateError),
 }
 
 impl Stage {
-    /// Whether it moves the arm, or is about to.
+    /// Returns `true` if it moves the arm, or is about to.
     pub(crate) const fn goes_on(self) -> bool {
         matches!(self, Self::Waits | Self::Runs)
     }
 
-    /// As it stands in answers.
+    /// Returns the word in answers.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Waits => "waiting",
@@ -51,21 +52,21 @@ impl Stage {
     }
 }
 
-/// How a motion stands, for who asks.
+/// The state of a motion, for a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standing {
-    /// Its number in this session, from 1.
+    /// The number of the motion in this session, from 1.
     pub number: u32,
     pub stage: Stage,
-    /// How much of it is behind, in percent.
+    /// The part of the motion that is done \[%\].
     pub(crate) percent: u8,
-    /// How long it takes at full speed, in tenths of a second.
+    /// The duration at full speed, in tenths of a second.
     pub(crate) tenths: u32,
 }
 
 impl Standing {
-    /// Returns a word for how far the motion is: that of the law which follows it, or of the newest motion where the law follows
-    /// none; `None` without any motion.
+    /// Returns the word for the stage of the motion that the law follows. If it follows none, returns the word of the
+    /// newest motion, or `None` without any motion.
     pub(crate) fn word(newest: Option<Self>, law: Progress) -> Option<&'static str> {
         match law {
             Progress::Endless => newest.map(|standing| standing.stage.name()),

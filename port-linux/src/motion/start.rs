@@ -1,12 +1,14 @@
-//! The start of a motion from the arm's current position: the one decision for files, goals of ROS 2, requests and programs.
+//! The decision whether a motion can start from the arm's current position. It is the same for files, goals of ROS 2,
+//! requests and programs. A motion whose waypoints are all at one position has no length.
 //!
 //! | waypoints | arm | outcome |
 //! |---|---|---|
-//! | all at one position (no length) | at standstill there, within 0.02 rad and the goal tolerance | done at once; nothing is sent |
-//! | all at one position | elsewhere, or moving | refused, naming the joint |
+//! | all at one position | at standstill there, within 0.02 rad and the goal tolerance | done; nothing is sent |
+//! | all at one position | elsewhere, or moving | rejected, naming the joint |
 //! | at more than one position | anywhere | followed, if the arm is near enough to the first |
 //!
-//! If the first waypoint is later than 0 s, the motion starts at the current position, which counts as a waypoint at 0 s.
+//! If the first waypoint is later than 0 s, the motion starts at the current position, which counts as a waypoint at
+//! 0 s.
 
 use outrigger_core::command::Governor;
 use outrigger_core::trajectory::{Leg, Tolerances};
@@ -17,23 +19,23 @@ use super::Motion;
 /// Joint positions closer than this count as equal \[rad\].
 pub(crate) const SAME: f32 = 1e-4;
 
-/// Highest measured joint speed of an arm at standstill \[rad/s\].
+/// The highest measured joint speed at which an arm counts as being at standstill \[rad/s\].
 const RESTS: f32 = 0.02;
 
 /// The outcome of [`Motion::start_at`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Start<const N: usize> {
-    /// The motion has no length and the arm is already there; the distance of each joint \[rad\].
+    /// The motion has no length, and the arm is already there. Contains the distance of each joint \[rad\].
     There(JointPositions<N>),
-    /// The motion to follow; its first waypoint is at 0 s.
+    /// The motion to follow. Its first waypoint is at 0 s.
     Moves(Motion<N>),
 }
 
 impl<const N: usize> Motion<N> {
-    /// Decides whether an arm at `at`, with these speeds, has to move for this motion.
+    /// Decides whether an arm with the positions `at`, and these speeds, has to move for this motion.
     ///
     /// # Errors
-    /// A message if the motion has no length and the arm is elsewhere or moving.
+    /// Returns a message if the motion has no length and the arm is elsewhere or moving.
     pub fn start_at(self, at: JointPositions<N>, speeds: &JointVelocities<N>) -> Result<Start<N>, String> {
         let motion = self.from_rest_at(at);
         if motion.has_length() {
@@ -51,7 +53,7 @@ impl<const N: usize> Motion<N> {
         rests(speeds).map(|()| Start::There(off))
     }
 
-    /// Returns whether a joint leaves the first waypoint's position, at or between waypoints.
+    /// Returns `true` if a joint leaves the first waypoint's position, at or between waypoints.
     pub fn has_length(&self) -> bool {
         let Some(first) = self.waypoints().first().map(|first| first.setpoint.positions) else { return false };
         let leaves = |to: &JointPositions<N>| {
@@ -71,7 +73,7 @@ impl<const N: usize> Motion<N> {
 /// Checks that an arm at the goal is at standstill.
 ///
 /// # Errors
-/// A message if it moves.
+/// Returns a message if it moves.
 pub(crate) fn rests<const N: usize>(speeds: &JointVelocities<N>) -> Result<(), String> {
     let speed = speeds.max_abs();
     if speed <= RESTS {
@@ -80,7 +82,7 @@ pub(crate) fn rests<const N: usize>(speeds: &JointVelocities<N>) -> Result<(), S
     Err(format!("the arm is at the goal, but still moving at {speed:.3} rad/s; wait for standstill"))
 }
 
-/// The allowed distance of each joint from the position of a motion of no length \[rad\].
+/// Returns the allowed distance of each joint from the position of a motion without length \[rad\].
 fn within<const N: usize>(tolerances: &Tolerances<N>) -> JointPositions<N> {
     tolerances.goal.map(|goal| goal.min(Governor::<N>::BEGINS_WITHIN))
 }
@@ -116,14 +118,14 @@ mod tests {
             (&[(0, near)], 0.015),
             (&[(0, HERE.0), (1_000, HERE.0), (9_000, HERE.0)], 0.0),
             (&[(0, near), (5_000, near)], 0.015),
-            // It begins where the arm stands.
+            // It starts at the current position of the arm.
             (&[(5_000, HERE.0)], 0.0),
             (&[(5_000, [a + 9e-5, b])], 9e-5),
         ] {
             let start = motion(waypoints).start_at(HERE, &STILL);
             let Ok(Start::There(found)) = start else { panic!("{waypoints:?}: {start:?}") };
             assert!((found.max_abs() - off).abs() < 1e-6, "{waypoints:?}: {found:?}");
-            // Noise of the measurement is no motion; an arm that moves is not there.
+            // Noise of the measurement is not motion. A moving arm is not at the goal.
             assert!(matches!(motion(waypoints).start_at(HERE, &JointVelocities([0.01, -0.01])), Ok(Start::There(_))));
             let moves = motion(waypoints).start_at(HERE, &JointVelocities([0.0, -0.3])).expect_err("it moves");
             assert!(moves.contains("still moving at 0.300 rad/s"), "{moves}");
@@ -152,7 +154,7 @@ mod tests {
         for motion in [
             motion(&[(5_000, [a + 2e-4, b])]),
             motion(&[(0, HERE.0), (1_000, [a, b + 0.1]), (2_000, HERE.0)]),
-            // Too far from its beginning for the arm: whoever follows it says so.
+            // The start is too far from the arm. That is reported when it is to be followed.
             motion(&[(0, [3.0, 0.0]), (1_000, [3.0, 0.1])]),
             swings.expect("a motion"),
         ] {
@@ -180,7 +182,7 @@ mod tests {
             let mut waypoints = vec![];
             for (number, (gap, q)) in points.iter().enumerate() {
                 millis += if number == 0 && begins { 0 } else { *gap };
-                // Half of them at one place.
+                // Half of the waypoints are at the same position.
                 waypoints.push(way(millis, if gap.is_multiple_of(2) { points[0].1 } else { *q }, [0.0; 2]));
             }
             let tolerances = Tolerances { goal: JointPositions([goal; 2]), ..Tolerances::DEFAULT };

@@ -65,13 +65,13 @@ fn a_table_that_is_none_is_refused_with_its_line_and_column() {
           (`outrigger move --from-first-time` does)",
         ),
         ("0,0,0\r1,1,1\r", "line 1, column 6: found a carriage return alone, expected lines that end in LF or CR LF"),
-        // A comma after a tab separates, and starts no number.
+        // A comma after a tab is a separator, and does not start a number.
         (
             "0\t0\t,8\n",
             "line 1, column 2: found 2 columns, expected 3 (t and 2 angles), 5 (and 2 speeds) or 7 (and 2 accelerations)",
         ),
         ("0\t0\t0\n1\t0\t,8\n", "line 2, column 3: found ',8', expected a number"),
-        // Accelerations behind empty speeds are no speeds.
+        // Accelerations after empty speeds are not taken for speeds.
         ("0\t0\t0\t\t\t0\t0\n", "line 1, column 4: found '', expected a number"),
         ("0;0;0\n1;0;8,\n", "line 2, column 3: found '8,', expected a number"),
         ("0,0,0\n-1,0,0\n", "line 2, column 1: found time -1 s, expected 0 to 86400 s"),
@@ -130,7 +130,7 @@ fn tables_of_other_programs_are_the_same_motion() {
     let named = table(degrees).expect("a motion").waypoints()[1].setpoint;
     let half = std::f32::consts::FRAC_PI_2;
     assert_eq!((named.positions.0, named.velocities.0), ([2.0 * half, -half], [half, 0.0]));
-    // Also behind a `#`, where other remarks are left out.
+    // The header is also accepted after a `#`, where other remarks are skipped.
     assert_eq!(table(&format!("# {degrees}")).expect("a motion").waypoints()[1].setpoint, named);
     let asked = Reading { degrees: true, ..Reading::default() };
     let by_option = Motion::<2>::parse_as(degrees.replace("_deg", "").as_bytes(), false, asked).expect("a motion");
@@ -166,7 +166,7 @@ fn the_times_of_a_clock_are_questioned_and_begin_with_the_first_where_that_is_as
     );
     let back = Motion::<2>::parse_as(b"9010,0,0\n9000,1,1\n", false, asked).expect_err("back in time");
     assert_eq!(back, "line 2, column 1: found time 9000 s, expected none before the first, 9010 s");
-    // A way of a minute is one.
+    // A first waypoint after one minute is accepted.
     assert_eq!(table("60,1,1\n").expect("a motion").duration(), StdDuration::from_secs(60));
 }
 
@@ -188,7 +188,7 @@ fn speeds_at_the_ends_below_the_bound_count_as_none_in_a_table_and_in_json() {
         {"positions": [1, 1], "velocities": [0, 0.1], "time_from_start": 5}]}"#;
     let expected = "points: waypoint 1 is an end of the motion, where joint 2 must be slower than 0.001 rad/s";
     assert_eq!(told(json(end)), expected);
-    // Where the motion begins later it begins at rest where the arm stands, and may pass its first waypoint.
+    // A motion that starts later starts at rest at the arm's position, and may pass its first waypoint with a speed.
     assert!(table("1,0,0,0.2,0\n2,1,1,0,0\n").is_ok());
 }
 
@@ -240,7 +240,7 @@ fn a_comment_that_names_columns_or_degrees_is_obeyed_or_refused() {
         let place = said.strip_prefix("line 1, column ").and_then(|rest| rest.split_once(": ")).map(|(_, what)| what);
         assert_eq!(place, Some(format!("{expected}{remedy}").as_str()), "{comment}: {said}");
     }
-    // Units in words: by the option, by a header, or not at all.
+    // Units in words: accepted with the option or with a header, otherwise rejected.
     let degrees = format!("# angles in degrees\n{rows}");
     assert!(told(table(&degrees)).starts_with("line 1, column 1: found a comment that mentions degrees"));
     for remark in ["joint angles_deg", "Winkel in Grad", "up to so many º"] {
@@ -255,7 +255,7 @@ fn a_comment_that_names_columns_or_degrees_is_obeyed_or_refused() {
     let turned = Motion::<2>::parse_as(degrees.as_bytes(), false, asked).expect("a motion");
     assert!((turned.goal().0[0] - 1_f32.to_radians()).abs() < 1e-6);
     assert_eq!(table(&format!("# in degrees\nt,q0_deg,q1_deg\n{rows}")).as_ref(), Ok(&turned));
-    // The same header again is harmless, another one is not.
+    // The same header again is accepted, another one is not.
     assert_eq!(table(&format!("# t,q0,q1\n{rows}# t q0 q1\n")).as_ref(), Ok(&plain));
     let second = told(table(&format!("# t,q0,q1\n# t,q0_deg,q1_deg\n{rows}")));
     assert_eq!(second, "line 2, column 1: found other names of columns, expected one header before the first row");
@@ -335,7 +335,7 @@ proptest::proptest! {
         bytes in proptest::prop_oneof![
             proptest::collection::vec(proptest::prelude::any::<u8>(), 0..80),
             proptest::collection::vec(proptest::sample::select(b"0123456789.,;+-eE \t\r\n#\"tqd_gaN\xef\xbb\xbf".to_vec()), 0..80),
-            // Lines that are nearly some.
+            // These lines are almost valid.
             "(t,q0,q1\n|t;q1;q2\n|timestamp actual_q_0 actual_q_1\n|# remark\n)?([0-9]{1,3}[,; ][0-9.-]{0,4}[,; ][0-9.-]{1,4}[\r]?\n){0,4}"
                 .prop_map(String::into_bytes),
         ],
@@ -415,7 +415,7 @@ fn json_that_is_no_motion_is_refused_with_its_point() {
     }
 }
 
-/// A goal with these tolerances beside its points.
+/// Reads a goal with these tolerances beside its points.
 fn goal(tolerances: &str) -> Result<Motion<2>, String> {
     let points = r#"[{"positions": [0, 0], "time_from_start": 0}, {"positions": [1, 1], "time_from_start": 5}]"#;
     json(&format!(r#"{{"goal": {{"trajectory": {{"points": {points}}}, {tolerances}}}}}"#))
@@ -475,7 +475,7 @@ fn a_million_waypoints_are_read_and_judged() {
     let mut text = String::from("t,q0,q1\n");
     for i in 0..1_000_000_u32 {
         let t = f64::from(i) * 0.008;
-        // Whole swings, so that it is at rest at both ends.
+        // Whole periods, so that it is at rest at both ends.
         let angle = 0.5 - 0.5 * (t * 127.0 * std::f64::consts::TAU / 7_999.992).cos();
         text.push_str(&format!("{t:.3},{angle:.8},0.1\n"));
     }

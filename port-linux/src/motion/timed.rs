@@ -1,6 +1,7 @@
-//! A move to one place in a time of its own, as UR's `movej` has it with `t`.
+//! Moves to one goal in a given time, like UR's `movej` with `t`.
 //!
-//! A law follows a cubic of that time. A controller's own motion gets the speed and the acceleration with which it takes that time.
+//! A law follows a cubic of that duration. The controller's own motion is given the speed and the acceleration that
+//! result in it.
 
 use outrigger_core::command::Limits;
 use outrigger_wire::robot::JointPositions;
@@ -8,19 +9,20 @@ use outrigger_wire::time::Duration;
 
 use super::given::Asked;
 
-/// No move takes longer \[s\]: as motions from files.
+/// The longest move \[s\], as for motions from files.
 const LONGEST: f64 = 86_400.0;
-/// No move in a given time is slower \[rad/s\]: a millionth more or less would show.
+/// The lowest speed of a move in a given time \[rad/s\]. At lower speeds the resolution of a millionth would be
+/// visible.
 const SLOWEST: f64 = 1e-4;
-/// Nor has one gentler ramps \[rad/s²\].
+/// The lowest acceleration of a move in a given time \[rad/s²\].
 const GENTLEST: f64 = 1e-5;
-/// The acceleration of a move in a given time that could do with less \[rad/s²\].
+/// The usual acceleration of a move in a given time, if it does not need more \[rad/s²\].
 const RAMP: f64 = 0.8;
 
-/// Reads the time of a move \[s\].
+/// Parses the time of a move \[s\].
 ///
 /// # Errors
-/// What was expected.
+/// Returns what was expected.
 pub fn seconds(text: &str) -> Result<Duration, String> {
     let number = text.parse().ok().filter(|number: &f64| *number > 0.0 && *number <= LONGEST);
     let number = number.ok_or_else(|| format!("expected a number above 0 and at most {LONGEST}, found '{text}'"))?;
@@ -28,22 +30,23 @@ pub fn seconds(text: &str) -> Result<Duration, String> {
 }
 
 impl<const N: usize> Asked<N> {
-    /// Returns the same move in exactly this time at full speed, where one is said.
+    /// Sets the duration at full speed, if `time` is given.
     #[must_use]
     pub const fn lasting(self, time: Option<Duration>) -> Self {
         Self { time, ..self }
     }
 
-    /// Checks that the arm can go from `from` to the goal in the [time](Self::time) that is asked for.
+    /// Checks that the arm can move from `from` to the goal in the requested [time](Self::time).
     ///
     /// # Errors
-    /// The least time, or the longest one, in words.
+    /// Returns the shortest or the longest possible time, in words.
     pub(crate) fn check_time(&self, from: &JointPositions<N>, limits: &Limits<N>) -> Result<(), String> {
         let (Some(time), Some(destination)) = (self.time, self.target.known()) else { return Ok(()) };
         let way = destination.joints.zip_with(from.as_array(), |to, from| (to - from).abs());
         let (time, longest) = (time.as_secs_f64(), f64::from(way.max_abs()));
         let most = limits.velocity.iter().zip(limits.acceleration.iter());
-        // What the cubic from rest to rest needs, which is a little more than ramps and an even speed between them do.
+        // The minimum for the cubic from rest to rest. It is a little longer than that of ramps with a constant speed
+        // between them.
         let least = way.iter().zip(most).map(|(way, (fastest, steepest))| {
             let [way, fastest, steepest] = [way, fastest, steepest].map(f64::from);
             (1.5 * way / fastest).max((6.0 * way / steepest).sqrt())
@@ -60,15 +63,15 @@ impl<const N: usize> Asked<N> {
         Ok(())
     }
 
-    /// Returns speed and acceleration with which a controller's own motion of the joint with this way takes the time that is
-    /// asked for; those that were asked for where no time was.
+    /// Returns the speed and the acceleration with which the controller's own motion needs the requested time for a
+    /// joint with this way. Without a requested time, returns the requested speed and acceleration.
     pub(super) fn pace(&self, longest: f32) -> [f32; 2] {
         let Some(time) = self.time else { return [self.speed, self.acceleration] };
         let (time, way) = (time.as_secs_f64(), f64::from(longest));
-        // A quarter of the time for each ramp, or less where that is steep enough.
+        // Each ramp takes a quarter of the time, or less if the acceleration permits.
         let steepest = (16.0 * way / (3.0 * time * time)).max(RAMP);
         let speed = 2.0 * way / (time + (time * time - 4.0 * way / steepest).max(0.0).sqrt());
-        // Orders carry whole millionths: what the speed is rounded up by, longer ramps make good.
+        // Orders contain whole millionths. The speed is rounded up, and longer ramps compensate for it.
         let speed = (speed * 1e6).ceil() / 1e6;
         let acceleration = (speed / (time - way / speed).max(1e-6)).max(GENTLEST);
         [speed as f32, acceleration as f32]
@@ -105,7 +108,7 @@ mod tests {
                 let asked = asked(to, millis);
                 assert_eq!(asked.check_time(&JointPositions::ZERO, &limits), Ok(()), "{way} rad in {millis} ms");
                 let [speed, acceleration] = asked.pace(way);
-                // Within what the governor lets pass, and as the controller gets it.
+                // The result is within the governor's limits, and has the values that the controller receives.
                 assert!(speed <= limits.velocity.0[0] && acceleration <= limits.acceleration.0[0].max(0.8));
                 let [v, a] = [speed, acceleration].map(|value| (f64::from(value) * 1e6).round() / 1e6);
                 let takes = f64::from(way) / v + v / a;

@@ -1,4 +1,4 @@
-//! How an arm follows a motion: what a page plots.
+//! A record of how an arm follows a motion, for plots on a page.
 
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::Reason;
@@ -6,45 +6,45 @@ use outrigger_core::trajectory::Progress;
 use outrigger_wire::robot::{ControllerTime, JointPositions};
 use outrigger_wire::time::Duration;
 
-/// Moments that are kept for a page; where there are more, every second one is left out.
+/// The number of moments kept for a page. When it is reached, every second moment is removed.
 const KEPT: usize = 16_384;
 
-/// How an arm follows a motion.
+/// A record of how an arm follows a motion.
 #[derive(Clone, Debug)]
 pub struct Trace<const N: usize> {
-    /// Where it is wanted and where it is, and when by the controller's clock, from the first of them.
+    /// The reference and the measured positions, with the controller's time since the first of them.
     pub moments: Vec<Moment<N>>,
-    /// How far each joint was off at most while the motion ran \[rad\].
+    /// The largest tracking error of each joint while the motion ran \[rad\].
     pub(crate) worst: JointPositions<N>,
-    /// How much of the motion's own time has passed.
+    /// The part of the motion's own time that has passed.
     pub elapsed: Duration,
     pub(crate) progress: Progress,
-    /// How much of it has passed since the motion's end.
+    /// The part of the motion's own time that has passed since its end, while the arm approaches the goal.
     pub late: Duration,
     /// The mode of the session.
     pub mode: Mode,
-    /// The reason that holds it; it goes on by itself.
+    /// The reason for which the motion is held. It continues by itself.
     pub held: Option<Reason>,
-    /// The newest measured joints, of whatever mode \[rad\].
+    /// The newest measured joint positions, in any mode \[rad\].
     pub(crate) at: Option<JointPositions<N>>,
-    /// Somebody has ended it on its way.
+    /// `true` if the motion was cancelled.
     pub(crate) cancelled: bool,
-    /// Each so manieth moment is kept.
+    /// Every `stride`th moment is kept.
     stride: u32,
     skipped: u32,
     first: Option<ControllerTime>,
 }
 
-/// One state while the motion runs.
+/// A state while the motion runs.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment<const N: usize> {
     /// The time since the first moment, by the controller's clock \[s\].
     pub seconds: f64,
-    /// The joint positions that the motion wants \[rad\].
+    /// The joint positions of the reference \[rad\].
     pub wanted: JointPositions<N>,
     /// The measured joint positions \[rad\].
     pub actual: JointPositions<N>,
-    /// What the robot's slider and limiter let through.
+    /// The fraction of the speed that the robot's slider and limiter permit.
     pub scaling: f32,
 }
 

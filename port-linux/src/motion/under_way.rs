@@ -1,4 +1,5 @@
-//! The motion under way in a session beside its law's own: begun by who asked for it, fed, ended, and told of.
+//! The motion requested by a client, in addition to the law's own: started, fed with waypoints, cancelled and
+//! reported here.
 
 use std::any::Any;
 
@@ -16,27 +17,27 @@ use super::begins_beside;
 use super::fed::{Feeding, Task};
 use super::stage::{Stage, Standing};
 
-/// Why a motion is not begun, or not ended.
+/// A reason why a motion is not started, or not cancelled.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Against {
-    /// For this reason.
+    /// This reason.
     Reason(Reason),
-    /// This one is under way.
+    /// Another motion is active.
     Busy(Standing),
-    /// A hand or a force moves the arm.
+    /// Freedrive or force mode moves the arm.
     Guided,
-    /// The law follows no motion of joints.
+    /// The law follows no joint motion.
     Law,
-    /// What follows it does not take it.
+    /// The law does not accept the motion.
     Feed(FeedError),
-    /// A joint is elsewhere than where it begins.
+    /// A joint is not at the start of the motion.
     Elsewhere,
-    /// None is under way.
+    /// No motion is active.
     Nothing,
 }
 
 impl Against {
-    /// As it stands in answers.
+    /// Returns the word in answers.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Reason(_) => "Refused",
@@ -50,33 +51,33 @@ impl Against {
     }
 }
 
-/// What is known of the motion that was begun last.
+/// The state of the motion that was started last.
 #[derive(Debug)]
 struct Begun<const N: usize> {
     asker: Option<Asker>,
     standing: Standing,
     whole: Duration,
-    /// Of one to one place: from where \[rad\].
+    /// The start of a move to one goal \[rad\].
     from: Option<JointPositions<N>>,
     cancelled: bool,
-    /// The tolerance that did not hold, of those that it brought along.
+    /// The exceeded tolerance, of those that belong to the motion.
     missed: Option<Reason>,
 }
 
-/// The motion under way, and what it is fed from.
+/// The active motion, and the waypoints that it is fed from.
 #[derive(Debug)]
 pub(crate) struct UnderWay<const N: usize> {
     task: Option<Task<N>>,
     begun: Option<Begun<N>>,
-    /// It belongs to this session, which makes no other.
+    /// `true` if the motion belongs to this session, which accepts no other.
     own: bool,
     count: u32,
-    /// Where large memory is given back, which takes its time.
+    /// The receiver of large memory that is no longer needed, because freeing it takes time.
     spent: Option<UnboundedSender<Box<dyn Any + Send>>>,
 }
 
 impl<const N: usize> UnderWay<N> {
-    /// Of a session that has this to do.
+    /// Creates the state of a session with its own motion `task`, or without one.
     pub(crate) fn new(task: Option<Task<N>>) -> Self {
         let own = task.is_some();
         let whole = task.as_ref().map_or(Duration::ZERO, Task::whole);
@@ -84,17 +85,17 @@ impl<const N: usize> UnderWay<N> {
         Self { task, begun, own, count: u32::from(own), spent: None }
     }
 
-    /// The same, with motions that are over given away there.
+    /// Sends the memory of finished motions to `to`.
     pub(crate) fn spending(&mut self, to: UnboundedSender<Box<dyn Any + Send>>) {
         self.spent = Some(to);
     }
 
-    /// How the motion stands that was begun last.
+    /// Returns the state of the motion that was started last.
     pub(crate) fn standing(&self) -> Option<Standing> {
         self.begun.as_ref().map(|begun| begun.standing)
     }
 
-    /// Where the motion under way wants the joints now; `None` where that is not known.
+    /// Returns the current setpoint of the active motion. `None` if it is unknown.
     pub(crate) fn wanted<P: Controller<N>, L: Law<N>>(&self, engine: &Engine<'_, N, P, L>) -> Option<Setpoint<N>> {
         match self.task.as_ref()? {
             Task::Feed(_) => engine.law().motion().and_then(Motion::setpoint).copied(),
@@ -103,22 +104,22 @@ impl<const N: usize> UnderWay<N> {
         }
     }
 
-    /// Whether the law has been given another motion than its own.
+    /// Returns `true` if the law was given another motion than its own.
     pub(crate) const fn is_asked(&self) -> bool {
         !self.own && self.count > 0
     }
 
-    /// Whether it was ended by who was asked.
+    /// Returns `true` if the motion was cancelled on request.
     pub(crate) fn is_cancelled(&self) -> bool {
         self.begun.as_ref().is_some_and(|begun| begun.cancelled)
     }
 
-    /// Whether a motion is under way, or the session is for one alone.
+    /// Returns `true` if a motion is active, or if the session is for a single motion.
     pub(crate) fn is_busy(&self) -> bool {
         self.standing().is_some_and(|standing| self.own || standing.stage.goes_on())
     }
 
-    /// The law follows something else from now on: a motion that was suspended is not gone on with.
+    /// Ends a suspended motion for good, because the law follows something else from now on.
     pub(crate) fn give_up(&mut self) {
         if let Some(begun) = self.begun.as_mut().filter(|begun| begun.standing.stage == Stage::Suspended) {
             begun.standing.stage = Stage::Stopped;
@@ -126,10 +127,10 @@ impl<const N: usize> UnderWay<N> {
         }
     }
 
-    /// Begins what is ready, for this asker: its number.
+    /// Starts a prepared motion on behalf of `asker`. Returns its number.
     ///
     /// # Errors
-    /// Why not; everything goes on as before.
+    /// Returns the reason for a rejection. Everything continues as before.
     pub(crate) fn begin<P: Controller<N>, L: Law<N>>(
         &mut self,
         ready: Ready<N>,
@@ -153,7 +154,7 @@ impl<const N: usize> UnderWay<N> {
             How::Give { giving, from } => (Task::Give(giving), Some(from)),
             // The law's own motion moves the arm away.
             How::Stay if engine.motion_status().progress == Progress::Running => return Err(Against::Elsewhere),
-            // Done at once; nothing is sent.
+            // The motion is done at once, and nothing is sent.
             How::Stay => {
                 self.end_task();
                 self.count = self.count.wrapping_add(1);
@@ -173,7 +174,7 @@ impl<const N: usize> UnderWay<N> {
         ready: &Ready<N>,
         engine: &Engine<'_, N, P, L>,
     ) -> Result<(), Against> {
-        // What the law follows may be followed by something else from where it is.
+        // A motion that the law follows may be replaced at its current setpoint.
         let follows = matches!((&ready.how, &self.task), (How::Follow { .. }, Some(Task::Feed(_))));
         let goes_on = |standing: &Standing| standing.stage.goes_on() && !(ready.replaces && follows);
         let standing = self.standing().filter(|standing| self.own || goes_on(standing));
@@ -186,10 +187,10 @@ impl<const N: usize> UnderWay<N> {
         }
     }
 
-    /// The motion under way comes to rest, and the arm stays commanded.
+    /// Brings the active motion to rest. The arm is still commanded.
     ///
     /// # Errors
-    /// [`Against::Nothing`] where none is, [`Against::Feed`] where the law goes on with it.
+    /// Returns [`Against::Nothing`] if there is no active motion, [`Against::Feed`] if the law does not cancel it.
     pub(crate) fn cancel<P: Controller<N>, L: Law<N>>(
         &mut self,
         engine: &mut Engine<'_, N, P, L>,
@@ -209,7 +210,7 @@ impl<const N: usize> UnderWay<N> {
             }
             Task::Give(giving) => {
                 giving.cancel();
-                // One that is not given away yet is not, and has no end.
+                // A move that was not given to the controller yet cannot be ended there.
                 let _ = engine.end_move(now);
             }
             Task::Play(playing) => {
@@ -221,7 +222,7 @@ impl<const N: usize> UnderWay<N> {
         Ok(())
     }
 
-    /// The tool has touched something: that ends what the controller makes by itself.
+    /// Records a contact of the tool, which ends motions that the controller executes.
     pub(crate) const fn touch(&mut self) {
         match &mut self.task {
             Some(Task::Give(giving)) => giving.touch(),
@@ -230,7 +231,8 @@ impl<const N: usize> UnderWay<N> {
         }
     }
 
-    /// This asker has gone away: its motion ends with it. One that is suspended is whose who resumes it.
+    /// Cancels the motion of an asker that has disconnected. A suspended motion belongs to the client that resumes
+    /// it.
     pub(crate) fn gone<P: Controller<N>, L: Law<N>>(
         &mut self,
         asker: Asker,
@@ -242,7 +244,7 @@ impl<const N: usize> UnderWay<N> {
         }
     }
 
-    /// Looks at the engine, after each of its inputs: gives it what it has room for.
+    /// Observes the engine after each of its inputs, and gives it the waypoints that it has room for.
     pub(crate) fn observe<P: Controller<N>, L: Law<N>>(&mut self, engine: &mut Engine<'_, N, P, L>, now: Instant) {
         let (Some(task), Some(begun)) = (&mut self.task, &mut self.begun) else { return };
         match task {
@@ -252,7 +254,7 @@ impl<const N: usize> UnderWay<N> {
                 feeding.observe(engine, now);
                 if begun.missed.is_none() && feeding.missed().is_some() {
                     begun.missed = feeding.missed();
-                    // One that is at its end already needs no way to rest.
+                    // A motion that is at its end needs no further way to rest.
                     if engine.cancel().is_ok() {
                         feeding.cancel();
                     }
@@ -264,7 +266,7 @@ impl<const N: usize> UnderWay<N> {
         if over && !self.own {
             self.end_task();
         } else if begun.standing.stage == Stage::Suspended {
-            // It is whose who resumes it.
+            // It belongs to the client that resumes it.
             begun.asker = None;
         }
     }
@@ -277,7 +279,7 @@ impl<const N: usize> UnderWay<N> {
 
     fn spend(&self, what: impl Any + Send) {
         if let Some(spent) = &self.spent {
-            // Nobody is there at the end.
+            // At the end there is no receiver any more.
             let _ = spent.send(Box::new(what));
         }
     }
@@ -291,7 +293,7 @@ impl<const N: usize> Begun<N> {
         Self { asker, standing, whole, from: None, cancelled: false, missed: None }
     }
 
-    /// A motion of no length: done already.
+    /// Creates the state of a motion without length, which is done already.
     const fn made(number: u32) -> Self {
         let mut begun = Self::new(number, None, Duration::ZERO);
         (begun.standing.stage, begun.standing.percent) = (Stage::Done, 100);
@@ -325,7 +327,7 @@ impl<const N: usize> Begun<N> {
         };
         let share = match (&self.from, stage, elapsed, engine.state()) {
             (_, Stage::Done, ..) => 1.0,
-            // Its own time is that of its end from then on.
+            // From now on the motion's own time is that of its way to rest.
             _ if self.cancelled => return,
             (Some(from), Stage::Runs, _, Some(state)) => {
                 let Some(to) = goal else { return };
@@ -341,7 +343,7 @@ impl<const N: usize> Begun<N> {
     }
 }
 
-/// Has the law follow these, in place of what it follows; gives them back where it does not.
+/// Makes the law follow these waypoints in place of its current motion. Returns them if it does not accept them.
 fn follow<const N: usize, P: Controller<N>, L: Law<N>>(
     waypoints: Vec<Waypoint<N>>,
     begins: Option<JointPositions<N>>,

@@ -1,17 +1,17 @@
-//! Errors of the JSON reader in words of a user: the types and phrases of its library are those of a programmer.
+//! Translates errors of the JSON reader for users: the types and phrases of its library are those of a programmer.
 
 use std::fmt::{self, Write as _};
 
 use super::super::reading::quoted;
 use super::AROUND;
 
-/// Longest excerpt of an error that repeats the file \[characters\].
+/// The longest excerpt of an error that repeats the file \[characters\].
 const EXCERPT: usize = 400;
 
-/// Most bytes of each end of an error that are kept.
+/// The maximum number of bytes kept at each end of an error.
 const MOST_OF_ENDS: usize = 2048;
 
-/// Returns the error with its place in front and a remedy behind, and no longer than a message can be.
+/// Returns the error with its place first and advice last, limited to the length of a message.
 pub(super) fn placed(error: &serde_json::Error) -> String {
     let (line, column) = (error.line(), error.column());
     let what = excerpt(error);
@@ -20,7 +20,7 @@ pub(super) fn placed(error: &serde_json::Error) -> String {
     format!("line {line}, column {}: {}{remedy}", column.max(1), quoted(&what, EXCERPT))
 }
 
-/// A text's first and last characters, without those between.
+/// The first and the last characters of a text, without those between.
 #[derive(Default)]
 struct Ends {
     first: String,
@@ -40,7 +40,7 @@ impl fmt::Write for Ends {
     }
 }
 
-/// Returns what an error says, without the middle of a long text. An error can repeat a text as long as the file.
+/// Returns the text of an error without the middle of a long one. An error can repeat a text as long as the file.
 fn excerpt(error: &impl fmt::Display) -> String {
     let mut ends = Ends::default();
     // Writing to memory does not fail.
@@ -51,7 +51,7 @@ fn excerpt(error: &impl fmt::Display) -> String {
 /// Returns an error in words, and its remedy.
 fn in_words(what: &str) -> (String, &'static str) {
     if let Some(types) = what.strip_prefix("invalid type: ").or_else(|| what.strip_prefix("invalid value: ")) {
-        // Text of the file comes first, so that the last part is not of it.
+        // Text of the file is in the first part, so that the last part contains none of it.
         let (found, expected) = types.rsplit_once(", expected ").unwrap_or((types, "another value"));
         return of_another_type(found, expected);
     }
@@ -64,7 +64,7 @@ fn in_words(what: &str) -> (String, &'static str) {
     }
     let field = |rest: &str| rest.replacen('`', "'", 2);
     if let Some(rest) = what.strip_prefix("unknown field ") {
-        // Of the many fields of an object around the points, those that lead to them.
+        // Of the many fields of such an object, only those that contain the points are listed.
         if let Some((name, _)) = rest.rsplit_once(", expected one of `goal`") {
             let (name, around) = (quoted(name.trim_matches('`'), 40), AROUND.join(", "));
             let what = format!("found the unknown field '{name}', expected 'points', or one of {around}");

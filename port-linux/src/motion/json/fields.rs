@@ -1,5 +1,5 @@
-//! The fields of a motion in JSON, as messages of ROS and MoveIt name them. Unknown fields, fields given twice and values of another
-//! type are rejected: a misspelt field would change the motion without notice.
+//! The fields of a motion in JSON, named as in messages of ROS and MoveIt. Unknown fields, duplicate fields and
+//! values of another type are rejected, because a misspelt field would change the motion without notice.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -32,10 +32,10 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for Object<T> {
     }
 }
 
-/// Most names, tolerances or numbers of one waypoint, far beyond the joints of any arm.
+/// The maximum number of names, tolerances or numbers of one waypoint, far beyond the joints of any arm.
 pub(super) const MOST_JOINTS: usize = 64;
 
-/// A list of at most `MOST` entries: short ones take many times their length of the file in memory.
+/// A list of at most `MOST` entries. In memory, short entries take many times their size in the file.
 #[derive(Debug)]
 pub(super) struct List<T, const MOST: usize = MOST_JOINTS>(pub(super) Vec<T>);
 
@@ -67,7 +67,8 @@ impl<'de, T: Deserialize<'de>, const MOST: usize> Deserialize<'de> for List<T, M
     }
 }
 
-/// One object on the way to the points: a goal, a plan, a trajectory of a robot or of its joints.
+/// An object that contains the points, directly or indirectly: a goal, a plan, a trajectory of a robot or of its
+/// joints.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Level {
@@ -154,7 +155,7 @@ pub(super) struct ErrorCode {
     _source: IgnoredAny,
 }
 
-/// One trajectory, or the first of a list of so many.
+/// A trajectory, or the first one of a list, with the length of that list.
 #[derive(Debug)]
 pub(super) struct Trajectories {
     pub(super) first: Option<Box<Level>>,
@@ -193,7 +194,7 @@ impl<'de> Deserialize<'de> for Trajectories {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Time(pub(super) f64);
 
-/// A time as ROS 2 writes it, or ROS 1.
+/// A time as ROS 2 or ROS 1 writes it.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Parts {
