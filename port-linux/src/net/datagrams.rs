@@ -1,4 +1,4 @@
-//! A flow of datagrams, to and from whoever sends them.
+//! A UDP socket that exchanges datagrams with any sender.
 
 use std::future::poll_fn;
 use std::io::ErrorKind;
@@ -13,7 +13,7 @@ use crate::feed::Tap;
 use crate::host::clock::Clock;
 use crate::host::reactor::{self, For};
 
-/// A socket that listens since it was made.
+/// A socket that has been bound since it was created.
 #[derive(Debug)]
 pub struct Datagrams {
     socket: reactor::Datagrams,
@@ -23,7 +23,7 @@ pub struct Datagrams {
 }
 
 impl Datagrams {
-    /// Listens at `at`.
+    /// Binds the socket at `at`.
     pub(super) fn listen(at: SocketAddr, clock: Clock, pace: Pace) -> Result<Self, Failure> {
         let socket = reactor::Datagrams::bind(at).map_err(|error| {
             let hint = match error.kind() {
@@ -40,14 +40,14 @@ impl Datagrams {
         self.socket.local_addr()
     }
 
-    /// From now on everything that crosses the socket goes there as well.
+    /// Also copies all traffic of the socket to `tap`.
     pub(super) fn tap(&mut self, tap: Tap) {
         self.tap = Some(tap);
     }
 }
 
 impl drive::Datagrams for Datagrams {
-    /// Where it listens was decided when it was made.
+    /// The address was chosen when the socket was created.
     fn listen(&mut self, _: u16) -> bool {
         true
     }
@@ -56,7 +56,7 @@ impl drive::Datagrams for Datagrams {
         let Self { socket, .. } = self;
         let received = poll_fn(|_| match socket.poll_io(For::Reading, |socket| socket.recv_from(window)) {
             Poll::Ready(Ok(received)) => Poll::Ready(received),
-            // An error is of one datagram; where it stays, others have their turn.
+            // An error concerns one datagram. If it persists, other tasks still get their turn.
             Poll::Ready(Err(_)) => {
                 socket.is_named(For::Reading);
                 Poll::Pending
@@ -64,7 +64,7 @@ impl drive::Datagrams for Datagrams {
             Poll::Pending => Poll::Pending,
         })
         .await;
-        // The newest of those that wait is answered.
+        // Other datagrams may be queued, and the newest one is to be answered.
         socket.again();
         if self.tap.is_some() || self.pace.is_asked_for() {
             let now = self.clock.now();
@@ -77,7 +77,7 @@ impl drive::Datagrams for Datagrams {
     }
 
     fn send(&mut self, bytes: &[u8], to: SocketAddr) {
-        // What cannot be sent is lost, as on any network; the peer and the link monitor notice.
+        // A datagram that cannot be sent is lost, as on any network. The peer and the link monitor detect that.
         if self.socket.send_to(bytes, to).is_ok()
             && let Some(tap) = &mut self.tap
         {

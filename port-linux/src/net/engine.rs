@@ -1,4 +1,4 @@
-//! An engine on the loop that every port runs.
+//! Runs an engine in the control loop that all ports share.
 
 use outrigger_core::drive::{Application, drive};
 use outrigger_core::engine::{Controller, Engine};
@@ -7,7 +7,7 @@ use outrigger_wire::time::Duration;
 
 use crate::net::Net;
 
-/// Longest time one command may take to get into the socket.
+/// The longest time for writing one command to the socket.
 const WRITE_LIMIT: Duration = Duration::from_millis(100);
 
 /// Runs `engine` until the application has shut it down, with a recorder of `recorder` bytes.

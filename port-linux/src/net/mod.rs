@@ -1,4 +1,4 @@
-//! Sockets and the clock for a loop of one's own, inside of [`block_on`](crate::host::block_on).
+//! Sockets and the clock for an application's own loop, inside of [`block_on`](crate::host::block_on).
 //!
 //! ```no_run
 //! use outrigger::host::{Clock, block_on};
@@ -41,7 +41,7 @@ use crate::feed::{Feed, Tap};
 use crate::host::clock::Clock;
 use crate::host::reactor;
 
-/// The kernel's sockets for one robot.
+/// The operating system's sockets for one robot.
 pub struct Net {
     clock: PortClock,
     streams: Vec<Link>,
@@ -55,12 +55,12 @@ impl std::fmt::Debug for Net {
     }
 }
 
-/// What went wrong last on each link, for people: the engine only needs to know that something did.
+/// The last error of each link, for people. The engine only learns that an error occurred.
 #[derive(Clone, Debug, Default)]
 pub struct Trouble(Arc<Mutex<[Option<String>; LinkId::MOST]>>);
 
 impl Trouble {
-    /// What went wrong last on `link`: address, port and the kernel's words.
+    /// Returns the last error of `link`: address, port and the text of the operating system.
     #[must_use]
     pub fn of(&self, link: LinkId) -> Option<String> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(link.index()).cloned().flatten()
@@ -74,9 +74,9 @@ impl Trouble {
 }
 
 impl Net {
-    /// Sockets that connect to the robot at `address`, which has been resolved to `ip`.
+    /// Creates sockets that connect to the robot at `address`, which was resolved to `ip`.
     ///
-    /// From `busy_poll_micros` before a state is due the loop does not sleep.
+    /// From `busy_poll_micros` before an expected state the loop does not sleep.
     #[must_use]
     pub fn connecting(address: &RobotAddress, ip: IpAddr, clock: Clock, busy_poll_micros: Option<u32>) -> Self {
         let (trouble, pace) = (Trouble::default(), pace(clock, busy_poll_micros));
@@ -86,17 +86,17 @@ impl Net {
         Self { clock: PortClock(clock), streams, datagrams: None, trouble }
     }
 
-    /// A socket that listens at `at` for a robot that sends by itself.
+    /// Creates a socket at `at` for a robot that sends without a connection.
     ///
     /// # Errors
-    /// [`Failure::Connection`] where the address is taken.
+    /// Returns [`Failure::Connection`] if the address is in use.
     pub async fn listening(at: SocketAddr, clock: Clock, busy_poll_micros: Option<u32>) -> Result<Self, Failure> {
         let datagrams = Datagrams::listen(at, clock, pace(clock, busy_poll_micros))?;
         let clock = PortClock(clock);
         Ok(Self { clock, streams: vec![], datagrams: Some(datagrams), trouble: Trouble::default() })
     }
 
-    /// From now on everything that crosses the sockets is put into `feed` as well, but for the link `apart`.
+    /// Also puts all traffic of the sockets into `feed`, except for the link `apart`.
     #[must_use]
     pub fn with_feed(mut self, feed: &Feed, apart: Option<LinkId>) -> Self {
         for link in self.streams.iter_mut().filter(|link| Some(link.id()) != apart) {
@@ -108,16 +108,17 @@ impl Net {
         self
     }
 
-    /// Where to ask what went wrong, also while the sockets are lent out.
+    /// Returns a handle to the last errors. It can also be used while the sockets are lent out.
     #[must_use]
     pub fn trouble(&self) -> Trouble {
         self.trouble.clone()
     }
 
-    /// Where datagrams arrive.
+    /// Returns the local address that receives datagrams.
     ///
     /// # Errors
-    /// What the kernel says; of sockets that connect, that they do not listen.
+    /// Returns the error of the operating system; `Unsupported` for sockets that connect, because they receive no
+    /// datagrams.
     pub fn local(&self) -> io::Result<SocketAddr> {
         self.datagrams.as_ref().map_or_else(|| Err(io::ErrorKind::Unsupported.into()), Datagrams::local)
     }
@@ -137,7 +138,7 @@ fn pace(clock: Clock, busy_poll_micros: Option<u32>) -> Pace {
     Pace::new(clock, busy_poll_micros.map(|micros| Duration::from_micros(micros.into())))
 }
 
-/// The process's clock, with the time-outs of the reactor.
+/// The process's clock, with the timers of the reactor.
 #[derive(Clone, Copy, Debug)]
 pub struct PortClock(Clock);
 

@@ -1,20 +1,20 @@
-//! When the next state is due, for a loop that is to be awake by then.
+//! Predicts when the next state is due, for a loop that must be awake by then.
 
 use outrigger_wire::time::{Duration, Instant};
 
 use crate::host::clock::Clock;
 use crate::host::reactor;
 
-/// Arrivals closer than this are one.
+/// Arrivals within this time count as one.
 const TOGETHER: Duration = Duration::from_micros(200);
 
-/// Keeps the loop awake from a while before each state is due until as long after it.
+/// Keeps the loop awake around the time at which each state is due: from `margin` before it to `margin` after it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
     clock: Clock,
     margin: Option<Duration>,
     newest: Option<Instant>,
-    /// The last interval, and the mean of the shorter of each two.
+    /// The last interval. The period is the smoothed minimum of two successive intervals.
     interval: Duration,
     period: Option<Duration>,
 }
@@ -28,7 +28,7 @@ impl Pace {
         self.margin.is_some()
     }
 
-    /// A state was read at `now`.
+    /// Records a state that was read at `now`.
     pub(super) fn arrived(&mut self, now: Instant) {
         let Some(margin) = self.margin else { return };
         let Some(newest) = self.newest else { return self.newest = Some(now) };

@@ -1,4 +1,4 @@
-//! Connections to a robot, one after another on each link.
+//! TCP connections to a robot, one after another on each link.
 
 use std::future::poll_fn;
 use std::io::{self, Read as _, Write as _};
@@ -18,52 +18,55 @@ use crate::host::clock::Clock;
 use crate::host::os;
 use crate::host::reactor::{self, For, Watched};
 
-/// So long apart a connection is read that brings nothing the cycle waits for.
+/// The interval for reading a connection that carries no states for the control cycle.
 const PUT_OFF: Duration = Duration::from_millis(50);
-/// So much later where nothing else wakes the loop by then.
+/// The additional delay of such a read if nothing else wakes the loop by then.
 const SLACK: Duration = Duration::from_millis(20);
-/// Before bytes are a cycle old, nothing depends on whether they are acknowledged: the next state brings that.
+/// The age of sent bytes from which their acknowledgement is queried. Before that, the next state acknowledges them.
 const ASKED_AFTER: Duration = Duration::from_millis(2);
 
-/// Connections that are taken at one look, of which one is kept.
+/// The number of queued connections that are accepted at once. Only one of them is kept.
 const AT_ONCE: usize = 64;
 
-/// Where the robot is, for every connection to it.
+/// The address of the robot for all connections.
 #[derive(Clone, Debug)]
 pub(super) struct Robot {
     pub(super) address: RobotAddress,
     pub(super) ip: IpAddr,
 }
 
-/// One connection after another to one of the controller's ports.
+/// A link: connections to one of the controller's ports, one after another.
 pub struct Link {
     id: LinkId,
     robot: Robot,
     state: LinkState,
     outstanding: Outstanding,
-    /// When the oldest byte was written that may not be acknowledged, as far as was asked; whether some were not.
+    /// The time at which the oldest possibly unacknowledged byte was written. `waiting` is `true` if the last query
+    /// found unacknowledged bytes.
     unasked: Option<Instant>,
     waiting: bool,
     clock: Clock,
     pace: Pace,
     trouble: Trouble,
-    /// Something was read and nothing written since, which would carry the acknowledgement: Linux falls back to delayed ones
-    /// by itself, and an old controller then waits for them.
+    /// `true` if data was read, and nothing was written since that would carry the acknowledgement. Linux then falls
+    /// back to delayed acknowledgements, and an old controller waits for them.
     acknowledge: bool,
-    /// When it is read next, where states come by another connection.
+    /// The time of the next read, if states arrive over another connection.
     put_off: Option<Instant>,
-    /// Who listens to what crosses the socket.
+    /// The listener to the traffic of the socket.
     tap: Option<Tap>,
-    /// The port of the present connection, as the controller numbers it; ours, where the controller has made it.
+    /// The port of the current connection, as the controller numbers it. If the controller connects to this process,
+    /// the local port.
     port: u16,
-    /// Stays for as long as its port does: what connects while nobody is waited for is not lost.
+    /// The listening socket. It is kept as long as its port is used, so that connections are queued while none is
+    /// expected.
     listener: Option<(u16, Watched<TcpListener>)>,
 }
 
 enum LinkState {
     Closed,
     Opening(SocketAddr, Watched<TcpStream>),
-    /// Somebody may connect to this port of ours.
+    /// The controller may connect to this local port.
     Listening(u16),
     Open(SocketAddr, Watched<TcpStream>),
 }
@@ -92,7 +95,7 @@ impl Link {
         self.id
     }
 
-    /// From now on everything that crosses the sockets goes there as well.
+    /// Also copies all traffic of the sockets to `tap`.
     pub(super) fn tap(&mut self, tap: Tap) {
         self.tap = Some(tap);
     }
@@ -118,7 +121,7 @@ impl Link {
     }
 }
 
-/// What a failed connection attempt means, and what to check.
+/// Describes the meaning of a failed connection attempt, and what to check.
 #[must_use]
 pub fn cannot_connect(at: SocketAddr, error: &io::Error) -> String {
     let advice = match error.kind() {
@@ -209,7 +212,7 @@ impl drive::Socket for Link {
 
     fn abort(&mut self) {
         match &self.state {
-            // With no lingering the kernel resets the connection when it is closed, and drops what is queued.
+            // Without lingering the kernel resets the connection when it is closed, and discards queued data.
             LinkState::Open(at, stream) => {
                 if let Err(error) = set_socket_linger(&**stream, Some(std::time::Duration::ZERO)) {
                     self.trouble.note(self.id, format!("cannot reset the connection to {at}: {error}"));
@@ -246,11 +249,11 @@ impl drive::Socket for Link {
 }
 
 impl Link {
-    /// The address of ours that faces the robot: nobody else's network can connect.
+    /// Returns the local address that faces the robot, so that other networks cannot connect.
     fn facing(&self) -> IpAddr {
         let any: SocketAddr =
             if self.robot.ip.is_ipv4() { (Ipv4Addr::UNSPECIFIED, 0).into() } else { (Ipv6Addr::UNSPECIFIED, 0).into() };
-        // Nothing is sent: the kernel only says from where it would be.
+        // Nothing is sent. The kernel only reports the address from which it would send.
         let faces = UdpSocket::bind(any).and_then(|socket| {
             socket.connect((self.robot.ip, self.robot.address.port(FIRST)))?;
             socket.local_addr()
@@ -258,7 +261,7 @@ impl Link {
         faces.map_or(any.ip(), |address| address.ip())
     }
 
-    /// The listener at this port.
+    /// Returns the listening socket at this port.
     fn listener_at(&mut self, port: u16) -> io::Result<&Watched<TcpListener>> {
         let known = self.listener.as_ref().is_some_and(|(at, _)| *at == port);
         let listener = match self.listener.take().filter(|_| known) {
@@ -273,8 +276,8 @@ impl Link {
     }
 }
 
-/// Returns the connection that was made last, of the robot's where there are any, and closes those before it: a program that comes does not wait
-/// behind others that connected and say nothing.
+/// Returns the newest queued connection, preferably one of the robot, and closes the others. So a program does not
+/// wait behind connections that send nothing.
 fn newest(listener: &TcpListener, first: (TcpStream, SocketAddr), robot: IpAddr) -> (TcpStream, SocketAddr) {
     let is_robots = |from: &SocketAddr| from.ip().to_canonical() == robot.to_canonical();
     let mut newest = first;
@@ -287,10 +290,10 @@ fn newest(listener: &TcpListener, first: (TcpStream, SocketAddr), robot: IpAddr)
     newest
 }
 
-/// A port of the controller.
+/// A port of the controller. Any one serves for finding the route.
 const FIRST: u16 = 30_003;
 
-/// Why nobody can be waited for, and what to do.
+/// Describes why the port cannot be opened, and what to do.
 fn cannot_listen(at: SocketAddr, error: &io::Error) -> String {
     let advice = match error.kind() {
         io::ErrorKind::AddrInUse => "another program has this port: end it, or choose another by `program.expert.port`",
@@ -303,7 +306,7 @@ fn cannot_listen(at: SocketAddr, error: &io::Error) -> String {
     format!("cannot listen at {at}: {error}; {advice}")
 }
 
-/// A connection that was accepted, with the same options as one that is made.
+/// Sets the options of an accepted connection, the same as for one that this process opens.
 fn ready(stream: TcpStream) -> io::Result<Watched<TcpStream>> {
     stream.set_nonblocking(true)?;
     set_tcp_nodelay(&stream, true)?;
@@ -311,7 +314,7 @@ fn ready(stream: TcpStream) -> io::Result<Watched<TcpStream>> {
     Ok(Watched::new(stream))
 }
 
-/// How an attempt to connect has ended.
+/// Checks the result of an attempt to connect.
 fn connected(stream: &TcpStream) -> io::Result<()> {
     match stream.take_error()? {
         Some(error) => Err(error),
@@ -358,7 +361,7 @@ impl embedded_io_async::Read for Link {
         };
         self.acknowledge = self.put_off.is_none();
         match &mut self.put_off {
-            // As much again may wait.
+            // More data of the same size may be queued.
             Some(at) if count == room => *at = Instant::ZERO,
             Some(_) => {}
             None => {

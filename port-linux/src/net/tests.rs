@@ -1,5 +1,5 @@
-//! A flow of datagrams on the loop of the core, from a socket that was filled before it is looked at: nothing here waits for
-//! time.
+//! Tests a socket with datagrams on the control loop of the core. The socket is filled before the loop reads it, so
+//! that no test waits for time to pass.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -19,10 +19,10 @@ use crate::law::BoxedLaw;
 use crate::maker::krc::KrcTally;
 use crate::maker::{Summary as _, Tally as _};
 
-/// So many datagrams are received at most before the newest measurement among them is answered.
+/// The maximum number of datagrams received before the newest measurement among them is answered.
 const BURST: usize = 64;
 
-/// Sockets and an engine, with the socket of somebody who sends to them.
+/// Creates the sockets and an engine, and a peer socket that sends to them.
 async fn beside() -> (Net, KrcEngine<'static, BoxedLaw<7>>, Peer) {
     let anywhere = SocketAddr::from(([127, 0, 0, 1], 0));
     let net = Net::listening(anywhere, Clock::start(), None).await.expect("a socket");
@@ -53,7 +53,7 @@ fn in_a_reactor(body: impl Future<Output = ()>) {
     reactor::block_on(body).expect("a reactor");
 }
 
-/// Whichever measurements have been answered.
+/// Returns the sequence numbers of the measurements that were answered.
 fn answered(krc: &Peer) -> Vec<u16> {
     let mut bytes = [0; COMMAND_LEN];
     std::iter::from_fn(|| {
@@ -62,7 +62,7 @@ fn answered(krc: &Peer) -> Vec<u16> {
     .collect()
 }
 
-/// An operator with some words, and what is counted.
+/// An operator with prepared inputs, and the counters of the run.
 #[derive(Default)]
 struct Operator {
     words: VecDeque<Input>,
@@ -93,7 +93,7 @@ impl Application<7, Krc, BoxedLaw<7>> for Operator {
     }
 }
 
-/// Lets the loop have `looks` looks at its sockets; whether it has ended.
+/// Lets the loop poll its sockets `looks` times. Returns whether it has ended.
 async fn look(
     looks: usize,
     net: &mut Net,
@@ -118,7 +118,8 @@ async fn look(
 fn of_a_flood_no_more_than_a_burst_is_read_before_an_answer() {
     in_a_reactor(async {
         let (mut net, mut engine, krc) = beside().await;
-        // Each before a burst but one of datagrams that are none, as many as a socket's buffer holds by default.
+        // Each measurement is followed by a burst of invalid datagrams. Together they fill a socket buffer of default
+        // size.
         for counter in [1, 2, 3] {
             krc.send(&measurement(counter)).expect("room");
             (1..BURST).for_each(|_| assert_eq!(krc.send(&[0]).expect("room"), 1));
@@ -170,7 +171,7 @@ fn a_datagram_wakes_the_loop_that_waits_for_it() {
         let mut operator = Operator::default();
         let (tell, told) = tokio::sync::oneshot::channel();
         let exchange = std::thread::spawn(move || {
-            // The loop waits by then: nothing else will wake it.
+            // The loop is asleep by then, and nothing else will wake it.
             std::thread::sleep(std::time::Duration::from_millis(20));
             krc.set_nonblocking(false).expect("a socket can");
             krc.send(&measurement(7)).expect("room");

@@ -1,4 +1,4 @@
-//! What every command with a session shares: the operator's keys, lines and signals, and what is shown.
+//! The part that all commands with a session share: the operator's keys, lines and signals, and the display.
 
 mod onlooker;
 mod operators;
@@ -28,19 +28,19 @@ use crate::show::log::{Episodes, PACE, Unmet};
 use crate::show::words::Observer;
 use crate::show::{Format, Key, LawError, Notice, Show, Snapshot, Variables, is_verbose};
 
-/// Longest wait for the first session; afterwards a lost one is waited for without end.
+/// The longest time to wait for the first session. A session that is lost later is waited for without limit.
 const FIRST_SESSION: Duration = Duration::from_secs(10);
 
-/// The part of a session's state that its engine does not know.
+/// The part of a session's state that its engine does not have.
 pub(crate) trait Ends {
-    /// Returns whether the session is about to end.
+    /// Returns `true` if the session is about to end.
     fn is_ending(&self) -> bool;
 
-    /// Returns the cause of the last release since commanding began.
+    /// Returns the cause of the last release since commanding started.
     fn released(&self) -> Option<ReleasedBy>;
 }
 
-/// The operator's side of a session with `maker`.
+/// The operator interface of a session with the controller `maker`.
 #[derive(Debug)]
 pub struct Panel<M> {
     clock: Clock,
@@ -48,37 +48,37 @@ pub struct Panel<M> {
     show: Show,
     keys: UnboundedReceiver<Key>,
     signals: Option<Signals>,
-    /// Also a session in which nothing happens is shown.
+    /// The next time at which the session is displayed, even if nothing happens.
     next_look: Instant,
-    /// When to end by itself.
+    /// The time at which the session ends by itself.
     end_at: Option<Instant>,
     first_session_by: Option<Instant>,
-    /// There was a session.
+    /// `true` if there was a session.
     begun: bool,
     ending: bool,
     next_snapshot: Instant,
     accepted: (Instant, u64),
     episodes: Episodes,
-    /// The grade that commanding needs, as the engine has it.
+    /// The link grade that commanding requires.
     needed: Grade,
     /// The cause of a low grade, for the event that follows.
     low: Option<GradeLow>,
-    /// Each change of grade is shown to people as well.
+    /// `true` if each change of the grade is also displayed to people.
     verbose: bool,
-    /// The newest event of those that may come often, and when one was shown.
+    /// The newest of those events that may be frequent, and the time at which one was displayed.
     newest: Option<Notice>,
     newest_shown: Option<Instant>,
-    /// What is not met, for commands whose operator asks what keeps commanding from beginning.
+    /// The unmet preconditions, for commands whose operator needs to know why commanding does not start.
     unmet: Option<Unmet>,
     last_fallback: Option<Reason>,
-    /// Where events and figures go as well.
+    /// A feed that also receives events and figures.
     feed: Option<Feed>,
-    /// For the reason that the link's grade is low.
+    /// The figures of the last seconds, which explain a low link grade.
     last_seconds: LastSeconds,
 }
 
 impl<M: Maker> Panel<M> {
-    /// A panel for these `operators` that speaks in `format` and ends after `seconds`.
+    /// Creates a panel for these `operators` with output in `format`. It ends after `seconds`, if given.
     #[must_use]
     pub fn new(
         title: &str,
@@ -117,7 +117,7 @@ impl<M: Maker> Panel<M> {
         }
     }
 
-    /// From now on events, also those that people are spared, and figures of the link are put into `feed` as well.
+    /// Also puts events, including those that are not displayed to people, and figures of the link into `feed`.
     #[must_use]
     pub fn with_feed(mut self, feed: Feed) -> Self {
         self.show.hear(feed.reader());
@@ -125,17 +125,17 @@ impl<M: Maker> Panel<M> {
         self
     }
 
-    /// Returns whether there was a session.
+    /// Returns `true` if there was a session.
     pub(crate) const fn has_begun(&self) -> bool {
         self.begun
     }
 
-    /// Returns where events and figures go as well.
+    /// Returns the feed that also receives events and figures.
     pub(crate) const fn feed(&self) -> Option<&Feed> {
         self.feed.as_ref()
     }
 
-    /// The operator's next wish. Dropping the future loses nothing.
+    /// Waits for the next input of the operator. Dropping the future loses nothing.
     pub async fn next(&mut self) -> Wish {
         let deadline = [self.end_at, self.first_session_by].into_iter().flatten().min();
         let (first, time_up) = match deadline {
@@ -158,7 +158,7 @@ impl<M: Maker> Panel<M> {
         wish
     }
 
-    /// Asks for the end from inside.
+    /// Requests the end from inside the program.
     pub(crate) fn end_now(&mut self) {
         end_is_under_way();
         self.ending = true;
@@ -166,28 +166,28 @@ impl<M: Maker> Panel<M> {
         self.first_session_by = None;
     }
 
-    /// Returns `true` once the reader of the output has gone away (`| head`).
+    /// Returns `true` after the reader of the output has closed it (`| head`).
     pub(crate) fn is_unread(&self) -> bool {
         self.show.is_unread()
     }
 
-    /// Whether the end was asked for.
+    /// Returns `true` if the end was requested.
     pub const fn is_ending(&self) -> bool {
         self.ending
     }
 
-    /// Shows what happened.
+    /// Displays an event.
     pub fn event(&mut self, event: &Event<M::Event>) {
         self.event_of(event, None);
     }
 
-    /// Shows what happened, with the cause of the release that it is.
+    /// Displays an event. If it is a release, `released` is its cause.
     pub(crate) fn event_of(&mut self, event: &Event<M::Event>, released: Option<ReleasedBy>) {
         if matches!(event, Event::Peer(event) if event.begins()) {
             self.first_session_by = None;
             self.begun = true;
             self.accepted = (self.clock.now(), 0);
-            // Those of the session before are not its own.
+            // Figures of the previous session do not apply.
             self.last_seconds = LastSeconds::default();
         }
         let at = time_of(event).unwrap_or_else(|| self.clock.now());
@@ -214,7 +214,7 @@ impl<M: Maker> Panel<M> {
         if let Some(feed) = &self.feed {
             feed.put(notice.at, What::Notice(notice.clone()));
         }
-        // A busy machine changes grades many times a second; scripts get them all.
+        // On a busy machine the grade changes many times a second. Scripts receive all changes.
         let people = self.show.format() != Format::Json;
         match event {
             Event::Grade(change) if people => {
@@ -224,9 +224,9 @@ impl<M: Maker> Panel<M> {
                 }
                 self.show_newest(at, false);
             }
-            // The refusal or the end of commanding that follows has its figures.
+            // The rejection or the end of commanding that follows contains its figures.
             Event::GradeLow(_) if people && !self.verbose => {}
-            // The end that was asked for needs no explanation.
+            // An end that was requested needs no explanation.
             Event::Transition(transition) if self.ending && transition.to == Mode::Offline => {}
             Event::Peer(event) => match self.maker.take(event, &notice) {
                 Showing::Newest if people => {
@@ -240,7 +240,7 @@ impl<M: Maker> Panel<M> {
         }
     }
 
-    /// Says something of the command's own.
+    /// Displays a message of the command itself.
     pub fn say(&mut self, kind: &'static str, text: String, fields: Vec<(&'static str, String)>) {
         let notice = Notice { at: self.clock.now(), kind, text, fields };
         if let Some(feed) = &self.feed {
@@ -249,12 +249,12 @@ impl<M: Maker> Panel<M> {
         self.show.notice(notice);
     }
 
-    /// Whether the controller runs on this machine.
+    /// Returns `true` if the controller runs on this machine.
     pub(crate) fn is_here(&self) -> bool {
         self.maker.is_here()
     }
 
-    /// Shows notices that may come often, where it is time to; all of them where nothing follows.
+    /// Displays frequent notices if their interval has passed, or all of them if `last` is `true`.
     fn show_newest(&mut self, now: Instant, last: bool) {
         if let Some(notice) = self.episodes.next(now, last, self.is_here(), Observer::Process) {
             self.show.notice(notice);
@@ -267,7 +267,7 @@ impl<M: Maker> Panel<M> {
         }
     }
 
-    /// What a program on the controller sends now, where it shares variables.
+    /// Returns the current variables of a program on the controller. `None` if it shares none.
     pub(crate) fn variables<const N: usize, P, L: Law<N>>(&self, engine: &Engine<'_, N, P, L>) -> Option<Variables>
     where
         P: Controller<N, Event = M::Event>,
@@ -276,7 +276,7 @@ impl<M: Maker> Panel<M> {
         self.maker.variables(engine)
     }
 
-    /// Looks at the session, and shows nothing of it.
+    /// Observes the session without displaying it.
     pub fn look_at<const N: usize, P, L: Law<N>>(&mut self, engine: &Engine<'_, N, P, L>)
     where
         P: Controller<N, Event = M::Event>,
@@ -286,7 +286,7 @@ impl<M: Maker> Panel<M> {
         self.needed = engine.grade_needed();
     }
 
-    /// Shows the session where it is time to.
+    /// Displays the session if its interval has passed.
     pub fn observe<const N: usize, P, L: Law<N>>(
         &mut self,
         engine: &Engine<'_, N, P, L>,
@@ -322,7 +322,7 @@ impl<M: Maker> Panel<M> {
         let commanded = engine.state().filter(|_| snapshot.mode == Mode::Command);
         let unmet = self.unmet.as_mut().map(|shown| shown.next(&snapshot)).unwrap_or_default();
         self.show.snapshot(Snapshot {
-            // Of a session that has ended they are not of this link.
+            // After the end of a session they do not belong to this link.
             intervals: engine.histograms().interval.bins().filter(|bin| stands && bin.count > 0).collect(),
             values: values().into_iter().chain(snapshot.values).collect(),
             terminals: self.maker.terminals(engine),
@@ -334,10 +334,10 @@ impl<M: Maker> Panel<M> {
         }
     }
 
-    /// Ends what is shown. Without any session so far, the failure that says why.
+    /// Ends the display.
     ///
     /// # Errors
-    /// [`Failure::Connection`] where there never was a session.
+    /// Returns [`Failure::Connection`], with the reason, if there never was a session.
     pub fn finish(mut self) -> Result<(), Failure> {
         self.show_newest(self.clock.now(), true);
         self.show.finish();
@@ -345,7 +345,7 @@ impl<M: Maker> Panel<M> {
     }
 }
 
-/// Gives the transition's notice the cause of the release that it is.
+/// Adds the cause of a release to the notice of the transition.
 fn released_by(transition: &Transition, by: ReleasedBy, notice: &mut Notice) {
     if transition.reason == Some(Reason::Released) {
         notice.text = format!("{} → {}: {by}", transition.from.name(), transition.to.name());

@@ -1,4 +1,4 @@
-//! A session that is looked at, and asked for nothing.
+//! A session that is only observed, without any request.
 
 use std::sync::Arc;
 
@@ -17,17 +17,17 @@ use crate::host::reactor::yield_once;
 use crate::maker::{Maker, Shows};
 use crate::released::ReleasedBy;
 
-/// Looks at a session and asks for nothing, until the operator, the time or the disk ends it.
+/// An observer of a session that requests nothing, until the operator, the time or the disk ends it.
 #[derive(Debug)]
 pub(crate) struct Onlooker<M> {
     panel: Panel<M>,
-    /// The counts of companions.
+    /// The progress of companions.
     progress: Vec<Arc<Progress>>,
-    /// Remarks about the connection for further variables.
+    /// Remarks about the connection for additional variables.
     remarks: Option<UnboundedReceiver<String>>,
-    /// The events that companions show.
+    /// The events of companions.
     companions: Option<Receiver<Remark>>,
-    /// Set where the command ends once nobody reads its output.
+    /// `true` if the command ends as soon as the reader of its output has closed it.
     for_a_reader: bool,
 }
 
@@ -36,13 +36,13 @@ impl<M: Maker> Onlooker<M> {
         Self { panel, progress: vec![], remarks: None, companions: None, for_a_reader: false }
     }
 
-    /// Returns the same, which ends once nobody reads the output.
+    /// Makes the session end as soon as the reader of the output has closed it.
     pub(crate) fn for_a_reader(self) -> Self {
         Self { for_a_reader: true, ..self }
     }
 
-    /// Returns the same beside companions: shows their `progress`, what happens on the connection for their variables, and what
-    /// they say.
+    /// Adds companions: their `progress`, the events of the connection for their `variables`, and their remarks are
+    /// displayed.
     pub(crate) fn beside(
         self,
         progress: Vec<Arc<Progress>>,
@@ -52,15 +52,15 @@ impl<M: Maker> Onlooker<M> {
         Self { progress, remarks: variables, companions, ..self }
     }
 
-    /// Returns whether there was a session.
+    /// Returns `true` if there was a session.
     pub(crate) const fn has_begun(&self) -> bool {
         self.panel.has_begun()
     }
 
-    /// Ends what is shown.
+    /// Ends the display.
     ///
     /// # Errors
-    /// [`Failure::Connection`](crate::exit::Failure::Connection) where there never was a session.
+    /// Returns [`Failure::Connection`](crate::exit::Failure::Connection) if there never was a session.
     pub(crate) fn finish(mut self) -> Outcome {
         while let Some(Ok((kind, text))) = self.companions.as_mut().map(Receiver::try_recv) {
             self.panel.say(kind, text, vec![]);
@@ -122,7 +122,7 @@ impl<M: Maker> Ends for Onlooker<M> {
     }
 }
 
-/// What is told next by what happens beside the session, if anything ever is.
+/// Waits for the next remark from code beside the session. Never returns if there is no such code.
 pub(crate) async fn next_of(remarks: &mut Option<UnboundedReceiver<String>>) -> String {
     let next = match remarks {
         Some(remarks) => remarks.recv().await,
@@ -134,7 +134,7 @@ pub(crate) async fn next_of(remarks: &mut Option<UnboundedReceiver<String>>) -> 
     }
 }
 
-/// Returns the next remark of a companion, if there ever is one.
+/// Waits for the next remark of a companion. Never returns if there is none.
 pub(crate) async fn next_remark(remarks: &mut Option<Receiver<Remark>>) -> Remark {
     let next = match remarks {
         Some(remarks) => remarks.recv().await,

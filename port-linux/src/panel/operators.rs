@@ -1,4 +1,4 @@
-//! Who speaks to a session, and what they want.
+//! The operators of a session, and their inputs.
 
 use outrigger_core::engine::Input;
 use outrigger_core::mode::Epoch;
@@ -10,25 +10,25 @@ use crate::host::signals::{Leaves, Signals};
 use crate::released::ReleasedBy;
 use crate::show::Key;
 
-/// What the operator wants.
+/// An input of the operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wish {
-    /// End the command, for this cause.
+    /// Ends the command, for this cause.
     End(ReleasedBy),
-    /// Ask to command, having seen this epoch.
+    /// Requests to command. Contains the epoch that the operator has seen.
     Request(Epoch),
-    /// Ask to go on with a motion that was suspended.
+    /// Requests to resume a suspended motion. Contains the epoch that the operator has seen.
     Resume(Epoch),
-    /// Take the request back, for this cause.
+    /// Releases the request, for this cause.
     Release(ReleasedBy),
-    /// Clear the latched reason.
+    /// Clears the latched reason.
     Acknowledge,
-    /// Nothing of the engine: see how it stands.
+    /// Observes the session. Has no effect on the engine.
     Look,
 }
 
 impl Wish {
-    /// The same for the engine.
+    /// Converts to an input of the engine.
     #[must_use]
     pub const fn input(self) -> Input {
         match self {
@@ -41,8 +41,8 @@ impl Wish {
         }
     }
 
-    /// What a line of somebody who has seen this epoch means; `None` where it is no word of an operator. A request may name
-    /// the epoch itself, as a script does that has read it.
+    /// Parses a line of an operator who has seen the epoch `seen`. Returns `None` if it is not valid. A request may
+    /// contain an epoch itself, if a script has read it before.
     #[must_use]
     pub(crate) fn of_line(line: &str, seen: Epoch) -> Option<Self> {
         let mut words = line.split_whitespace();
@@ -75,37 +75,39 @@ impl From<Key> for Wish {
     }
 }
 
-/// Who speaks to a session: this process's signals and the keys of its view, or a handle in the same process.
+/// The inputs of a session's operators: signals to this process and keys of its view, or a handle in the same
+/// process.
 #[derive(Debug)]
 pub struct Operators {
-    /// `None` where signals are somebody else's.
+    /// The signals to this process. `None` if other code handles them.
     pub(super) signals: Option<Signals>,
     pub(super) sender: UnboundedSender<Key>,
     pub(super) keys: UnboundedReceiver<Key>,
 }
 
 impl Operators {
-    /// Whoever sits before this process, which `leaves` that where it is ended at once.
+    /// Creates the inputs from signals and keys of this process. `leaves` says what happens if the process is ended
+    /// immediately.
     ///
     /// # Errors
-    /// [`Failure::BadInput`] where signals cannot be handled.
+    /// Returns [`Failure::BadInput`] if signals cannot be handled.
     pub fn here(leaves: Leaves) -> Result<Self, Failure> {
         Ok(Self { signals: Some(Signals::listen(leaves)?), ..Self::elsewhere() })
     }
 
-    /// Those who speak by [`sender`](Self::sender) alone.
+    /// Creates inputs that are sent by [`sender`](Self::sender) only.
     #[must_use]
     pub(crate) fn elsewhere() -> Self {
         let (sender, keys) = unbounded_channel();
         Self { signals: None, sender, keys }
     }
 
-    /// Returns whether a signal has asked for the end.
+    /// Returns `true` if a signal has requested the end.
     pub fn has_ended(&mut self) -> bool {
         self.signals.as_mut().is_some_and(|signals| signals.heard().is_some())
     }
 
-    /// Where to speak from.
+    /// Returns a sender for inputs.
     #[must_use]
     pub(crate) fn sender(&self) -> UnboundedSender<Key> {
         self.sender.clone()

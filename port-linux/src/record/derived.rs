@@ -1,10 +1,11 @@
-//! What every state has, whichever port it came from, under the same names: joints, tool, modes, inputs and outputs.
+//! The values that every state has under the same names, whichever port it came from: joints, tool, modes, inputs and
+//! outputs.
 
 use outrigger_wire::fields::{FieldVisitor, Group, Value};
 use outrigger_wire::robot::{Generation, Pose, RobotMode, SafetyMode};
 use serde::Serialize;
 
-/// The fields of a state of 30003 or 30004 that both have.
+/// The fields that states of 30003 and 30004 share.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct State {
     position: Option<[f64; 6]>,
@@ -19,18 +20,18 @@ pub(super) struct State {
     pub(super) io: Io,
 }
 
-/// Modes, as numbers of the controller.
+/// The modes, as numbers of the controller.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Modes {
     robot_mode: Option<i32>,
     safety_mode: Option<i32>,
     safety_status: Option<i32>,
     program_state: Option<i32>,
-    /// Whether the layout is CB2's, whose robot modes have numbers of their own.
+    /// `true` for the layout of CB2, whose robot modes have other numbers.
     cb2: bool,
 }
 
-/// Masks of digital inputs and outputs.
+/// The masks of digital inputs and outputs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Io {
     inputs: Option<u64>,
@@ -44,7 +45,7 @@ fn six(value: Value<'_>) -> Option<[f64; 6]> {
     }
 }
 
-/// A number, however it travels: 30003 sends everything as doubles.
+/// Converts a number of any type. Port 30003 sends all numbers as doubles.
 fn number(value: Value<'_>) -> Option<i32> {
     match value {
         Value::F64(value) if value.is_finite() => Some(value.round() as i32),
@@ -87,7 +88,7 @@ impl FieldVisitor for State {
 }
 
 impl State {
-    /// Joints: rad, rad/s, A.
+    /// Passes the joints to `visitor`: rad, rad/s, A.
     pub(super) fn joints(&self, visitor: &mut dyn FieldVisitor) {
         let fields = [
             ("position", self.position),
@@ -99,24 +100,25 @@ impl State {
         vectors(&fields, visitor);
     }
 
-    /// Tool centre point: pose as position \[m\] and rotation vector \[rad\], speed, force.
+    /// Passes the tool centre point to `visitor`: pose as position \[m\] and rotation vector \[rad\], speed, force.
     pub(super) fn tool(&self, visitor: &mut dyn FieldVisitor) {
         vectors(&[("pose", self.pose), ("speed", self.speed), ("force", self.force)], visitor);
     }
 
-    /// Whether there is a tool pose to draw.
+    /// Returns `true` if there is a tool pose to draw.
     pub(super) fn has_pose(&self) -> bool {
         self.pose.is_some_and(|pose| pose.iter().all(|value| value.is_finite()))
     }
 
-    /// The tool centre point as `foxglove.PoseInFrame`, which draws it; times are ns since 1970.
+    /// Passes the tool centre point to `visitor` as `foxglove.PoseInFrame`, which can be drawn. `nanos` is the time
+    /// since 1970 \[ns\].
     pub(super) fn pose_in_frame(&self, nanos: u64, visitor: &mut dyn FieldVisitor) {
         let [x, y, z, rx, ry, rz] = self.pose.unwrap_or_default();
         draw([x, y, z], [rx, ry, rz], nanos, visitor);
     }
 }
 
-/// A pose as `foxglove.PoseInFrame`; times are ns since 1970.
+/// Passes a pose to `visitor` as `foxglove.PoseInFrame`. `nanos` is the time since 1970 \[ns\].
 pub(super) fn pose_in_frame(nanos: u64, pose: &Pose, visitor: &mut dyn FieldVisitor) {
     draw(pose.position.map(f64::from), pose.rotation.map(f64::from), nanos, visitor);
 }
@@ -146,7 +148,7 @@ fn vectors(fields: &[(&str, Option<[f64; 6]>)], visitor: &mut dyn FieldVisitor) 
     }
 }
 
-/// A time as the schemas of Foxglove have it.
+/// A time in the form of Foxglove's schemas.
 #[derive(Serialize)]
 pub(super) struct Timestamp {
     sec: u64,
@@ -154,14 +156,14 @@ pub(super) struct Timestamp {
 }
 
 impl Timestamp {
-    /// Returns the time `nanos` since 1970.
+    /// Converts the time `nanos` since 1970 \[ns\].
     pub(super) const fn of(nanos: u64) -> Self {
         const SECOND: u64 = 1_000_000_000;
         Self { sec: nanos / SECOND, nsec: nanos % SECOND }
     }
 }
 
-/// Shows `timestamp` as the schemas of Foxglove have it.
+/// Passes the field `timestamp` to `visitor` in the form of Foxglove's schemas.
 pub(super) fn timestamp(nanos: u64, visitor: &mut dyn FieldVisitor) {
     let Timestamp { sec, nsec } = Timestamp::of(nanos);
     visitor.begin("timestamp", Group::Record);
@@ -170,17 +172,17 @@ pub(super) fn timestamp(nanos: u64, visitor: &mut dyn FieldVisitor) {
     visitor.end();
 }
 
-/// x, y, z, w of a rotation vector.
+/// Converts a rotation vector to a quaternion x, y, z, w.
 fn quaternion(vector: [f64; 3]) -> [f64; 4] {
     let angle = vector.iter().map(|v| v * v).sum::<f64>().sqrt();
-    // sin(angle / 2) / angle goes to 1/2.
+    // The limit of sin(angle / 2) / angle at zero is 1/2.
     let factor = if angle < 1e-9 { 0.5 } else { (angle / 2.0).sin() / angle };
     let [x, y, z] = vector.map(|v| v * factor);
     [x, y, z, (angle / 2.0).cos()]
 }
 
 impl Modes {
-    /// Numbers, and the controller's own names for them.
+    /// Passes the numbers, and the controller's names for them, to `visitor`.
     pub(super) fn visit(&self, visitor: &mut dyn FieldVisitor) {
         let generation = if self.cb2 { Generation::Cb2 } else { Generation::Cb3 };
         let mut named = |key: &str, name_key: &str, raw: Option<i32>, name: &dyn Fn(i32) -> String| {
@@ -202,9 +204,9 @@ impl Modes {
 }
 
 impl Io {
-    /// Masks, and each input and output for itself.
+    /// Passes the masks, and each input and output separately, to `visitor`.
     pub(super) fn visit(&self, visitor: &mut dyn FieldVisitor) {
-        /// Standard 0–7, configurable 8–15, tool 16–17.
+        /// The number of digital inputs or outputs: standard 0–7, configurable 8–15, tool 16–17.
         const COUNT: u32 = 18;
         for (mask_key, key, bits) in
             [("digital_input_bits", "inputs", self.inputs), ("digital_output_bits", "outputs", self.outputs)]

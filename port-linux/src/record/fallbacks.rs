@@ -1,7 +1,7 @@
-//! Recordings of fallbacks as files: one thread writes them, one after the other, while the loop goes on.
+//! Writes recordings of fallbacks to files, one after another on a thread, while the control loop continues.
 //!
-//! The disk may take as long as it likes. What comes while it is behind is not written, and that is said. A file has its name
-//! only once it is whole and on the disk.
+//! The loop never waits for the disk. A recording that arrives while the disk is too slow is not written, and this is
+//! reported. A file gets its final name only after it is complete and synced to disk.
 
 mod kept;
 
@@ -18,22 +18,22 @@ pub use self::kept::Whose;
 use crate::exit::Failure;
 use crate::host::worker::{Joined, Worker};
 
-/// Recordings that wait for the disk, or are on their way to it.
+/// The number of recordings that can wait for the disk or be written at a time.
 const WAITING: usize = 2;
-/// At the end they get so long.
+/// The time for writing the remaining recordings at the end.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// What the name of a recording ends with.
+/// The suffix of a recording's name.
 const SUFFIX: &str = ".outrigger";
-/// The name of a board's recording of the run before a reset, in the place of a reason.
+/// The name of a board's recording of the run before a reset, in place of a reason.
 pub const BEFORE_RESET: &str = "before-reset";
-/// What the name of one that is being written ends with.
+/// The suffix of a recording that is being written.
 const UNFINISHED: &str = ".outrigger.part";
 
-/// A writer at work.
+/// A running writer of recordings.
 #[derive(Debug)]
 pub struct Recordings {
     sender: SyncSender<Job>,
-    /// Memory that no recording is in.
+    /// The memory that is free for recordings.
     spare: Receiver<Vec<u8>>,
     reports: UnboundedReceiver<Report>,
     worker: Worker,
@@ -46,27 +46,27 @@ struct Job {
     bytes: Vec<u8>,
 }
 
-/// What became of a recording.
+/// The result of writing a recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Report {
-    /// It is in this file.
+    /// The recording is in this file.
     Written {
-        /// What it is of.
+        /// The subject of the recording.
         of: String,
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
     },
-    /// There is no file of it.
+    /// The recording could not be written.
     Failed {
-        /// What it is of.
+        /// The subject of the recording.
         of: String,
-        /// Why.
+        /// The reason.
         why: String,
     },
 }
 
 impl Report {
-    /// In words, and the file where there is one.
+    /// Returns the result in words, and the file if there is one.
     #[must_use]
     pub fn words(&self) -> (String, Vec<(&'static str, String)>) {
         match self {
@@ -80,11 +80,12 @@ impl Report {
 }
 
 impl Recordings {
-    /// Writes into `directory`, which is made where it is missing, recordings of `size` bytes at most, and keeps of those before
-    /// what `kept` says. To be called before the loop asks for priority and locked memory.
+    /// Starts a writer into `directory`, which is created if it is missing. Recordings have at most `size` bytes.
+    /// Older recordings are deleted according to `kept`. Must be called before the loop requests priority and locked
+    /// memory.
     ///
     /// # Errors
-    /// [`Failure::BadInput`] where no file can be made there, or no thread is to be had.
+    /// Returns [`Failure::BadInput`] if no file can be created there, or no thread can be started.
     pub fn start(directory: &Path, size: usize, kept: Option<Kept>) -> Result<Self, Failure> {
         let shown = directory.display();
         try_to_write(directory).map_err(|error| {
@@ -96,7 +97,7 @@ impl Recordings {
         let (give_back, spare) = sync_channel(WAITING);
         let (tell, reports) = unbounded_channel();
         for _ in 0..WAITING {
-            // Written to once, so that the loop meets no page that the kernel still has to find.
+            // Written to once, so that the loop causes no page faults in it.
             let mut memory = vec![1; size];
             memory.clear();
             let _ = give_back.send(memory);
@@ -107,10 +108,10 @@ impl Recordings {
         Ok(Self { sender, spare, reports, worker })
     }
 
-    /// Hands over a recording of `of`, whose parts are `parts`, to be written under a name that begins with `stem`.
+    /// Queues a recording of the subject `of`, composed of `parts`. The name of its file begins with `stem`.
     ///
     /// # Errors
-    /// [`Report::Failed`] where the disk is behind.
+    /// Returns [`Report::Failed`] if the disk is too slow.
     pub fn write(&self, of: String, stem: String, parts: &[&[u8]]) -> Result<(), Report> {
         let Ok(mut bytes) = self.spare.try_recv() else {
             let why = "the disk is still busy with earlier ones".into();
@@ -123,16 +124,16 @@ impl Recordings {
         })
     }
 
-    /// What became of the next one. Dropping the future loses nothing.
+    /// Waits for the next result. Dropping the future loses nothing.
     pub(crate) async fn next(&mut self) -> Report {
         match self.reports.recv().await {
             Some(report) => report,
-            // Its writer has panicked; it will not come back.
+            // The writer has panicked, and will not return.
             None => std::future::pending().await,
         }
     }
 
-    /// Ends it once everything is written, or the disk takes nothing. What has not been told yet.
+    /// Ends the writer after everything is written, or after a timeout. Returns the results not yet reported.
     pub fn finish(self) -> Vec<Report> {
         let Self { sender, spare, mut reports, worker } = self;
         drop(sender);
@@ -149,7 +150,7 @@ impl Recordings {
     }
 }
 
-/// What became of the next recording.
+/// Waits for the result of the next recording. Never returns without a writer.
 pub async fn next_report(recordings: &mut Option<Recordings>) -> Report {
     match recordings {
         Some(recordings) => recordings.next().await,
@@ -171,12 +172,12 @@ fn work(
         };
         bytes.clear();
         let _ = give_back.send(bytes);
-        // At the end nobody may listen any more.
+        // At the end there may be no receiver any more.
         let _ = tell.send(report);
     }
 }
 
-/// Makes the directory and, for a moment, a file in it.
+/// Creates the directory and, for a moment, a file in it.
 fn try_to_write(directory: &Path) -> io::Result<()> {
     fs::create_dir_all(directory)?;
     let probe = directory.join(format!(".{}{UNFINISHED}", std::process::id()));
@@ -198,7 +199,7 @@ fn write(directory: &Path, kept: Option<&Kept>, stem: &str, bytes: &[u8]) -> io:
     Ok(path)
 }
 
-/// A new file, its name for now, and its name to be: nobody else's.
+/// Creates a new file. Returns it with its temporary path and its final path, both unused so far.
 fn create(directory: &Path, stem: &str) -> io::Result<(File, PathBuf, PathBuf)> {
     for number in 1..=u32::MAX {
         let name = if number == 1 { stem.to_owned() } else { format!("{stem}-{number}") };

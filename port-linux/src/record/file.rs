@@ -1,4 +1,5 @@
-//! A recording: an MCAP file with a channel for everything that was decoded, and the bytes it was decoded from.
+//! A recording: an MCAP file with a channel for each kind of decoded data, and for the bytes from which it was
+//! decoded.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{Seek, Write};
@@ -15,7 +16,7 @@ use crate::feed::recorded::LOG;
 use crate::json;
 use crate::json::fields::Fields;
 
-/// How serious a line of the log is, in Foxglove's numbers.
+/// The severity of a log line, in Foxglove's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Level {
     Info = 2,
@@ -23,7 +24,7 @@ pub(super) enum Level {
     Error = 4,
 }
 
-/// Of recordings; a program without the feature `lz4` has none.
+/// The compression of recordings. A program without the feature `lz4` has none.
 #[cfg(feature = "lz4")]
 const COMPRESSION: Option<Compression> = Some(Compression::Lz4);
 #[cfg(not(feature = "lz4"))]
@@ -45,20 +46,20 @@ struct Channel {
     next: u32,
 }
 
-/// A file being written.
+/// A file that is being written.
 pub(super) struct File<W: Write + Seek> {
     writer: Writer<W>,
     channels: HashMap<String, Channel>,
     fields: Fields,
-    /// ns since 1970 at the start of the process's clock.
+    /// The time at the start of the process's clock, since 1970 \[ns\].
     origin: u64,
-    /// Bytes of messages, before compression.
+    /// The size of the messages before compression \[B\].
     bytes: u64,
     messages: u64,
 }
 
 impl<W: Write + Seek> File<W> {
-    /// Begins a file. `origin` is when the process's clock began, in ns since 1970.
+    /// Starts a file. `origin` is the time at which the process's clock started, since 1970 \[ns\].
     pub(super) fn begin(to: W, compressed: bool, origin: u64) -> Result<Self, McapError> {
         let options = WriteOptions::new()
             .compression(if compressed { COMPRESSION } else { None })
@@ -68,17 +69,17 @@ impl<W: Write + Seek> File<W> {
         Ok(Self { writer, channels: HashMap::new(), fields, origin, bytes: 0, messages: 0 })
     }
 
-    /// ns since 1970 of a time on the process's clock.
+    /// Converts a time on the process's clock to the time since 1970 \[ns\].
     pub(super) const fn nanos(&self, at: Instant) -> u64 {
         self.origin.saturating_add(at.as_micros().saturating_mul(1_000))
     }
 
-    /// Messages written, and their bytes before compression.
+    /// Returns the number of messages written, and their size before compression \[B\].
     pub(super) const fn written(&self) -> (u64, u64) {
         (self.messages, self.bytes)
     }
 
-    /// One message of the fields that `visit` shows; `schema` names their kind.
+    /// Writes a message with the fields that `visit` passes. `schema` is the name of its kind.
     pub(super) fn message(
         &mut self,
         topic: &str,
@@ -94,7 +95,7 @@ impl<W: Write + Seek> File<W> {
         written
     }
 
-    /// Bytes as they crossed the wire. None at all say that a connection begins, or that something before is missing.
+    /// Writes bytes of traffic. An empty message says that a connection starts, or that earlier bytes are missing.
     pub(super) fn raw(&mut self, topic: &str, at: Instant, bytes: &[u8]) -> Result<(), McapError> {
         if !self.channels.contains_key(topic) {
             self.add_channel(topic, 0, "application/octet-stream")?;
@@ -102,7 +103,7 @@ impl<W: Write + Seek> File<W> {
         self.write(topic, at, bytes)
     }
 
-    /// A line of the log, as `foxglove.Log`.
+    /// Writes a line of the log, as `foxglove.Log`.
     pub(super) fn log(&mut self, level: Level, at: Instant, name: &str, text: &str) -> Result<(), McapError> {
         let nanos = self.nanos(at);
         self.described(LOG, "foxglove.Log", &|visitor| {
@@ -118,7 +119,7 @@ impl<W: Write + Seek> File<W> {
         self.write(LOG, at, json::text(&line).as_bytes())
     }
 
-    /// A page of facts about the recording.
+    /// Writes facts about the recording, as a metadata record.
     pub(super) fn facts(&mut self, name: &str, facts: &[(&str, String)]) -> Result<(), McapError> {
         let metadata: BTreeMap<_, _> = facts.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect();
         self.writer.write_metadata(&Metadata { name: name.to_owned(), metadata })
@@ -129,7 +130,7 @@ impl<W: Write + Seek> File<W> {
         self.writer.finish().map(drop)
     }
 
-    /// Adds a channel for messages like the one that `visit` shows, where there is none yet.
+    /// Adds a channel for messages like the one that `visit` passes, unless the topic has one.
     pub(super) fn described(
         &mut self,
         topic: &str,

@@ -1,5 +1,5 @@
-//! Files that a session writes: with the feature `record` recordings of everything that a robot sends and is sent, and in every build
-//! files of fallbacks. [`feed::recorded`](crate::feed::recorded) reads recordings.
+//! Files that a session writes. In every build these are files of fallbacks; with the feature `record` also
+//! recordings of all traffic with a robot. [`feed::recorded`](crate::feed::recorded) reads recordings.
 
 #[cfg(feature = "record")]
 mod derived;

@@ -1,7 +1,7 @@
-//! The recorder: a thread that takes entries out of a feed, understands them, and writes them to a file.
+//! The recorder: a thread that takes entries out of a feed, decodes them, and writes them to a file.
 //!
-//! The disk may be as slow as it likes: what is lost by that is the oldest of the feed, is counted, and stands in the
-//! file's log and in its facts.
+//! The session never waits for the disk. If the disk is too slow, the oldest entries of the feed are lost. Their
+//! number is recorded in the file's log and in its facts.
 
 use std::fs;
 use std::io::{BufWriter, Seek, Write};
@@ -17,10 +17,10 @@ use crate::host::clock::{Clock, utc_now};
 use crate::host::worker::{Joined, Worker};
 use mcap::McapError;
 
-/// What still waits for the file at the end has so long to get there.
+/// The time for writing the remaining entries at the end.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A recorder at work.
+/// A running recorder.
 #[derive(Debug)]
 pub struct Recorder {
     path: PathBuf,
@@ -29,10 +29,11 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Creates the file and begins to write what `reader` hears. `robot` is the robot's address, for the file's facts.
+    /// Creates the file and starts to write the entries of `reader`. `robot` is the robot's address, for the file's
+    /// facts.
     ///
     /// # Errors
-    /// [`Failure::BadInput`] where the file exists or cannot be created, or no thread can be started.
+    /// Returns [`Failure::BadInput`] if the file exists or cannot be created, or if no thread can be started.
     pub fn start(path: &Path, reader: Reader, clock: Clock, robot: &str, compressed: bool) -> Result<Self, Failure> {
         let created = create(path)?;
         let progress = Arc::new(Progress::default());
@@ -51,22 +52,23 @@ impl Recorder {
         Ok(Self { path: path.to_owned(), worker, progress })
     }
 
-    /// The file.
+    /// Returns the path of the file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// How far it is.
+    /// Returns the progress of the recorder.
     #[must_use]
     pub fn progress(&self) -> Arc<Progress> {
         Arc::clone(&self.progress)
     }
 
-    /// Waits until the file is complete, and no longer than a disk may take; the feed has to have ended. Says how much is in it.
+    /// Waits until the file is complete, at most for a fixed time. The feed must have ended. Returns a summary of the
+    /// file.
     ///
     /// # Errors
-    /// [`Failure::BadInput`] with why the file is not complete.
+    /// Returns [`Failure::BadInput`] with the reason why the file is not complete.
     pub fn finish(self) -> Result<String, Failure> {
         let joined = self.worker.join(PATIENCE);
         let (path, progress) = (self.path.display(), &self.progress);
@@ -93,7 +95,7 @@ impl Recorder {
 /// Checks that a recording can be created at `path`, and leaves no file there.
 ///
 /// # Errors
-/// [`Failure::BadInput`] if the file exists or cannot be created.
+/// Returns [`Failure::BadInput`] if the file exists or cannot be created.
 pub fn can_create(path: &Path) -> Result<(), Failure> {
     drop(create(path)?);
     fs::remove_file(path).map_err(|error| Failure::BadInput(format!("cannot remove {}: {error}", path.display())))
@@ -116,7 +118,7 @@ fn words(error: &McapError) -> String {
     }
 }
 
-/// Writes what `reader` hears until its feed ends, then completes the file.
+/// Writes the entries of `reader` until its feed ends, then completes the file.
 pub(super) fn record<W: Write + Seek>(
     to: W,
     mut reader: Reader,

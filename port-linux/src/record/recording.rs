@@ -1,4 +1,4 @@
-//! What is written of each entry: as fields, under names that both state ports share, in the log, and as bytes.
+//! Writes each entry of a feed: as fields, under names that both state ports share, as log lines, and as bytes.
 
 use std::io::{Seek, Write};
 
@@ -18,16 +18,16 @@ use crate::feed::recorded::{CONFIGURATION, ENGINE, raw_topic, sent_topic};
 use crate::feed::{Entry, Message, Streams, What, WireFormat, name_of};
 use crate::show::Notice;
 
-/// What is being written, and what it is made from.
+/// The recording that is being written, and the decoder of its streams.
 pub(super) struct Recording<'m, W: Write + Seek> {
     file: File<W>,
     streams: Streams<'m>,
-    /// The port whose states fill the topics that both ports could.
+    /// The port whose states are written to the topics that both state ports share.
     source: Option<u16>,
-    /// As last written: modes, inputs and outputs are written when they change.
+    /// The values last written. Modes, inputs and outputs are written when they change.
     modes: Option<Modes>,
     io: Option<Io>,
-    /// When the entry before was.
+    /// The time of the previous entry.
     at: Instant,
 }
 
@@ -40,14 +40,14 @@ impl<'m, W: Write + Seek> Recording<'m, W> {
         &mut self.file
     }
 
-    /// So many entries never came.
+    /// Records that entries were lost.
     pub(super) fn lost(&mut self, lost: u64) -> Result<(), McapError> {
         self.streams.lost();
         let text = format!("{lost} entries lost: the file could not be written as fast");
         self.file.log(Level::Warning, self.at, "recorder", &text)
     }
 
-    /// Writes what an entry says.
+    /// Writes an entry.
     pub(super) fn entry(&mut self, entry: &Entry) -> Result<(), McapError> {
         let at = entry.at;
         self.at = at;
@@ -86,7 +86,7 @@ impl<'m, W: Write + Seek> Recording<'m, W> {
             if written.is_ok() {
                 written = match &message {
                     Message::Realtime(_) | Message::Rtde(..) => {
-                        // Only such a stream has states.
+                        // Only a stream of states delivers these messages.
                         let (Some(format), Some(topic)) = (format, topic) else { return };
                         let first = !format.is_partial() && *source.get_or_insert(port) == port;
                         write_state(file, topic, at, &message, first.then_some((modes, io)))
@@ -116,7 +116,7 @@ impl<'m, W: Write + Seek> Recording<'m, W> {
     }
 
     fn notice(&mut self, notice: &Notice) -> Result<(), McapError> {
-        // The controller's own words are in the log already, in full, from the bytes they came in.
+        // The controller's own text is in the log already, from the bytes that contained it.
         if notice.kind == "report" {
             return Ok(());
         }
@@ -127,7 +127,7 @@ impl<'m, W: Write + Seek> Recording<'m, W> {
         self.file.log(level, notice.at, notice.kind, &notice.text)
     }
 
-    /// How the link stands, in figures.
+    /// Writes the figures of the link.
     fn link(&mut self, at: Instant, mode: Mode, figures: &Figures) -> Result<(), McapError> {
         let fields = |age: Option<Duration>, visitor: &mut dyn FieldVisitor| {
             let ms = |span: Duration| Value::F64(span.as_secs_f64() * 1e3);
@@ -147,13 +147,14 @@ impl<'m, W: Write + Seek> Recording<'m, W> {
             visitor.field("epoch", Value::Unsigned(figures.epoch.into()));
             visitor.field("local_stalls", Value::Unsigned(figures.local_stalls.into()));
         };
-        // Before the first state there is no age: the schema has it all the same.
+        // Before the first state there is no age, but the schema contains it.
         self.file.described("/link", "link", &|visitor| fields(Some(Duration::ZERO), visitor))?;
         self.file.message("/link", "link", at, &|visitor| fields(figures.age, visitor))
     }
 }
 
-/// A state with everything its port says, and, for one port, under the names that both ports share.
+/// Writes a state with all fields of its port. For one of the ports, also writes it under the names that both ports
+/// share.
 fn write_state<W: Write + Seek>(
     file: &mut File<W>,
     topic: &str,
@@ -180,7 +181,7 @@ fn write_state<W: Write + Seek>(
     Ok(())
 }
 
-/// A measurement of a KRC with everything it says, and its joints and tool as of any robot.
+/// Writes a measurement of a KRC with all fields, and its joints and tool under the names that all robots share.
 fn write_measurement<W: Write + Seek>(
     file: &mut File<W>,
     topic: &str,
@@ -203,14 +204,15 @@ fn write_measurement<W: Write + Seek>(
     file.message("/tool_pose", "foxglove.PoseInFrame", at, &|visitor| pose_in_frame(nanos, &pose, visitor))
 }
 
-/// A robot message with its fields, and in the log; variables with their values. Internal messages stay bytes.
+/// Writes a robot message with its fields, and as a log line. Variables are written with their values. Internal
+/// messages are only recorded as bytes.
 fn write_primary<W: Write + Seek>(
     file: &mut File<W>,
     at: Instant,
     message: &primary::Message<'_>,
     software: Option<SoftwareVersion>,
 ) -> Result<(), McapError> {
-    // What can be shown of a message that breaks off is shown; the stream has its bytes.
+    // Of an incomplete message the fields before its end are written. The raw stream has its bytes.
     let visit = |visitor: &mut dyn FieldVisitor| {
         let _ = message.visit(software, visitor);
     };
@@ -229,7 +231,7 @@ fn write_primary<W: Write + Seek>(
     }
 }
 
-/// A line of the log for what is said to people.
+/// Returns a log line for a message that is meant for people.
 fn spoken(payload: &RobotMessagePayload<'_>) -> Option<(Level, String)> {
     use RobotMessagePayload as P;
     Some(match payload {

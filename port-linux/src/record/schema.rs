@@ -1,4 +1,4 @@
-//! What a message looks like, as JSON Schema: made from a first message of its kind.
+//! Derives the JSON Schema of a message from the first message of its kind.
 
 use outrigger_wire::fields::{FieldVisitor, Group, Value};
 use outrigger_wire::rtde::registry::{Direction, Variable};
@@ -6,9 +6,9 @@ use serde::{Serialize, Serializer};
 
 use crate::json;
 
-/// The schema, called `title`, of the message that `visit` shows.
+/// Returns the schema, with this `title`, of the message that `visit` passes.
 ///
-/// It names the fields of that message. Others may come (they are not forbidden), and some may stay away.
+/// It contains the fields of that message. Later messages may have additional fields, and may lack some.
 pub(super) fn schema_of(title: &str, visit: &dyn Fn(&mut dyn FieldVisitor)) -> String {
     let mut shape = Shape { open: vec![(String::new(), Node::Record(vec![]))] };
     visit(&mut shape);
@@ -29,14 +29,14 @@ struct Schema<'s> {
     root: Option<Node>,
 }
 
-/// A value, or several.
+/// The description of a value, or of several.
 enum Node {
-    /// One of this type, with its unit where that is known.
+    /// A value of this type, with its unit if it is known.
     Value(&'static str, Option<&'static str>),
-    /// Several of this type.
+    /// An array of this type, with its unit if it is known.
     Array(&'static str, Option<&'static str>),
     Record(Vec<(String, Self)>),
-    /// The first item stands for all.
+    /// A list of groups. The first item describes all of them.
     List(Option<Box<Self>>),
 }
 
@@ -89,7 +89,7 @@ impl Serialize for Node {
     }
 }
 
-/// Groups that have begun, each with its name; the first is the message.
+/// The groups that have started, each with its name. The first one is the message.
 struct Shape {
     open: Vec<(String, Node)>,
 }

@@ -1,4 +1,4 @@
-//! What a recording holds, from feeds that are filled by hand.
+//! Tests the content of recordings, from feeds that are filled by hand.
 
 use std::io::{self, Cursor, Seek, SeekFrom, Write};
 use std::sync::{Arc, Mutex};
@@ -38,14 +38,14 @@ impl Seek for Disk {
     }
 }
 
-/// A recording that has been completed.
+/// A completed recording.
 struct Recorded {
     messages: Vec<(String, u64, Vec<u8>)>,
     bytes: Vec<u8>,
 }
 
 impl Recorded {
-    /// Writes what is in the feed, which then ends.
+    /// Records the content of the feed, which then ends.
     fn of(feed: Feed, reader: crate::feed::Reader) -> Self {
         drop(feed);
         let disk = Disk::default();
@@ -99,7 +99,7 @@ fn a_state_is_written_with_every_field_and_its_bytes_come_out_as_they_were() {
     let (reader, mut tap) = (feed.reader(), Tap::new(feed.clone()));
     tap.opened(at(1), 30_003);
     let stream = [packet(1.0), packet(1.002), packet(1.004)].concat();
-    // Cut anywhere: reads know nothing of packets.
+    // Cut at any position, because reads do not respect packets.
     for (n, piece) in stream.chunks(1000).enumerate() {
         tap.received(at(2 + n as u64), piece);
     }
@@ -171,7 +171,7 @@ fn what_the_controller_says_is_in_the_log_and_in_a_channel_of_its_kind() {
     assert_eq!(recorded.fact("recording", "robot"), "here");
 }
 
-/// Returns where a value is of another type than its schema says.
+/// Returns the path of the first value whose type differs from its schema.
 fn misfit(schema: &serde_json::Value, value: &serde_json::Value, path: &str) -> Option<String> {
     use serde_json::Value;
     let fits = match schema["type"].as_str() {
@@ -235,7 +235,7 @@ fn a_recording_that_is_cut_off_anywhere_is_refused_once_everything_before_was_re
     let feed = Feed::new(1 << 12);
     let reader = feed.reader();
     for number in 0..600_u64 {
-        // Nothing that compresses.
+        // Data that cannot be compressed.
         let mut next = number;
         let mut noise = || {
             next = next.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

@@ -1,4 +1,4 @@
-//! How many recordings of fallbacks stay in a directory.
+//! Limits the number and the size of recordings of fallbacks in a directory.
 
 use std::fs;
 use std::io;
@@ -10,32 +10,32 @@ use outrigger_core::robot::Reason;
 
 use super::{BEFORE_RESET, SUFFIX, UNFINISHED};
 
-/// `2026-01-31-12-00-00-UTC-`, where `0` is any digit.
+/// The date in a name, `2026-01-31-12-00-00-UTC-`. `0` stands for any digit.
 const WHEN: &[u8] = b"0000-00-00-00-00-00-UTC-";
-/// A file that was not finished in this time never will be.
+/// The age from which an unfinished file counts as abandoned.
 const ABANDONED: Duration = Duration::from_secs(3_600);
 
-/// What stays; the oldest goes first.
+/// The recordings that are kept. The oldest is deleted first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kept {
-    /// At most so many files.
+    /// The maximum number of files.
     pub files: usize,
-    /// At most so many bytes of them.
+    /// The maximum size of all files \[B\].
     pub bytes: u64,
-    /// The files that are counted, and removed.
+    /// The maker of the files that are counted and deleted.
     pub whose: Whose,
 }
 
-/// The maker of a recording, by its name.
+/// The maker of a recording, recognized by the file's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Whose {
     /// A run.
     Run,
-    /// A board, by `outrigger watch`.
+    /// A board at this address, by `outrigger watch`.
     Board(IpAddr),
 }
 
-/// A file that a run has made.
+/// A recording in the directory.
 struct Ours {
     path: PathBuf,
     length: u64,
@@ -43,11 +43,11 @@ struct Ours {
 }
 
 impl Kept {
-    /// Removes what has to go so that one more of `length` bytes may come. Others than those of `whose` are neither
-    /// counted nor removed.
+    /// Deletes recordings until a new one of `length` bytes fits. Files that were not made by `whose` are neither
+    /// counted nor deleted.
     ///
     /// # Errors
-    /// Those of the kernel where the directory cannot be read.
+    /// Returns the error of the operating system if the directory cannot be read.
     pub(super) fn make_room(&self, directory: &Path, length: u64) -> io::Result<()> {
         let mut ours = vec![];
         for entry in fs::read_dir(directory)? {
@@ -67,7 +67,7 @@ impl Kept {
                 ours.push(Ours { path: entry.path(), length: metadata.len(), modified });
             }
         }
-        // By name where two are of one time.
+        // Files of the same time are ordered by name.
         ours.sort_by(|a, b| a.modified.cmp(&b.modified).then_with(|| a.path.cmp(&b.path)));
         let mut bytes = ours.iter().map(|file| file.length).sum::<u64>().saturating_add(length);
         let mut files = ours.len().saturating_add(1);
@@ -75,7 +75,7 @@ impl Kept {
             if files <= self.files && bytes <= self.bytes {
                 break;
             }
-            // One that somebody else has removed is gone as well.
+            // A file that was deleted by other code is gone as well.
             let _ = fs::remove_file(path);
             files -= 1;
             bytes = bytes.saturating_sub(length);
@@ -85,7 +85,8 @@ impl Kept {
 }
 
 impl Whose {
-    /// Returns `true` for names that this one gives: when, why, and numbers; a board's address and start before why.
+    /// Returns `true` for names of this maker: date, reason and numbers. For a board, address and start precede the
+    /// reason.
     fn made(self, stem: &str) -> bool {
         let Some((when, rest)) = stem.as_bytes().split_at_checked(WHEN.len()) else { return false };
         let is_when =

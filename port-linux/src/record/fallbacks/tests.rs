@@ -19,7 +19,7 @@ fn stem(number: usize) -> String {
     format!("2026-01-31-12-00-{number:02}-UTC-StateStale-{number}")
 }
 
-/// Hands one over and waits for what became of it.
+/// Writes a recording, and waits for the result.
 fn write_one(recordings: &mut Recordings, number: usize, bytes: &[u8]) -> Report {
     recordings.write("of a test".into(), stem(number), &[bytes]).expect("the disk is not behind");
     recordings.reports.blocking_recv().expect("a writer")
@@ -45,7 +45,7 @@ fn many_are_written_by_one_thread_and_told_once_they_are_whole() {
         };
         assert_eq!(fs::read(&path).expect("a file under its name"), b"0123456789");
     }
-    // Those of other tests come and go.
+    // Other tests start and end threads meanwhile.
     assert!(threads() <= before + 8, "{} threads, {before} before", threads());
     assert_eq!(names(&folder).len(), 60);
     assert_eq!(recordings.finish(), []);
@@ -69,7 +69,7 @@ fn the_oldest_go_by_number_and_by_size_and_what_is_not_ours_stays() {
         assert!(matches!(write_one(&mut recordings, number, &[7; 10]), Report::Written { .. }));
     }
     assert_eq!(ours(), (15..20).map(|number| format!("{}{SUFFIX}", stem(number))).collect::<Vec<_>>());
-    // Of 400 bytes each two fit into the thousand.
+    // Two files of 400 bytes fit into the limit of a thousand.
     for number in 20..24 {
         assert!(matches!(write_one(&mut recordings, number, &[7; 400]), Report::Written { .. }));
     }
@@ -89,7 +89,7 @@ fn a_name_that_is_taken_is_not_overwritten_and_nothing_unfinished_stays() {
     let taken = stem(0);
     assert_eq!(names(&folder), [format!("{taken}-2{SUFFIX}"), format!("{taken}{SUFFIX}")]);
     assert_eq!(fs::read(folder.join(format!("{taken}{SUFFIX}"))).expect("it"), b"first");
-    // Nothing can be made there any more: what is left is what was.
+    // No file can be created there any more.
     fs::remove_dir_all(&folder).expect("it was there");
     let Report::Failed { why, .. } = write_one(&mut recordings, 1, b"lost") else { panic!("written into nothing") };
     assert!(why.contains("No such file"), "{why}");
@@ -105,7 +105,7 @@ fn a_directory_that_cannot_be_written_to_is_found_at_the_start() {
     let why = Recordings::start(&file, 10, None).expect_err("it is a file").to_string();
     assert!(why.contains("cannot write recordings into") && why.contains("name a directory"), "{why}");
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o500)).expect("it is ours");
-    // Root may write everywhere.
+    // Root may write to any directory.
     if !rustix::process::geteuid().is_root() {
         assert!(Recordings::start(&folder, 10, None).is_err());
     }
@@ -115,7 +115,7 @@ fn a_directory_that_cannot_be_written_to_is_found_at_the_start() {
 
 #[test]
 fn what_comes_while_the_disk_is_behind_is_refused_and_the_end_waits_for_no_disk() {
-    // A writer that never comes back from its first recording.
+    // This writer never returns from its first recording.
     let (sender, jobs) = sync_channel::<Job>(WAITING);
     let (give_back, spare) = sync_channel(WAITING);
     (0..WAITING).for_each(|_| give_back.send(Vec::with_capacity(10)).expect("room"));
