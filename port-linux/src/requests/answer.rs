@@ -1,4 +1,4 @@
-//! Answers, as lines of JSON.
+//! Formats the answers to requests as lines of JSON.
 
 use std::borrow::Cow;
 
@@ -19,49 +19,49 @@ use crate::released::ReleasedBy;
 use crate::show::Variables;
 use crate::show::words::{self, Observer};
 
-/// What came of something that was asked.
+/// The result of a request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Verdict {
-    /// It is done, or has begun.
+    /// The request was carried out, or has started.
     Done,
-    /// Its sender saw another epoch than the present.
+    /// The sender has seen this epoch, which is not the current one.
     WrongEpoch(Epoch),
-    /// For this reason, and what else speaks against it.
+    /// Rejected for this reason. The set contains all unmet preconditions.
     Refused(Reason, ReasonSet),
     /// The run is about to end.
     Ending,
-    /// The run may begin without being asked here, and somebody's program would be in its way.
+    /// Rejected because the run may start commanding without a request, while a third-party program would be running.
     BeginsUnasked,
-    /// What became of an output.
+    /// The result of setting an output.
     Output(Write, WriteNews),
     /// The outcome for stiffness and damping.
     Impedance(Result<(), ImpedanceRefusal>),
     /// Nothing was heard of an output.
     NoNews,
-    /// Too many outputs wait.
+    /// Too many outputs are waiting for confirmation.
     Full,
-    /// A motion is under way, by what the status says.
+    /// A motion was started. The status describes it.
     Moves,
-    /// A motion is not begun, or not ended.
+    /// A motion was not started, or not cancelled.
     Motion(Against),
-    /// Another motion is being sent, or checked.
+    /// Another motion is being received or checked.
     Reads,
-    /// What came of a command to the controller's dashboard server.
+    /// The result of a command to the controller's dashboard server.
     Dashboard(Outcome),
-    /// A request that causes motion came without a challenge that is good now.
+    /// A request that causes motion had no challenge that is still valid.
     NotFresh,
-    /// Withdrawn by its sender.
+    /// The request was withdrawn by its sender.
     Withdrawn,
-    /// An earlier request of its sender is withdrawn.
+    /// An earlier request of the sender was withdrawn.
     Withdrew(Effect),
 }
 
 /// The effect of a withdrawal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Effect {
-    /// The request waited, and is not carried out.
+    /// The request was queued, and is not carried out.
     TakenBack,
-    /// The request had armed the arm, which is being stopped.
+    /// The request had armed the arm, which is now being stopped.
     Released,
     /// No effect.
     Nothing,
@@ -77,7 +77,7 @@ impl Effect {
     }
 }
 
-/// What the loop says, and to what.
+/// The control loop's answer to a request.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Answer {
     pub(super) id: Option<u32>,
@@ -86,17 +86,17 @@ pub(super) struct Answer {
     pub(super) verdict: Verdict,
 }
 
-/// What goes to a client.
+/// A line to a client.
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "an answer is made in the loop, which allocates nothing for it")]
 pub(super) enum Line {
-    /// What the loop says.
+    /// An answer of the control loop.
     Answer(Answer),
-    /// A whole line.
+    /// A complete line.
     Text(String),
 }
 
-/// A line as its reader finds it: what is `None` is not there, except where an answer always has it.
+/// The JSON object of a line. A member that is `None` is omitted, except those that every answer has.
 #[derive(Default, Serialize)]
 struct Object<'l> {
     id: Option<u32>,
@@ -166,7 +166,7 @@ enum Came<'l> {
     },
 }
 
-/// What is wrong: what, where, what was expected there and what was found.
+/// The description of an error: its kind, its place, what was expected and what was found.
 #[derive(Serialize)]
 struct Wrong<'w> {
     what: &'w str,
@@ -189,7 +189,7 @@ impl<'w> Wrong<'w> {
     }
 }
 
-/// A reason, and what to do.
+/// A reason, with advice.
 #[derive(Serialize)]
 struct Why {
     name: &'static str,
@@ -200,7 +200,7 @@ struct Why {
     by: Option<&'static str>,
 }
 
-/// The reason that holds a motion.
+/// The reason for which a motion is held.
 #[derive(Serialize)]
 struct Held {
     name: &'static str,
@@ -218,12 +218,12 @@ struct Moving {
 }
 
 impl Answer {
-    /// The line.
+    /// Formats the answer as a line.
     pub(super) fn line(&self, here: bool) -> String {
         self.line_with(here, None)
     }
 
-    /// The line, with a challenge.
+    /// Formats the answer as a line, with a challenge if one is given.
     pub(super) fn line_with(&self, here: bool, challenge: Option<Challenge>) -> String {
         let Self { id, word, status, verdict } = self;
         let ok = match verdict {
@@ -239,7 +239,7 @@ impl Answer {
 }
 
 impl Verdict {
-    /// Returns the members for this verdict on `word`; `None` for [`Verdict::Done`].
+    /// Returns the members that this verdict on the request `word` adds. `None` for [`Verdict::Done`].
     fn outcome<'l>(&self, word: &'l str, status: &Status, here: bool) -> Option<Came<'l>> {
         let error = match self {
             Self::Done => return None,
@@ -347,10 +347,10 @@ pub(super) fn status(
     })
 }
 
-/// Why a motion is not begun, or not ended.
+/// Describes why a motion is not started, or not cancelled.
 fn not_moved<'w>(word: &'w str, against: &Against) -> Wrong<'w> {
     let (expected, mut found, text) = match against {
-        // What has reasons is a refusal like any other.
+        // A reason is reported like any other rejection.
         Against::Reason(_) => ("every precondition held", String::new(), "it must not begin now".to_owned()),
         Against::Busy(Standing { number, percent, .. }) => {
             let found = format!("motion {number}, at {percent} %");
@@ -386,7 +386,7 @@ fn not_moved<'w>(word: &'w str, against: &Against) -> Wrong<'w> {
     Wrong::new(against.name(), word, expected, text).found(found)
 }
 
-/// Writes variables; a number that JSON has no form for is `null`, as in every answer.
+/// Serializes variables. A number without a JSON form is `null`, as in every answer.
 fn numbers_or_null<S: Serializer>(variables: &Option<Variables>, serializer: S) -> Result<S::Ok, S::Error> {
     variables.map(|variables| variables.arrays(|real| real)).serialize(serializer)
 }
@@ -402,7 +402,7 @@ fn moving(Standing { number, stage, percent, tenths }: Standing, here: bool) -> 
     Moving { number, state: stage.name(), percent, seconds: f64::from(tenths) / 10.0, reason }
 }
 
-/// What is wrong with a line.
+/// Formats the answer to a line that is not valid.
 pub(super) fn fault(fault: &Fault<'_>, now: &Status) -> String {
     let place = fault.key.map_or("line", |key| key.name());
     let wrong = Wrong::new(fault.kind.name(), place, fault.expected, fault.to_string());
@@ -410,20 +410,20 @@ pub(super) fn fault(fault: &Fault<'_>, now: &Status) -> String {
     line(&Object::of(fault.id, now).with(wrong))
 }
 
-/// A value that the line may have and this run has not.
+/// Formats the answer to a value that is valid in general, but does not exist in this run.
 pub(super) fn value(id: Option<u32>, now: &Status, key: &str, expected: &str, found: &str) -> String {
     let text = format!("{key}: expected {expected}, found '{found}'");
     line(&Object::of(id, now).with(Wrong::new("BadValue", key, expected, text).found(found)))
 }
 
-/// A motion that the arm cannot make, or that is none.
+/// Formats the answer to a motion that the arm cannot follow, or that is not valid.
 pub(super) fn unfit(id: Option<u32>, now: &Status, text: &str) -> String {
     let expected = "a motion that the arm can make from where it stands";
     let wrong = Wrong::new("Unfit", "how", expected, text).found(text);
     line(&Object { word: Some("move"), ..Object::of(id, now).with(wrong) })
 }
 
-/// Tells a client that it gives its place to another one.
+/// Formats the message to a client whose place is given to another client.
 pub(super) fn gave_way(most: usize, of_one_process: usize) -> String {
     let expected = format!("at most {most} clients, and {of_one_process} of one process");
     let text = "another client has taken this place: connect again to say something";
@@ -431,7 +431,7 @@ pub(super) fn gave_way(most: usize, of_one_process: usize) -> String {
 }
 
 impl<'l> Object<'l> {
-    /// An answer of a run that stands so.
+    /// Creates an answer of a run with this status.
     fn of(id: Option<u32>, status: &Status) -> Self {
         Self { id, epoch: Some(status.epoch.number()), mode: Some(name(status.mode)), ..Self::default() }
     }
@@ -445,10 +445,10 @@ fn line(object: &Object<'_>) -> String {
     format!("{}\n", json::text(object))
 }
 
-/// Returns the reason that ended commanding last; of a release, with its cause.
+/// Returns the reason that ended commanding last. A release is described by its cause.
 fn left(of: Reason, released: Option<ReleasedBy>, here: bool) -> Why {
     let text = released.map_or_else(|| of.text().to_owned(), |by| by.to_string());
-    // A cause at the pendant names its reason.
+    // A cause at the pendant includes the name of its reason.
     let text = text.trim_end_matches(&format!(" ({})", of.name())).to_owned();
     Why { name: of.name(), text, advice: words::advice(of, here), by: released.map(ReleasedBy::name) }
 }
@@ -458,7 +458,7 @@ fn why(of: Reason, low: Option<&GradeLow>, here: bool) -> Why {
     Why { name: of.name(), text, advice: words::advice(of, here), by: None }
 }
 
-/// A mode, as requests name it.
+/// Returns the name of a mode in requests.
 const fn name(mode: Mode) -> &'static str {
     match mode {
         Mode::Offline => "offline",

@@ -1,10 +1,11 @@
-//! Wakes the loop where something was asked. A look at it while nothing was costs the loop one load.
+//! Wakes the control loop after a request was queued. While nothing is queued, a check costs the loop one atomic
+//! load.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Waker};
 
-/// Rung by the thread of requests, after what was asked is in its lane.
+/// A bell that the thread of requests rings after it has queued a request for the loop.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Bell(Arc<Inner>);
 
@@ -15,7 +16,7 @@ struct Inner {
 }
 
 impl Bell {
-    /// Something is in a lane.
+    /// Signals that a request is queued.
     pub(super) fn ring(&self) {
         self.0.rung.store(true, Ordering::SeqCst);
         if let Ok(waker) = self.0.waker.lock()
@@ -25,22 +26,24 @@ impl Bell {
         }
     }
 
-    /// Whether something may be in a lane.
+    /// Returns `true` if a request may be queued.
     pub(super) fn is_rung(&self) -> bool {
         self.0.rung.load(Ordering::SeqCst)
     }
 
-    /// Nothing was in a lane: to be looked at once more, because somebody may have rung meanwhile.
+    /// Resets the bell after the queues were found empty. The caller must check them once more, because the bell may
+    /// have rung in the meantime.
     pub(super) fn still(&self) {
         self.0.rung.store(false, Ordering::SeqCst);
     }
 
-    /// Whom to wake, unless that is known: what it was is in `known`.
+    /// Stores the waker of the loop, unless it is the one in `known`.
     pub(super) fn wake(&self, known: &mut Option<Waker>, context: &Context<'_>) {
         if known.as_ref().is_some_and(|known| known.will_wake(context.waker())) {
             return;
         }
-        // Once in a run: it waits in one call of the kernel, with one waker. Held elsewhere for no longer than a wake-up.
+        // Happens once in a run, because the loop waits with a single waker. Other threads hold this lock only for a
+        // wake-up.
         if let Ok(mut waker) = self.0.waker.lock() {
             *waker = Some(context.waker().clone());
             *known = Some(context.waker().clone());

@@ -1,4 +1,4 @@
-//! What a board answers, as the line that a run would have answered.
+//! Formats a board's answers as the lines that a run would have sent.
 
 use outrigger_core::command::outputs::{WriteNews, WriteRefusal};
 use outrigger_core::mode::Epoch;
@@ -9,7 +9,7 @@ use super::answer::{self, Answer, Verdict};
 use super::setting::Setting;
 use super::slot::Status;
 
-/// The line. `robot` is what is asked, as it is called in a status.
+/// Returns the line. `robot` is the name of the board in a status.
 pub fn line(id: u32, ask: &Ask<'_>, present: Epoch, reply: &Reply, robot: &str) -> String {
     let Reply { verdict, mode, grade, latch, unmet, ending } = *reply;
     let status = Status { epoch: present, mode, grade, latch, unmet, ending, ..Status::default() };

@@ -1,4 +1,5 @@
-//! Requests that cause motion, on their way to the loop: each is fresh for two seconds, and its client may withdraw it until the loop has it.
+//! Tracks requests that cause motion until the control loop takes them. Each is valid for two seconds, and its client
+//! may withdraw it until then.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -10,26 +11,26 @@ use outrigger_wire::time::Instant;
 
 use super::answer::Verdict;
 
-/// Challenges of one client that are good at the same time.
+/// The number of challenges of one client that are valid at the same time.
 const CHALLENGES: usize = 4;
-/// Requests of one client that it can withdraw: its newest.
+/// The number of requests that one client can withdraw: its newest.
 const REMEMBERED: usize = 32;
 
-/// The request waits for the loop.
+/// The request is waiting for the control loop.
 const WAITS: u8 = 0;
-/// The loop has taken it.
+/// The control loop has taken the request.
 const TAKEN: u8 = 1;
-/// Its client has withdrawn it.
+/// The client has withdrawn the request.
 const WITHDRAWN: u8 = 2;
 
-/// The name of a request among those of all clients: its client, and its number there.
+/// The identity of a request: its client, and its number among that client's requests.
 pub(super) type Named = (Asker, u32);
 
 /// A request that causes motion.
 #[derive(Clone, Debug)]
 pub(super) struct Claim {
     pub(super) named: Named,
-    /// The end of its freshness; `None` once that has been judged.
+    /// The end of the request's validity. `None` after it was checked.
     until: Option<Instant>,
     state: Arc<AtomicU8>,
 }
@@ -39,7 +40,8 @@ impl Claim {
         Self { named, until: Some(until), state: Arc::new(AtomicU8::new(WAITS)) }
     }
 
-    /// Returns the claim without a limit of time, if it is fresh: the checks that follow take their own time.
+    /// Checks that the request is still valid, and returns it without a time limit, because the checks that follow
+    /// take time.
     pub(super) fn judged(self, now: Instant) -> Result<Self, Verdict> {
         if self.until.is_some_and(|until| now > until) {
             return Err(Verdict::NotFresh);
@@ -47,10 +49,10 @@ impl Claim {
         Ok(Self { until: None, ..self })
     }
 
-    /// Takes the request, after which it cannot be taken back any more.
+    /// Takes the request. After that it cannot be withdrawn any more.
     ///
     /// # Errors
-    /// [`Verdict::Withdrawn`], [`Verdict::NotFresh`].
+    /// Returns [`Verdict::Withdrawn`] or [`Verdict::NotFresh`].
     pub(super) fn take(&self, now: Instant) -> Result<(), Verdict> {
         self.state
             .compare_exchange(WAITS, TAKEN, Ordering::AcqRel, Ordering::Acquire)
@@ -58,18 +60,19 @@ impl Claim {
         if self.until.is_some_and(|until| now > until) { Err(Verdict::NotFresh) } else { Ok(()) }
     }
 
-    /// Takes the request back. Returns `false` if the loop has it.
+    /// Withdraws the request. Returns `false` if the control loop has taken it.
     fn withdraw(&self) -> bool {
         self.state.compare_exchange(WAITS, WITHDRAWN, Ordering::AcqRel, Ordering::Acquire) != Err(TAKEN)
     }
 }
 
-/// The challenges that one client was given.
+/// The challenges that were issued to one client.
 #[derive(Debug)]
 pub(super) struct Issued(Mutex<Challenges<CHALLENGES>>);
 
 impl Issued {
-    /// The first number is another one for each client: a number of an earlier connection is good for none.
+    /// Creates the challenges of a client. The first number is different for each client, so that a number of an
+    /// earlier connection is not valid.
     pub(super) fn new(asker: Asker, now: Instant) -> Self {
         let mixed = (u64::from(asker.0) << 32 | now.as_micros() & 0xffff_ffff).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         Self(Mutex::new(Challenges::new((mixed >> 32) as u32)))
@@ -88,11 +91,11 @@ impl Issued {
 /// The state of a request that its client withdraws.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Withdrawal {
-    /// The request waited, and is not carried out.
+    /// The request was queued, and is not carried out.
     TakenBack,
-    /// The loop has it, and decides.
+    /// The control loop has taken the request, and decides.
     AtTheLoop(Named),
-    /// No such request: it causes no motion, was refused at once, or was not sent by this client.
+    /// There is no such request: it causes no motion, was rejected at once, or was sent by another client.
     Unknown,
 }
 
@@ -102,7 +105,7 @@ pub(super) struct Claims<'c> {
     asker: Asker,
     issued: &'c Issued,
     next: u32,
-    /// The newest, with the `id` of each.
+    /// The newest requests, with the `id` of each.
     newest: VecDeque<(Option<u32>, Claim)>,
 }
 
@@ -116,7 +119,7 @@ impl<'c> Claims<'c> {
         self.issued.issue(now)
     }
 
-    /// Accepts a request that causes motion, which was received at `at`. Returns `None` if its challenge is not fresh.
+    /// Accepts a request that causes motion and was received at `at`. Returns `None` if its challenge is not valid.
     pub(super) fn accept(&mut self, id: Option<u32>, challenge: Option<Challenge>, at: Instant) -> Option<Claim> {
         let until = self.issued.spend(challenge?, at)?;
         let claim = Claim::new((self.asker, self.next), until);
@@ -154,7 +157,7 @@ mod tests {
         assert!(other.accept(Some(7), Some(challenge), NOW).is_none() && one.accept(Some(7), None, NOW).is_none());
         assert!(one.accept(Some(7), Some(challenge), NOW).is_some());
         assert!(one.accept(Some(7), Some(challenge), NOW).is_none(), "once");
-        // Another client's questions use up none of it.
+        // Requests of another client use up none of its challenges.
         let kept = one.issue(NOW);
         (0..1_000).for_each(|_| assert_ne!(other.issue(NOW), kept));
         assert!(one.accept(None, Some(kept), NOW + Duration::from_secs(2)).is_some());

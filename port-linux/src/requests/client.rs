@@ -1,4 +1,4 @@
-//! One client: its lines are read, passed on and answered, in bounded memory.
+//! Serves one client: reads its lines, passes them on and answers them, in bounded memory.
 
 use std::convert::Infallible;
 use std::future::pending;
@@ -26,34 +26,34 @@ use crate::host::clock::std_duration;
 use crate::host::os::local::Stream;
 use crate::host::pace::Pace;
 
-/// Lines per second that one client may send in the long run, and how many at once.
+/// The lines per second that one client may send in the long run, and the number that it may send at once.
 const LINES: (f32, f32) = (200.0, 50.0);
-/// Answers that one client is owed at most.
+/// The maximum number of answers waiting for one client.
 const OWED: usize = 20;
-/// How often somebody who watches is told at most.
+/// The minimum interval between status messages to a client that watches.
 const WATCH: StdDuration = StdDuration::from_millis(100);
-/// How long somebody who sends no more is waited for, to take what it is owed.
+/// The time for which a client that sends no more can receive its remaining answers.
 const LAST_ANSWERS: StdDuration = StdDuration::from_secs(11);
-/// The delay from the time that a piece of a plan was due to the look at its absence.
+/// The delay after a piece of a motion was due until its absence is handled.
 const LATE: StdDuration = StdDuration::from_millis(1);
 
-/// Whom changes are told: nobody, or with this `id`.
+/// The subscription of a client to changes: `None` without one, otherwise the `id` for the messages.
 type Watching = watch::Sender<Option<Option<u32>>>;
 
-/// The use that a client makes of its place, written by its task.
+/// The use that a client makes of its place. It is written by the client's task.
 #[derive(Debug, Default)]
 pub(super) struct Presence {
-    /// The time of its newest whole line [µs], and one more; 0 before the first.
+    /// The time of its newest complete line \[µs\], plus one. 0 before the first line.
     spoke: AtomicU64,
     watches: AtomicBool,
-    /// A motion: whoever asks for one stays with it.
+    /// `true` after the client has requested a motion, which then depends on its connection.
     moves: AtomicBool,
-    /// An arm that gives way, which it has to renew.
+    /// `true` after the client has started freedrive or force mode, which it has to renew.
     guides: AtomicBool,
 }
 
 impl Presence {
-    /// Returns it as of now.
+    /// Returns the current use.
     pub(super) fn of(&self) -> Use {
         let spoke = self.spoke.load(Ordering::Relaxed).checked_sub(1).map(Instant::from_micros);
         let is = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
@@ -65,7 +65,7 @@ impl Presence {
     }
 }
 
-/// Serves one client until it, or the run, is gone, or it `leaves` its place to another one.
+/// Serves one client until it disconnects, the run ends, or its place is given to another client (`leaves`).
 pub(super) async fn attend<const N: usize>(
     mut stream: Stream,
     shared: Arc<Shared<N>>,
@@ -78,7 +78,7 @@ pub(super) async fn attend<const N: usize>(
         let (from, to) = stream.split();
         let leaves = async {
             let told = leaves.await;
-            // It is read once more: what it has sent by now is done, and may be a release.
+            // The stream is read once more, so that all lines received by now are handled. One may be a release.
             tokio::task::yield_now().await;
             told
         };
@@ -89,7 +89,7 @@ pub(super) async fn attend<const N: usize>(
         }
     };
     if gives_way {
-        // What does not fit into the socket at once is not sent.
+        // A message that does not fit into the socket buffer is not sent.
         let _ = stream.try_write(answer::gave_way(PLACES, OF_ONE_PROCESS).as_bytes());
         drop(stream);
         shared.gone(asker, &presence.moves).await;
@@ -112,7 +112,7 @@ pub(super) async fn converse<const N: usize>(
             () = read(from, (asker, presence, issued), shared, &lines, &watching) => shared.gone(asker, moves).await,
             _ = closing.changed() => {}
         }
-        // What is owed is still told, and nothing more.
+        // The remaining answers are still sent, and nothing else.
         drop((lines, watching));
         tokio::time::sleep(LAST_ANSWERS).await;
     };
@@ -122,7 +122,7 @@ pub(super) async fn converse<const N: usize>(
     }
 }
 
-/// Reads lines until there are no more, at the pace that one client may have.
+/// Reads lines until the end of the stream, at the rate that one client may have.
 async fn read<const N: usize>(
     mut from: impl AsyncRead + Unpin,
     (asker, presence, issued): (Asker, &Presence, &Issued),
@@ -133,7 +133,7 @@ async fn read<const N: usize>(
     // A line that waits for the one before it.
     let mut behind = None;
     let (mut received, mut pace) = (Lines::new(), Pace::new(LINES.0, LINES.1, shared.now()));
-    // The wait for the next line, and whether the line before stopped the arm.
+    // The wait before the next line, and `true` if the line before was a release.
     let (mut wait, mut stopped) = (StdDuration::ZERO, false);
     let (mut planner, mut claims) = (Planner::new(&shared.plans, asker), Claims::new(asker, issued));
     while !received.is_closed() {
@@ -157,7 +157,7 @@ async fn read<const N: usize>(
         };
         while let Some(step) = behind.take().or_else(|| next(&mut received, &mut planner, &mut claims)) {
             presence.spoke(at);
-            // A release waits for no pace that it shares with other lines, unless it is one of many.
+            // A release does not wait for the rate limit, unless it follows another release.
             let stops =
                 matches!(&step, Step::Withdrew(_)) || matches!(&step, Step::PassOn(_, asked, _) if asked.stops());
             if !stops || stopped {
@@ -168,7 +168,7 @@ async fn read<const N: usize>(
             let said = match step {
                 Step::Collected => true,
                 Step::PassOn(id, asked, _) if asked.stops() => {
-                    // Not for want of a reader of answers, nor of anything else, is the arm not stopped.
+                    // A release is carried out even if nobody reads its answer.
                     let to = lines.clone().try_reserve_owned().ok();
                     let letter = Letter::new(asked, Reply { id, to });
                     shared.pass_on(&shared.releases, letter).await
@@ -188,7 +188,7 @@ async fn read<const N: usize>(
                     let (word, status) = ("move", shared.slot.get());
                     let say = |verdict| Line::Answer(Answer { id, word, status, verdict });
                     let refused = Verdict::Refused(Reason::NotCommanding, status.unmet);
-                    // Nothing is checked that could not begin.
+                    // A motion that could not start is not checked.
                     let claim = claim.map(|claim| claim.judged(shared.now())).transpose();
                     let ready = async {
                         match claim {
@@ -231,7 +231,7 @@ async fn read<const N: usize>(
             if !said {
                 return;
             }
-            // Pieces have a pace of their own: a long motion has many.
+            // Pieces of motions have a rate of their own, because a long motion has many.
             wait = if collected {
                 shared.share(&shared.pieces)
             } else {
@@ -241,7 +241,7 @@ async fn read<const N: usize>(
     }
 }
 
-/// Waits until a piece of a plan was due, a moment longer.
+/// Waits until shortly after the time at which a piece of a motion was due.
 async fn late<const N: usize>(due: Option<Instant>, shared: &Shared<N>) {
     match due {
         Some(due) => tokio::time::sleep(std_duration(due.since(shared.now())) + LATE).await,
@@ -249,7 +249,8 @@ async fn late<const N: usize>(due: Option<Instant>, shared: &Shared<N>) {
     }
 }
 
-/// Reads on while a motion of this client is checked: a release overtakes it, one at most, and any other line waits `behind` it.
+/// Continues to read while a motion of this client is checked. One release may overtake the motion; any other line
+/// waits in `behind`.
 async fn overtake<const N: usize>(
     (from, received): (&mut (impl AsyncRead + Unpin), &mut Lines),
     behind: &mut Option<Step<N>>,
@@ -265,7 +266,7 @@ async fn overtake<const N: usize>(
             let step = shared.understand((planner, claims), line, at);
             presence.spoke(at);
             *behind = match step {
-                // It is taken back by now, if it was this motion; its answer needs no room.
+                // If this was the motion, it is withdrawn by now. The answer is sent if there is room.
                 Step::Withdrew(line) => {
                     let _ = lines.try_send(Line::Text(line));
                     None
@@ -289,14 +290,14 @@ async fn overtake<const N: usize>(
     }
 }
 
-/// A timer's shortest time is longer than no time.
+/// Sleeps for `wait`. A timer of zero would still take time.
 async fn pause(wait: StdDuration) {
     if !wait.is_zero() {
         tokio::time::sleep(wait).await;
     }
 }
 
-/// Writes answers, and changes where they are watched, until there is nobody who could give one.
+/// Writes answers, and changes if they are watched, until no sender of answers is left.
 async fn write<const N: usize>(
     mut to: impl AsyncWrite + Unpin,
     shared: &Shared<N>,
@@ -305,7 +306,7 @@ async fn write<const N: usize>(
     mut watched: watch::Receiver<Option<Option<u32>>>,
 ) {
     let mut tick = tokio::time::interval(WATCH);
-    // What was missed while a line was written is not made up for.
+    // Ticks that were missed while a line was written are not repeated.
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let (mut told, mut readable): (Option<Status>, _) = (None, true);
     loop {
@@ -348,7 +349,7 @@ mod tests {
     use super::*;
     use crate::released::ReleasedBy;
 
-    /// A client with a pipe of so many bytes.
+    /// Connects a client through a pipe with this buffer size.
     fn client(bench: &Bench, room: usize) -> DuplexStream {
         let (ours, theirs) = tokio::io::duplex(room);
         let (shared, closing) = (bench.shared.clone(), bench.open.subscribe());
@@ -416,7 +417,7 @@ mod tests {
     fn a_release_is_passed_on_though_its_sender_reads_no_answers_and_others_fill_the_lane() {
         let mut bench = bench();
         crate::host::runtime::one_threaded().unwrap().block_on(async {
-            // Nobody takes what these ask: the lane is full, and they wait.
+            // The requests are not taken, so the queue fills up, and the clients wait.
             let mut flooding = client(&bench, 64);
             let flood =
                 tokio::spawn(
@@ -442,7 +443,7 @@ mod tests {
     fn a_release_waits_for_no_pace_that_other_lines_have_used_up() {
         let mut bench = bench();
         crate::host::runtime::one_threaded().unwrap().block_on(async {
-            // Of all clients together, for a minute and more.
+            // The total of all clients, for more than a minute.
             for _ in 0..150_000 {
                 bench.shared.share(&bench.shared.lines);
             }
@@ -476,7 +477,7 @@ mod tests {
         assert!(bench.asks.try_recv().is_err());
     }
 
-    /// Returns what lines of one client come to, each received so long after the first \[ms\].
+    /// Returns the steps that result from lines of one client, each received at this time after the first \[ms\].
     fn understood(bench: &Bench, lines: &[(u64, &str)]) -> Vec<Step<6>> {
         let issued = Issued::new(Asker(0), Instant::ZERO);
         let (mut planner, mut claims) = (Planner::new(&bench.shared.plans, Asker(0)), Claims::new(Asker(0), &issued));
@@ -525,7 +526,7 @@ mod tests {
             }
             assert!(matches!(taken, Step::PassOn(Some(7), _, Some(_)) | Step::Move(Some(7), _, _, Some(_))), "{asks}");
         }
-        // What stops the arm is done at any time.
+        // Requests that stop the arm are always carried out.
         for asks in [r#""do":"release""#, r#""do":"cancel""#, r#""do":"stiffen""#, r#""do":"acknowledge""#] {
             let steps = understood(&bench, &[(hour, &format!("{{{asks}}}"))]);
             assert!(matches!(steps[..], [Step::PassOn(None, _, None)]), "{asks}");

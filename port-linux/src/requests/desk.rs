@@ -1,7 +1,8 @@
-//! The loop's side: what was asked becomes inputs of the engine, and what the engine makes of it becomes answers.
+//! The control loop's side of requests: converts requests to inputs of the engine, and the engine's reactions to
+//! answers.
 //!
-//! Nothing here waits, but for the next thing that was asked. The place of an answer was taken by who passed the request on, so
-//! that giving it always succeeds.
+//! Nothing here waits, except for the next request. The place for an answer is reserved before its request is queued,
+//! so that sending it always succeeds.
 
 use std::any::Any;
 use std::future::poll_fn;
@@ -34,15 +35,15 @@ use crate::motion::{Against, Standing, UnderWay};
 use crate::released::ReleasedBy;
 use crate::show::Variables;
 
-/// How often is looked at what a request would be refused for, where nothing else changes.
+/// The interval for updating the unmet preconditions if nothing else changes.
 const UNMET: Duration = Duration::from_millis(50);
-/// Longest wait for what became of an output: more than the engine's own.
+/// The longest wait for the result of an output. It is longer than the engine's own timeout.
 const NEWS: Duration = Duration::from_secs(10);
 
-/// What is over, to be dropped elsewhere.
+/// Memory that is no longer needed, and is freed on another thread.
 pub(super) type Spent = Box<dyn Any + Send>;
 
-/// An output that was handed over, and whose answer is owed.
+/// An output that was given to the engine, and whose result is outstanding.
 #[derive(Debug)]
 struct Owed {
     write: Write,
@@ -50,47 +51,47 @@ struct Owed {
     until: Instant,
 }
 
-/// What was asked and is not answered yet.
+/// The requests that are not answered yet.
 #[derive(Debug)]
 pub(crate) struct Desk<const N: usize> {
     clock: Clock,
     releases: Receiver<Letter<N>>,
     asks: Receiver<Letter<N>>,
-    /// Rung with each letter; who it wakes.
+    /// The bell that rings for each request, and the waker that it uses.
     bell: Bell,
     waker: Option<Waker>,
     slot: Slot,
-    /// As of the engine's last input, and whether the slot has it.
+    /// The status after the engine's last input. `told` is `true` if the slot has it.
     status: Status,
     told: bool,
-    /// When to look again at what is not met.
+    /// The time of the next update of the unmet preconditions.
     look_at: Instant,
-    /// What is on its way to the engine, or has been handed over since the last look.
+    /// The request whose input is about to be given to the engine, or was given since the last observation.
     deciding: Option<(Asked, Reply)>,
-    /// The request that it is, and whether the arm was commanded already.
+    /// The identity of that request, and `true` if the arm was already commanded.
     requests: Option<(Named, bool)>,
     /// The request that armed the arm.
     armed: Armed<Named>,
-    /// What is to be begun with it.
+    /// The motion to be started with it.
     motion: Option<Ready<N>>,
-    /// Where the arm stands and how far apart its states are, as of now and as of the last look.
+    /// The position of the arm and the period of its states, and the controller's time of the newest state.
     seen: (Stands<N>, Option<ControllerTime>),
     stands: Arc<Mutex<Stands<N>>>,
     spent: UnboundedSender<Spent>,
-    /// It has been handed over.
+    /// `true` if the input was given to the engine.
     handed_over: bool,
     newest: Newest<N>,
-    /// A command of a stream, likewise, and whether it has been handed over.
+    /// A streamed command, and `true` if the engine was given an input since.
     streamed: (Option<Streamed<N>>, bool),
     streaming: Streaming,
     refused: Option<Refusal>,
-    /// What came of what is no input.
+    /// The result of a request that is not an input of the engine.
     acted: Verdict,
     owed: Vec<Owed>,
-    /// The permit to upload a program, and `given` while a client may have it unused.
+    /// The permit to upload a program. `given` is `true` while a client may have it unused.
     upload_permits: UploadPermits,
     given: bool,
-    /// This run may begin to command without being asked here.
+    /// `true` if this run may start to command without a request of a client.
     begins_unasked: bool,
 }
 
@@ -140,17 +141,17 @@ impl<const N: usize> Desk<N> {
         self.upload_permits.clone()
     }
 
-    /// This run may begin to command by itself, or by a line: nobody has leave to send a program beside it.
+    /// Declares that this run may start to command by itself, or by an input. Then no client may upload a program.
     pub(crate) const fn begins_unasked(&mut self) {
         self.begins_unasked = true;
     }
 
-    /// Whether somebody's program is on its way to the controller, beside which nothing begins.
+    /// Returns `true` while a client uploads a program. Commanding cannot start in that time.
     pub(crate) fn waits_for_a_program(&self) -> bool {
         self.upload_permits.is_used()
     }
 
-    /// Where a motion that is over goes.
+    /// Returns the receiver of finished motions, which frees their memory.
     pub(crate) fn spent(&self) -> UnboundedSender<Spent> {
         self.spent.clone()
     }
@@ -167,7 +168,7 @@ impl<const N: usize> Desk<N> {
         self.newest.clone()
     }
 
-    /// A release that was asked for: before anything else, whoever else asks.
+    /// Returns the input for a queued release, before any other request.
     pub(crate) fn release(&mut self) -> Option<Input> {
         if !self.bell.is_rung() {
             return None;
@@ -176,7 +177,7 @@ impl<const N: usize> Desk<N> {
         self.take(letter)
     }
 
-    /// The cause of the release that is on its way to the engine, if one is.
+    /// Returns the cause of the release that is about to be given to the engine, if there is one.
     pub(crate) fn releases(&self) -> Option<ReleasedBy> {
         match self.deciding.as_ref()?.0 {
             Asked::Release(by) => Some(by),
@@ -185,14 +186,15 @@ impl<const N: usize> Desk<N> {
         }
     }
 
-    /// Somebody else requests by this input, or by none of a client: what a client armed is withdrawn by nobody any more.
+    /// Records that `input` comes from another source than a client. After a request from there, no client can
+    /// withdraw the arming any more.
     pub(crate) fn taken_over(&mut self, input: &Input) {
         if matches!(input, Input::Request(_) | Input::Resume(_)) {
             self.armed.taken_over(self.status.epoch);
         }
     }
 
-    /// The next input. Dropping the future loses nothing.
+    /// Waits for the next input. Dropping the future loses nothing.
     async fn next(&mut self) -> Input {
         poll_fn(|context| {
             self.bell.wake(&mut self.waker, context);
@@ -211,7 +213,7 @@ impl<const N: usize> Desk<N> {
         .await
     }
 
-    /// The next letter, releases first.
+    /// Returns the next request, releases first.
     fn letter(&mut self) -> Option<Letter<N>> {
         if !self.bell.is_rung() {
             return None;
@@ -228,7 +230,7 @@ impl<const N: usize> Desk<N> {
         })
     }
 
-    /// What the engine is told; `None` where it is answered already.
+    /// Returns the engine's input for a request. `None` if the request was answered already.
     fn take(&mut self, Letter { asked, reply, motion, claim }: Letter<N>) -> Option<Input> {
         let status = self.status;
         let commanded = matches!(status.mode, Mode::Arming | Mode::Command);
@@ -259,7 +261,7 @@ impl<const N: usize> Desk<N> {
             Asked::Acknowledge => Input::Acknowledge,
             Asked::HandBack(_) => Input::HandBack,
             Asked::Resend(_) => Input::Resend,
-            // Done beside the input that is handed over with it: see `act`.
+            // Carried out together with the input that is given to the engine: see `act`.
             Asked::Guide(..) | Asked::ToolContact(..) | Asked::Renew(_) | Asked::Stiffen => Input::Tick,
             Asked::Move(..) | Asked::Cancel | Asked::Gone(_) | Asked::Script(_) | Asked::Impedance(..) => Input::Tick,
             Asked::Set(..) if self.owed.len() >= MAX_WRITES => {
@@ -268,7 +270,7 @@ impl<const N: usize> Desk<N> {
             }
             Asked::Set(_, write) => Input::Set(write),
             Asked::Sample(_, sample) => {
-                // What it does is the engine's to judge, as with any other reading.
+                // The engine judges it like any other reading.
                 reply.give(asked.word(), status, Verdict::Done);
                 return Some(Input::Sample(sample));
             }
@@ -277,14 +279,14 @@ impl<const N: usize> Desk<N> {
         Some(input)
     }
 
-    /// What [`next`](Self::next) gave goes to the engine now.
+    /// Must be called when the input from [`next`](Self::next) is given to the engine.
     pub(crate) fn handed_over(&mut self) {
         self.handed_over = self.deciding.is_some();
         self.streamed.1 = true;
         self.refused = None;
     }
 
-    /// Does what is no input of an engine, once that may be done.
+    /// Carries out requests that are not inputs of an engine, after [`handed_over`](Self::handed_over).
     pub(crate) fn act<P: Controller<N>, L: Law<N>>(
         &mut self,
         engine: &mut Engine<'_, N, P, L>,
@@ -326,7 +328,7 @@ impl<const N: usize> Desk<N> {
             Asked::Guide(_, asker, what, limits) => match engine.guide(what, asker, limits, now) {
                 Ok(_) => Ok(()),
                 Err(GuideError::Refused(reason)) => Err(reason),
-                // Checked before it was passed on.
+                // These were checked before the request was queued.
                 Err(GuideError::Force(_) | GuideError::Limits(_)) => Err(Reason::Internal),
             },
             Asked::ToolContact(_, stops) => engine.stop_at_contact(stops).map(|()| {
@@ -340,7 +342,7 @@ impl<const N: usize> Desk<N> {
         self.acted = acted.map_or_else(|reason| Verdict::Refused(reason, ReasonSet::EMPTY), |()| Verdict::Done);
     }
 
-    /// Has the law follow what is streamed.
+    /// Makes the law follow a streamed command.
     fn stream<P: Controller<N>, L: Law<N>>(
         &self,
         streamed: &Streamed<N>,
@@ -366,7 +368,7 @@ impl<const N: usize> Desk<N> {
         Ok(())
     }
 
-    /// Looks where the arm stands, how far apart its states are, and how streams go.
+    /// Observes the position of the arm, the period of its states, and the streams.
     pub(crate) fn look<P: Controller<N>, L: Law<N>>(&mut self, engine: &Engine<'_, N, P, L>) {
         self.streaming.look(engine.motion_status().forwarding);
         let (stands, newest) = &mut self.seen;
@@ -378,20 +380,20 @@ impl<const N: usize> Desk<N> {
         stands.speed = state.velocities;
         if let Some(before) = newest.replace(state.controller_time) {
             let passed = state.controller_time.since(before);
-            // A state that was lost makes it longer, never shorter.
+            // A lost state makes the interval longer, never shorter.
             if passed > Duration::ZERO {
                 stands.cycle = Some(stands.cycle.map_or(passed, |cycle| cycle.min(passed)));
             }
         }
     }
 
-    /// Something happened, by this release where it is one.
+    /// Records an event of the engine. `released` is the cause if it is a release.
     pub(crate) fn event<P>(&mut self, event: &Event<P>, released: Option<ReleasedBy>) {
         match event {
             Event::Refused(refusal) if refusal.by == Channel::Message => self.refused = Some(*refusal),
             Event::Output { write, news } => self.news(write, news),
             Event::Transition(Transition { from: Mode::Command, reason: Some(reason), .. }) => {
-                // It is told with the mode that it led to.
+                // The reason is published with the mode that it led to.
                 (self.status.left, self.status.released) = (Some(*reason), released);
                 self.told = false;
             }
@@ -399,7 +401,7 @@ impl<const N: usize> Desk<N> {
         }
     }
 
-    /// The tool has touched something, and a motion of the program on the controller ended for it.
+    /// Records a contact of the tool that ended a motion of the program on the controller.
     pub(crate) const fn touched(&mut self) {
         self.status.contacts.seen = self.status.contacts.seen.wrapping_add(1);
         self.told = false;
@@ -410,7 +412,7 @@ impl<const N: usize> Desk<N> {
             return;
         }
         let status = self.status;
-        // It may have been refused at once.
+        // The output may have been rejected at once.
         if let Some((asked, reply)) =
             self.deciding.take_if(|(asked, _)| matches!(asked, Asked::Set(_, set) if set == write))
         {
@@ -420,8 +422,8 @@ impl<const N: usize> Desk<N> {
         }
     }
 
-    /// Looks at the engine after an input; `unmet` is what a request would be refused for, `low` why the grade is, `variables`
-    /// what a program on the controller sends.
+    /// Observes the engine after an input. `unmet` returns the unmet preconditions, `low` the cause of a low link
+    /// grade, and `variables` the variables of a program on the controller.
     pub(crate) fn observe(
         &mut self,
         now: Instant,
@@ -431,7 +433,7 @@ impl<const N: usize> Desk<N> {
         unmet: impl Fn() -> ReasonSet,
         (low, variables): (impl FnOnce() -> GradeLow, impl FnOnce() -> Option<Variables>),
     ) {
-        // A program that begins anew watches for nothing.
+        // A program that starts anew does not watch for contacts.
         let Contacts { watched, seen } = self.status.contacts;
         let contacts = Contacts { watched: watched && matches!(mode, Mode::Arming | Mode::Command), seen };
         let streaming = self.streaming;
@@ -455,11 +457,11 @@ impl<const N: usize> Desk<N> {
         }
         if status != self.status || now >= self.look_at {
             self.look_at = now + UNMET;
-            // Somebody looks at it just now: next time is soon enough.
+            // If a reader holds the lock, the next time is early enough.
             if let Ok(mut stands) = self.stands.try_lock() {
                 *stands = Stands { wanted: wanted(), ..self.seen.0 };
             }
-            // While commanding, what a request would be refused for is of no interest.
+            // The unmet preconditions are relevant only while nothing is commanded.
             let unmet = if matches!(mode, Mode::Offline | Mode::Monitor) { unmet() } else { ReasonSet::EMPTY };
             let low = unmet.contains(Reason::GradeLow).then(low);
             let status = Status { unmet, low, variables: variables(), ..status };
@@ -479,7 +481,7 @@ impl<const N: usize> Desk<N> {
         }
     }
 
-    /// What the engine was asked with its last input has been decided.
+    /// Answers the request that belongs to the engine's last input.
     fn decided(&mut self, asked: Asked, reply: Reply, now: Instant, unmet: impl Fn() -> ReasonSet) {
         let status = self.status;
         let refused =
@@ -518,12 +520,12 @@ impl<const N: usize> Desk<N> {
         reply.give(asked.word(), status, verdict);
     }
 
-    /// Whether somebody's program may be sent now.
+    /// Decides whether a client may upload a program now.
     fn leave(&self) -> Verdict {
         let refused = |reason| Verdict::Refused(reason, ReasonSet::EMPTY);
         match self.status.mode {
             Mode::Arming | Mode::Command | Mode::Stopping => refused(Reason::Commanded),
-            // Whether it moves is not known.
+            // The motion of the arm is unknown.
             Mode::Offline => refused(Reason::EvidenceMissing),
             Mode::Monitor if self.status.ending => Verdict::Ending,
             Mode::Monitor if self.begins_unasked => Verdict::BeginsUnasked,
@@ -533,7 +535,7 @@ impl<const N: usize> Desk<N> {
     }
 }
 
-/// What is asked next, if anybody ever can.
+/// Waits for the next request. Never returns if requests are not accepted.
 pub(crate) async fn next_asked<const N: usize>(desk: &mut Option<Desk<N>>) -> Input {
     match desk {
         Some(desk) => desk.next().await,

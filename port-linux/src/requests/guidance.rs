@@ -1,18 +1,18 @@
-//! How a hand or a force is to move the arm, as it is written: `z=-20 tool-speed=0.1`.
+//! Parses the parameters of freedrive and force mode: `z=-20 tool-speed=0.1`.
 
 use outrigger_core::command::{ForceMode, ForceType, Guidance};
 use outrigger_core::mode::GuideLimits;
 use outrigger_wire::time::Duration;
 
-/// The axes of a force, as they are written.
+/// The names of the axes of a force.
 const AXES: [&str; 6] = ["x", "y", "z", "rx", "ry", "rz"];
-/// Every limit, for people.
+/// The description of all limits, for error messages.
 const LIMITS: &str = "renew=S, tool-speed=M/S, joint-speed=RAD/S, deviation=M";
 
-/// What a freedrive is asked for by `how`.
+/// Parses the parameters of freedrive.
 ///
 /// # Errors
-/// What was expected.
+/// Returns what was expected.
 pub fn freedrive(how: &str) -> Result<(Guidance, GuideLimits), String> {
     let mut limits = GuideLimits::default();
     for word in how.split_whitespace() {
@@ -24,10 +24,10 @@ pub fn freedrive(how: &str) -> Result<(Guidance, GuideLimits), String> {
     checked(Guidance::Freedrive, limits)
 }
 
-/// What a force mode is asked for by `how`.
+/// Parses the parameters of force mode.
 ///
 /// # Errors
-/// What was expected.
+/// Returns what was expected.
 pub fn force(how: &str) -> Result<(Guidance, GuideLimits), String> {
     let mut limits = GuideLimits::default();
     let mut mode = ForceMode::pushing([0.0; 3]);
@@ -64,15 +64,15 @@ pub fn force(how: &str) -> Result<(Guidance, GuideLimits), String> {
             }
         }
     }
-    // That the scaling of the gain has no effect on a CB3 is no reason against it.
+    // The gain scaling has no effect on a CB3, which is accepted.
     mode.check(true).map_err(|error| error.to_string())?;
     checked(Guidance::Force(mode), limits)
 }
 
-/// Whether a contact ends the motion.
+/// Parses whether a contact ends the motion.
 ///
 /// # Errors
-/// What was expected.
+/// Returns what was expected.
 pub fn contact(how: &str) -> Result<bool, String> {
     match how {
         "on" => Ok(true),
@@ -86,7 +86,7 @@ fn checked(what: Guidance, limits: GuideLimits) -> Result<(Guidance, GuideLimits
     Ok((what, limits))
 }
 
-/// Whether this is a limit, which is taken in then.
+/// Sets a limit. Returns `false` if `name` is not a limit.
 fn limit(limits: &mut GuideLimits, name: &str, value: &str) -> Result<bool, String> {
     match name {
         "renew" => limits.renew_within = Duration::from_micros((number(name, value)?.clamp(0.0, 3_600.0) * 1e6) as u64),

@@ -1,4 +1,5 @@
-//! A client in the same process: asks as any other, without a socket and without text, and waits for nobody.
+//! A client in the same process: sends the same requests as others, without a socket and without text, and never
+//! blocks.
 
 use std::sync::Arc;
 
@@ -18,10 +19,10 @@ use super::upload_permit::UploadPermit;
 use crate::motion::asked::{Moving, Ready, Stands};
 use crate::released::ReleasedBy;
 
-/// Answers that it is owed at most.
+/// The maximum number of outstanding answers.
 const OWED: usize = 32;
 
-/// A client of a session in the same process: it asks as `outrigger ask` does, and never waits.
+/// A client of a session in the same process. It sends the requests of `outrigger ask`, and never blocks.
 #[derive(Debug)]
 pub struct Client<const N: usize> {
     shared: Arc<Shared<N>>,
@@ -29,18 +30,18 @@ pub struct Client<const N: usize> {
     lines: mpsc::Sender<Line>,
     answers: mpsc::Receiver<Line>,
     next: u32,
-    /// The place of what says that it is there no more.
+    /// The reserved place for the message that this client has gone.
     gone: Option<OwnedPermit<Letter<N>>>,
 }
 
-/// What came of something that was asked.
+/// The result of a request.
 #[derive(Debug)]
 pub struct Decided {
-    /// The number that it was given.
+    /// The number of the request.
     pub id: u32,
-    /// How the run stood then.
+    /// The status of the run at that time.
     pub status: Status,
-    /// Why it is not done, in the words of `outrigger ask`.
+    /// The reason why the request was not carried out, in the words of `outrigger ask`.
     pub done: Result<(), String>,
 }
 
@@ -51,29 +52,30 @@ impl<const N: usize> Client<N> {
         Self { asker: shared.next_asker(), shared, lines, answers, next: 0, gone }
     }
 
-    /// Requests command, as somebody who has seen the session in the epoch `seen`, which [`status`](Self::status) has: after a stop or a
-    /// fallback since then it is refused. Returns `false` where that was not passed on: too much has been asked just now, or the session
-    /// is over.
+    /// Requests to command, by a caller that has seen the session in the epoch `seen`, which is in
+    /// [`status`](Self::status). The request is rejected if there was a stop or a fallback since then. Returns
+    /// `false` if the request was not queued: there are too many requests, or the session is over.
     pub fn request(&mut self, seen: Epoch) -> bool {
         self.pass_on(Asked::Request(seen), None, None).is_some()
     }
 
-    /// Releases the arm: it is stopped. Returns `false` where the session is over.
+    /// Releases the arm, which is stopped. Returns `false` if the session is over.
     pub fn release(&mut self) -> bool {
-        // Another one that waits stops it as well.
+        // A release that is already queued has the same effect.
         self.shared.is_releasing() || self.pass_on(Asked::Release(ReleasedBy::Program), None, None).is_some()
     }
 
-    /// Acknowledges the reason of the last fallback. Returns `false` as [`request`](Self::request) does.
+    /// Acknowledges the reason of the last fallback. Returns `false` like [`request`](Self::request).
     pub fn acknowledge(&mut self) -> bool {
         self.pass_on(Asked::Acknowledge, None, None).is_some()
     }
 
-    /// Passes on a reading of the source of this name, whose input is requests, in its own unit: as `outrigger ask ROBOT sample` does,
-    /// without an answer.
+    /// Passes on a reading of the source `source`, in its own unit, like `outrigger ask ROBOT sample`, but without an
+    /// answer. The source's input must be `requests`.
     ///
     /// # Errors
-    /// The source that is not there, or another number of values than it has; that too much has been asked just now.
+    /// Returns an error if there is no such source, if it has another number of values, or if there are too many
+    /// requests.
     pub fn sample(&mut self, source: &str, values: &[f32]) -> Result<(), String> {
         let counted = SampleValue::new(values).ok_or("one to six values are expected")?;
         let sample = self.shared.sample((source, counted, None), self.shared.now());
@@ -83,60 +85,61 @@ impl<const N: usize> Client<N> {
         sent.map(drop).ok_or_else(|| "too much is asked just now".into())
     }
 
-    /// Returns how the session stood at its engine's last input.
+    /// Returns the status of the session after its engine's last input.
     pub fn status(&self) -> Status {
         self.shared.newest()
     }
 
-    /// Where the arm stands.
+    /// Returns the position of the arm.
     pub fn stands(&self) -> Stands<N> {
         self.shared.stands()
     }
 
-    /// What its motions are held to.
+    /// Returns the limits of the session's motions.
     pub fn moving(&self) -> Moving<N> {
         self.shared.moving()
     }
 
-    /// Who it is, for what somebody has to answer for.
+    /// Returns the identity of this client, which motions and guidance are bound to.
     pub const fn asker(&self) -> Asker {
         self.asker
     }
 
-    /// Returns the permit to upload a program, to be used once [`Asked::Script`] is done.
+    /// Returns the permit to upload a program. It can be used after [`Asked::Script`] was granted.
     pub fn upload_permit(&self) -> UploadPermit {
         self.shared.upload_permit()
     }
 
-    /// Asks: the number that its outcome will have. `None` where too much has been asked just now.
+    /// Sends a request. Returns the number that its result will have, or `None` if there are too many requests.
     pub fn ask(&mut self, asked: Asked) -> Option<u32> {
         self.pass_on_for_an_answer(asked, None)
     }
 
-    /// Asks to begin what is ready, having seen this epoch.
+    /// Requests the start of a prepared motion, by a caller that has seen this epoch.
     pub fn begin(&mut self, epoch: Epoch, motion: Ready<N>) -> Option<u32> {
         self.pass_on_for_an_answer(Asked::Move(epoch, self.asker), Some(motion))
     }
 
-    /// From now on these speeds or positions, as long as they hold: the newest counts, and how it goes is told by
-    /// [`status`](Self::status).
+    /// Streams speeds or positions. Each command is valid for its own time, and the newest one counts.
+    /// [`status`](Self::status) reports the progress.
     pub fn stream(&self, forward: Forward<N>) {
         self.shared.stream(forward);
     }
 
     fn pass_on_for_an_answer(&mut self, asked: Asked, motion: Option<Ready<N>>) -> Option<u32> {
         let to = self.lines.clone().try_reserve_owned().ok();
-        // Not for want of an answer is the arm not stopped.
+        // A release is sent even if there is no room for its answer.
         if to.is_none() && !matches!(asked, Asked::Release(_)) {
             return None;
         }
         self.pass_on(asked, motion, to)
     }
 
-    /// Passes it on, with the place of its answer where there is to be one.
+    /// Queues a request, with the place for its answer if it gets one.
     fn pass_on(&mut self, asked: Asked, motion: Option<Ready<N>>, to: Option<OwnedPermit<Line>>) -> Option<u32> {
         let id = self.next;
-        // It needs no challenge, for nothing but this process is on its way; that it waits there for long is judged alike.
+        // No challenge is needed, because nothing but this process can delay the request. A long wait in the queue is
+        // checked all the same.
         let acts = asked.epoch().is_some() || matches!(asked, Asked::Renew(_));
         let claim = acts.then(|| Claim::new((self.asker, id), self.shared.now() + FRESH_FOR));
         let letter = Letter { asked, reply: Reply { id: Some(id), to }, motion, claim };
@@ -146,7 +149,7 @@ impl<const N: usize> Client<N> {
         })
     }
 
-    /// What came of something that was asked, where there is any news.
+    /// Returns the result of a request, if there is a new one.
     pub fn decided(&mut self) -> Option<Decided> {
         loop {
             match self.answers.try_recv().ok()? {
@@ -165,7 +168,7 @@ impl<const N: usize> Client<N> {
 
 impl<const N: usize> Drop for Client<N> {
     fn drop(&mut self) {
-        // What it answers for ends with it.
+        // The motion or guidance of this client ends with it.
         let letter = Letter::new(Asked::Gone(self.asker), Reply { id: None, to: None });
         match self.gone.take() {
             Some(place) => {

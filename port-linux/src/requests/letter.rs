@@ -1,4 +1,4 @@
-//! What is asked of the loop, on its way there, with the place of its answer.
+//! Requests on their way to the control loop, with the place for their answer.
 
 use outrigger_core::command::Guidance;
 use outrigger_core::command::outputs::Write;
@@ -13,14 +13,14 @@ use crate::maker::impedance::Impedance;
 use crate::motion::asked::Ready;
 use crate::released::ReleasedBy;
 
-/// What was asked, understood.
+/// A parsed request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Asked {
-    /// Requests command, having seen this epoch.
+    /// Requests to command. Contains the epoch that the sender has seen.
     Request(Epoch),
-    /// Requests command, to go on with a suspended motion.
+    /// Requests to command, and to resume a suspended motion.
     Resume(Epoch),
-    /// A release, for this cause.
+    /// Releases, for this cause.
     Release(ReleasedBy),
     /// Acknowledges the latched reason.
     Acknowledge,
@@ -30,27 +30,27 @@ pub enum Asked {
     Impedance(Epoch, Impedance),
     /// A reading of a source that takes them by request.
     Sample(Epoch, Sample),
-    /// Hands a program on the controller back to the pendant.
+    /// Returns control of a program on the controller to the pendant.
     HandBack(Epoch),
     /// Sends our program to the controller once more.
     Resend(Epoch),
     /// A permit to upload a third-party program: see [`UploadPermit`](super::upload_permit::UploadPermit).
     Script(Epoch),
-    /// Lets a hand or a force move the arm, within these limits.
+    /// Starts freedrive or force mode, within these limits.
     Guide(Epoch, Asker, Guidance, GuideLimits),
-    /// Ends motions at a contact of the tool, or not.
+    /// Sets whether a contact of the tool ends motions.
     ToolContact(Epoch, bool),
-    /// Renews what its asker answers for.
+    /// Renews the freedrive or force mode of its sender.
     Renew(Asker),
-    /// Ends what a hand or a force moves.
+    /// Ends freedrive or force mode.
     Stiffen,
-    /// What is ready comes with the letter.
+    /// Starts the prepared motion in the letter.
     Move(Epoch, Asker),
-    /// Ends the motion that was asked for.
+    /// Cancels the requested motion.
     Cancel,
-    /// This request of its sender is taken back, which the loop has had already.
+    /// Withdraws an earlier request of its sender that the control loop has already taken.
     Withdraw(Named),
-    /// This asker is there no more.
+    /// Reports that this client has disconnected.
     Gone(Asker),
 }
 
@@ -77,7 +77,7 @@ impl Asked {
         }
     }
 
-    /// Returns whether it stops the arm, and goes by the lane of releases.
+    /// Returns `true` if it stops the arm. It then uses the queue of releases.
     pub(super) const fn stops(&self) -> bool {
         matches!(self, Self::Release(_) | Self::Withdraw(_))
     }
@@ -101,14 +101,14 @@ impl Asked {
     }
 }
 
-/// The same on its way to the loop, with the place of its answer.
+/// A request on its way to the control loop, with the place for its answer.
 #[derive(Debug)]
 pub(super) struct Letter<const N: usize> {
     pub(super) asked: Asked,
     pub(super) reply: Reply,
-    /// With [`Asked::Move`].
+    /// The motion of an [`Asked::Move`].
     pub(super) motion: Option<Ready<N>>,
-    /// With what causes motion.
+    /// The claim of a request that causes motion.
     pub(super) claim: Option<Claim>,
 }
 
@@ -118,11 +118,11 @@ impl<const N: usize> Letter<N> {
     }
 }
 
-/// Where an answer goes.
+/// The destination of an answer.
 #[derive(Debug)]
 pub(super) struct Reply {
     pub(super) id: Option<u32>,
-    /// `None` where its sender takes no answers: what was asked is done all the same.
+    /// `None` if the sender accepts no answers. The request is carried out all the same.
     pub(super) to: Option<OwnedPermit<Line>>,
 }
 

@@ -1,8 +1,9 @@
 //! Requests to a run from other processes of this machine: lines of JSON over a Unix-domain socket.
 //!
-//! One thread listens, reads and answers; the loop has a side of its own. What the loop has to decide comes
-//! by two bounded lanes, one for releases alone; how it stands is in a slot that neither waits for. An answer's place is taken
-//! before its request is passed on, so that the loop never finds a full queue.
+//! One thread accepts connections, reads and answers; the control loop has a part of its own. Requests that the loop
+//! decides are in two bounded queues, one of them for releases only. The status of the run is in a slot that neither
+//! side waits for. The place for an answer is reserved before its request is queued, so that the loop never finds a
+//! full queue.
 
 mod answer;
 mod bell;
@@ -62,28 +63,28 @@ pub fn causes_motion(ask: &Ask<'_>) -> bool {
 
 /// Room for what waits for the loop; who finds none waits.
 const WAITING: usize = 64;
-/// The wait for files, where the kernel has none for a newcomer.
+/// The wait after no file could be opened for a new connection.
 const NO_FILES: Duration = Duration::from_millis(5);
-/// At the end, clients that still read get so long to take what they have not taken yet.
+/// The time at the end for clients to receive their remaining answers.
 const FAREWELL: Duration = Duration::from_millis(100);
 
-/// Where a client in the same process asks.
+/// The access to requests for clients in the same process.
 #[derive(Debug)]
 pub(crate) struct Local<const N: usize>(Arc<Shared<N>>);
 
 impl<const N: usize> Local<N> {
-    /// One client.
+    /// Creates a client.
     pub(crate) fn client(&self) -> Client<N> {
         Client::new(Arc::clone(&self.0))
     }
 }
 
-/// Listens, until it is dropped or [finished](Requests::finish).
+/// The thread that accepts requests, until this is dropped or [finished](Requests::finish).
 #[derive(Debug)]
 pub(crate) struct Requests {
-    /// `None` where only clients of this process ask.
+    /// `None` if only clients of this process are accepted.
     place: Option<Place>,
-    /// The reason for which there is none, where there was to be one.
+    /// The reason why there is no socket, if one was requested.
     refused: Option<Failure>,
     /// Dropped to end the thread.
     open: watch::Sender<()>,
@@ -91,11 +92,11 @@ pub(crate) struct Requests {
 }
 
 impl Requests {
-    /// Takes requests to the run beside the robot at `seat`, whose lock this process holds, and which has `sources` and these
-    /// `variables`: of other processes where it `listens`, of clients in this process always.
+    /// Accepts requests to the run of the robot at `seat`, whose lock this process holds, and which has `sources` and
+    /// these `variables`. Clients of this process are always accepted; other processes only if it `listens`.
     ///
     /// # Errors
-    /// [`Failure::BadInput`] with what the kernel refuses, and for a directory that is somebody else's.
+    /// Returns [`Failure::BadInput`] with the error of the operating system, or for a directory of another user.
     pub(crate) fn start<const N: usize>(
         seat: SocketAddr,
         listens: bool,
@@ -112,7 +113,7 @@ impl Requests {
             let listener = place.listener().map_err(failed)?;
             Ok((place, listener))
         });
-        // Clients of this process ask all the same.
+        // Clients of this process are accepted all the same.
         let (place, listener, refused) = match taken {
             Some(Ok((place, listener))) => (Some(place), Some(listener), None),
             Some(Err(failure)) => (None, None, Some(failure)),
@@ -137,29 +138,29 @@ impl Requests {
         Ok((Self { place, refused, open, worker }, desk, local))
     }
 
-    /// Returns where it listens, where it does.
+    /// Returns the path of the socket, if there is one.
     pub(crate) fn path(&self) -> Option<&Path> {
         self.place.as_ref().map(Place::path)
     }
 
-    /// Returns why it does not listen, where it was to.
+    /// Returns the reason why there is no socket, if one was requested.
     pub(crate) const fn refused(&self) -> Option<&Failure> {
         self.refused.as_ref()
     }
 
-    /// Sends clients away, and gives the place back.
+    /// Disconnects all clients, and removes the socket.
     pub(crate) fn finish(self) {
         let Self { place, refused: _, open, worker } = self;
         drop((place, open));
-        // A panic of the thread has been printed by then; one that hangs holds nothing that is needed.
+        // A panic of the thread was printed by then. A blocked thread holds nothing that is needed.
         let _ = worker.join(5 * FAREWELL);
     }
 }
 
-/// The task of a client, the use that it makes of its place, and what tells it to leave.
+/// The task of a client, its use of its place, and the sender that makes it leave.
 type Attended = (Id, Arc<Presence>, oneshot::Sender<()>);
 
-/// Takes clients until it is `closing`, each of the process that `whose` makes of what the kernel says.
+/// Serves clients until `closing` changes. `whose` converts the process id that the kernel reports, for tests.
 async fn serve<const N: usize>(
     listener: Option<Listener>,
     shared: Arc<Shared<N>>,
@@ -169,7 +170,7 @@ async fn serve<const N: usize>(
 ) -> std::io::Result<()> {
     let (mut clients, mut places, mut taken) = (JoinSet::new(), Places::<Attended>::new(), 0);
     loop {
-        // Those that are gone leave their places to whoever comes now.
+        // Clients that have disconnected leave their places to new ones.
         while let Some(gone) = clients.try_join_next_with_id() {
             let gone = gone.map_or_else(|error| error.id(), |(id, ())| id);
             places.leave(|(id, ..)| *id == gone);
@@ -185,16 +186,18 @@ async fn serve<const N: usize>(
                     let newcomer = (id, presence, leave);
                     let gives_way = places.enter(whose(process), newcomer, shared.now(), |(_, presence, _)| presence.of());
                     if let Some((_, _, leave)) = gives_way {
-                        // One that is gone needs not be told.
+                        // A client that has disconnected does not need the message.
                         let _ = leave.send(());
                     }
-                    // Lines that have come are read before so many have come that one of these would give way.
+                    // Other tasks run before so many clients were accepted that one of these would lose its place, so
+                    // that their first lines are read.
                     taken = (taken + 1) % places::NEWEST;
                     if taken == 0 {
                         tokio::task::yield_now().await;
                     }
                 }
-                // A client that is gone before it is accepted is nobody's loss; where no file can be opened, that lasts.
+                // A client that disconnects before it is accepted does no harm. If no file can be opened, the error
+                // persists.
                 Err(_) => {
                     if let Some((_, _, leave)) = places.spare(shared.now(), |(_, presence, _)| presence.of()) {
                         let _ = leave.send(());
@@ -206,17 +209,17 @@ async fn serve<const N: usize>(
                 let gone = gone.map_or_else(|error| error.id(), |(id, ())| id);
                 places.leave(|(id, ..)| *id == gone);
             }
-            // The memory of a motion that is over: given back here, where nobody waits for it.
+            // The memory of a finished motion is freed here, where nothing waits for it.
             Some(motion) = spent.recv() => drop(motion),
         }
     }
     drop(listener);
-    // Those that stand still are left behind.
+    // Clients that do not read are abandoned.
     let _ = tokio::time::timeout(FAREWELL, async { while clients.join_next().await.is_some() {} }).await;
     Ok(())
 }
 
-/// Accepts the next client, where there is a place to come to.
+/// Accepts the next client. Never returns without a listener.
 async fn accept(listener: Option<&Listener>) -> std::io::Result<Option<(local::Stream, Option<i32>)>> {
     match listener {
         Some(listener) => listener.accept().await,
@@ -236,10 +239,10 @@ mod tests {
     use super::*;
     use crate::released::ReleasedBy;
 
-    /// Clients that hang.
+    /// The number of clients that do not read.
     const HUNG: usize = 1_000;
 
-    /// Returns how long a release takes to the loop beside clients that hang, all of one process or each of its own.
+    /// Returns the time that a release takes to the loop while clients hang, all of one process, or each of its own.
     fn release_beside_hung_clients(name: &str, whose: fn(Option<i32>) -> Option<i32>) -> Duration {
         let files = getrlimit(Resource::Nofile);
         let _ = setrlimit(Resource::Nofile, Rlimit { current: files.maximum, ..files });
@@ -263,7 +266,7 @@ mod tests {
         watcher.read_line(&mut line).expect("a status");
         let hung: Vec<_> = (0..HUNG).map(|_| connect()).collect();
         line.clear();
-        // When this one gives way, all but a few have been taken.
+        // By the time that this client loses its place, all but a few were accepted.
         BufReader::new(&hung[HUNG - 1 - places::PLACES]).read_line(&mut line).expect("a farewell");
         assert!(line.contains("\"what\":\"NoPlace\""), "{line}");
         let began = clock.now();

@@ -1,29 +1,30 @@
-//! The places of clients: who has one, and who gives way to a newcomer.
+//! The places of clients: decides which client leaves when a new one connects.
 //!
-//! A newcomer always gets a place, so that a release is never refused for want of one. It may be one that another client of its own
-//! process has, where that has as many as one may, or one that a client makes no use of.
+//! A new client always gets a place, so that a release is never rejected for lack of one. It may be the place of
+//! another client of its own process, if that has as many as one process may have, or the place of a client that does
+//! not use it.
 
 use outrigger_wire::time::{Duration, Instant};
 
-/// Places in all.
+/// The total number of places.
 pub(super) const PLACES: usize = 100;
-/// Places of one process: others keep theirs, however many it asks for.
+/// The number of places of one process. Other processes keep theirs, however many clients it connects.
 pub(super) const OF_ONE_PROCESS: usize = 8;
-/// The newest arrivals: they keep their places while they have not said anything yet. Fewer than one process may have, so that its own
-/// silent ones give way first.
+/// The number of newest clients that keep their places before they have sent anything. It is lower than the number of
+/// places of one process, so that the silent clients of that process leave first.
 pub(super) const NEWEST: usize = 4;
 const _: () = assert!(NEWEST < OF_ONE_PROCESS && OF_ONE_PROCESS < PLACES);
-/// A client that said something, but nothing for so long, gives way.
+/// The time without a line after which a client counts as silent.
 const SILENT: Duration = Duration::from_secs(2);
 
 /// The use that a client makes of its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Use {
-    /// The time of its newest whole line; `None` before the first.
+    /// The time of its newest complete line. `None` before the first.
     pub(super) spoke: Option<Instant>,
-    /// A client that is told of changes need not say anything.
+    /// `true` if it watches changes, and does not need to send anything.
     pub(super) watches: bool,
-    /// A motion, or an arm that gives way, ends with it.
+    /// `true` if a motion, freedrive or force mode ends with it.
     pub(super) answers_for: bool,
 }
 
@@ -35,18 +36,18 @@ struct Placed<T> {
     client: T,
 }
 
-/// The order in which clients give way, those who are missed least first.
+/// The order in which clients leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
-    /// A client that has not said anything, or nothing for long.
+    /// A client that has sent nothing yet, or nothing for some time.
     Silent,
-    /// A client that has said something a moment ago, watches, or has just come.
+    /// A client that has recently sent something, watches, or has just connected.
     InUse,
-    /// A motion ends with it.
+    /// A client whose motion, freedrive or force mode ends with it.
     AnswersFor,
 }
 
-/// Places of clients, of whom the oldest arrival is first.
+/// The places of clients, in the order of their arrival.
 #[derive(Debug)]
 pub(super) struct Places<T> {
     most: usize,
@@ -60,7 +61,8 @@ impl<T> Places<T> {
         Self { most: PLACES, of_one_process: OF_ONE_PROCESS, newest: NEWEST, here: vec![] }
     }
 
-    /// Gives a newcomer of this process, where that is known, a place. Returns the client that gives way to it, if one has to.
+    /// Gives a place to a new client of this process, if the process is known. Returns the client that has to leave
+    /// for it, if there is one.
     pub(super) fn enter(
         &mut self,
         process: Option<i32>,
@@ -81,7 +83,7 @@ impl<T> Places<T> {
         leaves
     }
 
-    /// Takes the place of a client that makes no use of it, where there is one: the kernel has no more files for newcomers.
+    /// Removes a silent client, if there is one, because the process can open no more files for new ones.
     pub(super) fn spare(&mut self, now: Instant, use_of: impl Fn(&T) -> Use) -> Option<T> {
         let older = self.here.len().saturating_sub(self.newest);
         let ranked = self.here.iter().enumerate();
@@ -90,13 +92,13 @@ impl<T> Places<T> {
         Some(self.here.remove(index).client)
     }
 
-    /// Gives back the places of clients that are gone.
+    /// Frees the places of clients that have disconnected.
     pub(super) fn leave(&mut self, gone: impl Fn(&T) -> bool) {
         self.here.retain(|placed| !gone(&placed.client));
     }
 }
 
-/// Returns the rank of a client, and since when nothing has come from it.
+/// Returns the rank of a client, and the time of its last sign of use.
 fn rank<T>(placed: &Placed<T>, is_new: bool, now: Instant, of: Use) -> (Rank, Instant) {
     let since = of.spoke.unwrap_or(placed.came);
     let rank = match of {
@@ -115,14 +117,14 @@ mod tests {
 
     const HUNG: Use = Use { spoke: None, watches: false, answers_for: false };
 
-    /// A client of the tests: its number, its process and how it stands.
+    /// A client of the tests: its number, its process and its use.
     type Client = (u32, i32, Use);
 
     fn ms(milliseconds: u64) -> Instant {
         Instant::from_micros(1_000 * milliseconds)
     }
 
-    /// Checks what `enter` did against the rules, by a list of its own.
+    /// Compares the result of `enter` with the rules, by a separate list.
     fn enter(places: &mut Places<Client>, number: u32, process: i32, now: Instant) {
         let before: Vec<(Client, Instant)> = places.here.iter().map(|placed| (placed.client, placed.came)).collect();
         let of_it = |(client, _): &&(Client, Instant)| client.1 == process;
@@ -152,7 +154,8 @@ mod tests {
 
     #[test]
     fn every_newcomer_gets_a_place_whatever_was_done_before() {
-        // Three places, two of one process, the newest of which is spared; every history of five steps, of three processes.
+        // Three places, two of one process, with the newest spared. All sequences of five steps, with three
+        // processes.
         let mut places = Places { most: 3, of_one_process: 2, newest: 1, here: vec![] };
         enter(&mut places, 0, 0, ms(0));
         enter(&mut places, 1, 1, ms(1));
@@ -187,7 +190,7 @@ mod tests {
                 next.push((copy(places), *number, now + 2_000));
             }
             seen += next.len();
-            // Histories that end alike go on alike.
+            // Sequences with the same end continue in the same way.
             if steps < 5 {
                 next.sort_by_cached_key(|history| format!("{history:?}"));
                 next.dedup_by_key(|history| format!("{history:?}"));

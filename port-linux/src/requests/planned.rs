@@ -1,4 +1,4 @@
-//! The answers to pieces of a plan.
+//! Answers the pieces of a motion that a client sends.
 
 use outrigger_core::mode::{Epoch, Mode};
 use outrigger_core::robot::Reason;
@@ -12,7 +12,8 @@ use crate::motion::asked::Wish;
 use crate::motion::pieces::Piece;
 
 impl<const N: usize> Shared<N> {
-    /// Takes a piece of a plan, received at `at`. A plan is answered at its beginning, and once more: at its end or its first fault.
+    /// Handles a piece of a motion, received at `at`. A motion is answered twice: at its beginning, and at its end or
+    /// its first error.
     pub(super) fn planned(
         &self,
         planner: &mut Planner<'_, N>,
@@ -29,7 +30,7 @@ impl<const N: usize> Shared<N> {
         let told = |verdict| Answer { id, word: "move", status, verdict }.line(self.here);
         let unfit = |wrong: String| answer::unfit(id, &status, &wrong);
         let taken = if status.mode != Mode::Command {
-            // Nothing is collected that could not begin.
+            // A motion that could not start is not collected.
             Err(told(Verdict::Refused(Reason::NotCommanding, status.unmet)))
         } else if epoch != status.epoch {
             Err(told(Verdict::WrongEpoch(epoch)))
@@ -53,7 +54,7 @@ impl<const N: usize> Shared<N> {
         })
     }
 
-    /// Drops this client's plan where it is late. Returns the line that says so.
+    /// Drops this client's motion if it is late. Returns the answer for that.
     pub(super) fn expired(&self, planner: &mut Planner<'_, N>, now: Instant) -> Option<String> {
         let plan = planner.expire(now)?;
         Some(answer::unfit(plan.id, &self.slot.get(), LATE))

@@ -1,7 +1,7 @@
-//! Plans: motions that clients send piece by piece. One at a time is collected, in bounded memory and bounded time, and it becomes
-//! a motion only once it is complete.
+//! Collects plans: motions that clients send piece by piece. One plan at a time is collected, in bounded memory and
+//! time, and it becomes a motion only after it is complete.
 //!
-//! A run opens no file that a client names: the client reads it, and sends the waypoints.
+//! A run never opens a file that a client names. The client reads the file, and sends the waypoints.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -12,14 +12,14 @@ use outrigger_wire::time::{Duration, Instant};
 use crate::motion::Motion;
 use crate::motion::pieces::{Heading, waypoint};
 
-/// Longest time between two pieces.
+/// The longest time between two pieces.
 const SILENT: Duration = Duration::from_secs(5);
-/// Longest time for a plan: so long, and so much more for each waypoint.
+/// The longest time for a plan: a fixed part, and a part for each waypoint.
 const WHOLE: (Duration, Duration) = (Duration::from_secs(10), Duration::from_micros(500));
-/// The text of a plan that was not complete by then.
+/// The error text for a plan that was not complete in time.
 pub(super) const LATE: &str = "the waypoints did not come in time: send each piece within 5 s, and all of them at 2000 waypoints per second or more";
 
-/// A plan of which pieces are missing.
+/// A plan that is not complete yet.
 #[derive(Debug)]
 pub(super) struct Plan<const N: usize> {
     asker: Asker,
@@ -33,7 +33,7 @@ pub(super) struct Plan<const N: usize> {
 }
 
 impl<const N: usize> Plan<N> {
-    /// Returns when the next piece is due.
+    /// Returns the time at which the next piece is due.
     fn until(&self) -> Instant {
         let (least, each) = WHOLE;
         let count = u64::try_from(self.heading.count).unwrap_or(u64::MAX);
@@ -62,14 +62,14 @@ impl<const N: usize> Plans<N> {
     }
 }
 
-/// A client's access to the plan. Dropping it drops the plan that the client has not completed.
+/// A client's access to the plan. When it is dropped, an incomplete plan of the client is dropped, too.
 #[derive(Debug)]
 pub(super) struct Planner<'s, const N: usize> {
     plans: &'s Plans<N>,
     pub(super) asker: Asker,
-    /// Set from the beginning of a plan to its end.
+    /// `true` from the beginning of a plan to its end.
     collects: bool,
-    /// Set once a fault of the plan has been told: the rest of it is dropped without an answer.
+    /// `true` after an error of the plan was reported. The rest of the plan is then discarded without an answer.
     pub(super) failed: bool,
 }
 
@@ -84,12 +84,12 @@ impl<'s, const N: usize> Planner<'s, N> {
         Self { plans, asker, collects: false, failed: false }
     }
 
-    /// Returns when the next piece of this client's plan is due, while one is collected.
+    /// Returns the time at which the next piece of this client's plan is due, while one is collected.
     pub(super) fn until(&self) -> Option<Instant> {
         self.collects.then(|| self.own(Plan::until)).flatten()
     }
 
-    /// Returns whether what comes is the rest of a plan that has failed.
+    /// Returns `true` if further pieces belong to a plan that has failed.
     pub(super) const fn is_dropping(&self) -> bool {
         self.failed
     }
@@ -98,20 +98,20 @@ impl<'s, const N: usize> Planner<'s, N> {
         self.plans.plan().as_ref().filter(|plan| plan.asker == self.asker).map(of)
     }
 
-    /// Drops the plan where it is this client's.
+    /// Drops the plan if it belongs to this client.
     pub(super) fn give_up(&mut self) -> Option<Plan<N>> {
         self.collects = false;
         self.plans.plan().take_if(|plan| plan.asker == self.asker)
     }
 
-    /// Drops a plan that is late.
+    /// Drops the plan if it belongs to this client and is late.
     pub(super) fn expire(&mut self, now: Instant) -> Option<Plan<N>> {
         self.own(|plan| plan.is_late(now)).filter(|late| *late)?;
         self.failed = true;
         self.give_up()
     }
 
-    /// Begins a plan. Returns `false` while another client's is collected.
+    /// Starts a plan. Returns `false` while a plan of another client is collected.
     pub(super) fn begin(&mut self, (id, epoch): (Option<u32>, Epoch), heading: Heading<N>, now: Instant) -> bool {
         let mut plan = self.plans.plan();
         if plan.as_ref().is_some_and(|plan| plan.asker != self.asker && !plan.is_late(now)) {
@@ -120,7 +120,7 @@ impl<'s, const N: usize> Planner<'s, N> {
         let begun = Plan { asker: self.asker, id, epoch, heading, waypoints: vec![], began: now, newest: now };
         let before = plan.replace(begun);
         drop(plan);
-        // Its memory is given back while nobody waits for the lock.
+        // The memory is freed after the lock was released.
         drop(before);
         (self.collects, self.failed) = (true, false);
         true
@@ -129,7 +129,7 @@ impl<'s, const N: usize> Planner<'s, N> {
     /// Runs `work` on this client's plan.
     ///
     /// # Errors
-    /// Those of `work`, and why there is no such plan.
+    /// Returns the errors of `work`, or the reason why there is no such plan.
     fn with<T>(
         &self,
         epoch: Epoch,
@@ -152,10 +152,10 @@ impl<'s, const N: usize> Planner<'s, N> {
         }
     }
 
-    /// Adds waypoints, one in each word.
+    /// Adds waypoints, which are separated by blanks.
     ///
     /// # Errors
-    /// Why there is no such plan, or which waypoint is none.
+    /// Returns the reason why there is no such plan, or the first waypoint that is not valid.
     pub(super) fn add(&self, epoch: Epoch, rows: &str, now: Instant) -> Result<(), String> {
         self.with(epoch, now, |plan| {
             for row in rows.split_ascii_whitespace() {
@@ -173,10 +173,10 @@ impl<'s, const N: usize> Planner<'s, N> {
         })
     }
 
-    /// Makes a motion of this client's plan.
+    /// Converts this client's plan to a motion.
     ///
     /// # Errors
-    /// Why there is no such plan, or why it is no motion.
+    /// Returns the reason why there is no such plan, or why it is not a valid motion.
     pub(super) fn end(&mut self, epoch: Epoch, now: Instant) -> Result<Motion<N>, String> {
         self.with(epoch, now, |plan| {
             let (count, found) = (plan.heading.count, plan.waypoints.len());

@@ -1,4 +1,4 @@
-//! What an answer says of something that is not done, in words.
+//! Describes in words why a request was not carried out, from its answer.
 
 use outrigger_core::robot::Reason;
 use serde_json::Value;
@@ -6,28 +6,29 @@ use serde_json::Value;
 use crate::exit::Failure;
 use crate::show::words::{causes_first, one_per_line};
 
-/// The text of `key`, where there is one.
+/// Returns the text of `key`. Empty if there is none.
 pub fn text<'v>(of: &'v Value, key: &str) -> &'v str {
     of.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// A reason, with what to do.
+/// Formats a reason, with advice.
 pub fn reason(of: &Value) -> String {
     format!("{} ({}); {}", text(of, "text"), text(of, "name"), text(of, "advice"))
 }
 
-/// Returns the reasons with those first that others follow from; in an answer the first is the one that decided.
+/// Orders reasons by cause: those from which others follow are first. In an answer the first reason is the decisive
+/// one.
 fn by_cause(reasons: &[Value]) -> Vec<&Value> {
     let is = |of: &Value, reason: Reason| text(of, "name") == reason.name();
     let known = Reason::ALL.iter().copied().filter(|known| reasons.iter().any(|of| is(of, *known)));
     let order = causes_first(known.collect());
     let mut reasons: Vec<_> = reasons.iter().collect();
-    // A name that is not known here comes last.
+    // An unknown name is last.
     reasons.sort_by_key(|of| order.iter().position(|known| is(of, *known)).unwrap_or(order.len()));
     reasons
 }
 
-/// What is wrong, and of which kind that is; `None` where it is done.
+/// Returns the error in an answer, with its kind. `None` if the request was carried out.
 pub fn failure(answer: &Value) -> Option<Failure> {
     if answer.get("ok").and_then(Value::as_bool) == Some(true) {
         return None;

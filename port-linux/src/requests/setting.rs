@@ -1,4 +1,4 @@
-//! One thing to set, as it is written on the command line: `digital-out.3=on`.
+//! Parses an assignment of the command line: `digital-out.3=on`.
 
 use std::str::FromStr;
 
@@ -9,16 +9,16 @@ use outrigger_core::command::outputs::{
 use outrigger_wire::robot::Pose;
 use outrigger_wire::time::Duration;
 
-/// One assignment of the command line.
+/// An assignment of the command line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Setting(pub Write);
 
-/// Everything that can be written, for people.
+/// The description of all assignments, for people.
 pub const FORMS: &str = "digital-out.N=on|off, configurable-out.N=on|off, tool-out.N=on|off, analog-out.N=5V|12mA|0.5, \
                          tool-voltage=0|12|24, flag.N=on|off, payload=KG[@X,Y,Z[/IXX,IYY,IZZ,IXY,IXZ,IYZ]], tcp=X,Y,Z,RX,RY,RZ, gravity=X,Y,Z, speed-slider=0.5 or zero-force-torque; \
                          krl-bool.N=on|off, krl-int.N=5 or krl-real.N=0.5 beside a KRC";
 
-/// What stands before '=' or '.', of everything that can be set by kind and number.
+/// The words before `=` or `.` of everything that can be set by kind and number.
 const WORDS: [&str; 14] = [
     "digital-out",
     "configurable-out",
@@ -37,10 +37,10 @@ const WORDS: [&str; 14] = [
 ];
 
 impl Setting {
-    /// The same where some `variables` have names of their own.
+    /// Parses an assignment. The `variables` may have names of their own.
     ///
     /// # Errors
-    /// What was expected.
+    /// Returns what was expected.
     pub fn of(text: &str, variables: &[VariableSettings]) -> Result<Self, String> {
         let Some((name, value)) = text.split_once('=') else { return text.parse() };
         let named = variables.iter().find(|variable| variable.name.as_deref() == Some(name));
@@ -57,7 +57,7 @@ impl Setting {
         })
     }
 
-    /// Whether only a configuration can say what `text` sets.
+    /// Returns `true` if only a configuration can determine what `text` sets.
     pub fn may_be_named(text: &str) -> bool {
         let name = text.split_once('=').map(|(name, _)| name);
         name.is_some_and(|name| !name.is_empty() && !name.contains('.') && !WORDS.contains(&name))
@@ -109,7 +109,7 @@ impl FromStr for Setting {
     }
 }
 
-/// The number of a variable, counted from 1.
+/// Parses the number of a variable, counted from 1.
 fn counted(name: &str, index: Option<&str>) -> Result<u8, String> {
     let number = index.and_then(|index| index.parse().ok()).filter(|index| (1..=VARIABLES).contains(index));
     number.ok_or_else(|| format!("expected {name}.1 to {name}.{VARIABLES}"))
@@ -144,7 +144,7 @@ fn numbers<const N: usize>(name: &str, expected: &str, value: &str) -> Result<[f
     <[f32; N]>::try_from(numbers).map_err(|found| format!("{name}: expected {expected}, found {} numbers", found.len()))
 }
 
-/// Volts and milliamperes say what the output is to be; a bare share leaves that as it is.
+/// Parses a level. Volts and milliamperes also select the mode of the output; a plain fraction keeps its mode.
 fn analog(index: u8, value: &str) -> Result<Write, String> {
     const NAME: &str = "analog-out";
     let (domain, level) = if let Some(volts) = value.strip_suffix('V') {

@@ -1,4 +1,5 @@
-//! What all clients share: how a run stands, what a line of theirs comes to, and the lanes to the loop.
+//! The state that all clients share: the status of the run, the interpretation of their lines, and the queues to the
+//! control loop.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -31,27 +32,30 @@ use crate::motion::asked::{Moving, Ready, Stands, Wish, ready};
 use crate::motion::pieces::{Piece, Pieces};
 use crate::released::ReleasedBy;
 
-/// Lines per second of all clients together, in the long run, and how many at once: what this thread is busy with.
+/// The lines per second of all clients in the long run, and the number at once. They limit the load of this thread.
 const ALL_LINES: (f32, f32) = (2_000.0, 200.0);
-/// Pieces of plans per second of all clients together, and how many at once: each is a line of up to ten waypoints.
+/// The pieces of motions per second of all clients, and the number at once. Each piece is a line of up to ten
+/// waypoints.
 const ALL_PIECES: (f32, f32) = (4_000.0, 200.0);
-/// What all of them together may pass on to the loop per second, and at once. Releases are not counted.
+/// The requests per second that all clients may pass on to the control loop, and the number at once. Releases are not
+/// counted.
 const PASSED_ON: (f32, f32) = (1_000.0, 100.0);
 
-/// A source of the configuration that takes readings by request.
+/// A source of the configuration whose input is requests.
 #[derive(Debug)]
 struct Source {
     name: String,
-    /// `None` where its readings come from elsewhere.
+    /// `None` if its readings have another input.
     values: Option<usize>,
     scale: Scale,
     newest: AtomicU32,
 }
 
-/// The parts that the control loop keeps: the session's state, the bell, the arm's position, upload permits and the streamed target.
+/// The parts that the control loop owns: the session's status, the bell, the arm's position, upload permits and the
+/// streamed command.
 type LoopSide<const N: usize> = (Slot, Bell, Arc<Mutex<Stands<N>>>, UploadPermits, Newest<N>);
 
-/// What all clients share.
+/// The state that all clients share.
 #[derive(Debug)]
 pub(super) struct Shared<const N: usize> {
     robot: String,
@@ -61,23 +65,23 @@ pub(super) struct Shared<const N: usize> {
     clock: Clock,
     pub(super) slot: Slot,
     bell: Bell,
-    /// Where the arm stands, as of a moment ago, and what its motions are held to.
+    /// The position of the arm a short time ago, and the limits of its motions.
     stands: Arc<Mutex<Stands<N>>>,
-    /// For who sends programs of others.
+    /// The permits for clients that upload third-party programs.
     upload_permits: UploadPermits,
     newest: Newest<N>,
     moving: Moving<N>,
-    /// The motion that a client sends piece by piece.
+    /// The motion that a client is sending piece by piece.
     pub(super) plans: Plans<N>,
-    /// Set while a motion is checked: see [`ReadPermit`].
+    /// `true` while a motion is checked: see [`ReadPermit`].
     reads: Arc<AtomicBool>,
     pub(super) releases: mpsc::Sender<Letter<N>>,
     pub(super) asks: mpsc::Sender<Letter<N>>,
-    /// For the loop, and for lines of any kind.
+    /// The rate limit of requests to the control loop. The next fields limit lines and pieces.
     pub(super) passed_on: Mutex<Pace>,
     pub(super) lines: Mutex<Pace>,
     pub(super) pieces: Mutex<Pace>,
-    /// How many have been attended to.
+    /// The number of clients so far.
     pub(super) askers: AtomicU32,
 }
 
@@ -128,36 +132,36 @@ impl<const N: usize> Shared<N> {
         self.clock.now()
     }
 
-    /// How long to wait for a share of what all clients have.
+    /// Returns the time to wait for a share of a rate that all clients have in common.
     pub(super) fn share(&self, of: &Mutex<Pace>) -> StdDuration {
         of.lock().map(|mut pace| pace.take(self.now())).unwrap_or_default()
     }
 
-    /// Hands a letter to the loop, by this lane.
+    /// Queues a request for the control loop, and waits for room. Returns `false` if the loop has ended.
     pub(super) async fn pass_on(&self, lane: &mpsc::Sender<Letter<N>>, letter: Letter<N>) -> bool {
         let sent = lane.send(letter).await.is_ok();
         self.bell.ring();
         sent
     }
 
-    /// Hands a letter to the loop, by this lane, where there is room for it.
+    /// Queues a request for the control loop if there is room. Returns `false` if there is none.
     pub(super) fn pass_on_now(&self, lane: &mpsc::Sender<Letter<N>>, letter: Letter<N>) -> bool {
         let sent = lane.try_send(letter).is_ok();
         self.bell.ring();
         sent
     }
 
-    /// Wakes the loop.
+    /// Wakes the control loop.
     pub(super) fn ring(&self) {
         self.bell.ring();
     }
 
-    /// Returns whether a release waits for the loop.
+    /// Returns `true` if a release is queued.
     pub(super) fn is_releasing(&self) -> bool {
         !self.releases.is_closed() && self.releases.capacity() < self.releases.max_capacity()
     }
 
-    /// Hands a letter to the loop at once, or not at all.
+    /// Queues a request at once if there is room and the rate permits. Returns `false` otherwise.
     pub(super) fn hand_over(&self, letter: Letter<N>) -> bool {
         let ends = letter.asked.stops() || matches!(letter.asked, Asked::Gone(_));
         let lane = if letter.asked.stops() { &self.releases } else { &self.asks };
@@ -165,14 +169,14 @@ impl<const N: usize> Shared<N> {
         may && self.pass_on_now(lane, letter)
     }
 
-    /// Hands the newest command of a stream to the loop.
+    /// Passes the newest command of a stream to the control loop.
     pub(super) fn stream(&self, forward: Forward<N>) {
         let (epoch, at) = (self.newest().epoch, self.clock.now());
         self.newest.put(Streamed { forward, epoch, at });
         self.bell.ring();
     }
 
-    /// One more who asks.
+    /// Returns the identity of a new client.
     pub(super) fn next_asker(&self) -> Asker {
         Asker(self.askers.fetch_add(1, Ordering::Relaxed))
     }
@@ -201,15 +205,15 @@ impl<const N: usize> Shared<N> {
         answer::status(id, word, now, (&self.robot, self.here), challenge)
     }
 
-    /// Returns whether a motion is being checked.
+    /// Returns `true` if a motion is being checked.
     pub(super) fn is_reading(&self) -> bool {
         self.reads.load(Ordering::Acquire)
     }
 
-    /// Checks the motion that is asked for, in a thread that may take its time.
+    /// Checks a requested motion, on a thread that may be slow.
     ///
     /// # Errors
-    /// What is wrong with it; `None` where another one is being checked.
+    /// Returns the reason if it is not valid; `None` if another motion is being checked.
     pub(super) async fn ready(&self, wish: Wish<N>) -> Result<Ready<N>, Option<String>> {
         let stands = self.stands.lock().map(|stands| *stands).unwrap_or_default();
         let moving = self.moving.clone();
@@ -217,7 +221,8 @@ impl<const N: usize> Shared<N> {
         read.map_err(Some)
     }
 
-    /// Runs `read` in a thread of its own; `None` while another one runs, whether or not its asker still waits for it.
+    /// Runs `read` on a thread of its own. Returns `None` while another one runs, whether or not its client still
+    /// waits for it.
     async fn read_alone<T: Send + 'static>(
         &self,
         read: impl FnOnce() -> Result<T, String> + Send + 'static,
@@ -227,22 +232,24 @@ impl<const N: usize> Shared<N> {
             let _permit = permit;
             read()
         });
-        // One that panicked has said so.
+        // The message of a panic was printed.
         Some(read.await.unwrap_or_else(|_| Err("its reader failed".into())))
     }
 
-    /// Ends what an asker that is gone answers for, where it `asked` for any. Dropped before its end, it is to be called again.
+    /// Ends the motion or guidance of a client that has disconnected, if it has `asked` for any. If the future is
+    /// dropped early, this must be called again.
     pub(super) async fn gone(&self, asker: Asker, asked: &AtomicBool) {
         if !asked.load(Ordering::Relaxed) {
             return;
         }
         let letter = Letter::new(Asked::Gone(asker), Reply { id: None, to: None });
         self.pass_on(&self.asks, letter).await;
-        // Cleared only now: while the lane is full the wait may be dropped, and the motion would go on without its asker.
+        // Cleared only now: the wait may be dropped while the queue is full, and the motion would continue without
+        // its client.
         asked.store(false, Ordering::Relaxed);
     }
 
-    /// What a line of this asker, received at `at`, comes to.
+    /// Interprets a line of this client that was received at `at`.
     pub(super) fn understand(
         &self,
         (planner, claims): (&mut Planner<'_, N>, &mut Claims<'_>),
@@ -258,7 +265,8 @@ impl<const N: usize> Shared<N> {
             let refused = Answer { id, word: ask.word(), status: now, verdict: Verdict::NotFresh };
             Step::Say(refused.line_with(self.here, Some(claims.issue(at))))
         };
-        // The end of a plan is judged before the plan goes with it; of one that has failed the rest is dropped without an answer.
+        // The claim is checked before the end of a plan consumes the plan. The rest of a failed plan is discarded
+        // without an answer.
         let ends = matches!(ask, Ask::Move { how: Pieces::END, .. }) && !planner.is_dropping();
         let early = if ends { claims.accept(id, challenge, at) } else { None };
         if ends && early.is_none() {
@@ -275,7 +283,7 @@ impl<const N: usize> Shared<N> {
         }
     }
 
-    /// Returns the step that a message asks for, fresh or not.
+    /// Returns the step that a message requests, without checking its challenge.
     fn meant(
         &self,
         (planner, claims): (&mut Planner<'_, N>, &Claims<'_>),
@@ -348,7 +356,7 @@ impl<const N: usize> Shared<N> {
         Step::PassOn(id, asked, None)
     }
 
-    /// A reading of a source, scaled; or the key that is wrong, what was expected and what was found.
+    /// Returns a scaled reading of a source; or the wrong key, what was expected and what was found.
     pub(super) fn sample(
         &self,
         (name, values, seq): (&str, SampleValue, Option<u32>),
@@ -377,7 +385,7 @@ impl<const N: usize> Shared<N> {
     }
 }
 
-/// A permit to check a motion, one at a time. Dropping it admits the next, in whatever way this one ended.
+/// A permit to check a motion, one at a time. Dropping it in any way admits the next check.
 #[derive(Debug)]
 struct ReadPermit(Arc<AtomicBool>);
 
@@ -420,7 +428,7 @@ pub(super) mod tests {
     }
 
     impl Bench {
-        /// Makes known where the arm stands, which motions are read for.
+        /// Publishes the position of the arm, from which motions are checked.
         pub(in crate::requests) fn stand(&self) {
             self.shared.stands.lock().unwrap().at = Some(JointPositions([0.0; 6]));
         }

@@ -1,4 +1,4 @@
-//! How a run stands, for the thread of requests: written by the loop, which waits for nobody.
+//! The status of a run for the thread of requests. The control loop writes it without waiting.
 
 use std::sync::{Arc, Mutex};
 
@@ -11,47 +11,48 @@ use crate::motion::Standing;
 use crate::released::ReleasedBy;
 use crate::show::Variables;
 
-/// What is known of contacts of the tool.
+/// The handling of contacts of the tool.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Contacts {
-    /// One ends what the program on the controller makes by itself, since somebody asked for that, until commanding ends.
+    /// `true` if a contact ends motions that the program on the controller executes. Requested by a client, until
+    /// commanding ends.
     pub watched: bool,
-    /// How many have ended such a motion in this run.
+    /// The number of motions that a contact has ended in this run.
     pub seen: u32,
 }
 
-/// How a run stood at its engine's last input.
+/// The status of a run after its engine's last input.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Status {
-    /// The epoch of the mode machine: requests name the one that they have seen.
+    /// The epoch of the mode state machine. Requests contain the epoch that their sender has seen.
     pub epoch: Epoch,
     /// The mode.
     pub mode: Mode,
     /// The grade of the link that brings states.
     pub grade: Grade,
-    /// The first reason since the last acknowledge.
+    /// The first reason since the last acknowledgement.
     pub latch: Option<Reason>,
-    /// What commanding ended by last, latched or not.
+    /// The reason that ended commanding last, whether it is latched or not.
     pub left: Option<Reason>,
-    /// The cause of that, where it was a release.
+    /// The cause, if that reason is a release.
     pub released: Option<ReleasedBy>,
-    /// What a request would be refused for; nothing while commanding.
+    /// The reasons for which a request would be rejected. Empty while commanding.
     pub unmet: ReasonSet,
-    /// The cause of a low grade, if a request would be refused for it.
+    /// The cause of a low link grade, if a request would be rejected because of it.
     pub low: Option<GradeLow>,
-    /// The run is about to end.
+    /// `true` if the run is about to end.
     pub ending: bool,
-    /// What a program on the controller sends, at the last look.
+    /// The variables of a program on the controller, at the last update.
     pub variables: Option<Variables>,
-    /// The motion that was begun last, of those that somebody asked for.
+    /// The requested motion that was started last.
     pub motion: Option<Standing>,
-    /// The next command overrides a stop at the pendant.
+    /// `true` if the next command overrides a stop at the pendant.
     pub overrides_pendant: bool,
-    /// The reason that holds the motion while commanding lasts.
+    /// The reason for which the motion is held while commanding continues.
     pub held: Option<Reason>,
-    /// The tool's contacts.
+    /// The handling of the tool's contacts.
     pub contacts: Contacts,
-    /// How streams of speeds and positions have gone.
+    /// The progress of streams of speeds and positions.
     pub streaming: Streaming,
 }
 
@@ -82,7 +83,7 @@ impl Default for Status {
 pub(super) struct Slot(Arc<Mutex<Status>>);
 
 impl Slot {
-    /// Whether it could be put there: not while somebody reads.
+    /// Stores the status. Returns `false` if a reader holds the lock.
     pub(super) fn put(&self, status: Status) -> bool {
         self.0.try_lock().is_ok_and(|mut slot| {
             *slot = status;
@@ -91,7 +92,7 @@ impl Slot {
     }
 
     pub(super) fn get(&self) -> Status {
-        // Nothing that holds it can panic.
+        // No code that holds the lock can panic.
         self.0.lock().map(|slot| *slot).unwrap_or_default()
     }
 }

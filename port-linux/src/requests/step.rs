@@ -1,4 +1,4 @@
-//! The next step with a line of a client.
+//! The next step after a line of a client.
 
 use outrigger_core::mode::Epoch;
 
@@ -6,18 +6,18 @@ use super::claim::Claim;
 use super::letter::Asked;
 use crate::motion::asked::Wish;
 
-/// The next step with a line.
+/// The next step after a line.
 pub(super) enum Step<const N: usize> {
-    /// The answer, made here.
+    /// Send this answer.
     Say(String),
-    /// A piece of a plan, which needs no answer.
+    /// Nothing: the line was a piece of a plan, which gets no answer.
     Collected,
-    /// An earlier request was withdrawn, or not: the answer to that.
+    /// Send this answer to a withdrawal.
     Withdrew(String),
-    /// The loop decides, once this is checked.
+    /// Check the motion, then let the control loop decide.
     Move(Option<u32>, Epoch, Wish<N>, Option<Claim>),
-    /// From now on each change is told.
+    /// Send each change of the status from now on.
     Watch(Option<u32>),
-    /// The loop decides.
+    /// Let the control loop decide.
     PassOn(Option<u32>, Asked, Option<Claim>),
 }

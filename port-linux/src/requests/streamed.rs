@@ -1,4 +1,5 @@
-//! Speeds, positions or torques that a client streams, on their way to the loop: a slot with the newest, no queue, and no answer to each.
+//! Speeds, positions or torques that a client streams to the control loop: a slot for the newest command, without a
+//! queue and without answers.
 
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -8,16 +9,16 @@ use outrigger_core::mode::Epoch;
 use outrigger_core::robot::Reason;
 use outrigger_wire::time::Instant;
 
-/// A command, as it was put there.
+/// A streamed command.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Streamed<const N: usize> {
     pub(super) forward: Forward<N>,
-    /// As its sender saw the run.
+    /// The epoch that its sender has seen.
     pub(super) epoch: Epoch,
     pub(super) at: Instant,
 }
 
-/// The newest command, until the loop has it.
+/// The newest command, until the control loop takes it.
 #[derive(Clone, Debug)]
 pub(super) struct Newest<const N: usize>(Arc<Mutex<Option<Streamed<N>>>>);
 
@@ -28,37 +29,37 @@ impl<const N: usize> Default for Newest<N> {
 }
 
 impl<const N: usize> Newest<N> {
-    /// In place of one that waits there.
+    /// Stores a command, in place of an earlier one.
     pub(super) fn put(&self, streamed: Streamed<N>) {
-        // Nothing that holds it can panic.
+        // No code that holds the lock can panic.
         if let Ok(mut slot) = self.0.lock() {
             *slot = Some(streamed);
         }
     }
 
-    /// The one that waits. Not while somebody puts another one there, who rings then.
+    /// Takes the stored command. Returns `None` while another one is being stored; its sender then rings the bell.
     pub(super) fn take(&self) -> Option<Streamed<N>> {
         self.0.try_lock().ok()?.take()
     }
 }
 
-/// Why a command is not heeded.
+/// A reason why a streamed command is ignored.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Unheeded {
-    /// The law refuses it.
+    /// The law rejects it.
     Law(ForwardError),
-    /// A motion is under way, or the run is for one alone.
+    /// A motion is active, or the run is for a single motion.
     Motion,
-    /// A hand or a force moves the arm.
+    /// Freedrive or force mode moves the arm.
     Guided,
     /// It was sent before the mode changed.
     Epoch,
-    /// It lay here for longer than it holds.
+    /// Its validity has expired in the slot.
     Late,
 }
 
 impl Unheeded {
-    /// As it stands in figures.
+    /// Returns the name in figures.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Law(error) => error.name(),
@@ -83,16 +84,16 @@ impl fmt::Display for Unheeded {
     }
 }
 
-/// How streams have gone so far.
+/// The progress of streams.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Streaming {
-    /// What is under way.
+    /// The kind of stream that is active.
     pub stage: Forwarding,
     /// The number of times that speeds or torques have lapsed.
     pub lapses: u32,
-    /// How many commands were refused, and why the last one.
+    /// The number of commands that were rejected.
     pub refused: u32,
-    /// The reason for which the last command was refused.
+    /// The reason for which the last command was rejected.
     pub why: Option<Unheeded>,
 }
 
@@ -102,7 +103,7 @@ impl Streaming {
         self.why = Some(why);
     }
 
-    /// The law stands so.
+    /// Records the law's current stream, and counts lapses.
     pub(super) fn look(&mut self, stage: Forwarding) {
         if stage == Forwarding::Lapsed && self.stage != Forwarding::Lapsed {
             self.lapses = self.lapses.saturating_add(1);

@@ -1,28 +1,29 @@
-//! A permit to upload a third-party program. The control loop grants it while the arm is not commanded and revokes it if commanding
-//! starts first.
+//! A permit to upload a third-party program. The control loop grants it while the arm is not commanded and revokes it
+//! if commanding starts first.
 //!
-//! From the begin of the upload until the program runs, or is known not to, a request is refused: two programs would be on their way,
-//! and the later one ends the other. Once it runs, the engine sees it as it sees any program of others.
+//! Requests to command are rejected from the start of the upload until the program runs, or is known not to run,
+//! because of two uploaded programs the later one would end the other. A running program is visible to the engine
+//! like any third-party program.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 /// No client has a permit.
 const NONE: u8 = 0;
-/// A client has one and has not used it.
+/// A client has an unused permit.
 const GRANTED: u8 = 1;
-/// An upload is under way.
+/// An upload is in progress.
 const USED: u8 = 2;
 
-/// The control loop's side of the permit of one run, which one client at a time has.
+/// The control loop's side of the permit. One client at a time can have it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct UploadPermits(Arc<AtomicU8>);
 
-/// The client's side. A permit that is unused when this is dropped is revoked.
+/// The client's side of the permit. Dropping it revokes an unused permit.
 #[derive(Debug)]
 pub struct UploadPermit(UploadPermits);
 
-/// An upload under way, until this is dropped.
+/// An upload in progress. It ends when this is dropped.
 #[derive(Debug)]
 pub struct UploadGuard(UploadPermits);
 
@@ -31,7 +32,7 @@ impl UploadPermits {
         self.0.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
-    /// Grants the permit; returns `false` if a client has it.
+    /// Grants the permit. Returns `false` if a client already has it.
     pub(super) fn grant(&self) -> bool {
         self.turn(NONE, GRANTED)
     }
@@ -41,7 +42,7 @@ impl UploadPermits {
         self.turn(GRANTED, NONE);
     }
 
-    /// Returns whether an upload is under way.
+    /// Returns `true` if an upload is in progress.
     pub(super) fn is_used(&self) -> bool {
         self.0.load(Ordering::Acquire) == USED
     }

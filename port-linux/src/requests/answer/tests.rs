@@ -1,4 +1,4 @@
-//! Answers as scripts read them.
+//! Tests answers in the form that scripts read.
 
 use outrigger_core::command::LocateError;
 use outrigger_core::link::{Grade, GradeCause, GradeChange, Metric};
@@ -43,7 +43,7 @@ fn a_status_tells_what_ended_commanding_last_and_who_released_it() {
     assert!(stopped.contains(r#""left":{"name":"ProtectiveStop""#) && !stopped.contains(r#""by""#), "{stopped}");
 }
 
-/// A run that has all of what is optional.
+/// Creates the status of a run with all optional parts.
 fn busy() -> Status {
     let mut variables = Variables { bools: 1, ints: [0; 16], reals: [0; 16] };
     (variables.ints[0], variables.reals[0], variables.reals[1]) = (-1, 0.5_f32.to_bits(), f32::NAN.to_bits());

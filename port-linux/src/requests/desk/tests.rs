@@ -36,7 +36,7 @@ impl Bench {
         self.desk.bell.ring();
     }
 
-    /// Asks for what causes motion, as request `number` of this client, which is fresh until then.
+    /// Sends a request that causes motion, as request `number` of this client, valid until `until`.
     fn claim(&self, (asker, number): (u32, u32), asked: Asked, until: Instant) {
         let reply = Reply { id: Some(number), to: self.answers.clone().try_reserve_owned().ok() };
         let claim = Some(Claim::new((Asker(asker), number), until));
@@ -44,7 +44,7 @@ impl Bench {
         self.desk.bell.ring();
     }
 
-    /// Asks to command, which is granted.
+    /// Sends a request to command, which is granted.
     fn armed_by(&mut self, named: (u32, u32)) {
         self.claim(named, Asked::Request(NOW), FOREVER);
         assert_eq!(self.next(), Input::Request(NOW));
@@ -52,7 +52,7 @@ impl Bench {
         assert_eq!(self.answer(), Some((Some(named.1), Verdict::Done, Mode::Command)));
     }
 
-    /// Withdraws a request, and returns the input that comes of it.
+    /// Withdraws a request. Returns the resulting input.
     fn withdraw(&mut self, (asker, number): (u32, u32)) -> Option<Input> {
         self.ask(9, Asked::Withdraw((Asker(asker), number)));
         let input = self.desk.release();
@@ -61,7 +61,7 @@ impl Bench {
         input
     }
 
-    /// What the engine gets, behind another input.
+    /// Returns the engine's next input, after another one.
     fn next(&mut self) -> Input {
         let input = crate::host::runtime::one_threaded().expect("a runtime").block_on(self.desk.next());
         self.observe(0, (self.desk.status.epoch, self.desk.status.mode, Grade::Ok, None));
@@ -169,7 +169,7 @@ fn an_output_is_answered_with_what_became_of_it_or_with_nothing_heard() {
     assert_eq!(bench.answer(), Some((Some(0), Verdict::Output(HIGH, confirmed), Mode::Monitor)));
     bench.observe(2_000 + NEWS.as_micros(), MONITOR);
     assert_eq!(bench.answer(), Some((Some(1), Verdict::NoNews, Mode::Monitor)));
-    // Refused in the same call.
+    // The engine rejects it in the same call.
     assert_eq!(bench.next(), Input::Set(HIGH));
     let superseded = news(WriteNews::Superseded);
     bench.desk.event(&superseded, None);
@@ -194,7 +194,7 @@ fn a_program_of_others_is_let_out_while_nothing_is_commanded_and_beside_it_nothi
     }
     assert_eq!(ask(&mut bench, Mode::Offline), refused(Reason::EvidenceMissing));
     assert!(permits.permit().begin_upload().is_none());
-    // Whoever begins before it is used takes it back.
+    // A request before the permit is used revokes it.
     assert_eq!(ask(&mut bench, Mode::Monitor), Verdict::Done);
     assert_eq!(ask(&mut bench, Mode::Monitor), refused(Reason::ForeignProgram));
     bench.ask(2, Asked::Request(NOW));
@@ -202,7 +202,7 @@ fn a_program_of_others_is_let_out_while_nothing_is_commanded_and_beside_it_nothi
     bench.observe(3, (NOW, Mode::Arming, Grade::Ok, None));
     assert_eq!(bench.answer(), Some((Some(2), Verdict::Done, Mode::Arming)));
     assert!(permits.permit().begin_upload().is_none());
-    // Nobody begins while it is used.
+    // No request is granted while it is used.
     assert_eq!(ask(&mut bench, Mode::Monitor), Verdict::Done);
     let way = permits.permit().begin_upload().expect("it was given");
     for asked in [Asked::Request(NOW), Asked::Resume(NOW), Asked::Resend(NOW)] {
@@ -238,7 +238,7 @@ fn what_is_asked_is_done_also_where_nobody_takes_the_answer() {
 fn a_request_that_came_late_to_the_loop_or_was_withdrawn_on_its_way_does_nothing() {
     let mut bench = Bench::new();
     for asked in [Asked::Request(NOW), Asked::Resume(NOW), Asked::HandBack(NOW), Asked::Move(NOW, Asker(0))] {
-        // It was fresh until the clock began.
+        // Its validity ended when the clock started.
         bench.claim((0, 1), asked, Instant::ZERO);
         bench.ask(2, Asked::Acknowledge);
         assert_eq!(bench.next(), Input::Acknowledge);
@@ -270,7 +270,7 @@ fn a_withdrawal_stops_what_that_very_request_armed_and_nothing_else() {
         }
         assert_eq!((bench.withdraw((1, 7)), bench.withdraw((2, 3))), (None, None));
     }
-    // It ended meanwhile, and somebody else has armed it anew.
+    // Commanding ended in the meantime, and another client has armed the arm again.
     let mut bench = Bench::new();
     bench.armed_by((1, 7));
     let later = Epoch::from_number(5);

@@ -16,7 +16,7 @@ use crate::released::ReleasedBy;
 
 const EPOCH: Epoch = Epoch::from_number(0);
 
-/// Time that stands still: a challenge is fresh for ever.
+/// A time that does not pass, so that a challenge is always valid.
 #[derive(Debug)]
 struct Still;
 
@@ -46,7 +46,7 @@ fn planner(bench: &Bench, asker: u32) -> Planner<'_, 6> {
     Planner::new(&bench.shared.plans, Asker(asker))
 }
 
-/// Says a piece at this time \[ms\], and returns what it comes to: nothing, a line, or a motion.
+/// Sends a piece at this time \[ms\]. Returns the result: nothing, a line, or a motion.
 fn say(bench: &Bench, planner: &mut Planner<'_, 6>, how: &str, ms: u64) -> Said {
     let at = Instant::from_micros(ms * 1_000);
     let issued = Issued::new(planner.asker, at);
@@ -103,7 +103,7 @@ fn waypoints_become_a_motion_once_they_are_complete_and_not_before() {
         let told = if end { say(&bench, &mut one, "end", 5) } else { said };
         assert!(told.has(part) && told.has("\"what\":\"Unfit\""), "{told:?}");
         if !end {
-            // It has been told, and the client may not have read it yet.
+            // The error was reported, and the client may not have read it yet.
             assert_eq!(say(&bench, &mut one, &format!("rows={}", row(9)), 5), Said::Nothing);
             assert_eq!(say(&bench, &mut one, "end", 5), Said::Nothing);
         }
@@ -147,13 +147,13 @@ fn a_client_that_stops_in_the_middle_is_timed_out_and_is_told_once() {
     assert_eq!(say(&bench, &mut one, &piece(2), 9_002), Said::Nothing);
     assert_eq!((one.until(), expired(&mut one, 60_000)), (None, None));
 
-    // However often it says something, in the end all of it has to be there.
+    // The whole plan has a deadline, however often pieces arrive.
     assert!(say(&bench, &mut one, "begin=1000", 0).has("\"ok\":true"));
     for at in 1..=5 {
         assert_eq!(say(&bench, &mut one, &piece(at), 2_000 * u64::from(at)), Said::Nothing);
     }
     assert_eq!(one.until(), Some(Instant::from_micros(10_500_000)));
-    // Where nobody has looked, a newcomer does, and the late one hears it from its next piece.
+    // If no client has checked the deadline, a new client does. The late client is informed with its next piece.
     assert!(say(&bench, &mut other, "begin=1", 10_501).has("\"ok\":true"));
     assert!(say(&bench, &mut one, &piece(6), 10_501).has("did not come in time"));
     assert_eq!(say(&bench, &mut other, &piece(1), 10_501), Said::Nothing, "it is not disturbed");
@@ -202,7 +202,7 @@ fn a_plan_that_has_begun_delays_nothing_else_that_its_client_says() {
     }
 }
 
-/// A connected client.
+/// Connects a client.
 fn client(bench: &Bench, asker: u32) -> DuplexStream {
     let (ours, theirs) = tokio::io::duplex(4096);
     let (shared, closing) = (bench.shared.clone(), bench.open.subscribe());
@@ -224,7 +224,7 @@ fn a_release_waits_for_no_plan_that_has_begun_and_not_ended() {
         stream.write_all((plan.to_owned() + "{\"do\":\"release\"}\n{\"do\":\"cancel\"}\n").as_bytes()).await.unwrap();
         assert_eq!(bench.releases.recv().await.expect("it comes").asked, Asked::Release(ReleasedBy::Request));
         assert_eq!(bench.asks.recv().await.expect("it comes").asked, Asked::Cancel);
-        // And so does another client's.
+        // The plan of another client is dropped as well.
         let mut other = client(&bench, 1);
         other.write_all(b"{\"do\":\"release\"}\n").await.unwrap();
         assert_eq!(bench.releases.recv().await.expect("it comes").asked, Asked::Release(ReleasedBy::Request));
