@@ -1,4 +1,4 @@
-//! One kind of controller each, behind what a [`Robot`](super::Robot) needs of it.
+//! The kinds of controllers, behind the interface that a [`Robot`](super::Robot) needs.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::run::attached::Watcher;
 use crate::run::{Finished, Look, Plan, session, watch};
 use crate::show::{Format, complain};
 
-/// What is to be done beside a robot.
+/// A session to be run.
 pub(super) struct Job<const N: usize, P: Controller<N>> {
     pub(super) robot: String,
     pub(super) config: Config<N, P::Options>,
@@ -32,12 +32,12 @@ pub(super) struct Job<const N: usize, P: Controller<N>> {
     pub(super) host: HostSettings,
     pub(super) format: Format,
     pub(super) task: Option<Task<N>>,
-    /// Other processes can ask how it goes, and stop it.
+    /// `true` if other processes may query and stop it.
     pub(super) asked: bool,
     pub(super) companions: Companions<N>,
 }
 
-/// How one robot is run beside: in the thread that calls.
+/// Runs sessions with one robot, in the calling thread.
 pub(super) trait Beside<const N: usize, P: Controller<N>>: Send + Sync {
     fn command(&self, job: Job<N, P>, operators: Operators, watcher: Watcher<N, P::Event>)
     -> Result<Finished, Failure>;
@@ -51,10 +51,10 @@ pub(super) trait Beside<const N: usize, P: Controller<N>>: Send + Sync {
     ) -> Outcome;
 }
 
-/// Makes a controller for each session.
+/// Creates a controller for each session.
 struct Making<C, J> {
     controller: C,
-    /// What an engine is told that only looks.
+    /// Returns the settings of an engine that only observes.
     judging: J,
 }
 
@@ -97,12 +97,13 @@ where
     }
 }
 
-/// A controller of Universal Robots.
+/// Creates the sessions of a controller of Universal Robots.
 fn ur(target: Target) -> Arc<dyn Beside<6, Ur<'static>>> {
     Arc::new(Making { controller: move || UrController::new(target.clone()), judging: judging_as })
 }
 
-/// A KRC, and where its measurements arrive. Nothing is asked of the KRL program of one that is only looked at.
+/// Creates the sessions of a KRC whose measurements arrive at `listen`. A session that only observes sends no
+/// requests to the KRL program.
 fn krc(name: String, listen: SocketAddr) -> Arc<dyn Beside<7, Krc>> {
     let judging = |config: KrcConfig| {
         let peer = KrcOptions { handshake: KrlConvention::None, ..config.peer };
@@ -112,22 +113,24 @@ fn krc(name: String, listen: SocketAddr) -> Arc<dyn Beside<7, Krc>> {
 }
 
 impl Robot<6, Ur<'static>> {
-    /// The controller of Universal Robots at `address`: `host`, or `host:port-base` where its ports are moved (with base B its
-    /// port p is at B + p − 29999, as a simulated controller may have it).
+    /// Creates a robot of Universal Robots at `address`: `host`, or `host:port-base` if its ports are moved. With
+    /// base B its port p is at B + p − 29999, as a simulated controller may have it.
     ///
     /// # Errors
-    /// [`Failure::Usage`] for what is no address, [`Failure::Connection`] for a name that nobody has.
+    /// Returns [`Failure::Usage`] for an address that is not valid, [`Failure::Connection`] for a name that cannot be
+    /// resolved.
     pub fn ur(address: &str) -> Result<Self, Failure> {
         let address: RobotAddress = address.parse().map_err(Failure::Usage)?;
         let target = Target::resolve(&address)?;
         Ok(Self::new(address.to_string(), UrConfig::default(), ur(target)))
     }
 
-    /// Records these variables of RTDE as well, e.g. `["target_moment"]`, as `run.expert.record_variables` does: over a connection of
-    /// its own, into the file of [`recording_to`](Self::recording_to). What the controller's software lacks is told and left out.
+    /// Also records these RTDE variables, e.g. `["target_moment"]`, like `run.expert.record_variables`: over a
+    /// connection of their own, into the file of [`recording_to`](Self::recording_to). Variables that the
+    /// controller's software lacks are reported and omitted.
     ///
     /// # Errors
-    /// [`Failure::Usage`] for what is no variable that a controller sends, and for one named twice.
+    /// Returns [`Failure::Usage`] for a name that is not a variable sent by controllers, and for a name given twice.
     #[cfg(feature = "record")]
     pub fn recording_variables(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Result<Self, Failure> {
         for name in names.into_iter().map(Into::into) {
@@ -142,11 +145,12 @@ impl Robot<6, Ur<'static>> {
 }
 
 impl Robot<7, Krc> {
-    /// The KRC at the IP address `krc`, whose measurements arrive at `listen`, an address and port of this machine, e.g.
-    /// `"0.0.0.0:49938"`. Nobody else's are heard; with `krc` 0.0.0.0 the first who sends is the KRC.
+    /// Creates a KUKA LWR with its KRC at the IP address `krc`. Its measurements arrive at `listen`, an address and
+    /// port of this machine, e.g. `"0.0.0.0:49938"`. Other senders are ignored. If `krc` is 0.0.0.0, the first sender
+    /// is the KRC.
     ///
     /// # Errors
-    /// [`Failure::Usage`] for what is no address.
+    /// Returns [`Failure::Usage`] for an address that is not valid.
     pub fn krc(krc: &str, listen: &str) -> Result<Self, Failure> {
         let no =
             |what: &str, text: &str, example: &str| Failure::Usage(format!("'{text}' is no {what}, e.g. {example}"));

@@ -1,4 +1,4 @@
-//! Following a motion of any length.
+//! Follows a motion of any length.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -18,53 +18,53 @@ use crate::motion::{Feeding, Moment, Motion, Start, Task, Trace, begins_beside};
 use crate::released::ReleasedBy;
 use crate::show::{Format, words};
 
-/// How often it is told how far the motion is.
+/// The interval at which the progress of the motion is reported.
 const GLANCE: Duration = Duration::from_millis(250);
 
-/// So many states tell the robot's cycle.
+/// The number of states from which the robot's cycle is determined.
 const LOOKED_AT: usize = 4;
 /// The longest cycle of any robot.
 const LONGEST: CoreDuration = CoreDuration::from_millis(100);
 
-/// An arm that was stopped on its way, and stands.
+/// An arm that was stopped during a motion, and is at standstill.
 #[derive(Clone, Copy, Debug)]
 pub struct Stopped {
-    /// What stopped it, where that is known.
+    /// The reason for the stop, if it is known.
     pub reason: Option<Reason>,
-    /// The cause, where it was a release.
+    /// The cause, if the stop was a release.
     pub released: Option<ReleasedBy>,
-    /// What speaks against going on now.
+    /// The preconditions that currently prevent resuming.
     pub unmet: ReasonSet,
-    /// How much of the motion's own time has passed.
+    /// The part of the motion's own time that has passed.
     pub elapsed: Duration,
 }
 
-/// How an arm followed a motion.
+/// The result of following a motion.
 #[derive(Clone, Debug)]
 pub struct Followed<const N: usize> {
-    /// How the session ended.
+    /// The end of the session.
     pub ended: Ended,
-    /// The motion came to its end, with each measured joint within the goal's tolerance.
+    /// `true` if the motion was completed, with each measured joint within the goal tolerance.
     pub is_done: bool,
-    /// How much of the motion's own time passed.
+    /// The part of the motion's own time that passed.
     pub elapsed: Duration,
-    /// How far each joint was from where it was wanted, at most \[rad\].
+    /// The largest tracking error of each joint \[rad\].
     pub worst: JointPositions<N>,
-    /// The distance of each measured joint from the goal, once the session has ended \[rad\].
+    /// The distance of each measured joint from the goal after the session has ended \[rad\].
     pub end_error: JointPositions<N>,
-    /// The states while it ran, at most some thousands.
+    /// The states during the motion, at most some thousands.
     pub moments: Vec<Moment<N>>,
 }
 
 impl<const N: usize> Followed<N> {
-    /// Returns whether the arm has set out on it.
+    /// Returns `true` if the arm has started the motion.
     #[must_use]
     pub const fn has_begun(&self) -> bool {
         !self.moments.is_empty()
     }
 
-    /// Judges a motion to `goal` that ended so, of an arm that was at `at` before. It is done where its own time is over and each
-    /// measured joint is within the goal's tolerance.
+    /// Evaluates a motion to `goal` after its end. The arm was `at` this position before. The motion is done if its
+    /// own time is over and each measured joint is within the goal tolerance.
     pub(super) fn of(
         ended: Ended,
         trace: &mut Trace<N>,
@@ -85,7 +85,8 @@ impl<const N: usize> Followed<N> {
         }
     }
 
-    /// The result of a motion of no length: nothing was sent, and the joints are `off` from its position \[rad\].
+    /// Returns the result of a motion without length: nothing was sent, and the joints are `off` from its position
+    /// \[rad\].
     pub(super) const fn there(off: JointPositions<N>) -> Self {
         let (ended, elapsed) = (Ended::Released(ReleasedBy::Finished), Duration::ZERO);
         Self { ended, is_done: true, elapsed, worst: off, end_error: off, moments: vec![] }
@@ -97,26 +98,29 @@ where
     P::Event: Send,
     P::Options: Send,
 {
-    /// Requests once, moves the arm along `motion`, and returns when it is at rest again: at the end, after a fallback, or
-    /// released by SIGINT, SIGTERM or SIGHUP. The motion's time goes as fast as the robot's speed slider lets it.
+    /// Requests once, moves the arm along `motion`, and returns when it is at standstill again: at the end, after a
+    /// fallback, or after a release by SIGINT, SIGTERM or SIGHUP. The motion's time passes at the rate that the
+    /// robot's speed slider permits.
     ///
-    /// It is held to the motion's tolerances. Each joint has to be within 0.02 rad of where the motion begins, or within its tolerance
-    /// on the path where that is less; a motion whose first waypoint is due later begins where the arm is. If all waypoints are at one
-    /// position, it is done at once if the arm is already there, and nothing is sent.
+    /// The motion is monitored with its tolerances. Each joint must be within 0.02 rad of the start of the motion, or
+    /// within its path tolerance if that is smaller. A motion whose first waypoint is due later starts at the arm's
+    /// position. If all waypoints are at one position and the arm is there already, the motion is done at once, and
+    /// nothing is sent.
     ///
     /// # Errors
-    /// [`Failure::BadInput`], before anything moves, for a motion that the arm could not make or that begins elsewhere;
-    /// otherwise those of [`run`](Self::run).
+    /// Returns [`Failure::BadInput`], before anything moves, for a motion that the arm could not follow or that
+    /// starts elsewhere; otherwise the errors of [`run`](Self::run).
     pub fn follow(&self, motion: &Motion<N>) -> Result<Followed<N>, Failure> {
         self.follow_watched(motion, |_| {}, None)
     }
 
-    /// The same, and where something stops the arm on the way, `asks` is called, for as long as it likes: where it says so, what
-    /// is latched is acknowledged, and the motion goes on from where it stands. Whoever answers has seen why it was stopped, and
-    /// that nobody is in the way. It is asked again where that cannot be yet, or where the arm is stopped again.
+    /// Follows `motion` like [`follow`](Self::follow), and calls `asks` when something has stopped the arm. `asks`
+    /// may take any time. If it returns `true`, a latched reason is acknowledged, and the motion continues from where
+    /// the arm is. So `asks` must return `true` only if a person has seen the reason for the stop, and that nobody is
+    /// in the way. It is called again if resuming is not possible yet, or after another stop.
     ///
     /// # Errors
-    /// Those of [`follow`](Self::follow).
+    /// Returns the errors of [`follow`](Self::follow).
     pub fn follow_resuming(
         &self,
         motion: &Motion<N>,
@@ -125,7 +129,7 @@ where
         self.follow_watched(motion, |_| {}, Some(&mut asks))
     }
 
-    /// Follows it, and `watch` is called several times a second; without `asks` the first stop is the end.
+    /// Follows `motion`, and calls `watch` several times a second. Without `asks` the first stop ends the motion.
     pub fn follow_watched(
         &self,
         motion: &Motion<N>,
@@ -153,7 +157,7 @@ where
         let fastest = self.config.limits.velocity.iter().fold(f32::INFINITY, f32::min);
         let servo = JointServoConfig { path_tolerance, joint_speed: fastest, ..JointServoConfig::default() };
         let law = JointServo::new(Reference::Absolute(trajectory), servo).with_tolerances(tolerances);
-        // One that `outrigger replay` knows.
+        // This type of law is known to `outrigger replay`.
         let law = AnyLaw::JointServo(law);
         let trace = Arc::<Mutex<Trace<N>>>::default();
         let mut job = self.job(law, None)?;
@@ -184,7 +188,7 @@ where
         Ok(Followed::of(ended, &mut trace, &at, &goal, &tolerances))
     }
 
-    /// The motion for a robot with this cycle.
+    /// Thins the motion for a robot with this cycle.
     fn in_cycles(&self, motion: Motion<N>, cycle: CoreDuration, path_tolerance: f32) -> Result<Motion<N>, Failure> {
         let slow = |what: String| {
             self.unfit(format!("in cycles of {} ms, as the robot has them, {what}", cycle.as_micros() as f64 * 1e-3))
@@ -194,17 +198,17 @@ where
         motion.check(&self.config.limits).map_err(|unfit| slow(unfit.with_remedy())).map(|()| motion)
     }
 
-    /// How the arm stands, and how long a cycle of the robot is.
+    /// Returns the state of the arm, and the length of the robot's cycle.
     pub(super) fn stands_as(&self) -> Result<(State<N>, CoreDuration), Failure> {
         let none = || Failure::Connection("the robot's states ended before the first".into());
-        // The session that follows tells all of it.
+        // The session that follows reports everything.
         let mut states = self.states_in(Format::Silent)?;
         let mut newest = states.next().ok_or_else(none)??;
         let mut cycle = CoreDuration::from_micros(u64::MAX);
         for _ in 0..LOOKED_AT {
             let state = states.next().ok_or_else(none)??;
             let passed = state.controller_time.since(newest.controller_time);
-            // A state that was lost makes it longer, never shorter.
+            // A lost state makes the interval longer, never shorter.
             if passed > CoreDuration::ZERO {
                 cycle = cycle.min(passed);
             }
@@ -214,23 +218,23 @@ where
     }
 }
 
-/// How a motion stands.
+/// The progress of a motion.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stands {
     pub(super) progress: Progress,
-    /// How much of its own time has passed.
+    /// The part of its own time that has passed.
     pub(super) elapsed: CoreDuration,
-    /// What has ended it for good, with the arm still commanded.
+    /// The reason that has ended it for good, with the arm still commanded.
     pub(super) against: Option<Reason>,
-    /// Why it is not gone on with.
+    /// The reason why it is not resumed.
     pub(super) refused: Option<Reason>,
-    /// A contact of the tool has ended it, with the arm still commanded.
+    /// `true` if a contact of the tool has ended it, with the arm still commanded.
     pub(super) touched: bool,
-    /// Somebody has ended it.
+    /// `true` if it was cancelled.
     pub(super) cancelled: bool,
 }
 
-/// Until the motion is done, or given up.
+/// Waits until the motion is done, or abandoned.
 pub(super) fn attended<const N: usize, E: Send + 'static>(
     running: Running<N, E>,
     stands: impl Fn() -> Stands,
@@ -260,9 +264,9 @@ pub(super) fn attended<const N: usize, E: Send + 'static>(
                 let ended = running.end(stands.against.map_or(ReleasedBy::Refused, ReleasedBy::Unfinished))?;
                 return Ok(stands.against.map_or(ended, Ended::Fallback));
             }
-            // The arm is let go, and somebody asked again.
+            // The arm is released, and `asks` is called again.
             (Mode::Command, Progress::Suspended) if stands.refused.is_some() => running.release(),
-            // Whoever ends the session is not asked.
+            // `asks` is not called for a session that is ending.
             (Mode::Monitor | Mode::Offline, Progress::Suspended) if seen.ending => {}
             (Mode::Monitor | Mode::Offline, Progress::Suspended) => {
                 let reason = stands.refused.or(seen.latch).or(why);
@@ -270,12 +274,12 @@ pub(super) fn attended<const N: usize, E: Send + 'static>(
                 let stopped = Stopped { reason, released, unmet: seen.unmet, elapsed };
                 let goes_on_anyway = || !matches!(running.seen().mode, Mode::Monitor | Mode::Offline);
                 if !asks(&stopped) {
-                    // Somebody else may have resumed it meanwhile.
+                    // Another client may have resumed it in the meantime.
                     if goes_on_anyway() {
                         continue;
                     }
                     let ended = running.end(ReleasedBy::Abandoned)?;
-                    // A release is told with its cause.
+                    // A release is reported with its cause.
                     return Ok(stopped.reason.filter(|reason| !reason.is_release()).map_or(ended, Ended::Fallback));
                 }
                 goes_on(&running);
@@ -297,7 +301,7 @@ pub(super) fn attended<const N: usize, E: Send + 'static>(
     running.wait()
 }
 
-/// Acknowledges, and asks to go on as soon as nothing speaks against it; where that takes long, somebody is asked again.
+/// Acknowledges, and resumes as soon as no precondition prevents it. If that takes long, `asks` is called again.
 fn goes_on<const N: usize, E: Send + 'static>(running: &Running<N, E>) {
     for _ in 0..40 {
         if running.has_ended() {
@@ -305,13 +309,14 @@ fn goes_on<const N: usize, E: Send + 'static>(running: &Running<N, E>) {
         }
         std::thread::sleep(GLANCE / 5);
         let seen = running.seen();
-        // Not before: what was stopped by the robot itself has to be well again, and our own program there to be ended.
+        // Not earlier: a robot that has stopped by itself must be ready again, and our own program there must have
+        // ended.
         if seen.latch.is_some() && seen.unmet.iter().all(|reason| reason == Reason::Latched) {
             running.acknowledge();
         }
         if seen.latch.is_none() && seen.unmet.is_empty() {
             running.resume(&seen);
-            // Armed, or refused, by then.
+            // By then the arm is armed, or the request was rejected.
             for _ in 0..50 {
                 if running.seen().mode != Mode::Monitor {
                     return;
@@ -323,8 +328,8 @@ fn goes_on<const N: usize, E: Send + 'static>(running: &Running<N, E>) {
     }
 }
 
-/// Returns how far any joint may be from where a motion goes on [rad]: no further than the widest tolerance on its path, and where
-/// there is none, than the default.
+/// Returns the largest allowed distance of a joint from the position where a motion resumes \[rad\]: the widest path
+/// tolerance, or the default if there is none.
 fn goes_on_within<const N: usize>(tolerances: &Tolerances<N>) -> f32 {
     let widest = tolerances.path.iter().filter(|path| path.is_finite()).fold(0.0_f32, f32::max);
     if widest > 0.0 { widest } else { JointServoConfig::default().path_tolerance }
@@ -343,7 +348,7 @@ mod tests {
 
     const GOAL: JointPositions<2> = JointPositions([0.5, 0.0]);
 
-    /// A motion whose own time is over, of an arm whose joint was measured there last.
+    /// Returns the result of a motion whose own time is over, with the joint last measured at `at`.
     fn followed(at: f32, cancelled: bool, ended: Ended) -> Followed<2> {
         let at = Some(JointPositions([at, 0.0]));
         let mut trace = Trace::default();
@@ -354,7 +359,7 @@ mod tests {
     #[test]
     fn the_joint_is_compared_with_the_goal_where_it_was_measured_last_and_the_goal_tolerance_judges_it() {
         let finished = Ended::Released(ReleasedBy::Finished);
-        // 0.2° off after a pause: within 0.1 rad, and told.
+        // The joint is 0.2° off after a pause, which is within 0.1 rad. The distance is reported.
         let off = followed(0.5 - 0.0035, false, finished);
         assert!(off.is_done && (off.end_error.max_abs() - 0.0035).abs() < 1e-5, "{off:?}");
         assert!(!followed(0.38, false, finished).is_done, "0.12 rad off");
@@ -373,7 +378,7 @@ mod tests {
         assert!((refused.end_error.max_abs() - 0.3).abs() < 1e-6, "{refused:?}");
     }
 
-    /// A session whose motion was stopped by Ctrl-C, which ends it a little later.
+    /// A session whose motion was stopped by Ctrl-C, and which ends a little later.
     struct Interrupted;
 
     type UrEvent = <Ur<'static> as outrigger_core::engine::ControllerKind>::Event;

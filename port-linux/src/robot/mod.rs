@@ -1,4 +1,4 @@
-//! The front door: a robot, a law, its sensors.
+//! The main interface of this library: a robot, a law, and its sensors.
 
 mod beside;
 mod follow;
@@ -30,11 +30,11 @@ use crate::law::BoxedLaw;
 pub use crate::run::attached::Seen;
 use crate::show::Format;
 
-/// A robot with `N` joints, and how it is to be run beside: [`Robot::ur`], [`Robot::krc`].
+/// A robot with `N` joints, with the settings of its sessions. Created by [`Robot::ur`] or [`Robot::krc`].
 ///
-/// Nothing is sent to it before [`run`](Self::run), [`start`](Self::start) or [`states`](Self::states) is called. What
-/// happens then is told on standard error, a line each, unless [`quiet`](Self::quiet) says otherwise: above all, what a
-/// request waits for.
+/// Nothing is sent to the robot before [`run`](Self::run), [`start`](Self::start) or [`states`](Self::states) is
+/// called. From then on events are printed to standard error, one per line, unless [`quiet`](Self::quiet) is used.
+/// The most important ones are the preconditions that a request is waiting for.
 pub struct Robot<const N: usize, P: Controller<N>> {
     name: String,
     config: Config<N, P::Options>,
@@ -54,36 +54,37 @@ impl<const N: usize, P: Controller<N> + 'static> Robot<N, P> {
         Self { name, config, host, run, format, asked: false, motion: None, companions: vec![], beside }
     }
 
-    /// What the engine is told: limits, link, modes, and what only this kind of controller has. Its sensors are those given to
-    /// [`run`](Self::run), whatever `sources` says.
+    /// Sets the engine's configuration: limits, link, modes, and the options of this kind of controller. Its sensors
+    /// are those passed to [`run`](Self::run); `sources` is ignored.
     #[must_use]
     pub fn with_config(mut self, config: Config<N, P::Options>) -> Self {
         self.config = config;
         self
     }
 
-    /// What the engine is told now.
+    /// Returns the engine's configuration.
     #[must_use]
     pub const fn config(&self) -> &Config<N, P::Options> {
         &self.config
     }
 
-    /// What is asked of the operating system for the thread that commands: scheduling, processor, locked memory. What it
-    /// refuses is a failure.
+    /// Sets the scheduling, the processor and the locked memory that are requested for the thread that commands. If
+    /// the operating system refuses one of them, the session fails.
     #[must_use]
     pub fn with_host(mut self, host: HostSettings) -> Self {
         self.host = host;
         self
     }
 
-    /// How long a request waits for what speaks against it; by default 60 s, at most an hour.
+    /// Sets the time for which a request waits for unmet preconditions. The default is 60 s, the maximum an hour.
     #[must_use]
     pub fn start_within(mut self, time: std::time::Duration) -> Self {
         self.run.start_within = Duration::from_micros(u64::try_from(time.as_micros()).unwrap_or(u64::MAX));
         self
     }
 
-    /// Records everything that crosses the links, and what the engine did, to this file, as `outrigger run --record` does.
+    /// Records all traffic of the links, and the engine's inputs and outputs, to this file, like
+    /// `outrigger run --record`.
     #[cfg(feature = "record")]
     #[must_use]
     pub fn recording_to(mut self, file: impl Into<PathBuf>) -> Self {
@@ -91,35 +92,35 @@ impl<const N: usize, P: Controller<N> + 'static> Robot<N, P> {
         self
     }
 
-    /// Writes a recording of each fallback into this directory, which `outrigger replay` runs again.
+    /// Writes a recording of each fallback into this directory. `outrigger replay` runs such a recording again.
     #[must_use]
     pub fn recording_fallbacks_to(mut self, directory: impl Into<PathBuf>) -> Self {
         self.run.recordings = Some(directory.into());
         self
     }
 
-    /// Runs `companion` beside each session that commands, after those that were added before it.
+    /// Runs `companion` beside each session that commands, after the companions added before it.
     #[must_use]
     pub fn with_companion(mut self, companion: impl Companion<N> + 'static) -> Self {
         self.companions.push(Arc::new(companion));
         self
     }
 
-    /// Answers `outrigger ask` of other processes, as a run does.
+    /// Accepts `outrigger ask` from other processes, like a run.
     #[must_use]
     pub const fn answering(mut self) -> Self {
         self.asked = true;
         self
     }
 
-    /// Begins messages about a motion with this name, as that of its file.
+    /// Puts this name, such as that of a file, in front of error messages about a motion.
     #[must_use]
     pub fn naming_the_motion(mut self, name: String) -> Self {
         self.motion = Some(name);
         self
     }
 
-    /// Returns the failure of a motion that the arm cannot make.
+    /// Returns the error for a motion that the arm cannot follow.
     fn unfit(&self, what: impl fmt::Display) -> Failure {
         Failure::BadInput(match &self.motion {
             Some(motion) => format!("{motion}: {what}"),
@@ -127,12 +128,12 @@ impl<const N: usize, P: Controller<N> + 'static> Robot<N, P> {
         })
     }
 
-    /// Checks that what is to run beside a session will be able to start.
+    /// Checks that everything that runs beside a session will be able to start.
     fn check_companions(&self) -> Result<(), Failure> {
         self.companions().iter().try_for_each(|companion| companion.check())
     }
 
-    /// Returns what runs beside a session: the recording first, where there is one.
+    /// Returns everything that runs beside a session. The recording is first, if there is one.
     fn companions(&self) -> Companions<N> {
         #[cfg(feature = "record")]
         if let Some(path) = &self.run.record {
@@ -143,27 +144,29 @@ impl<const N: usize, P: Controller<N> + 'static> Robot<N, P> {
         self.companions.clone()
     }
 
-    /// Says nothing on standard error.
+    /// Prints nothing to standard error.
     #[must_use]
     pub const fn quiet(mut self) -> Self {
         self.format = Format::Silent;
         self
     }
 
-    /// Requests once, moves the arm by `law` from the readings of `sensors`, and returns when that is over and the arm rests:
-    /// the motion of the law has an end and is there, a fallback, or a release (SIGINT, SIGTERM, SIGHUP; a line of the robot's,
-    /// where the configuration has one). It never requests again.
+    /// Requests once, moves the arm by `law` with the readings of `sensors`, and returns when that is over and the
+    /// arm is at standstill: after the end of the law's motion, after a fallback, or after a release. A release is a
+    /// signal (SIGINT, SIGTERM, SIGHUP), or an input of the robot if the configuration has one. It never requests
+    /// again.
     ///
-    /// `sensors` is one [`Sensor`], or an array or list of up to four, or `None`. Each has to be fresh for the arm to move, and
-    /// the law gets the readings of all.
+    /// `sensors` is one [`Sensor`], an array or list of up to four, or `None`. The arm moves only while the readings
+    /// of all sensors are fresh, and the law receives all of them.
     ///
-    /// Signals are this function's from now on, for the life of the process: a second one ends the process at once.
+    /// From this call on, signals are handled by this library for the life of the process. A second signal ends the
+    /// process immediately.
     ///
     /// # Errors
-    /// [`Failure::Usage`] and [`Failure::BadInput`] for what was given and for what the operating system refuses,
-    /// [`Failure::Connection`] where there never was a session within 10 s or another process of this machine commands the
-    /// robot, [`Failure::Fault`], with what speaks against it, where the request was not granted within
-    /// [`start_within`](Self::start_within).
+    /// Returns [`Failure::Usage`] and [`Failure::BadInput`] for arguments that are not valid and for what the
+    /// operating system refuses; [`Failure::Connection`] if there was no session within 10 s, or if another process
+    /// of this machine commands the robot; [`Failure::Fault`], with the unmet preconditions, if the request was not
+    /// granted within [`start_within`](Self::start_within).
     pub fn run<L>(&self, law: L, sensors: impl IntoIterator<Item = Sensor>) -> Result<Ended, Failure>
     where
         L: Law<N> + Send + 'static,
@@ -171,13 +174,13 @@ impl<const N: usize, P: Controller<N> + 'static> Robot<N, P> {
         Running::start(&self.beside, self.job(law, sensors)?, true)?.wait()
     }
 
-    /// The same in a thread of its own, and leaves signals alone: the handle shows how it stands, and takes an operator's
-    /// words. After a fallback or a release the session goes on without motion, until the handle requests again, stops it, or
-    /// is dropped.
+    /// Runs a session in a thread of its own. Signals are not handled. The handle reports the state, and has the
+    /// functions of an operator. After a fallback or a release the session continues without motion, until the handle
+    /// requests again, stops it, or is dropped.
     ///
     /// # Errors
-    /// [`Failure::Usage`] and [`Failure::BadInput`] for what was given; everything else comes by [`Running::stop`] and
-    /// [`Running::wait`].
+    /// Returns [`Failure::Usage`] and [`Failure::BadInput`] for arguments that are not valid. All other errors are
+    /// returned by [`Running::stop`] and [`Running::wait`].
     pub fn start<L>(&self, law: L, sensors: impl IntoIterator<Item = Sensor>) -> Result<Running<N, P::Event>, Failure>
     where
         L: Law<N> + Send + 'static,
@@ -187,10 +190,12 @@ impl<const N: usize, P: Controller<N> + 'static> Robot<N, P> {
         Running::start(&self.beside, job, false)
     }
 
-    /// Reads the robot's states, and asks nothing of it: a KRC is answered by its own setpoint, which moves nothing.
+    /// Reads the robot's states without requesting anything. A KRC is answered with its own setpoint, which moves
+    /// nothing.
     ///
     /// # Errors
-    /// [`Failure::BadInput`] where the operating system gives no thread; everything else comes with the first state.
+    /// Returns [`Failure::BadInput`] if the operating system starts no thread. All other errors are returned with the
+    /// first state.
     pub fn states(&self) -> Result<States<N>, Failure> {
         self.states_in(self.format)
     }

@@ -1,4 +1,4 @@
-//! A motion to one place, which the controller makes by itself.
+//! Moves the arm to one goal by the controller's own motion.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -15,43 +15,46 @@ use crate::host::clock::Clock;
 use crate::motion::{Asked, Given, Giving, Off, SAME, Step, Task, is_within, rests};
 use crate::released::ReleasedBy;
 
-/// How often it is looked at.
+/// The interval at which the progress is checked.
 const GLANCE: Duration = Duration::from_millis(50);
-/// A tool is where it is to be, where it is no further from there \[m\] and turned no further \[rad\].
+/// The distance \[m\] and the rotation \[rad\] within which a tool is already at its goal.
 const TOOL_THERE: [f32; 2] = [1e-4, 1e-3];
 
-/// How an arm went to one place.
+/// The result of a move to one goal.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival {
-    /// How the session ended.
+    /// The end of the session.
     pub ended: Ended,
-    /// The controller has begun with the move.
+    /// `true` if the controller has started the move.
     pub has_begun: bool,
-    /// The controller has made the move, and the arm is there.
+    /// `true` if the controller has completed the move, and the arm is at the goal.
     pub is_done: bool,
-    /// How long it took from the request on.
+    /// The time since the request.
     pub elapsed: Duration,
-    /// The distance of each measured joint from there at the end \[rad\]: from the angles that were asked for, or that the controller
-    /// found for a pose; `None` where it has found none. At the end of a line the tool counts, and the controller may have chosen
-    /// other angles.
+    /// The distance of each measured joint from the goal at the end \[rad\]. The goal is the requested joint angles,
+    /// or those that the controller has located for a pose; `None` if it has located none. At the end of a line the
+    /// tool decides, and the controller may have chosen other angles.
     pub end_error: Option<JointPositions<6>>,
-    /// The distance of the tool from there at the end \[m\], and its turn \[rad\]; `None` of a move to joint angles that was not
-    /// linear.
+    /// The distance of the tool from the goal at the end \[m\], and its rotation \[rad\]. `None` for a move to joint
+    /// angles that was not linear.
     pub tool_error: Option<[f32; 2]>,
 }
 
 impl Robot<6, Ur<'static>> {
-    /// Requests once, has the controller move the arm to `target`, and returns when it is at rest again: there, after a fallback,
-    /// or released by SIGINT, SIGTERM or SIGHUP. The robot's speed slider slows it, and holds it at 0.
+    /// Requests once, makes the controller move the arm to `target`, and returns when it is at standstill again: at
+    /// the goal, after a fallback, or after a release by SIGINT, SIGTERM or SIGHUP. The robot's speed slider slows
+    /// the move, and holds it at 0.
     ///
-    /// To joint angles \[rad\] or a pose of the tool \[m, rad\] by `movej`: all joints begin and rest together; the one with the longest
-    /// way reaches `speed` \[rad/s\] by `acceleration` \[rad/s²\]. To a [linear](MoveTarget::linear) one by `movel`: the tool goes on a
-    /// straight line and reaches `speed` \[m/s\] by `acceleration` \[m/s²\].
+    /// A move to joint angles \[rad\] or to a pose of the tool \[m, rad\] is a `movej`: all joints start and stop
+    /// together, and the one with the longest way reaches `speed` \[rad/s\] with `acceleration` \[rad/s²\]. A
+    /// [linear](MoveTarget::linear) move is a `movel`: the tool follows a straight line, and reaches `speed` \[m/s\]
+    /// with `acceleration` \[m/s²\].
     ///
-    /// A program of ours on the controller makes the move, whatever [`path`](outrigger_core::engine::ur::UrOptions::path) says,
-    /// and stops the arm where nothing comes from here for `text.hold`. For a pose the controller is asked first for the joint
-    /// angles there, which are held to the limits. How fast joints are on a line is only known while the arm goes: where one
-    /// exceeds its limit, the arm is brought to rest, and commanding ends (`NotFollowing`).
+    /// Our program on the controller executes the move, whatever
+    /// [`path`](outrigger_core::engine::ur::UrOptions::path) is configured. It stops the arm if it receives nothing
+    /// for `text.hold`. For a pose the controller first locates the joint angles, which are checked against the
+    /// limits. The speeds of joints on a line are only known during the move. If a joint exceeds its limit, the arm
+    /// is brought to rest, and commanding ends (`NotFollowing`).
     ///
     /// ```no_run
     /// use outrigger::Robot;
@@ -65,15 +68,15 @@ impl Robot<6, Ur<'static>> {
     /// ```
     ///
     /// # Errors
-    /// [`Failure::BadInput`], before anything moves, for what is no move, what is beyond the limits, and a pose that the controller
-    /// says the arm does not reach; [`Failure::Fault`] where the move was refused once commanding; otherwise those of
-    /// [`run`](Self::run).
+    /// Returns [`Failure::BadInput`], before anything moves, for a move that is not valid or exceeds the limits, and
+    /// for a pose that the arm does not reach according to the controller; [`Failure::Fault`] if the move was
+    /// rejected after commanding had started; otherwise the errors of [`run`](Self::run).
     pub fn move_to(&self, target: impl Into<MoveTarget<6>>, speed: f32, acceleration: f32) -> Result<Arrival, Failure> {
         self.move_to_watched(Asked::new(target.into(), Some(speed), Some(acceleration)), |_, _| {})
     }
 
-    /// Moves the arm as [`move_to`](Self::move_to) does, also [in a given time](Asked::lasting). `watch` is called several times a second,
-    /// with the place where the arm stood at first.
+    /// Moves the arm like [`move_to`](Self::move_to), optionally [in a given time](Asked::lasting). Calls `watch`
+    /// several times a second, with the progress and the start position of the arm.
     pub fn move_to_watched(
         &self,
         asked: Asked<6>,
@@ -90,7 +93,7 @@ impl Robot<6, Ur<'static>> {
             return Ok(Arrival { ended, has_begun: false, is_done: true, elapsed, end_error, tool_error });
         }
         asked.check_time(&from, &self.config.limits).map_err(Failure::BadInput)?;
-        // One that `outrigger replay` knows.
+        // This type of law is known to `outrigger replay`.
         let law = AnyLaw::JointServo(JointServo::new(Reference::Hold, JointServoConfig::default()));
         let told = Arc::<Mutex<Given<6>>>::default();
         let mut job = self.job(law, None)?;
@@ -124,7 +127,7 @@ impl Robot<6, Ur<'static>> {
         Ok(arrival(&asked.target, &given, &stood, ended, elapsed))
     }
 
-    /// Why the move was refused, with the joint where the limits say so.
+    /// Returns the error for a rejected move, with the joint if it exceeds a limit.
     fn refused(&self, reason: Reason, destination: Option<&Destination<6>>) -> Failure {
         let (text, name, advice) = (reason.text(), reason.name(), reason.advice());
         let limits = &self.config.limits;
@@ -142,7 +145,7 @@ impl Robot<6, Ur<'static>> {
     }
 }
 
-/// Judges a move to `target` that ended so, of an arm that `stood` so before.
+/// Evaluates a move to `target` after its end. `stood` is the state of the arm before it.
 fn arrival(target: &MoveTarget<6>, given: &Given<6>, stood: &State<6>, ended: Ended, elapsed: Duration) -> Arrival {
     let at = given.at.unwrap_or(stood.positions);
     let off = Off::of(target, given.destination.as_ref(), &at, given.tool.or(stood.tcp_pose));
@@ -152,7 +155,7 @@ fn arrival(target: &MoveTarget<6>, given: &Given<6>, stood: &State<6>, ended: En
     Arrival { ended, has_begun: given.begun, is_done, elapsed, end_error, tool_error }
 }
 
-/// Returns whether the arm is already at the target.
+/// Returns `true` if the arm is already at the target.
 fn is_there(target: &MoveTarget<6>, stood: &State<6>) -> bool {
     match target.place() {
         Place::Joints(goal) => stood.positions.zip_with(goal.as_array(), |at, goal| (at - goal).abs()).max_abs() < SAME,

@@ -1,4 +1,4 @@
-//! A motion that the controller makes by itself, waypoint by waypoint.
+//! Makes the controller execute a motion by itself, waypoint by waypoint.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration as StdDuration;
@@ -14,25 +14,27 @@ use crate::exit::Failure;
 use crate::motion::{Motion, Played, Playing, Start, Task, Trace, begins_beside, thinned};
 
 impl Robot<6, Ur<'static>> {
-    /// As [`follow`](Self::follow), but the controller makes the motion by itself: a program of ours there gets its waypoints ahead
-    /// of time, and brings the arm to rest where one comes late. Waypoints closer than 40 ms are left out where that changes nothing.
-    /// On path `external-control` a program of UR's External Control gets them, and makes the motion.
+    /// Follows `motion` like [`follow`](Self::follow), but the controller executes the motion: our program there
+    /// receives the waypoints in advance, and brings the arm to rest if one is late. Waypoints closer than 40 ms are
+    /// omitted if that does not change the motion. On the path `external-control`, UR's External Control program
+    /// receives the waypoints and executes the motion.
     ///
-    /// It is held to the motion's tolerances, in the motion's own time: the controller's target and the measured joints where the
-    /// controller says that it is, and the goal after its end.
+    /// The motion is monitored with its tolerances, in its own time: the controller's target and the measured joints
+    /// are compared with the motion at the time that the controller reports, and with the goal after the end.
     ///
     /// # Errors
-    /// [`Failure::BadInput`], before anything moves, for a motion that the arm could not make or that begins more than 0.02 rad
-    /// away; otherwise those of [`run`](Self::run).
+    /// Returns [`Failure::BadInput`], before anything moves, for a motion that the arm could not follow or that
+    /// starts more than 0.02 rad away; otherwise the errors of [`run`](Self::run).
     pub fn play(&self, motion: &Motion<6>) -> Result<Followed<6>, Failure> {
         self.play_watched(motion, |_| {}, None)
     }
 
-    /// The same, and where something stops the arm on the way, `asks` is called: see [`follow_resuming`](Self::follow_resuming).
-    /// The arm goes on from where it stands, within the tolerance on the path, onto the path, and on to the goal.
+    /// Plays `motion` like [`play`](Self::play), and calls `asks` when something has stopped the arm: see
+    /// [`follow_resuming`](Self::follow_resuming). The arm continues from where it is, within the path tolerance,
+    /// returns to the path, and moves on to the goal.
     ///
     /// # Errors
-    /// Those of [`play`](Self::play).
+    /// Returns the errors of [`play`](Self::play).
     pub fn play_resuming(
         &self,
         motion: &Motion<6>,
@@ -41,7 +43,7 @@ impl Robot<6, Ur<'static>> {
         self.play_watched(motion, |_| {}, Some(&mut asks))
     }
 
-    /// Has it made, and `watch` is called several times a second; without `asks` the first stop is the end.
+    /// Plays `motion`, and calls `watch` several times a second. Without `asks` the first stop ends the motion.
     pub fn play_watched(
         &self,
         motion: &Motion<6>,
@@ -55,7 +57,7 @@ impl Robot<6, Ur<'static>> {
         tolerances.check().map_err(|bad| wrong(format!("the motion's tolerances: {bad}")))?;
         let mut waypoints = thinned(motion.clone().from_rest_at(at).into_waypoints()).map_err(wrong)?;
         let external = self.config.peer.path == CommandPath::ExternalControl;
-        // Its splines begin without an acceleration.
+        // Splines of External Control start without acceleration.
         let begins = waypoints.first().and_then(|first| first.accelerations);
         if external && begins.is_none_or(|begins| begins.max_abs() > 0.0) {
             waypoints.iter_mut().for_each(|waypoint| waypoint.accelerations = None);
@@ -74,7 +76,7 @@ impl Robot<6, Ur<'static>> {
         let told = Arc::<Mutex<Played<6>>>::default();
         let limits = self.config.limits;
         let playing = Playing::new(motion.into_waypoints(), tolerances, limits, Arc::clone(&told));
-        // One that `outrigger replay` knows.
+        // This type of law is known to `outrigger replay`.
         let law = AnyLaw::JointServo(JointServo::new(Reference::Hold, JointServoConfig::default()));
         let mut job = self.job(law, None)?;
         if !external {
@@ -87,7 +89,7 @@ impl Robot<6, Ur<'static>> {
         let look = || told.lock().unwrap_or_else(PoisonError::into_inner);
         let stands = || {
             let Played { trace, against, refused, touched } = &mut *look();
-            // Told once: whoever is asked hears of it.
+            // The reason is taken, so that it is reported once.
             let rests = matches!(trace.mode, Mode::Monitor | Mode::Offline);
             let refused = if rests { refused.take() } else { *refused };
             let (against, touched, cancelled) = (*against, *touched, trace.cancelled);

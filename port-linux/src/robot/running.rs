@@ -1,4 +1,4 @@
-//! A session in a thread of its own, and the handle to it.
+//! A session in a thread of its own, and its handle.
 
 use std::fmt;
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -20,15 +20,15 @@ use crate::run::Finished;
 use crate::run::attached::{Seen, Watcher};
 use crate::show::Key;
 
-/// Events that wait for whoever asks for them; what finds no room is counted.
+/// The number of events that can wait for a reader. Events beyond it are only counted.
 const EVENTS: usize = 1024;
 
-/// How a session ended: with the arm at rest, unless the link to the robot was lost.
+/// The end of a session. The arm is at standstill, unless the link to the robot was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// Without a fault: the motion was done, or somebody released the arm.
+    /// Ended without a fault: the motion was done, or the arm was released.
     Released(ReleasedBy),
-    /// Something ended commanding. [`Reason::text`] and [`Reason::advice`] say what, and what to do.
+    /// Commanding was ended by this reason. [`Reason::text`] and [`Reason::advice`] describe it, and what to do.
     Fallback(Reason),
 }
 
@@ -41,7 +41,8 @@ impl fmt::Display for Ended {
     }
 }
 
-/// A session that goes on in a thread of its own: [`Robot::start`](super::Robot::start). Dropping it brings the arm to rest.
+/// A session in a thread of its own, created by [`Robot::start`](super::Robot::start). Dropping it brings the arm to
+/// rest.
 pub struct Running<const N: usize, E> {
     thread: Option<JoinHandle<Result<Finished, Failure>>>,
     operator: UnboundedSender<Key>,
@@ -64,63 +65,64 @@ impl<const N: usize, E: Send + 'static> Running<N, E> {
         Ok(Self { thread: Some(thread), operator, seen, events })
     }
 
-    /// How it stands.
+    /// Returns the state of the session.
     #[must_use]
     pub fn seen(&self) -> Seen<N> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The newest state; `None` while there is no session with the robot.
+    /// Returns the newest state of the robot. `None` while there is no session.
     #[must_use]
     pub fn state(&self) -> Option<State<N>> {
         self.seen().state
     }
 
-    /// The next event, waiting for it so long at most; `None` where none came, or the session has ended.
+    /// Waits for the next event, at most for `within`. Returns `None` if there was none, or if the session has ended.
     pub fn next_event(&self, within: Duration) -> Option<Event<E>> {
         self.events.recv_timeout(within).ok()
     }
 
-    /// The events that nobody has taken so far.
+    /// Returns the events that were not read so far.
     pub fn events(&self) -> impl Iterator<Item = Event<E>> {
         self.events.try_iter()
     }
 
-    /// Whether the session has ended: [`stop`](Self::stop) says how.
+    /// Returns `true` if the session has ended. [`stop`](Self::stop) then returns the result.
     #[must_use]
     pub fn has_ended(&self) -> bool {
         self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }
 
-    /// Asks to command again, as somebody does who has `seen` how it stands: where anything happened since, that is refused.
+    /// Requests to command again. `seen` is the state that the caller has seen; if the mode has changed since, the
+    /// request is rejected.
     pub fn request(&self, seen: &Seen<N>) {
         self.tell(Key::Request(seen.epoch));
     }
 
-    /// The same, to go on with the motion that the last fallback suspended.
+    /// Requests to command again, and to resume the motion that the last fallback suspended.
     pub fn resume(&self, seen: &Seen<N>) {
         self.tell(Key::Resume(seen.epoch));
     }
 
-    /// Takes the request back: the arm is brought to rest, and the session goes on.
+    /// Releases the arm: it is brought to rest, and the session continues.
     pub fn release(&self) {
         self.tell(Key::Release(ReleasedBy::Program));
     }
 
-    /// Clears the latched reasons: whoever calls has seen them.
+    /// Clears the latched reasons. The caller must have seen them.
     pub fn acknowledge(&self) {
         self.tell(Key::Acknowledge);
     }
 
     fn tell(&self, key: Key) {
-        // Nobody is told where it has ended; `has_ended` says that.
+        // There is no receiver after the end of the session, which `has_ended` reports.
         let _ = self.operator.send(key);
     }
 
     /// Brings the arm to rest and ends the session.
     ///
     /// # Errors
-    /// Those of [`wait`](Self::wait).
+    /// Returns the errors of [`wait`](Self::wait).
     pub fn stop(self) -> Result<Ended, Failure> {
         self.end(ReleasedBy::Program)
     }
@@ -134,10 +136,10 @@ impl<const N: usize, E: Send + 'static> Running<N, E> {
     /// Waits until the session ends.
     ///
     /// # Errors
-    /// See [`Robot::run`](super::Robot::run).
+    /// Returns the errors of [`Robot::run`](super::Robot::run).
     ///
     /// # Panics
-    /// Where the law did.
+    /// Panics if the law has panicked.
     pub fn wait(mut self) -> Result<Ended, Failure> {
         let Some(thread) = self.thread.take() else { return Ok(Ended::Released(ReleasedBy::Program)) };
         let finished = thread.join().unwrap_or_else(|law| std::panic::resume_unwind(law))?;
@@ -148,7 +150,7 @@ impl<const N: usize, E: Send + 'static> Running<N, E> {
     }
 }
 
-/// A thread that may command.
+/// Starts a thread that may command.
 pub(super) fn in_thread<T: Send + 'static>(
     body: impl FnOnce() -> T + Send + 'static,
 ) -> Result<JoinHandle<T>, Failure> {

@@ -1,4 +1,4 @@
-//! Sensors of a program: where readings arrive, and what is expected of them.
+//! The sensors of a program: the input of their readings, and the checks of each reading.
 
 use std::iter::{Once, once};
 use std::net::{IpAddr, SocketAddr};
@@ -12,14 +12,14 @@ use outrigger_wire::time::Duration;
 
 use crate::exit::Failure;
 
-/// A sensor on this host or its network, whose readings a law is given.
+/// A sensor on this host or its network, whose readings are passed to a law.
 ///
-/// A reading is a line of text with one to six numbers, `0.0512` or `seq=17 0.0512`, in a datagram or from a serial device;
-/// [`postcard`](Self::postcard) says that it comes in the binary form of [`outrigger_wire::sensor`]. The
-/// [`SourceId`] of a robot's first sensor is 0, of the next 1, up to 3.
+/// A reading is a line of text with one to six numbers, `0.0512` or `seq=17 0.0512`, in a datagram or from a serial
+/// device. With [`postcard`](Self::postcard) it has the binary form of [`outrigger_wire::sensor`]. The [`SourceId`]
+/// of a robot's first sensor is 0, of the next 1, up to 3.
 ///
-/// Every sensor handed to [`Robot::run`](super::Robot::run) has to be fresh: without a reading of each, at most 0.1 s old, the
-/// arm is not commanded.
+/// Every sensor passed to [`Robot::run`](super::Robot::run) must be fresh: the arm is not commanded without a reading
+/// of each that is at most 0.1 s old.
 ///
 /// ```
 /// # fn main() -> Result<(), outrigger::Failure> {
@@ -40,7 +40,7 @@ pub struct Sensor {
 
 #[derive(Clone, Debug)]
 enum Input {
-    /// As it was given, to be read where the sensor is opened: what is wrong with it is told there.
+    /// The text as it was given. It is parsed when the sensor is opened, and errors are reported then.
     Udp {
         listen: String,
         from: Option<IpAddr>,
@@ -52,29 +52,30 @@ enum Input {
 }
 
 impl Sensor {
-    /// Datagrams at this local address and port, e.g. `"0.0.0.0:5005"`, from anybody until [`from`](Self::from) names one.
+    /// Creates a sensor that sends datagrams to this local address and port, e.g. `"0.0.0.0:5005"`. Any sender is
+    /// accepted until [`from`](Self::from) names one.
     #[must_use]
     pub fn udp(listen: &str) -> Self {
         Self::new(Input::Udp { listen: listen.to_owned(), from: None })
     }
 
-    /// A serial device at this rate \[Bd\], e.g. `"/dev/ttyACM0"` at 115 200.
+    /// Creates a sensor at a serial device with this rate \[Bd\], e.g. `"/dev/ttyACM0"` at 115 200.
     #[must_use]
     pub fn serial(device: impl Into<PathBuf>, baud: u32) -> Self {
         Self::new(Input::Serial { device: device.into(), baud })
     }
 
     fn new(input: Input) -> Self {
-        // Of a sensor that nobody knows, repeats are normal.
+        // The sensor is unknown, and may well repeat a reading.
         let judged =
             SourceConfig { stuck_after: None, ..SourceConfig::new(SourceId::default(), 1, f32::MIN, f32::MAX) };
         Self { input, format: Format::Text, scale: 1.0, judged }
     }
 
-    /// Takes datagrams from this IP address only.
+    /// Accepts datagrams from this IP address only.
     ///
     /// # Errors
-    /// [`Failure::Usage`] for what is none, and for a sensor without datagrams.
+    /// Returns [`Failure::Usage`] for an address that is not valid, and for a sensor without datagrams.
     pub fn from(mut self, sender: &str) -> Result<Self, Failure> {
         let Input::Udp { from, .. } = &mut self.input else {
             return Err(Failure::Usage(format!("a serial device has no sender '{sender}'; leave `from` out")));
@@ -84,49 +85,50 @@ impl Sensor {
         Ok(self)
     }
 
-    /// Numbers in each reading, 1 to 6; by default 1.
+    /// Sets the number of values in each reading, 1 to 6. The default is 1.
     #[must_use]
     pub const fn values(mut self, count: u8) -> Self {
         self.judged.channels = count;
         self
     }
 
-    /// What every number is multiplied by, to come to SI units; by default 1.
+    /// Sets the factor that converts every value to SI units. The default is 1.
     #[must_use]
     pub const fn scale(mut self, factor: f32) -> Self {
         self.scale = factor;
         self
     }
 
-    /// The lowest and the highest number that is a measurement, in SI units; by default any.
+    /// Sets the lowest and the highest value that counts as a measurement, in SI units. By default any value does.
     #[must_use]
     pub const fn range(mut self, min: f32, max: f32) -> Self {
         (self.judged.min, self.judged.max) = (min, max);
         self
     }
 
-    /// Readings older than this are not used; by default 100 ms, at most 10 s.
+    /// Sets the maximum age of readings. The default is 100 ms, the maximum 10 s.
     #[must_use]
     pub fn max_age(mut self, age: StdDuration) -> Self {
         self.judged.max_age = Duration::from_micros(u64::try_from(age.as_micros()).unwrap_or(u64::MAX));
         self
     }
 
-    /// Bit-identical readings for this long mean a frozen sensor; by default they may repeat for ever.
+    /// Sets the time after which bit-identical readings count as a stuck sensor. By default they may repeat without
+    /// limit.
     #[must_use]
     pub fn stuck_after(mut self, time: StdDuration) -> Self {
         self.judged.stuck_after = Some(Duration::from_micros(u64::try_from(time.as_micros()).unwrap_or(u64::MAX)));
         self
     }
 
-    /// Readings come in the binary form.
+    /// Expects readings in the binary form.
     #[must_use]
     pub const fn postcard(mut self) -> Self {
         self.format = Format::Postcard;
         self
     }
 
-    /// The same as a file would say it, of the source with this number.
+    /// Returns the same settings as a configuration file, for the source with this number.
     pub(super) fn settings(self, number: u8) -> Result<SourceSettings, Failure> {
         let input = match self.input {
             Input::Serial { device, baud } => SourceInput::Serial { device, baud },
@@ -150,7 +152,7 @@ impl Sensor {
     }
 }
 
-/// One sensor is a list of sensors, too.
+/// A single sensor can be passed as a list of sensors.
 impl IntoIterator for Sensor {
     type Item = Self;
     type IntoIter = Once<Self>;

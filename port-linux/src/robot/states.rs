@@ -1,4 +1,4 @@
-//! A robot's states, one behind the other.
+//! A stream of a robot's states.
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,11 +17,12 @@ use crate::released::ReleasedBy;
 use crate::run::attached::Watcher;
 use crate::show::{Format, Key};
 
-/// States that wait for their reader: an eighth of a second at 500 Hz.
+/// The number of states that can wait for their reader: an eighth of a second at 500 Hz.
 const WAITING: usize = 64;
 
-/// States as they arrive: [`Robot::states`](super::Robot::states). A reader that is behind by more than 64 misses some. A
-/// session that is lost is made again, and its states follow; one that never came is an error, and the end.
+/// The states of a robot as they arrive, from [`Robot::states`](super::Robot::states). A reader that is behind by
+/// more than 64 states misses some. A lost session is re-established, and its states follow. If there never was a
+/// session, the stream ends with an error.
 pub struct States<const N: usize> {
     states: Receiver<State<N>>,
     operator: UnboundedSender<Key>,
@@ -52,7 +53,7 @@ impl<const N: usize> States<N> {
 impl<const N: usize> Iterator for States<N> {
     type Item = Result<State<N>, Failure>;
 
-    /// The next state; `None` behind an error.
+    /// Waits for the next state. Returns `None` after an error.
     fn next(&mut self) -> Option<Self::Item> {
         if let Ok(state) = self.states.recv() {
             return Some(Ok(state));

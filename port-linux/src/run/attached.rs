@@ -1,4 +1,4 @@
-//! What a loop lets a handle in another thread see, without ever waiting for it.
+//! Publishes the state of a control loop to a handle in another thread, without ever waiting for it.
 
 use std::sync::mpsc::{SyncSender, TrySendError};
 use std::sync::{Arc, Mutex};
@@ -15,24 +15,24 @@ use outrigger_wire::time::{Duration, Instant};
 use crate::panel::Ends;
 use crate::released::ReleasedBy;
 
-/// How a session stood at its engine's last input.
+/// The state of a session after its engine's last input.
 #[derive(Clone, Debug)]
 pub struct Seen<const N: usize> {
     /// The mode.
     pub mode: Mode,
-    /// The first reason since the last acknowledge.
+    /// The first reason since the last acknowledgement.
     pub latch: Option<Reason>,
-    /// What a request would be refused for.
+    /// The reasons for which a request would be rejected.
     pub unmet: ReasonSet,
-    /// Grade of the link that states come by.
+    /// The grade of the link that carries states.
     pub grade: Grade,
-    /// The newest state; `None` while there is no session.
+    /// The newest state of the robot. `None` while there is no session.
     pub state: Option<State<N>>,
-    /// The session is about to end.
+    /// `true` if the session is about to end.
     pub(crate) ending: bool,
-    /// The cause of the last release since commanding began.
+    /// The cause of the last release since commanding started.
     pub(crate) released: Option<ReleasedBy>,
-    /// A request that is made with it is one of somebody who has seen this.
+    /// The epoch that a request made with this state refers to.
     pub(crate) epoch: Epoch,
 }
 
@@ -51,19 +51,19 @@ impl<const N: usize> Default for Seen<N> {
     }
 }
 
-/// The loop's side of a handle.
+/// The control loop's side of a handle.
 pub(crate) struct Watcher<const N: usize, E> {
     pub(crate) seen: Option<Arc<Mutex<Seen<N>>>>,
     pub(crate) events: Option<SyncSender<Event<E>>>,
     pub(crate) states: Option<SyncSender<State<N>>>,
 }
 
-/// An application, and who else watches its engine.
+/// An application, and a second observer of its engine.
 pub(crate) struct Attached<A, const N: usize, E> {
     pub(crate) inner: A,
     watcher: Option<Watcher<N, E>>,
     newest: Option<ControllerTime>,
-    /// Events that found no room.
+    /// The number of events that were lost because the handle's queue was full.
     lost: u32,
 }
 
@@ -92,7 +92,7 @@ where
             if self.lost > 0 && events.try_send(Event::Lost(self.lost)).is_ok() {
                 self.lost = 0;
             }
-            // Nobody is left to tell where the handle is gone.
+            // After the handle is gone there is no receiver.
             if let Err(TrySendError::Full(_)) = events.try_send(event) {
                 self.lost = self.lost.saturating_add(1);
             }
@@ -107,7 +107,7 @@ where
     fn observe(&mut self, engine: &mut Engine<'_, N, P, L>, now: Instant) {
         if let Some(watcher) = &self.watcher {
             let state = engine.state();
-            // Somebody looks at it just now: the next input is soon enough.
+            // If a reader holds the lock, the next input is early enough.
             if let Some(mut seen) = watcher.seen.as_ref().and_then(|seen| seen.try_lock().ok()) {
                 *seen = Seen {
                     mode: engine.mode(),
@@ -122,7 +122,7 @@ where
             }
             let fresh = state.filter(|state| self.newest.replace(state.controller_time) != Some(state.controller_time));
             if let (Some(state), Some(states)) = (fresh, &watcher.states) {
-                // A reader that is behind reads what waits, and then goes on with newer ones.
+                // A slow reader receives the queued states first, and continues with newer ones.
                 let _ = states.try_send(*state);
             }
         }

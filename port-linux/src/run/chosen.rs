@@ -1,4 +1,4 @@
-//! Sessions beside each kind of controller, compiled here once for whoever starts them.
+//! Sessions with each kind of controller, compiled here once for all callers.
 
 use outrigger_core::engine::krc::KrcConfig;
 use outrigger_core::engine::ur::UrConfig;
@@ -9,36 +9,37 @@ use crate::law::BoxedLaw;
 use crate::maker::krc::KrcController;
 use crate::maker::ur::UrController;
 
-/// Runs an engine with `law` beside a controller of Universal Robots.
+/// Runs an engine with `law` for a controller of Universal Robots.
 ///
 /// # Errors
-/// [`Failure::BadInput`](crate::exit::Failure::BadInput) for what the core or the kernel refuses,
-/// [`Failure::Connection`](crate::exit::Failure::Connection) where there never was a session or another process commands the robot,
-/// [`Failure::Fault`](crate::exit::Failure::Fault) where it ended in a fallback.
+/// Returns [`Failure::BadInput`](crate::exit::Failure::BadInput) for what the core or the operating system rejects,
+/// [`Failure::Connection`](crate::exit::Failure::Connection) if there never was a session or another process commands
+/// the robot, [`Failure::Fault`](crate::exit::Failure::Fault) if it ended with a fallback.
 pub fn run_ur(controller: UrController, config: UrConfig, law: BoxedLaw<6>, plan: &Plan<6>) -> Outcome {
     run(controller, config, law, plan)
 }
 
-/// Runs an engine with `law` beside a KRC.
+/// Runs an engine with `law` for a KRC.
 ///
 /// # Errors
-/// Those of [`run_ur`].
+/// Returns the errors of [`run_ur`].
 pub fn run_krc(controller: KrcController, config: KrcConfig, law: BoxedLaw<7>, plan: &Plan<7>) -> Outcome {
     run(controller, config, law, plan)
 }
 
-/// Looks at a controller of Universal Robots until the operator or the time ends it.
+/// Observes a controller of Universal Robots until the operator or the time ends it.
 ///
 /// # Errors
-/// Those of the companions' starts; [`Failure::Connection`](crate::exit::Failure::Connection) where there never was a session.
+/// Returns the errors of the companions' starts; [`Failure::Connection`](crate::exit::Failure::Connection) if there
+/// never was a session.
 pub fn look_at_ur(controller: UrController, config: UrConfig, how: &Look<6>) -> Outcome {
     look(controller, config, how)
 }
 
-/// Looks at a KRC until the operator or the time ends it.
+/// Observes a KRC until the operator or the time ends it.
 ///
 /// # Errors
-/// Those of [`look_at_ur`].
+/// Returns the errors of [`look_at_ur`].
 pub fn look_at_krc(controller: KrcController, config: KrcConfig, how: &Look<7>) -> Outcome {
     look(controller, config, how)
 }

@@ -11,18 +11,18 @@ use crate::released::ReleasedBy;
 /// The cause of a run's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ending {
-    /// Somebody asked for it, or the motion is done.
+    /// The end was requested, or the motion is done.
     By(ReleasedBy),
-    /// A fallback, in a run that ends with the first.
+    /// A fallback, in a run that ends with the first one.
     Fallback,
-    /// A release, in a run that ends with the first.
+    /// A release, in a run that ends with the first one.
     Release,
-    /// The one request, which was not granted.
+    /// The single request of the run was not granted.
     NotGranted,
 }
 
 impl Ending {
-    /// Returns the one who asked for it.
+    /// Returns the cause as that of a release.
     pub(super) const fn by(self) -> ReleasedBy {
         match self {
             Self::By(by) => by,
@@ -30,7 +30,7 @@ impl Ending {
         }
     }
 
-    /// The name used in machine-readable output.
+    /// Returns the name used in machine-readable output.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::By(by) => by.name(),
@@ -53,34 +53,34 @@ impl fmt::Display for Ending {
     }
 }
 
-/// The cause of each release, found by the input that it follows from.
+/// Tracks the cause of each release, by the input that it results from.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Releases {
-    /// The cause that the input on its way to the engine has.
+    /// The cause of the input that is about to be given to the engine.
     waiting: Option<ReleasedBy>,
-    /// The cause that the input has which the engine handles.
+    /// The cause of the input that the engine is handling.
     handled: Option<ReleasedBy>,
-    /// The cause of the last release since commanding began.
+    /// The cause of the last release since commanding started.
     last: Option<ReleasedBy>,
 }
 
 impl Releases {
-    /// `input` is about to be passed on, for this cause where it releases.
+    /// Records that `input` is about to be given to the engine. `by` is the cause if it releases.
     pub(super) fn pass_on(&mut self, input: &Input, by: Option<ReleasedBy>) {
         self.waiting = by.filter(|_| matches!(input, Input::Release | Input::Shutdown));
     }
 
-    /// The engine handles the input that was passed on last.
+    /// Records that the engine handles the input that was passed on last.
     pub(super) const fn handed_over(&mut self) {
         self.handled = self.waiting.take();
     }
 
-    /// The engine has handled it.
+    /// Records that the engine has handled the input.
     pub(super) const fn looked(&mut self) {
         self.handled = None;
     }
 
-    /// Returns the cause of the release that `transition` is, if it is one.
+    /// Returns the cause of `transition`, if it is a release.
     pub(super) fn of(&mut self, transition: &Transition) -> Option<ReleasedBy> {
         if matches!(transition.to, Mode::Arming | Mode::Command) {
             self.last = None;
@@ -89,20 +89,20 @@ impl Releases {
         let pendant = (reason != Reason::Released).then_some(ReleasedBy::Pendant(reason));
         let by = pendant.or(self.handled);
         match transition.from {
-            // No input of this process: a line at the robot, or at this device.
+            // Without a cause it was an input at the robot, or at this device.
             Mode::Arming | Mode::Command => Some(*self.last.insert(by.unwrap_or(ReleasedBy::Input))),
-            // A later release only repeats the first.
+            // A later release only repeats the first one.
             Mode::Stopping => self.last.or(by),
             Mode::Monitor | Mode::Offline => by,
         }
     }
 
-    /// Returns the last release since commanding began, if there was one.
+    /// Returns the cause of the last release since commanding started, if there was one.
     pub(super) const fn since_commanding(&self) -> Option<ReleasedBy> {
         self.last
     }
 
-    /// Returns the last release since commanding began, or else the cause of the end.
+    /// Returns the cause of the last release since commanding started, otherwise the cause of the end.
     pub(super) fn last(&self, ending: Option<Ending>) -> ReleasedBy {
         self.last.or(ending.map(Ending::by)).unwrap_or(ReleasedBy::Program)
     }
@@ -126,7 +126,7 @@ mod tests {
     fn a_release_is_that_of_the_input_which_it_follows_from() {
         let mut releases = Releases::default();
         releases.pass_on(&Input::Release, Some(ReleasedBy::Request));
-        // Another input comes first, in which a line at the robot released.
+        // Another input is handled first, during which an input at the robot releases.
         assert_eq!(releases.of(&transition(Mode::Stopping, RELEASED)), Some(ReleasedBy::Input));
         releases.looked();
         assert_eq!(releases.of(&transition(Mode::Command, None)), None);
@@ -134,7 +134,7 @@ mod tests {
         assert_eq!(releases.of(&transition(Mode::Stopping, RELEASED)), Some(ReleasedBy::Request));
         releases.looked();
         assert_eq!(releases.last(Some(Ending::By(ReleasedBy::Finished))), ReleasedBy::Request);
-        // The end of the stop, and of the session, are no releases of their own.
+        // The ends of the stop and of the session are not releases of their own.
         let stopped = Transition { from: Mode::Stopping, ..transition(Mode::Monitor, RELEASED) };
         assert_eq!(releases.of(&stopped), Some(ReleasedBy::Request));
         let over = Transition { from: Mode::Monitor, ..transition(Mode::Offline, RELEASED) };

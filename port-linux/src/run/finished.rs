@@ -1,4 +1,4 @@
-//! How a run ended.
+//! The result of a run.
 
 use outrigger_core::link::GradeLow;
 use outrigger_core::robot::{Reason, ReasonSet};
@@ -7,27 +7,28 @@ use crate::exit::{Failure, Outcome};
 use crate::released::ReleasedBy;
 use crate::show::words::{self, Observer};
 
-/// How a run ended.
+/// The result of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Finished {
-    /// The last fallback, where nobody has acknowledged it or commanded again.
+    /// The last fallback, unless it was acknowledged or commanding started again since.
     pub(crate) fallback: Option<Reason>,
-    /// The last release since commanding began, or the cause of the end.
+    /// The cause of the last release since commanding started, otherwise the cause of the end.
     pub(crate) released: ReleasedBy,
-    /// The unmet preconditions of the one request, if it was never granted, and the grade of the link at that time.
+    /// The unmet preconditions of the single request, if it was never granted, and the cause of a low link grade at
+    /// that time.
     pub(crate) refused: Option<(ReasonSet, GradeLow)>,
-    /// The controller runs on this machine.
+    /// `true` if the controller runs on this machine.
     pub(super) here: bool,
 }
 
 impl Finished {
-    /// A run that was released so, and by no fault.
+    /// Creates the result of a run that ended with this release and without a fault.
     #[cfg(test)]
     pub(crate) const fn of_release(released: ReleasedBy) -> Self {
         Self { fallback: None, released, refused: None, here: false }
     }
 
-    /// For the command.
+    /// Returns the outcome of the command.
     pub(super) fn outcome(self) -> Outcome {
         if let Some(why) = self.refusal() {
             return Err(Failure::Fault(why));
@@ -35,7 +36,7 @@ impl Finished {
         self.fallback.map_or(Ok(()), |reason| Err(failed_by(reason, self.here)))
     }
 
-    /// Why commanding never began, where the one request was not granted.
+    /// Returns the reason why commanding never started, if the single request was not granted.
     pub(crate) fn refusal(&self) -> Option<String> {
         let (unmet, low) = self.refused?;
         let unmet = words::of_unmet(unmet, Some(&low), Observer::Process, self.here);
@@ -44,7 +45,7 @@ impl Finished {
     }
 }
 
-/// How a run ends whose last fallback stands.
+/// Returns the error for a run whose last fallback was not acknowledged.
 fn failed_by(reason: Reason, here: bool) -> Failure {
     Failure::Fault(format!("{} ({}); {}", reason.text(), reason.name(), words::advice(reason, here)))
 }

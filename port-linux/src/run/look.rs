@@ -1,4 +1,4 @@
-//! A session that is looked at, and asked for nothing.
+//! A session that is only observed.
 
 use outrigger_core::engine::Config;
 
@@ -14,24 +14,25 @@ use crate::maker::{Vendor, Wanted};
 use crate::panel::{Onlooker, Operators, Panel};
 use crate::show::{Format, tell};
 
-/// A session that is looked at, and asked for nothing.
+/// The settings of a session that is only observed.
 pub struct Look<const N: usize> {
     /// The name of the command.
     pub title: &'static str,
     /// The format of its output.
     pub format: Format,
-    /// The time after which it ends by itself.
+    /// The time after which it ends by itself \[s\].
     pub seconds: Option<u64>,
-    /// Set where it ends once nobody reads its output.
+    /// `true` if it ends as soon as the reader of its output has closed it.
     pub for_a_reader: bool,
     /// The companions, which may not command.
     pub companions: Companions<N>,
 }
 
-/// Looks at `controller` until the operator or the time ends it.
+/// Observes `controller` until the operator or the time ends it.
 ///
 /// # Errors
-/// Those of the companions' starts; [`Failure::Connection`](crate::exit::Failure::Connection) where there never was a session.
+/// Returns the errors of the companions' starts; [`Failure::Connection`](crate::exit::Failure::Connection) if there
+/// never was a session.
 pub(super) fn look<const N: usize, C: Vendor<N>>(
     controller: C,
     config: Config<N, C::Options>,
@@ -53,10 +54,11 @@ pub(super) fn look<const N: usize, C: Vendor<N>>(
     despite(failures.map(Err).chain([told]), first)
 }
 
-/// Looks at `controller` for these `operators`, beside a `watcher`; the ends of its companions are added to `ends`.
+/// Observes `controller` for these `operators`, with an optional `watcher`. The ends of its companions are added to
+/// `ends`.
 ///
 /// # Errors
-/// Those of [`look`].
+/// Returns the errors of [`look`].
 pub(crate) fn watch<const N: usize, C: Vendor<N>>(
     mut controller: C,
     config: Config<N, C::Options>,
@@ -68,7 +70,7 @@ pub(crate) fn watch<const N: usize, C: Vendor<N>>(
     let Look { title, format, seconds, for_a_reader, ref companions } = *look;
     let format = format.possible();
     let (clock, needs) = (Clock::start(), Needs::of(companions));
-    // A view shows what no engine keeps.
+    // A view shows traffic that no engine stores.
     let traffic = needs.traffic || format == Format::View;
     let (feed, variables) = match (traffic, needs.variables.is_empty()) {
         (true, false) => {

@@ -1,4 +1,4 @@
-//! A session that commands: the co-controller as a service, or beside a program of its own.
+//! A session that commands: as a service, or beside an application's own program.
 
 pub(crate) mod attached;
 mod chosen;
@@ -37,11 +37,11 @@ use crate::requests::{Desk, Local};
 use crate::run::attached::{Attached, Watcher};
 use crate::show::{Format, complain, tell};
 
-/// Runs an engine with `law` beside `controller`.
+/// Runs an engine with `law` for `controller`.
 ///
 /// # Errors
-/// [`Failure::BadInput`] for what the core or the kernel refuses, [`Failure::Connection`] where there never was a session
-/// or another process commands the robot, [`Failure::Fault`] where it ended in a fallback.
+/// Returns [`Failure::BadInput`] for what the core or the operating system rejects, [`Failure::Connection`] if there
+/// never was a session or another process commands the robot, [`Failure::Fault`] if it ended with a fallback.
 fn run<const N: usize, C: Vendor<N>>(
     controller: C,
     config: Config<N, C::Options>,
@@ -53,11 +53,11 @@ fn run<const N: usize, C: Vendor<N>>(
     despite(failures.into_iter().map(Err), finished.outcome())
 }
 
-/// Runs an engine for these `operators`, beside a `watcher`, with a `task`. Returns how it ended, and the failures of companions and
-/// outputs.
+/// Runs an engine for these `operators`, with an optional `watcher` and `task`. Returns the result, and the failures
+/// of companions and outputs.
 ///
 /// # Errors
-/// Those of [`run`], but for the fallback.
+/// Returns the errors of [`run`], except for a fallback.
 pub(crate) fn session<const N: usize, C: Vendor<N>>(
     controller: C,
     config: Config<N, C::Options>,
@@ -78,7 +78,7 @@ pub(crate) fn session<const N: usize, C: Vendor<N>>(
     let (requests, mut desk, local) = match taken {
         Ok(None) => (None, None, None),
         Ok(Some((requests, desk, local))) => (Some(Ok(requests)), Some(desk), Some(local)),
-        // Everything else works without.
+        // Everything else works without requests.
         Err(failure) => (Some(Err(failure)), None, None),
     };
     if let Some(desk) = &mut desk
@@ -101,14 +101,14 @@ pub(crate) fn session<const N: usize, C: Vendor<N>>(
     let mut ends = Ends::default();
     let sides = Sides { operators, watcher, task, asked, desk, local };
     let served = serve(controller, config, law, (plan, &needs), clock, sides, (feeds, &mut ends));
-    // What they listen to has ended.
+    // The feed of the companions has ended.
     let (ended, mut failures) = ends.finish();
     if let Ok((_, summary)) = &served
         && let Err(failure) = told(&ended, summary, plan.format)
     {
         failures.push(failure);
     }
-    // Before the lock: the next process has the place to itself.
+    // Before the lock is released, so that the next process finds no socket.
     if let Some(Ok(requests)) = requests {
         requests.finish();
     }
@@ -124,12 +124,13 @@ pub(crate) fn session<const N: usize, C: Vendor<N>>(
 /// The feeds that companions read.
 struct Feeds {
     feed: Feed,
-    /// For the connection of further variables: of a thread of its own, for which the one that commands does not wait.
+    /// The feed of the connection for additional variables. It has a thread of its own, which the control thread does
+    /// not wait for.
     variables: Option<Feed>,
 }
 
 impl Feeds {
-    /// Returns a feed of up to `capacity` entries; `None` where nobody is to listen.
+    /// Creates feeds of up to `capacity` entries. Returns `None` without companions.
     fn of<const N: usize>(plan: &Plan<N>, needs: &Needs, capacity: usize) -> Option<Self> {
         if plan.companions.is_empty() {
             return None;
@@ -143,18 +144,18 @@ impl Feeds {
     }
 }
 
-/// The other parties of a session.
+/// The other participants of a session.
 struct Sides<const N: usize, E> {
     operators: Operators,
     watcher: Option<Watcher<N, E>>,
     task: Option<Task<N>>,
-    /// The event that says where requests are answered.
+    /// The event that tells users the path for requests.
     asked: Option<(String, Vec<(&'static str, String)>)>,
     desk: Option<Desk<N>>,
     local: Option<Local<N>>,
 }
 
-/// Starts the companions, runs the engine, and returns how that ended, with its summary.
+/// Starts the companions, and runs the engine. Returns the result, and a summary.
 fn serve<const N: usize, C: Vendor<N>>(
     mut controller: C,
     config: Config<N, C::Options>,
@@ -185,7 +186,7 @@ fn serve<const N: usize, C: Vendor<N>>(
         None => (vec![], vec![], vec![], None),
     };
     crate::host::runtime::block_on(async {
-        // Ended with this: a loss of it ends nothing else.
+        // It ends together with the session. Losing this connection ends nothing else.
         let (_apart, remarks) = match variables {
             Some(variables) => {
                 let wanted = Wanted::Variables(needs.variables.clone());
@@ -231,7 +232,7 @@ fn serve<const N: usize, C: Vendor<N>>(
     })
 }
 
-/// Shows how it went for companions, and the summary of the run.
+/// Prints the results of the companions, and the summary of the run.
 fn told(ended: &[Ended], summary: &str, format: Format) -> Outcome {
     let json = format == Format::Json;
     let of = |ended: &Ended| if json { ended.json.clone() } else { ended.text.clone() };

@@ -1,10 +1,10 @@
-//! The words that the operator of a run has.
+//! The help for the operator of a run.
 
 use outrigger_config::Start;
 
 use crate::show::Format;
 
-/// Returns the words that the operator has; `None` where nobody sits before this process.
+/// Returns the inputs that the operator can use. `None` if this process has no operator.
 pub(super) const fn operator_help(format: Format, request: Start) -> Option<&'static str> {
     Some(match (format, request) {
         (Format::View, Start::Operator) => {
@@ -23,7 +23,7 @@ pub(super) const fn operator_help(format: Format, request: Start) -> Option<&'st
     })
 }
 
-/// Returns the complaint about a line that is no word of an operator.
+/// Returns the message for a line that is not a valid input.
 pub(super) fn unknown_word(line: &str) -> String {
     format!("'{line}' is none of request, resume, release, acknowledge, quit")
 }

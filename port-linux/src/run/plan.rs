@@ -1,4 +1,4 @@
-//! What a run is to do, and who takes part in it.
+//! The settings of a run, and its participants.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -13,31 +13,32 @@ use crate::record::fallbacks::{Kept, Recordings, Whose};
 use crate::requests::{Desk, Local, Requests};
 use crate::show::Format;
 
-/// Bytes of the recorder: several seconds of the fastest stream in each half.
+/// The size of the recorder \[B\]: several seconds of the fastest stream in each half.
 pub(super) const RECORDER: usize = 8 << 20;
-/// More than a recording has before and behind that.
+/// The room for a recording's header and end \[B\].
 pub(super) const AROUND: usize = 4096;
 
-/// A run, whatever the controller.
+/// The settings of a run, for any controller.
 pub struct Plan<const N: usize> {
-    /// The controller, as other processes are told.
+    /// The name of the controller for other processes.
     robot: String,
     pub(super) sources: Vec<SourceSettings>,
     variables: Vec<VariableSettings>,
     pub(super) run: RunSettings,
     pub(super) host: HostSettings,
-    /// The configuration as it was written.
+    /// The text of the configuration.
     pub(super) text: String,
     pub(super) format: Format,
-    /// The time after which it ends by itself.
+    /// The time after which it ends by itself \[s\].
     pub(super) seconds: Option<u64>,
-    /// Other processes can ask it.
+    /// `true` if it accepts requests of other processes.
     asked: bool,
     pub(super) companions: Companions<N>,
 }
 
 impl<const N: usize> Plan<N> {
-    /// Returns the plan of a run of the controller that is called `robot`, which nobody can ask and nobody is beside.
+    /// Creates the settings of a run of the controller `robot`, without requests of other processes and without
+    /// companions.
     pub fn new(
         robot: String,
         sources: Vec<SourceSettings>,
@@ -55,22 +56,22 @@ impl<const N: usize> Plan<N> {
         Self { asked, ..self }
     }
 
-    /// Returns the same with the text of its configuration, for a recording.
+    /// Adds the text of the configuration, for a recording.
     pub fn with_text(self, text: String) -> Self {
         Self { text, ..self }
     }
 
-    /// Returns the same, which ends by itself after `seconds`.
+    /// Makes the run end by itself after `seconds`.
     pub fn ending_after(self, seconds: Option<u64>) -> Self {
         Self { seconds, ..self }
     }
 
-    /// Returns the same beside a program on the controller that shares these variables.
+    /// Adds the variables that a program on the controller shares.
     pub fn with_variables(self, variables: Vec<VariableSettings>) -> Self {
         Self { variables, ..self }
     }
 
-    /// Returns the same with these beside it.
+    /// Adds companions.
     pub fn with_companions(self, companions: impl IntoIterator<Item = Arc<dyn Companion<N>>>) -> Self {
         Self { companions: self.companions.into_iter().chain(companions).collect(), ..self }
     }
@@ -80,8 +81,8 @@ impl<const N: usize> Plan<N> {
         self.sources.iter().map(|source| source.name.clone()).collect()
     }
 
-    /// Takes requests to the run beside the robot at `seat`: of other processes where they are wanted, of companions where one
-    /// `commands`.
+    /// Starts to accept requests to the run of the robot at `seat`: of other processes if that is configured, and of
+    /// companions if one of them `commands`.
     pub(super) fn requests(
         &self,
         seat: SocketAddr,
@@ -91,12 +92,12 @@ impl<const N: usize> Plan<N> {
     ) -> Option<Result<(Requests, Desk<N>, Local<N>), Failure>> {
         let told = (&*self.sources, &*self.variables);
         let listens = self.asked && self.run.requests;
-        // The setting of a run that others could ask holds for companions as well.
+        // This setting applies to companions as well, in a run that accepts other processes.
         let commands = commands && (!self.asked || self.run.requests);
         (listens || commands).then(|| Requests::start(seat, listens, &self.robot, told, moving, clock))
     }
 
-    /// Returns the writer of fallbacks, where they are wanted.
+    /// Starts the writer of fallbacks, if it is configured.
     pub(super) fn recordings(&self) -> Option<Result<Recordings, Failure>> {
         let directory = self.run.recordings.as_ref()?;
         let files = usize::try_from(self.run.recordings_kept).unwrap_or(usize::MAX);

@@ -1,4 +1,4 @@
-//! What is beside the engine of a run: sensors, operators, whoever asks, what is shown and what is recorded.
+//! Everything beside the engine of a run: sensors, operators, requests, display and recordings.
 
 use std::collections::VecDeque;
 
@@ -44,10 +44,10 @@ use crate::show::events::PeerEvent as _;
 use crate::show::values::lines;
 use crate::show::{Format, words};
 
-/// What is not a reading is said once per this time and source.
+/// The interval for reporting invalid readings of one source.
 const COMPLAINTS: Duration = Duration::from_secs(5);
 
-/// How far the arm coasts at worst, in words, for the event with which a controller is known.
+/// Returns the worst-case coast of the arm in words, for the event after which it is known.
 type Coast<E> = Box<dyn Fn(&E) -> Option<String>>;
 
 pub(super) struct Service<M: Maker, T, const N: usize> {
@@ -58,50 +58,50 @@ pub(super) struct Service<M: Maker, T, const N: usize> {
     settings: RunSettings,
     source_settings: Vec<SourceSettings>,
     complained: Vec<Option<Instant>>,
-    /// What is to be told to the engine before anything from outside.
+    /// Inputs that the engine must receive before any input from outside.
     inputs: VecDeque<Input>,
     coast: Coast<M::Event>,
-    /// When the motion will have been held long enough.
+    /// The time at which the motion's end will have been held long enough.
     done_at: Option<Instant>,
-    /// The arm may be moving by our command.
+    /// `true` if the arm may be moving by our command.
     moves: bool,
     /// The cause of the run's end.
     ending: Option<Ending>,
     /// The causes of its releases.
     releases: Releases,
-    /// Why commanding ended last, where nobody asked for it.
+    /// The reason why commanding ended last, unless that was requested.
     fell_back: Option<Reason>,
-    /// The reason nobody has acknowledged.
+    /// The latched reason that was not acknowledged.
     latch: Option<Reason>,
-    /// The one request is not asked any more.
+    /// `true` if the single request has timed out.
     lapsed: bool,
-    /// What spoke against the request of a run that is over with it.
+    /// The unmet preconditions of the single request, in a run that ends with it.
     refused: Option<(ReasonSet, GradeLow)>,
-    /// The fallback whose recording is written once the arm rests.
+    /// The fallback that is recorded as soon as the arm is at standstill.
     unrecorded: Option<Reason>,
     recordings: Option<Recordings>,
-    /// Fallbacks that were to be recorded.
+    /// The number of fallbacks that were to be recorded.
     recorded: u32,
-    /// The counts of companions that have not failed.
+    /// The progress of companions that have not failed.
     pub(super) progress: Vec<Counting>,
-    /// The inputs of the engine, for companions that need them.
+    /// The copy of the engine's recorder to the feed, if a companion needs it.
     tail: Option<Tail>,
-    /// Of what is recorded apart, in words.
+    /// Remarks about the connection for additional variables.
     pub(super) remarks: Option<UnboundedReceiver<String>>,
-    /// The events that companions show.
+    /// The events of companions.
     pub(super) companions: Option<Receiver<Remark>>,
-    /// What other processes ask.
+    /// The requests of other processes.
     pub(super) desk: Option<Desk<N>>,
-    /// Set while the arm is away from the start of the law's motion, which is reported once.
+    /// `true` while the arm is away from the start of the law's motion, which is reported once.
     away: bool,
-    /// What moves the arm beside the law's own motion.
+    /// The requested motion, in place of the law's own.
     pub(super) under_way: UnderWay<N>,
-    /// Locked while the arm is commanded, or to be given back.
+    /// The pendant that is locked while the arm is commanded, or has to be unlocked.
     pub(super) pendant: Option<LockedPendant>,
 }
 
 impl<M: Maker, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N> {
-    /// Opens the sensors and asks the operating system for what the plan wants.
+    /// Opens the sensors, and applies the settings for the operating system.
     pub(super) fn start(
         plan: &Plan<N>,
         clock: Clock,
@@ -117,7 +117,7 @@ impl<M: Maker, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N> {
         if let Some(feed) = feed {
             panel = panel.with_feed(feed);
         }
-        // After the threads that only show things: they need none of it.
+        // Applied after the threads for display were started, because they need none of it.
         let in_force = machine::apply(&plan.host)?;
         let asked = plan.host.asked();
         panel.say("in-force", format!("in force: {in_force}; asked for: {asked}"), vec![("asked", asked)]);
@@ -156,12 +156,12 @@ impl<M: Maker, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N> {
         })
     }
 
-    /// From now on, what the engine is given and does goes into the feed.
+    /// Starts to put the engine's inputs and outputs into the feed.
     pub(super) fn record(&mut self) {
         self.tail = self.panel.feed().cloned().map(Tail::new);
     }
 
-    /// How many bytes the engine records into.
+    /// Returns the size of the engine's recorder \[B\].
     pub(super) const fn recorder(&self) -> usize {
         if self.recordings.is_some() || self.tail.is_some() { RECORDER } else { 0 }
     }
@@ -176,7 +176,7 @@ impl<M: Maker, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N> {
         }
     }
 
-    /// What an operator wants, as an input.
+    /// Converts an operator's input to an input of the engine.
     fn wish(&mut self, wish: Wish) -> Option<Input> {
         if let Wish::End(by) = wish {
             self.end(Ending::By(by));
@@ -196,14 +196,14 @@ impl<M: Maker, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N> {
         Some(input)
     }
 
-    /// Returns the input of a wish by somebody who is no client.
+    /// Converts an input from another source than a client.
     fn wished(&mut self, wish: Wish) -> Option<Input> {
         let input = self.wish(wish);
         self.desk.iter_mut().zip(&input).for_each(|(desk, input)| desk.taken_over(input));
         input
     }
 
-    /// The same by a line.
+    /// Converts a line of an operator.
     fn line(&mut self, line: &str, seen: Epoch) -> Option<Input> {
         let wish = Wish::of_line(line, seen);
         if wish.is_none() && !line.is_empty() {
@@ -264,7 +264,7 @@ impl<M: Maker, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N> {
         }
     }
 
-    /// The next input of anybody beside the robot. Dropping the future loses nothing.
+    /// Waits for the next input, other than from the robot. Dropping the future loses nothing.
     async fn next_input(&mut self) -> Input {
         loop {
             if let Some(input) = self.inputs.pop_front() {
@@ -291,12 +291,12 @@ impl<M: Maker, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N> {
             if let Some(input) = input {
                 return input;
             }
-            // Whoever has much to say keeps neither the robot nor a time waiting.
+            // A source with many messages must not delay the robot or a timer.
             yield_once().await;
         }
     }
 
-    /// Hands over what the recorder holds, to be written to a file of its own.
+    /// Passes the content of the recorder to the writer of recordings.
     fn write_recording<P: Controller<N>>(&mut self, engine: &Engine<'_, N, P, BoxedLaw<N>>, reason: Reason) {
         const { assert!(AROUND > 1024 + DUMP_END_LEN) };
         let Some(recordings) = &self.recordings else { return };
@@ -312,13 +312,13 @@ impl<M: Maker, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N> {
         }
     }
 
-    /// What became of a recording.
+    /// Reports the result of a recording.
     fn recorded(&mut self, report: &Report) {
         let (text, fields) = report.words();
         self.panel.say("recording", text, fields);
     }
 
-    /// Ends what is shown, and returns how the run ended, with its summary.
+    /// Ends the display. Returns the result of the run, with a summary.
     pub(super) fn finish(mut self, format: Format) -> Result<(Finished, String), Failure> {
         let given_back = self.pendant.take().map(LockedPendant::finish).unwrap_or_default();
         given_back.into_iter().for_each(|text| self.panel.say("pendant", text, vec![]));
@@ -344,7 +344,7 @@ impl<M: Maker, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N> {
     }
 }
 
-/// The summary of a run, as scripts read it.
+/// The summary of a run, for scripts.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "summary")]
 struct Summed<T> {
@@ -361,7 +361,7 @@ where
     T: Tally<N, P> + Summary<Event = M::Event>,
 {
     async fn next(&mut self) -> Input {
-        // A state is no reason to look at all of it.
+        // It is not polled for each state of the robot.
         when_called(self.next_input()).await
     }
 
@@ -430,7 +430,7 @@ where
             self.end(Ending::NotGranted);
         }
         self.tally.observe(engine, now);
-        // What somebody asks a run for is no end of it.
+        // The end of a requested motion does not end the run.
         if mode == Mode::Command && MotionStatus::of(law).progress == Progress::Finished && !self.under_way.is_asked() {
             let done_at = *self.done_at.get_or_insert(now + self.settings.settle);
             if self.settings.end != End::Never && now >= done_at {
@@ -474,7 +474,7 @@ impl<M: Maker, T, const N: usize> Ends for Service<M, T, N> {
     }
 }
 
-/// The newest reading of each source, where there is one.
+/// Returns the newest reading of each source.
 fn readings(sources: &command::Sources, settings: &[SourceSettings]) -> Vec<(String, String)> {
     let of = |monitor: &SourceMonitor| {
         let name = settings.get(usize::from(monitor.config().id.0)).map(|settings| settings.name.clone());
@@ -487,7 +487,7 @@ fn readings(sources: &command::Sources, settings: &[SourceSettings]) -> Vec<(Str
     sources.monitors().iter().map(of).collect()
 }
 
-/// What the law has to show: an error only while it is measured, in every cycle.
+/// Returns the values of the law. An error is shown only while commanding, when it is measured in every cycle.
 fn values<const N: usize>(law: &BoxedLaw<N>, mode: Mode, standing: Option<Standing>) -> Vec<(String, String)> {
     let values = law.values();
     if values.iter().next().is_some() {

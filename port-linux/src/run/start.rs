@@ -1,8 +1,9 @@
-//! The place where the law's motion begins, for an arm that does not stand there.
+//! The check whether the arm is at the start of the law's motion.
 
 use outrigger_wire::robot::JointPositions;
 
-/// Returns which joint is farthest from where a motion begins, where that is more than `most` \[rad\].
+/// Returns a message with the joint that is farthest from the start of the motion, if its distance is larger than
+/// `most` \[rad\].
 pub(super) fn away_from<const N: usize>(
     start: &JointPositions<N>,
     at: &JointPositions<N>,
@@ -32,7 +33,7 @@ mod tests {
         let expected = "joint 2 stands at -1.570 rad, 1.570 rad from where the motion begins (0.000 rad)";
         assert!(text.contains(expected) && text.contains("path_tolerance allows 0.200"), "{text}");
         assert_eq!(away_from(&at, &at, 0.2), None);
-        // Of several that are as far away, the first.
+        // Of several joints with the same distance the first one is reported.
         let text = away_from(&JointPositions([1.0; 6]), &JointPositions([0.0; 6]), 0.2).expect("it is far away");
         assert!(text.contains("joint 1 stands at 0.000 rad, 1.000 rad from"), "{text}");
     }

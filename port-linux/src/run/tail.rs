@@ -1,4 +1,4 @@
-//! What an engine was given and did, put into a feed as its recorder grows.
+//! Copies the inputs and outputs of an engine into a feed, as its recorder grows.
 
 use outrigger_core::engine::{Controller, Engine};
 use outrigger_core::law::Law;
@@ -6,23 +6,23 @@ use outrigger_wire::time::Instant;
 
 use crate::feed::Feed;
 
-/// How much of the recorder is in the feed.
+/// A copy of an engine's recorder to a feed.
 #[derive(Debug)]
 pub struct Tail {
     feed: Feed,
     begun: bool,
-    /// Bytes of the newer half.
+    /// The number of bytes of the newer half that were copied.
     taken: usize,
 }
 
 impl Tail {
-    /// Returns one that has put nothing into `feed` yet.
+    /// Creates a copy that has put nothing into `feed` yet.
     pub const fn new(feed: Feed) -> Self {
         Self { feed, begun: false, taken: 0 }
     }
 
-    /// Puts in what came since it was called last: to be called after every input, so that no more than one half has been
-    /// turned over since.
+    /// Copies the data recorded since the last call. Must be called after every input, so that at most one half of
+    /// the recorder was completed since.
     pub fn put<const N: usize, P: Controller<N>, L: Law<N>>(&mut self, engine: &Engine<'_, N, P, L>, now: Instant) {
         let [older, newer] = engine.recorder().halves();
         if !self.begun {
