@@ -1,4 +1,4 @@
-//! Companions at work: how they are started beside a session, and ended after it.
+//! Starts the companions of a session, and ends them after it.
 
 use std::sync::Arc;
 use std::sync::mpsc::channel as channel_of_one;
@@ -16,51 +16,52 @@ use crate::host::worker::{Joined, Worker};
 use crate::maker::Vendor;
 use crate::requests::Client;
 
-/// Remarks that wait to be shown, of all companions together.
+/// The number of remarks of all companions that can wait to be displayed.
 const WAITING: usize = 256;
-/// The longest wait for the end of one of them: a recording may take 10 s.
+/// The longest time to wait for the end of one companion. A recording may take 10 s.
 const PATIENCE: Duration = Duration::from_secs(15);
 
-/// The companions of a session, for the thread that commands.
+/// The running companions of a session, for the thread that commands.
 #[derive(Debug)]
 pub struct Beside<C: Vendor<N>, const N: usize> {
-    /// Lanes of those that want pictures.
+    /// The lanes of those that need pictures of the session.
     pub taps: Vec<Tap<C, N>>,
-    /// The events that they show at the start, in their order.
+    /// The events that they display at the start, in their order.
     pub notices: Vec<Notice>,
-    /// The counts of what they have done so far.
+    /// The progress of those that report it.
     pub(crate) progress: Vec<Counting>,
-    /// The events that they show later.
+    /// The events that they display later.
     pub(crate) remarks: Receiver<Remark>,
 }
 
-/// A companion that counts what it has done.
+/// A companion that reports its progress.
 #[derive(Debug)]
 pub(crate) struct Counting {
     /// The kind of its events.
     pub(crate) kind: &'static str,
-    /// Its name in a sentence, e.g. `the recording`.
+    /// The name of the companion in a sentence, e.g. `the recording`.
     pub(crate) name: &'static str,
     pub(crate) progress: Arc<Progress>,
-    /// Set where it needs the inputs of the engine.
+    /// `true` if it needs the inputs of the engine.
     pub(crate) engine: bool,
 }
 
-/// The ends of those that have started, in their order.
+/// The functions that end the started companions, in their order.
 #[derive(Default)]
 pub struct Ends {
     ends: Vec<End>,
-    /// Set once there was a session.
+    /// `true` if there was a session.
     heard: bool,
 }
 
 impl Ends {
-    /// Notes that there was a session.
+    /// Records that there was a session.
     pub fn heard(&mut self) {
         self.heard = true;
     }
 
-    /// Ends them, once nothing is put into their feed any more: what they return, and the failures. One that hangs is left behind.
+    /// Ends the companions, after their feed has ended. Returns their results and their failures. A blocked companion
+    /// is abandoned.
     pub fn finish(mut self) -> (Vec<Ended>, Vec<Failure>) {
         self.end()
     }
@@ -89,14 +90,14 @@ impl Ends {
 }
 
 impl Drop for Ends {
-    /// After a panic of the session they are ended all the same.
+    /// Ends them even after a panic of the session.
     fn drop(&mut self) {
         self.end();
     }
 }
 
 impl Needs {
-    /// Returns what all of `companions` need together.
+    /// Combines the needs of all `companions`.
     pub(crate) fn of<const N: usize>(companions: &Companions<N>) -> Self {
         let mut all = Self::default();
         for Self { traffic, everything, engine, variables, views, commands } in
@@ -118,11 +119,11 @@ impl Needs {
 }
 
 impl<C: Vendor<N>, const N: usize> Beside<C, N> {
-    /// Starts `companions` beside `controller`, each with a reader of `feed`. Those that have started are in `ends`, whatever
-    /// comes of the others.
+    /// Starts `companions` for `controller`, each with a reader of `feed`. Those that were started are added to
+    /// `ends`, even if a later one fails.
     ///
     /// # Errors
-    /// The failure of the first that cannot start.
+    /// Returns the failure of the first one that cannot start.
     pub fn start(
         companions: &Companions<N>,
         controller: &C,

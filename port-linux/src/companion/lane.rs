@@ -1,4 +1,5 @@
-//! The lane of pictures from the thread that commands to a companion: one place, which holds the newest.
+//! The lane for pictures of the session from the thread that commands to a companion: a single place with the newest
+//! picture.
 
 use std::fmt::{self, Debug};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -15,12 +16,13 @@ use outrigger_wire::time::{Duration, Instant};
 use super::view::{Frame, SessionView, Settled};
 use crate::maker::{Maker, Shows, Sight};
 
-/// Between two pictures: 60 a second.
+/// The time between two pictures: 60 a second.
 const PERIOD: Duration = Duration::from_micros(16_667);
-/// States are counted for their rate over this time.
+/// The interval over which the rate of states is measured.
 const RATED_OVER: Duration = Duration::from_millis(500);
 
-/// The time after which what hardly changes is left there anew; it also is at each event of the controller.
+/// The interval at which the slowly changing values are stored again. They are also stored at each event of the
+/// controller.
 const SETTLED_FOR: Duration = Duration::from_millis(500);
 
 /// The state that a companion and the thread that commands share.
@@ -30,24 +32,24 @@ struct Demand {
     left_out: AtomicU64,
 }
 
-/// Pictures of a session, up to 60 a second, for one companion. None is made before [`want`](Self::want).
+/// The pictures of a session, up to 60 a second, for one companion. None are produced before [`want`](Self::want).
 pub struct Views<const N: usize> {
     demand: Arc<Demand>,
     taking: Box<dyn FnMut() -> Option<SessionView<N>> + Send>,
 }
 
 impl<const N: usize> Views<N> {
-    /// Asks for pictures from now on, or for none: while nobody looks, none should be made.
+    /// Starts or stops the production of pictures. While nobody looks at them, none should be produced.
     pub fn want(&self, wanted: bool) {
         self.demand.wanted.store(wanted, Ordering::Relaxed);
     }
 
-    /// Returns the newest picture, where there is one that has not been taken. Never waits.
+    /// Returns the newest picture, if there is one that was not taken yet. Never waits.
     pub fn take(&mut self) -> Option<SessionView<N>> {
         (self.taking)()
     }
 
-    /// Returns how many pictures were not made because another one was being taken.
+    /// Returns the number of pictures that were not produced because another one was being taken.
     #[must_use]
     pub fn left_out(&self) -> u64 {
         self.demand.left_out.load(Ordering::Relaxed)
@@ -60,32 +62,32 @@ impl<const N: usize> Debug for Views<N> {
     }
 }
 
-/// The newest numbers, and what was left with them or with earlier ones that nobody took.
+/// The newest data, and the slowly changing values that were stored since the last picture was taken.
 #[derive(Debug)]
 struct Place<M: Maker, const N: usize> {
     newest: Option<(Sight<M::Seen>, Frame<N>)>,
     settled: Option<Settled<N>>,
-    /// As of the newest event that it takes.
+    /// The vendor's description as of the newest event.
     maker: Option<M>,
 }
 
-/// The place where the thread that commands leaves numbers. Neither side ever waits for the other: numbers that come while the place is
-/// looked at are left out. Words are made of them on the companion's thread.
+/// The place where the thread that commands stores data. Neither side ever waits for the other: data that arrives
+/// while the place is being read is discarded. It is formatted on the companion's thread.
 #[derive(Debug)]
 struct Slot<M: Maker, const N: usize>(Arc<Mutex<Place<M, N>>>);
 
 impl<M: Maker, const N: usize> Slot<M, N> {
-    /// Returns the place; `None` while it is looked at.
+    /// Returns the place. `None` while it is being read.
     fn place(&self) -> Option<MutexGuard<'_, Place<M, N>>> {
         self.0.try_lock().ok()
     }
 }
 
-/// Makes pictures of what is left in `slot`.
+/// Returns a function that takes pictures from `slot`.
 fn taking<M: Maker + Send + 'static, const N: usize>(
     slot: Slot<M, N>,
 ) -> impl FnMut() -> Option<SessionView<N>> + Send {
-    // As of the newest picture, as the next.
+    // The values of the newest picture, for the next one.
     let (mut maker, mut settled) = (None, None);
     move || {
         let ((sight, frame), newest_settled, newest_maker) = {
@@ -99,25 +101,25 @@ fn taking<M: Maker + Send + 'static, const N: usize>(
     }
 }
 
-/// The side of the thread that commands.
+/// The lane's end in the thread that commands.
 #[derive(Debug)]
 pub struct Tap<M: Maker, const N: usize> {
     slot: Slot<M, N>,
     demand: Arc<Demand>,
-    /// Hears of every event, for this lane.
+    /// The vendor's description, which receives every event for this lane.
     maker: M,
-    /// The maker has heard of something that the companion does not know.
+    /// `true` if an event was received that the companion does not have yet.
     heard: bool,
     due: Instant,
     settle_due: Instant,
     last_fallback: Option<Reason>,
-    /// States counted at that time, and their rate before \[1/s\].
+    /// The number of states at that time. `rate` is the rate before it \[1/s\].
     counted: (Instant, u64),
     rate: f32,
 }
 
 impl<M: Maker + Clone + Send + 'static, const N: usize> Tap<M, N> {
-    /// Returns the two sides of a lane beside `maker`.
+    /// Creates the two ends of a lane for the vendor's description `maker`.
     pub(crate) fn pair(maker: M) -> (Self, Views<N>) {
         let place = Arc::new(Mutex::new(Place { newest: None, settled: None, maker: None }));
         let demand = Arc::<Demand>::default();
@@ -140,7 +142,7 @@ impl<M: Maker + Clone + Send + 'static, const N: usize> Tap<M, N> {
         if !self.demand.wanted.load(Ordering::Relaxed) || now < self.due {
             return false;
         }
-        // In step with the time, where it is not behind by more than one.
+        // Follows a fixed schedule, unless it is behind by more than one picture.
         let next = self.due + PERIOD;
         self.due = if next + PERIOD < now { now + PERIOD } else { next };
         true
@@ -165,7 +167,7 @@ impl<M: Maker + Clone + Send + 'static, const N: usize> Tap<M, N> {
         self.maker.observe(engine);
         let figures = engine.peer().is_established().then(|| engine.figures(now));
         let rate = self.rate(now, figures.map_or(0, |figures| figures.sequence.accepted));
-        // Nothing is made for a frame that would be left out.
+        // Nothing is computed for a picture that would be discarded.
         let Some(mut place) = self.slot.place() else {
             self.demand.left_out.fetch_add(1, Ordering::Relaxed);
             return;
@@ -208,7 +210,7 @@ fn settled<const N: usize, P: Controller<N>, L: Law<N>>(engine: &Engine<'_, N, P
     }
 }
 
-/// An application whose engine is shown to companions.
+/// An application whose engine is displayed by companions.
 #[derive(Debug)]
 pub struct Shown<A, M: Maker, const N: usize> {
     /// The application.
@@ -217,7 +219,7 @@ pub struct Shown<A, M: Maker, const N: usize> {
 }
 
 impl<A, M: Maker, const N: usize> Shown<A, M, N> {
-    /// Returns `inner` with these lanes.
+    /// Wraps `inner` with these lanes.
     pub const fn new(inner: A, taps: Vec<Tap<M, N>>) -> Self {
         Self { inner, taps }
     }

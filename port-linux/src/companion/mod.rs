@@ -1,20 +1,20 @@
-//! Companions of a session, which run beside the thread that commands: a page in a browser, readers of a network, a node of ROS 2, or
-//! a program's own.
+//! Companions of a session, which run beside the thread that commands: a page in a browser, readers over a network, a
+//! ROS 2 node, or an application's own.
 //!
-//! A [`Companion`] says what it [needs](Companion::needs) and is [started](Companion::start) with a [`Session`]: the feed of what
-//! the session's connections carry and report, pictures of how it stands, and, where it asks for one, a [`Client`] that commands
-//! as `outrigger ask` does. None of these makes the thread that commands wait: the feed and the pictures drop what is not taken in
-//! time, and a release has a lane of its own.
+//! A [`Companion`] states its [needs](Companion::needs) and is [started](Companion::start) with a [`Session`]: the
+//! feed of the session's traffic and events, pictures of its state, and, if requested, a [`Client`] that commands
+//! like `outrigger ask`. None of these makes the thread that commands wait: the feed and the pictures discard what is
+//! not taken in time, and a release has a queue of its own.
 //!
 //! # Order
 //!
 //! 1. Each companion is [checked](Companion::check) before anything else.
-//! 2. Companions start in the order in which they were added, a recording of [`Robot::recording_to`](crate::Robot) before all others:
-//!    before the first connection of this session, and before the thread that commands takes its scheduling. The first that fails ends the
-//!    run, and those before it are ended.
-//! 3. The session runs. A companion that ends early, or hangs, changes nothing for it.
-//! 4. The session ends: the arm is at rest, or the link is lost, and nothing more is put into the feed.
-//! 5. Companions end in the order in which they started ([`Started::ending`]). One that hangs is left behind after 15 s.
+//! 2. Companions start in the order in which they were added, a recording of [`Robot::recording_to`](crate::Robot)
+//!    before all others: before the first connection of this session, and before the thread that commands takes its
+//!    scheduling. The first one that fails ends the run, and those before it are ended.
+//! 3. The session runs. A companion that ends early, or is blocked, does not affect it.
+//! 4. The session ends: the arm is at standstill, or the link is lost, and nothing more is put into the feed.
+//! 5. Companions end in the order in which they started ([`Started::ending`]). A blocked one is abandoned after 15 s.
 
 mod beside;
 mod lane;
@@ -45,38 +45,41 @@ use crate::host::pace::Pace;
 use crate::host::target::Target;
 pub use crate::requests::Client;
 
-/// Something that runs beside a session of an arm with `N` joints, on threads of its own.
+/// A component that runs beside a session of an arm with `N` joints, on threads of its own.
 pub trait Companion<const N: usize>: Send + Sync {
-    /// Returns what the session has to provide.
+    /// Returns what the session must provide.
     fn needs(&self) -> Needs {
         Needs::default()
     }
 
-    /// Checks, before anything is asked of the robot, that it will be able to start.
+    /// Checks that it will be able to start. Called before anything is sent to the robot.
     ///
     /// # Errors
-    /// [`Failure`] with the obstacle.
+    /// Returns [`Failure`] with the reason if it cannot.
     fn check(&self) -> Result<(), Failure> {
         Ok(())
     }
 
-    /// Starts beside `session`, before its first connection to the robot, once for each session. The session waits for this call.
+    /// Starts the companion for `session`, before its first connection to the robot. Called once per session, which
+    /// waits for this call.
     ///
     /// # Errors
-    /// [`Failure`] where it cannot start, e.g. because an address is taken: the session does not begin.
+    /// Returns [`Failure`] if it cannot start, e.g. because an address is in use. The session then does not start.
     fn start(&self, session: Session<N>) -> Result<Started, Failure>;
 }
 
-/// The things that a session has to provide for a companion. Each costs the thread that commands a little.
+/// The data and functions that a session must provide for a companion. Each one costs the thread that commands a
+/// little time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
-    /// The bytes of all connections in the feed, not events alone.
+    /// The traffic of all connections in the feed, in addition to events.
     pub traffic: bool,
-    /// The feed has everything that the controller sends, over further connections where a session that only looks asks for less.
+    /// Everything that the controller sends in the feed, over additional connections if a session that only observes
+    /// receives less.
     pub everything: bool,
-    /// The feed has the inputs and outputs of the engine, as its recorder holds them, and the configuration of the run.
+    /// The inputs and outputs of the engine in the feed, as its recorder has them, and the configuration of the run.
     pub engine: bool,
-    /// Variables of RTDE in the feed beside those of the session. Unknown ones are reported and left out.
+    /// RTDE variables in the feed, in addition to those of the session. Unknown ones are reported and omitted.
     pub variables: Vec<String>,
     /// Pictures of the session: see [`Session::views`].
     pub views: bool,
@@ -84,29 +87,29 @@ pub struct Needs {
     pub commands: bool,
 }
 
-/// A session, as a companion has it.
+/// A session, from the point of view of a companion.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Session<const N: usize> {
-    /// The controller, as it was named.
+    /// The name of the controller, as it was given.
     pub robot: String,
     /// The names of the sensors, by the numbers of their sources.
     pub sources: Vec<String>,
-    /// The clock of every time in the feed.
+    /// The clock for every time in the feed.
     pub clock: Clock,
-    /// The bytes of the connections and the events of the session.
+    /// The traffic and the events of the session.
     pub feed: Reader,
-    /// Pictures of the session, where they were [needed](Needs::views).
+    /// Pictures of the session, if they were [requested](Needs::views).
     pub views: Option<Views<N>>,
-    /// A client of the session, where it was [needed](Needs::commands) and the session takes requests.
+    /// A client of the session, if it was [requested](Needs::commands) and the session accepts requests.
     pub client: Option<Client<N>>,
-    /// A way to tell the operator something.
+    /// A channel for messages to the operator.
     pub remarks: Remarks,
     /// The address of a controller of Universal Robots, for its dashboard server.
     pub target: Option<Target>,
 }
 
-/// Tells the operator of a session what a companion has to say.
+/// A channel for messages of a companion to the operator of a session.
 #[derive(Clone, Debug)]
 pub struct Remarks {
     kind: &'static str,
@@ -122,26 +125,26 @@ impl Remarks {
         Self { kind: "companion", lane, clock, pace }
     }
 
-    /// Returns the same for events of this kind, e.g. `"page"`. Without it they are of the kind `"companion"`.
+    /// Sets the kind of its events, e.g. `"page"`. The default is `"companion"`.
     #[must_use]
     pub fn of_kind(self, kind: &'static str) -> Self {
         Self { kind, ..self }
     }
 
-    /// Shows `text`, of at most 1 024 characters, as an event of the session. Returns `false` where it is lost: there were more than
-    /// 20 per second for longer, or the session is over.
+    /// Displays `text`, of at most 1 024 characters, as an event of the session. Returns `false` if it is lost: there
+    /// were more than 20 per second for some time, or the session is over.
     pub fn say(&self, text: impl Into<String>) -> bool {
         let may = self.pace.lock().is_ok_and(|mut pace| pace.take_now(self.clock.now()));
         may && self.lane.try_send((self.kind, cut(text.into()))).is_ok()
     }
 }
 
-/// The most characters of a text.
+/// The maximum number of characters of a text.
 const LONGEST: usize = 1_024;
-/// Remarks of a companion per second in the long run, and at once.
+/// The remarks of a companion per second in the long run, and the number at once.
 const SAID: (f32, f32) = (20.0, 50.0);
 
-/// Returns the beginning of `text`.
+/// Cuts `text` to the maximum length.
 fn cut(text: String) -> String {
     match text.char_indices().nth(LONGEST) {
         Some((end, _)) => text.get(..end).unwrap_or_default().to_owned(),
@@ -149,7 +152,7 @@ fn cut(text: String) -> String {
     }
 }
 
-/// A companion that has started: what it shows, and how it is ended.
+/// A companion that has started: its first event, its progress, and the function that ends it.
 #[derive(Default)]
 #[must_use]
 pub struct Started {
@@ -158,27 +161,28 @@ pub struct Started {
     end: Option<End>,
 }
 
-/// Ends a companion; `false` where there never was a session.
+/// A function that ends a companion. The argument is `false` if there never was a session.
 type End = Box<dyn FnOnce(bool) -> Result<Option<Ended>, Failure> + Send>;
 
-/// Kind, text and fields of an event.
+/// The kind, the text and the fields of an event.
 pub(crate) type Notice = (&'static str, String, Vec<(&'static str, String)>);
 
 impl Started {
-    /// Returns one that shows `text` as an event of this `kind` at the start, with `fields` for scripts.
+    /// Creates a started companion that displays `text` as an event of this `kind`, with `fields` for scripts.
     pub fn saying(kind: &'static str, text: String, fields: Vec<(&'static str, String)>) -> Self {
         Self { notice: Some((kind, cut(text), fields)), ..Self::default() }
     }
 
-    /// Returns the same with counts of what it has done, which a session that only looks shows. `name` is its name in a sentence, e.g.
-    /// `"the recording"`. Where it [has failed](Progress::has_failed), that is shown; a session that only looks ends then.
+    /// Adds the progress, which a session that only observes displays. `name` is the companion's name in a sentence,
+    /// e.g. `"the recording"`. If the companion [has failed](Progress::has_failed), that is displayed, and a session
+    /// that only observes ends.
     pub fn counting(self, name: &'static str, progress: Arc<Progress>) -> Self {
         Self { progress: Some((name, progress)), ..self }
     }
 
-    /// Returns the same with `end`, which is called once the session and its feed are over, on a thread of its own, with `false` where
-    /// there never was a session. It is waited for at most 15 s. Its failure is that of the
-    /// run where the run has none of its own; otherwise it is shown.
+    /// Adds `end`, which is called on a thread of its own after the session and its feed have ended, with `false` if
+    /// there never was a session. It is waited for at most 15 s. If it fails, that is the failure of the run if the
+    /// run has no other; otherwise it is displayed.
     pub fn ending(self, end: impl FnOnce(bool) -> Result<Option<Ended>, Failure> + Send + 'static) -> Self {
         Self { end: Some(Box::new(end)), ..self }
     }
@@ -195,7 +199,7 @@ impl fmt::Debug for Started {
 pub struct Ended {
     /// A line for people.
     pub text: String,
-    /// A JSON object for scripts, on one line; nothing is shown to them where it is empty.
+    /// A JSON object for scripts, on one line. If it is empty, scripts receive nothing.
     pub json: String,
 }
 

@@ -1,4 +1,4 @@
-//! A recording beside a session.
+//! A recording as a companion of a session.
 
 use std::fs;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use super::{Companion, Ended, Needs, Session, Started};
 use crate::exit::Failure;
 use crate::record::{Recorder, can_create};
 
-/// A recording as a companion: everything that crosses the links, and what the engine is given and does, in a file.
+/// A companion that records all traffic of the links, and the inputs and outputs of the engine, to a file.
 #[derive(Clone, Debug)]
 pub struct Recording {
     path: PathBuf,
@@ -17,7 +17,7 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// Returns a recording to a file that does not exist, with further `variables` of RTDE.
+    /// Creates a recording to a file that must not exist, with additional RTDE `variables`.
     #[must_use]
     pub const fn new(path: PathBuf, variables: Vec<String>) -> Self {
         Self { path, variables, everything: false, compressed: true }
@@ -25,7 +25,8 @@ impl Recording {
 }
 
 impl Recording {
-    /// Returns a recording of everything that the controller sends to a session that only looks, compressed or not.
+    /// Creates a recording of everything that the controller sends to a session that only observes, compressed or
+    /// not.
     #[must_use]
     pub const fn of_everything(path: PathBuf, compressed: bool) -> Self {
         Self { path, variables: vec![], everything: true, compressed }
@@ -50,7 +51,7 @@ impl<const N: usize> Companion<N> for Recording {
             let path = recorder.path().to_owned();
             let said = recorder.finish();
             if !heard {
-                // The next try may have the name.
+                // The name is free for the next attempt.
                 let _ = fs::remove_file(path);
                 return Ok(None);
             }

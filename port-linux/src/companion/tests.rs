@@ -1,4 +1,4 @@
-//! Companions as they start and end, without a session.
+//! Tests the start and the end of companions, without a session.
 
 use std::sync::{Arc, Mutex};
 
@@ -26,14 +26,14 @@ use crate::show::{Arm, Snapshot};
 /// The events, in order.
 type Log = Arc<Mutex<Vec<String>>>;
 
-/// A companion that notes what happens to it.
+/// A companion that logs its calls.
 struct Noting {
     name: &'static str,
     log: Log,
     needs: Needs,
-    /// Set where it cannot start.
+    /// `true` if it cannot start.
     refuses: bool,
-    /// Returns how its end goes.
+    /// Returns the result of its end.
     end: fn() -> Result<Option<Ended>, Failure>,
 }
 
@@ -66,7 +66,7 @@ impl Companion<6> for Noting {
     }
 }
 
-/// Starts these, and returns the events at the start.
+/// Starts these companions. Returns the events at the start.
 fn start(companions: &Companions<6>, ends: &mut Ends) -> Result<Vec<String>, Failure> {
     let target = Target::resolve(&"127.0.0.1".parse().map_err(Failure::Usage)?)?;
     let feed = Feed::new(EVENTS);
@@ -146,7 +146,7 @@ fn remarks_are_few_and_short_whatever_a_companion_says() {
         assert_eq!((kind, text.chars().count()), ("flood", LONGEST));
         texts.push(text);
     }
-    // Those at once, and what a slow machine has time for beside them.
+    // Those of the initial burst, and those that pass on a slow machine in the meantime.
     assert!(texts.len() == said && (50..1_000).contains(&said), "{said}");
     drop(shown);
     assert!(!remarks.say("nobody is there"));

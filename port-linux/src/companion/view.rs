@@ -1,4 +1,4 @@
-//! A session at one instant, as a companion sees it.
+//! A session at one instant, from the point of view of a companion.
 
 use outrigger_core::command::{MAX_SOURCES, SourceConfig};
 use outrigger_core::kinematics::KinematicChain;
@@ -12,19 +12,21 @@ use serde::{Serialize, Serializer};
 use crate::show::Snapshot;
 use crate::show::values::{ScriptValue, named};
 
-/// A session at one instant: what is shown of it everywhere, and what only a picture of the arm needs.
+/// A session at one instant: the values that are displayed everywhere, and those that only a picture of the arm
+/// needs.
 ///
-/// As JSON, it is the object of `--json` with two more members, `frame` and `settled`. Times and spans in these are in µs, and a number
+/// As JSON it is the object of `--json` with two additional members, `frame` and `settled`. Times and durations in
+/// these are in µs, and a number without a JSON form is `null`.
 /// that JSON has no form for is `null`.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct SessionView<const N: usize> {
-    /// The values that are shown everywhere.
+    /// The values that are displayed everywhere.
     #[serde(flatten)]
     pub snapshot: Snapshot,
     /// The newest numbers.
     pub frame: Frame<N>,
-    /// The values that hardly change.
+    /// The values that rarely change.
     pub settled: Settled<N>,
 }
 
@@ -32,29 +34,29 @@ pub struct SessionView<const N: usize> {
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 #[non_exhaustive]
 pub struct Frame<const N: usize> {
-    /// Joint speeds that were commanded last \[rad/s\].
+    /// The joint speeds that were commanded last \[rad/s\].
     pub commanded: JointVelocities<N>,
-    /// The joint positions that the law wants \[rad\], while it commands.
+    /// The joint positions of the law's setpoint, while it commands \[rad\].
     pub wanted: Option<JointPositions<N>>,
-    /// The numbers that the law shows, while it commands. In JSON they are `values`, and those of the laws that hold a distance
-    /// or move axes of the tool are `standoff_error` and `axis_errors` as well.
+    /// The values that the law shows, while it commands. In JSON they are `values`; those of laws that hold a
+    /// distance or move axes of the tool are also `standoff_error` and `axis_errors`.
     #[serde(flatten, serialize_with = "law_values")]
     pub values: Values,
     /// The newest sample of each source, by its number.
     pub samples: [Option<Sample>; MAX_SOURCES],
-    /// The reason that holds the motion while commanding lasts.
+    /// The reason for which the motion is held while commanding continues.
     pub held_by: Option<Reason>,
 }
 
-/// The values that a session hardly changes.
+/// The values of a session that rarely change.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 #[non_exhaustive]
 pub struct Settled<const N: usize> {
-    /// The chain from the base to the tool, where the model is known.
+    /// The kinematic chain from the base to the tool, if the model is known.
     pub chain: Option<KinematicChain<N>>,
     /// The sources, by their numbers.
     pub sources: [Option<SourceConfig>; MAX_SOURCES],
-    /// The age of a state that ends commanding.
+    /// The age of a state at which commanding ends.
     pub oldest_state: Duration,
     /// The limit of each joint's speed \[rad/s\].
     pub fastest: JointVelocities<N>,

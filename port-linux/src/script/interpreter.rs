@@ -1,4 +1,4 @@
-//! Statements for a program in interpreter mode: that program over 30001, its statements over 30020.
+//! Sends statements to a program in interpreter mode: the program over port 30001, its statements over 30020.
 
 use std::cell::{Cell, RefCell};
 use std::future::pending;
@@ -17,9 +17,9 @@ use crate::exit::{Failure, Outcome};
 use crate::host::clock::Clock;
 use crate::net::cannot_connect;
 
-/// The longest reply: a statement, and what stands before it.
+/// The buffer for a reply: a statement, and the text before it \[B\].
 const MEMORY: usize = StatementFile::LONGEST + 1024;
-/// Stops the arm where its program does not end: a program of its own, which takes the place of that one.
+/// A program that stops the arm, if the program in interpreter mode does not end. It replaces that program.
 const STOP: &[u8] = b"stopj(2.0)\n";
 
 /// The two ports of a controller that interpreter mode needs.
@@ -31,53 +31,54 @@ pub struct InterpreterPorts {
     pub statements: SocketAddr,
 }
 
-/// An observer of a program in interpreter mode and its statements.
+/// An observer of a program in interpreter mode, and of its statements.
 pub trait Observes {
-    /// Takes an event of the statements.
+    /// Receives an event of the statements.
     fn statements(&mut self, event: &InterpreterEvent);
 
-    /// Takes an event of the program.
+    /// Receives an event of the program.
     fn program(&mut self, event: &UploadEvent<'_>);
 
-    /// Takes what the operating system says of a connection.
+    /// Receives the operating system's error of a connection.
     fn trouble(&mut self, trouble: String);
 
-    /// Returns whether to go on; called often.
+    /// Decides whether to continue. Called often.
     ///
     /// # Errors
-    /// The end of it instead.
+    /// Returns the result with which to end instead.
     fn goes_on(&mut self) -> Outcome {
         Ok(())
     }
 }
 
-/// The end of a program in interpreter mode and of its statements.
+/// The result of a program in interpreter mode, and of its statements.
 #[derive(Clone, Copy, Debug)]
 pub struct Interpreted {
-    /// The end of the statements.
+    /// The result of the statements.
     pub statements: InterpreterOutcome,
-    /// The end of the program. `None` where it was not sent, or did not end: another in its place has stopped the arm then.
+    /// The result of the program. `None` if it was not sent, or did not end; in the latter case another program has
+    /// replaced it and stopped the arm.
     pub program: Option<UploadOutcome>,
-    /// The signal that cancelled it.
+    /// The name of the signal that cancelled it.
     pub by: Option<&'static str>,
 }
 
-/// The signals between the two conversations.
+/// The signals between the two connections.
 #[derive(Default)]
 struct Between {
-    /// The controller serves interpreter mode: the program goes out.
+    /// The controller accepts statements, so the program can be sent.
     send: Notify,
     /// The program runs.
     runs: Notify,
-    /// The program is over.
+    /// The program has ended.
     over: Notify,
 }
 
-/// Starts interpreter mode, sends the statements of `file` and follows them to their end, or until somebody interrupts it, by a
-/// name: then the motion is aborted and everything that waits is dropped.
+/// Starts interpreter mode, sends the statements of `file` and follows them to their end. `interrupted` may return
+/// the name of a signal: then the motion is aborted, and all waiting statements are cleared.
 ///
 /// # Errors
-/// Those of `observer`, and [`Failure::BadInput`] for a configuration that is none.
+/// Returns the errors of `observer`, and [`Failure::BadInput`] for a configuration that is not valid.
 pub async fn interpret(
     config: InterpreterConfig,
     uploads: UploadConfig,
@@ -110,7 +111,7 @@ pub async fn interpret(
     };
     let mut program = program.transpose();
     if sent.get() && !matches!(program, Ok(Some(ref ended)) if is_over(ended)) {
-        // A program that takes statements, or still executes one, is not left behind, whatever else went wrong.
+        // A program that accepts statements, or still executes one, is always stopped, whatever else has failed.
         let mut watcher = Watcher { observer: &observer, runs: None, sent: None };
         let stopped = upload(uploads, script(STOP)?, at.program, &mut watcher, async || pending().await).await?;
         let stands =
@@ -123,7 +124,7 @@ pub async fn interpret(
     Ok(Interpreted { statements, program: program?, by })
 }
 
-/// Returns `true` where a program is known to have ended.
+/// Returns `true` if the program is known to have ended.
 const fn is_over(program: &UploadOutcome) -> bool {
     matches!(program, UploadOutcome::Ended(_) | UploadOutcome::Failed { .. } | UploadOutcome::Replaced)
 }
@@ -132,7 +133,7 @@ fn script(text: &[u8]) -> Result<ScriptFile<'_>, Failure> {
     ScriptFile::new(text).map_err(|error| Failure::BadInput(error.to_string()))
 }
 
-/// The program's side.
+/// The observer of the program's connection.
 struct Watcher<'a, 'o, O> {
     observer: &'a RefCell<&'o mut O>,
     runs: Option<&'a Notify>,
@@ -159,7 +160,7 @@ impl<O: Observes> Hears for Watcher<'_, '_, O> {
     }
 }
 
-/// The statements' side, up to their end and who asked for it.
+/// Sends the statements and follows them. Returns their result, and the name of a signal that interrupted them.
 async fn follow<O: Observes>(
     config: InterpreterConfig,
     file: StatementFile<'_>,

@@ -1,7 +1,7 @@
-//! The upload of a program file to a controller, or of its statements to interpreter mode, and what became of it in words.
+//! Uploads a program file to a controller, or its statements to interpreter mode, and describes the results in words.
 //!
-//! [`outrigger_core::client::script`] and [`outrigger_core::client::interpreter`] define what the controller's messages mean;
-//! bytes are moved here.
+//! [`outrigger_core::client::script`] and [`outrigger_core::client::interpreter`] define the meaning of the
+//! controller's messages; this module transfers bytes.
 
 mod interpreter;
 mod said;

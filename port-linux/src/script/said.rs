@@ -1,4 +1,4 @@
-//! A program in interpreter mode in words: lines for people, or JSON.
+//! Describes a program in interpreter mode: lines for people, or JSON.
 
 use std::io::{self, Write as _};
 use std::net::SocketAddr;
@@ -13,20 +13,20 @@ use super::words::Words;
 use crate::exit::{Failure, Outcome, output_closed};
 use crate::json;
 
-/// The words for the statements of one file.
+/// The description of the statements of one file.
 pub struct Said<'t> {
     json: bool,
-    /// The file as it was named.
+    /// The name of the file, as it was given.
     shown: String,
     at: SocketAddr,
     file: StatementFile<'t>,
-    /// The words for the program that takes them.
+    /// The description of the program that executes the statements.
     program: Words<'static>,
     /// The operating system's error of a connection.
     trouble: Option<String>,
     /// The error in printing.
     unprinted: Option<io::Error>,
-    /// Statements that were executed.
+    /// The number of statements that were executed.
     executed: u32,
 }
 
@@ -47,7 +47,7 @@ impl Observes for Said<'_> {
         if self.json {
             return self.print(&json::text(&super::words::event_object(event)));
         }
-        // That our own program starts is told by what follows.
+        // The start of our own program is evident from what follows.
         let of_interest = matches!(event, UploadEvent::Message(_) | UploadEvent::Paused(_));
         if let Some(line) = self.program.line(event).filter(|_| of_interest) {
             self.print(&line);
@@ -66,10 +66,10 @@ impl Observes for Said<'_> {
 }
 
 impl<'t> Said<'t> {
-    /// Returns the words for `file`, named `shown`.
+    /// Creates the description of `file`, named `shown`.
     ///
     /// # Errors
-    /// None is known: the program of interpreter mode is a program.
+    /// Returns an error if the program of interpreter mode is not a valid program, which is not expected.
     pub fn new(json: bool, shown: String, at: InterpreterPorts, file: StatementFile<'t>) -> Result<Self, Failure> {
         let program = ScriptFile::new(PROGRAM.as_bytes()).map_err(|error| Failure::BadInput(error.to_string()))?;
         let program = Words::new(json, "interpreter mode".into(), at.program, program);
@@ -103,7 +103,7 @@ impl<'t> Said<'t> {
         format!("{}:{line}", self.shown)
     }
 
-    /// The file's line behind `before`.
+    /// Returns a line of the file, after the text `before`.
     fn source(&self, line: u32, before: &str) -> String {
         let source = self.file.source_line(line).map(|text| {
             let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
@@ -112,10 +112,10 @@ impl<'t> Said<'t> {
         source.unwrap_or_default()
     }
 
-    /// Tells the end, and returns how the command ends by it.
+    /// Prints the result. Returns the outcome of the command.
     ///
     /// # Errors
-    /// Where it did not end well.
+    /// Returns an error if the statements did not succeed.
     pub fn outcome(&mut self, interpreted: &Interpreted) -> Outcome {
         if self.json {
             let ended = ended(&interpreted.statements, self.executed);
@@ -129,10 +129,10 @@ impl<'t> Said<'t> {
         ended.map(|_| ())
     }
 
-    /// Returns what to say of a good end.
+    /// Returns the text for a successful result.
     ///
     /// # Errors
-    /// Where it did not end well.
+    /// Returns an error if the statements did not succeed.
     pub fn judgement(&self, interpreted: &Interpreted) -> Result<String, Failure> {
         let at = self.at;
         let stopped = match interpreted.program {
@@ -195,7 +195,7 @@ impl<'t> Said<'t> {
         }
     }
 
-    /// The program ended before its statements did.
+    /// Describes the end of the program before the end of its statements.
     fn program_ended(&self, lines: Option<(u32, u32)>, program: Option<UploadOutcome>) -> Failure {
         let (place, source) = match lines {
             Some((line, last)) if last == line => (self.place(line), self.source(line, "\n  ")),
@@ -220,7 +220,7 @@ fn of(reason: &Text<128>) -> String {
     if reason.as_str().is_empty() { String::new() } else { format!(": {reason}") }
 }
 
-/// An event as scripts read it.
+/// An event, for scripts.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "event")]
 struct Told {
@@ -245,7 +245,7 @@ fn told(event: &InterpreterEvent) -> Told {
     Told { kind, line, id, reason }
 }
 
-/// The end as scripts read it.
+/// The result, for scripts.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "outcome")]
 struct Ended {

@@ -1,4 +1,4 @@
-//! One upload over one connection.
+//! Uploads one program over one connection.
 
 use std::io;
 use std::net::SocketAddr;
@@ -11,38 +11,40 @@ use crate::exit::{Failure, Outcome};
 use crate::host::clock::Clock;
 use crate::net::cannot_connect;
 
-/// A first robot state, pop-ups, variables; longer messages are skipped.
+/// The receive buffer \[B\]: for a first robot state, pop-ups and variables. Longer messages are skipped.
 const MEMORY: usize = 64 * 1024;
 
-/// Who hears what becomes of an upload.
+/// An observer of an upload.
 pub trait Hears {
-    /// Something happened.
+    /// Receives an event.
     fn event(&mut self, event: &UploadEvent<'_>);
 
-    /// What the operating system says of the connection.
+    /// Receives the operating system's error of the connection.
     fn trouble(&mut self, trouble: String);
 
-    /// Asked once, before anything of the program is sent.
+    /// Decides whether the program may be sent. Called once, before any of it is sent.
     ///
     /// # Errors
-    /// Why it is not to be sent.
+    /// Returns the reason why it must not be sent.
     fn may_send(&mut self) -> Outcome {
         Ok(())
     }
 
-    /// Whether to go on; asked often.
+    /// Decides whether to continue. Called often.
     ///
     /// # Errors
-    /// How it is to end instead.
+    /// Returns the result with which to end instead.
     fn goes_on(&mut self) -> Outcome {
         Ok(())
     }
 }
 
-/// Moves bytes between the engine and one connection until the outcome is known, or somebody interrupts it, by a name.
+/// Transfers bytes between the engine and one connection until the result is known. `interrupted` may return the name
+/// of a signal, which ends it.
 ///
 /// # Errors
-/// [`Failure::BadInput`] for a configuration that is none, [`Failure::Fault`] where it was interrupted, and those of `hears`.
+/// Returns [`Failure::BadInput`] for a configuration that is not valid, [`Failure::Fault`] if it was interrupted, and
+/// the errors of `hears`.
 pub async fn upload(
     config: UploadConfig,
     file: ScriptFile<'_>,
@@ -127,9 +129,9 @@ pub(crate) enum Ready<'s> {
 pub(crate) enum Carried {
     /// The number of bytes that were received.
     Received(usize),
-    /// The case of nothing received: some bytes may have been sent.
+    /// Nothing was received. Some bytes may have been sent.
     Nothing,
-    /// The connection is over.
+    /// The connection was closed.
     Closed,
 }
 

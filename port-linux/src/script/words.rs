@@ -1,4 +1,4 @@
-//! What an upload says: lines for people, or JSON.
+//! Describes an upload: lines for people, or JSON.
 
 use std::io::{self, Write as _};
 use std::net::SocketAddr;
@@ -15,26 +15,26 @@ use super::upload::Hears;
 use crate::exit::{Failure, Outcome, output_closed};
 use crate::json;
 
-/// Speaks of one upload.
+/// The description of one upload.
 pub struct Words<'t> {
     json: bool,
-    /// The file as it was named.
+    /// The name of the file, as it was given.
     shown: String,
     at: SocketAddr,
     file: ScriptFile<'t>,
     software: Option<SoftwareVersion>,
-    /// What the operating system said of the connection.
+    /// The operating system's error of the connection.
     trouble: Option<String>,
-    /// What went wrong in printing.
+    /// The error in printing.
     unprinted: Option<io::Error>,
-    /// Set once the program has started.
+    /// `true` after the program has started.
     started: bool,
-    /// Set once the reader of the output has gone since then.
+    /// `true` if the reader of the output has closed it after the start.
     unread: bool,
 }
 
 impl Hears for Words<'_> {
-    /// Tells it.
+    /// Prints an event.
     fn event(&mut self, event: &UploadEvent<'_>) {
         self.learn(event);
         if self.json {
@@ -49,7 +49,7 @@ impl Hears for Words<'_> {
         self.trouble = Some(trouble);
     }
 
-    /// Ends the wait for a program that runs where nobody reads any more: the command is successful then.
+    /// Ends the wait for a running program if the reader of the output has closed it. The command is then successful.
     fn goes_on(&mut self) -> Outcome {
         let Some(error) = self.unprinted.take() else { return Ok(()) };
         output_closed(&error)?;
@@ -59,7 +59,7 @@ impl Hears for Words<'_> {
 }
 
 impl<'t> Words<'t> {
-    /// Returns the words for the program `file`, named `shown`, on its way to the controller `at`.
+    /// Creates the description of the program `file`, named `shown`, which is uploaded to the controller `at`.
     pub const fn new(json: bool, shown: String, at: SocketAddr, file: ScriptFile<'t>) -> Self {
         Self { json, shown, at, file, software: None, trouble: None, unprinted: None, started: false, unread: false }
     }
@@ -71,7 +71,7 @@ impl<'t> Words<'t> {
         }
     }
 
-    /// What is said later depends on this.
+    /// Stores the facts of an event that later texts depend on.
     pub fn learn(&mut self, event: &UploadEvent<'_>) {
         match event {
             UploadEvent::Software(software) => self.software = Some(*software),
@@ -80,7 +80,7 @@ impl<'t> Words<'t> {
         }
     }
 
-    /// `event` in a line; `None` where nobody wants to know.
+    /// Returns the line for an event. `None` if it is not shown.
     pub fn line(&self, event: &UploadEvent<'_>) -> Option<String> {
         Some(match event {
             UploadEvent::Software(_) => return None,
@@ -96,7 +96,7 @@ impl<'t> Words<'t> {
         })
     }
 
-    /// Returns `true` where the reader of the output went away while a program was waited for.
+    /// Returns `true` if the reader of the output has closed it while the program was running.
     pub const fn is_unread(&self) -> bool {
         self.unread
     }
@@ -109,7 +109,7 @@ impl<'t> Words<'t> {
         }
     }
 
-    /// Says how it ended, and how the command ends by that.
+    /// Prints the result. Returns the outcome of the command.
     pub fn outcome(&mut self, outcome: UploadOutcome) -> Outcome {
         if self.json {
             self.print(&json::text(&self.outcome_object(&outcome)));
@@ -122,10 +122,10 @@ impl<'t> Words<'t> {
         ended.map(|_| ())
     }
 
-    /// What to say of a good end, or why it is none.
+    /// Returns the text for a successful result.
     ///
     /// # Errors
-    /// Where it did not end well.
+    /// Returns an error if the program did not succeed.
     pub fn judgement(&self, outcome: UploadOutcome) -> Result<String, Failure> {
         let (subject, at) = (self.subject(), self.at);
         match outcome {
@@ -174,7 +174,7 @@ impl<'t> Words<'t> {
         }
     }
 
-    /// `FILE:LINE:COLUMN: ` with the file's own line, where that is known.
+    /// Returns `FILE:LINE:COLUMN: ` with the line in the file, if it is known.
     fn place(&self, position: Option<(i32, i32)>) -> String {
         let Some((line, column)) = position else { return format!("{}: ", self.shown) };
         match self.file.source_line(line) {
@@ -183,12 +183,12 @@ impl<'t> Words<'t> {
         }
     }
 
-    /// The source line with a mark below the column.
+    /// Returns the source line with a mark below the column.
     fn excerpt(&self, position: Option<(i32, i32)>) -> String {
         let Some((line, column)) = position else { return String::new() };
         let Some((_, source)) = self.file.source_line(line) else { return String::new() };
         let before = usize::try_from(column).unwrap_or(1).saturating_sub(1);
-        // Tabs stay tabs, so that the mark stands where the terminal shows the column.
+        // Tabs are kept, so that the mark is below the column in a terminal.
         let mark: String = source.chars().take(before).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
         format!("\n  {}\n  {mark}^", source.replace(|c: char| c.is_control() && c != '\t', " ").trim_end())
     }
@@ -242,7 +242,7 @@ impl<'t> Words<'t> {
     }
 }
 
-/// The end of an upload as scripts read it.
+/// The result of an upload, for scripts.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "outcome")]
 struct Ended<'t> {
@@ -327,7 +327,7 @@ const fn service(found: Found) -> &'static str {
     }
 }
 
-/// What the controller says, as a line; `None` for what the outcome says already.
+/// Returns a line for a message of the controller. `None` for one that the result contains already.
 fn spoken(message: &ControllerMessage<'_>) -> Option<String> {
     let text = printable(message.text);
     let (code, argument) = message.code;
@@ -341,7 +341,7 @@ fn spoken(message: &ControllerMessage<'_>) -> Option<String> {
     })
 }
 
-/// An event of an upload as scripts read it.
+/// An event of an upload, for scripts.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "event")]
 pub(super) struct Told {
@@ -413,7 +413,7 @@ fn message_object(message: &ControllerMessage<'_>) -> (&'static str, What) {
     (kind, What::Message { source: message.source.raw(), about, title, text })
 }
 
-/// A controller's extended ASCII for a terminal, which it must not steer.
+/// Decodes a controller's extended ASCII, and replaces control characters, so that it cannot control the terminal.
 fn printable(bytes: &[u8]) -> String {
     let text: String = bytes.iter().map(|byte| char::from(*byte)).collect();
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>().trim().to_owned()

@@ -1,6 +1,6 @@
-//! Sensors: UDP datagrams, serial devices, lines on standard input, simulated values.
+//! Reads sensors: UDP datagrams, serial devices, lines on standard input, simulated values.
 //!
-//! Each reading is time-stamped right after the call that received it, before it is looked at.
+//! Each reading is time-stamped right after the call that received it, before it is parsed.
 
 use std::fmt;
 use std::fs::File;
@@ -21,43 +21,43 @@ use crate::host::os::serial;
 use crate::host::reactor::{self, Datagrams};
 use crate::show;
 
-/// Room for readings that wait for the engine; far more than can be fresh. When it is full the newest is dropped,
-/// and the engine sees the source age.
+/// The number of readings that can wait for the engine, far more than can be fresh. If the queue is full the newest
+/// is discarded, and the engine detects the source's age.
 const WAITING: usize = 64;
-/// The longest datagram that counts, and the longest line on standard input; longer ones are skipped to their end.
+/// The longest accepted datagram or line on standard input \[B\]. Longer ones are skipped to their end.
 const LONGEST: usize = 512;
 
-/// Something that came from outside the robot.
+/// An input from outside the robot.
 #[derive(Debug)]
 pub enum Arrival {
-    /// A reading of the source at `source` in the configuration, in SI units.
+    /// A reading of the source with the index `source` in the configuration, in SI units.
     Reading {
-        /// Index in the configuration.
+        /// The index in the configuration.
         source: usize,
-        /// What was sent, scaled.
+        /// The scaled reading.
         reading: Reading,
-        /// When it was received.
+        /// The time at which it was received.
         at: Instant,
     },
-    /// A source sent something else.
+    /// A source sent data that is not a valid reading.
     NotAReading {
-        /// Index in the configuration.
+        /// The index in the configuration.
         source: usize,
-        /// Why it is not a reading, and the word at fault.
+        /// The reason, with the invalid word.
         why: String,
     },
-    /// A source ended: the device is gone, standard input is closed.
+    /// A source has ended: its device was removed, or standard input was closed.
     Ended {
-        /// Index in the configuration.
+        /// The index in the configuration.
         source: usize,
-        /// The kernel's word; `None` for a plain end.
+        /// The error of the operating system. `None` for a normal end.
         why: Option<std::io::Error>,
     },
-    /// A line on standard input that is meant for the operator's commands.
+    /// A line on standard input for the operator's commands.
     Line {
-        /// As it was typed, trimmed.
+        /// The text of the line, trimmed.
         text: String,
-        /// The epoch that whoever typed it had seen.
+        /// The epoch that the operator had seen.
         seen: Epoch,
     },
 }
@@ -66,11 +66,11 @@ pub enum Arrival {
 pub struct Sources {
     arrivals: mpsc::Receiver<Arrival>,
     listening: Vec<SocketAddr>,
-    /// Those that this thread reads itself.
+    /// The readers that run on this thread.
     reading: Vec<Reader>,
 }
 
-/// Reads one source to its end.
+/// A task that reads one source to its end.
 type Reader = Pin<Box<dyn Future<Output = ()>>>;
 
 impl fmt::Debug for Sources {
@@ -80,10 +80,10 @@ impl fmt::Debug for Sources {
 }
 
 impl Sources {
-    /// Opens every source, and standard input where `operator` wants its lines or a source does.
+    /// Opens every source. Opens standard input if the `operator` uses its lines, or a source does.
     ///
     /// # Errors
-    /// [`Failure::BadInput`] naming the source and what the kernel said.
+    /// Returns [`Failure::BadInput`] with the source and the error of the operating system.
     pub fn open(settings: &[SourceSettings], clock: Clock, operator: bool) -> Result<Self, Failure> {
         let (sender, arrivals) = mpsc::channel(WAITING);
         let (mut listening, mut reading) = (Vec::new(), Vec::new());
@@ -106,13 +106,13 @@ impl Sources {
         Ok(Self { arrivals, listening, reading })
     }
 
-    /// Where datagrams are awaited, in the order of the sources that await them.
+    /// Returns the local addresses that receive datagrams, in the order of their sources.
     #[must_use]
     pub fn listening(&self) -> &[SocketAddr] {
         &self.listening
     }
 
-    /// The next arrival; `None` when every source has ended. Dropping the future loses nothing.
+    /// Waits for the next arrival. Returns `None` when every source has ended. Dropping the future loses nothing.
     pub async fn next(&mut self) -> Option<Arrival> {
         let Self { arrivals, reading, .. } = self;
         poll_fn(|context| {
@@ -123,7 +123,7 @@ impl Sources {
     }
 }
 
-/// One source's way into the channel.
+/// The path of one source into the queue.
 struct Feed {
     index: usize,
     settings: SourceSettings,
@@ -133,7 +133,8 @@ struct Feed {
 }
 
 impl Feed {
-    /// Begins to read; the address where that is a socket's, and what reads it where that is no thread.
+    /// Starts to read. Returns the local address if the source is a socket, and the task that reads it if that is not
+    /// a thread.
     fn start(self) -> std::io::Result<(Option<SocketAddr>, Option<Reader>)> {
         match self.settings.input.clone() {
             SourceInput::Udp { listen, from } => {
@@ -151,19 +152,20 @@ impl Feed {
             SourceInput::Simulated { mean, amplitude, period, rate } => {
                 return Ok((None, Some(Box::pin(self.simulate(mean, amplitude, period, rate)))));
             }
-            // The one reader of standard input serves the operator too, and requests come with those of operators.
+            // Standard input is read by one thread for sources and the operator. Requests arrive with the other
+            // requests of clients.
             SourceInput::Stdin | SourceInput::Requests => {}
         }
         Ok((None, None))
     }
 
     async fn read_datagrams(mut self, socket: Datagrams, from: Option<IpAddr>) {
-        // One byte more than the longest that counts, so that a longer one shows.
+        // One byte more than the longest accepted datagram, so that a longer one is detected.
         let mut datagram = [0; LONGEST + 1];
         loop {
             let (len, sender) = match socket.next(&mut datagram).await {
                 Ok(received) => received,
-                // An ICMP error of somebody else's making must not end the source.
+                // An ICMP error that another host caused must not end the source.
                 Err(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => continue,
                 Err(error) => return self.end(Some(error)).await,
             };
@@ -180,7 +182,8 @@ impl Feed {
         }
     }
 
-    /// The last reading of a datagram with several lines: the earlier ones are older than their arrival says.
+    /// Returns the last reading of a datagram with several lines. Earlier readings are older than their arrival
+    /// suggests.
     fn newest_line(&mut self, bytes: &[u8]) -> Result<Option<Reading>, String> {
         let mut newest = None;
         for line in bytes.split(|byte| *byte == b'\n') {
@@ -197,7 +200,7 @@ impl Feed {
         Ok(reading)
     }
 
-    /// As on a board: of what one read returned the newest reading counts.
+    /// Reads a serial device. Like on a board, only the newest reading of each read counts.
     fn read_serial(self, mut port: File) {
         let mut decoder = Decoder::new(match self.settings.format {
             Format::Text => Form::Lines,
@@ -231,7 +234,7 @@ impl Feed {
             due = due + step;
             let phase = at.since(Instant::ZERO).as_secs_f64() / f64::from(period) * std::f64::consts::TAU;
             let values = [mean + amplitude * phase.sin() as f32; SampleValue::CAPACITY];
-            // The configuration admits no other counts.
+            // The configuration accepts no other counts.
             let value = values.get(..self.settings.values).and_then(SampleValue::new);
             let reading = value.map(|value| Reading { seq: self.next_seq, value });
             self.next_seq = self.next_seq.wrapping_add(1);
@@ -248,7 +251,7 @@ impl Feed {
             Ok(reading) => Arrival::Reading { source: self.index, reading: scale.of(reading), at },
             Err(why) => Arrival::NotAReading { source: self.index, why },
         };
-        // Full: the engine is behind, and a reading that waits only gets older.
+        // If the queue is full the engine is behind, and a waiting reading would only get older.
         let _ = self.sender.try_send(arrival);
     }
 
@@ -261,7 +264,7 @@ impl Feed {
     }
 }
 
-/// What is wrong with a message, and with which word of it.
+/// Describes what is wrong with a message, and in which word of it.
 fn explain(message: &[u8], why: NotAReading) -> String {
     let at_fault = match why {
         NotAReading::NotANumber { word: place } => word(message, place),
@@ -271,12 +274,12 @@ fn explain(message: &[u8], why: NotAReading) -> String {
     at_fault.map_or_else(|| why.to_string(), |word| format!("{why}: '{}'", word.escape_ascii()))
 }
 
-/// IPv4 senders on an IPv6 socket arrive in mapped form.
+/// Compares a sender with an address. IPv4 senders on an IPv6 socket have mapped addresses.
 fn same_host(sender: SocketAddr, only: IpAddr) -> bool {
     sender.ip().to_canonical() == only.to_canonical()
 }
 
-/// Standard input: readings for the source that reads it, everything else to the operator.
+/// Reads standard input: readings for the source that uses it, everything else for the operator.
 fn read_stdin(mut feed: Option<Feed>, sender: &mpsc::Sender<Arrival>) {
     let clock = feed.as_ref().map_or_else(Clock::start, |feed| feed.clock);
     let mut lines = Lines::new(std::io::stdin().lock());
@@ -300,7 +303,8 @@ fn read_stdin(mut feed: Option<Feed>, sender: &mpsc::Sender<Arrival>) {
     }
 }
 
-/// Lines of standard input, each with the time it was complete; longer ones than [`LONGEST`] are skipped.
+/// The lines of standard input, each with the time at which it was complete. Lines longer than [`LONGEST`] are
+/// skipped.
 struct Lines<R> {
     reader: R,
     line: Vec<u8>,
@@ -358,7 +362,7 @@ mod tests {
         let mut bytes = b"first\n".to_vec();
         bytes.extend(std::iter::repeat_n(b'x', 10 * LONGEST));
         bytes.extend(b"\nlast\nhalf");
-        // A capacity of three makes every line arrive in pieces.
+        // With a capacity of three bytes every line arrives in pieces.
         let mut lines = Lines::new(BufReader::with_capacity(3, bytes.as_slice()));
         let mut seen = Vec::new();
         while let Some((line, _)) = lines.next(Clock::start()).expect("memory does not fail") {

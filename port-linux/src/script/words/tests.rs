@@ -1,4 +1,4 @@
-//! An upload in words, without a controller.
+//! Tests the description of an upload, without a controller.
 
 use outrigger_tests::require::committed::hold;
 use outrigger_wire::robot::{MessageSource, SafetyMode, Text};
