@@ -74,7 +74,7 @@ pub trait Companion<const N: usize>: Send + Sync {
 pub struct Needs {
     /// The traffic of all connections in the feed, in addition to events.
     pub traffic: bool,
-    /// Everything that the controller sends in the feed, over additional connections if a session that only observes
+    /// All data that the controller sends in the feed, over additional connections if a session that only observes
     /// receives less.
     pub everything: bool,
     /// The inputs and outputs of the engine in the feed, as its recorder has them, and the configuration of the run.

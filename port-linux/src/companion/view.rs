@@ -17,7 +17,6 @@ use crate::show::values::{ScriptValue, named};
 ///
 /// As JSON it is the object of `--json` with two additional members, `frame` and `settled`. Times and durations in
 /// these are in µs, and a number without a JSON form is `null`.
-/// that JSON has no form for is `null`.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct SessionView<const N: usize> {

@@ -25,7 +25,7 @@ const FAREWELL: StdDuration = StdDuration::from_millis(100);
 /// The consequence of ending the process immediately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Leaves {
-    /// Nothing continues.
+    /// No arm is moving, and no work is left running.
     Nothing,
     /// An arm may still be moving.
     AnArm,

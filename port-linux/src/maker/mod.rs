@@ -116,7 +116,7 @@ pub enum Showing {
     Always,
     /// Not at all, because it was shown before in the same words.
     Never,
-    /// It may occur many times a second. Only the newest one is shown, at intervals.
+    /// Only the newest one at intervals, because it may occur many times a second.
     Newest,
 }
 

@@ -7,26 +7,26 @@ use outrigger_core::trajectory::Progress;
 /// The stage of a motion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// It starts as soon as the arm is at standstill.
+    /// Waiting for the arm's standstill, after which it starts.
     Waits,
-    /// The arm follows it.
+    /// The arm follows the motion.
     Runs,
-    /// It was completed, and the arm is at standstill there.
+    /// Completed, with the arm at standstill at its end.
     Done,
-    /// It was cancelled.
+    /// Cancelled on request.
     Cancelled,
-    /// Commanding ended during the motion. A request to resume continues it.
+    /// Suspended, because commanding ended during the motion. A request to resume continues it.
     Suspended,
-    /// Commanding ended during the motion, and it cannot be continued.
+    /// Ended together with commanding, and cannot be continued.
     Stopped,
-    /// A contact of the tool ended it early. The arm is at standstill, and still commanded.
+    /// Ended early by a contact of the tool. The arm is at standstill, and still commanded.
     Touched,
-    /// It ended short of its goal, or a joint exceeded the motion's own tolerance. The arm came to rest, and is still
-    /// commanded.
+    /// Ended short of its goal, or after a joint exceeded the motion's own tolerance. The arm came to rest, and is
+    /// still commanded.
     Missed(Reason),
-    /// It was not started, for this reason.
+    /// Not started, for this reason.
     Refused(Reason),
-    /// It was not started, because its goal could not be located.
+    /// Not started, because its goal could not be located.
     NotFound(LocateError),
 }
 

@@ -40,7 +40,7 @@ impl Datagrams {
         self.socket.local_addr()
     }
 
-    /// Also copies all traffic of the socket to `tap`.
+    /// Copies all traffic of the socket to `tap`, too.
     pub(super) fn tap(&mut self, tap: Tap) {
         self.tap = Some(tap);
     }

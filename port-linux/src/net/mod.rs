@@ -96,7 +96,7 @@ impl Net {
         Ok(Self { clock, streams: vec![], datagrams: Some(datagrams), trouble: Trouble::default() })
     }
 
-    /// Also puts all traffic of the sockets into `feed`, except for the link `apart`.
+    /// Puts all traffic of the sockets into `feed`, too, except for the link `apart`.
     #[must_use]
     pub fn with_feed(mut self, feed: &Feed, apart: Option<LinkId>) -> Self {
         for link in self.streams.iter_mut().filter(|link| Some(link.id()) != apart) {

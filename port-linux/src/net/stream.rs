@@ -95,7 +95,7 @@ impl Link {
         self.id
     }
 
-    /// Also copies all traffic of the sockets to `tap`.
+    /// Copies all traffic of the sockets to `tap`, too.
     pub(super) fn tap(&mut self, tap: Tap) {
         self.tap = Some(tap);
     }

@@ -117,7 +117,7 @@ impl<M: Maker> Panel<M> {
         }
     }
 
-    /// Also puts events, including those that are not displayed to people, and figures of the link into `feed`.
+    /// Puts events, including those that are not displayed to people, and figures of the link into `feed`, too.
     #[must_use]
     pub fn with_feed(mut self, feed: Feed) -> Self {
         self.show.hear(feed.reader());

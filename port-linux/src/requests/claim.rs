@@ -95,7 +95,7 @@ pub(super) enum Withdrawal {
     TakenBack,
     /// The control loop has taken the request, and decides.
     AtTheLoop(Named),
-    /// There is no such request: it causes no motion, was rejected at once, or was sent by another client.
+    /// No such request: it causes no motion, was rejected at once, or was sent by another client.
     Unknown,
 }
 

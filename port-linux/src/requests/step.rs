@@ -10,7 +10,7 @@ use crate::motion::asked::Wish;
 pub(super) enum Step<const N: usize> {
     /// Send this answer.
     Say(String),
-    /// Nothing: the line was a piece of a plan, which gets no answer.
+    /// Send no answer, because the line was a piece of a plan.
     Collected,
     /// Send this answer to a withdrawal.
     Withdrew(String),

@@ -46,15 +46,15 @@ impl<const N: usize> Newest<N> {
 /// A reason why a streamed command is ignored.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Unheeded {
-    /// The law rejects it.
+    /// The law rejects the command.
     Law(ForwardError),
     /// A motion is active, or the run is for a single motion.
     Motion,
     /// Freedrive or force mode moves the arm.
     Guided,
-    /// It was sent before the mode changed.
+    /// The mode has changed since the command was sent.
     Epoch,
-    /// Its validity has expired in the slot.
+    /// The command's validity has expired in the slot.
     Late,
 }
 

@@ -125,7 +125,7 @@ impl Robot<6, Ur<'static>> {
         Ok(Self::new(address.to_string(), UrConfig::default(), ur(target)))
     }
 
-    /// Also records these RTDE variables, e.g. `["target_moment"]`, like `run.expert.record_variables`: over a
+    /// Records these RTDE variables, too, e.g. `["target_moment"]`, like `run.expert.record_variables`: over a
     /// connection of their own, into the file of [`recording_to`](Self::recording_to). Variables that the
     /// controller's software lacks are reported and omitted.
     ///

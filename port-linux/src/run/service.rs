@@ -1,4 +1,4 @@
-//! Everything beside the engine of a run: sensors, operators, requests, display and recordings.
+//! The environment of a run's engine: sensors, operators, requests, display and recordings.
 
 use std::collections::VecDeque;
 

@@ -129,7 +129,7 @@ pub(crate) enum Ready<'s> {
 pub(crate) enum Carried {
     /// The number of bytes that were received.
     Received(usize),
-    /// Nothing was received. Some bytes may have been sent.
+    /// No bytes were received. Some may have been sent.
     Nothing,
     /// The connection was closed.
     Closed,

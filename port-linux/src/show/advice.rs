@@ -3,19 +3,19 @@
 use outrigger_core::link::Metric;
 use outrigger_core::robot::Reason;
 
-/// The side that judges a link.
+/// The program that judges a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Observer {
     /// A command on this machine.
     Process,
     /// A board that reports by telemetry.
     Board,
-    /// A process or a board whose recording is looked at.
+    /// A process or a board whose recording is analysed.
     Recorded,
 }
 
 impl Observer {
-    /// The name in a sentence.
+    /// Returns its name in a sentence.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -30,7 +30,8 @@ const CHECK_NETWORK: &str = "check the network; see `outrigger doctor`";
 const CHECK_LOAD: &str = "controller and client share this machine: check its load";
 const SCHEDULE: &str = "give the process a core and a real-time priority; see `outrigger doctor`";
 
-/// Returns advice about `reason`; `here` where the controller runs on this machine, and no network lies between.
+/// Returns advice about `reason`. `here` is `true` if the controller runs on this machine, without a network in
+/// between.
 #[must_use]
 pub const fn advice(reason: Reason, here: bool) -> &'static str {
     match reason {
@@ -45,7 +46,7 @@ pub const fn advice(reason: Reason, here: bool) -> &'static str {
     }
 }
 
-/// The thing to do about a grade that `metric` keeps low.
+/// Returns advice about a grade that `metric` keeps low.
 #[must_use]
 pub const fn of_metric(metric: Metric, here: bool, observer: Observer) -> &'static str {
     match metric {

@@ -1,4 +1,4 @@
-//! Events of the engine in words: what happened, at which address, and what to check.
+//! Descriptions of the engine's events: what happened, at which address, and what to check.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
@@ -11,22 +11,22 @@ use outrigger_wire::time::Instant;
 use super::words::Observer;
 use super::{Notice, grade, words};
 
-/// What the words need beside the event.
+/// The data that a description needs in addition to the event.
 pub struct Surroundings<'a> {
-    /// When it happened.
+    /// The time of the event.
     pub at: Instant,
-    /// The controller runs on this machine.
+    /// `true` if the controller runs on this machine.
     pub here: bool,
-    /// The socket address of one of the controller's ports.
+    /// Returns the socket address of one of the controller's ports.
     pub address: &'a dyn Fn(u16) -> SocketAddr,
-    /// The side that the events are of.
+    /// The program that reports the events.
     pub observer: Observer,
-    /// What the operating system said last about a link.
+    /// Returns the operating system's last error of a link.
     pub trouble: &'a dyn Fn(LinkId) -> Option<String>,
 }
 
 impl Surroundings<'_> {
-    /// Those of a controller that is not connected to.
+    /// Creates the data for a controller without connections.
     #[must_use]
     pub const fn without_links(at: Instant, here: bool) -> Self {
         let observer = Observer::Process;
@@ -35,24 +35,24 @@ impl Surroundings<'_> {
     }
 }
 
-/// An event for people and scripts: its kind, what it says, and the fields beside.
+/// The kind, the text and the fields of an event, for people and scripts.
 pub type Words = (&'static str, String, Vec<(&'static str, String)>);
 
-/// What only one kind of controller reports, in words.
+/// The description of events that only one kind of controller reports.
 pub trait PeerEvent {
-    /// The words; `None` for what is of no interest to anybody.
+    /// Describes the event. Returns `None` if it is not shown.
     fn words(&self, around: &Surroundings<'_>) -> Option<Words>;
 
-    /// Whether a session begins with it.
+    /// Returns `true` if a session starts with it.
     fn begins(&self) -> bool;
 
-    /// Whether the tool has touched something, and a motion ended for it.
+    /// Returns `true` if the tool has touched something, which ended a motion.
     fn touches(&self) -> bool {
         false
     }
 }
 
-/// `event` for people and scripts; `None` for what is of no interest to either.
+/// Describes `event` for people and scripts. Returns `None` if it is not shown.
 #[must_use]
 pub fn notice<E: PeerEvent>(event: &Event<E>, around: &Surroundings<'_>) -> Option<Notice> {
     let (kind, text, fields) = match event {
@@ -129,7 +129,7 @@ pub fn notice<E: PeerEvent>(event: &Event<E>, around: &Surroundings<'_>) -> Opti
     Some(Notice { at: around.at, kind, text, fields })
 }
 
-/// Returns the time of `event`, if the event carries it.
+/// Returns the time of `event`, if the event contains it.
 #[must_use]
 pub const fn time_of<E>(event: &Event<E>) -> Option<Instant> {
     match event {
@@ -139,7 +139,7 @@ pub const fn time_of<E>(event: &Event<E>) -> Option<Instant> {
     }
 }
 
-/// Puts the figures of `low` in place of the general words for [`Reason::GradeLow`], in the notice that follows it.
+/// Replaces the general text for [`Reason::GradeLow`] in a notice by the figures of `low`.
 pub fn name_figures(notice: &mut Notice, low: &GradeLow, observer: Observer) {
     notice.text = notice.text.replacen(Reason::GradeLow.text(), &grade::of_link(low, observer), 1);
 }

@@ -1,6 +1,7 @@
-//! The words for a link's grade: the figure that made it fall, its limit, and what the next better grade needs.
+//! Descriptions of a link's grade: the figure that lowered it, its limit, and the condition for the next better
+//! grade.
 //!
-//! Terminal, view, page, `doctor`, `--json`, diagnostics of ROS 2 and `replay` take their words from here.
+//! Terminal, view, page, `doctor`, `--json`, ROS 2 diagnostics and `replay` use these texts.
 
 use std::collections::VecDeque;
 
@@ -14,12 +15,12 @@ use super::advice::{self, Observer};
 use super::sheet::Sheet;
 use crate::json;
 
-/// Time between two looks at the figures: what is shortest-lived, the age, is seen as often.
+/// The interval at which the figures are sampled. The shortest-lived figure, the age, is valid for about as long.
 pub(crate) const LOOK: Duration = Duration::from_millis(100);
-/// Seconds that are kept.
+/// The number of seconds that are stored.
 const SECONDS: usize = 10;
 
-/// A span of time to three digits, in the unit that suits it.
+/// Formats a duration with three digits, in a suitable unit.
 pub(crate) fn span(span: Duration) -> String {
     let micros = span.as_micros();
     let (value, unit) = match micros {
@@ -33,7 +34,7 @@ pub(crate) fn span(span: Duration) -> String {
     format!("{text} {unit}")
 }
 
-/// A figure or its limit, in its unit.
+/// Formats a figure or its limit, in its unit.
 fn value(metric: Metric, value: u32) -> String {
     match metric.unit() {
         Unit::Share => format!("{:.2} %", f64::from(value) / 100.0),
@@ -42,7 +43,7 @@ fn value(metric: Metric, value: u32) -> String {
     }
 }
 
-/// The key of the configuration that sets the limit; `None` where none does.
+/// Returns the key of the configuration that sets the limit. `None` if there is none.
 pub(crate) fn key(cause: &GradeCause) -> Option<String> {
     let field = match cause.metric {
         Metric::Samples | Metric::Epoch => return None,
@@ -56,12 +57,12 @@ pub(crate) fn key(cause: &GradeCause) -> Option<String> {
     Some(format!("session.expert.grade.{}.{field}", cause.grade.name().to_lowercase()))
 }
 
-/// A moment, as the first column of a line has it.
+/// Formats a time like the first column of a line.
 fn moment(at: Instant) -> String {
     format!("{:.3} s", at.since(Instant::ZERO).as_secs_f64())
 }
 
-/// The figure that made the grade fall, as measured then, beside the limit that it broke.
+/// Describes the figure that lowered the grade, with the measured value and the limit that it exceeded.
 pub(crate) fn fell_by(fell: &GradeChange, observer: Observer) -> String {
     let GradeCause { metric, grade, measured, limit } = fell.cause;
     let (is, most, grade) = (value(metric, measured), value(metric, limit), grade.name());
@@ -83,13 +84,13 @@ pub(crate) fn fell_by(fell: &GradeChange, observer: Observer) -> String {
     }
 }
 
-/// A wake-up later than is allowed.
+/// Describes a wake-up that was later than permitted.
 fn not_scheduled(observer: Observer, cause: GradeCause) -> String {
     let [late, limit] = [cause.measured, cause.limit].map(|micros| Duration::from_micros(micros.into()));
     local_stall(observer, late, limit)
 }
 
-/// A wake-up `late` by more than `limit`.
+/// Describes a wake-up that was late by `late`, which exceeds `limit`.
 pub(crate) fn local_stall(observer: Observer, late: Duration, limit: Duration) -> String {
     format!("{} was not scheduled for {} (limit {})", observer.name(), span(late), span(limit))
 }
@@ -98,7 +99,7 @@ fn count(number: u32, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
-/// Returns the condition of the next better grade and its figure as measured now; `None` for the best grade.
+/// Describes the condition for the next better grade, with its current figure. Returns `None` for the best grade.
 pub fn next_grade(low: &GradeLow) -> Option<String> {
     let GradeLow { grade, next, .. } = low;
     let GradeCause { metric, measured, limit, .. } = *next;
@@ -125,20 +126,20 @@ pub fn next_grade(low: &GradeLow) -> Option<String> {
     Some(format!("next grade ({}) needs {needs} {side} {}; now {is}", better.name(), value(metric, limit)))
 }
 
-/// The grade and the one that commanding needs.
+/// Describes the grade, and the one that commanding needs.
 pub(crate) fn quality(low: &GradeLow) -> String {
     let GradeLow { grade, needed, .. } = low;
     let needs = if grade < needed { format!(", needs {}", needed.name()) } else { String::new() };
     format!("link quality {}{needs}", grade.name())
 }
 
-/// A fall by its figure, and when it was.
+/// Describes the figure that lowered the grade, and when.
 pub fn fell(fell: &GradeChange, observer: Observer) -> String {
     format!("{} at {}", fell_by(fell, observer), moment(fell.at))
 }
 
-/// Returns the cause of the grade: the figure and time of its newest fall, and the condition of the next grade. Empty for
-/// the best grade.
+/// Describes the cause of the grade: the figure and the time of its newest fall, and the condition for the next
+/// better grade. Empty for the best grade.
 pub(crate) fn cause(low: &GradeLow, observer: Observer) -> String {
     let Some(next) = next_grade(low) else { return String::new() };
     match &low.fell {
@@ -147,19 +148,19 @@ pub(crate) fn cause(low: &GradeLow, observer: Observer) -> String {
     }
 }
 
-/// The grade, and why it is not better, in one sentence.
+/// Describes the grade and its cause, in one sentence.
 pub fn of_link(low: &GradeLow, observer: Observer) -> String {
     let cause = cause(low, observer);
     let colon = if cause.is_empty() { "" } else { ": " };
     format!("{}{colon}{cause}", quality(low))
 }
 
-/// Returns the grade with its cause and the remedy, in one sentence.
+/// Describes the grade with its cause and advice, in one sentence.
 pub(crate) fn why_low(low: &GradeLow, here: bool, observer: Observer) -> String {
     format!("{}; {}", of_link(low, observer), remedy(low, here, observer))
 }
 
-/// The thing to do about a low grade.
+/// Returns advice about a low grade.
 pub fn remedy(low: &GradeLow, here: bool, observer: Observer) -> &'static str {
     match &low.fell {
         Some(fell) if low.next.is_within() || fell.cause.metric == low.next.metric => remedy_of(fell, here, observer),
@@ -167,14 +168,14 @@ pub fn remedy(low: &GradeLow, here: bool, observer: Observer) -> &'static str {
     }
 }
 
-/// The thing to do about a fall.
+/// Returns advice about a fall of the grade.
 pub(crate) fn remedy_of(fell: &GradeChange, here: bool, observer: Observer) -> &'static str {
     let own = fell.late > Duration::ZERO;
     advice::of_metric(if own { Metric::LocalStall } else { fell.cause.metric }, here, observer)
 }
 
-/// Adds a low grade to what is to be fixed, with the key of the limit and what `more` there is to do; a grade that has only
-/// risen, and goes on to, needs nothing but time.
+/// Adds a low grade to the things to fix, with the key of the limit and the additional advice `more`. A grade that
+/// has only risen, and is still rising, needs only time.
 pub(crate) fn judge_link(figures: &Figures, unmet: ReasonSet, more: &str, sheet: &mut Sheet) {
     let low = figures.grade_low();
     if low.grade >= low.needed && !unmet.contains(Reason::GradeLow) {
@@ -190,7 +191,8 @@ pub(crate) fn judge_link(figures: &Figures, unmet: ReasonSet, more: &str, sheet:
     sheet.fix(format!("{text}{key}; {}{more}", remedy(&low, false, Observer::Process)));
 }
 
-/// The figure to look at: the one that the next grade waits for; where nothing does, the one that the grade fell by.
+/// Returns the decisive figure: the one that the next grade needs, or, if its condition is met, the one that lowered
+/// the grade.
 fn deciding(low: &GradeLow) -> &GradeCause {
     match &low.fell {
         Some(fell) if low.next.is_within() => &fell.cause,
@@ -198,14 +200,14 @@ fn deciding(low: &GradeLow) -> &GradeCause {
     }
 }
 
-/// A change of grade, in one line.
+/// Describes a change of the grade in one line.
 pub(crate) fn of_change(change: &GradeChange, observer: Observer) -> String {
     let GradeChange { from, to, .. } = change;
     let text = format!("link {} \u{2192} {}", from.name(), to.name());
     if to > from { text } else { format!("{text}: {}", fell_by(change, observer)) }
 }
 
-/// A fall of the grade for scripts, as fields of an event; none for a rise.
+/// Returns the fields of an event for a fall of the grade. Empty for a rise.
 pub(crate) fn fields(change: &GradeChange) -> Vec<(&'static str, String)> {
     let GradeChange { from, to, cause, late, .. } = change;
     if to > from {
@@ -226,7 +228,7 @@ pub(crate) fn fields(change: &GradeChange) -> Vec<(&'static str, String)> {
     fields
 }
 
-/// The cause of a low grade, as fields of an event.
+/// Returns the fields of an event for a low grade.
 pub fn low_fields(low: &GradeLow) -> Vec<(&'static str, String)> {
     let mut words = vec![("grade", low.grade.name().into()), ("needed", low.needed.name().into())];
     words.extend(low.fell.iter().flat_map(fields));
@@ -241,7 +243,7 @@ pub fn low_fields(low: &GradeLow) -> Vec<(&'static str, String)> {
     words
 }
 
-/// The members that scripts read of the grade of a link, beside `grade` itself.
+/// The members for scripts that describe the grade of a link, in addition to `grade`.
 #[derive(Serialize)]
 pub(crate) struct Members {
     grade_text: String,
@@ -252,7 +254,7 @@ pub(crate) struct Members {
 }
 
 impl Members {
-    /// Returns those of `low`.
+    /// Returns the members for `low`.
     pub(crate) fn of(low: &GradeLow, observer: Observer) -> Self {
         let fields = low_fields(low).into_iter().skip(1).map(|(name, text)| {
             let of = if name.starts_with("next_") { "" } else { "grade_" };
@@ -266,7 +268,7 @@ impl Members {
     }
 }
 
-/// A second of a link: what was counted in it, and the worst that was seen.
+/// The figures of a link in one second: counts, and worst values.
 #[derive(Clone, Copy, Debug)]
 struct Second {
     begun: Instant,
@@ -278,7 +280,7 @@ struct Second {
     delay: Duration,
     age: Duration,
     misses: u32,
-    /// In parts of 10 000, as the next.
+    /// The share of states received, in parts of 10 000. The next field is the share of answers.
     received: u16,
     answered: Option<u16>,
 }
@@ -307,7 +309,7 @@ impl Second {
         self.answered = rate.map(|rate| self.answered.map_or(rate, |least| least.min(rate)));
     }
 
-    /// The figure that `metric` stands for.
+    /// Formats the figure for `metric`.
     fn of(&self, metric: Metric) -> String {
         let millis = |span: Duration| format!("{:.2}", span.as_secs_f64() * 1e3);
         let percent = |share: u16| format!("{:.2}", f64::from(share) / 100.0);
@@ -324,12 +326,12 @@ impl Second {
     }
 }
 
-/// What is counted: states that came, were lost, were late; times this device stood still.
+/// Returns the totals: states received, lost and late, and how often this device was not scheduled.
 fn totals(figures: &Figures) -> [u64; 4] {
     [figures.sequence.accepted, figures.sequence.lost, figures.late, figures.local_stalls.into()]
 }
 
-/// What a row of [`LastSeconds`] shows of `metric`.
+/// Returns the heading for `metric` in [`LastSeconds`].
 const fn of_seconds(metric: Metric) -> &'static str {
     match metric {
         Metric::Samples | Metric::Epoch => "states",
@@ -343,27 +345,27 @@ const fn of_seconds(metric: Metric) -> &'static str {
     }
 }
 
-/// The last ten seconds of a link, from figures looked at every `LOOK`.
+/// The last ten seconds of a link, from figures sampled every `LOOK`.
 ///
-/// A board keeps none of it: who shows its telemetry has the figures, and its memory is short.
+/// A board stores none of this. The receivers of its telemetry have the figures, and its memory is small.
 #[derive(Debug, Default)]
 pub struct LastSeconds {
     seconds: VecDeque<Second>,
     next: Option<Instant>,
-    /// Epoch and totals of the last look.
+    /// The epoch and the totals of the last sample.
     before: Option<(u32, [u64; 4])>,
 }
 
 impl LastSeconds {
-    /// Whether it is time to look.
+    /// Returns `true` if a sample is due.
     pub fn is_due(&self, now: Instant) -> bool {
         self.next.is_none_or(|next| now >= next)
     }
 
-    /// Looks at the link.
+    /// Samples the link.
     pub fn look(&mut self, now: Instant, figures: &Figures) {
         self.next = Some(now + LOOK);
-        // A clock that began anew counts from zero.
+        // A clock that restarts counts from zero.
         let before = self.before.replace((figures.epoch, totals(figures)));
         let before = before.filter(|(epoch, _)| *epoch == figures.epoch).map_or([0; 4], |(_, totals)| totals);
         if self.seconds.back().is_none_or(|newest| now.since(newest.begun) >= Duration::from_secs(1)) {
@@ -377,13 +379,13 @@ impl LastSeconds {
         }
     }
 
-    /// The figure of `metric` in each second, oldest first.
+    /// Formats the figure for `metric` in each second, oldest first.
     pub(crate) fn of(&self, metric: Metric) -> String {
         let each: Vec<_> = self.seconds.iter().map(|second| second.of(metric)).collect();
         format!("last {} s, oldest first: {} {}", each.len(), of_seconds(metric), each.join(" "))
     }
 
-    /// All figures as a table, a line per second.
+    /// Formats all figures as a table with a line per second.
     pub fn table(&self) -> String {
         let head = [
             "s ago",
@@ -427,12 +429,12 @@ impl LastSeconds {
         std::iter::once(line(head.map(str::to_owned))).chain(rows).collect::<Vec<_>>().join("\n")
     }
 
-    /// Completes the notice of a [`GradeLow`] by them.
+    /// Adds the figures of the last seconds to the notice of a [`GradeLow`].
     pub fn explain(&self, low: &GradeLow, notice: &mut Notice) {
         notice.fields.push(("last_seconds", self.of_low(low)));
     }
 
-    /// The figure that a low grade waits for, or fell by, in each second.
+    /// Formats the decisive figure of a low grade in each second.
     pub(crate) fn of_low(&self, low: &GradeLow) -> String {
         self.of(deciding(low).metric)
     }
@@ -450,7 +452,7 @@ mod tests {
         Instant::from_micros(micros)
     }
 
-    /// States of 2 ms, from the first second on each late by turns by `late` µs.
+    /// Creates a link with states every 2 ms, of which from the first second on every other one is late by `late` µs.
     fn watched(seconds: u64, late: u64) -> (LinkMonitor, LastSeconds, Instant) {
         let (mut link, mut last, mut now) =
             (LinkMonitor::new(LinkConfig::stream(Duration::from_millis(2))), LastSeconds::default(), at(0));
@@ -471,7 +473,7 @@ mod tests {
         let low = link.grade_low(now);
         let fell = low.fell.expect("it fell");
         assert_eq!((low.grade, fell.to, fell.cause.metric), (Grade::Bad, Grade::Bad, Metric::Jitter));
-        // Its limit is that of the grade that was lost, as measured then; that of the next grade is another one.
+        // The limit is that of the lost grade, with the figure at that time. The next grade has another limit.
         let told = why_low(&low, false, Observer::Process);
         let measured = span(Duration::from_micros(fell.cause.measured.into()));
         let expected = format!(
@@ -510,7 +512,7 @@ mod tests {
         );
         let figures = (250..600).map(&mut state).last().expect("figures");
         assert_eq!(of_link(&figures.grade_low(), Observer::Process), "link quality Perfect");
-        // Twelve cycles are missing, then all come.
+        // Twelve cycles are missing, and all later ones arrive.
         let fallen = (612..650).map(&mut state).last().expect("figures");
         let low = fallen.grade_low();
         let told = why_low(&low, true, Observer::Process);
@@ -527,7 +529,7 @@ mod tests {
         let mut link = LinkMonitor::new(LinkConfig::stream(Duration::from_millis(2)));
         let mut last = LastSeconds::default();
         for cycle in 0..1_000_u64 {
-            // The controller is started anew in the middle.
+            // The controller is restarted in the middle.
             let (stamp, now) = (if cycle < 500 { 1_000_000 + cycle } else { cycle }, at(1_000_000 + cycle * 2_000));
             let _ = link.observe(ControllerTime::from_micros(stamp * 2_000), now, now);
             if last.is_due(now) {
@@ -535,7 +537,7 @@ mod tests {
             }
         }
         let came: u64 = last.seconds.iter().map(|second| second.came).sum();
-        // What came between the last look and the restart, and after the last of all, is not known.
+        // States after the last sample before the restart, and after the very last sample, are not counted.
         assert!((900..=1_000).contains(&came), "{came}");
     }
 
@@ -543,7 +545,7 @@ mod tests {
     fn every_figure_has_its_sentences_and_each_key_is_one_of_the_configuration() {
         for metric in Metric::ALL {
             for grade in [Grade::Bad, Grade::Ok, Grade::Perfect] {
-                // A share above its limit is one that is met.
+                // A share above its limit meets the condition.
                 let (measured, limit) = if metric.unit() == Unit::Share { (5, 7) } else { (7, 5) };
                 let cause = GradeCause { metric, grade, measured, limit };
                 let late = Duration::from_millis(24);

@@ -4,21 +4,21 @@ use outrigger_core::link::Histogram;
 use outrigger_wire::time::Duration;
 use serde::Serialize;
 
-/// A span in the unit that suits it.
+/// Formats a duration in a suitable unit.
 #[must_use]
 pub fn span(span: Duration) -> String {
     let micros = span.as_micros();
     if micros < 1_000 { format!("{micros} µs") } else { format!("{:.2} ms", micros as f64 / 1e3) }
 }
 
-/// Median, 99th percentile, longest and count.
+/// Formats the median, the 99th percentile, the maximum and the count.
 #[must_use]
 pub fn quantiles(histogram: &Histogram) -> String {
     let at = |share| histogram.quantile(share).map_or_else(|| "-".into(), span);
     format!("p50 {}, p99 {}, most {} ({} times)", at(5_000), at(9_900), span(histogram.longest()), histogram.count())
 }
 
-/// Quantiles for scripts \[µs\]; zeros where nothing was counted.
+/// The quantiles for scripts \[µs\]. Zero if nothing was counted.
 #[derive(Debug, Serialize)]
 pub struct Quantiles {
     count: u64,
@@ -28,7 +28,7 @@ pub struct Quantiles {
 }
 
 impl Quantiles {
-    /// Returns those of `histogram`.
+    /// Returns the quantiles of `histogram`.
     #[must_use]
     pub fn of(histogram: &Histogram) -> Self {
         let at = |share| histogram.quantile(share).map_or(0, Duration::as_micros);
@@ -36,7 +36,7 @@ impl Quantiles {
     }
 }
 
-/// One line per bin that is not empty.
+/// Formats a line for each bin that is not empty.
 #[must_use]
 pub fn bars(histogram: &Histogram) -> String {
     let most = histogram.bins().map(|bin| bin.count).max().unwrap_or(0).max(1);

@@ -1,4 +1,4 @@
-//! Grades of a link, and why they were low, as an engine reports them when it runs again.
+//! The history of a link's grades, with the causes of low ones, from a replayed engine.
 
 use outrigger_core::engine::{Controller, Engine, Event};
 use outrigger_core::law::Law;
@@ -7,7 +7,7 @@ use outrigger_wire::time::Instant;
 use super::grade::{LastSeconds, of_change, of_link};
 use super::words::Observer;
 
-/// The reports of an engine about its link: each change of grade, and why a grade was too low.
+/// The reports of an engine about its link: each change of the grade, and the causes of grades that were too low.
 #[derive(Debug, Default)]
 pub struct LinkStory {
     last_seconds: LastSeconds,
@@ -16,7 +16,7 @@ pub struct LinkStory {
 }
 
 impl LinkStory {
-    /// Looks at the engine, which runs again.
+    /// Observes the replayed engine.
     pub(crate) fn watch<const N: usize, P: Controller<N>, L: Law<N>>(
         &mut self,
         engine: &Engine<'_, N, P, L>,

@@ -1,4 +1,4 @@
-//! The lines that a log has of things that go on: low grades of the link, and what keeps commanding from beginning.
+//! Log lines about persistent conditions: low grades of the link, and unmet preconditions.
 
 use outrigger_core::link::{Grade, GradeChange};
 use outrigger_core::mode::Mode;
@@ -8,15 +8,15 @@ use outrigger_wire::time::{Duration, Instant};
 use super::words::{self, Observer};
 use super::{Notice, Snapshot, grade};
 
-/// People are told at most once in this time of what may come often.
+/// The minimum interval at which frequent events are displayed to people.
 pub(crate) const PACE: Duration = Duration::from_secs(1);
-/// What is not met is said again after this time.
+/// The interval at which unmet preconditions are repeated.
 const AGAIN: Duration = Duration::from_secs(5);
-/// An episode that lasts longer is told of while it does, once.
+/// The duration after which an episode is reported once while it lasts.
 const LONG: Duration = Duration::from_secs(5);
 
-/// Episodes of a grade below the one that commanding needs: a line each, with the worst grade, how long it took and the
-/// figure of the worst fall. Falls within `PACE` of a recovery belong to the same episode.
+/// Collects episodes of a grade below the one that commanding needs. Each is one line, with the worst grade, its
+/// duration and the figure of the worst fall. Falls within `PACE` after a recovery belong to the same episode.
 #[derive(Debug, Default)]
 pub struct Episodes {
     open: Option<Episode>,
@@ -26,9 +26,9 @@ pub struct Episodes {
 #[derive(Clone, Copy, Debug)]
 struct Episode {
     since: Instant,
-    /// The first of the falls to the worst grade.
+    /// The first fall to the worst grade.
     worst: GradeChange,
-    /// Falls below the grade needed.
+    /// The number of falls below the needed grade.
     falls: u32,
     end: Option<(Instant, End)>,
     told: bool,
@@ -42,7 +42,7 @@ enum End {
 }
 
 impl Episodes {
-    /// Takes a change of the grade, of which commanding needs `needed`.
+    /// Records a change of the grade. `needed` is the grade that commanding needs.
     pub fn note(&mut self, change: &GradeChange, needed: Grade) {
         if change.to >= needed {
             if let Some(episode) = &mut self.open {
@@ -59,14 +59,14 @@ impl Episodes {
         }
     }
 
-    /// Takes the end of the session at `at`: nothing is known of the link from then on.
+    /// Records the end of the session at `at`. The link is unknown from then on.
     pub fn disconnected(&mut self, at: Instant) {
         if let Some(episode) = &mut self.open {
             episode.end.get_or_insert((at, End::Disconnected));
         }
     }
 
-    /// The line that is due at `now`; `last` where nothing follows.
+    /// Returns the line that is due at `now`. `last` is `true` at the end.
     pub fn next(&mut self, now: Instant, last: bool, here: bool, observer: Observer) -> Option<Notice> {
         let episode = self.open.as_mut()?;
         let over = match episode.end {
@@ -104,14 +104,14 @@ impl Episode {
     }
 }
 
-/// What a request would be refused for, where nobody looks at a screen.
+/// The unmet preconditions, for output without a screen.
 #[derive(Debug, Default)]
 pub(crate) struct Unmet {
     said: Option<(Instant, ReasonSet)>,
 }
 
 impl Unmet {
-    /// Returns the lines that are due at `now`, the cause first: where something has changed, and every [`AGAIN`].
+    /// Returns the lines that are due at `now`, causes first: after a change, and every [`AGAIN`].
     pub(crate) fn next(&mut self, snapshot: &Snapshot) -> Vec<String> {
         let Snapshot { at: now, mode, unmet, .. } = *snapshot;
         if mode != Mode::Monitor {
@@ -161,7 +161,7 @@ mod tests {
     #[test]
     fn a_low_grade_is_one_line_with_its_beginning_worst_grade_time_and_figure() {
         let mut episodes = Episodes::default();
-        // A link that begins, and one that is still good enough, are no episodes.
+        // A link that starts, and one that is still good enough, are not episodes.
         for (from, to) in [(Grade::Unacceptable, Grade::Bad), (Grade::Bad, Grade::Ok), (Grade::Ok, Grade::Perfect)] {
             episodes.note(&change(100, from, to, MISSES), Grade::Ok);
         }

@@ -1,7 +1,7 @@
-//! What a running command shows: a live view, plain lines, or JSON lines.
+//! The output of a running command: a live view, plain lines, or JSON lines.
 //!
-//! The control loop never writes to a terminal or a pipe: it hands what there is to say to a thread, and drops and counts it
-//! where that thread is behind. The thread may hang in a write for ever; nobody waits for it longer than a second.
+//! The control loop never writes to a terminal or a pipe. It passes messages to a thread, and drops and counts them
+//! if that thread is too slow. The thread may be blocked in a write forever; others wait for it for at most a second.
 
 mod advice;
 pub mod events;
@@ -46,29 +46,30 @@ use crate::host::signals::before_exit;
 use crate::host::worker::{Joined, LOOK, Worker, within};
 use crate::released::ReleasedBy;
 
-/// People asked for everything.
+/// `true` if all details are to be displayed to people.
 static VERBOSE: AtomicBool = AtomicBool::new(false);
 
-/// From now on people are shown everything: each change of grade, each histogram.
+/// Displays all details to people from now on: each change of the grade, each histogram.
 pub fn be_verbose() {
     VERBOSE.store(true, Ordering::Relaxed);
 }
 
-/// Returns `true` if people asked for everything.
+/// Returns `true` if all details are to be displayed to people.
 pub fn is_verbose() -> bool {
     VERBOSE.load(Ordering::Relaxed)
 }
 
-/// Messages that wait for the thread that speaks: a second of snapshots and a burst of events. What is older than that is of no
-/// interest any more.
+/// The number of messages that can wait for the output thread: a second of snapshots and a burst of events. Older
+/// messages are of no use any more.
 const WAITING: usize = 256;
-/// So long the last of them may take to get out, at the end.
+/// The time for writing the last messages at the end.
 const LAST_WORDS: StdDuration = StdDuration::from_secs(1);
-/// So long the terminal may take to be as it was, where the view hangs.
+/// The time for restoring the terminal, if the view is blocked.
 const GIVEN_BACK: StdDuration = StdDuration::from_millis(100);
 
-/// `println!` for commands that speak without a view. Where the reader has gone away (`| head`) the line is lost, and the
-/// command goes on to its end and its exit code. After any other failed write the process ends with that failure.
+/// Prints like `println!`, for commands without a view. If the reader has closed the output (`| head`) the line is
+/// lost, and the command continues to its end and its exit code. After any other failed write the process ends with
+/// that failure.
 #[macro_export]
 macro_rules! say {
     ($($text:tt)*) => {{
@@ -80,7 +81,7 @@ macro_rules! say {
 }
 pub use crate::say;
 
-/// `eprint!` that loses the text where standard error has no reader, and panics never.
+/// Prints like `eprint!`, but loses the text if standard error has no reader, and never panics.
 #[macro_export]
 macro_rules! eprint_lossy {
     ($($text:tt)*) => {{
@@ -89,30 +90,31 @@ macro_rules! eprint_lossy {
 }
 pub use crate::eprint_lossy;
 
-/// `eprintln!` that loses the line where standard error has no reader, and panics never.
+/// Prints like `eprintln!`, but loses the line if standard error has no reader, and never panics.
 #[macro_export]
 macro_rules! eprintln_lossy {
     ($($text:tt)*) => { $crate::show::eprint_lossy!("{}\n", format_args!($($text)*)) };
 }
 pub use crate::eprintln_lossy;
 
-/// How a command speaks.
+/// The form of a command's output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// Full screen, redrawn.
+    /// A full-screen view.
     View,
     /// One line per event and second.
     Lines,
     /// One JSON object per event and second.
     Json,
-    /// One line per event on standard error: a program's own output is its own.
+    /// One line per event on standard error. Standard output belongs to the application.
     Remarks,
-    /// Nothing.
+    /// No output.
     Silent,
 }
 
 impl Format {
-    /// Returns JSON where it is asked for, otherwise what fits standard output; the view where this process [has one](use_screen).
+    /// Chooses JSON if requested, otherwise the form that suits standard output: the view if this process
+    /// [has one](use_screen).
     #[must_use]
     pub fn choose(json: bool) -> Self {
         match (json, SCREEN.get().is_some() && io::stdout().is_terminal() && io::stdin().is_terminal()) {
@@ -122,115 +124,115 @@ impl Format {
         }
     }
 
-    /// Returns the same, or lines in place of a view that this process does not [have](use_screen).
+    /// Returns this form, or lines in place of a view if this process [has none](use_screen).
     pub(crate) fn possible(self) -> Self {
         if self == Self::View && SCREEN.get().is_none() { Self::Lines } else { self }
     }
 
-    /// Time between two snapshots that are worth taking.
+    /// Returns the time between two snapshots.
     #[must_use]
     pub const fn pace(self) -> outrigger_wire::time::Duration {
         outrigger_wire::time::Duration::from_millis(if matches!(self, Self::View) { 100 } else { 1_000 })
     }
 }
 
-/// A key pressed in the view, or what became of it. Those that end the command are [`Signals`](crate::host::signals::Signals).
+/// An input from the view. Those that end the command are also [`Signals`](crate::host::signals::Signals).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key {
-    /// The terminal was closed: end the command.
+    /// The terminal was closed, which ends the command.
     HangUp,
-    /// End it, for this cause.
+    /// Ends the command, for this cause.
     End(ReleasedBy),
-    /// Ask to command, having seen this epoch.
+    /// Requests to command. Contains the epoch that the operator has seen.
     Request(Epoch),
-    /// Ask to go on with a motion that was suspended.
+    /// Requests to resume a suspended motion. Contains the epoch that the operator has seen.
     Resume(Epoch),
-    /// Take the request back, for this cause.
+    /// Releases the request, for this cause.
     Release(ReleasedBy),
     /// Clear the latched reason.
     Acknowledge,
 }
 
-/// Something to say, and the epoch that it is of.
+/// A message, and the epoch that it belongs to.
 type Dated = (Epoch, Message);
 
-/// Something to say.
+/// A message for the output.
 #[derive(Debug)]
 pub enum Message {
     /// The state of the session.
     Snapshot(Box<Snapshot>),
     /// An event.
     Notice(Notice),
-    /// Lines as they are.
+    /// Lines that are printed unchanged.
     Text(String),
     /// A reader of the session's feed, for a full-screen view.
     Feed(Reader),
 }
 
-/// The messages that a full-screen view shows.
+/// The messages for a full-screen view.
 #[derive(Debug)]
 pub struct Messages(Receiver<Dated>);
 
 impl Messages {
-    /// Returns the next message within `wait`, with its epoch, or `None`; an error when there will be none any more.
+    /// Waits for the next message, at most for `wait`. Returns it with its epoch, or `None`.
     ///
     /// # Errors
-    /// [`Over`] when the session has ended.
+    /// Returns [`Over`] when the session has ended.
     pub fn next(&self, wait: StdDuration) -> Result<Option<(Epoch, Message)>, Over> {
         next(&self.0, wait).map_err(|()| Over)
     }
 
-    /// Notes that whoever sits before the screen has seen this epoch: what is typed from now on was decided by it.
+    /// Records that the operator has seen this epoch. Later input was decided with this knowledge.
     pub fn show(&self, epoch: Epoch) {
         shown::show(epoch);
     }
 }
 
-/// The session has ended.
+/// The error that the session has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Over;
 
-/// A full-screen view, which takes the terminal of this process.
+/// A full-screen view, which uses the terminal of this process.
 pub trait Screen: Send + Sync {
-    /// Starts to show `messages` of the command `title`, on the thread that is returned, and sends keys that are pressed.
+    /// Starts to display the `messages` of the command `title`, on the returned thread, and sends pressed keys.
     ///
     /// # Errors
-    /// Those of the operating system where it gives no thread.
+    /// Returns the error of the operating system if it starts no thread.
     fn start(&self, title: &str, messages: Messages, keys: UnboundedSender<Key>) -> io::Result<Worker>;
 
-    /// Gives the terminal back where the view has it, whatever its thread hangs in.
+    /// Restores the terminal if the view uses it, even if its thread is blocked.
     fn give_back(&self);
 }
 
 static SCREEN: OnceLock<&'static dyn Screen> = OnceLock::new();
 
-/// Shows sessions on this full-screen view from now on, where standard output is a terminal: see [`Format::choose`]. The first one
-/// that is given stays.
+/// Displays sessions on this full-screen view from now on, if standard output is a terminal: see [`Format::choose`].
+/// Only the first call has an effect.
 pub fn use_screen(screen: &'static dyn Screen) {
     let _ = SCREEN.set(screen);
     before_exit(give_back);
 }
 
-/// Gives the terminal back where a full-screen view has it.
+/// Restores the terminal if a full-screen view uses it.
 fn give_back() {
     if let Some(screen) = SCREEN.get() {
         screen.give_back();
     }
 }
 
-/// The way to the thread that speaks.
+/// A handle to the output thread.
 #[derive(Debug)]
 pub struct Show {
     sender: Option<SyncSender<Dated>>,
     speaker: Option<Worker>,
     format: Format,
-    /// What is said from now on is of this epoch.
+    /// The epoch of the messages that follow.
     epoch: Epoch,
     lost: Arc<Lost>,
     unread: Arc<AtomicBool>,
 }
 
-/// What was not said, because the reader of the output was too slow, or gone wrong.
+/// The messages that were not printed because the reader of the output was too slow, or because of an error.
 #[derive(Debug, Default)]
 struct Lost {
     count: AtomicU64,
@@ -242,7 +244,7 @@ impl Lost {
         self.count.fetch_add(count, Ordering::Relaxed);
     }
 
-    /// Notes that a write failed.
+    /// Records that a write failed.
     fn fail(&self) {
         self.failed.store(true, Ordering::Relaxed);
     }
@@ -251,7 +253,7 @@ impl Lost {
         self.count.load(Ordering::Relaxed)
     }
 
-    /// Returns how much was dropped on the way to this output and why, if anything was.
+    /// Describes how many messages were dropped, and why. Returns `None` if there were none.
     fn words(&self, to: Standard) -> Option<String> {
         let failed = self.failed.load(Ordering::Relaxed);
         let why = if failed { "cannot be written" } else { "did not take them in time" };
@@ -264,7 +266,7 @@ impl Lost {
 }
 
 impl Show {
-    /// Starts speaking. In the view, keys go to `keys`, whatever becomes of the output.
+    /// Starts the output. Pressed keys of the view are sent to `keys`, even if the output fails.
     #[must_use]
     pub fn start(format: Format, title: &str, keys: UnboundedSender<Key>) -> Self {
         let (sender, receiver) = sync_channel(WAITING);
@@ -289,40 +291,40 @@ impl Show {
         Self { sender, speaker, format, epoch: Epoch::default(), lost, unread }
     }
 
-    /// Returns `true` once the reader of the output has gone away (`| head`).
+    /// Returns `true` after the reader of the output has closed it (`| head`).
     pub fn is_unread(&self) -> bool {
         self.unread.load(Ordering::Relaxed)
     }
 
-    /// How it speaks.
+    /// Returns the form of the output.
     #[must_use]
     pub const fn format(&self) -> Format {
         self.format
     }
 
-    /// From now on the robot's machine is in this epoch: who reads what is said then has seen it.
+    /// Sets the epoch of the robot's state machine. A reader of later messages has seen it.
     pub const fn epoch(&mut self, epoch: Epoch) {
         self.epoch = epoch;
     }
 
-    /// Says how things stand.
+    /// Displays the state of the session.
     pub fn snapshot(&mut self, snapshot: Snapshot) {
         self.send(Message::Snapshot(Box::new(snapshot)));
     }
 
-    /// Says what happened.
+    /// Displays an event.
     pub fn notice(&mut self, notice: Notice) {
         self.send(Message::Notice(notice));
     }
 
-    /// In the view, what the session's connections carry is shown as well.
+    /// Displays the traffic of the session's connections as well, if this is a view.
     pub(crate) fn hear(&mut self, reader: Reader) {
         if self.format == Format::View {
             self.send(Message::Feed(reader));
         }
     }
 
-    /// Says lines as they are, without a time.
+    /// Prints lines unchanged, without a time.
     pub fn text(&mut self, text: String) {
         self.send(Message::Text(text));
     }
@@ -334,8 +336,8 @@ impl Show {
         }
     }
 
-    /// Ends speaking once everything is said, or cannot be; the terminal is as it was. How many messages were dropped, which
-    /// is said on standard error.
+    /// Ends the output after all messages were printed, or after a timeout, and restores the terminal. Prints the
+    /// number of dropped messages to standard error, and returns it.
     pub fn finish(mut self) -> u64 {
         self.close();
         let to = if self.format == Format::Remarks { Standard::Error } else { Standard::Output };
@@ -349,7 +351,7 @@ impl Show {
         self.sender = None;
         let Some(speaker) = self.speaker.take() else { return };
         if speaker.join(LAST_WORDS) == Joined::Hangs {
-            // As many as still wait for it, at least the one it hangs in.
+            // Counts at least the message in whose write the thread is blocked.
             self.lost.add(1);
             straight::takes_nothing();
             within(GIVEN_BACK, give_back);
@@ -372,7 +374,7 @@ fn line(message: &Message) -> Option<String> {
     }
 }
 
-/// What happened; how things stand is the program's to say.
+/// Formats an event. The state of the session is left to the application.
 fn remark(message: &Message) -> Option<String> {
     match message {
         Message::Snapshot(_) | Message::Feed(_) => None,
@@ -390,14 +392,14 @@ fn json(message: &Message) -> Option<String> {
     }
 }
 
-/// Returns a notice as a line, without its end.
+/// Formats a notice as a line, without the line end.
 #[must_use]
 pub fn notice_line(notice: &Notice) -> String {
     format!("{:9.3} s  {}", notice.at.since(Instant::ZERO).as_secs_f64(), notice.text)
 }
 
-/// Prints one line per message until the sender is gone. What nobody reads any more is drained, what cannot be written is
-/// counted.
+/// Prints one line per message until the sender is gone. Discards messages after the reader has closed the output,
+/// and counts those that cannot be written.
 fn speak(
     messages: &Receiver<Dated>,
     (lost, unread): (&Lost, &AtomicBool),
@@ -419,7 +421,7 @@ fn speak(
                 for _ in messages {}
                 return;
             }
-            // A full disk may have room again.
+            // A full disk may have space again later.
             Err(error) => {
                 lost.add(1);
                 lost.fail();
@@ -431,8 +433,8 @@ fn speak(
     }
 }
 
-/// The next message within `wait`, looked for again and again: to wake this thread would cost the loop a call of the kernel.
-/// `Err` when the sender is gone.
+/// Waits for the next message by polling, at most for `wait`, because waking this thread would cost the control loop
+/// a system call. Returns `Err` when the sender is gone.
 fn next(messages: &Receiver<Dated>, mut wait: StdDuration) -> Result<Option<Dated>, ()> {
     loop {
         match messages.try_recv() {

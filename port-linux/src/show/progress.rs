@@ -1,17 +1,18 @@
-//! The progress of a command: one line at the end of standard error that is written over, with other lines above it.
+//! Displays the progress of a command: one line at the end of standard error that is overwritten, with other lines
+//! above it.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::{Mutex, PoisonError};
 
 use super::straight::{Standard, Straight};
 
-/// The line that a terminal shows at its end.
+/// The progress line that the terminal displays.
 static LINE: Mutex<Option<String>> = Mutex::new(None);
 
-/// Back to the beginning of a line, and what stood there away.
+/// The escape sequence that returns to the start of the line and erases it.
 const ANEW: &str = "\r\x1b[K";
 
-/// The progress of a command. Dropping it ends its line.
+/// The progress display of a command. Dropping it ends its line.
 #[derive(Debug)]
 pub struct Progress {
     terminal: bool,
@@ -25,7 +26,7 @@ impl Default for Progress {
 }
 
 impl Progress {
-    /// Shows `text`: on a terminal in place of what was shown before, elsewhere as one more line with each new `step`.
+    /// Displays `text`: on a terminal in place of the previous text, elsewhere as another line with each new `step`.
     pub fn show(&mut self, text: &str, step: u64) {
         if self.terminal {
             let mut line = LINE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -36,12 +37,12 @@ impl Progress {
         }
     }
 
-    /// Forgets the line, which the operator has ended by an answer.
+    /// Clears the stored line after the operator has ended it by entering an answer.
     pub fn answered(&mut self) {
         let _ = LINE.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
 
-    /// Leaves the line as it is, and goes on behind it.
+    /// Ends the line, and continues below it.
     pub fn end(&mut self) {
         if self.terminal && LINE.lock().unwrap_or_else(PoisonError::into_inner).take().is_some() {
             let _ = Straight::new(Standard::Error).write_all(b"\n");
@@ -55,7 +56,7 @@ impl Drop for Progress {
     }
 }
 
-/// Returns `text` as a line of its own, above the line of progress where one is shown.
+/// Returns `text` as a line of its own, above the progress line if there is one.
 pub(super) fn line_above(text: &str) -> String {
     above(text, LINE.lock().unwrap_or_else(PoisonError::into_inner).as_deref())
 }

@@ -1,9 +1,9 @@
-//! The result of an examination: a verdict, the lines that matter, and details for those who ask for everything.
+//! The result of an examination: a verdict, the most important lines, and optional details.
 
 use super::{is_verbose, say};
 use crate::exit::{Failure, Outcome};
 
-/// The result of an examination, until it is shown.
+/// The result of an examination, before it is printed.
 #[derive(Debug, Default)]
 pub struct Sheet {
     fixes: Vec<String>,
@@ -13,7 +13,7 @@ pub struct Sheet {
 }
 
 impl Sheet {
-    /// An empty one, with details where they were asked for.
+    /// Creates an empty result, with details if they were requested.
     pub fn new() -> Self {
         Self { verbose: is_verbose(), ..Self::default() }
     }
@@ -23,7 +23,7 @@ impl Sheet {
         self.fixes.push(text.into());
     }
 
-    /// Adds advice that commanding does not depend on.
+    /// Adds advice that is not required for commanding.
     pub fn suggest(&mut self, text: impl Into<String>) {
         self.suggestions.push(text.into());
     }
@@ -33,14 +33,14 @@ impl Sheet {
         self.lines.push(text.into());
     }
 
-    /// Adds lines that only matter to those who ask for everything.
+    /// Adds lines that are only printed if details were requested.
     pub fn detail(&mut self, text: &str) {
         if self.verbose {
             self.lines.push(text.trim_end().to_owned());
         }
     }
 
-    /// Returns the whole: verdict first, things to fix, suggestions, then the lines.
+    /// Formats the result: the verdict, things to fix, suggestions, then the lines.
     pub fn text(&self) -> String {
         let suggestions = match self.suggestions.as_slice() {
             [] => None,
@@ -60,10 +60,10 @@ impl Sheet {
         std::iter::once(verdict).chain(fixes).chain(advice).chain(self.lines.iter().map(line)).collect()
     }
 
-    /// Shows it.
+    /// Prints the result.
     ///
     /// # Errors
-    /// [`Failure::Fault`] where there is something to fix.
+    /// Returns [`Failure::Fault`] if there is something to fix.
     pub fn show(self) -> Outcome {
         say!("{}", self.text());
         match self.fixes.len() {
@@ -72,7 +72,7 @@ impl Sheet {
         }
     }
 
-    /// Shows what is known where the examination could not be finished: no verdict.
+    /// Prints an unfinished examination, without a verdict.
     pub fn show_unfinished(self) {
         for line in self.lines {
             say!("{line}");

@@ -1,6 +1,7 @@
-//! Which epoch whoever sits before standard output has seen: what is typed was decided by that one.
+//! Stores the epoch that the reader of standard output has seen. Input that is typed was decided with this knowledge.
 //!
-//! A process commands one robot and has one standard output; what reads keys and lines knows neither session nor output.
+//! A process commands one robot and has one standard output. The code that reads keys and lines knows neither session
+//! nor output.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -8,12 +9,12 @@ use outrigger_core::mode::Epoch;
 
 static SEEN: AtomicU32 = AtomicU32::new(0);
 
-/// What was written told of `epoch`.
+/// Records that output about `epoch` was written.
 pub(super) fn show(epoch: Epoch) {
     SEEN.store(epoch.number(), Ordering::Release);
 }
 
-/// The newest epoch that was told of.
+/// Returns the newest epoch that was written.
 #[must_use]
 pub fn seen() -> Epoch {
     Epoch::from_number(SEEN.load(Ordering::Acquire))

@@ -1,4 +1,4 @@
-//! What is shown of a session: everything an output needs, taken from the engine at one instant.
+//! A snapshot of a session for display: all data for any output, taken from the engine at one instant.
 
 use outrigger_core::law::{Law, Motion, Value};
 use outrigger_core::link::{Bin, Figures, SequenceTotals};
@@ -15,55 +15,55 @@ use crate::json::{self, Number};
 /// A session at one instant.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
-    /// When, since the start of the process.
+    /// The time since the start of the process.
     pub at: Instant,
-    /// Where the robot is.
+    /// The address of the robot.
     pub robot: String,
-    /// It is this machine: no network lies between.
+    /// `true` if the controller runs on this machine, without a network in between.
     pub here: bool,
-    /// The side that judges the link.
+    /// The program that judges the link.
     pub observer: Observer,
-    /// What it is, e.g. `ur5e, software 5.15.0`; `None` until it has said so.
+    /// The identity of the controller, e.g. `ur5e, software 5.15.0`. `None` until it was reported.
     pub identity: Option<String>,
-    /// Mode of the machine.
+    /// The mode of the control state machine.
     pub mode: Mode,
-    /// The next command overrides a stop at the pendant.
+    /// `true` if the next command overrides a stop at the pendant.
     pub overrides_pendant: bool,
     /// The latched reason of the last fallback.
     pub latch: Option<Reason>,
-    /// The reason that was latched last, acknowledged or not.
+    /// The reason that was latched last, whether acknowledged or not.
     pub last_fallback: Option<Reason>,
-    /// What keeps commanding from beginning.
+    /// The unmet preconditions of commanding.
     pub unmet: ReasonSet,
-    /// The arm, by its newest state.
+    /// The arm in its newest state.
     pub state: Option<Arm>,
-    /// Figures of the link that brings states.
+    /// The figures of the link that carries states.
     pub figures: Option<Figures>,
-    /// Where states come from, where that is known here.
+    /// The source of states, if it is known here.
     pub states: Option<States>,
-    /// Time between states, over the link's life: bins that are not empty.
+    /// The time between states since the start of the link: bins that are not empty.
     pub intervals: Vec<Bin>,
-    /// States per second since the snapshot before.
+    /// The states per second since the previous snapshot.
     pub rate: f32,
-    /// What went wrong last on a link that is down.
+    /// The last error of a link that is down.
     pub trouble: Option<String>,
     /// Further values for people, with their names.
     pub values: Vec<(String, String)>,
     /// Further counters for scripts, with their keys.
     pub counters: Vec<(&'static str, u64)>,
-    /// What a program on the controller sends, where it shares variables.
+    /// The variables that a program on the controller sends. `None` if this kind of controller shares none.
     pub variables: Option<Variables>,
-    /// Inputs and outputs, where the controller shows them.
+    /// The inputs and outputs. `None` if the controller does not show them.
     pub terminals: Option<Terminals>,
-    /// Of the motors, base joint first \[°C\], where they are seen here.
+    /// The temperatures of the motors, base joint first \[°C\], if they are known here.
     pub temperatures: Option<Vec<f32>>,
-    /// How far the arm is from what the law wants, while it commands.
+    /// The distance of the arm from the law's setpoint, while it commands.
     pub law_error: Option<LawError>,
 }
 
 #[cfg(test)]
 impl Snapshot {
-    /// A snapshot of `arm` alone.
+    /// Creates a snapshot that contains only `arm`.
     pub(crate) fn of(arm: Arm) -> Self {
         Self {
             at: Instant::ZERO,
@@ -92,17 +92,18 @@ impl Snapshot {
     }
 }
 
-/// How far the arm is from what a law wants.
+/// The control error of a law.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LawError {
-    /// The largest difference of a joint from where it is to be \[rad\].
+    /// The largest difference of a joint from its setpoint \[rad\].
     Joint(f32),
-    /// The largest of the numbers that the law shows in the unit of the first: numbers of different units cannot be compared.
+    /// The largest value of those that the law shows in the unit of the first one. Values in different units cannot
+    /// be compared.
     Value(Value),
 }
 
 impl LawError {
-    /// That of `law` at `state`; `None` for a law that holds neither readings nor positions.
+    /// Returns the error of `law` at `state`. `None` for a law that controls neither readings nor positions.
     #[must_use]
     pub fn of<const N: usize>(law: &impl Law<N>, state: &State<N>) -> Option<Self> {
         let joints = || {
@@ -127,65 +128,65 @@ impl LawError {
 /// An arm of any number of joints.
 #[derive(Clone, Debug, Default)]
 pub struct Arm {
-    /// The controller's clock, where it is told.
+    /// The controller's clock, if it is reported.
     pub controller_time: Option<ControllerTime>,
-    /// Of each joint, base joint first.
+    /// The joints, base joint first.
     pub joints: Vec<Joint>,
-    /// Tool centre point.
+    /// The pose of the tool centre point.
     pub tcp_pose: Option<Pose>,
-    /// Its speed in the base frame.
+    /// The speed of the tool centre point in the base frame.
     pub tcp_speed: Option<Twist>,
-    /// Force and torque at it.
+    /// The force and torque at the tool centre point.
     pub tcp_force: Option<Wrench>,
-    /// Payload in force.
+    /// The payload in force.
     pub payload: Option<Payload>,
-    /// Where the speed slider stands, 0 … 1.
+    /// The position of the speed slider, 0 … 1.
     pub speed_slider: Option<f32>,
-    /// Factor on speeds by slider and limiter, 0 … 1.
+    /// The factor by which slider and limiter reduce speeds, 0 … 1.
     pub speed_scaling: Option<f32>,
     /// The program on the controller.
     pub program: Option<ProgramState>,
-    /// What the controller says of itself.
+    /// The modes that the controller reports.
     pub words: Vec<Word>,
 }
 
-/// A joint, as far as it is known.
+/// The known values of a joint.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Joint {
-    /// Measured angle \[rad\].
+    /// The measured angle \[rad\].
     pub angle: f32,
-    /// The angle that the controller steers to \[rad\], where the arm is steered by angles.
+    /// The angle that the controller moves to \[rad\], if the arm is commanded by angles.
     pub setpoint: Option<f32>,
-    /// Measured speed \[rad/s\].
+    /// The measured speed \[rad/s\].
     pub speed: Option<f32>,
-    /// The speed that it is to have \[rad/s\].
+    /// The target speed \[rad/s\].
     pub target_speed: Option<f32>,
 }
 
-/// One value of a joint.
+/// A function that returns one value of a joint.
 pub type Field = fn(&Joint) -> Option<f32>;
 
-/// Something the controller says of itself.
+/// A mode that the controller reports.
 #[derive(Clone, Copy, Debug)]
 pub struct Word {
-    /// For scripts.
+    /// The key for scripts.
     pub key: &'static str,
-    /// For people.
+    /// The name for people.
     pub name: &'static str,
-    /// The controller's own name for the value; `None` for a number without a name here.
+    /// The controller's own name for the value. `None` if the number has no known name.
     pub value: Option<&'static str>,
-    /// The number, where the value has no name.
+    /// The number, if the value has no name.
     pub number: i64,
 }
 
 impl Word {
-    /// A value with a name.
+    /// Creates a mode whose value has a name.
     #[must_use]
     pub const fn named(key: &'static str, name: &'static str, value: &'static str) -> Self {
         Self { key, name, value: Some(value), number: 0 }
     }
 
-    /// The value for people and scripts: its name, or `UNKNOWN` and its number.
+    /// Returns the value for people and scripts: its name, or `UNKNOWN` and its number.
     #[must_use]
     pub fn said(&self) -> String {
         self.value.map_or_else(|| format!("UNKNOWN {}", self.number), str::to_owned)
@@ -193,7 +194,7 @@ impl Word {
 }
 
 impl Arm {
-    /// What `state` says of an arm that is steered by speeds, and `words`.
+    /// Creates the arm from `state`, for an arm that is commanded by speeds, with the modes `words`.
     #[must_use]
     pub fn new<const N: usize>(state: &State<N>, words: Vec<Word>) -> Self {
         let joints = state.positions.iter().zip(state.velocities.iter()).zip(state.target_velocities.iter());
@@ -217,7 +218,7 @@ impl Arm {
         }
     }
 
-    /// With the angles that the controller steers to \[rad\].
+    /// Adds the angles that the controller moves to \[rad\].
     #[must_use]
     pub fn with_setpoints(mut self, angles: impl IntoIterator<Item = f32>) -> Self {
         for (joint, angle) in self.joints.iter_mut().zip(angles) {
@@ -228,7 +229,8 @@ impl Arm {
 }
 
 impl Snapshot {
-    /// The reason why a request would be refused, with its figures where it is the link, and what to do.
+    /// Returns the text of a reason for which a request would be rejected, with figures if it is the link, and
+    /// advice.
     pub fn why(&self, reason: Reason) -> (String, String) {
         let (here, observer) = (self.here, self.observer);
         match self.figures {
@@ -242,7 +244,7 @@ impl Snapshot {
         }
     }
 
-    /// The thing to do about `reason`.
+    /// Returns advice about `reason`.
     pub const fn advice(&self, reason: Reason) -> &'static str {
         match self.observer {
             Observer::Process => words::advice(reason, self.here),
@@ -250,19 +252,19 @@ impl Snapshot {
         }
     }
 
-    /// Age of the newest state.
+    /// Returns the age of the newest state.
     #[must_use]
     pub fn age(&self) -> Option<Duration> {
         self.figures.and_then(|figures| figures.age)
     }
 
-    /// Name of the grade; `-` while there is no link.
+    /// Returns the name of the grade. `-` without a link.
     #[must_use]
     pub fn grade(&self) -> &'static str {
         self.figures.map_or("-", |figures| figures.grade.name())
     }
 
-    /// One line for people.
+    /// Formats the snapshot as one line for people.
     #[must_use]
     pub fn line(&self) -> String {
         let mut line = format!("{:9.3} s  {:<8}", self.at.since(Instant::ZERO).as_secs_f64(), self.mode.name());
@@ -312,7 +314,7 @@ impl Snapshot {
     }
 }
 
-/// A snapshot as scripts read it.
+/// A snapshot for scripts.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "status")]
 struct Status<'s> {
@@ -341,7 +343,7 @@ struct Status<'s> {
     trouble: Option<&'s str>,
 }
 
-/// The link that brings states.
+/// The link that carries states.
 #[derive(Serialize)]
 struct Link {
     #[serde(flatten)]
@@ -391,7 +393,7 @@ impl Link {
     }
 }
 
-/// The arm. A value that is not known of every joint is `None`.
+/// The arm. A value that is not known for every joint is `None`.
 #[derive(Serialize)]
 struct Joints {
     #[serde(skip_serializing_if = "Option::is_none")]

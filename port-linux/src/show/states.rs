@@ -1,4 +1,4 @@
-//! Where the state of every cycle comes from and why, and what that connection has counted.
+//! The source of the robot's states, the reason for its choice, and the counters of that connection.
 
 use outrigger_core::client::rtde::{Cadence, RtdeCounts};
 use outrigger_core::engine::LinkId;
@@ -7,22 +7,22 @@ use outrigger_wire::frame::StreamCounts;
 
 use serde::{Serialize, Serializer};
 
-/// Which connection brings the states, why that one, and what it has counted.
+/// The connection that carries states, the reason for its choice, and its counters.
 #[derive(Clone, Debug)]
 pub struct States {
     /// The real-time interface or RTDE.
     pub by: LinkId,
-    /// Why that one.
+    /// The reason for its choice.
     pub why: String,
-    /// Messages of its present connection.
+    /// The counters of messages on its current connection.
     pub stream: StreamCounts,
-    /// Bytes of it that were skipped.
+    /// The number of skipped bytes.
     pub dropped_bytes: u64,
-    /// By RTDE: its packages by kind, and what was missing and late by its own clock.
+    /// For RTDE: the counters of packages by kind, and of missing and late cycles by the controller's clock.
     pub rtde: Option<(RtdeCounts, Cadence)>,
 }
 
-/// The members that scripts read.
+/// The members for scripts.
 #[derive(Serialize)]
 struct Members<'s> {
     states_by: &'static str,
@@ -69,10 +69,11 @@ impl Serialize for States {
 }
 
 impl States {
-    /// One line for people.
+    /// Formats the source as one line for people.
     pub fn line(&self) -> String {
         match &self.rtde {
-            // Of this connection, by the controller's clock: other counts than those of the link beside it, so other names.
+            // These counters of one connection, by the controller's clock, differ from those of the link, and so have
+            // other names.
             Some((_, cadence)) => {
                 format!("RTDE: skips {}, delays {}, repeats {}", cadence.missing, cadence.late, cadence.repeated)
             }

@@ -1,4 +1,4 @@
-//! Standard output and error, around the locks and buffers that a thread which hangs in a write would hold.
+//! Writes to standard output and standard error without the locks and buffers that a blocked thread could hold.
 
 use std::io::{self, ErrorKind, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,13 +9,13 @@ pub(super) use crate::host::os::Standard;
 use crate::host::os::{takes_something, write_around};
 use crate::host::worker::within;
 
-/// So long what is said at the end may take.
+/// The time for a message at the end.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Whether a write to standard output hangs that nobody waits for any more.
+/// `true` if a write to standard output is blocked and was abandoned.
 static OUTPUT_HANGS: AtomicBool = AtomicBool::new(false);
 
-/// One of the two, written to as it stands: a whole text at a time.
+/// A standard stream that is written to directly, a whole text at a time.
 #[derive(Debug)]
 pub(super) struct Straight(Standard);
 
@@ -29,7 +29,7 @@ impl Write for Straight {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         loop {
             match write_around(self.0, bytes) {
-                // Of an output that somebody else made return at once.
+                // The output was made non-blocking by another process.
                 Err(error) if error.kind() == ErrorKind::WouldBlock => drop(takes_something(self.0, None)),
                 written => return written,
             }
@@ -45,16 +45,16 @@ impl Write for Straight {
     }
 }
 
-/// From now on nothing more is written to standard output: somebody hangs in that.
+/// Stops all writes to standard output, because one of them is blocked.
 pub(super) fn takes_nothing() {
     OUTPUT_HANGS.store(true, Ordering::Release);
 }
 
-/// Says `text`, which ends in a line, on standard output, and waits for that no longer than a second. A reader that has gone
-/// away needs nothing more.
+/// Prints `text`, which ends with a line end, to standard output, and waits for at most a second. Succeeds if the
+/// reader has closed the output.
 ///
 /// # Errors
-/// [`Failure::BadInput`] where it cannot be written.
+/// Returns [`Failure::BadInput`] if it cannot be written.
 pub fn tell(text: &str) -> Outcome {
     let hangs = || Err(Failure::BadInput("cannot write the output: nobody reads it".into()));
     if OUTPUT_HANGS.load(Ordering::Acquire) {
@@ -69,13 +69,13 @@ pub fn tell(text: &str) -> Outcome {
     }
 }
 
-/// Says `what` on standard error, and waits for that no longer than a second.
+/// Prints `what` to standard error, and waits for at most a second.
 pub fn complain(what: &str) {
-    // There is nowhere else to say that it cannot be said.
+    // An error here cannot be reported anywhere else.
     let _ = write_within(Standard::Error, format!("outrigger: {what}\n"));
 }
 
-/// `None` where it was not written in time.
+/// Writes `text`. Returns `None` if it was not written in time.
 fn write_within(standard: Standard, text: String) -> Option<io::Result<()>> {
     let (tell, told) = std::sync::mpsc::channel();
     within(PATIENCE, move || drop(tell.send(Straight::new(standard).write_all(text.as_bytes()))));

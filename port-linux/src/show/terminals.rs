@@ -1,4 +1,4 @@
-//! Everything on the terminals that the controller shows, for people and for scripts.
+//! The state of the controller's terminals, for people and for scripts.
 
 use outrigger_core::command::outputs::digital_levels;
 use outrigger_core::engine::Engine;
@@ -10,14 +10,14 @@ use serde::{Serialize, Serializer};
 
 use crate::json::Number;
 
-/// What is shown now; `None` for what this controller does not publish, or has not yet.
+/// The current state of the terminals. A value is `None` if this controller does not publish it, or has not yet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Terminals {
     /// The controller's software.
     pub software: SoftwareVersion,
-    /// Levels, by `digital_bit`.
+    /// The levels of the inputs, by `digital_bit`.
     pub inputs: u32,
-    /// Levels of the outputs, likewise.
+    /// The levels of the outputs, by `digital_bit`.
     pub outputs: Option<u32>,
     /// The terminals of the control box.
     pub board: Option<BoardIo>,
@@ -30,7 +30,7 @@ pub struct Terminals {
 }
 
 impl Terminals {
-    /// What `engine` knows; `None` without a session.
+    /// Returns the state that `engine` has received. `None` without a session.
     #[must_use]
     pub fn of<L: Law<6>>(engine: &Engine<'_, 6, Ur<'_>, L>) -> Option<Self> {
         let (identity, state, facts) = (engine.peer().identity()?, engine.state()?, engine.peer().facts());
@@ -48,7 +48,7 @@ impl Terminals {
         })
     }
 
-    /// Levels row by row: the name of a group, its inputs, and its outputs where they are shown.
+    /// Returns the digital levels row by row: the name of a group, its inputs, and its outputs if they are shown.
     pub fn digital(&self) -> impl Iterator<Item = (&'static str, String, Option<String>)> + '_ {
         let has_configurable = self.software.generation() != Generation::Cb2;
         let groups = [("digital", 0, 8), ("configurable", 8, 8), ("tool", 16, 2)];
@@ -60,7 +60,7 @@ impl Terminals {
         )
     }
 
-    /// The analog inputs of the control box and its outputs, each with its unit; `None` where they are not shown.
+    /// Returns the analog inputs and outputs of the control box, each with its unit. `None` if they are not shown.
     pub fn analog(&self) -> Option<[String; 2]> {
         let board = self.board?;
         let [a, b] = board.analog_inputs;
@@ -75,14 +75,14 @@ impl Terminals {
         Some([format!("{a:.3}, {b:.3}"), format!("{first}, {second}")])
     }
 
-    /// The analog inputs of the tool, and what is drawn from its supply; `None` where they are not shown.
+    /// Returns the analog inputs of the tool, and the current drawn from its supply. `None` if they are not shown.
     pub fn tool_analog(&self) -> Option<[String; 2]> {
         let tool = self.tool?;
         let [a, b] = tool.analog_inputs;
         Some([format!("{a:.3}, {b:.3}"), format!("{} V, {:.0} mA", tool.output_voltage, tool.current * 1e3)])
     }
 
-    /// A few lines for people.
+    /// Formats the terminals as a few lines for people.
     #[must_use]
     pub fn text(&self) -> String {
         let mut text = format!("software {}\n", self.software);
@@ -106,7 +106,7 @@ impl Terminals {
     }
 }
 
-/// The terminals for scripts: levels as arrays of 0 and 1, number 0 first; `null` for what is not shown.
+/// The terminals for scripts: levels as arrays of 0 and 1, number 0 first. `null` if a value is not shown.
 #[derive(Serialize)]
 struct Members {
     software: String,
@@ -161,13 +161,13 @@ impl Serialize for Terminals {
     }
 }
 
-/// `0 1 0 …`, the first bit first.
+/// Formats levels as `0 1 0 …`, the first bit first.
 fn levels(bits: u32, first: u32, count: u32) -> String {
     let levels: Vec<_> = (first..first + count).map(|bit| if bits >> bit & 1 == 1 { "1" } else { "0" }).collect();
     levels.join(" ")
 }
 
-/// The interface has amperes.
+/// Converts a current to milliamperes. The interface sends amperes.
 fn milliamperes(value: f32) -> f32 {
     if value.abs() > 0.1 { value } else { value * 1e3 }
 }

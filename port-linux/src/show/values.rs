@@ -5,13 +5,13 @@ use serde::Serialize;
 
 use crate::json::Number;
 
-/// Returns a value's name for people, `standoff error`.
+/// Returns a value's name for people, such as `standoff error`.
 #[must_use]
 pub fn label(value: &Value) -> String {
     value.name.replace('_', " ")
 }
 
-/// Returns a number in the unit that people are shown, and that unit's symbol.
+/// Returns the factor to the unit that is displayed to people, and the symbol of that unit.
 #[must_use]
 pub const fn shown(unit: Unit) -> (f32, &'static str) {
     match unit {
@@ -21,7 +21,7 @@ pub const fn shown(unit: Unit) -> (f32, &'static str) {
     }
 }
 
-/// Returns a value for people, with its part: `+0.120 mm`, `rx -1.200 mrad`; `None` while it is not known.
+/// Formats a value for people, with its part: `+0.120 mm`, `rx -1.200 mrad`. Returns `None` if it is unknown.
 #[must_use]
 pub fn worded(value: &Value) -> Option<String> {
     let (factor, symbol) = shown(value.unit);
@@ -29,7 +29,7 @@ pub fn worded(value: &Value) -> Option<String> {
     Some(value.part.map_or_else(|| number.trim_end().to_owned(), |part| format!("{part} {}", number.trim_end())))
 }
 
-/// Returns the values for people, those of one name on one line.
+/// Formats the values for people. Those with the same name are on one line.
 #[must_use]
 pub fn lines(values: &Values) -> Vec<(String, String)> {
     let mut lines: Vec<(String, String)> = vec![];
@@ -43,7 +43,7 @@ pub fn lines(values: &Values) -> Vec<(String, String)> {
     lines
 }
 
-/// Returns the numbers of this name, with their parts.
+/// Returns the numbers of the values with this name, with their parts.
 pub fn named<'v>(values: &'v Values, name: &'static str) -> impl Iterator<Item = (Option<&'static str>, f32)> + 'v {
     values.iter().filter(move |value| value.name == name).filter_map(|value| Some((value.part, value.value?)))
 }

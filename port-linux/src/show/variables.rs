@@ -4,19 +4,19 @@ use serde::{Serialize, Serializer};
 
 use crate::json::Number;
 
-/// All of them, as they came: sixteen of each kind, the first one first.
+/// All variables, as received: sixteen of each kind, the first one first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Variables {
-    /// Truth values, bit 0 the first.
+    /// The boolean variables. Bit 0 is the first one.
     pub bools: u16,
-    /// Whole numbers.
+    /// The integer variables.
     pub ints: [i32; 16],
-    /// Numbers by their bits: one that is none is the same as long as it does not change.
+    /// The real variables as bits, so that a NaN that does not change compares as equal.
     pub reals: [u32; 16],
 }
 
 impl Variables {
-    /// Those that are not zero, for people, numbered as the program does; `None` where all are.
+    /// Formats the variables that are not zero, numbered like in the program. Returns `None` if all are zero.
     #[must_use]
     pub fn text(&self) -> Option<String> {
         let mut said = vec![];
@@ -28,7 +28,7 @@ impl Variables {
         (!said.is_empty()).then(|| said.join(" "))
     }
 
-    /// Returns three arrays for scripts, each real number as `number` makes it.
+    /// Returns three arrays for scripts. `number` converts each real number.
     pub(crate) fn arrays<R: Serialize>(&self, number: impl Fn(f32) -> R) -> Arrays<R> {
         Arrays {
             bools: std::array::from_fn(|at| self.bools >> at & 1 != 0),

@@ -1,4 +1,4 @@
-//! Reasons, holds and outputs of the controller, in words.
+//! Descriptions of reasons, holds and outputs of the controller.
 
 use outrigger_core::command::outputs::{
     AnalogDomain, DigitalOutput, ToolVoltage, VariableValue, Write, WriteNews, WriteRefusal,
@@ -11,7 +11,7 @@ use outrigger_wire::time::Duration;
 pub use super::advice::{Observer, advice, of_metric};
 use super::grade;
 
-/// Returns a line for a motion that is held for `reason`, with what lets it go on.
+/// Describes a motion that is held for `reason`, and how it can continue.
 #[must_use]
 pub fn of_hold(reason: Reason) -> &'static str {
     match reason {
@@ -21,7 +21,8 @@ pub fn of_hold(reason: Reason) -> &'static str {
     }
 }
 
-/// Returns the reasons of a set with those first that others follow from: an emergency stop before a robot that does not run.
+/// Orders the reasons of a set by cause: those from which others follow are first. An emergency stop precedes a robot
+/// that does not run.
 #[must_use]
 pub fn causes_first(reasons: ReasonSet) -> Vec<Reason> {
     const fn rank(reason: Reason) -> u8 {
@@ -43,7 +44,7 @@ pub fn causes_first(reasons: ReasonSet) -> Vec<Reason> {
     reasons
 }
 
-/// Returns one line for each unmet precondition, the cause first.
+/// Formats one line for each unmet precondition, causes first.
 #[must_use]
 pub(crate) fn of_unmet(unmet: ReasonSet, low: Option<&GradeLow>, observer: Observer, here: bool) -> Vec<String> {
     let line = |reason: Reason| {
@@ -53,7 +54,7 @@ pub(crate) fn of_unmet(unmet: ReasonSet, low: Option<&GradeLow>, observer: Obser
     causes_first(unmet).into_iter().map(line).collect()
 }
 
-/// Returns lines as what follows a colon: one behind it, several below it.
+/// Formats lines after a colon: a single one in the same line, several below it.
 pub(crate) fn one_per_line(lines: &[String]) -> String {
     match lines {
         [only] => format!(" {only}"),
@@ -61,7 +62,7 @@ pub(crate) fn one_per_line(lines: &[String]) -> String {
     }
 }
 
-/// A reason in words, with the figures of `low` where it is the grade of the link.
+/// Describes a reason, with the figures of `low` if it is the grade of the link.
 pub fn of_reason(reason: Reason, low: Option<&GradeLow>, observer: Observer) -> String {
     match low {
         Some(low) if reason == Reason::GradeLow => grade::of_link(low, observer),
@@ -69,7 +70,7 @@ pub fn of_reason(reason: Reason, low: Option<&GradeLow>, observer: Observer) -> 
     }
 }
 
-/// What was to be set, as the command line of `io` has it.
+/// Formats an assignment of an output, like on the command line of `io`.
 #[must_use]
 pub fn of_write(write: &Write) -> String {
     let level = |high| if high { "on" } else { "off" };
@@ -112,12 +113,12 @@ pub fn of_write(write: &Write) -> String {
     }
 }
 
-/// To what an analog output resolves, so that a value reads as it was written.
+/// Rounds to the resolution of analog outputs, so that a value reads as it was written.
 fn rounded(value: f32) -> f32 {
     (value * 1e4).round() / 1e4
 }
 
-/// What became of it, for people.
+/// Describes the result of setting an output, for people.
 #[must_use]
 pub fn of_news(news: &WriteNews) -> String {
     match news {
@@ -131,7 +132,7 @@ pub fn of_news(news: &WriteNews) -> String {
     }
 }
 
-/// The same for scripts.
+/// Returns the result of setting an output, for scripts.
 #[must_use]
 pub const fn name_of_news(news: &WriteNews) -> &'static str {
     match news {
@@ -158,7 +159,7 @@ pub const fn name_of_news(news: &WriteNews) -> &'static str {
     }
 }
 
-/// Names of an arm's joints, base first, as its vendor calls them: KRL's for an LWR.
+/// Returns the vendor's names of an arm's joints, base first: those of KRL for an LWR.
 pub fn joint_names(joints: usize) -> &'static [&'static str] {
     match joints {
         7 => &["A1", "A2", "E1", "A3", "A4", "A5", "A6"],
