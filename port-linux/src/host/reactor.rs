@@ -366,7 +366,7 @@ impl Datagrams {
     /// Binds a socket at `at`.
     ///
     /// # Errors
-    /// Those of the kernel.
+    /// Returns the error of the operating system.
     pub fn bind(at: std::net::SocketAddr) -> io::Result<Self> {
         let socket = std::net::UdpSocket::bind(at)?;
         socket.set_nonblocking(true)?;

@@ -69,7 +69,7 @@ fn set_scheduling(policy: libc::c_int, priority: u8) -> io::Result<()> {
 /// Returns the scheduling of the calling thread.
 ///
 /// # Errors
-/// Those of the kernel.
+/// Returns the error of the operating system.
 pub(crate) fn scheduling() -> io::Result<Scheduling> {
     // SAFETY: an all-zero `sched_param` is valid: it is a plain C struct of integers.
     let mut param: libc::sched_param = unsafe { std::mem::zeroed() };
@@ -133,7 +133,7 @@ impl Event {
     /// Creates an event that is not triggered.
     ///
     /// # Errors
-    /// Those of the kernel.
+    /// Returns the error of the operating system.
     pub(crate) fn new() -> io::Result<Self> {
         Ok(Self(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?))
     }
@@ -157,7 +157,7 @@ impl Event {
 /// Creates a non-blocking TCP socket that child processes do not inherit.
 ///
 /// # Errors
-/// Those of the kernel.
+/// Returns the error of the operating system.
 pub(crate) fn stream_socket(family: AddressFamily) -> io::Result<OwnedFd> {
     Ok(socket_with(family, SocketType::STREAM, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC, None)?)
 }
@@ -165,7 +165,7 @@ pub(crate) fn stream_socket(family: AddressFamily) -> io::Result<OwnedFd> {
 /// Makes the socket acknowledge the next received data immediately.
 ///
 /// # Errors
-/// Those of the kernel.
+/// Returns the error of the operating system.
 pub(crate) fn acknowledge_at_once(socket: impl AsFd) -> io::Result<()> {
     Ok(set_tcp_quickack(socket, true)?)
 }
@@ -173,7 +173,7 @@ pub(crate) fn acknowledge_at_once(socket: impl AsFd) -> io::Result<()> {
 /// Returns the process at the other end: its id if the kernel reports it, and its user.
 ///
 /// # Errors
-/// Those of the kernel.
+/// Returns the error of the operating system.
 pub(crate) fn peer_of(stream: &UnixStream) -> io::Result<(Option<i32>, u32)> {
     let peer = socket_peercred(stream)?;
     Ok((Some(peer.pid.as_raw_nonzero().get()), peer.uid.as_raw()))
@@ -213,7 +213,7 @@ impl Unpinned {
     /// Gives the calling thread these processors. Does nothing if the thread from which they were read is not pinned.
     ///
     /// # Errors
-    /// Those of the kernel.
+    /// Returns the error of the operating system.
     pub(crate) fn apply(self) -> io::Result<()> {
         self.0.map_or(Ok(()), |set| Ok(sched_setaffinity(None, &set)?))
     }
@@ -245,7 +245,7 @@ impl Name {
     /// Takes the name. If another process holds it, returns that process as far as the kernel reports it.
     ///
     /// # Errors
-    /// Those of the kernel.
+    /// Returns the error of the operating system.
     pub(crate) fn take(name: &str) -> io::Result<Result<Self, Option<String>>> {
         let name = UnixAddr::from_abstract_name(name)?;
         match UnixListener::bind_addr(&name) {

@@ -20,7 +20,7 @@ pub(crate) const PSEUDO_TERMINAL: OpenptFlags = OpenptFlags::RDWR.union(OpenptFl
 /// yet acknowledged.
 ///
 /// # Errors
-/// Those of the kernel.
+/// Returns the error of the operating system.
 pub(crate) fn unacknowledged(descriptor: impl AsFd) -> io::Result<usize> {
     let fd = descriptor.as_fd();
     let (mut bytes, mut size): (libc::c_int, _) = (0, size_of::<libc::c_int>() as libc::socklen_t);
@@ -58,7 +58,7 @@ impl Event {
     /// Creates an event that is not triggered.
     ///
     /// # Errors
-    /// Those of the kernel.
+    /// Returns the error of the operating system.
     pub(crate) fn new() -> io::Result<Self> {
         let (heard, rung) = io::pipe()?;
         let (heard, rung) = (OwnedFd::from(heard), OwnedFd::from(rung));
@@ -87,7 +87,7 @@ impl Event {
 /// Creates a non-blocking TCP socket that child processes do not inherit.
 ///
 /// # Errors
-/// Those of the kernel.
+/// Returns the error of the operating system.
 pub(crate) fn stream_socket(family: AddressFamily) -> io::Result<OwnedFd> {
     let socket = socket(family, SocketType::STREAM, None)?;
     fcntl_setfl(&socket, OFlags::NONBLOCK)?;
@@ -98,7 +98,7 @@ pub(crate) fn stream_socket(family: AddressFamily) -> io::Result<OwnedFd> {
 /// Returns the process at the other end: its id if the kernel reports it, and its user.
 ///
 /// # Errors
-/// Those of the kernel.
+/// Returns the error of the operating system.
 pub(crate) fn peer_of(stream: &UnixStream) -> io::Result<(Option<i32>, u32)> {
     let (mut user, mut group) = (0, 0);
     // SAFETY: both numbers outlive the call.

@@ -81,7 +81,7 @@ impl Place {
     /// Returns a listener for clients, on the runtime in which this is called.
     ///
     /// # Errors
-    /// Those of the kernel.
+    /// Returns the error of the operating system.
     pub(crate) fn listener(&self) -> io::Result<Listener> {
         tokio::net::UnixListener::from_std(self.listener.try_clone()?).map(Listener)
     }
@@ -102,7 +102,7 @@ impl Listener {
     /// user is neither the same nor root.
     ///
     /// # Errors
-    /// Those of the kernel.
+    /// Returns the error of the operating system.
     pub(crate) async fn accept(&self) -> io::Result<Option<(Stream, Option<i32>)>> {
         let (stream, _) = self.0.accept().await?;
         let ours = rustix::process::geteuid().as_raw();
@@ -227,7 +227,7 @@ fn trusted(me: u32, above: &[Folder], directory: Folder, socket_owner: u32) -> R
 /// Connects to the socket at `path`.
 ///
 /// # Errors
-/// Those of the kernel.
+/// Returns the error of the operating system.
 pub fn dial(path: &Path) -> io::Result<Client> {
     Client::connect(path)
 }

@@ -73,7 +73,7 @@ pub(crate) fn name() -> String {
 /// Fills `room` with unpredictable random bytes.
 ///
 /// # Errors
-/// Those of the kernel.
+/// Returns the error of the operating system.
 pub fn random(room: &mut [u8]) -> io::Result<()> {
     File::open("/dev/urandom")?.read_exact(room)
 }
@@ -81,7 +81,7 @@ pub fn random(room: &mut [u8]) -> io::Result<()> {
 /// Creates a directory with its parents, for this user only.
 ///
 /// # Errors
-/// Those of the kernel.
+/// Returns the error of the operating system.
 pub(crate) fn private_directory(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
@@ -89,7 +89,7 @@ pub(crate) fn private_directory(path: &Path) -> io::Result<()> {
 /// Creates or truncates a file that only this user can read.
 ///
 /// # Errors
-/// Those of the kernel.
+/// Returns the error of the operating system.
 pub(crate) fn private_file(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)
 }
@@ -97,7 +97,7 @@ pub(crate) fn private_file(path: &Path) -> io::Result<File> {
 /// Opens a file for reading. Does not wait for the other end of a pipe.
 ///
 /// # Errors
-/// Those of the kernel.
+/// Returns the error of the operating system.
 pub(crate) fn open_at_once(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path)
 }
@@ -105,7 +105,7 @@ pub(crate) fn open_at_once(path: &Path) -> io::Result<File> {
 /// Syncs the names in this directory to disk, so that they survive a loss of power.
 ///
 /// # Errors
-/// Those of the kernel.
+/// Returns the error of the operating system.
 pub(crate) fn sync_directory(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
 }
@@ -164,7 +164,7 @@ impl Line {
     /// Connects to a Unix socket.
     ///
     /// # Errors
-    /// Those of the kernel.
+    /// Returns the error of the operating system.
     pub fn unix(path: &Path) -> io::Result<Self> {
         UnixStream::connect(path).map(|stream| Self(OwnedFd::from(stream).into()))
     }
@@ -172,7 +172,7 @@ impl Line {
     /// Returns `true` if data arrives within this time.
     ///
     /// # Errors
-    /// Those of the kernel.
+    /// Returns the error of the operating system.
     pub fn has_something(&self, within: Duration) -> io::Result<bool> {
         is_ready(&self.0, PollFlags::IN, Some(within))
     }

@@ -55,7 +55,7 @@ fn make_raw(port: &File, baud: u32) -> io::Result<()> {
 /// others open. Until somebody opens it, `poll` reports `POLLHUP`.
 ///
 /// # Errors
-/// Those of the kernel.
+/// Returns the error of the operating system.
 pub fn pseudo(baud: u32) -> io::Result<(File, PathBuf)> {
     let end = openpt(PSEUDO_TERMINAL)?;
     grantpt(&end)?;

@@ -47,7 +47,7 @@ pub(crate) fn descriptor(of: &impl AsFd) -> Descriptor {
 /// Returns the number of ready descriptors.
 ///
 /// # Errors
-/// Those of the system.
+/// Returns the error of the operating system.
 pub(crate) fn poll(descriptors: &mut [pollfd], timeout: Option<Duration>) -> io::Result<usize> {
     let millis = timeout.map_or(-1, |timeout| i32::try_from(timeout.as_micros().div_ceil(1_000)).unwrap_or(i32::MAX));
     let count = u32::try_from(descriptors.len()).unwrap_or(u32::MAX);
@@ -65,7 +65,7 @@ impl Event {
     /// Creates an event that is not triggered.
     ///
     /// # Errors
-    /// Those of the system.
+    /// Returns the error of the operating system.
     pub(crate) fn new() -> io::Result<Self> {
         let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
         socket.connect(socket.local_addr()?)?;
@@ -92,7 +92,7 @@ impl Event {
 /// Creates a non-blocking TCP socket.
 ///
 /// # Errors
-/// Those of the system.
+/// Returns the error of the operating system.
 pub(super) fn stream_socket(family: AddressFamily) -> io::Result<OwnedFd> {
     // Sockets have to be initialized once per process. The standard library does that before its first socket; rustix
     // does not.
@@ -155,7 +155,7 @@ pub(crate) fn name() -> String {
 /// Fills `room` with unpredictable random bytes.
 ///
 /// # Errors
-/// Those of the system.
+/// Returns the error of the operating system.
 pub fn random(room: &mut [u8]) -> io::Result<()> {
     getrandom::fill(room).map_err(|error| io::Error::other(error.to_string()))
 }
@@ -163,7 +163,7 @@ pub fn random(room: &mut [u8]) -> io::Result<()> {
 /// Creates a directory with its parents. Its location determines who can use it.
 ///
 /// # Errors
-/// Those of the system.
+/// Returns the error of the operating system.
 pub(crate) fn private_directory(path: &Path) -> io::Result<()> {
     std::fs::create_dir_all(path)
 }
@@ -171,7 +171,7 @@ pub(crate) fn private_directory(path: &Path) -> io::Result<()> {
 /// Creates or truncates a file. Its location determines who can read it.
 ///
 /// # Errors
-/// Those of the system.
+/// Returns the error of the operating system.
 pub(crate) fn private_file(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create(true).truncate(true).open(path)
 }
@@ -179,7 +179,7 @@ pub(crate) fn private_file(path: &Path) -> io::Result<File> {
 /// Opens a file for reading.
 ///
 /// # Errors
-/// Those of the system.
+/// Returns the error of the operating system.
 pub(crate) fn open_at_once(path: &Path) -> io::Result<File> {
     File::open(path)
 }
@@ -209,7 +209,7 @@ fn not_here() -> io::Error {
 /// standard library converts bytes to them, so the stream's lock is taken.
 ///
 /// # Errors
-/// Those of the system.
+/// Returns the error of the operating system.
 pub fn write_around(to: Standard, bytes: &[u8]) -> io::Result<usize> {
     match to {
         Standard::Output => {
@@ -251,7 +251,7 @@ impl Line {
     /// Returns `true` if data arrives within this time.
     ///
     /// # Errors
-    /// Those of the system.
+    /// Returns the error of the operating system.
     pub fn has_something(&self, within: Duration) -> io::Result<bool> {
         let mut looked = [pollfd { fd: descriptor(&self.0), events: POLLIN, revents: 0 }];
         Ok(poll(&mut looked, Some(within))? > 0)
