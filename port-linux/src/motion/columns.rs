@@ -7,10 +7,10 @@
 //! | | `actual_q_0` … | `actual_qd_0` … | |
 //! | | `target_q_0` … | `target_qd_0` … | `target_qdd_0` … |
 //!
-//! All columns are of one source: `actual_…`, `target_…`, or neither. Joints are numbered from 0 or from 1. Case and quotation
-//! marks are ignored. The suffix `_deg` means degrees.
+//! All columns are of one source: `actual_…`, `target_…`, or neither. Joints are numbered from 0 or from 1. Case and
+//! quotation marks are ignored. The suffix `_deg` means degrees.
 //!
-//! The names may also be in a `#` comment. Which comments are remarks is [`Comment`]'s decision.
+//! The names may also be in a `#` comment. [`Comment`] decides which comments are headers, and which are remarks.
 
 use std::collections::BTreeSet;
 

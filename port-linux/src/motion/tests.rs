@@ -111,14 +111,14 @@ fn a_table_that_is_none_is_refused_with_its_line_and_column() {
 fn tables_of_other_programs_are_the_same_motion() {
     let expected = table("0,0,0\n1,1,0.5\n2.5,0,0\n").expect("a motion");
     for text in [
-        // A spreadsheet, elsewhere, and as text with tabs.
+        // A table of a spreadsheet, of a spreadsheet in another country, and as text with tabs.
         "\u{feff}t,q0,q1\r\n0,0,0\r\n1,1,0.5\r\n2.5,0,0\r\n",
         "t;q0;q1\r\n0;0;0\r\n1;1;0,5\r\n2,5;0;0\r\n",
         "0;0;0\n1;1;0.5\n2.5;0;0\n",
         "0\t0\t0\n1\t1\t0,5\n2,5\t0\t0\n",
         "0,0\t0,0\t0,0\n1,0\t1,0\t0,5\n2,5\t0,0\t0,0\n",
         "0,0 0,0 0,0\n1,0 1,0 0,5\n2,5 0,0 0,0\n",
-        // UR's recorder, by the controller's clock, MATLAB, NumPy.
+        // Tables of UR's recorder with the controller's clock, of MATLAB and of NumPy.
         "timestamp actual_q_0 actual_q_1\n9010.25 0 0\n9011.25 1 0.5\n9012.75 0 0\n",
         "time,q1,q2\n0,0,0\n1,1,0.5\n2.5,0,0\n",
         "# t q0 q1\n0.0e+00 0.0e+00 0.0e+00\n1.0e+00 1.0e+00 5.0e-01\n2.5e+00 0.0e+00 0.0e+00\n",

@@ -26,9 +26,9 @@ pub struct Contacts {
 pub struct Status {
     /// The epoch of the mode state machine. Requests contain the epoch that their sender has seen.
     pub epoch: Epoch,
-    /// The mode.
+    /// The mode of the control state machine.
     pub mode: Mode,
-    /// The grade of the link that brings states.
+    /// The grade of the link that carries states.
     pub grade: Grade,
     /// The first reason since the last acknowledgement.
     pub latch: Option<Reason>,

@@ -18,7 +18,7 @@ use crate::released::ReleasedBy;
 /// The state of a session after its engine's last input.
 #[derive(Clone, Debug)]
 pub struct Seen<const N: usize> {
-    /// The mode.
+    /// The mode of the control state machine.
     pub mode: Mode,
     /// The first reason since the last acknowledgement.
     pub latch: Option<Reason>,

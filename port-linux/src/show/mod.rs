@@ -149,7 +149,7 @@ pub enum Key {
     Resume(Epoch),
     /// Releases the request, for this cause.
     Release(ReleasedBy),
-    /// Clear the latched reason.
+    /// Clears the latched reason.
     Acknowledge,
 }
 

@@ -36,7 +36,7 @@ fn every_example_of_an_input_is_taken_by_a_board_that_has_it() {
     assert_eq!(most, 2, "a law with a sensor for each of two axes");
 }
 
-/// Boards and their ports, by the columns of the page's table: its rows name each port of each input that a board has.
+/// Reads the boards and their ports from the page's table. Its rows name each port of each input that a board has.
 fn on_the_page() -> BTreeMap<String, Ports> {
     let (_, table) = PAGE.split_once("## What each board has\n\n").expect("the table");
     let rows: Vec<Vec<&str>> = table

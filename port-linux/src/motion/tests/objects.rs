@@ -1,4 +1,4 @@
-//! JSON with a part that would be read another way than it was meant.
+//! Tests JSON with a part that could be read with another meaning than intended.
 
 use super::*;
 
@@ -55,7 +55,7 @@ fn the_joints_of_two_arms_are_refused() {
         );
         assert!(said.starts_with(&expected), "{said}");
     }
-    // Tolerances are of the same arm.
+    // The tolerances must be those of the same arm.
     let tolerance = |names: &str, of: [&str; 2]| {
         let [one, other] = of;
         json(&format!(
@@ -101,7 +101,7 @@ fn results_of_moveit_are_read_where_they_have_one_whole_trajectory() {
         format!(r#"{{"start_state": {{}}, "solution": {robot}, "fraction": 1.0, {good}}}"#),
         format!(r#"{{{good}, "trajectory_start": {{}}, "planned_trajectory": {robot}, "planning_time": 0.1}}"#),
         format!(r#"{{{good}, "planned_trajectory": {robot}, "executed_trajectory": {none}}}"#),
-        // A detailed response.
+        // A detailed response of a planner.
         format!(r#"{{{good}, "trajectory": [{robot}], "description": ["plan"], "processing_time": [0.1]}}"#),
     ] {
         assert_eq!(json(&text).as_ref(), Ok(&motion()), "{text}");

@@ -1,4 +1,4 @@
-//! Tables with a part that would be read another way than it was meant.
+//! Tests tables with a part that could be read with another meaning than intended.
 
 use super::*;
 
@@ -126,7 +126,7 @@ fn an_index_of_pandas_is_named_as_what_it_is() {
         "\"\",\"t\",\"q0\",\"q1\"\n0,0,0,0\n",
         "Unnamed: 0,t,q0,q1\n0,0,0,0\n",
         ";t;q0;q1\n0;0;0;0\n",
-        // Without names the index would be the time.
+        // Without names the index would be read as the time.
         ",0,1\n0,0,0\n1,1,1\n",
         ",0,1,2\n0,0,0,0\n1,1,1,1\n",
     ] {
@@ -171,7 +171,8 @@ fn commas_that_may_be_decimal_marks_are_refused() {
         assert!(said.contains(begin) && said.ends_with("or write a header above them"), "{text:?}: {said}");
     }
     for text in [
-        // Names, a point and a sign leave no doubt, nor do an exponent that is before decimals and as many numbers as a table has at least.
+        // There is no ambiguity with names, a decimal point, a sign, an exponent before decimals, or the minimum
+        // number of columns.
         "t,q0,q1,qd0,qd1\n0,0,0,0,0\n1,1,1,0,0\n",
         "0,0,0,0,0\n1,1.0,1,0,0\n",
         "0,0,0,0,0\n1e0,1e0,1e0,0,0\n",
@@ -191,7 +192,7 @@ fn a_time_that_does_not_rise_is_refused_before_the_lines_below_are_read() {
     let order = "line 2, column 1: waypoint 1 must be later than the one before";
     rejected("0,0.5,0\n0,0.5,0\n1,x,0\n", order, "before");
     rejected("0,0.5,0\n0.0000001,0.5,0\n1,x,0\n", order, "before");
-    // With decimal commas the first fields need not rise.
+    // If the commas are decimal marks, the first fields need not increase.
     let commas = "line 1, column 1: found only whole numbers between commas";
     rejected("0,0,5,1,2\n0,5,5,1,3\n", commas, "above them");
     let named = "line 3, column 1: waypoint 1 must be later";

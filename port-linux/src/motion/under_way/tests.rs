@@ -1,4 +1,4 @@
-//! Motions that somebody asks for, beside an engine and an ideal arm in virtual time: who may begin one, and what ends it.
+//! Tests requested motions with an engine and an ideal arm in virtual time: who may start one, and what ends it.
 
 use outrigger_core::command::Samples;
 use outrigger_core::engine::ur::{LINKS, Memory, UrConfig, UrEngine};
@@ -12,7 +12,7 @@ use outrigger_wire::robot::{JointVelocities, SoftwareVersion, State};
 use super::*;
 use crate::motion::asked::{MadeBy, Moving, Refuses, Stands, Wish, ready};
 
-/// The law of a run that waits for motions.
+/// Creates the law of a run that waits for motions.
 fn hold() -> AnyLaw<6> {
     AnyLaw::JointServo(JointServo::new(Reference::Hold, JointServoConfig::default()))
 }
@@ -28,7 +28,7 @@ impl Law<6> for Still {
     }
 }
 
-/// Between two states.
+/// The time between two states.
 const CYCLE: Duration = Duration::from_millis(2);
 
 struct Session<L: Law<6>> {
@@ -39,7 +39,7 @@ struct Session<L: Law<6>> {
 }
 
 impl<L: Law<6>> Session<L> {
-    /// One that may be commanded.
+    /// Creates a session that may be commanded.
     fn monitoring(law: L) -> Self {
         let room = || -> &'static mut [u8] { vec![0; 2_048].leak() };
         let memory = Memory { primary: room(), realtime: room(), rtde: None };
@@ -76,7 +76,7 @@ impl<L: Law<6>> Session<L> {
         panic!("still {:?}, {:?}", self.engine.mode(), self.under_way.standing());
     }
 
-    /// Each state of the robot is handled as it comes.
+    /// Handles one state of the robot.
     fn cycle(&mut self) {
         self.now = self.now + CYCLE;
         self.robot.cycle();
@@ -118,7 +118,7 @@ impl<L: Law<6>> Session<L> {
         }
     }
 
-    /// Asks for joint 1 to go to this angle \[rad\].
+    /// Requests a motion of joint 1 to this angle \[rad\].
     fn ask(&mut self, asker: u32, angle: f64) -> Result<u32, Against> {
         let [_, rest @ ..] = self.robot.q.map(|q| format!("{q:.6}"));
         let wish = Wish::<6>::of(&format!("q={angle},{} speed=0.5", rest.join(","))).expect("a place");
@@ -129,7 +129,7 @@ impl<L: Law<6>> Session<L> {
         self.under_way.begin(motion, Asker(asker), &mut self.engine)
     }
 
-    /// Asks likewise, and runs until more than a tenth of the motion is done.
+    /// Requests a motion of joint 1 to this angle \[rad\], and runs until more than a tenth of it is done.
     fn is_on_its_way(&mut self, asker: u32, angle: f64) {
         self.ask(asker, angle).expect("it begins");
         self.run_until(|session| session.under_way.standing().is_some_and(|standing| standing.percent > 10));
