@@ -187,8 +187,8 @@ impl Comment {
     /// Returns the meaning of a comment with this `text`, and these `names` if it is a header.
     ///
     /// # Errors
-    /// Returns an error if it mentions another unit. Also if it seems to be a header, because it names two joints or
-    /// has as many parts as a header, and is not a valid one.
+    /// Returns an error if the comment mentions another unit, or if it seems to be a header and is not a valid one. It seems
+    /// to be a header if it names two joints, or has as many parts as a header.
     pub(super) fn of<const N: usize>(text: &str, names: &[&str]) -> Result<Self, Wrong> {
         let wrong = match Columns::named::<N>(names) {
             Ok(columns) => return Ok(Self::Header(columns)),

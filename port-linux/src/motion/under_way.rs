@@ -343,7 +343,8 @@ impl<const N: usize> Begun<N> {
     }
 }
 
-/// Makes the law follow these waypoints in place of its current motion. Returns them if it does not accept them.
+/// Makes the law follow these waypoints in place of its current motion. Returns the waypoints if the law does not
+/// accept them.
 fn follow<const N: usize, P: Controller<N>, L: Law<N>>(
     waypoints: Vec<Waypoint<N>>,
     begins: Option<JointPositions<N>>,

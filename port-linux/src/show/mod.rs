@@ -136,7 +136,8 @@ impl Format {
     }
 }
 
-/// An input from the view. Those that end the command are also [`Signals`](crate::host::signals::Signals).
+/// An input from the view: a key, or a closed terminal. Keys that end the command are reported as
+/// [`Signals`](crate::host::signals::Signals).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key {
     /// The terminal was closed, which ends the command.

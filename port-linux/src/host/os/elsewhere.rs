@@ -25,7 +25,7 @@ pub(super) fn only_on_linux() -> io::Error {
     io::Error::new(ErrorKind::Unsupported, text)
 }
 
-/// Rejects the request.
+/// Refuses the real-time scheduler `SCHED_FIFO`.
 ///
 /// # Errors
 /// Always returns an error: these systems have no such class with guaranteed timing.
@@ -57,7 +57,7 @@ pub(crate) fn acknowledge_at_once(_: impl AsFd) -> io::Result<()> {
     Ok(())
 }
 
-/// Rejects the request.
+/// Refuses to bind the thread to one processor.
 ///
 /// # Errors
 /// Always returns an error.
@@ -85,7 +85,7 @@ pub(crate) fn processors() -> Vec<usize> {
     Vec::new()
 }
 
-/// Rejects the request.
+/// Refuses to lock the memory of this process.
 ///
 /// # Errors
 /// Always returns an error.
@@ -98,7 +98,7 @@ pub(crate) fn lock_memory() -> io::Result<()> {
 pub(crate) enum Name {}
 
 impl Name {
-    /// Rejects the request.
+    /// Refuses the exclusive right to a robot.
     ///
     /// # Errors
     /// Always returns an error: an arm can only be commanded from Linux.

@@ -12,12 +12,12 @@ use outrigger_wire::time::Duration;
 use crate::show::events::{PeerEvent, Surroundings, Words};
 use crate::show::{Variables, Word};
 
-/// Returns the identity of the KRC. `None` while none sends.
+/// Returns the identity of the KRC. `None` while no KRC sends measurements.
 pub(crate) fn identity(address: Option<SocketAddr>, period: Option<Duration>) -> Option<String> {
     Some(format!("KRC at {}, {}", address?, every(period?)))
 }
 
-/// Describes the rate at which a KRC sends.
+/// Describes the rate at which a KRC sends measurements.
 pub(crate) fn every(period: Duration) -> String {
     format!("a measurement every {} ms", period.as_micros() as f64 / 1e3)
 }

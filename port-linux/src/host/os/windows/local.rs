@@ -22,7 +22,7 @@ pub const fn directory() -> PathBuf {
 pub(crate) enum Place {}
 
 impl Place {
-    /// Rejects the request.
+    /// Refuses to create a socket for requests.
     ///
     /// # Errors
     /// Always returns an error.
@@ -55,7 +55,7 @@ impl Listener {
     }
 }
 
-/// Rejects the request.
+/// Refuses to connect to a run.
 ///
 /// # Errors
 /// Always returns an error: requests must be sent from the machine of the run.
@@ -63,7 +63,7 @@ pub fn connect(seat: SocketAddr) -> Result<(Client, (Option<i32>, u32)), Failure
     Err(Failure::BadInput(format!("cannot ask the run beside the robot at {seat}: {}", only_on_linux())))
 }
 
-/// Rejects the request.
+/// Refuses to connect to a socket.
 ///
 /// # Errors
 /// Always returns an error.

@@ -30,7 +30,7 @@ use super::{HANG_UP, INTERRUPT, Standard, only_on_linux};
 /// The error of a non-blocking connect that is in progress.
 pub(super) const UNDER_WAY: Errno = Errno::WOULDBLOCK;
 
-/// Rejects the request.
+/// Refuses to count the bytes that the peer has not acknowledged yet.
 ///
 /// # Errors
 /// Always returns an error: only a session that commands needs this, and it is not possible here.
@@ -232,7 +232,7 @@ pub const fn takes_something(_: Standard, _: Option<Duration>) -> bool {
 pub struct Line(TcpStream);
 
 impl Line {
-    /// Rejects the request.
+    /// Refuses to open a serial device.
     ///
     /// # Errors
     /// Always returns an error.
@@ -240,7 +240,7 @@ impl Line {
         Err(not_here())
     }
 
-    /// Rejects the request.
+    /// Refuses to connect to a Unix socket.
     ///
     /// # Errors
     /// Always returns an error.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::not_here;
 
-/// Rejects the request.
+/// Refuses to open a serial device.
 ///
 /// # Errors
 /// Always returns an error.
@@ -14,7 +14,7 @@ pub fn open(_: &Path, _: u32) -> io::Result<File> {
     Err(not_here())
 }
 
-/// Rejects the request.
+/// Refuses to open a serial device for writing.
 ///
 /// # Errors
 /// Always returns an error.
@@ -22,7 +22,7 @@ pub fn open_to_write(_: &Path, _: u32) -> io::Result<File> {
     Err(not_here())
 }
 
-/// Rejects the request.
+/// Refuses to create a pseudo terminal.
 ///
 /// # Errors
 /// Always returns an error.
@@ -30,7 +30,7 @@ pub fn pseudo(_: u32) -> io::Result<(File, PathBuf)> {
     Err(not_here())
 }
 
-/// Rejects the request.
+/// Refuses to count the bytes that a serial device has not transmitted yet.
 ///
 /// # Errors
 /// Always.
