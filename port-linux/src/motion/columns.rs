@@ -187,8 +187,8 @@ impl Comment {
     /// Returns the meaning of a comment with this `text`, and these `names` if it is a header.
     ///
     /// # Errors
-    /// Returns an error if the comment mentions another unit, or if it seems to be a header and is not a valid one. It seems
-    /// to be a header if it names two joints, or has as many parts as a header.
+    /// Returns an error if the comment mentions another unit, or if it seems to be a header and is not a valid one.
+    /// It seems to be a header if it names two joints, or has as many parts as a header.
     pub(super) fn of<const N: usize>(text: &str, names: &[&str]) -> Result<Self, Wrong> {
         let wrong = match Columns::named::<N>(names) {
             Ok(columns) => return Ok(Self::Header(columns)),
@@ -311,7 +311,8 @@ fn source_of(prefix: &str) -> &'static str {
     ["actual_", "target_"].into_iter().find(|source| prefix.starts_with(source)).unwrap_or_default()
 }
 
-/// Returns `true` for a word that can only be the name of a joint's column, such as `q3`, `qd_1_rad`, `J1` or `elbow_joint`.
+/// Returns `true` for a word that can only be the name of a joint's column, such as `q3`, `qd_1_rad`, `J1` or
+/// `elbow_joint`.
 fn names_joint(word: &str) -> bool {
     let word = word.to_ascii_lowercase();
     let stem = ["actual_", "target_"].into_iter().find_map(|before| word.strip_prefix(before)).unwrap_or(&word);
