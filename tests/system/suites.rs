@@ -1,5 +1,5 @@
-//! Lists every suite in real time as ignored, with the reason and the command that runs it; and holds that list against the
-//! manifest, and the tables of `README.md` against the sources.
+//! Lists every suite in real time as ignored, with the reason and the command that runs it. Compares that list with
+//! the manifest, and the tables of `README.md` with the sources.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -27,7 +27,8 @@ fn main() -> ExitCode {
     require::main(tests)
 }
 
-/// A suite that is not run by every change must not name a file that has moved.
+/// Checks that each example file that the suite `program` names exists. The suite itself is not run for every change,
+/// so a file that has moved would go unnoticed.
 fn each_example_is_there() {
     const READ: &str = "EXAMPLES).join(\"";
     let mut named = BTreeSet::new();
@@ -41,7 +42,8 @@ fn each_example_is_there() {
     }
 }
 
-/// Names and features of the targets in the manifest, without this one.
+/// Checks that [`SUITES`] has the names and features of the test targets in the manifest, in the same order. The
+/// target of this file is not included.
 fn each_suite_is_listed() {
     const MANIFEST: &str = include_str!("Cargo.toml");
     let value = |table: &str, key: &str| {
@@ -58,7 +60,7 @@ fn each_suite_is_listed() {
     assert_eq!(targets, listed);
 }
 
-/// The files that the tables have to name: those of the suites, and those with unit tests in real time.
+/// Returns the files that the tables must name: the sources of the suites, and the sources with ignored unit tests.
 fn files_in_real_time() -> BTreeSet<String> {
     let (root, suites) = (require::workspace(), require::workspace().join("tests/system"));
     let mut files = BTreeSet::new();
@@ -74,7 +76,7 @@ fn files_in_real_time() -> BTreeSet<String> {
     files
 }
 
-/// Adds sources below `folder` whose text is `wanted`, by their paths from `root`.
+/// Adds the sources below `folder` whose text satisfies `wanted`, as paths relative to `root`.
 fn collect(folder: &Path, root: &Path, files: &mut BTreeSet<String>, wanted: &impl Fn(&str) -> bool) {
     for entry in std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display())) {
         let path = entry.expect("an entry").path();
@@ -88,25 +90,26 @@ fn collect(folder: &Path, root: &Path, files: &mut BTreeSet<String>, wanted: &im
     }
 }
 
-/// The text of each pair of backticks.
+/// Returns the text inside each pair of backticks.
 fn spans(cell: &str) -> impl Iterator<Item = &str> {
     cell.split('`').skip(1).step_by(2)
 }
 
-/// The three cells of a row about files; the first one is empty where the row continues the one above.
+/// Returns the three cells of a table row about files. `None` for any other line. The first cell is empty if the row
+/// continues the one above.
 fn row(line: &str) -> Option<[&str; 3]> {
     let cells: Vec<&str> = line.strip_prefix('|')?.strip_suffix('|')?.split('|').map(str::trim).collect();
     let cells: [&str; 3] = cells.try_into().ok()?;
     (cells[0].is_empty() || spans(cells[0]).any(|span| span.contains('/'))).then_some(cells)
 }
 
-/// Returns `true` if `text` has a function of this name that is not marked as ignored.
+/// Returns `true` if `text` has a function of this name that is not marked `#[ignore]`.
 fn has_plain_test(text: &str, name: &str) -> bool {
     let at = ["(", "<"].iter().find_map(|next| text.find(&format!("fn {name}{next}")));
     at.is_some_and(|at| text[..at].rsplit("\n\n").next().is_some_and(|before| !before.contains("#[ignore")))
 }
 
-/// Finds faults in a row's third cell: twins that are no plain tests, or neither a twin nor a reason.
+/// Returns the faults of a row's third cell: a twin that is not a plain test, or neither a twin nor a reason.
 fn wrong_twins(cell: &str, read: impl Fn(&str) -> Option<String>) -> Vec<String> {
     let is_name =
         |span: &str| span.contains('_') && span.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_'));

@@ -1,4 +1,4 @@
-//! A browser without a window, led by ChromeDriver over plain HTTP (W3C WebDriver).
+//! A headless browser, controlled through ChromeDriver over plain HTTP (W3C WebDriver).
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::{Value, json};
 
-/// One browser with one page; both end with it.
+/// A browser with one page. Dropping it ends both ChromeDriver and the browser.
 pub(super) struct Browser {
     driver: Child,
     port: u16,
@@ -17,7 +17,7 @@ pub(super) struct Browser {
 }
 
 impl Browser {
-    /// A browser that keeps what it keeps in `profile`, and finds no host but this machine.
+    /// Starts a browser that stores its files in `profile` and resolves no host name except 127.0.0.1.
     pub(super) fn start(profile: &Path) -> Self {
         let mut driver = Command::new("chromedriver")
             .arg("--port=0")
@@ -57,28 +57,28 @@ impl Browser {
         self.call("POST", "/url", &json!({"url": url}));
     }
 
-    /// What `script` returns.
+    /// Runs `script` in the page and returns its result.
     pub(super) fn run(&self, script: &str) -> Value {
         self.call("POST", "/execute/sync", &json!({"script": script, "args": []}))
     }
 
-    /// A command of the DevTools protocol.
+    /// Sends a command of the DevTools protocol and returns its result.
     pub(super) fn tools(&self, command: &str, parameters: &Value) -> Value {
         self.call("POST", "/goog/cdp/execute", &json!({"cmd": command, "params": parameters}))
     }
 
-    /// What has been logged since this was asked last.
+    /// Returns the entries of the log `of` since the previous call.
     pub(super) fn log(&self, of: &str) -> Vec<Value> {
         self.call("POST", "/se/log", &json!({"type": of})).as_array().cloned().unwrap_or_default()
     }
 
-    /// A key, to whatever has the focus.
+    /// Presses and releases a key. The focused element receives it.
     pub(super) fn press(&self, key: &str) {
         let strokes = json!([{"type": "keyDown", "value": key}, {"type": "keyUp", "value": key}]);
         self.call("POST", "/actions", &json!({"actions": [{"type": "key", "id": "keyboard", "actions": strokes}]}));
     }
 
-    /// A picture of the page as PNG, in Base64.
+    /// Returns a picture of the page as PNG, in Base64.
     pub(super) fn picture(&self) -> String {
         self.call("GET", "/screenshot", &Value::Null).as_str().expect("a picture").to_owned()
     }
@@ -119,7 +119,7 @@ impl Drop for Browser {
         if !self.session.is_empty() && !std::thread::panicking() {
             self.call("DELETE", "", &Value::Null);
         }
-        // With the browser, where that was not told to leave.
+        // This also ends the browser if its session was not deleted: both are in the same process group.
         let _ = kill_process_group(Pid::from_child(&self.driver), Signal::KILL);
         let _ = self.driver.wait();
     }

@@ -1,7 +1,11 @@
-//! The live page in a real browser: over `demo --web` it shows what the controller sends, complains of nothing and asks nobody else;
-//! over `view` it does not grow. A report's charts heed the same pointers as its plots, and both have the same ticks. Pictures of it at three sizes and in two schemes are left in `target/tmp/page`.
+//! The live page in a real browser.
 //!
-//! `OUTRIGGER_BROWSER_SECONDS` says how long its memory is watched: 120 s, every night 1800.
+//! With `demo --web` the page shows the values that the controller sends, logs no error and contacts no other host.
+//! With `view` its memory does not grow. The charts of a report respond to the same mouse and touch gestures as the
+//! plots of the page, and both draw the same ticks. Pictures of the page at three sizes and in two colour schemes are
+//! written to `target/tmp/page`.
+//!
+//! `OUTRIGGER_BROWSER_SECONDS` sets for how long the memory is observed: 120 s by default, 1800 s in the nightly run.
 
 mod driver;
 #[expect(dead_code, unused_imports, reason = "the report pages of `outrigger` use the rest")]
@@ -32,17 +36,17 @@ fn main() -> ExitCode {
     )])
 }
 
-/// Wide, tablet, phone: name, width, height.
+/// The sizes of the screen: name, width and height \[pixels\].
 const SIZES: [(&str, u32, u32); 3] = [("wide", 1440, 1000), ("tablet", 820, 1100), ("phone", 390, 844)];
 
-/// More than this is growth \[bytes\].
+/// The limit on the growth of the page's heap \[bytes\].
 const GROWTH: f64 = 2e6;
 
 fn seconds() -> u64 {
     std::env::var("OUTRIGGER_BROWSER_SECONDS").ok().and_then(|seconds| seconds.parse().ok()).unwrap_or(120)
 }
 
-/// A process with a page.
+/// A running program that serves a page. Dropping it ends the program.
 struct Paged(Child);
 
 impl Drop for Paged {
@@ -52,7 +56,7 @@ impl Drop for Paged {
     }
 }
 
-/// The program with these words, and where its page is.
+/// Starts the program with these arguments and `--web`. Returns it with the URL of its page.
 fn paged(words: &[&str]) -> (Paged, String) {
     let mut child = Command::new(outrigger_system::program())
         .args(words)
@@ -70,7 +74,8 @@ fn paged(words: &[&str]) -> (Paged, String) {
 
 type Angles = [f64; 6];
 
-/// What the controller sends on 30003, by the bits of its clock, read by the offsets of the data sheet and nothing of ours.
+/// Records the joint angles that the controller sends on port 30003, by the bits of the controller's time stamp.
+/// Decodes the packets by the offsets of UR's data sheet, without code of Outrigger.
 fn sent(port: u16) -> Arc<Mutex<HashMap<u64, Angles>>> {
     let all = Arc::<Mutex<HashMap<u64, Angles>>>::default();
     let into = Arc::clone(&all);
@@ -86,7 +91,10 @@ fn sent(port: u16) -> Arc<Mutex<HashMap<u64, Angles>>> {
     all
 }
 
-/// Looks until `found` finds something, as long as the program lives.
+/// Polls until `found` returns a value.
+///
+/// # Panics
+/// If the program ends first.
 fn until<T>(program: &mut Paged, mut found: impl FnMut() -> Option<T>) -> T {
     loop {
         if let Some(found) = found() {
@@ -125,7 +133,7 @@ fn watched() {
         let message: Value = serde_json::from_str(line["message"].as_str().expect("text")).expect("JSON");
         if message["message"]["method"] == "Network.requestWillBeSent" {
             let asked = message["message"]["params"]["request"]["url"].as_str().unwrap_or_default().to_owned();
-            // What begins otherwise leaves the browser as little: its own first page, a picture in the page.
+            // Other schemes (the browser's first page, pictures embedded in the page) do not leave the browser.
             if asked.starts_with("http") || asked.starts_with("ws") {
                 assert!(asked.starts_with(&url), "the page asked for {asked}");
                 requests += 1;
@@ -139,7 +147,8 @@ fn watched() {
     does_not_grow(&browser);
 }
 
-/// Rust, which draws the pictures of a report, and the pages' script put the same ticks on a span.
+/// Checks that the page's script computes the same ticks for a span as the Rust code that draws the charts of a
+/// report.
 fn has_the_ticks_of_a_report(browser: &Browser) {
     let mut cases = vec![];
     for exponent in -5..=5 {
@@ -161,7 +170,8 @@ fn has_the_ticks_of_a_report(browser: &Browser) {
     }
 }
 
-/// Mouse, wheel and fingers on `element` change how much time it shows, which `shown` tells as its two ends.
+/// Checks that the mouse, the wheel and touch gestures on `element` change the span of time that it shows. `shown` is
+/// a script expression that returns the two ends of that span.
 fn heeds_pointers(browser: &Browser, element: &str, shown: &str) {
     let place = browser.run(&format!(
         "const element = {element}; element.scrollIntoView({{block: 'center'}});
@@ -220,7 +230,7 @@ fn heeds_pointers(browser: &Browser, element: &str, shown: &str) {
     is_about(1.0, "two taps");
 }
 
-/// A chart of a report says what is below the pointer, and shows a part as a plot of the live page does.
+/// Checks that a chart of a report zooms and scrolls like a plot of the live page, and shows the value at the cursor.
 fn reports_heed_pointers(browser: &Browser, folder: &Path) {
     let chart = TimeChart {
         title: "Level",
@@ -256,7 +266,7 @@ fn reports_heed_pointers(browser: &Browser, folder: &Path) {
     assert!(complaints.is_empty(), "the console has {complaints:?}");
 }
 
-/// A page whose program is gone does not say that it is live.
+/// Checks that the page no longer says "live" once its program has ended.
 fn says_that_it_is_over(browser: &Browser) {
     let ended = (0..100).any(|_| {
         std::thread::sleep(Duration::from_millis(50));
@@ -265,7 +275,7 @@ fn says_that_it_is_over(browser: &Browser) {
     assert!(ended, "the page says that it is live");
 }
 
-/// Figures on the screen are those of the controller's packets with the same stamp.
+/// Checks that the numbers on the screen equal those of the controller's packet with the same time stamp.
 fn shows_what_is_sent(program: &mut Paged, browser: &Browser, sent: &Mutex<HashMap<u64, Angles>>) {
     const LOOK: &str = "const t = document.getElementById('joint-table'); const s = outrigger.status;
         return {stamp: t.dataset.stamp, cells: [...t.tBodies[0].rows].map(r => r.cells[1].textContent),
@@ -278,7 +288,7 @@ fn shows_what_is_sent(program: &mut Paged, browser: &Browser, sent: &Mutex<HashM
         before = counts;
         let stamp: f64 = seen["stamp"].as_str().and_then(|stamp| stamp.parse().ok()).expect("a stamp");
         let newest = seen["newest"].as_f64().expect("a stamp");
-        // The packet may come here a little later than to the program.
+        // The packet may arrive here slightly later than at the program.
         let of = |stamp: f64| {
             let key = |stamp: f64| {
                 sent.lock()
@@ -336,7 +346,7 @@ fn looks_well(browser: &Browser, (size, width, height): (&str, u32, u32), scheme
     browser.tools("Emulation.setDeviceMetricsOverride", &metrics(height.into()));
     let features = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
     browser.tools("Emulation.setEmulatedMedia", &features);
-    // Two pictures of the browser's own later it is all drawn anew.
+    // The page is drawn anew within two frames.
     std::thread::sleep(Duration::from_millis(400));
     let seen = browser.run(
         "const drawn = document.getElementById('arm').toDataURL().length;
@@ -345,7 +355,7 @@ fn looks_well(browser: &Browser, (size, width, height): (&str, u32, u32), scheme
     );
     assert_eq!(seen["scheme"], scheme, "{size}: the browser's wish is heeded");
     assert!(seen["across"].as_i64() <= Some(0), "{size}, {scheme}: wider than the screen by {}", seen["across"]);
-    // An empty canvas is less than a thousand characters, of any size.
+    // The data URL of an empty canvas has less than a thousand characters, whatever its size.
     assert!(seen["drawn"].as_u64() > Some(5_000), "{size}, {scheme}: no arm is drawn");
     browser.tools("Emulation.setDeviceMetricsOverride", &metrics(seen["height"].as_u64().expect("a height")));
     std::thread::sleep(Duration::from_millis(300));
@@ -354,7 +364,7 @@ fn looks_well(browser: &Browser, (size, width, height): (&str, u32, u32), scheme
     browser.tools("Emulation.setDeviceMetricsOverride", &metrics(height.into()));
 }
 
-/// Beside a controller that goes on and on, the page's memory stays what it is.
+/// Checks that the memory of the page does not grow while a controller sends states continuously.
 fn does_not_grow(browser: &Browser) {
     let controller = Controller::new(Options::default()).expect("the default arm");
     let server = Server::bind_from(controller, Ipv4Addr::LOCALHOST.into(), 53_500).expect("free ports");
@@ -363,7 +373,7 @@ fn does_not_grow(browser: &Browser) {
     let program = &mut program;
     browser.open(&url);
     until(program, || (browser.run("return window.outrigger.frames").as_u64()? > 60).then_some(()));
-    // After everything that can be given back has been.
+    // Measured after a garbage collection.
     let heap = || {
         browser.tools("HeapProfiler.collectGarbage", &json!({}));
         browser.tools("Runtime.getHeapUsage", &json!({}))["usedSize"].as_f64().expect("bytes")
@@ -386,7 +396,7 @@ fn does_not_grow(browser: &Browser) {
     assert!(kept < Some(2_000), "{kept:?} elements");
 }
 
-/// Bytes of a text in Base64.
+/// Decodes a text in Base64.
 fn bytes(text: &str) -> Vec<u8> {
     let value = |c: u8| match c {
         b'A'..=b'Z' => c - b'A',

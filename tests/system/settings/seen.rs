@@ -1,4 +1,5 @@
-//! The observation of each setting of the process: the program itself runs, over loopback, or its sensors do.
+//! The observations that show the effect of each setting of the process. Each one runs the program itself, or only
+//! its sensors, over loopback.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpStream, UdpSocket};
@@ -19,7 +20,7 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use super::process::Shown;
 use outrigger_tests::settings::File;
 
-/// Makes the observation that shows a setting.
+/// Makes the observation `shown` with this configuration, and describes it in text.
 pub(crate) fn seen(shown: Shown, file: &File) -> String {
     let seen = match shown {
         Shown::Identity => identity,
@@ -55,22 +56,23 @@ fn folder() -> PathBuf {
     folder
 }
 
-/// A program that takes longer is ended.
+/// The time after which a program that still runs is killed.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The program, running.
+/// A running program, with two simulated robots.
 struct Run {
     child: Child,
     operator: ChildStdin,
     said: Box<dyn Iterator<Item = String>>,
     folder: PathBuf,
-    /// Hung up where the program is waited for no more.
+    /// Ends the thread that kills the program after [`PATIENCE`].
     over: Sender<()>,
     _robots: [Running; 2],
 }
 
 impl Run {
-    /// Opposite a simulated robot, with another beside it.
+    /// Starts the program opposite a simulated robot with software 5.15. A second robot with 3.15 replaces `OTHER` in
+    /// the configuration.
     fn new(file: &File) -> Self {
         let folder = folder();
         let robots = ["5.15", "3.15"].map(|software| {
@@ -97,14 +99,15 @@ impl Run {
         let (over, ended) = std::sync::mpsc::channel::<()>();
         std::thread::spawn(move || {
             if ended.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
-                // What waits for its words then reads the end of them.
+                // The reader of the output then sees its end.
                 let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
             }
         });
         Self { child, operator, said: Box::new(said), folder, over, _robots: robots }
     }
 
-    /// The next line with one of these words, and which; what the program complained of where it ended before.
+    /// Waits for the next line that contains one of these words. If the program ends before, returns its standard
+    /// error.
     fn until(&mut self, words: &[&str]) -> String {
         let line = self.said.find(|line| words.iter().any(|word| line.contains(word)));
         line.unwrap_or_else(|| {
@@ -114,7 +117,7 @@ impl Run {
         })
     }
 
-    /// The states that it serves.
+    /// Returns the states that the program serves over TCP.
     fn states(&mut self) -> impl Iterator<Item = String> + use<> {
         let line = self.until(&["\"kind\":\"serve\""]);
         let address: std::net::SocketAddr = text_of(&line, "address").parse().expect("an address");
@@ -122,7 +125,7 @@ impl Run {
         lines.filter(|line| line.starts_with("{\"type\":\"state\""))
     }
 
-    /// Ends it; everything it said from now on.
+    /// Sends `quit`. Returns the remaining lines of the output and the folder of the run.
     fn quit(mut self) -> (Vec<String>, PathBuf) {
         // It may have ended by itself.
         let _ = self.operator.write_all(b"quit\n");
@@ -141,18 +144,18 @@ impl Drop for Run {
     }
 }
 
-/// The words of `key` in a line of JSON.
+/// Returns the text of `key` in a line of JSON. Empty if it has none.
 fn text_of<'l>(line: &'l str, key: &str) -> &'l str {
     line.split_once(&format!("\"{key}\":\"")).and_then(|(_, rest)| rest.split_once('"')).map_or("", |(text, _)| text)
 }
 
-/// The time of the line by the program's own clock; its reader may be late.
+/// Returns the time in a line, by the program's own clock \[s\]. The time of reading may be later.
 fn seconds_of(line: &str) -> f64 {
     let time = line.split_once("\"time\":").and_then(|(_, rest)| rest.split(',').next());
     time.and_then(|time| time.parse().ok()).unwrap_or_else(|| panic!("no time in {line}"))
 }
 
-/// The scheduling in force, without the number of kilobytes that happen to be locked.
+/// Returns the scheduling in force. The number of kilobytes that happen to be locked is left out.
 fn in_force(file: &File) -> String {
     let line = Run::new(file).until(&["\"in-force\""]);
     let text = text_of(&line, "text");
@@ -164,7 +167,7 @@ fn in_force(file: &File) -> String {
         .join(", ")
 }
 
-/// The lines of `check-config` about a node of ROS 2.
+/// Returns the lines that `check-config` prints about a ROS 2 node.
 fn node(file: &File) -> String {
     let path = folder().join("run.toml");
     std::fs::write(&path, file.text()).expect("a file");
@@ -179,14 +182,14 @@ fn identity(file: &File) -> String {
     line.chars().skip(at).take(24).collect()
 }
 
-/// Returns whether the program has the configured port.
+/// Reports whether the program has bound the configured port.
 fn listens(file: &File) -> String {
     let mut run = Run::new(file);
     run.until(&["\"kind\":\"listening\""]);
     format!("listens: {}", UdpSocket::bind("127.0.0.1:47118").is_err())
 }
 
-/// Returns whether it commands without a request.
+/// Reports whether the program starts commanding without a request.
 fn by_itself(file: &File) -> String {
     let mut run = Run::new(&file.with("serve.listen", "\"127.0.0.1:0\""));
     let states = run.states();
@@ -195,7 +198,8 @@ fn by_itself(file: &File) -> String {
     format!("asks: {}", rest.iter().any(|line| line.contains("Monitor → Arming")))
 }
 
-/// The cause of its end, if told to quit thousands of states after it began to command, long after the motion.
+/// Returns the cause of the program's end, if `quit` is sent 3000 states after commanding began, long after the end
+/// of the motion.
 fn ending(file: &File) -> String {
     let mut run = Run::new(&file.with("serve.listen", "\"127.0.0.1:0\""));
     let mut states = run.states();
@@ -206,15 +210,16 @@ fn ending(file: &File) -> String {
     text_of(&line.unwrap_or_default(), "by").to_owned()
 }
 
-/// Returns whether the end was held for at least 1.5 s.
+/// Reports whether commanding lasted `long` (at least 2.4 s) or `short`.
 fn held(file: &File) -> String {
     let mut run = Run::new(file);
     let [from, until] = ["Arming → Command", "\"ending\""].map(|word| seconds_of(&run.until(&[word])));
-    // The motion lasts half a second; a busy machine only makes it longer, and the default holds for one.
+    // The motion lasts 0.5 s, longer on a busy machine. The default of `run.expert.settle` is 1 s.
     if until - from >= 2.4 { "long".into() } else { "short".into() }
 }
 
-/// Returns whether it reports about the pendant of an e-Series, which has no roles.
+/// Reports whether the program prints an event about the pendant. The robot is an e-Series, whose pendant cannot be
+/// locked because it has no roles.
 fn locked(file: &File) -> String {
     let mut run = Run::new(file);
     run.until(&["Bad → Ok"]);
@@ -225,12 +230,12 @@ fn locked(file: &File) -> String {
     format!("tells: {}", before.iter().chain(&rest).any(tells))
 }
 
-/// Returns whether a fallback is recorded.
+/// Reports whether a fallback is recorded.
 fn recordings(file: &File) -> String {
     recorded_after(Run::new(file))
 }
 
-/// The number of recordings, after 30 MB in three files.
+/// Returns the number of recordings after a fallback, with three older files of 10 MB each.
 fn kept(file: &File) -> String {
     let run = Run::new(file);
     let dumps = run.folder.join("dumps");
@@ -243,7 +248,7 @@ fn kept(file: &File) -> String {
     recorded_after(run)
 }
 
-/// The number of recordings after a fallback.
+/// Causes a fallback by closing the connections, and returns the number of recordings.
 fn recorded_after(mut run: Run) -> String {
     run.until(&["Bad → Ok"]);
     run.operator.write_all(b"request\n").expect("it reads");
@@ -269,10 +274,10 @@ fn recorded(file: &File) -> String {
     format!("recorded: {}", folder.join("all.mcap").exists())
 }
 
-/// The RTDE variables that come by a connection of the recorder's own.
+/// Reports whether the recording has RTDE variables that the recorder reads over its own connection.
 fn variables(file: &File) -> String {
     let mut run = Run::new(file);
-    // Of a file without them, the session says something as well.
+    // Without the setting no such line is printed, so another line is accepted as well.
     run.until(&["recorded: target_moment", "Bad → Ok"]);
     let (_, folder) = run.quit();
     let bytes = std::fs::read(folder.join("all.mcap")).expect("the recording");
@@ -280,7 +285,7 @@ fn variables(file: &File) -> String {
     format!("variables: {}", summary.channels.values().any(|channel| channel.topic == "/rtde/variables"))
 }
 
-/// Returns whether other processes can send it requests.
+/// Reports whether other processes can send requests to the program.
 fn asked(file: &File) -> String {
     let mut run = Run::new(file);
     let line = run.until(&["\"kind\":\"requests\"", "\"kind\":\"transition\""]);
@@ -293,7 +298,7 @@ fn served(file: &File) -> String {
     format!("served: {}", line.contains("\"kind\":\"serve\""))
 }
 
-/// Returns whether a third reader is rejected.
+/// Reports whether a third reader is rejected.
 fn readers(file: &File) -> String {
     let mut run = Run::new(file);
     let line = run.until(&["\"kind\":\"serve\""]);
@@ -305,7 +310,8 @@ fn readers(file: &File) -> String {
     format!("refused: {}", line.contains("\"refused\""))
 }
 
-/// Returns whether the thread of the loop sleeps: gives its processor away by itself, at least at every fifth state.
+/// Reports whether the thread of the control loop sleeps, that is, yields its processor more than 100 times during
+/// 500 states.
 fn sleeps(file: &File) -> String {
     let file = file.with("serve.listen", "\"127.0.0.1:0\"");
     let mut run = Run::new(&file);
@@ -323,7 +329,7 @@ fn sleeps(file: &File) -> String {
     format!("sleeps: {}", switches() - before > 100)
 }
 
-/// The sensors of a file, opened.
+/// Opens the sensors of a configuration.
 fn sources(file: &File) -> Result<Sources, String> {
     let text = file.text().replace("\"OTHER\"", "\"127.0.0.1\"");
     let read = Configuration::parse(&text).expect("a configuration");
@@ -338,7 +344,7 @@ fn opened(file: &File) -> String {
     in_a_runtime(async || sources(file).map_or_else(|why| why, |_| "opened".into()))
 }
 
-/// The baud rate of the line at the sensor's end.
+/// Returns the baud rate of the line, read at the sensor's end.
 fn speed(file: &File) -> String {
     let sensor = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a pseudo terminal");
     grantpt(&sensor).and_then(|()| unlockpt(&sensor)).expect("it is ours");
@@ -357,7 +363,7 @@ fn listening(file: &File) -> String {
     })
 }
 
-/// The first accepted reading of several senders in several formats.
+/// Returns the first accepted reading. Several senders send in several formats.
 fn first(file: &File) -> String {
     in_a_runtime(async || {
         let mut sources = sources(file).expect("it opens");
@@ -380,7 +386,8 @@ fn first(file: &File) -> String {
     })
 }
 
-/// Readings of a simulated sensor: where they begin and how far they go, from the times they say of themselves.
+/// Compares four readings of a simulated sensor with sine waves. Reports the matching wave and the rate, by the time
+/// stamps of the readings.
 fn sine(file: &File) -> String {
     in_a_runtime(async || {
         let mut sources = sources(file).expect("it opens");
@@ -400,7 +407,7 @@ fn sine(file: &File) -> String {
         let span = readings[3].1 - readings[0].1;
         let shapes = [(0.1, 0.1, 5.0), (0.7, 0.1, 5.0), (0.1, 0.7, 5.0), (0.1, 0.1, 0.5)];
         let shape = shapes.iter().position(|(mean, amplitude, period)| sine(*mean, *amplitude, *period));
-        // Four readings a second take 750 ms for four at least, up to what the timer rounds.
+        // Four readings at 4 Hz span 750 ms, less the rounding of the timer.
         format!("shape {shape:?}, {}", if span > 0.6 { "slow" } else { "fast" })
     })
 }

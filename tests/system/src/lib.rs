@@ -1,4 +1,4 @@
-//! The suites that run in real time: which there are, and where the program under test is.
+//! The list of the suites that run in real time, and the path of the program under test.
 #![forbid(unsafe_code)]
 
 use std::process::{Command, Stdio};
@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 /// The folder of the package `outrigger`, with its documents.
 pub const PACKAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../port-linux");
 
-/// The folder of examples, which the command prints.
+/// The folder of the example files that the program embeds and prints.
 pub const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../port-linux/cli/examples");
 
 /// A suite in real time.
@@ -42,12 +42,13 @@ pub const SUITES: &[Suite] = &[
     suite("emulated", "qemu", "firmware on emulated boards; needs qemu-system-arm"),
 ];
 
-/// Returns the command of the program with these arguments. One that only computes (`replay`, `export`, `decode`) has ordinary
-/// priority, although the test that starts it may have more: it would keep the processor from every session that is tested
-/// at the same time.
+/// Returns a command that runs the program with these arguments.
+///
+/// The subcommands that only compute (`replay`, `export`, `decode`) run at ordinary priority, even if the test that
+/// starts them has a higher one. Otherwise they would take the processor from the sessions under test.
 ///
 /// # Panics
-/// Where there is no program under test.
+/// If no program under test exists.
 #[must_use]
 pub fn command(arguments: &[&str]) -> Command {
     let computes = matches!(arguments, ["replay" | "export" | "decode", ..]);
@@ -56,10 +57,11 @@ pub fn command(arguments: &[&str]) -> Command {
     command
 }
 
-/// Returns the program at ordinary priority, without arguments, for those that are no text.
+/// Returns a command that runs the program at ordinary priority. The caller adds the arguments, which need not be
+/// UTF-8.
 ///
 /// # Panics
-/// Where there is no program under test.
+/// If no program under test exists.
 #[must_use]
 pub fn computing() -> Command {
     static LOWERS: LazyLock<bool> = LazyLock::new(|| {
@@ -75,10 +77,11 @@ pub fn computing() -> Command {
     command
 }
 
-/// The program under test: `OUTRIGGER_PROGRAM`, else the one that Cargo built beside the test.
+/// Returns the path of the program under test: `OUTRIGGER_PROGRAM` if set, else the one that Cargo built beside the
+/// test.
 ///
 /// # Panics
-/// Where neither is there.
+/// If neither exists.
 #[must_use]
 pub fn program() -> &'static str {
     static PROGRAM: LazyLock<String> = LazyLock::new(|| {
