@@ -1,4 +1,4 @@
-//! Clients that command: urx moves the arm, ur_rtde works the dashboard.
+//! Clients that send commands: urx moves the arm, ur_rtde uses the dashboard server.
 
 use outrigger_sim::port::Port;
 use outrigger_sim::tcp::Running;
@@ -7,7 +7,8 @@ use outrigger_wire::robot::SoftwareVersion;
 
 use super::{INPUTS, Q, Understood, read, run_text, serve};
 
-/// What urx does on the CB series: poses, joints, outputs, and moves to joints and to a pose.
+/// Checks that urx works with a CB-series controller: it reads poses and joints, sets outputs, and moves to joint
+/// angles and to a pose.
 pub(super) fn urx_moves_and_switches(software: SoftwareVersion) {
     let server = serve(software);
     let understood = read(&server, "urx_commands.py", &[]);
@@ -20,7 +21,7 @@ pub(super) fn urx_moves_and_switches(software: SoftwareVersion) {
     let (arm, io) = (controller.truth(), controller.io());
     assert_eq!((io.digital_out, io.analog_out[0], io.tool_voltage, io.payload), (2, 5.0, 24, 1.5));
     assert_eq!(arm.tcp, [0.0, 0.0, 0.1, 0.0, 0.0, 0.0]);
-    // It returns when it is near; at the end of the program the arm is there.
+    // `movej` returns when the arm is near the goal. The arm reaches the goal at the end of the program.
     near(&understood, "movej", understood.get("goal"), 0.02);
     let relative: Vec<f64> = understood.get("movej").iter().map(|q| q - 0.02).collect();
     near(&understood, "there", &relative, 1e-3);
@@ -29,7 +30,7 @@ pub(super) fn urx_moves_and_switches(software: SoftwareVersion) {
     near(&understood, "lowered", &pose, 1e-3);
 }
 
-/// Every kind of move that urx has ends where it should, and one that is stopped stops.
+/// Checks that every kind of move that urx has ends at its goal, and that a stopped move stops on the way.
 pub(super) fn urx_makes_every_move(software: SoftwareVersion) {
     let server = serve(software);
     let waits = if software.at_least(3, 3) { "sends" } else { "waits" };
@@ -49,13 +50,14 @@ fn near(understood: &Understood, name: &str, truth: &[f64], tolerance: f64) {
     assert!(same, "{name}: {found:?} is not {truth:?} within {tolerance}");
 }
 
-/// Every call of ur_rtde's dashboard client, and what it makes of the answers.
+/// Checks the result of every call of ur_rtde's dashboard client.
 pub(super) fn every_call_of_the_dashboard_client(software: SoftwareVersion) {
     let server = serve(software);
     let script = workspace().join("tests/system/clients/ur_rtde_dashboard.py").to_string_lossy().into_owned();
     let told = run_text(&python().to_string_lossy(), &[&script, &address(&server)]);
     let SoftwareVersion { major, minor, .. } = software;
-    // Of CB3 it asks neither of these, and it takes only `True` for saved, which is what old software says.
+    // On CB3 the client asks neither for the serial number nor for remote control. It recognises only `True` as
+    // "saved", which only old software answers.
     let (number, remote) = if software.at_least(5, 0) {
         ("20205500001", "True")
     } else {

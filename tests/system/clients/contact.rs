@@ -1,4 +1,5 @@
-//! ur_rtde touches, gives way, is guided by hand, and is ended and started again.
+//! Contact through ur_rtde: force mode, contact detection, guiding by hand, and the ways in which its control script
+//! ends and is started again.
 
 use outrigger_sim::controller::{Controller, Options};
 use outrigger_sim::surface::Surface;
@@ -9,9 +10,9 @@ use super::control::{Range, near, part, yes};
 use super::{Q, Understood, serve_with};
 
 const CONTACT: &str = "ur_rtde_contact.py";
-/// How far the surface is below the tool \[m\].
+/// The distance of the surface below the tool at the start \[m\].
 const BELOW: f64 = 0.02;
-/// \[N/m\]
+/// The stiffness of the surface \[N/m\].
 const STIFFNESS: f64 = 20_000.0;
 
 fn over_a_surface(software: SoftwareVersion) -> Running {
@@ -27,7 +28,7 @@ fn within(told: &Understood, name: &str, least: f64, most: f64) {
     assert!(found.iter().all(|value| (least..=most).contains(value)), "{name}: {found:?} is not in {least} to {most}");
 }
 
-/// A force is reached, held, and let go of.
+/// Checks that a force is reached and held, and that the arm does not creep after force mode has ended.
 pub(super) fn presses_with_a_force(software: SoftwareVersion, range: Range) {
     let told = part(&over_a_surface(software), range, CONTACT, "force");
     yes(&told, &["zeroed", "stopped"]);
@@ -36,8 +37,8 @@ pub(super) fn presses_with_a_force(software: SoftwareVersion, range: Range) {
     near(&told, "crept", &[0.0], 1e-3);
 }
 
-/// A contact is noticed by every call that looks for one, and the arm is back where it was first felt. A CB3's control
-/// script has none of these calls.
+/// Checks that every call that detects contacts notices one, and that the arm moves back to the point of first
+/// contact. The control script for CB3 has none of these calls.
 pub(super) fn notices_contacts(software: SoftwareVersion, range: Range) {
     let told = part(&over_a_surface(software), range, CONTACT, "contact");
     told.is("free", &[0.0]);
@@ -48,7 +49,8 @@ pub(super) fn notices_contacts(software: SoftwareVersion, range: Range) {
     assert!(told.get("touched")[0] > 0.0, "the tool rests on the surface");
 }
 
-/// A hand that presses down with 30 N for half a second, again and again.
+/// Checks that the arm follows a hand in freedrive and teach mode only, and only along free axes. The hand presses
+/// down with 30 N for half a second, every 1.5 s.
 pub(super) fn is_guided_by_hand(software: SoftwareVersion, range: Range) {
     let faults = (0..40).map(|n| format!("hand@{}ms:500ms:30", 3_000 + 1_500 * n).parse().expect("a fault")).collect();
     let server = serve_with(Options { q: Q, faults, ..Options::for_software(software) });
@@ -64,14 +66,16 @@ pub(super) fn is_guided_by_hand(software: SoftwareVersion, range: Range) {
     near(&told, "none", &[0.0; 3], 1e-3);
 }
 
-/// What ends the control script ends it, and after each the client gets the arm to move again.
+/// Checks that the client can move the arm again after each event that ends its control script: the watchdog, custom
+/// scripts, `stopScript` and a reconnection.
 pub(super) fn ends_and_begins_again(software: SoftwareVersion, range: Range) {
     let server = serve_with(Options { q: Q, ..Options::for_software(software) });
     let told = part(&server, range, CONTACT, "endings");
     for name in ["moves", "uploaded.moves", "script.moves"] {
         near(&told, name, &[1.0, 0.05], 1e-3);
     }
-    // On PolyScope X the client crashes in `reconnect`, because it reaches for the dashboard that is not there.
+    // On PolyScope X the client crashes in `reconnect`, because it connects to the dashboard server, which is absent
+    // there.
     if software.major < 10 {
         yes(&told, &["disconnected", "reconnected"]);
         near(&told, "reconnected.moves", &[1.0, 0.05], 1e-3);

@@ -1,9 +1,9 @@
-//! ur_rtde moves the arm: questions, moves, speeds, positions and jogs of its control interface, and what each did.
-//! What it does in contact, by hand and at its ends: [`super::contact`].
+//! Motion through ur_rtde: questions, moves, streamed speeds and positions, and jogs of its control interface.
+//! [`super::contact`] has contact, guiding by hand and the ends of the control script.
 //!
-//! The client uploads a control script of 1100 to 1300 lines and talks to it through registers
-//! (core/docs/protocol/ur-external-control.md 4). Judged is where the arm was, read by a second connection, not what the
-//! calls return.
+//! The client uploads a control script of 1100 to 1300 lines and exchanges commands and results with it through
+//! registers (core/docs/protocol/ur-external-control.md 4). The tests judge the position of the arm, read over a
+//! second connection, not the values that the calls return.
 
 use outrigger_sim::tcp::Running;
 use outrigger_wire::robot::SoftwareVersion;
@@ -11,17 +11,18 @@ use outrigger_wire::robot::SoftwareVersion;
 use super::{Q, Understood, read, serve};
 
 const MOTION: &str = "ur_rtde_control.py";
-/// Joints \[rad\] and poses \[m, rad\] an arm rests at.
+/// The tolerance of a rest position: joints \[rad\] and poses \[m, rad\].
 const NEAR: f64 = 1e-3;
 
-/// Which registers the control script listens to.
+/// The range of registers that the control script reads and writes.
 #[derive(Clone, Copy)]
 pub(super) enum Range {
     Lower,
     Upper,
 }
 
-/// What a part of a judge printed.
+/// Runs one part of a Python script against the controller and returns the values that it printed. Checks that the
+/// client could connect.
 pub(super) fn part(server: &Running, range: Range, script: &str, part: &str) -> Understood {
     let frequency = (1.0 / server.controller().period().as_secs_f64()).round();
     let range = match range {
@@ -39,7 +40,7 @@ pub(super) fn near(understood: &Understood, name: &str, truth: &[f64], tolerance
     assert!(same, "{name}: {found:?} is not {truth:?} within {tolerance}");
 }
 
-/// Joints and pose: the first six and the last six of a line.
+/// Checks the position at rest: the first six values of a line are joints, the last six are the pose.
 fn rests_at(understood: &Understood, name: &str, joints: Option<&[f64]>, pose: Option<&[f64]>) {
     let found = understood.get(name);
     assert_eq!(found.len(), 12, "{name}");
@@ -61,13 +62,14 @@ pub(super) fn yes(understood: &Understood, names: &[&str]) {
     }
 }
 
-/// Kinematics, limits, set-up: what is answered is what the arm's own geometry says.
+/// Checks that answers about kinematics, limits and set-up agree with the geometry of the simulated arm.
 pub(super) fn answers_questions(software: SoftwareVersion, range: Range) {
     let server = serve(software);
     let told = part(&server, range, MOTION, "questions");
     let (q, pose) = (told.get("q"), told.get("pose"));
     near(&told, "q", &Q, NEAR);
-    // The control script of a CB3 is without these two: what comes is what stood in the registers.
+    // The control script for CB3 lacks these two calls. The client would return the previous contents of the
+    // registers.
     if software.at_least(5, 0) {
         told.is("step_time", &[server.controller().period().as_secs_f64()]);
         near(&told, "history", q, NEAR);
@@ -89,14 +91,15 @@ pub(super) fn answers_questions(software: SoftwareVersion, range: Range) {
     assert_eq!((controller.io().payload, controller.io().payload_cog), (1.25, [0.01, 0.02, 0.03]));
 }
 
-/// Masses and Jacobian are those of the arm as it stands there, and a torque on a joint turns that joint alone.
+/// Checks that mass matrix and Jacobian are those of the arm in its position, and that a torque on a joint turns only
+/// that joint.
 pub(super) fn knows_the_dynamics(software: SoftwareVersion) {
     let server = serve(software);
     let controller = server.controller();
     let columns = controller.truth().jacobian();
     drop(controller);
     let told = part(&server, Range::Lower, MOTION, "dynamics");
-    // By columns, as the client's control script writes them.
+    // The client's control script writes the matrix column by column.
     near(&told, "jacobian", columns.as_flattened(), NEAR);
     near(&told, "jacobian.change", &[0.0; 36], NEAR);
     near(&told, "coriolis", &[0.0; 6], NEAR);
@@ -109,12 +112,13 @@ pub(super) fn knows_the_dynamics(software: SoftwareVersion) {
     assert!((0..6).all(|joint| mass[7 * joint] > 0.0 && loaded[7 * joint] > mass[7 * joint]), "{mass:?} {loaded:?}");
     yes(&told, &["payload"]);
     let turned = told.get("turned");
-    // The client's control script sets torques from 5.26 on, and on PolyScope X.
+    // The client's control script applies torques from 5.26 on, and on PolyScope X.
     assert_eq!(turned[5] > 0.05, software.major >= 10, "{turned:?}");
     assert!(turned[..5].iter().all(|joint| joint.abs() < 0.02), "{turned:?}");
 }
 
-/// Every kind of move ends where it should, lines are straight, corners are rounded and stopped moves stop.
+/// Checks that every kind of move ends at its goal, that lines are straight, that corners are blended, and that a
+/// stopped move stops.
 pub(super) fn makes_every_move(software: SoftwareVersion, range: Range) {
     let server = serve(software);
     let told = part(&server, range, MOTION, "moves");
@@ -138,11 +142,11 @@ pub(super) fn makes_every_move(software: SoftwareVersion, range: Range) {
     rests_at(&told, "asyncJ_to_end.at", q, None);
 }
 
-/// Streamed speeds are reached, streamed positions are followed, and both stop.
+/// Checks that streamed speeds are reached, that streamed positions are followed, and that both can be stopped.
 pub(super) fn streams_speeds_and_positions(software: SoftwareVersion, range: Range) {
     let server = serve(software);
     let told = part(&server, range, MOTION, "speeds");
-    // A real arm is a little slow as well: this one by half a percent.
+    // A real arm is slightly slower than commanded. The simulated one is slower by 0.5 %.
     near(&told, "speedJ", told.get("qd"), 0.01);
     near(&told, "speedL", told.get("xd"), 0.005);
     below(&told, "speedL.off", 1e-3);
@@ -154,7 +158,7 @@ pub(super) fn streams_speeds_and_positions(software: SoftwareVersion, range: Ran
     near(&told, "servoC.at", told.get("servoC_goal"), 0.005);
 }
 
-/// A jog moves the tool along an axis of the base or of the tool.
+/// Checks that a jog moves the tool along an axis of the base or of the tool.
 pub(super) fn jogs(software: SoftwareVersion, range: Range) {
     let server = serve(software);
     let told = part(&server, range, MOTION, "jogging");

@@ -1,7 +1,9 @@
-//! UR's client library, in C++: its examples as they were built from a copy of it, opposite the simulated controller.
+//! UR's client library, in C++: its examples, built from a copy of it, opposite the simulated controller.
 //!
-//! Its driver uploads the External Control program, UR's own or Outrigger's in its place, which dials back to fixed ports of
-//! this host: those examples run one after the other. What each says of its own end is believed; where it moves the arm, the arm has moved.
+//! The library's driver uploads the External Control program, either UR's own or Outrigger's in its place. The
+//! program connects to fixed ports of this host, so these examples run one after the other. A test relies on the
+//! result that an example prints. If the example moves the arm, the test also checks that the simulated arm has
+//! moved.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -18,11 +20,12 @@ use outrigger_wire::robot::SoftwareVersion;
 
 use super::{Q, serve_with};
 
-/// Longer than any of them takes here \[s\].
+/// The time limit of an example, longer than any of them takes here \[s\].
 const PATIENCE: &str = "120";
-/// The ports that the program dials: 50001 to 50004.
+/// Guards the ports 50001 to 50004, which the uploaded program connects to.
 static REVERSE_PORTS: Mutex<()> = Mutex::new(());
-/// Examples that drive by External Control, how long they are asked to run \[s\], and what they say at their end.
+/// The examples that drive the arm by External Control: name, duration argument \[s\] if it takes one, and the text
+/// that it prints at its end.
 const DRIVERS: [(&str, Option<u32>, &str); 8] = [
     ("driver_example", None, "Movement done"),
     ("trajectory_point_interface_example", None, ""),
@@ -40,20 +43,20 @@ fn serve(software: SoftwareVersion, short_kinematics: bool) -> Running {
     serve_with(options)
 }
 
-/// With a surface 30 mm below the tool.
+/// Serves a controller with a surface 30 mm below the tool.
 fn serve_over_a_surface(software: SoftwareVersion) -> Running {
     let options = Options { q: Q, ..Options::for_software(software) };
     let [x, y, z] = Controller::new(options.clone()).expect("a controller that existed").truth().tool().position;
     serve_with(Options { surface: Surface::new([x, y, z - 0.03], [0.0, 0.0, 1.0], 20_000.0, 100.0), ..options })
 }
 
-/// The library as it was built; its examples name their files from there.
+/// Returns the folder of the built library. Its examples name their files relative to it.
 fn folder() -> PathBuf {
     client_library().expect("asked for before")
 }
 
-/// A folder with the library's files and our program where its own would be. The places of the template become those of the
-/// library, which fills them in.
+/// Creates a folder with the library's files, in which Outrigger's program replaces UR's. The values that the library
+/// fills in at run time remain placeholders, under the library's names.
 fn folder_with_our_program(software: SoftwareVersion) -> PathBuf {
     let mut values =
         ExternalControlProgram::new([127, 0, 0, 1].into()).values().expect("the values that UR's driver has");
@@ -83,7 +86,7 @@ fn folder_with_our_program(software: SoftwareVersion) -> PathBuf {
     place
 }
 
-/// Runs an example for so many seconds; says whether it ended well, and what it printed.
+/// Runs an example, with this duration if it takes one. Returns whether it ended with exit code 0, and its output.
 fn example(server: &Running, name: &str, seconds: Option<u32>) -> (bool, String) {
     example_in(&folder(), server, name, seconds)
 }
@@ -108,7 +111,8 @@ fn ends_well(server: &Running, name: &str, seconds: Option<u32>) -> String {
 
 fn ends_well_in(place: &Path, server: &Running, name: &str, seconds: Option<u32>) -> String {
     let (ended, told) = example_in(place, server, name, seconds);
-    // At its end it may write once more to a socket that it has closed itself; and one knows the checksum of an e-Series arm.
+    // At its end an example may write to a socket that it has already closed. `force_mode_example` expects the
+    // calibration checksum of an e-Series arm and complains on CB3.
     let cb3 = name == "force_mode_example" && server.controller().options().software.major < 5;
     let own = |line: &&str| {
         line.contains("Attempt to write on a non-connected socket")
@@ -121,7 +125,8 @@ fn ends_well_in(place: &Path, server: &Running, name: &str, seconds: Option<u32>
     told
 }
 
-/// Every message of three seconds is parsed, and the arm's geometry is found in the first of them.
+/// Checks that the library parses every message of three seconds, and that the geometry of the arm is in the first
+/// state.
 pub(super) fn reads_the_primary_interface(software: SoftwareVersion) {
     let server = serve(software, false);
     let told = ends_well(&server, "primary_pipeline_example", Some(3));
@@ -134,7 +139,8 @@ pub(super) fn reads_the_primary_interface(software: SoftwareVersion) {
     assert!(geometry.contains("dh_a: [0 -0.425 -0.3922"), "{geometry}");
 }
 
-/// Kinematics info of 9 B ends it: why no controller in use sends it periodically.
+/// Checks that the library fails on kinematics info of 9 B. That is why no controller in use can be sending it
+/// periodically.
 pub(super) fn ends_on_short_kinematics_info() {
     let server = serve(SoftwareVersion::new(5, 15), true);
     let (ended, told) = example(&server, "primary_pipeline_example", Some(3));
@@ -142,7 +148,7 @@ pub(super) fn ends_on_short_kinematics_info() {
     assert!(!ended || states < 10, "{states} states were read");
 }
 
-/// States at 50 Hz, each followed by where the speed slider should stand.
+/// Checks that the library receives states at 50 Hz and moves the speed slider.
 pub(super) fn moves_the_slider_by_rtde(software: SoftwareVersion) {
     let server = serve(software, false);
     let told = ends_well(&server, "rtde_client_example", Some(5));
@@ -151,7 +157,7 @@ pub(super) fn moves_the_slider_by_rtde(software: SoftwareVersion) {
     assert!(told.contains("[####----------------]") || told.contains("[###-----------------]"), "it moved");
 }
 
-/// From power off to a played, paused and stopped program, and back.
+/// Checks a dashboard session from power off to a played, paused and stopped program, and back.
 pub(super) fn works_the_dashboard(software: SoftwareVersion) {
     let server = serve(software, false);
     let told = ends_well(&server, "dashboard_example", None);
@@ -159,12 +165,13 @@ pub(super) fn works_the_dashboard(software: SoftwareVersion) {
     assert!(told.contains("Power off command success: 1"), "{told}");
 }
 
-/// Streamed joints, trajectories of points, splines and streams, force, freedrive, tool contact.
+/// Checks that the library drives the arm with UR's program: streamed joints, trajectories of points, splines and
+/// streams, force mode, freedrive and tool contact.
 pub(super) fn drives_by_external_control(software: SoftwareVersion) {
     drives(&folder(), software);
 }
 
-/// The same with our program on the controller.
+/// Checks the same examples as [`drives_by_external_control`], with Outrigger's program on the controller.
 pub(super) fn drives_by_our_program(software: SoftwareVersion) {
     let place = folder_with_our_program(software);
     drives(&place, software);
@@ -175,9 +182,9 @@ fn drives(place: &Path, software: SoftwareVersion) {
     let _alone = REVERSE_PORTS.lock().unwrap_or_else(PoisonError::into_inner);
     for (name, seconds, says) in DRIVERS {
         let contact = name == "tool_contact_example";
-        // One of its poses leads a straight line of a UR5 where joints would be too fast, and so does `optimovel` at its
-        // full share where that exists: the simulated controller stops protectively there; whether a real one does is not
-        // known. Contacts are of 5.x.
+        // `instruction_executor` asks for a straight line on which joints of a UR5 would be too fast, and for
+        // `optimovel` at its full share where that exists, with the same effect. The simulated controller stops
+        // protectively there. Whether a real one does is not known. `tool_contact_example` needs 5.x.
         let optimal = name == "instruction_executor" && (software.major < 5 || software.at_least(5, 21));
         if optimal || contact && software.major < 5 {
             println!("{software} {name}: not asked for");
@@ -189,7 +196,7 @@ fn drives(place: &Path, software: SoftwareVersion) {
         assert!(told.contains("Robot control program is running"), "{name}: {told}");
         assert!(told.contains(says), "{name} does not say {says:?}: {told}");
         let moved = server.controller().truth().q.iter().zip(before).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-        // Nobody's hand moves the arm in freedrive.
+        // In freedrive no hand moves the arm.
         assert_eq!(moved > 1e-3, name != "freedrive_example", "{software} {name}: ended {moved} rad from its begin");
         println!("{software} {name}: ended {moved:.3} rad from its begin");
     }

@@ -1,17 +1,18 @@
-//! Clients that nobody here wrote read the simulated controller: what they understand is what the simulation is.
+//! Third-party clients read the simulated controller. The values that they decode must equal those of the simulation.
 //!
-//! urx 0.11.0 was written against real CB2 and CB3 controllers. Its limits show on later software and are not asked
-//! for here: it takes the 47 B robot mode package of 3.15 and 5.x for that of CB2, so that it does not see such a robot
-//! running and reads what depends on the version (masterboard, TCP offset) at wrong offsets. What it calls the pose on
-//! 30003 is the *target* pose from CB3 on, whose packet has other fields there than that of CB2.
+//! urx 0.11.0 was written against real CB2 and CB3 controllers. Its limits on later software are not tested here. It
+//! takes the robot mode package of 3.15 and 5.x, which has 47 B, for that of CB2. Therefore it never sees such a
+//! robot running, and reads the fields that depend on the version (masterboard, TCP offset) at wrong offsets. The
+//! value that it calls the pose on port 30003 is the *target* pose from CB3 on, because the packet has other fields
+//! there than that of CB2.
 //!
-//! ur_rtde 1.6.5 reads 30004 and writes inputs there, makes every call of the dashboard, and moves the arm by its control
-//! script. UR's own client reads and writes 30004 where there is a copy of it, and so do the
+//! ur_rtde 1.6.5 reads port 30004 and writes inputs there, makes every call of the dashboard, and moves the arm by
+//! its control script. UR's own RTDE client reads and writes port 30004 if a copy of it is available, and so do the
 //! examples of UR's client library.
 //!
-//! Of FRI 1.0 there is no remote computer that could lawfully be run here: all that are public are built on files of
-//! KUKA's that may not be used without its consent. A program that only reads measurements is not, and reads the
-//! simulated KRC's where there is a copy of it.
+//! For FRI 1.0 there is no remote computer that could lawfully be run here: all public ones are built on files of
+//! KUKA that may not be used without its consent. A program that only reads measurements is not, and reads those of
+//! the simulated KRC if a copy of it is available.
 
 mod commands;
 mod contact;
@@ -31,11 +32,12 @@ use outrigger_sim::{krc, udp};
 use outrigger_tests::require::{self, Need, fri_client, python, test, vendor_client, workspace};
 use outrigger_wire::robot::SoftwareVersion;
 
-/// Nothing twice and nothing zero, so that a value read from a wrong place shows.
+/// The joint angles of the arm \[rad\]. All differ and none is zero, so that a value read from a wrong offset is
+/// noticed.
 const Q: [f64; 6] = [0.31, -1.42, -1.23, -1.14, 1.55, 0.26];
 const INPUTS: u32 = 0b1010_0110;
 
-/// Numbers by the name that the script printed them under.
+/// The numbers that a script printed, by name.
 struct Understood(BTreeMap<String, Vec<f64>>);
 
 impl Understood {
@@ -59,7 +61,8 @@ impl Understood {
     }
 }
 
-/// The clients know no other ports, so each controller gets a loopback address of its own.
+/// Serves a controller of this software on a loopback address of its own, because the clients use the standard ports
+/// only. The controller echoes RTDE input registers in its output registers.
 fn serve(software: SoftwareVersion) -> Running {
     let mut options = Options { q: Q, ..Options::for_software(software) };
     options.rtde.echo = true;
@@ -90,7 +93,8 @@ fn run(python: &str, arguments: &[&str]) -> Understood {
     Understood::of(&run_text(python, arguments))
 }
 
-/// What it prints. Clients wait up to ten minutes for what does not come: none of them takes this long \[s\].
+/// Runs a Python script and returns its output. The time limit is 120 s, longer than any script takes; without it a
+/// client would wait up to ten minutes for a missing message.
 fn run_text(python: &str, arguments: &[&str]) -> String {
     let output = Command::new("timeout").args(["120", python]).args(arguments).output().expect("Python runs");
     let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
@@ -98,7 +102,8 @@ fn run_text(python: &str, arguments: &[&str]) -> String {
     stdout.into_owned()
 }
 
-/// What urx reads right on every software: the arm stands still, so that the truth is that of any time.
+/// Checks the values that urx reads correctly on every software. The arm is at rest, so that they do not depend on
+/// the time of reading.
 fn reads_the_arm(software: SoftwareVersion) -> Understood {
     let server = serve(software);
     let understood = read(&server, "urx_reads.py", &[]);
@@ -128,7 +133,7 @@ fn reads_the_robot(software: SoftwareVersion, robot_mode: f64) {
     understood.is("secondary.running", &[1.0]);
 }
 
-/// ur_rtde's receive and I/O interfaces, at the rate of the generation.
+/// Checks ur_rtde's receive and I/O interfaces, at the state rate of the generation.
 fn reads_and_writes_by_rtde(software: SoftwareVersion) {
     let server = serve(software);
     let period = server.controller().period();
@@ -145,8 +150,8 @@ fn reads_and_writes_by_rtde(software: SoftwareVersion) {
     understood.is("joint_mode", &[253.0; 6]);
     understood.is("digital_in", &[f64::from(INPUTS)]);
     understood.is("scaling", &[1.0]);
-    // How many of a second's states a polling client sees is the machine's business; what it sees is one cycle apart,
-    // or whole cycles.
+    // The number of states that a polling client sees in a second depends on the machine. Their times differ by a
+    // whole number of cycles.
     let times = understood.get("times");
     assert!(times.len() > 20, "{} states in a second", times.len());
     for pair in times.windows(2) {
@@ -165,7 +170,8 @@ fn reads_and_writes_by_rtde(software: SoftwareVersion) {
     assert_eq!(controller.io().digital_out, 1 << 13 | 1 << 17, "masks: one output at a time");
 }
 
-/// UR's own client, at the rate of the generation: it hands out every state, or counts those it skips.
+/// Checks UR's own RTDE client at the state rate of the generation: it delivers every state, or counts the ones it
+/// skips.
 fn ur_reads_and_writes_by_rtde(software: SoftwareVersion) {
     let server = serve(software);
     let frequency = (1.0 / server.controller().period().as_secs_f64()).round();
@@ -187,7 +193,7 @@ fn ur_reads_and_writes_by_rtde(software: SoftwareVersion) {
     let times = understood.get("times");
     let cycles: Vec<f64> = times.windows(2).map(|pair| (pair[1] - pair[0]) * frequency).collect();
     assert!(cycles.iter().all(|cycles| *cycles > 0.5 && (cycles - cycles.round()).abs() < 1e-3), "{cycles:?}");
-    // The first state of the two seconds may have come after skipped ones as well.
+    // The first of these states may also have followed skipped ones.
     let between: f64 = cycles.iter().map(|cycles| cycles.round() - 1.0).sum();
     let skipped = understood.get("skipped")[0];
     assert!(between <= skipped, "{between} states between those read, {skipped} skipped by the client");
@@ -197,7 +203,8 @@ fn ur_reads_and_writes_by_rtde(software: SoftwareVersion) {
     println!("{software}: {} states in two seconds, {skipped} skipped by the client, none missing", times.len());
 }
 
-/// The control loop among the examples of UR's own client, opposite a program that goes where registers say.
+/// Checks the control loop example of UR's own RTDE client, with a program on the controller that moves to the pose
+/// in the registers.
 fn ur_runs_its_control_loop(software: SoftwareVersion) {
     const PROGRAM: &str = include_str!("../../sim/tests/controllers/programs_of_users/rtde_control_loop.script");
     const MOVES: &str = "3";
@@ -215,7 +222,7 @@ fn ur_runs_its_control_loop(software: SoftwareVersion) {
     assert!(at.iter().zip(goal).all(|(at, goal)| (at - goal).abs() < 1e-3), "it ended at {at:?}");
 }
 
-/// Measurements by a program that nobody here wrote: two seconds of them, at 10 ms.
+/// Checks that a third-party program reads the measurements of the simulated KRC for two seconds, one every 10 ms.
 fn reads_measurements_of_a_krc() {
     let port = UdpSocket::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a free port").port();
     let options = krc::Options { period: Duration::from_millis(10), ..krc::Options::default() };
@@ -243,7 +250,7 @@ fn reads_measurements_of_a_krc() {
     println!("{} measurements read, none missing", valid.unwrap_or_default());
 }
 
-/// The package `mcap` reads what `outrigger record` wrote, by the schemas in it.
+/// Checks that the Python package `mcap` reads a recording of `outrigger record`, by the schemas in the file.
 fn reads_a_recording(software: SoftwareVersion) {
     let server = serve(software);
     let address = server.address(Port::Secondary).ip().to_string();

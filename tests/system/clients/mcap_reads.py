@@ -1,9 +1,9 @@
-"""Reads a recording with mcap, the package of the format's authors, and prints what it understood.
+"""Reads a recording with mcap, the package by the authors of the format, and prints the values that it decoded.
 
 Usage: mcap_reads.py FILE
 
-Each line is a name and its numbers. Every checksum is verified, every message of encoding json is parsed and has the
-types that its schema says.
+Each line of the output is a name and its numbers. Every checksum is verified. Every message with the encoding json is
+parsed, and its types are compared with its schema.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""What the judges of ur_rtde share: an arm that is commanded over one connection and looked at over another."""
+"""Helpers of the ur_rtde scripts: an arm that is commanded over one connection and observed over another."""
 
 import math
 import socket
@@ -10,7 +10,7 @@ from rtde_control import RTDEControlInterface
 from rtde_receive import RTDEReceiveInterface
 
 PATIENCE = 10.0
-# [rad/s]; published speeds of an arm that rests are noise.
+# Joint speeds below this count as rest [rad/s]: the published speeds of an arm at rest are noise.
 REST = 2e-3
 
 
@@ -19,7 +19,7 @@ def say(name, *values):
 
 
 def wait_for(what, patience=PATIENCE):
-    """The first true answer, or the last one after a while."""
+    """Polls until `what` returns a true value, for at most `patience` seconds. Returns its last value."""
     until = time.monotonic() + patience
     while not what() and time.monotonic() < until:
         time.sleep(0.002)
@@ -27,14 +27,14 @@ def wait_for(what, patience=PATIENCE):
 
 
 def fresh(ask):
-    """The answer to a question that ur_rtde 1.6.5 asks without waiting: it returns what stood in the registers before."""
+    """Asks twice and returns the second answer: ur_rtde 1.6.5 does not wait and returns the previous register contents."""
     ask()
     time.sleep(0.05)
     return ask()
 
 
 class Arm:
-    """An arm that is commanded over one connection and looked at over another."""
+    """An arm that is commanded over one connection and observed over another."""
 
     def __init__(self, address, frequency, upper):
         flags = RTDEControlInterface.FLAG_UPLOAD_SCRIPT
@@ -45,7 +45,7 @@ class Arm:
         with socket.socket() as probe:
             self.dashboard = probe.connect_ex((address, 29999)) == 0
         self.done_register = 24 if upper else 0
-        # Reads the output registers that the control script does not write.
+        # Uses the range of output registers that the control script does not write.
         self.seen = RTDEReceiveInterface(address, frequency, use_upper_range_registers=not upper)
         self.control = RTDEControlInterface(address, frequency, flags)
 
@@ -53,7 +53,7 @@ class Arm:
         return all(abs(speed) < REST for speed in self.seen.getActualQd())
 
     def settles(self):
-        """Waits for the arm to have rested for five periods."""
+        """Waits until the arm has been at rest for five periods in a row, for at most `PATIENCE`."""
         rested = 0
         until = time.monotonic() + PATIENCE
         while rested < 5 and time.monotonic() < until:
@@ -61,12 +61,12 @@ class Arm:
             time.sleep(self.period)
 
     def say_rest(self, name):
-        """Where a call left the arm: joints, then pose."""
+        """Waits for rest and prints the position of the arm: joints, then pose."""
         self.settles()
         say(name, *self.seen.getActualQ(), *self.seen.getActualTCPPose())
 
     def watch(self, call):
-        """Poses that were passed while a call lasted."""
+        """Makes a call, and returns the poses of the tool, one each period, until the arm is at rest again."""
         poses, over = [], threading.Event()
 
         def look():
@@ -85,11 +85,11 @@ class Arm:
         return poses
 
     def script(self, line):
-        """A program of one line that says when it is done, as the client waits for."""
+        """Returns a program that executes `line` and then reports its end in the register that the client waits for."""
         return f"def custom():\n  {line}\n  write_output_integer_register({self.done_register}, 2)\nend\n"
 
     def repeat(self, call, seconds):
-        """Makes a call once in each period, with the time since the first."""
+        """Makes a call once each period for `seconds`. Its argument is the time since the first call [s]."""
         begin = time.monotonic()
         while (now := time.monotonic() - begin) < seconds:
             start = self.control.initPeriod()
@@ -98,7 +98,7 @@ class Arm:
 
 
 def off_line(poses, a, b):
-    """Largest distance of positions from the line through two [m]."""
+    """Returns the largest distance of `poses` from the line through `a` and `b` [m]."""
     along = [y - x for x, y in zip(a[:3], b[:3])]
     length = math.hypot(*along)
     worst = 0.0
@@ -110,7 +110,7 @@ def off_line(poses, a, b):
 
 
 def nearest(poses, point):
-    """Smallest distance of positions from a point [m]."""
+    """Returns the smallest distance of `poses` from `point` [m]."""
     return min(math.dist(pose[:3], point[:3]) for pose in poses)
 
 
@@ -119,7 +119,7 @@ def shifted(pose, *by):
 
 
 def main(parts):
-    """Runs the part that the command line names."""
+    """Runs the function that the command line names."""
     arm = Arm(sys.argv[1], float(sys.argv[2]), sys.argv[3] == "upper")
     try:
         say("connected", arm.control.isConnected())

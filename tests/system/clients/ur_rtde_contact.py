@@ -1,8 +1,9 @@
-"""Lets an arm touch, give way, be guided by hand and come to its ends with ur_rtde's RTDEControlInterface.
+"""Uses force mode, contact detection, hand guiding and restarts of ur_rtde's RTDEControlInterface.
 
 Usage: ur_rtde_contact.py ADDRESS FREQUENCY RANGE PART
 
-As ur_rtde_control.py. `force` and `contact` want a surface 20 mm below the tool, `guided` a hand that comes and goes.
+Arguments and output are those of ur_rtde_control.py. `force` and `contact` need a surface 20 mm below the tool. `guided`
+needs a hand that presses the tool from time to time.
 """
 
 import tempfile
@@ -14,12 +15,12 @@ DOWN = [0.0, 0.0, -1.0, 0.0, 0.0, 0.0]
 
 
 def depth(arm, top):
-    """How far the tool is below where it was [m]."""
+    """Returns the distance of the tool below the pose `top` [m]."""
     return top[2] - arm.seen.getActualTCPPose()[2]
 
 
 def force(arm):
-    """The surface is pressed with a force that is held while the arm moves along it."""
+    """Presses on the surface with a constant force of 20 N, then ends force mode and measures whether the tool creeps."""
     control, seen = arm.control, arm.seen
     top = seen.getActualTCPPose()
     say("damping", control.forceModeSetDamping(0.005))
@@ -43,7 +44,7 @@ def force(arm):
 
 
 def contact(arm):
-    """A surface is met and noticed: by asking, by a move that ends there, and while another move goes on."""
+    """Detects the surface by a query, by a move that ends at contact, and by detection during another move."""
     control, seen = arm.control, arm.seen
     top = seen.getActualTCPPose()
     say("free", control.toolContact(DOWN))
@@ -60,7 +61,7 @@ def contact(arm):
 
     say("detection", control.startContactDetection(DOWN))
     control.moveL(shifted(top, 0.0, 0.0, -0.05), 0.02, 0.5, True)
-    # Not asked while it moves: where a contact comes while the control script answers a call, it forgets to stop.
+    # No query during the move: the control script misses a contact that occurs while it answers a call.
     time.sleep(3.0)
     arm.settles()
     say("detected", control.readContactDetection())
@@ -69,12 +70,12 @@ def contact(arm):
 
 
 def guided(arm):
-    """A hand moves the arm in freedrive and in teach mode, along the axes that are free, and not otherwise."""
+    """Lets a hand move the arm: in freedrive along the free axes, in teach mode, and not at all outside of both."""
     control, seen = arm.control, arm.seen
     hand = lambda: abs(seen.getActualTCPForce()[2]) > 15.0
 
     def push(name):
-        """How far the hand moves the tool, the next time it comes."""
+        """Prints the displacement of the tool by the next push of the hand [m]."""
         wait_for(lambda: not hand())
         arm.settles()
         before = seen.getActualTCPPose()
@@ -98,12 +99,12 @@ def guided(arm):
 
 
 def endings(arm):
-    """What ends the control script, and what starts it again."""
+    """Ends the control script in each possible way, and starts it again."""
     control, seen = arm.control, arm.seen
     home = seen.getActualQ()
 
     def still_moves(name):
-        """Whether a call reaches the arm, once the control script runs: an upload is not waited for."""
+        """Waits for the control script to run, because an upload returns early, and tests that a move reaches the arm."""
         wait_for(control.isProgramRunning)
         goal = list(home)
         goal[5] += 0.05

@@ -1,9 +1,9 @@
-"""Moves an arm with every call of ur_rtde's RTDEControlInterface, a client written for real robots by others.
+"""Moves an arm with every call of ur_rtde's RTDEControlInterface, a third-party client for real robots.
 
 Usage: ur_rtde_control.py ADDRESS FREQUENCY RANGE PART
 
-RANGE is `lower` or `upper`: the registers its control script listens to. PART is one of the functions below. What a
-call did is read back over a second connection (RTDEReceiveInterface). Each line is a name and its numbers.
+RANGE is `lower` or `upper`: the registers that its control script uses. PART is one of the functions below. The effect of
+a call is read over a second connection (RTDEReceiveInterface). Each line of the output is a name and its numbers.
 """
 
 import math
@@ -15,7 +15,7 @@ from ur_rtde_arm import fresh, main, nearest, off_line, say, shifted, wait_for
 
 
 def questions(arm):
-    """What only asks, and what sets something up."""
+    """Makes the calls that only query, and those that set the robot up."""
     control, seen = arm.control, arm.seen
     q, pose = seen.getActualQ(), seen.getActualTCPPose()
     say("q", *q)
@@ -47,7 +47,7 @@ def questions(arm):
 
 
 def dynamics(arm):
-    """What is known of the arm's masses, and torques of ours on its joints."""
+    """Queries the dynamics of the arm, and applies a torque to the last joint."""
     control, seen = arm.control, arm.seen
     say("q", *seen.getActualQ())
     say("mass", *fresh(control.getMassMatrix))
@@ -66,7 +66,7 @@ def dynamics(arm):
 
 
 def moves(arm):
-    """Every kind of move, one after the other."""
+    """Makes every kind of move, one after the other."""
     control, seen = arm.control, arm.seen
     q = seen.getActualQ()
     goal = [joint + change for joint, change in zip(q, (0.3, -0.2, 0.2, 0.1, -0.1, 0.2))]
@@ -89,7 +89,7 @@ def moves(arm):
     arm.say_rest("moveL_FK.at")
     say("moveL_FK.off", off_line(poses, line, pose))
 
-    # The middle one is rounded, the last one is reached.
+    # The waypoint in the middle is blended, the last one is reached.
     corner, end = shifted(pose, 0.0, 0.0, -0.1), shifted(pose, 0.0, 0.1, -0.1)
     path = [corner + [0.25, 1.2, 0.02], end + [0.25, 1.2, 0.0]]
     say("end", *end)
@@ -100,7 +100,7 @@ def moves(arm):
     say("moveJ_path", control.moveJ(joints))
     arm.say_rest("moveJ_path.at")
 
-    # The client refuses arcs in a path.
+    # The path has no arcs, because the client rejects them.
     over = shifted(pose, 0.0, 0.06, 0.0)
     path = Path()
     path.addEntry(PathEntry(PathEntry.MoveL, PathEntry.PositionTcpPose, shifted(pose, 0.0, 0.0, -0.05) + [0.25, 1.2, 0.0]))
@@ -112,7 +112,7 @@ def moves(arm):
     arm.say_rest("movePath.at")
     say("movePath.passed", nearest(poses, shifted(pose, 0.0, 0.0, -0.05)), nearest(poses, shifted(pose, 0.0, 0.0, 0.02)))
 
-    # Those that return at once are stopped on the way.
+    # Asynchronous moves return immediately, and are stopped on the way.
     for name, move, stop in (
         ("asyncJ", lambda: control.moveJ(q, 0.3, 1.0, True), control.stopJ),
         ("asyncL", lambda: control.moveL(shifted(pose, 0.0, 0.0, -0.1), 0.03, 0.5, True), control.stopL),
@@ -135,7 +135,7 @@ def moves(arm):
 
 
 def speeds(arm):
-    """Speeds and positions that are streamed."""
+    """Streams speeds and positions."""
     control, seen = arm.control, arm.seen
     qd = [0.1, -0.05, 0.05, 0.0, 0.1, -0.2]
     say("qd", *qd)
@@ -163,7 +163,7 @@ def speeds(arm):
 
     def servo(now):
         control.servoJ(wave(now), 0.0, 0.0, arm.period, 0.03, 2000.0)
-        # What was asked for 50 ms ago.
+        # Compared with the position commanded 50 ms earlier.
         if now > 0.5:
             errors.append(max(abs(have - want) for have, want in zip(seen.getActualQ(), wave(now - 0.05))))
 
@@ -184,14 +184,14 @@ def speeds(arm):
     control.servoC(far, 0.1, 0.8, 0.0)
     time.sleep(1.5)
     say("servoC.at", *seen.getActualTCPPose())
-    # The control script does not execute the first one after servoC.
+    # The control script does not execute the first servoStop after servoC.
     control.servoStop(10.0)
     control.servoStop(10.0)
     say("servoC.rests", wait_for(arm.rests, 1.0))
 
 
 def jogging(arm):
-    """Speeds in the base and along the tool, until told otherwise."""
+    """Jogs along an axis of the base and of the tool, until `jogStop`."""
     control, seen = arm.control, arm.seen
     for name, feature in (("jog_base", RTDEControlInterface.FEATURE_BASE), ("jog_tool", RTDEControlInterface.FEATURE_TOOL)):
         arm.settles()

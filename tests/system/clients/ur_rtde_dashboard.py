@@ -2,7 +2,7 @@
 
 Usage: ur_rtde_dashboard.py ADDRESS
 
-Each line is a call and what it returned, or the error that it raised.
+Each line of the output is a call and its result, or the error that it raised.
 """
 
 import sys

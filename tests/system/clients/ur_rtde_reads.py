@@ -1,8 +1,8 @@
-"""Reads a controller with ur_rtde, a client written for real robots by others, and writes through its I/O interface.
+"""Reads a controller with ur_rtde, a third-party client for real robots, and writes through its I/O interface.
 
 Usage: ur_rtde_reads.py ADDRESS FREQUENCY
 
-ur_rtde knows port 30004 at the address given. Each line is a name and its numbers. The simulated controller echoes input
+ur_rtde uses port 30004 only. Each line of the output is a name and its numbers. The simulated controller echoes input
 registers in output registers while no program runs.
 """
 
@@ -21,7 +21,7 @@ def say(name, *values):
 
 
 def wait_for(what):
-    """The first true answer, or the last one after a while."""
+    """Polls until `what` returns a true value, for at most `PATIENCE` seconds. Returns its last value."""
     until = time.monotonic() + PATIENCE
     while not what() and time.monotonic() < until:
         time.sleep(0.001)
@@ -29,7 +29,7 @@ def wait_for(what):
 
 
 def states(receive, seconds):
-    """Times of the states that arrive, each once."""
+    """Returns the time stamps of the states that arrive within `seconds`, without repetitions."""
     times = []
     until = time.monotonic() + seconds
     while time.monotonic() < until:

@@ -1,8 +1,9 @@
-"""Reads and moves an arm with urx, a client written for real robots by others, and prints what it was told.
+"""Reads and moves an arm with urx, a third-party client for real robots, and prints the values that it read.
 
 Usage: urx_commands.py ADDRESS
 
-`URRobot` alone: `Robot` above it asks for a release of math3d that has gone. Each line is a name and its numbers.
+Uses the class `URRobot`: its subclass `Robot` needs a release of math3d that is no longer available. Each line of the
+output is a name and its numbers.
 """
 
 import logging
@@ -19,7 +20,7 @@ def say(name, *values):
 
 
 def wait_for(what):
-    """The first true answer, or the last one after a while."""
+    """Polls until `what` returns a true value, for at most `PATIENCE` seconds. Returns its last value."""
     until = time.monotonic() + PATIENCE
     while not what() and time.monotonic() < until:
         time.sleep(0.01)

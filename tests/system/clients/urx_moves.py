@@ -1,9 +1,9 @@
-"""Moves an arm in every way that urx has, a client written for real robots by others.
+"""Makes every kind of move that urx, a third-party client for real robots, offers.
 
 Usage: urx_moves.py ADDRESS waits|sends
 
-On software after 3.2 urx does not see that the robot runs, so that its moves are sent and not waited for. Where a
-move left the arm is asked of urx as well. Each line is a name and its numbers.
+After software 3.2 urx cannot see that the robot runs. There (`sends`) its moves are sent without waiting for their end.
+The position of the arm after a move is also read through urx. Each line of the output is a name and its numbers.
 """
 
 import logging
@@ -20,7 +20,7 @@ def say(name, *values):
 
 
 def settles(robot):
-    """Waits for the arm to stay where it is."""
+    """Waits until the joints are unchanged in four readings in a row, for at most `PATIENCE` seconds."""
     until = time.monotonic() + PATIENCE
     time.sleep(0.3)
     stays = 0
@@ -36,7 +36,7 @@ def shifted(pose, *by):
 
 
 def moved(robot, name, call, wanted):
-    """Where a call left the tool, and where it should have."""
+    """Makes a move, and prints the wanted and the actual position of the tool after it."""
     call()
     settles(robot)
     say(name + ".wanted", *wanted[:3])

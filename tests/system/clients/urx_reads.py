@@ -1,8 +1,8 @@
-"""Reads a controller with urx, a client written for real robots by others, and prints what it understood.
+"""Reads a controller with urx, a third-party client for real robots, and prints the values that it decoded.
 
 Usage: urx_reads.py ADDRESS
 
-urx knows the ports 30002 and 30003 only, at the address given. Each line is a name and its numbers.
+urx uses the ports 30002 and 30003 only. Each line of the output is a name and its numbers.
 """
 
 import logging

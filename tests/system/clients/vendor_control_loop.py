@@ -1,9 +1,10 @@
-"""Runs the control loop among the examples of UR's own RTDE client, unchanged, for so many moves.
+"""Runs the control loop example of UR's own RTDE client, unchanged, for MOVES moves.
 
 Usage: vendor_control_loop.py FOLDER ADDRESS MOVES
 
-FOLDER is a copy of github.com/UniversalRobots/RTDE_Python_Client_Library. The example knows one address, and does not
-end: another address is put in its place, and it is told that the connection has ended. It prints where it moves to.
+FOLDER is a copy of github.com/UniversalRobots/RTDE_Python_Client_Library. The example has a fixed address and
+never ends. This script replaces the address, and ends the loop by reporting a closed connection. The example prints the
+poses that it moves to.
 """
 
 import os
@@ -16,7 +17,7 @@ import rtde.rtde as rtde  # noqa: E402
 
 
 class Limited(rtde.RTDE):
-    """A connection to the address asked for, that ends after so many moves."""
+    """A connection to ADDRESS that reports its end after MOVES moves."""
 
     confirmed = 0
     asked = False

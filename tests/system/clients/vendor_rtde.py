@@ -2,8 +2,8 @@
 
 Usage: vendor_rtde.py FOLDER ADDRESS FREQUENCY
 
-FOLDER is a copy of github.com/UniversalRobots/RTDE_Python_Client_Library. Each line is a name and its numbers. The
-simulated controller echoes input registers in output registers while no program runs.
+FOLDER is a copy of github.com/UniversalRobots/RTDE_Python_Client_Library. Each line of the output is a name and its
+numbers. The simulated controller echoes input registers in output registers while no program runs.
 """
 
 import sys
@@ -26,7 +26,7 @@ def say(name, *values):
 
 
 def receive_until(connection, condition):
-    """The first state that fulfils the condition, or the last one after a while."""
+    """Returns the first state that fulfils `condition`, or the last one received after `PATIENCE` seconds."""
     until = time.monotonic() + PATIENCE
     state = connection.receive()
     while not condition(state) and time.monotonic() < until:
@@ -57,7 +57,7 @@ def main(address, frequency):
     say("joint_mode", *state.joint_mode)
     say("digital_in", state.actual_digital_input_bits)
 
-    # What waits while this process does not run is skipped by the client, and counted.
+    # The client skips, and counts, the packages that queue up while this process is not scheduled.
     times = []
     skipped = connection.skipped_package_count
     until = time.monotonic() + SECONDS
