@@ -1,4 +1,4 @@
-//! `port-linux` in real time, over the kernel's loopback.
+//! The conformance bench for `port-linux` in real time, over the kernel's loopback interface.
 
 use outrigger_core::engine::Engine;
 use outrigger_core::engine::ur::{Ur, UrEvent};
@@ -31,11 +31,11 @@ use crate::bench::{Bench, Look, TextKind};
 use crate::relay::Relay;
 
 const LOCAL: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
-/// Where to look for free ports for the simulator.
+/// The first port base that is tried for the simulator.
 const PORT_BASE: u16 = 21_000;
-/// Only against hanging.
+/// The time limit of a wait, only to end a test that hangs.
 const PATIENCE: time::Duration = time::Duration::from_secs(120);
-/// How soon is seen what the robot alone did.
+/// The longest delay until a change that only the robot made is noticed.
 const STEP: Duration = Duration::from_millis(20);
 
 pub(crate) struct LinuxBench {
@@ -58,7 +58,7 @@ impl Shared {
     }
 }
 
-/// What the port's application has seen.
+/// The events and states that the port's application has seen.
 struct Log {
     events: Vec<Event<UrEvent>>,
     mode: Mode,
@@ -106,7 +106,7 @@ impl Log {
     }
 }
 
-/// The application of the loop.
+/// The application of the loop: forwards the inputs of the bench, and logs events and states.
 struct Desk {
     inputs: UnboundedReceiver<Input>,
     events: Vec<Event<UrEvent>>,
@@ -126,7 +126,7 @@ impl<'m> Application<6, Ur<'m>, AnyLaw<6>> for Desk {
     }
 
     fn observe(&mut self, engine: &mut Engine<'_, 6, Ur<'m>, AnyLaw<6>>, now: time::Instant) {
-        // Shown together: a mode belongs to the events that led to it.
+        // Written under one lock, because a mode belongs to the events that led to it.
         let log = &mut *self.shared.log();
         log.events.append(&mut self.events);
         log.mode = engine.mode();
@@ -142,7 +142,7 @@ impl<'m> Application<6, Ur<'m>, AnyLaw<6>> for Desk {
     }
 }
 
-/// Thresholds that a busy machine does not break: what is under test is what follows, not when.
+/// Sets thresholds that a busy machine does not exceed: the scenarios test what follows an event, not its time.
 fn patient(config: &mut UrConfig) {
     let (long, second) = (time::Duration::from_secs(2), time::Duration::from_secs(1));
     let any =
@@ -233,7 +233,7 @@ impl Drop for LinuxBench {
     }
 }
 
-/// The port, until it has shut down or nobody wants it any more.
+/// Runs the port until it has shut down or the bench is dropped.
 fn run(config: UrConfig, law: AnyLaw<6>, robot: &RobotAddress, mut desk: Desk, ended: oneshot::Receiver<()>) {
     let shared = Arc::clone(&desk.shared);
     let mut net = Net::connecting(robot, LOCAL, Clock::start(), None);

@@ -1,4 +1,5 @@
-//! FRI through `port-linux`, over the kernel's UDP and in real time: what `embassy_fri` holds of counts, order and reasons.
+//! FRI through `port-linux`, over the kernel's UDP and in real time. Checks the counts, the order and the reasons
+//! that `embassy_fri` checks in virtual time.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -21,11 +22,12 @@ use outrigger_wire::time;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 const LOCAL: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
-/// Only against hanging.
+/// The time limit of a wait, only to end a test that hangs.
 const PATIENCE: time::Duration = time::Duration::from_secs(120);
 const PERIOD: Duration = Duration::from_millis(10);
 
-/// A port with its KRC. Thresholds are such that a busy machine breaks none: what is under test is what follows, not when.
+/// A port with its simulated KRC. A busy machine exceeds none of its thresholds: the tests check what follows an
+/// event, not its time.
 struct Bench {
     inputs: UnboundedSender<Input>,
     shared: Arc<Shared>,
@@ -45,7 +47,7 @@ impl Shared {
     }
 }
 
-/// What the port's application has seen.
+/// The events and states that the port's application has seen.
 #[derive(Clone, Debug, Default)]
 struct Log {
     events: Vec<Event<KrcEvent>>,
@@ -62,7 +64,7 @@ impl Log {
         self.mode == Some(Mode::Monitor) && self.unmet.is_empty()
     }
 
-    /// Why commanding ended by itself, each time.
+    /// Returns the reason of each fallback, that is, of each end of commanding that nobody requested.
     fn fallbacks(&self) -> Vec<Reason> {
         let fallback = |event: &Event<KrcEvent>| match event {
             Event::Transition(transition) if transition.from == Mode::Command => transition.fallback(),
@@ -81,7 +83,7 @@ impl Application<7, Krc, Swing> for Desk {
     async fn next(&mut self) -> Input {
         match self.inputs.recv().await {
             Some(input) => input,
-            // Nobody looks any more.
+            // The bench was dropped.
             None => Input::Shutdown,
         }
     }
@@ -103,7 +105,7 @@ impl Bench {
     fn start() -> Self {
         let mut config = KrcConfig::default();
         config.link.stale_after = Some(time::Duration::from_secs(1));
-        // The arm's range is narrowed by what it may coast meanwhile.
+        // Not more, because the distance that the arm may coast during missed measurements narrows its joint range.
         config.link.max_misses = Some(110);
         config.mode.state_timeout = Some(time::Duration::from_secs(1));
         config.mode.evidence_age = Some(time::Duration::from_secs(1));
@@ -134,7 +136,7 @@ impl Bench {
         self.inputs.send(input).expect("the port runs");
     }
 
-    /// Somebody, who sees how things stand, asks by this edge.
+    /// Requests commanding, as an operator who sees the current epoch.
     fn request(&self) {
         self.tell(Input::Request(self.look().epoch));
     }
@@ -161,7 +163,7 @@ impl Bench {
         self.wait("Command", |log| log.mode == Some(Mode::Command));
     }
 
-    /// From now on, for so long.
+    /// Injects a fault that begins now and lasts this long.
     fn fault(&self, kind: FaultKind, lasting: Duration) {
         let mut krc = self.krc.krc();
         let start = krc.now();

@@ -1,7 +1,8 @@
-//! `port-linux` over the kernel's sockets passes the scenarios of `tests/simulated/conformance`, in real time.
+//! Runs the conformance scenarios of `tests/simulated/conformance` with `port-linux`, over the kernel's sockets and
+//! in real time.
 //!
-//! Real time is only ever waited for, with a limit against hanging; the thresholds of the bench are so wide that a busy machine
-//! breaks none.
+//! Tests only ever wait for an event, with a time limit against hanging. The thresholds of the bench are so wide that
+//! a busy machine exceeds none.
 
 #[path = "../../simulated/conformance/bench.rs"]
 mod bench;

@@ -1,4 +1,5 @@
-//! Between port and simulated controller: what only the controller's network stack could do to a connection.
+//! A relay between the port and the simulated controller. It does to a connection what otherwise only the network
+//! stack of a controller could do: reset it, or stop reading from it.
 
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -12,17 +13,17 @@ use outrigger_sim::tcp::Running;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::sockopt::{set_socket_linger, set_socket_recv_buffer_size};
 
-/// The ports a co-controller connects to.
+/// The ports that a co-controller connects to.
 const PORTS: [Port; 4] = [Port::Primary, Port::Secondary, Port::Realtime, Port::Rtde];
-/// How soon an order is seen where no bytes flow.
+/// The longest delay until an order is noticed while no bytes arrive.
 const TURN: Timespec = Timespec { tv_sec: 0, tv_nsec: 2_000_000 };
-/// The kernel's smallest: what is not taken fills it within a few commands.
+/// The smallest receive buffer that the kernel allows. Once the relay stops reading, a few commands fill it.
 const RECEIVE_BUFFER: usize = 2_304;
 
-/// Where to look for free ports.
+/// The next port base to try.
 static NEXT_BASE: AtomicU16 = AtomicU16::new(25_000);
 
-/// A thread that carries bytes both ways. Ports are closed while the controller does not listen on them.
+/// A thread that passes bytes on in both directions. A port is closed while the controller does not listen on it.
 pub(crate) struct Relay {
     orders: Arc<Orders>,
     thread: Option<JoinHandle<()>>,
@@ -37,10 +38,10 @@ struct Orders {
 }
 
 impl Relay {
-    /// In front of `server`, at a port base where its ports are free.
+    /// Starts a relay in front of `server`, at a port base with free ports.
     pub(crate) fn new(server: Arc<Running>) -> Self {
         let free = |base: &u16| PORTS.iter().all(|port| listen(*port, *base).is_ok());
-        // No two relays of this process take the same.
+        // Each relay of this process takes another base.
         let mut bases = std::iter::repeat_with(|| NEXT_BASE.fetch_add(16, Ordering::Relaxed));
         let port_base = bases.find(free).expect("endless");
         let orders = Arc::new(Orders::default());
@@ -54,12 +55,12 @@ impl Relay {
         self.port_base
     }
 
-    /// Resets every connection that stands.
+    /// Resets every open connection.
     pub(crate) fn reset(&self) {
         self.orders.reset.store(true, Ordering::Relaxed);
     }
 
-    /// From now on takes nothing from the port.
+    /// Stops reading from the port.
     pub(crate) fn take_nothing(&self) {
         self.orders.take_nothing.store(true, Ordering::Relaxed);
     }
@@ -80,10 +81,10 @@ fn listen(port: Port, base: u16) -> std::io::Result<TcpListener> {
     Ok(listener)
 }
 
-/// Bytes on their way from one stream to another.
+/// The bytes on their way from one stream to another.
 struct Pipe {
     waiting: Vec<u8>,
-    /// One of the two ends has no more to do with it.
+    /// Set once one of the two streams is closed or fails.
     over: bool,
 }
 
@@ -112,7 +113,7 @@ impl Pipe {
     }
 }
 
-/// One connection: of the port, and to the controller.
+/// A connection from the port, and the matching connection to the controller.
 struct Pair {
     client: TcpStream,
     server: TcpStream,
@@ -134,7 +135,7 @@ impl Carrier {
             self.open_and_close_doors();
             self.accept();
             if self.orders.reset.swap(false, Ordering::Relaxed) {
-                // Closed without lingering, a connection is reset.
+                // A connection that is closed without lingering is reset.
                 let reset = |pair: Pair| set_socket_linger(&pair.client, Some(Duration::ZERO)).expect("a socket");
                 self.pairs.drain(..).for_each(reset);
             }
@@ -176,7 +177,7 @@ impl Carrier {
         }
     }
 
-    /// Until something comes, or an order may have been given.
+    /// Waits until bytes or a connection arrive, for at most [`TURN`].
     fn sleep(&self, takes: bool) {
         let doors = self.doors.iter().map(|(_, door)| PollFd::new(door, PollFlags::IN));
         let servers = self.pairs.iter().map(|pair| PollFd::new(&pair.server, PollFlags::IN));

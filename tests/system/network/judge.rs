@@ -1,5 +1,5 @@
-//! What holds in every row, and the row's figures. Judged by the controller's arm and by the packets, not by what the program
-//! says of them.
+//! The assertions that hold in every row, and the figures of a row. Both are taken from the controller's arm and from
+//! the packets, not from the program's own account of them.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -13,37 +13,39 @@ use super::program::Transition;
 use super::rows::{Ends, Row, names_the_network};
 use super::run::{Left, Word};
 
-/// Joints slower than this are at rest \[rad/s\], if they are for so long.
+/// The arm is at rest once every joint has been slower than this \[rad/s\] for [`RESTS`].
 const REST: f64 = 0.001;
 const RESTS: Duration = Duration::from_millis(20);
-/// How far apart our clock and the program's may be taken to be.
+/// The assumed largest difference between the test's clock and the program's clock.
 const CLOCKS: Duration = Duration::from_millis(2);
-/// A standstill of this machine is looked for so long before a fallback.
+/// The span before a fallback in which a standstill of this machine may have caused it.
 const LOOKED_BACK: Duration = Duration::from_millis(140);
 
-/// A row of the table.
+/// The figures of a row of the table.
 pub(super) struct Figures {
     pub(super) commanded: f64,
     pub(super) fallbacks: BTreeMap<&'static str, u32>,
-    /// Why arming ended without commanding.
+    /// The reasons why arming ended without commanding, with their counts.
     pub(super) refusals: BTreeMap<String, u32>,
-    /// Commands at the controller per state of it.
+    /// The number of commands at the controller per state that it sent.
     pub(super) commands: f64,
     pub(super) latest_rest: Duration,
-    /// Of the arm, after a fallback, and what was printed before \[rad\].
+    /// The farthest coast of the arm after a fallback, and the bound that the program printed before \[rad\].
     pub(super) coast: (f64, f64),
     pub(super) turnaround_micros: u64,
 }
 
-/// The arm after commanding ended.
+/// The way in which the arm stopped after commanding had ended.
 struct Stop {
     took: Duration,
-    /// From the fault, where it is known when it began, else from the transition \[rad\].
+    /// The distance from the beginning of the fault if it is known, else from the transition \[rad\].
     coast: f64,
 }
 
+/// Checks a finished row and returns its figures.
+///
 /// # Panics
-/// Where something does not hold, with everything the program said.
+/// If an assertion fails. The message has the whole output of the program.
 pub(super) fn judge(beside: Beside, row: &Row, left: &Left) -> Figures {
     let story = format!(
         "{}, {}\n{}{:?}\n{}{:?}; the arm moved {}",
@@ -120,7 +122,7 @@ pub(super) fn judge(beside: Beside, row: &Row, left: &Left) -> Figures {
     }
 }
 
-/// It ended by itself, with a summary, and with the exit code that is documented for it.
+/// Checks that the program ended by itself, with a summary and the documented exit code.
 fn finished(left: &Left, transitions: &[Transition], story: &str) {
     let summary = left.transcript.summary().unwrap_or_else(|| panic!("no summary: {story}"));
     assert_eq!(summary["ended_by"], "quit", "{story}");
@@ -134,7 +136,7 @@ fn finished(left: &Left, transitions: &[Transition], story: &str) {
     let last = transitions.iter().rev().find(|transition| transition.from == "Command");
     let released = last.is_some_and(|last| last.reason == Reason::Released.name());
     if let Some(end) = transitions.last().filter(|end| released && end.from == "Stopping" && end.to == "Monitor") {
-        // A network that loses the states of a stop keeps the rest from being seen, and that is told.
+        // If the network loses the states of a stop, the rest is not seen, and the summary has that as its reason.
         let rests = end.reason == Reason::Released.name();
         let expected = if rests { serde_json::Value::Null } else { end.reason.as_str().into() };
         assert_eq!(summary["fallback"], expected, "it was released and came to rest: {story}");
@@ -146,19 +148,20 @@ fn begin_of_command(transitions: &[Transition], after: SimTime) -> SimTime {
     begins.map_or(SimTime::MAX, |transition| transition.at)
 }
 
-/// Whether an operator acknowledged, then requested, between the two.
+/// Returns `true` if the operator acknowledged, and then requested, between these times.
 fn asked(left: &Left, from: SimTime, until: SimTime) -> bool {
     let mut words = left.words.iter().filter(|(at, _)| (from..until).contains(at)).map(|(_, word)| *word);
     words.any(|word| word == Word::Acknowledge) && words.any(|word| word == Word::Resume)
 }
 
-/// How often the arm was seen to move from `from` until `until`.
+/// Counts the observations between these times in which the arm moved.
 fn unasked(arm: &[Glance], from: SimTime, until: SimTime) -> usize {
     let until = SimTime::ZERO + until.since(SimTime::ZERO + CLOCKS);
     arm.iter().filter(|glance| (from..until).contains(&glance.at) && glance.speed() > REST).count()
 }
 
-/// How the arm came to rest after commanding ended at `end`; `None` where it did not until `next`.
+/// Returns how the arm came to rest after commanding had ended at `end`. `None` if it was not at rest before `next`,
+/// the next beginning of commanding.
 fn stop(left: &Left, row: &Row, end: SimTime, next: SimTime) -> Option<Stop> {
     let seen: Vec<&Glance> = left.arm.iter().filter(|glance| (end..next).contains(&glance.at)).collect();
     let mut rest: Option<&Glance> = None;
@@ -170,14 +173,14 @@ fn stop(left: &Left, row: &Row, end: SimTime, next: SimTime) -> Option<Stop> {
         }
     }
     let rest = rest?;
-    // The latest cut before, if that is what ended it.
+    // The newest cut before `end`, if it caused this end.
     let length = row.cut.unwrap_or_default();
     let cut = left.cuts.iter().rev().find(|cut| **cut <= end && end <= **cut + length + RESTS).copied();
     let before = left.arm.iter().rev().find(|glance| glance.at <= cut.unwrap_or(end))?;
     Some(Stop { took: rest.at.since(end), coast: rest.distance(before) })
 }
 
-/// When the arm moved, and how fast.
+/// Describes the spans in which the arm moved, each with its highest speed.
 fn moved(arm: &[Glance]) -> String {
     let parts = arm.chunk_by(|one, next| (one.speed() > REST) == (next.speed() > REST));
     let told = parts.filter(|part| part[0].speed() > REST).map(|part| {
@@ -187,7 +190,7 @@ fn moved(arm: &[Glance]) -> String {
     told.collect::<Vec<_>>().join(", ")
 }
 
-/// Share of the time in which the program commanded.
+/// Returns the share of the time in which the program commanded (0 to 1).
 fn commanded(transitions: &[Transition], from: SimTime, until: SimTime) -> f64 {
     let within = |at: SimTime| at.max(from).min(until);
     let mut begun = None;

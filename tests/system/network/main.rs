@@ -1,9 +1,9 @@
-//! `outrigger run` on a network that loses, delays, repeats and reorders its packets, opposite simulated controllers, through
-//! the kernel's own TCP and UDP on both sides.
+//! `outrigger run` on a network that loses, delays, repeats and reorders packets, opposite simulated controllers.
+//! Both ends use the kernel's own TCP and UDP.
 //!
-//! Each row is a test. Nothing of it is tried again: what is asked for holds whatever the packets, and a fallback that a
-//! standstill of this machine caused is excused and counted, see `judge.rs`. `OUTRIGGER_BLESS=1` looks at each row for longer, and writes
-//! `tests/tables/network.md`.
+//! Each row of the table is a test. A failed test is not repeated: its assertions hold for any packets, and a
+//! fallback that a standstill of this machine caused is excused and counted, see `judge.rs`. `OUTRIGGER_BLESS=1`
+//! observes each row for longer and writes `tests/tables/network.md`.
 
 mod judge;
 mod peer;
@@ -23,12 +23,13 @@ use outrigger_emulated::tries;
 use self::peer::Beside;
 use self::rows::ROWS;
 
-/// How long a row is looked at: for a test, and for the table.
+/// The time for which a row is observed: [`SPAN`] in a test, [`LONG`] for the table.
 const SPAN: Duration = Duration::from_millis(1200);
 const LONG: Duration = Duration::from_secs(4);
-/// Where packets are lost at random, the table is of so many seeds: which of them are hit decides whether commanding ends.
+/// The number of seeds per row of the table if packets are lost at random. The lost packets decide whether commanding
+/// ends.
 const SEEDS: u64 = 5;
-/// So many at once: each hardly computes.
+/// The number of rows that run at once. Each needs little processor time.
 const AT_ONCE: usize = 4;
 
 fn main() -> ExitCode {

@@ -1,4 +1,4 @@
-//! The controller that the program is beside, and where its arm really is.
+//! The simulated controller that the program runs beside, and observations of its arm.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,19 +15,19 @@ use outrigger_wire::robot::SoftwareVersion;
 
 use super::relay::CONTROLLER;
 
-/// How often the arm is looked at.
+/// The time between two observations of the arm.
 const GLANCE: Duration = Duration::from_millis(1);
-/// Where the program listens beside a KRC.
+/// The port that the program listens on beside a KRC.
 const FRI: u16 = 49_938;
 
-/// Whom the program is beside, and by what it gets states.
+/// The kind of controller that the program runs beside, and the source of its states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Beside {
     /// RTDE at 500 Hz.
     Rtde,
     /// Port 30003 at 125 Hz.
     Realtime,
-    /// FRI's datagrams, 200 a second.
+    /// FRI datagrams at 200 Hz.
     Krc,
 }
 
@@ -42,8 +42,9 @@ impl Beside {
         }
     }
 
-    /// A standstill of this machine ends commanding if it is so long: half of `stale_after`, which is 40 ms on a stream and
-    /// three periods beside a KRC; the other half is what a state is old when it begins.
+    /// Returns the shortest standstill of this machine that may end commanding. It is half of `stale_after`, which is
+    /// 40 ms on a stream and three periods beside a KRC. The other half is the largest age of a state when the
+    /// standstill begins.
     pub(super) const fn ending(self) -> Duration {
         Duration::from_micros(match self {
             Self::Rtde | Self::Realtime => 20_000,
@@ -59,7 +60,7 @@ impl Beside {
         })
     }
 
-    /// Back and forth, near the limits \[°\].
+    /// Returns the amplitude of the motion \[°\], near the limits, and the text of a seventh joint if there is one.
     const fn swing(self) -> (f64, &'static str) {
         match self {
             Self::Rtde | Self::Realtime => (80.0, ""),
@@ -67,7 +68,7 @@ impl Beside {
         }
     }
 
-    /// What the program is told.
+    /// Returns the configuration of the program.
     pub(super) fn configuration(self, here: Ipv4Addr, there: Ipv4Addr) -> String {
         let robot = match self {
             Self::Rtde => format!("address = \"{there}\""),
@@ -92,7 +93,7 @@ impl Beside {
     }
 }
 
-/// The arm at one moment.
+/// An observation of the arm.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Glance {
     pub(super) at: SimTime,
@@ -101,23 +102,23 @@ pub(super) struct Glance {
 }
 
 impl Glance {
-    /// Of the fastest joint \[rad/s\].
+    /// Returns the speed of the fastest joint \[rad/s\].
     pub(super) fn speed(&self) -> f64 {
         self.qd.iter().fold(0.0, |most, speed| speed.abs().max(most))
     }
 
-    /// Between the two, of the joint that is farthest \[rad\].
+    /// Returns the largest difference of a joint between two observations \[rad\].
     pub(super) fn distance(&self, other: &Self) -> f64 {
         self.q.iter().zip(other.q).fold(0.0, |most, (q, other)| (q - other).abs().max(most))
     }
 }
 
-/// What came to the controller so far.
+/// Counts of states and commands at the controller.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Came {
-    /// States it sent on, or cycles it lived through.
+    /// The states that a UR controller has sent, counted as its cycles, or the measurements that a KRC has sent.
     pub(super) states: u64,
-    /// Commands of motion that it took.
+    /// The motion commands that a UR controller has received, or the answers that a KRC has accepted.
     pub(super) commands: u64,
 }
 
@@ -159,7 +160,7 @@ impl Running {
     }
 }
 
-/// A controller at work, and somebody who looks at its arm.
+/// A running controller, and a thread that observes its arm.
 pub(super) struct Peer {
     running: Arc<Running>,
     seen: Arc<Mutex<Vec<Glance>>>,
@@ -205,12 +206,12 @@ impl Peer {
         self.running.came()
     }
 
-    /// Where the arm is, and how fast.
+    /// Returns the newest observation of the arm. `None` before the first.
     pub(super) fn now(&self) -> Option<Glance> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).last().copied()
     }
 
-    /// Everything that was seen of the arm; looks no more.
+    /// Ends the observation and returns all of it.
     pub(super) fn end(mut self) -> Vec<Glance> {
         self.stop();
         std::mem::take(&mut self.seen.lock().unwrap_or_else(PoisonError::into_inner))
@@ -219,7 +220,7 @@ impl Peer {
     fn stop(&mut self) {
         self.end.store(true, Ordering::Relaxed);
         if let Some(watcher) = self.watcher.take() {
-            // It does nothing that could panic.
+            // The thread has nothing that could panic.
             let _ = watcher.join();
         }
     }

@@ -1,4 +1,4 @@
-//! The program at work, by what it says in JSON.
+//! The running program, observed through its output in JSON.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use outrigger_emulated::namespace::Namespace;
 use outrigger_sim::time::SimTime;
 use serde_json::Value;
 
-/// A line of it, and when it was read.
+/// A line of the output, and the time at which it was read.
 #[derive(Clone, Debug)]
 pub(super) struct Line {
     pub(super) at: SimTime,
@@ -29,17 +29,17 @@ impl Line {
     }
 }
 
-/// From one mode to another, at a time of our clock.
+/// A transition from one mode to another, with its time on the test's clock.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Transition {
     pub(super) at: SimTime,
     pub(super) from: String,
     pub(super) to: String,
-    /// Empty where there is none.
+    /// Empty if there is none.
     pub(super) reason: String,
 }
 
-/// Everything it said.
+/// The output of the program.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Transcript(Vec<Line>);
 
@@ -49,7 +49,8 @@ impl Transcript {
         events.map(|line| format!("{:>9} {}\n", line.at.to_string(), line.value)).collect()
     }
 
-    /// When the program's clock began, by ours: no line is read before it is written.
+    /// Returns the time at which the program's clock started, on the test's clock. It is the earliest difference
+    /// between the time of reading and the time stamp in a line, because no line is read before it is written.
     fn began(&self) -> SimTime {
         let began = self.0.iter().filter_map(|line| {
             let since = Duration::from_secs_f64(line.value["time"].as_f64()?);
@@ -70,7 +71,7 @@ impl Transcript {
         read.collect()
     }
 
-    /// How far it says that the arm moves after a fault \[rad\].
+    /// Returns the printed bound on the motion of the arm after a fault \[rad\].
     pub(super) fn coast(&self) -> Option<f64> {
         let said = self.0.iter().rev().find(|line| line.text("text").contains("worst-case coast"))?;
         let (_, rest) = said.text("text").split_once("after a fault ")?;
@@ -81,18 +82,18 @@ impl Transcript {
         self.0.iter().map(|line| &line.value).find(|value| value["type"] == "summary")
     }
 
-    /// The mode it is in.
+    /// Returns the mode that the newest transition led to.
     pub(super) fn mode(&self) -> &str {
         self.0.iter().rev().find(|line| line.is("transition")).map_or("Offline", |line| line.text("to"))
     }
 
-    /// When it was read that this mode began.
+    /// Returns the time at which the newest transition was read.
     pub(super) fn since(&self) -> SimTime {
         self.0.iter().rev().find(|line| line.is("transition")).map_or(SimTime::ZERO, |line| line.at)
     }
 }
 
-/// `outrigger run`; ended when this is dropped.
+/// A running `outrigger run`. Dropping it ends the process.
 pub(super) struct Program {
     child: Child,
     input: ChildStdin,
@@ -125,7 +126,7 @@ impl Program {
         });
         let errors = std::thread::spawn(move || {
             let mut text = String::new();
-            // What is no text is as good as none.
+            // Output that is not UTF-8 is ignored.
             let _ = errors.read_to_string(&mut text);
             text
         });
@@ -133,7 +134,7 @@ impl Program {
     }
 
     pub(super) fn say(&mut self, word: &str) {
-        // It may have ended: then whoever looks at it sees that.
+        // If the program has ended, the caller notices it later.
         let _ = writeln!(self.input, "{word}");
     }
 
@@ -141,12 +142,12 @@ impl Program {
         look(&lock(&self.transcript))
     }
 
-    /// Its exit code, if it has ended; -1 where a signal ended it.
+    /// Returns the exit code if the program has ended, or -1 if a signal ended it.
     pub(super) fn ended(&mut self) -> Option<i32> {
         self.child.try_wait().expect("a child").map(|status| status.code().unwrap_or(-1))
     }
 
-    /// Everything it said, and what it said on standard error. It has ended, or is ended.
+    /// Ends the program if it still runs. Returns its output and its standard error.
     pub(super) fn left(mut self) -> (Transcript, String) {
         self.finish();
         let errors = self.errors.take().map(|errors| errors.join().expect("text")).unwrap_or_default();

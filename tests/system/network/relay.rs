@@ -1,9 +1,10 @@
-//! The network between the program and a controller: every packet of both passes here, and may be hurt.
+//! The network between the program and a controller. Every packet of both passes through this relay, which may lose,
+//! delay, repeat or damage it.
 //!
-//! Both ends are the kernel's, in one namespace. The program writes to an address of the tun's network that nobody has, so
-//! the kernel hands its packets over; here source and destination change places, and the kernel takes them as a stranger's.
-//! Sums over the headers stay right, for they do not depend on the order. What is lost is repeated by the kernel's TCP, on
-//! both sides, as it would be on a cable.
+//! Both ends are sockets of the kernel in one namespace. The program sends to an address in the tun's network that no
+//! interface has, so the kernel passes its packets to the tun. The relay swaps source and destination, and the kernel
+//! accepts the packets as those of another host. Checksums over the headers stay valid, because they do not depend on
+//! the order of the addresses. The kernel's TCP retransmits lost packets on both sides, as it would on a cable.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -18,14 +19,14 @@ use outrigger_emulated::priority::Priority;
 use outrigger_emulated::wire::{Conditions, Counts, Wire};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-/// Ports of a controller; a packet to one of them comes from the program.
+/// The ports of a controller. A packet to one of them was sent by the program.
 pub(super) const CONTROLLER: RangeInclusive<u16> = 29_999..=30_020;
-/// More than a packet of the tun.
+/// The size of the buffer \[bytes\], larger than any packet of the tun.
 const PACKET: usize = 2048;
-/// How soon it is seen that this is to end.
+/// The longest delay until the thread notices that it has to end.
 const TURN: Duration = Duration::from_millis(50);
 
-/// A relay at work.
+/// A running relay.
 pub(super) struct Relay {
     shared: Arc<Shared>,
     clock: Clock,
@@ -37,7 +38,7 @@ struct Shared {
     wires: Mutex<Wires>,
 }
 
-/// To the controller, and from it.
+/// The paths to the controller and from it.
 struct Wires {
     up: Wire,
     down: Wire,
@@ -58,21 +59,21 @@ impl Relay {
         Self { shared, clock, thread: Some(thread.expect("a thread")) }
     }
 
-    /// Holds for packets that are sent from now on, both ways.
+    /// Applies these conditions to packets that are sent from now on, in both directions.
     pub(super) fn set(&self, conditions: Conditions) {
         let mut wires = self.shared.wires();
         wires.up.set(conditions);
         wires.down.set(conditions);
     }
 
-    /// From now on nothing arrives for so long, either way.
+    /// Loses every packet for this span from now on, in both directions.
     pub(super) fn cut(&self, span: Duration) {
         let (from, mut wires) = (self.clock.now(), self.shared.wires());
         wires.up.cut(from, from + span);
         wires.down.cut(from, from + span);
     }
 
-    /// What became of the packets so far, both ways together.
+    /// Returns the counts of packets so far, both directions together.
     pub(super) fn counts(&self) -> Counts {
         let wires = self.shared.wires();
         let (up, down) = (wires.up.counts(), wires.down.counts());
@@ -113,7 +114,7 @@ impl Shared {
                 let Wires { up, down } = &mut *wires;
                 for wire in [&mut *up, &mut *down] {
                     while let Some(packet) = wire.receive(now) {
-                        // A full queue of the kernel loses what comes, as any other does.
+                        // If the kernel's queue is full, the packet is lost, as on any network.
                         let _ = tun.write(&packet);
                     }
                 }
@@ -121,14 +122,14 @@ impl Shared {
             };
             let left = next.min(TURN);
             let left = Timespec { tv_sec: 0, tv_nsec: i64::from(left.subsec_nanos()) };
-            // Interrupted or not, the next turn looks at everything.
+            // The next turn looks at everything, even after an interrupted wait.
             let _ = poll(&mut [PollFd::new(tun, PollFlags::IN)], Some(&left));
         }
     }
 }
 
-/// Lets source and destination change places; whether the packet is for the controller. `None` for what is no packet of TCP
-/// or UDP over IPv4.
+/// Swaps source and destination. Returns `true` if the packet is for the controller. `None` if it is not a packet of
+/// TCP or UDP over IPv4.
 fn turned(packet: &mut [u8]) -> Option<bool> {
     let words = packet.first().filter(|first| **first >> 4 == 4)? & 0x0f;
     if !matches!(packet.get(9), Some(6 | 17)) {

@@ -1,4 +1,4 @@
-//! What is done to the packets, and what may come of it.
+//! The rows of the table: the conditions of the packets, and their permitted effect.
 
 use std::time::Duration;
 
@@ -7,28 +7,28 @@ use outrigger_emulated::wire::{Conditions, Counts, Loss};
 
 use super::peer::Beside;
 
-/// What happens to the packets in one row of the table.
+/// The conditions of the packets in a row of the table.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row {
     pub(super) name: &'static str,
-    /// From the start.
+    /// The conditions from the start on.
     pub(super) path: Conditions,
-    /// From the first command on, with the above.
+    /// Further conditions from the first command on.
     pub(super) trouble: Conditions,
-    /// Nothing arrives for so long, while the arm is fast.
+    /// The span in which every packet is lost. It begins while the arm is fast.
     pub(super) cut: Option<Duration>,
-    /// What may come of it.
+    /// The permitted effect on commanding.
     pub(super) ends: Ends,
 }
 
-/// Whether it may end commanding.
+/// Whether the conditions may end commanding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ends {
-    /// Nothing may.
+    /// Commanding must not end.
     Never,
-    /// It may, with a reason that names the network.
+    /// Commanding may end, with a reason that names the network.
     Maybe,
-    /// It does.
+    /// Commanding must end.
     Always,
 }
 
@@ -64,10 +64,10 @@ const fn cut(name: &'static str, millis: u64) -> Row {
 }
 
 const JITTER: Conditions = Conditions { jitter: Duration::from_millis(2), ..NOTHING };
-/// Held back for longer than a cycle of each controller.
+/// Holds packets back for longer than a cycle of each controller.
 const REORDER: Option<(f64, Duration)> = Some((0.02, Duration::from_millis(9)));
 
-/// Every row, in the order of the table.
+/// The rows, in the order of the table.
 pub(super) const ROWS: [Row; 14] = [
     CLEAN,
     path("delay of 1 ms each way", delay(1), Ends::Never),
@@ -92,23 +92,24 @@ pub(super) const ROWS: [Row; 14] = [
 ];
 
 impl Row {
-    /// What may come of it beside this controller: a KRC grades the way there and back by itself, and need not begin.
+    /// Returns the permitted effect beside this controller. A KRC grades the link in both directions by itself, so
+    /// that with delay or jitter commanding need not begin.
     pub(super) fn ends(&self, beside: Beside) -> Ends {
         let longer = !self.path.delay.is_zero() || !self.path.jitter.is_zero();
         if longer && beside == Beside::Krc { Ends::Maybe } else { self.ends }
     }
 
-    /// What holds once commanding has begun.
+    /// Returns the conditions once commanding has begun.
     pub(super) fn troubled(&self) -> Conditions {
         Conditions { delay: self.path.delay, jitter: self.path.jitter, ..self.trouble }
     }
 
-    /// Whether packets are lost at random.
+    /// Returns `true` if packets are lost at random.
     pub(super) fn loses(&self) -> bool {
         self.trouble.loss != Loss::None
     }
 
-    /// Whether the packets have seen everything that the row is about.
+    /// Returns `true` if each condition of the row has affected at least one packet.
     pub(super) fn has_happened(&self, counts: &Counts) -> bool {
         let Conditions { loss, duplicate, reorder, corrupt, .. } = self.trouble;
         counts.sent > 0
@@ -119,12 +120,12 @@ impl Row {
     }
 }
 
-/// Reasons for the end of commanding that name the network as what it is.
+/// Returns `true` if this reason for the end of commanding correctly names the network as the cause.
 pub(super) const fn names_the_network(reason: Reason, beside: Beside) -> bool {
     match reason {
         Reason::StateStale | Reason::StatesMissed | Reason::GradeLow => true,
         Reason::Unacknowledged | Reason::LinkClosed => !matches!(beside, Beside::Krc),
-        // The KRC judges answers by itself, and ends commanding where too few come in time.
+        // A KRC judges the answers by itself, and ends commanding if too few arrive in time.
         Reason::LeftCommand => matches!(beside, Beside::Krc),
         _ => false,
     }

@@ -1,4 +1,5 @@
-//! One row: the program beside a controller, packets hurt between them, and an operator who goes on each time.
+//! Runs one row: the program, a controller, the network between them, and an operator who resumes after each
+//! fallback.
 
 use std::net::Ipv4Addr;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -14,23 +15,24 @@ use super::program::{Program, Transcript};
 use super::relay::Relay;
 use super::rows::Row;
 
-/// By when commanding has begun, where it ever does.
+/// The time limit for commanding to begin.
 const BEGINS: Duration = Duration::from_secs(5);
-/// By when everything that a row is about has happened.
+/// The time limit for every condition of a row to have an effect.
 const HAPPENS: Duration = Duration::from_secs(30);
-/// By when the process has ended after it was asked to.
+/// The time limit for the process to end after `quit`.
 const ENDS: Duration = Duration::from_secs(10);
-/// How often the operator looks.
+/// The time between two looks of the operator.
 const LOOK: Duration = Duration::from_millis(2);
-/// Nothing is asked for so long after a fallback, nor between acknowledging and resuming: nothing may move.
+/// The operator waits for [`PAUSE`] after a fallback before acknowledging, and for [`BETWEEN`] before resuming.
+/// Nothing may move in these spans.
 const PAUSE: Duration = Duration::from_millis(250);
 const BETWEEN: Duration = Duration::from_millis(100);
-/// A request that led nowhere is repeated.
+/// The time after which a request without effect is repeated.
 const AGAIN: Duration = Duration::from_millis(1500);
-/// The arm is fast from this on \[rad/s\].
+/// The speed from which the arm counts as fast \[rad/s\].
 const FAST: f64 = 0.2;
 
-/// What the operator wrote.
+/// The commands that the operator sends to the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Word {
     Acknowledge,
@@ -38,7 +40,7 @@ pub(super) enum Word {
     Quit,
 }
 
-/// What a run left behind.
+/// The record of a run.
 pub(super) struct Left {
     pub(super) transcript: Transcript,
     pub(super) errors: String,
@@ -46,13 +48,14 @@ pub(super) struct Left {
     pub(super) words: Vec<(SimTime, Word)>,
     pub(super) cuts: Vec<SimTime>,
     pub(super) arm: Vec<Glance>,
-    /// The time that figures are of: from the first command, or from when it was not waited for any longer.
+    /// The beginning of the time that the figures cover: the first command, or the end of the wait for it if there
+    /// was none.
     pub(super) from: SimTime,
     pub(super) until: SimTime,
-    /// What came to the controller in that time.
+    /// The states and commands in the time that the figures cover.
     pub(super) came: Came,
     pub(super) counts: Counts,
-    /// What all times here are of.
+    /// The clock of all times in this struct.
     pub(super) clock: Clock,
 }
 
@@ -62,7 +65,7 @@ pub(super) fn run(beside: Beside, row: &Row, seed: u64, span: Duration) -> Left 
     let network = NETWORKS.fetch_add(1, Ordering::Relaxed);
     let [here, there] = [1, 2].map(|host| Ipv4Addr::new(10, 9, network, host));
     let clock = Clock::start();
-    // Dropped last to first: what runs in the namespace is ended before it is removed.
+    // Variables are dropped in reverse order, so the processes in the namespace end before it is removed.
     let (namespace, tun) = Namespace::of_packets(&format!("{here}/24")).expect("a network namespace");
     let relay = Relay::start(tun, clock, seed, row.path);
     let peer = Peer::start(beside, &namespace, here, there, clock);
@@ -100,7 +103,7 @@ pub(super) fn run(beside: Beside, row: &Row, seed: u64, span: Duration) -> Left 
         }
         std::thread::sleep(LOOK);
     };
-    // So that what an arm does that nobody commands any longer is seen.
+    // Keeps observing, so that a motion after the end of the program is noticed.
     std::thread::sleep(PAUSE);
     let Operator { program, words, cuts, .. } = operator;
     let (transcript, errors) = program.left();
@@ -132,8 +135,8 @@ impl Operator {
         });
     }
 
-    /// Acknowledges and resumes, where the program monitors: by a request alone the arm would only hold, and whatever ends
-    /// commanding before a row has happened would be the last thing that happens in it.
+    /// Acknowledges and resumes while the program is in Monitor. Resuming is necessary, because after a request alone
+    /// the arm would only hold its position, and the row would end before all its conditions have had an effect.
     fn goes_on(&mut self, now: SimTime) {
         let (monitors, since) = self.program.look(|said| (said.mode() == "Monitor", said.since()));
         if !monitors || now < since + PAUSE {
@@ -150,7 +153,7 @@ impl Operator {
         }
     }
 
-    /// Cuts the cable where the arm is fast: once, and again as often as there is time for it.
+    /// Loses all packets while the arm is fast: once, and again as long as the remaining time permits.
     fn cuts(&mut self, now: SimTime, length: Duration, span: Duration, from: SimTime, peer: &Peer, relay: &Relay) {
         let (commands, since) = self.program.look(|said| (said.mode() == "Command", said.since()));
         let fast = peer.now().is_some_and(|glance| glance.speed() > FAST);

@@ -1,4 +1,4 @@
-//! The committed table.
+//! The committed table of figures.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -22,7 +22,7 @@ const COLUMNS: [&str; 10] = [
     "turnaround [µs]",
 ];
 
-/// Where in them is what was commanded.
+/// The index of the column `commanded`.
 const COMMANDED: usize = 3;
 
 const HEAD: &str = "\
@@ -63,12 +63,12 @@ fallback is named as one of the network, the process ends with a summary and the
 overtaken packets alone end nothing.
 ";
 
-/// The runs of each row: what was commanded, and the cells.
+/// The runs of each row: the share of time that was commanded, and the cells.
 type Rows = BTreeMap<(Beside, usize), Vec<(f64, Vec<String>)>>;
 
 static MADE: Mutex<Rows> = Mutex::new(Rows::new());
 
-/// A row that passed.
+/// Adds a row that has passed.
 pub(super) fn add(beside: Beside, number: usize, left: &Left, figures: &Figures) {
     let counts = left.counts;
     let fallbacks = figures.fallbacks.iter().map(|(reason, count)| format!("{count} {reason}"));
@@ -100,7 +100,7 @@ fn path() -> std::path::PathBuf {
     std::path::Path::new(outrigger_system::PACKAGE).join("../tests/tables/network.md")
 }
 
-/// Writes what was made, if it is all of it.
+/// Writes the table if every row has all of its runs.
 pub(super) fn write() {
     let made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
     let lost = made.iter().any(|((_, number), runs)| ROWS[*number].loses() && runs.len() < SEEDS as usize);
@@ -124,7 +124,8 @@ fn text(rows: &Rows) -> String {
     text
 }
 
-/// The run with the middle share of commanding, and the least and the most of that where there were several.
+/// Returns the cells of the run with the median share of commanding. If there are several runs, the smallest and the
+/// largest share are appended.
 fn middle(runs: &[(f64, Vec<String>)]) -> Vec<String> {
     let mut runs: Vec<_> = runs.iter().collect();
     runs.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -135,7 +136,7 @@ fn middle(runs: &[(f64, Vec<String>)]) -> Vec<String> {
     cells
 }
 
-/// Everything but the figures is what the code would write.
+/// Checks that the committed table, apart from its figures, is the one that this code would write.
 pub(super) fn is_of_this_code() {
     let committed = std::fs::read_to_string(path()).expect("tests/tables/network.md");
     let first_cells = |text: &str| -> Vec<String> {

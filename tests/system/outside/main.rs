@@ -1,9 +1,9 @@
-//! Nothing outside delays a stop: the real program, opposite simulated controllers, with an output, a terminal or a disk that
-//! takes nothing. Each time the first zero velocity is at the controller 50 ms after a key or a signal, and a second one has
-//! ended the process within 200 ms.
+//! Stops that the surroundings must not delay: the real program runs opposite simulated controllers, with an output,
+//! a terminal or a disk that accepts nothing. Each time the first zero velocity must reach the controller within 50
+//! ms of a key or a signal, and a second key or signal must end the process within 200 ms.
 //!
-//! Few at once. Nothing is tried again: a time may be longer by what a processor of this machine stood still for
-//! meanwhile, see [`within`].
+//! Few tests run at once. A failed test is not repeated: a time may be longer by the span in which a processor of
+//! this machine stood still meanwhile, see [`within`].
 
 mod obstacles;
 mod program;
@@ -18,18 +18,19 @@ use outrigger_emulated::tries::within;
 use self::obstacles::{Terminal, full_file, full_pipe, stopped_reader};
 use self::program::{Beside, Program, Streams};
 
-/// From a key or a signal to the first zero velocity at the controller.
+/// The time limit from a key or a signal to the first zero velocity at the controller.
 const STOPS_WITHIN: Duration = Duration::from_millis(50);
-/// From the second one to the end of the process.
+/// The time limit from the second key or signal to the end of the process.
 const ENDS_WITHIN: Duration = Duration::from_millis(200);
-/// From the first one to the end of a process whose output takes nothing: rest, and every wait at the end.
+/// The time limit from the first key or signal to the end of a process whose output accepts nothing. Includes coming
+/// to rest and every wait at the end.
 const FINISHES_WITHIN: Duration = Duration::from_secs(8);
 
-/// Who asks for something.
+/// The way in which the test asks the program to stop.
 #[derive(Clone, Copy, Debug)]
 enum Asks {
     Signal(rustix::process::Signal),
-    /// In a terminal in raw mode.
+    /// A key in a terminal in raw mode.
     Key(u8),
     Line(&'static str),
 }
@@ -38,12 +39,12 @@ const INTERRUPT: Asks = Asks::Signal(rustix::process::Signal::INT);
 const TERMINATE: Asks = Asks::Signal(rustix::process::Signal::TERM);
 const CONTROL_C: Asks = Asks::Key(3);
 
-/// Few at once: each wants to be woken in time.
+/// Runs a test beside few others, because each needs to be scheduled in time.
 fn attempt(body: fn()) {
     outrigger_emulated::tries::attempt(std::thread::current().name().unwrap_or_default(), body);
 }
 
-/// Stops the arm by the first, and ends the process by the second.
+/// Stops the arm with `first`, ends the process with `second`, and checks both times.
 fn asked_twice(mut program: Program, first: Asks, second: Asks) {
     stopped(&mut program, first);
     std::thread::sleep(Duration::from_millis(50));
@@ -61,7 +62,7 @@ fn asked_twice(mut program: Program, first: Asks, second: Asks) {
     );
 }
 
-/// Stops the arm, and lets the process end by itself; its exit code.
+/// Stops the arm with `first`, lets the process end by itself, and returns its exit code.
 fn asked_once(mut program: Program, first: Asks) -> Option<i32> {
     stopped(&mut program, first);
     let asked = program.now();
@@ -79,7 +80,7 @@ fn stopped(program: &mut Program, by: Asks) {
     within(&format!("{by:?}: the first zero velocity"), took, STOPS_WITHIN, program.window(asked, took), String::new);
 }
 
-/// On standard output and error, nobody reads.
+/// Returns streams that write standard output and error into `file`.
 fn into(file: &File) -> Streams {
     let to = || Stdio::from(file.try_clone().expect("a descriptor"));
     Streams { input: Stdio::piped(), output: to(), error: to() }
@@ -102,7 +103,7 @@ fn a_key_stops_the_arm_and_control_c_ends_it_although_the_terminal_takes_nothing
     attempt(|| in_a_blocked_terminal(Beside::Ur, Asks::Key(b'q'), Some(CONTROL_C)));
 }
 
-/// Ctrl-C twice within a quarter of a second is one wish: a signal is the second one.
+/// The program counts two Ctrl-C within a quarter of a second as one, so the second request is a signal.
 const CONTROL_C_AGAIN: Asks = TERMINATE;
 
 #[test]
@@ -187,7 +188,7 @@ fn a_file_that_may_not_grow_ends_no_run() {
         let recording = full_file("may-not-grow.mcap");
         let mut program = Program::run_with_files_of(64 << 10, Beside::Ur, &["--record", &recording]);
         let told = program.errors();
-        // Far more than 64 KiB have come by then.
+        // By then far more than 64 KiB have been received.
         program.until_it_moves();
         std::thread::sleep(Duration::from_secs(2));
         assert_eq!(asked_once(program, INTERRUPT), Some(1), "the recording is not complete");

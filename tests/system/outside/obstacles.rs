@@ -1,4 +1,4 @@
-//! What takes nothing.
+//! Outputs that accept nothing: full pipes, a stopped reader, a FIFO without a reader, and a blocked terminal.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -12,7 +12,7 @@ use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 
 use super::program::Streams;
 
-/// A pipe that is full. Nobody reads it, and nobody goes away.
+/// A full pipe whose reading end stays open but is never read.
 pub(super) struct Pipe {
     _from: OwnedFd,
     pub(super) to: File,
@@ -25,7 +25,7 @@ pub(super) fn full_pipe() -> Pipe {
     Pipe { _from: from, to }
 }
 
-/// Writes until nothing more is taken.
+/// Writes until the file accepts nothing more.
 fn fill(file: &File) {
     let flags = fcntl_getfl(file).expect("its flags");
     fcntl_setfl(file, flags | OFlags::NONBLOCK).expect("they are its own");
@@ -36,7 +36,7 @@ fn fill(file: &File) {
     fcntl_setfl(file, flags).expect("they are its own");
 }
 
-/// A reader that was stopped with its pipe full.
+/// A reader process that is stopped, and its full pipe.
 pub(super) struct Reader {
     child: Child,
     to: File,
@@ -69,26 +69,26 @@ pub(super) fn stopped_reader() -> Reader {
     Reader { child, to }
 }
 
-/// A full FIFO that nobody reads.
+/// Creates a full FIFO that no process reads.
 pub(super) fn fifo(name: &str) -> File {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = std::fs::remove_file(&path);
     let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
     rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, mode, 0).expect("a FIFO");
-    // For both, so that opening it waits for nobody.
+    // Opened for reading and writing, so that opening it does not block.
     let fifo = File::options().read(true).write(true).open(path).expect("ours");
     fill(&fifo);
     fifo
 }
 
-/// A name for a file that is not there yet.
+/// Returns a path for a file that does not exist yet.
 pub(super) fn full_file(name: &str) -> String {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = std::fs::remove_file(&path);
     path.to_str().expect("text").to_owned()
 }
 
-/// A terminal whose screen takes nothing more.
+/// A pseudo terminal whose output is full.
 pub(super) struct Terminal {
     controller: OwnedFd,
     side: File,
@@ -111,12 +111,12 @@ impl Terminal {
         Streams { input: side(), output: side(), error: side() }
     }
 
-    /// Where keys are pressed.
+    /// Returns the end of the terminal that keys are written to.
     pub(super) fn keys(&self) -> File {
         self.controller.try_clone().expect("a descriptor").into()
     }
 
-    /// Whether it is not in raw mode.
+    /// Returns `true` if the terminal is not in raw mode.
     pub(super) fn is_canonical(&self) -> bool {
         tcgetattr(&self.side).expect("a terminal").local_modes.contains(LocalModes::ICANON)
     }

@@ -1,4 +1,4 @@
-//! The program, and whom it is beside.
+//! The program under test, and the simulated controller that it runs beside.
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
@@ -19,14 +19,14 @@ use outrigger_sim::{krc, tcp, udp};
 use super::Asks;
 use super::relay::{self, Relay};
 
-/// Longest wait for a motion.
+/// The longest wait for the arm to move.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// From one request to the next.
+/// The time from one request to the next.
 const AGAIN: Duration = Duration::from_secs(3);
-/// Longest wait for the stop of one.
+/// The longest wait for the first zero velocity.
 const NEVER: Duration = Duration::from_secs(5);
 
-/// Beside which controller.
+/// The kind of controller that the program runs beside.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Beside {
     Ur,
@@ -39,13 +39,13 @@ pub(super) struct Streams {
     pub(super) error: Stdio,
 }
 
-/// Somebody simulated, for as long as it is held.
+/// A simulated controller. Dropping it ends the controller.
 enum Peer {
     Ur { _running: tcp::Running },
     Krc { _running: udp::Running },
 }
 
-/// Commands that do not steer: what each is given, where `ROBOT` stands for an address.
+/// The arguments of commands that only observe. `ROBOT` stands for an address, `FILE` for a path.
 pub(super) const LOOKERS: [&[&str]; 6] = [
     &["monitor", "ROBOT"],
     &["monitor", "ROBOT", "--json"],
@@ -70,7 +70,7 @@ impl Drop for Program {
     }
 }
 
-/// Since `clock` was started.
+/// Returns the time since `clock` was started.
 pub(super) fn elapsed(clock: Clock) -> Duration {
     clock.now().since(SimTime::ZERO)
 }
@@ -79,7 +79,7 @@ fn program() -> Command {
     Command::new(outrigger_system::program())
 }
 
-/// A name for a file that no other test has.
+/// Returns a path that no other test uses. An old file there is removed.
 fn file(suffix: &str) -> PathBuf {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -94,7 +94,7 @@ fn configuration(text: &str) -> String {
     path.to_str().expect("text").to_owned()
 }
 
-/// A slow motion that does not end while a test looks at it.
+/// A slow motion that lasts longer than any test observes it.
 const MOTION: &str = r#"
 [run]
 request = "start"
@@ -113,7 +113,7 @@ at = 40.0
 degrees = [150, 0, 0, 0, 0, 0, 0]
 "#;
 
-/// A simulated controller, a relay before it, and the configuration of a run beside that.
+/// Starts a simulated controller and a relay in front of it. Returns both with the path of a configuration for them.
 fn beside(whom: Beside, begun: Clock) -> (Peer, Relay, String) {
     match whom {
         Beside::Ur => {
@@ -150,7 +150,7 @@ impl Program {
         Self { child, keys: None, relay, _peer: peer, begun }
     }
 
-    /// Runs beside `whom`, with a motion that goes on and on.
+    /// Starts `run` beside a controller, with a motion that lasts throughout the test.
     pub(super) fn run(whom: Beside, streams: Streams, more: &[&str]) -> Self {
         let begun = Clock::start();
         let (peer, relay, configuration) = beside(whom, begun);
@@ -159,13 +159,13 @@ impl Program {
         Self::start(command, streams, begun, Some((peer, relay)))
     }
 
-    /// The same where no file may become longer than `bytes`.
+    /// Starts `run` like [`Program::run`], with a limit on the size of a file \[bytes\].
     pub(super) fn run_with_files_of(bytes: u64, whom: Beside, more: &[&str]) -> Self {
         let blocks = bytes / 1024;
         Self::run_under(&format!("ulimit -f {blocks}; exec \"$@\" >/dev/null"), whom, more, Stdio::piped())
     }
 
-    /// The same with these redirections.
+    /// Starts `run` like [`Program::run`], with these redirections of the shell.
     pub(super) fn run_in_a_shell(redirections: &str, whom: Beside) -> Self {
         Self::run_under(&format!("exec \"$@\" {redirections}"), whom, &[], Stdio::null())
     }
@@ -179,7 +179,7 @@ impl Program {
         Self::start(command, streams, begun, Some((peer, relay)))
     }
 
-    /// Runs something that steers nothing.
+    /// Starts a command that only observes.
     pub(super) fn look(arguments: &[&str], streams: Streams) -> Self {
         let begun = Clock::start();
         let (peer, relay, _) = beside(Beside::Ur, begun);
@@ -199,18 +199,18 @@ impl Program {
         self
     }
 
-    /// Since the test began.
+    /// Returns the time since the test began.
     pub(super) fn now(&self) -> Duration {
         elapsed(self.begun)
     }
 
-    /// From `asked` on, for what the machine did then.
+    /// Returns the window of this measurement, to look up standstills of the machine in.
     pub(super) fn window(&self, asked: Duration, took: Duration) -> Window {
         let from = SimTime::ZERO + asked;
         self.begun.window(from, from + took)
     }
 
-    /// Everything on standard error.
+    /// Reads standard error in a thread, which returns all of it.
     pub(super) fn errors(&mut self) -> JoinHandle<String> {
         let mut errors = self.child.stderr.take().expect("piped");
         std::thread::spawn(move || {
@@ -233,8 +233,9 @@ impl Program {
         }
     }
 
-    /// Waits until the arm has been commanded to move for a while. Where the machine kept the program from that, it is asked
-    /// again, as an operator would; what had begun is to go on.
+    /// Waits until the arm has been commanded to move for a while. Every [`AGAIN`] it acknowledges and resumes, as an
+    /// operator would, because a standstill of the machine may have ended commanding. The suspended motion then
+    /// continues.
     pub(super) fn until_it_moves(&mut self) {
         let begun = elapsed(self.begun);
         let mut asked = begun;
@@ -248,7 +249,7 @@ impl Program {
                 if let Some(keys) = &mut self.keys {
                     keys.write_all(b"ac").expect("room for keys");
                 } else if let Some(input) = &mut self.child.stdin {
-                    // It may be closed.
+                    // The input may be closed.
                     let _ = input.write_all(b"acknowledge\nresume\n");
                 }
             }
@@ -256,7 +257,7 @@ impl Program {
         }
     }
 
-    /// How long after `asked` the first zero velocity was at the controller.
+    /// Returns the time from `asked` to the first zero velocity at the controller. `None` if none arrives in time.
     pub(super) fn stops_after(&self, asked: Duration) -> Option<Duration> {
         let relay = self.relay.as_ref().expect("a run");
         let end = elapsed(self.begun) + NEVER;
@@ -269,7 +270,7 @@ impl Program {
         None
     }
 
-    /// Its exit code, where it ends within `patience`.
+    /// Returns the exit code, or -1 after a signal. `None` if the process does not end within `patience`.
     pub(super) fn end(&mut self, patience: Duration) -> Option<i32> {
         let end = elapsed(self.begun) + patience;
         while elapsed(self.begun) < end {
@@ -282,9 +283,9 @@ impl Program {
     }
 }
 
-/// Starts a run that may open so many files; its exit code and what it says on standard error.
+/// Starts `run` with a limit on open files and sends `quit`. Returns its exit code and its standard error.
 pub(super) fn run_with_descriptors(most: u32) -> (Option<i32>, String) {
-    // Nobody listens there.
+    // No process listens on this port.
     let free = std::net::TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a free port");
     let robot = format!("[robot]\naddress = \"127.0.0.1:{}\"\n", free.port().min(65_000));
     let motion = MOTION
@@ -295,7 +296,7 @@ pub(super) fn run_with_descriptors(most: u32) -> (Option<i32>, String) {
     let mut command = Command::new("bash");
     command.args(["-c", &script, "bash", outrigger_system::program(), "run", &configuration]);
     let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("bash");
-    // It may have ended by then.
+    // The program may have ended by then.
     let _ = child.stdin.take().expect("piped").write_all(b"quit\n");
     let output = child.wait_with_output().expect("it ends");
     (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())

@@ -1,4 +1,5 @@
-//! Between the program and a controller: everything is passed on, and what commands is noted with the time it came.
+//! A relay between the program and a controller. It passes everything on and notes each motion command with the time
+//! of its arrival.
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
@@ -11,7 +12,7 @@ use outrigger_wire::fri::Command;
 
 use super::program::elapsed;
 
-/// Commands in a row that move before it is said that the arm moves.
+/// The number of motion commands in a row from which the arm counts as moving.
 const MOVING: usize = 60;
 
 /// A command, and whether it asks for motion.
@@ -21,9 +22,9 @@ struct Noted {
     moves: bool,
 }
 
-/// A relay at work. Its threads end with the process.
+/// A running relay. Its threads end with the process.
 pub(super) struct Relay {
-    /// The port base, or the port.
+    /// The port base beside a UR controller, the port beside a KRC.
     pub(super) port: u16,
     noted: Arc<Mutex<Vec<Noted>>>,
 }
@@ -33,12 +34,12 @@ impl Relay {
         look(&self.noted.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Whether the newest commands all asked for motion.
+    /// Returns `true` if the newest [`MOVING`] commands all asked for motion.
     pub(super) fn moves(&self) -> bool {
         self.noted(|noted| noted.len() >= MOVING && noted.iter().rev().take(MOVING).all(|noted| noted.moves))
     }
 
-    /// When the first command after `asked` came that asks for none.
+    /// Returns the time of arrival of the first command after `asked` that asks for no motion.
     pub(super) fn stopped_after(&self, asked: Duration) -> Option<Duration> {
         self.noted(|noted| noted.iter().find(|noted| noted.at >= asked && !noted.moves).map(|noted| noted.at))
     }
@@ -48,7 +49,7 @@ fn note(noted: &Mutex<Vec<Noted>>, at: Duration, moves: bool) {
     noted.lock().unwrap_or_else(PoisonError::into_inner).push(Noted { at, moves });
 }
 
-/// Before the ports of a controller at `base`.
+/// Starts a relay in front of the ports of a UR controller at `base`. Notes the commands on port 30003.
 pub(super) fn of_texts(base: u16, begun: Clock) -> Relay {
     let noted = Arc::default();
     const PORTS: [Port; 4] = [Port::Primary, Port::Secondary, Port::Realtime, Port::Rtde];
@@ -94,7 +95,8 @@ fn pass_on(mut from: TcpStream, mut to: TcpStream, mut look: impl FnMut(&[u8])) 
     let _ = from.shutdown(std::net::Shutdown::Both);
 }
 
-/// Whether a text asks for joint speeds other than zero; `None` where it says nothing of motion.
+/// Returns `true` if the text asks for a joint speed other than zero, `false` if it stops the arm. `None` if it is no
+/// motion command.
 fn asks_for_motion(text: &[u8]) -> Option<bool> {
     let text = std::str::from_utf8(text).ok()?;
     let Some((_, rest)) = text.rsplit_once("speedj([") else { return text.contains("stopj(").then_some(false) };
@@ -102,7 +104,7 @@ fn asks_for_motion(text: &[u8]) -> Option<bool> {
     Some(speeds.map(|speed| speed.expect("a number")).any(|speed| speed != 0.0))
 }
 
-/// Before a remote computer at `remote`: the KRC sends to the port of this.
+/// Starts a relay between a KRC and the remote computer at `remote`. The KRC must send to the port of the relay.
 pub(super) fn of_datagrams(remote: SocketAddr, begun: Clock) -> Relay {
     let noted: Arc<Mutex<Vec<Noted>>> = Arc::default();
     let near = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).expect("a socket");
@@ -116,7 +118,7 @@ pub(super) fn of_datagrams(remote: SocketAddr, begun: Clock) -> Relay {
         let mut bytes = [0; 2048];
         while let Ok((count, from)) = from_krc.recv_from(&mut bytes) {
             *address.lock().unwrap_or_else(PoisonError::into_inner) = Some(from);
-            // Nobody there yet is no end.
+            // The remote computer may not listen yet, which is no error.
             let _ = to_remote.send_to(bytes.get(..count).unwrap_or_default(), remote);
         }
     });
@@ -124,12 +126,13 @@ pub(super) fn of_datagrams(remote: SocketAddr, begun: Clock) -> Relay {
     std::thread::spawn(move || {
         let (mut bytes, mut before, mut fastest) = ([0; 2048], None, 0.0_f32);
         loop {
-            // Nobody there yet is told as an error of the next call.
+            // If the KRC does not listen yet, the next call returns an error.
             let Ok(count) = from_remote.recv(&mut bytes) else { continue };
             let datagram = bytes.get(..count).unwrap_or_default();
             if let Some(position) = commanded(datagram) {
                 let step = before.replace(position).map_or(0.0, |before: f32| (position - before).abs());
-                // The trajectory's speed hardly changes in a second: one that falls is of a stop.
+                // The speed of the trajectory hardly changes within a second, so a clearly shorter step belongs to a
+                // stop.
                 fastest = fastest.max(step) * 0.9995;
                 note(&inner, elapsed(begun), step > 0.8 * fastest && step > 1e-6);
             }
@@ -141,7 +144,7 @@ pub(super) fn of_datagrams(remote: SocketAddr, begun: Clock) -> Relay {
     Relay { port, noted }
 }
 
-/// The position that a command has for the first joint \[rad\].
+/// Returns the commanded position of the first joint \[rad\]. `None` for any other datagram.
 fn commanded(datagram: &[u8]) -> Option<f32> {
     let command = Command::new_checked(datagram).ok()?;
     Some(command.jnt_pos()[0])
