@@ -1,4 +1,4 @@
-//! The emulated boards in closed loop, in real time.
+//! The firmware on emulated boards in closed loop with a simulated controller, in real time.
 
 mod board;
 
@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use outrigger_emulated::require::{self, Need};
 
-/// The needs of each of these tests.
+/// The requirements of most of these tests: QEMU, and the compiler's targets of the boards.
 const BOARD: &[Need] = &[Need::Qemu, Need::Thumb];
 
 fn main() -> ExitCode {

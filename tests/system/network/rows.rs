@@ -21,7 +21,7 @@ pub(super) struct Row {
     pub(super) ends: Ends,
 }
 
-/// Whether the conditions may end commanding.
+/// The permitted effect of the conditions on commanding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ends {
     /// Commanding must not end.

@@ -1,4 +1,5 @@
-//! One fault each: the board falls back for the right reason, the arm rests in time, and only a request moves it again.
+//! Single faults. For each, the board falls back for the right reason, the arm comes to rest in time, and only a
+//! request moves it again.
 
 use outrigger_core::robot::Reason;
 use outrigger_emulated::bench::REST;
@@ -11,8 +12,8 @@ use outrigger_sim::fault::{Fault, FaultKind};
 
 use super::*;
 
-/// By when a fault has to have ended in rest: a sensor's age of 100 ms, twice what a command holds, braking, and what a
-/// busy machine is late by.
+/// The time limit from a fault to rest. It covers a sensor's maximum age of 100 ms, twice the hold time of a command,
+/// braking, and the delay on a busy machine.
 const REST_BOUND: Duration = Duration::from_millis(400);
 
 pub(crate) fn tests() -> Vec<Timed> {
@@ -65,7 +66,7 @@ pub(crate) fn tests() -> Vec<Timed> {
             falls(&mut bench, at, &[Reason::ProtectiveStop]);
             bench.run_for(Duration::from_millis(5_100));
             bench.controller_mut().act(Action::UnlockProtectiveStop);
-            // What was paused would go on: somebody ends it at the pendant.
+            // The suspended program would continue, so it is ended at the pendant.
             bench.controller_mut().act(Action::StopProgram);
             bench.run_for(Duration::from_millis(500));
             moves_only_on_request(&mut bench);
@@ -118,7 +119,7 @@ pub(crate) fn tests() -> Vec<Timed> {
     ]
 }
 
-/// Commanding ended for one of `reasons`, and the arm is at rest in time: the first time.
+/// Checks that commanding ends for one of `reasons`, and that the arm first comes to rest within [`REST_BOUND`].
 pub(crate) fn falls(bench: &mut Bench<'_>, at: SimTime, reasons: &[Reason]) {
     let (fell, text) = heard(bench, at, &["fallback"]);
     bench.run_for(Duration::from_millis(700));
@@ -129,7 +130,8 @@ pub(crate) fn falls(bench: &mut Bench<'_>, at: SimTime, reasons: &[Reason]) {
     within("at rest", rest, REST_BOUND, bench.window(at, at + rest), story);
 }
 
-/// The fallback at `fell` names one of `reasons`, or a standstill of this machine that was there since shortly before `at`.
+/// Checks that the fallback at `fell` names one of `reasons`. `LocalStall` is excused if this machine stood still
+/// between shortly before `at` and `fell`.
 fn for_one_of(bench: &Bench<'_>, at: SimTime, fell: SimTime, text: &str, reasons: &[Reason]) {
     let software = bench.controller().options().software;
     let window = bench.window(at, fell).and_before(closed_loop::stale_after(software));
@@ -137,7 +139,7 @@ fn for_one_of(bench: &Bench<'_>, at: SimTime, fell: SimTime, text: &str, reasons
     falls_back_for(text, reasons, window, closed_loop::ending_standstill(software), story);
 }
 
-/// Acknowledging moves nothing; a request does.
+/// Checks that an acknowledgement does not move the arm, and that a request does.
 pub(crate) fn moves_only_on_request(bench: &mut Bench<'_>) {
     let at = bench.now();
     bench.acknowledge();

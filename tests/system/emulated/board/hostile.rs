@@ -1,11 +1,12 @@
-//! Traffic that nobody asked for, on the board's sockets and beside them.
+//! Unsolicited traffic on the board's network, some of it to its open sockets.
 
 use outrigger_emulated::hostile::Nuisance;
 use outrigger_sim::fault::{Fault, FaultKind};
 
 use super::*;
 
-/// More than the board has memory for. Ten times that takes the board most of a cycle, through windows of 1 to 4 KiB.
+/// The size of a message that exceeds the board's buffers \[bytes\]. Receiving ten times as much through windows of 1
+/// to 4 KiB would take the board most of a cycle.
 const OVERSIZE: usize = 4_000;
 
 pub(crate) fn tests() -> Vec<Timed> {
@@ -34,7 +35,7 @@ pub(crate) fn tests() -> Vec<Timed> {
             bench.run_for(Duration::from_secs(1));
             undisturbed(&bench, SLOW, at);
             let told = bench.record().log.iter().filter(|line| line.at >= at && line.text.contains("not believed"));
-            // The 1st, the 2nd, the 4th and so on of a hundred.
+            // The board reports the 1st, the 2nd, the 4th claim and so on, out of a hundred.
             let told = told.count();
             assert!((5..=7).contains(&told), "{told} lines\n{}", bench.record().story(at));
             never_reset(&mut bench);

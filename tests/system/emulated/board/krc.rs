@@ -1,4 +1,5 @@
-//! A board beside a simulated KRC: each measurement answered once, whatever is lost; and nothing that begins by itself.
+//! A board beside a simulated KRC. It answers each measurement once, whatever the network loses, and never begins
+//! commanding by itself.
 
 use outrigger_core::robot::Reason;
 use outrigger_emulated::krc::KrcBench;
@@ -10,19 +11,19 @@ use outrigger_wire::fri::Quality;
 
 use super::*;
 
-/// Commanding before anything is lost, of which every night has more: `OUTRIGGER_STEADY_SECONDS`.
+/// The default time of commanding before the first loss. `OUTRIGGER_STEADY_SECONDS` replaces it in the nightly run.
 const CLEAN: Duration = Duration::from_secs(8);
-/// What the rest takes: arming three times, two losses, and what follows each.
+/// The time that the rest of a test takes: arming three times, two losses, and the checks after each.
 const REST_OF_IT: Duration = Duration::from_secs(30);
-/// Commanding after each loss.
+/// The time of commanding after each loss.
 const AFTERWARDS: Duration = Duration::from_secs(5);
-/// So long nothing passes one way: beyond what KRC and board bridge.
+/// The span in which nothing passes in one direction. It is longer than KRC and board bridge.
 const CUT: Duration = Duration::from_millis(300);
-/// What such a loss may end commanding with: the KRC leaves first, or the board sees that nothing comes.
+/// The possible reasons after such a loss: the KRC leaves command first, or the board notices missing measurements.
 const LOSS: [Reason; 3] = [Reason::LeftCommand, Reason::StateStale, Reason::StatesMissed];
-/// So many fallbacks this machine may cause while commanding is to go on.
+/// The highest number of fallbacks that a standstill of this machine may cause during a span of commanding.
 const EXCUSED: usize = 3;
-/// How long an operator looks at a fallback.
+/// The time that an operator waits after a fallback.
 const LOOK: Duration = Duration::from_millis(500);
 /// The highest speed of a joint that the board's configuration allows \[rad/s\].
 const HIGHEST: f64 = 1.0;
@@ -46,9 +47,9 @@ pub(crate) fn tests() -> Vec<Timed> {
     ]
 }
 
-/// A KRC that takes no offence at an emulator that shares its processor: it rates by answers alone, and bridges 25 of them.
-/// So long its extrapolation stays within one step of an arm that brakes at 2 rad/s²; after more, the KRC itself would see
-/// one that is too long where no command has one.
+/// Returns a KRC that tolerates an emulator that shares its processor. It rates the link by the share of answers
+/// alone, and bridges 25 missing answers. For so long its extrapolation stays within one step of an arm that brakes
+/// at 2 rad/s². After more, the KRC itself would report a step that is too long, although no command has one.
 fn lenient(period: Duration) -> Options {
     let row = |answer_rate| QualityLimits { answer_rate, latency: 50.0, jitter: 50.0 };
     let mut options = Options { period, max_bridge: 25, ..Options::default() };
@@ -69,14 +70,14 @@ fn start(machine: Machine, options: Options, seconds: u64) -> KrcBench<'static> 
     bench
 }
 
-/// So long the KRC goes on without an answer.
+/// Returns the time for which the KRC continues without an answer.
 fn bridged(options: &Options) -> Duration {
     options.period * options.max_bridge
 }
 
 fn with_losses(machine: Machine, options: Options) {
     let (bridged, clean) = (bridged(&options), steady::wanted().unwrap_or(CLEAN));
-    // The firmware ends by itself after this time, the arm brought to rest.
+    // After this time the firmware brings the arm to rest and ends.
     let mut bench = start(machine, options, (clean + REST_OF_IT).as_secs());
     plays(&mut bench, clean, bridged);
     holds(&bench, bridged);
@@ -89,7 +90,7 @@ fn plays(bench: &mut KrcBench<'_>, clean: Duration, bridged: Duration) {
     let (sent, answered) = bench.answers().between(asked, now);
     println!("{}", figures(bench, asked, now));
 
-    // What the board sends is lost; then what the KRC sends.
+    // First the commands of the board are lost, then the measurements of the KRC.
     for direction in ["up", "down"] {
         let at = bench.now();
         let wire = if direction == "up" { &mut bench.up } else { &mut bench.down };
@@ -113,13 +114,13 @@ fn plays(bench: &mut KrcBench<'_>, clean: Duration, bridged: Duration) {
     bench.run_until(clean + REST_OF_IT, |bench| bench.exit().is_some());
     assert_eq!(bench.exit(), Some(Exit::Success), "{}", bench.story(now));
 
-    // The second listener is not there: the first was told as often as ever.
+    // The second telemetry listener does not exist. The first one must still have received every datagram.
     let span = bench.now().since(SimTime::ZERO).as_secs_f64();
     let heard = bench.datagrams.len() as f64 / span;
     assert!(heard > 18.0, "{heard} datagrams a second, {span} s");
     println!("{heard:.1} datagrams of telemetry a second");
 
-    // Every measurement that has no answer was overtaken on a board that ran late, by its own count.
+    // A measurement without an answer was overtaken by a newer one on a late board, which counts it.
     let told = Telemetry::of(&bench.datagrams).krc.expect("telemetry");
     let unanswered = (sent - answered) as u64;
     assert!(
@@ -128,7 +129,7 @@ fn plays(bench: &mut KrcBench<'_>, clean: Duration, bridged: Duration) {
         told.peer.counts
     );
     let counts = told.peer.counts;
-    // The newest may still wait for its answer.
+    // The newest measurement may still wait for its answer.
     let waiting = counts.measurements - (counts.commands + counts.overtaken + counts.unused);
     assert!(waiting <= 1, "{counts:?}");
     assert!(answered * 100 >= sent * 90, "{answered} of {sent} answered: {:?}", told.peer.counts);
@@ -139,14 +140,15 @@ fn armed(bench: &mut KrcBench<'_>) -> SimTime {
     armed.unwrap_or_else(|| panic!("not armed:\n{}", bench.story(SimTime::ZERO)))
 }
 
-/// It commands for so long in all, without a fallback but those that a standstill of this machine causes.
+/// Lets the board command for `span` in total. Only fallbacks caused by a standstill of this machine are permitted,
+/// at most [`EXCUSED`].
 fn commands_for(bench: &mut KrcBench<'_>, mut since: SimTime, span: Duration, bridged: Duration) {
     let mut left = span;
     for _ in 0..=EXCUSED {
         let begun = bench.now();
         let Some(line) = bench.hear(since, &["fallback"], left) else { return };
         left = left.saturating_sub(line.at.since(begun));
-        // Until a standstill is known.
+        // Waits until the standstill has been recorded.
         bench.run_for(LOOK);
         let verdict = nobodys_fallback(&line.text, bench.window_before(line.at, bridged * 3), bridged / 2);
         let story = || bench.story(since);
@@ -157,7 +159,7 @@ fn commands_for(bench: &mut KrcBench<'_>, mut since: SimTime, span: Duration, br
     panic!("more than {EXCUSED} fallbacks:\n{}", bench.story(SimTime::ZERO));
 }
 
-/// What holds whatever is lost, doubled or late.
+/// Checks the assertions that hold whatever is lost, repeated or late.
 fn holds(bench: &KrcBench<'_>, bridged: Duration) {
     let story = || bench.story(SimTime::ZERO);
     assert_eq!(bench.answers().unasked(), 0, "answered twice, or in another order\n{}", story());
@@ -169,7 +171,8 @@ fn holds(bench: &KrcBench<'_>, bridged: Duration) {
     println!("{} commands that the KRC followed, the longest step {:.3} of v·dt", steps.looked_at, steps.longest);
     let boots = bench.log.iter().filter(|line| line.text.starts_with("boot")).count();
     assert_eq!(boots, 1, "{}", story());
-    // No command has such a step, as seen above. A KRC that went on by itself for longer than it may sees one all the same.
+    // No command has such a step, as checked above. A KRC that extrapolated for longer than permitted may still
+    // report one.
     for (at, _) in fallbacks.iter().filter(|(_, reason)| *reason == Left::Limit) {
         let stood = standstill::seen().longest(bench.window_before(*at, bridged * 3));
         let verdict = if stood * 2 >= bridged { Verdict::Excused(stood) } else { Verdict::Fails };

@@ -1,4 +1,4 @@
-//! What the log says: the same for the same story.
+//! The log of a board. The same sequence of events produces the same milestones.
 
 use std::path::Path;
 
@@ -8,9 +8,9 @@ use outrigger_remote::telemetry::{LinkActivity, ResetCause, Stage};
 
 use super::*;
 
-/// What it said the last time somebody looked; `OUTRIGGER_BLESS=1` writes it anew.
+/// The file with the expected log lines. `OUTRIGGER_BLESS=1` writes it anew.
 const MILESTONES: &str = "emulated/board/milestones.txt";
-/// From power on to a session, on a board that does not wait for its network.
+/// The time limit from power on to a session, on a board that does not wait for its network.
 const BOOT: Duration = Duration::from_secs(2);
 
 pub(crate) fn tests() -> Vec<Timed> {
@@ -60,7 +60,7 @@ fn milestones(machine: Machine) {
     let mut setup = setup(SLOW);
     setup.options.push("seconds=12".into());
     let mut bench = connected(machine, setup);
-    // Only once, so that nothing is refused: the grade needs its time.
+    // Requests once the grade is Ok, so that the only request is not refused.
     heard(&mut bench, SimTime::ZERO, &["grade: Bad -> Ok"]);
     bench.run_for(Duration::from_millis(500));
     let asked = armed(&mut bench).asked;
@@ -78,8 +78,8 @@ fn milestones(machine: Machine) {
     undisturbed(&bench, SLOW, asked);
     assert_eq!(bench.exit(), Some(Exit::Success), "{}", bench.complaints());
 
-    // How a grade rises and falls, and how often an operator has to ask because of it, is the machine's doing; how much
-    // stack was used is the compiler's, and the clock's rate the board's.
+    // These lines are not compared: grades and refusals depend on the machine, the stack usage on the compiler, and
+    // the clock rate on the board.
     let passing =
         |text: &str| ["grade: ", "refused: ", "stack: ", "processor at "].iter().any(|word| text.starts_with(word));
     let stack = bench.record().log.iter().rev().find(|line| line.text.starts_with("stack: "));

@@ -1,5 +1,5 @@
-//! The emulated board in closed loop, and everything that can go wrong around it. In real time, on each machine one
-//! test after the other.
+//! The tests of the emulated board in closed loop, with faults of everything around it. They run in real time, one
+//! after the other on each machine.
 
 mod faults;
 mod hostile;
@@ -32,23 +32,23 @@ use outrigger_sim::time::SimTime;
 
 use super::BOARD;
 
-/// CB2, without RTDE: a state every 8 ms, and the shipped thresholds.
+/// The software of a CB2, without RTDE: a state every 8 ms, and the shipped thresholds.
 const OLD: SoftwareVersion = SoftwareVersion::new(1, 8);
-/// CB3: the same pace and thresholds.
+/// The software of a CB3: a state every 8 ms, and the shipped thresholds.
 const SLOW: SoftwareVersion = SoftwareVersion::new(3, 15);
-/// e-Series: a state every 2 ms, and wider thresholds.
+/// The software of an e-Series: a state every 2 ms, and wider thresholds.
 const FAST: SoftwareVersion = SoftwareVersion::new(5, 15);
-/// Anything that is waited for without saying how long happens within this.
+/// The default time limit of a wait.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// A board commands within this, however often its machine keeps it from that.
+/// The time limit for a board to start commanding, even if standstills of this machine repeatedly end its attempts.
 const ARMING: Duration = Duration::from_secs(20);
 
-/// The machines that every test runs on, each with what its name says of it: a Cortex-M4F and a Cortex-M33.
+/// The machines that every test runs on, a Cortex-M4F and a Cortex-M33, with a suffix for the names of the tests.
 const MACHINES: [(Machine, &str); 2] = [(Machine::An386, ""), (Machine::An505, "_on_a_cortex_m33")];
-/// So many tests at once: on each machine one. A board waits most of its time.
+/// The number of tests that run at once, one on each machine. A board waits most of its time.
 const AT_ONCE: usize = MACHINES.len();
 
-/// A test in real time, for each of the machines.
+/// A test in real time that runs on each of the machines.
 struct Timed {
     name: &'static str,
     needs: &'static [Need],
@@ -69,8 +69,9 @@ impl Timed {
     }
 }
 
-/// Tests called `name` run at once, and none of another name with them. What a test does to its board, a stalled wire above all,
-/// makes a burst of work, which no other board is to be late for; on the other machine the same happens at the same moment.
+/// Runs `body` at the same time as other tests called `name`, and never together with a test of another name. Some
+/// tests, above all a stalled wire, cause a burst of work that would make another board late. Tests of the same name
+/// cause it at the same moment on the other machine.
 fn together(name: &'static str, body: impl FnOnce()) {
     struct Place;
     static RUNNING: Mutex<(&str, usize)> = Mutex::new(("", 0));
@@ -90,7 +91,7 @@ fn together(name: &'static str, body: impl FnOnce()) {
     body();
 }
 
-/// The firmware of `machine` for controllers of this software.
+/// Returns the firmware of `machine` for controllers of this software.
 fn firmware(machine: Machine, software: SoftwareVersion) -> &'static Firmware {
     let configuration = closed_loop::configuration(software);
     built(machine, &configuration.display().to_string(), || {
@@ -98,7 +99,7 @@ fn firmware(machine: Machine, software: SoftwareVersion) -> &'static Firmware {
     })
 }
 
-/// The firmware of `machine` that is called `name`: made once, and for each machine at its own time.
+/// Returns the firmware `name` of `machine`. It is built once. Different machines do not wait for each other.
 fn built(machine: Machine, name: &str, make: impl FnOnce() -> Firmware) -> &'static Firmware {
     type Built = Mutex<BTreeMap<String, &'static Firmware>>;
     static BUILT: [Built; Machine::NAMED.len()] = [const { Mutex::new(BTreeMap::new()) }; Machine::NAMED.len()];
@@ -106,12 +107,12 @@ fn built(machine: Machine, name: &str, make: impl FnOnce() -> Firmware) -> &'sta
     built.entry(name.into()).or_insert_with(|| Box::leak(Box::new(make())))
 }
 
-/// What is around a board of the closed loop.
+/// Returns the surroundings of a board in closed loop.
 fn setup(software: SoftwareVersion) -> Setup {
     closed_loop::setup(&Plan { software, span: Duration::from_secs(60), seed: 1 })
 }
 
-/// A board that is on, and connected.
+/// Starts a board and waits until it is connected.
 fn connected(machine: Machine, setup: Setup) -> Bench<'static> {
     let firmware = firmware(machine, setup.controller.software);
     let mut bench = Bench::start(firmware, setup).expect("QEMU starts");
@@ -119,7 +120,7 @@ fn connected(machine: Machine, setup: Setup) -> Bench<'static> {
     bench
 }
 
-/// A board that commands.
+/// Starts a board and waits until it has commanded undisturbed for 1.5 s.
 fn commanding(machine: Machine, software: SoftwareVersion) -> Bench<'static> {
     let mut bench = connected(machine, setup(software));
     let asked = armed(&mut bench).asked;
@@ -128,7 +129,8 @@ fn commanding(machine: Machine, software: SoftwareVersion) -> Bench<'static> {
     bench
 }
 
-/// Commanding has gone on since `since`; where this machine kept it from that, there is nothing to try out.
+/// Checks that commanding has not ended since `since`. If a standstill of this machine ended it, the test is
+/// repeated, because nothing is left to be tested.
 fn undisturbed(bench: &Bench<'_>, software: SoftwareVersion, since: SimTime) {
     let Some(line) = bench.record().said(since, &["fallback"]) else { return };
     let story = bench.record().story(since);
@@ -147,7 +149,7 @@ fn armed(bench: &mut Bench<'_>) -> Armed {
         .unwrap_or_else(|| panic!("not armed:\n{}{}", bench.record().story(SimTime::ZERO), bench.complaints()))
 }
 
-/// What the board said first, from `since` on, that begins with one of `words`.
+/// Waits for the first line of the log, from `since` on, that begins with one of `words`.
 fn heard(bench: &mut Bench<'_>, since: SimTime, words: &[&str]) -> (SimTime, String) {
     let line = bench
         .hear(since, words, PATIENCE)
@@ -155,14 +157,14 @@ fn heard(bench: &mut Bench<'_>, since: SimTime, words: &[&str]) -> (SimTime, Str
     (line.at, line.text)
 }
 
-/// The board still runs, and has since it was switched on: it never started anew.
+/// Checks that the board still runs, and that it has started only once.
 fn never_reset(bench: &mut Bench<'_>) {
     let boots = bench.record().log.iter().filter(|line| line.text.starts_with("boot")).count();
     let exit: Option<Exit> = bench.exit();
     assert_eq!((boots, exit), (1, None), "{}{}", bench.record().story(SimTime::ZERO), bench.complaints());
 }
 
-/// All of them, and how many at once.
+/// Returns the tests, and the number of them that run at once.
 pub(crate) fn tests() -> (Vec<Trial>, usize) {
     let parts = [
         standoff::tests,

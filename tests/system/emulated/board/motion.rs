@@ -1,4 +1,4 @@
-//! A motion of more waypoints than the engine holds: the board feeds it from its flash while it runs.
+//! A motion with more waypoints than the engine holds. The board feeds it from its flash while it runs.
 
 use std::fmt::Write as _;
 
@@ -12,13 +12,14 @@ use super::faults::falls;
 use super::requests::{KEY, Teller, with_a_port};
 use super::*;
 
-/// How far the base joint turns \[rad\], and in how long \[s\].
+/// The angle by which the base joint turns \[rad\], and the time for it \[s\].
 const WAY: f64 = 0.8;
 const SECONDS: f64 = 8.0;
-/// More than twice what the engine holds.
+/// More than twice the number that the engine holds.
 const WAYPOINTS: u32 = 40;
 
-/// Where the base joint is wanted, from where it began, so long after the beginning \[rad, s\].
+/// Returns the wanted angle of the base joint at this time after the begin \[s\], relative to its first angle
+/// \[rad\].
 fn planned(at: f64) -> f64 {
     let share = (at / SECONDS).clamp(0.0, 1.0);
     WAY * 0.5 * (1.0 - (share * std::f64::consts::PI).cos())
@@ -31,7 +32,7 @@ pub(crate) fn tests() -> Vec<Timed> {
         setup.sensor = None;
         let mut bench = Bench::start(&firmware, setup).expect("QEMU starts");
         heard(&mut bench, SimTime::ZERO, &["connected"]);
-        // The link's grade rises in seconds.
+        // The grade of the link takes seconds to rise.
         bench.run_for(Duration::from_secs(4));
         let begin = base(&bench);
         let mut teller = Teller::new(&bench, KEY, 1);
@@ -40,7 +41,7 @@ pub(crate) fn tests() -> Vec<Timed> {
         granted(&mut teller, &mut bench, Ask::Request(epoch));
         let (began, _) = heard(&mut bench, asked, &["armed"]);
 
-        // Until what the engine began with has been passed, and waypoints are played that were fed.
+        // By then the first waypoints of the engine have been passed, and waypoints that were fed are played.
         bench.run_for(Duration::from_millis(4_500));
         undisturbed(&bench, SLOW, asked);
         let passed = bench.now().since(began).as_secs_f64();
@@ -56,14 +57,14 @@ pub(crate) fn tests() -> Vec<Timed> {
         let stands = base(&bench) - begin;
         assert!((0.2..0.7).contains(&stands), "in the middle: {stands} rad");
 
-        // Nothing goes on by itself, nor by an acknowledgement.
+        // Nothing continues by itself, nor after an acknowledgement.
         bench.run_for(Duration::from_secs(4));
         let (_, _) = teller.ask(&mut bench, Ask::Acknowledge);
         bench.run_for(Duration::from_secs(2));
         let moved = bench.record().motion(back, bench.now()).iter().any(|motion| motion.speed > REST);
         assert!(!moved && (base(&bench) - begin - stands).abs() < 1e-3, "{}", bench.record().story(at));
 
-        // By the word to resume it does, from where it was left, to the end that it had.
+        // After the request to resume the motion continues from its position to its original end.
         let (epoch, status) = teller.ask(&mut bench, Ask::Status);
         assert_eq!(status.mode, Mode::Monitor);
         let resumed = bench.now();
@@ -77,12 +78,12 @@ pub(crate) fn tests() -> Vec<Timed> {
     })]
 }
 
-/// Where the base joint really is \[rad\].
+/// Returns the true angle of the base joint \[rad\].
 fn base(bench: &Bench<'_>) -> f64 {
     bench.controller().truth().q[0]
 }
 
-/// What is asked is done; a link that this machine kept from its grade is waited for.
+/// Repeats `ask` until it is granted. A standstill of this machine may have kept the link below the required grade.
 fn granted(teller: &mut Teller, bench: &mut Bench<'_>, ask: Ask<'_>) {
     let begun = bench.now();
     let mut ask = ask;
@@ -100,7 +101,8 @@ fn granted(teller: &mut Teller, bench: &mut Bench<'_>, ask: Ask<'_>) {
     late(bench.window(begun, bench.now()), format!("{said:?}\n{}", bench.record().story(begun)));
 }
 
-/// The base joint there in [`SECONDS`], in many waypoints, from wherever the arm stands.
+/// Returns a configuration that turns the base joint by [`WAY`] in [`SECONDS`], with many waypoints, from the
+/// position of the arm.
 fn configuration() -> String {
     let mut text = String::from(
         "[robot]\naddress = \"10.0.2.2\"\n\n[law]\nkind = \"joint-servo\"\nrelative = true\n\n\

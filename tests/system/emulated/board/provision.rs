@@ -1,4 +1,5 @@
-//! `outrigger board` at the bench of the emulated board: other settings, and power that goes at every write.
+//! `outrigger board` on the service port of the emulated board: new settings are written, while the power fails at
+//! every write.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -8,12 +9,12 @@ use outrigger_emulated::qemu::{Command as Qemu, Folder, Log, Process, SerialMode
 use super::tap::program;
 use super::*;
 
-/// Of the flash of the emulated board \[B\], and how many sectors one copy has.
+/// The size of a write to the flash of the emulated board \[bytes\], and the number of sectors of a copy.
 const UNIT: usize = 32;
 const SECTORS: usize = 3;
-/// More than any image here has operations.
+/// A limit on attempts, higher than the number of flash operations of any image here.
 const ATTEMPTS: usize = 500;
-/// From one start of QEMU to the first answer, in tries of half a second and more.
+/// The number of attempts, each of half a second or more, in which a started board must answer.
 const TRIES: usize = 20;
 
 pub(crate) fn tests() -> Vec<Timed> {
@@ -23,7 +24,7 @@ pub(crate) fn tests() -> Vec<Timed> {
     ]
 }
 
-/// A board without a robot, which the power goes off in each operation of its flash in turn.
+/// A board without a robot. Its power fails in each operation of its flash in turn.
 struct Board {
     program: String,
     line: String,
@@ -49,7 +50,7 @@ impl Board {
         Self { program: program(), line, process, log, lines: vec![], folder }
     }
 
-    /// What the command says, its status, and what it complains of.
+    /// Runs `outrigger board` with these arguments. Returns its output, exit code and standard error.
     fn ask(&mut self, words: &[&str]) -> (String, Option<i32>, String) {
         let mut command = Command::new(&self.program);
         let Output { status, stdout, stderr } =
@@ -66,7 +67,7 @@ impl Board {
         path
     }
 
-    /// Whether exactly this runs; where there is no file, what was compiled in.
+    /// Returns `true` if the board runs exactly these settings. Without a file: the settings that were compiled in.
     fn runs(&mut self, file: Option<&Path>) -> bool {
         let path = file.map(|file| file.display().to_string());
         let (said, status, complaints) = self.ask(&[&["show"], path.as_deref().as_slice()].concat());
@@ -77,8 +78,9 @@ impl Board {
         }
     }
 
-    /// Gives the command until the power lasts to its end; after every cut `before` runs, or where all is erased already what is
-    /// wanted. How often it was cut.
+    /// Repeats the command until the power lasts to its end, and returns the number of power failures. After each
+    /// failure the board must run `before`. After `default` it may also run `after`, if both copies are erased
+    /// already.
     fn until_done(&mut self, words: &[&str], before: Option<&Path>, after: Option<&Path>) -> usize {
         for cuts in 0..ATTEMPTS {
             let (said, status, complaints) = self.ask(words);
@@ -103,7 +105,7 @@ fn of_a_krc() -> PathBuf {
     require::workspace().join("tests/emulated/boards/krc.toml")
 }
 
-/// What a copy of an image of so many bytes takes: its sectors, its units, its header.
+/// Returns the number of flash operations for an image of this size: its sectors, its write units and its header.
 fn operations(bytes: usize) -> usize {
     SECTORS + bytes.div_ceil(UNIT) + 1
 }
@@ -125,13 +127,13 @@ fn every_cut(machine: Machine) {
         number.and_then(|number| number.parse().ok()).unwrap_or_else(|| panic!("{said}"))
     };
 
-    // What this firmware cannot run is refused, and nothing is cut, for nothing is written.
+    // Settings that this firmware cannot run are rejected. Nothing is written, so the power does not fail.
     let beside_another = board.file("other.toml", &std::fs::read_to_string(of_a_krc()).expect("a file"));
     let (said, status, complaints) = board.ask(&["set", &beside_another.display().to_string()]);
     assert!(status == Some(1) && complaints.contains("robot.kind"), "{said}{complaints}");
     assert!(board.runs(None));
 
-    // Nor a sensor that it has no port for: it would be waited for without end.
+    // A sensor without a port is rejected too: the board would wait for it forever.
     let on_bus = text.replace("input = \"uart\"", "input = \"gp2y0e03\"");
     let (said, status, complaints) = board.ask(&["set", &board.file("bus.toml", &on_bus).display().to_string()]);
     let told = "source[0].input: found I2C bus 1, and this board has none";
@@ -140,14 +142,14 @@ fn every_cut(machine: Machine) {
     assert!(board.lines.iter().any(refused), "{:?}", board.lines);
     assert!(board.runs(None));
 
-    // From what was compiled in to the first, over the one copy; to the second, over the other.
+    // The first settings are written to one copy, the second settings to the other.
     let bytes = length(&board.ask(&["set", &one]).0);
-    // That was the first attempt, cut in its first operation.
+    // This was the first attempt, cut in its first operation.
     let cuts = 1 + board.until_done(&["set", &one], None, Some(&first));
     assert_eq!(cuts, operations(bytes), "of {bytes} bytes: {:?}", board.lines);
     let cuts = board.until_done(&["set", &two], Some(&first), Some(&second));
     assert_eq!(cuts, operations(bytes), "{:?}", board.lines);
-    // And to nothing: both copies, the one in force last.
+    // `default` erases both copies, the one in force last.
     let cuts = board.until_done(&["default"], Some(&second), None);
     assert_eq!(cuts, 2 * SECTORS, "{:?}", board.lines);
 

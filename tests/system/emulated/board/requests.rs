@@ -1,4 +1,4 @@
-//! Requests with a key, over a network that loses, doubles and reorders datagrams.
+//! Requests that are authenticated by a key, over a network that loses, repeats and reorders datagrams.
 
 use std::net::Ipv4Addr;
 
@@ -16,9 +16,9 @@ use super::*;
 
 const PORT: u16 = 47_001;
 const BOARD_AT: Ipv4Addr = Ipv4Addr::new(10, 0, 2, 15);
-/// A release ends commanding within this time.
+/// The time limit from a release to the end of commanding.
 const RELEASE_BOUND: Duration = Duration::from_millis(100);
-/// How long a button is pressed.
+/// The time for which a button is pressed.
 const PRESS: Duration = Duration::from_millis(200);
 pub(crate) const KEY: [u8; 32] = *b"a key that stands in a test only";
 
@@ -29,7 +29,7 @@ pub(crate) fn tests() -> Vec<Timed> {
             let firmware = with_a_port(machine, &text);
             let mut bench = Bench::start(&firmware, setup(SLOW)).expect("QEMU starts");
             heard(&mut bench, SimTime::ZERO, &["connected"]);
-            // The link's grade rises in seconds.
+            // The grade of the link takes seconds to rise.
             bench.run_for(Duration::from_secs(4));
             let bad = Conditions {
                 loss: Loss::Share(0.1),
@@ -38,11 +38,11 @@ pub(crate) fn tests() -> Vec<Timed> {
                 ..Conditions::default()
             };
 
-            // Another key is not answered.
+            // The board does not answer a client with another key.
             let mut stranger = Teller::new(&bench, [9; 32], 1);
             assert_eq!(stranger.event(&mut bench, Duration::from_millis(600)), None);
 
-            // Nor is what acts done with another epoch than the present.
+            // A request with another epoch than the current one is rejected.
             let mut teller = Teller::new(&bench, KEY, 2);
             let Some(Event::Open(epoch)) = teller.event(&mut bench, PATIENCE) else { panic!("no session") };
             let old = Epoch::from_number(epoch.number().wrapping_sub(1));
@@ -61,14 +61,14 @@ pub(crate) fn tests() -> Vec<Timed> {
             let (now, status) = teller.ask(&mut bench, Ask::Status);
             assert!(now != epoch && status.mode == Mode::Monitor, "{now:?} {status:?}");
 
-            // What was recorded is of no use, nor is it in pieces.
+            // A recorded datagram has no effect when it is sent again, whole or in part.
             for bytes in [&request[..], &request[..83], &teller.last.clone()] {
                 bench.send(BOARD_AT, PORT, bytes);
             }
             bench.run_for(Duration::from_secs(1));
             assert!(bench.record().said(released, &["armed"]).is_none(), "{}", bench.record().story(released));
 
-            // Nor does a request move the arm that was held back, in the epoch in which it was asked and to which it still belongs.
+            // A request that was delayed does not move the arm either, although its epoch is still the current one.
             teller.ask(&mut bench, Ask::Status);
             let held = teller.held_back(&mut bench, Ask::Request(now));
             bench.run_for(Duration::from_secs(3));
@@ -77,7 +77,8 @@ pub(crate) fn tests() -> Vec<Timed> {
             assert_eq!((still, reply.verdict, reply.mode), (now, Verdict::NotFresh, Mode::Monitor));
             assert!(bench.record().said(released, &["armed"]).is_none(), "{}", bench.record().story(released));
 
-            // Who gives up withdraws: the arm is stopped if that very request armed it, by a word that was sent later.
+            // A client that gives up withdraws its request by a later message. That stops the arm only if this very
+            // request armed it.
             let asked = bench.now();
             assert_eq!(teller.ask(&mut bench, Ask::Request(now)).1.verdict, Verdict::Done);
             let what = teller.caller.counter();
@@ -89,7 +90,8 @@ pub(crate) fn tests() -> Vec<Timed> {
             assert_eq!(teller.ask(&mut bench, Ask::Withdraw { what }).1.verdict, Verdict::Done);
             heard(&mut bench, withdrawn, &["released"]);
 
-            // On a bad network what is asked once is done once. The robot's own link would not be commanded over.
+            // On a bad network each message is executed once. These are status messages, because the link to the
+            // robot is now too bad for commanding.
             bench.up.set(bad);
             bench.down.set(bad);
             for _ in 0..10 {
@@ -113,13 +115,13 @@ pub(crate) fn tests() -> Vec<Timed> {
     ]
 }
 
-/// A thousand clients with the key ask for sessions, and say nothing more.
+/// Checks a release while a thousand clients with the key have asked for sessions and then stay silent.
 fn beside_clients_that_hang(machine: Machine) {
     let text = std::fs::read_to_string(closed_loop::configuration(SLOW)).expect("the configuration");
     let firmware = with_a_port(machine, &text);
     let mut bench = Bench::start(&firmware, setup(SLOW)).expect("QEMU starts");
     heard(&mut bench, SimTime::ZERO, &["connected"]);
-    // The link's grade rises in seconds.
+    // The grade of the link takes seconds to rise.
     bench.run_for(Duration::from_secs(4));
     let mut teller = Teller::new(&bench, KEY, 2);
     let Some(Event::Open(epoch)) = teller.event(&mut bench, PATIENCE) else { panic!("no session") };
@@ -155,13 +157,13 @@ fn mode(bench: &Bench<'_>) -> RobotMode {
     bench.controller().robot().mode(bench.controller().now())
 }
 
-/// The bench goes on until the robot is in this mode; the arm is commanded at no moment.
+/// Waits until the robot is in this mode.
 fn becomes(bench: &mut Bench<'_>, wanted: RobotMode) {
     let came = bench.run_until(PATIENCE, |bench| mode(bench) == wanted);
     assert!(came, "{:?}, not {wanted:?}\n{}", mode(bench), bench.record().story(SimTime::ZERO));
 }
 
-/// Power, brakes, and only then, asked by itself, commanding.
+/// Checks power on, brake release and, only after a separate request, commanding.
 fn makes_ready(machine: Machine) {
     let text = std::fs::read_to_string(closed_loop::configuration(SLOW)).expect("the configuration");
     let firmware = with_a_port(machine, &text);
@@ -171,7 +173,7 @@ fn makes_ready(machine: Machine) {
     heard(&mut bench, SimTime::ZERO, &["connected"]);
     let clients = bench.controller().clients();
 
-    // Another key is not answered, and nobody is called.
+    // A client with another key is not answered, and the dashboard server is not contacted.
     let mut stranger = Teller::new(&bench, [9; 32], 1);
     assert_eq!(stranger.event(&mut bench, Duration::from_millis(600)), None);
     assert_eq!((bench.controller().clients(), mode(&bench)), (clients, RobotMode::PowerOff));
@@ -192,7 +194,7 @@ fn makes_ready(machine: Machine) {
         bench.run_for(Duration::from_millis(500));
         assert_eq!(bench.controller().clients(), clients, "its connection is closed");
     }
-    // Long enough for every precondition: nothing is commanded, for nobody has asked for that.
+    // Enough time for every precondition to hold. Nothing is commanded without a request.
     bench.run_for(Duration::from_secs(4));
     let now = bench.now();
     assert!(bench.record().commands(SimTime::ZERO, now).is_empty(), "{}", bench.record().story(SimTime::ZERO));
@@ -200,7 +202,7 @@ fn makes_ready(machine: Machine) {
     let (epoch, status) = teller.ask(&mut bench, Ask::Status);
     assert_eq!((status.mode, status.latch), (Mode::Monitor, None), "{status:?}");
 
-    // Asked for by itself, it is commanded; and then the dashboard server is asked nothing more.
+    // After a request the arm is commanded. Then nothing more is sent to the dashboard server.
     let asked = bench.now();
     let (_, reply) = teller.ask(&mut bench, Ask::Request(epoch));
     assert_eq!((reply.verdict, reply.mode), (Verdict::Done, Mode::Arming), "{reply:?}");
@@ -213,7 +215,7 @@ fn makes_ready(machine: Machine) {
     never_reset(&mut bench);
 }
 
-/// A button at the board, without a key, beside a request line that somebody holds.
+/// Checks the button at the board that releases the brakes. It needs no key, and the request line may be held.
 fn releases_brakes(machine: Machine) {
     let text = std::fs::read_to_string(closed_loop::configuration(SLOW)).expect("the configuration");
     let folder = Folder::new().expect("a folder");
@@ -226,7 +228,7 @@ fn releases_brakes(machine: Machine) {
     heard(&mut bench, SimTime::ZERO, &["connected"]);
     let clients = bench.controller().clients();
 
-    // Without power it asks for nothing, and says why.
+    // Without power the button has no effect, and the board logs the reason.
     let pressed = bench.now();
     bench.press_for_brakes(PRESS);
     heard(&mut bench, pressed, &["brake release refused: NoPower"]);
@@ -234,11 +236,11 @@ fn releases_brakes(machine: Machine) {
     bench.controller_mut().act(Action::PowerOn);
     becomes(&mut bench, RobotMode::Idle);
 
-    // Somebody raises the request line, which is refused, and holds it.
+    // The request line is raised, which is refused, and then held.
     let raised = bench.now();
     bench.request();
     heard(&mut bench, raised, &["refused"]);
-    // Too short for a press, and then one that goes on for as long as the brakes take.
+    // The first press is too short. The second one lasts as long as releasing the brakes.
     bench.press_for_brakes(Duration::from_millis(5));
     bench.run_for(Duration::from_millis(500));
     assert_eq!(mode(&bench), RobotMode::Idle, "{}", bench.record().story(raised));
@@ -249,18 +251,18 @@ fn releases_brakes(machine: Machine) {
     bench.run_for(Duration::from_millis(500));
     assert_eq!(bench.controller().clients(), clients, "its connection is closed");
 
-    // Open already: a second press asks for nothing.
+    // The brakes are released already, so another press has no effect.
     let again = bench.now();
     bench.press_for_brakes(PRESS);
     heard(&mut bench, again, &["brake release refused: Running"]);
-    // Long enough for every precondition, with the line still high: nothing is commanded.
+    // Enough time for every precondition to hold, with the line still high. Nothing is commanded.
     bench.run_for(Duration::from_secs(4));
     let now = bench.now();
     assert!(bench.record().commands(SimTime::ZERO, now).is_empty(), "{}", bench.record().story(SimTime::ZERO));
     assert!(bench.record().motion(SimTime::ZERO, now).iter().all(|motion| motion.speed == 0.0));
     assert!(bench.record().said(SimTime::ZERO, &["arming", "armed"]).is_none());
 
-    // Let go of and raised anew, it is; and then the button opens nothing.
+    // Once the line is lowered and raised again, the arm is commanded. Then the button has no effect.
     let asked = armed(&mut bench).asked;
     let pressed = bench.now();
     bench.press_for_brakes(PRESS);
@@ -271,7 +273,7 @@ fn releases_brakes(machine: Machine) {
     never_reset(&mut bench);
 }
 
-/// The firmware of the configuration `text`, asked over the network in place of the robot's inputs.
+/// Builds the firmware for the configuration `text`, with requests over the network in place of the robot's inputs.
 pub(crate) fn with_a_port(machine: Machine, text: &str) -> Firmware {
     let folder = Folder::new().expect("a folder");
     let text: String = text.split_inclusive('\n').filter(|line| !line.contains("_input = ")).collect();
@@ -284,12 +286,12 @@ pub(crate) fn with_a_port(machine: Machine, text: &str) -> Firmware {
     Firmware::build(machine, Some(&file), false).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Who asks.
+/// A client that sends requests to the board.
 pub(crate) struct Teller {
     caller: Caller,
-    /// How many datagrams of the record were looked at.
+    /// The number of datagrams in the record that the client has processed.
     seen: usize,
-    /// What was sent last.
+    /// The newest datagram that the client has sent.
     last: Vec<u8>,
 }
 
@@ -300,7 +302,7 @@ impl Teller {
     }
 
     pub(crate) fn ask(&mut self, bench: &mut Bench<'_>, ask: Ask<'_>) -> (Epoch, Reply) {
-        // What causes motion needs the challenge of a recent answer.
+        // A message that causes motion needs the challenge of a recent answer.
         if ask.causes_motion() && !self.caller.is_fresh(now(bench)) {
             self.ask(bench, Ask::Status);
         }
@@ -314,7 +316,7 @@ impl Teller {
         }
     }
 
-    /// Makes the datagram of a request that does not get through for now.
+    /// Returns the datagram of a request without sending it.
     fn held_back(&mut self, bench: &mut Bench<'_>, ask: Ask<'_>) -> Vec<u8> {
         let seen = ask.epoch().unwrap_or_default();
         self.caller.ask(now(bench), seen, Message { id: None, challenge: None, ask }).expect("short enough");

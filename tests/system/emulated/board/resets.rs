@@ -1,4 +1,4 @@
-//! A board that begins anew says why, and nothing moves by itself.
+//! Boards that restart. They log the reason, and nothing moves by itself.
 
 use outrigger_emulated::bench::REST;
 use outrigger_emulated::telemetry::Telemetry;
@@ -9,8 +9,8 @@ pub(crate) fn tests() -> Vec<Timed> {
     vec![
         timed("a_board_that_stood_still_with_its_host_begins_anew_or_falls_back_and_says_so", BOARD, |machine| {
             let mut bench = commanding(machine, SLOW);
-            // Beyond the first half of the watchdog's time, and beyond both. Which of the board and its watchdog has the first turn
-            // when QEMU goes on is QEMU's affair.
+            // Longer than the first half of the watchdog's time, and longer than the whole of it. QEMU decides
+            // whether the board or its watchdog runs first afterwards.
             for still in [700, 1_500].map(Duration::from_millis) {
                 let at = bench.now();
                 bench.stand_still(still).expect("signals");
@@ -41,7 +41,7 @@ pub(crate) fn tests() -> Vec<Timed> {
             let (anew, text) = heard(&mut bench, SimTime::ZERO, &["reset by the watchdog"]);
             assert_eq!(text, "reset by the watchdog; start 2 since power");
             heard(&mut bench, anew, &["the run before had come to: running"]);
-            // What led to it was kept over the reset, and runs again to the byte.
+            // The recording of the run before was kept over the reset, and replays to identical bytes.
             let left = |bench: &Bench<'_>| Telemetry::of(&bench.record().datagrams).left.remove(&2)?.replayed();
             assert!(bench.run_until(PATIENCE, |bench| left(bench).is_some()), "{}", bench.record().story(anew));
             let replayed = left(&bench).expect("it came whole").unwrap_or_else(|error| panic!("{error}"));

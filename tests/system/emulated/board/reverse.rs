@@ -1,4 +1,4 @@
-//! Joint speeds over a connection that the board's program on the controller makes.
+//! Joint speeds over a connection that is opened by the board's program on the controller.
 
 use outrigger_emulated::bench::REST;
 use outrigger_emulated::closed_loop::DISTANCE;
@@ -19,7 +19,7 @@ pub(crate) fn tests() -> Vec<Timed> {
     ]
 }
 
-/// The firmware of the closed loop, told to command by a program.
+/// Returns the firmware of the closed loop, configured to command by a program on the controller.
 fn by_program(machine: Machine, software: SoftwareVersion, orders: &'static str) -> &'static Firmware {
     built(machine, &format!("{orders} {software}"), || {
         let text = std::fs::read_to_string(closed_loop::configuration(software)).expect("a configuration");
@@ -38,7 +38,8 @@ fn by_program(machine: Machine, software: SoftwareVersion, orders: &'static str)
     })
 }
 
-/// The board keeps its tool over the workpiece, and not one text is sent for it; at the end of the program the arm rests.
+/// Checks that the board keeps its tool at the distance from the workpiece without sending single `speedj` texts, and
+/// that the arm is at rest once the program has ended.
 fn holds_its_distance(machine: Machine, software: SoftwareVersion, orders: &'static str) {
     let firmware = by_program(machine, software, orders);
     let mut bench = Bench::start(firmware, setup(software)).expect("QEMU starts");
@@ -58,7 +59,7 @@ fn holds_its_distance(machine: Machine, software: SoftwareVersion, orders: &'sta
     assert!(programs >= 1 && others.is_empty(), "{programs} programs, {others:?}");
     assert!(bench.controller().program().0, "it runs");
 
-    // The program is stopped at the pendant: nothing of the board's goes on.
+    // The program is stopped at the pendant. Nothing that the board sent continues.
     let at = bench.now();
     bench.controller_mut().act(outrigger_sim::controller::Action::StopProgram);
     bench.run_for(Duration::from_secs(2));

@@ -1,4 +1,4 @@
-//! States by RTDE, and without it.
+//! Faults of the states that the board receives by RTDE.
 
 use outrigger_core::engine::LinkId;
 use outrigger_core::robot::Reason;
@@ -17,7 +17,7 @@ pub(crate) fn tests() -> Vec<Timed> {
         bench.controller_mut().inject(Fault { port: Some(Port::Rtde), ..stall });
         falls(&mut bench, at, &[Reason::StateStale, Reason::StatesMissed]);
         moves_only_on_request(&mut bench);
-        // Until the recording of the fallback has come.
+        // By then the recording of the fallback has arrived.
         bench.run_for(Duration::from_secs(3));
 
         let told = Telemetry::of(&bench.record().datagrams);

@@ -1,4 +1,4 @@
-//! A stack that is used up: caught by a region of the MPU on a Cortex-M4F, by the stack's limit on a Cortex-M33.
+//! A stack overflow is caught: by a region of the MPU on a Cortex-M4F, by the stack limit register on a Cortex-M33.
 
 use outrigger_emulated::qemu::{Command, Process};
 

@@ -1,4 +1,4 @@
-//! The whole story on each machine, judged as the program for people judges it.
+//! The complete sequence of the closed loop on each machine, with the same checks as the program for users.
 
 use super::*;
 
@@ -8,7 +8,7 @@ pub(crate) fn tests() -> Vec<Timed> {
     })]
 }
 
-/// On the third machine the story alone, at the other pace.
+/// Returns the test on the third machine, a Cortex-M7, which runs only this sequence, at 500 Hz.
 pub(crate) fn on_a_cortex_m7() -> Trial {
     let name = "the_closed_loop_by_rtde_holds_and_both_faults_end_in_rest_at_500_hz_on_a_cortex_m7";
     test(name, BOARD, move || together(name, || attempt(name, || plays(Machine::An500, FAST))))

@@ -1,4 +1,4 @@
-//! A while of commanding, with nothing wrong: no fallback but those that a standstill of this machine causes, and every state
+//! A span of commanding without faults. Only a standstill of this machine may cause a fallback, and every state is
 //! answered once and in order.
 
 use outrigger_core::engine::LinkId;
@@ -10,14 +10,14 @@ use outrigger_sim::service::Service;
 
 use super::*;
 
-/// How long, where nobody says how many seconds: the nightly run says a minute.
+/// The default time of commanding. The nightly run sets a minute.
 const WHILE: Duration = Duration::from_secs(20);
 const QUARTER: Duration = Duration::from_secs(15);
-/// The time for which the order of tasks is watched.
+/// The time for which the order of tasks is observed.
 const ORDERED: Duration = Duration::from_secs(5);
-/// How long an operator looks at a fallback, and again after it is acknowledged.
+/// The time that an operator waits after a fallback, and again after acknowledging it.
 const LOOK: Duration = Duration::from_millis(500);
-/// So many fallbacks this machine may cause until it has commanded for so long in all.
+/// The limit on the stretches of commanding, each ended by a standstill of this machine, that may make up a span.
 const EXCUSED: usize = 6;
 
 pub(crate) fn tests() -> Vec<Timed> {
@@ -48,7 +48,7 @@ pub(crate) fn tests() -> Vec<Timed> {
             for line in bench.record().log.iter().filter(|line| line.text.contains("longest poll of the rest")) {
                 println!("{}", line.text);
             }
-            // One may have been chosen in the moment in which the loop became ready.
+            // One task may have been chosen at the moment in which the control loop became ready.
             assert!(control <= 1, "{}", bench.record().story(SimTime::ZERO));
             never_reset(&mut bench);
         }),
@@ -70,13 +70,13 @@ fn a_while() -> Duration {
     wanted().unwrap_or(WHILE)
 }
 
-/// How long a board is to command undisturbed, where the caller says it.
+/// Returns the time of undisturbed commanding from `OUTRIGGER_STEADY_SECONDS`, if set.
 pub(super) fn wanted() -> Option<Duration> {
     let said = std::env::var("OUTRIGGER_STEADY_SECONDS").ok()?;
     Some(Duration::from_secs(said.parse().expect("OUTRIGGER_STEADY_SECONDS=N")))
 }
 
-/// What the board told.
+/// Lets a board command for `span` in total, checks its answers and returns its telemetry.
 fn steady(machine: Machine, around: Setup, span: Duration) -> Telemetry {
     let software = around.controller.software;
     let configuration = std::fs::read_to_string(closed_loop::configuration(software)).expect("a configuration");
@@ -94,7 +94,7 @@ fn steady(machine: Machine, around: Setup, span: Duration) -> Telemetry {
         stretches += 1;
 
         let answers = Answers::of(&bench.record().commands(asked, until));
-        // One command per state and never two; and all the states that could come.
+        // The board sends one command per state, never two, and receives every state that it could.
         assert_eq!(answers.unasked, 0, "{answers:?}");
         let mut lost = standstill::seen().total(bench.window(begun, until));
         if let Some(line) = &fallen {
@@ -124,8 +124,8 @@ fn steady(machine: Machine, around: Setup, span: Duration) -> Telemetry {
     told
 }
 
-/// A fallback that nobody caused: this machine stood still for long enough just before it. The arm rests until an operator
-/// has acknowledged.
+/// Checks that a fallback was caused by a standstill of this machine shortly before it, and that the arm stays at
+/// rest until an operator has acknowledged, and afterwards.
 fn excused(bench: &mut Bench<'_>, software: SoftwareVersion, asked: SimTime, fallen: &Line) {
     let rested = closed_loop::rested(bench, fallen.at).unwrap_or_else(|| panic!("{}", bench.record().story(asked)));
     bench.run_for(LOOK);

@@ -1,4 +1,5 @@
-//! The board over a tap in a network namespace, opposite the program `outrigger sim ur`: kernel TCP, standard ports.
+//! The board over a tap interface in a network namespace, opposite the program `outrigger sim ur`: the kernel's TCP,
+//! and the standard ports.
 
 use std::io::{ErrorKind, Read};
 use std::net::{TcpStream, UdpSocket};
@@ -22,10 +23,11 @@ use outrigger_wire::realtime::Packet;
 use super::*;
 
 const NEEDS: &[Need] = &[Need::Qemu, Need::Thumb, Need::Root];
-/// Where the simulator and the reader of telemetry are; `boards/standoff.toml` says the same.
+/// The address of the simulator and of the reader of telemetry. `boards/standoff.toml` has the same.
 const ROBOT: &str = "10.0.2.2";
-/// What happens to the robot. The request line is held, and let go before it is raised again; first it is raised without
-/// an acknowledgement. The sensor reads 30013, which no fault touches.
+/// The faults and inputs of the robot. Input 0 is the request line: it is held, and lowered before it is raised
+/// again. After each fault it is first raised without an acknowledgement, which is input 1. The sensor reads port
+/// 30013, which has no fault.
 const FAULTS: [&str; 10] = [
     "digital-input@6s:4s:0",
     "stall/30003@9s:300ms",
@@ -38,13 +40,14 @@ const FAULTS: [&str; 10] = [
     "digital-input@20500ms:200ms:1",
     "digital-input@21500ms:10s:0",
 ];
-/// How long the board is on.
+/// The option that sets for how long the board runs.
 const SPAN: &str = "seconds=25";
-/// Everything is ended after this, whatever happens.
+/// The time after which every process is ended.
 const LIMIT: Duration = Duration::from_secs(45);
-/// Bit of the digital input that acknowledges.
+/// The bit of the digital input that acknowledges.
 const ACKNOWLEDGE: u64 = 1 << 1;
-/// By when an arm whose commands ended rests, and the root mean square of the distance's error \[m\] before.
+/// The time limit from a fallback to rest, and the limit on the root mean square of the distance error before the
+/// fault \[m\].
 const BRAKING: Duration = Duration::from_millis(700);
 const ERROR: f64 = 0.002;
 
@@ -56,7 +59,7 @@ pub(crate) fn tests() -> Vec<Timed> {
     )]
 }
 
-/// The program that simulates; ended when this is dropped.
+/// The running simulator. Dropping it ends the process.
 struct Simulator(Child);
 
 impl Drop for Simulator {
@@ -79,7 +82,7 @@ impl Simulator {
     }
 }
 
-/// Builds the program `outrigger`, and says where it is.
+/// Builds the program `outrigger` and returns its path.
 pub(super) fn program() -> String {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.current_dir(require::workspace()).args(["build", "--locked", "-p", "outrigger-cli", "--bin", "outrigger"]);
@@ -90,7 +93,7 @@ pub(super) fn program() -> String {
     program.expect("a program").into()
 }
 
-/// The robot as it tells of itself.
+/// A state of the robot, as it publishes it on port 30013, with the distance of the tool from the workpiece.
 struct Transcript {
     at: SimTime,
     speed: f64,
@@ -98,7 +101,7 @@ struct Transcript {
     inputs: u64,
 }
 
-/// What a run left behind.
+/// The record of a run.
 struct Left {
     clock: Clock,
     log: Vec<Line>,
@@ -118,7 +121,7 @@ impl Left {
         self.log.iter().filter(|line| line.text.starts_with(word)).collect()
     }
 
-    /// The first line after `since` that begins with `word`.
+    /// Returns the first line after `since` that begins with `word`.
     fn after(&self, since: SimTime, word: &str) -> &Line {
         let found = self.all(word).into_iter().find(|line| line.at > since);
         found.unwrap_or_else(|| panic!("no `{word}` after {since}:\n{}", self.story()))
@@ -129,11 +132,11 @@ impl Left {
     }
 }
 
-/// Runs robot, board and sensor; nothing of them is left when this returns or panics.
+/// Runs robot, board and sensor. Every process has ended once this returns or panics.
 fn run(machine: Machine) -> Left {
     let firmware = firmware(machine, SLOW);
     let folder = Folder::new().expect("a folder");
-    // Dropped last to first: what runs in the namespace is ended before it is removed.
+    // Variables are dropped in reverse order, so the processes in the namespace end before it is removed.
     let namespace = Namespace::new(&format!("{ROBOT}/24")).expect("a network namespace");
     let _priority = Priority::ask();
     let _simulator = Simulator::start(&namespace);
@@ -193,7 +196,7 @@ fn run(machine: Machine) -> Left {
             let (from, bytes) = ((*from.ip(), from.port()), datagram[..count].to_vec());
             left.telemetry.push(Datagram { at: now, from, bytes });
         }
-        // Asked before the last of the log is read.
+        // Read before the log, so that the log is complete.
         left.exit = process.exit();
         log.receive(now, &process.output(), |line| left.log.push(line));
     }
@@ -209,7 +212,7 @@ fn story(machine: Machine) {
     assert!(connected.text.contains("software 3.15.0 known by Message"), "{}", connected.text);
     left.after(connected.at, "grade: Bad -> Ok");
 
-    // Counts are strict: nobody asked for more, and nothing fell back by itself.
+    // The counts are exact: no more requests were made, and nothing fell back without a fault.
     let (armed, fallen) = (left.all("armed"), left.all("fallback"));
     assert_eq!(left.all("boot").len(), 1, "{story}");
     let (least, back) = (closed_loop::ending_standstill(SLOW), closed_loop::looked_back(SLOW));
@@ -226,7 +229,7 @@ fn story(machine: Machine) {
         assert!(before.at < fallen.at && fallen.at < again.at, "{story}");
         falls_back_for(&fallen.text, expected, window(fallen), least, || story.clone());
 
-        // It was at work: the distance had settled, and held while everything heaved.
+        // The distance had settled, and was held while the workpiece moved.
         let settled = before.at + Duration::from_millis(1_500);
         let errors = left.robot(settled, fallen.at).filter_map(|told| Some(told.distance? - closed_loop::DISTANCE));
         let squares: Vec<f64> = errors.map(|error| error * error).collect();
@@ -237,7 +240,7 @@ fn story(machine: Machine) {
         assert!(moving * 2 > squares.len(), "the arm follows: {moving} of {}", squares.len());
         println!("{}: {:.2} mm before it, in {} states", fallen.text, error * 1e3, squares.len());
 
-        // Asked for before it is acknowledged: refused, for that reason.
+        // The request before the acknowledgement is refused, for that reason.
         let refused = left.after(fallen.at, "refused");
         assert!(refused.text.contains(Reason::Latched.name()), "{story}");
         let acknowledged = left.robot(fallen.at, again.at).find(|told| told.inputs & ACKNOWLEDGE != 0);
