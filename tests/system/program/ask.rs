@@ -1,4 +1,4 @@
-//! `ask`: a run is driven by another process alone.
+//! The command `ask`: another process alone operates a run.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Ipv4Addr, UdpSocket};
@@ -16,10 +16,10 @@ use outrigger_sim::controller::{Action, Controller, Options};
 use outrigger_sim::tcp::{Running, Server};
 use outrigger_sim::time::SimTime;
 
-/// Longest wait for a status, on a busy machine too: no motion of these tests takes as long.
+/// The longest wait for a status, longer than any motion of these tests takes, also on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A folder of a test's own, empty: the users' directory for sockets, too.
+/// Returns an empty folder for a test. It is also the user's directory for sockets.
 pub(crate) fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = std::fs::remove_dir_all(&folder);
@@ -31,7 +31,7 @@ pub(crate) fn text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).expect("text")
 }
 
-/// The text of `key` in a line of JSON.
+/// Returns the text of `key` in a line of JSON.
 fn text_of(line: &str, key: &str) -> Option<String> {
     Some(line.split_once(&format!("\"{key}\":\""))?.1.split_once('"')?.0.to_owned())
 }
@@ -40,13 +40,13 @@ pub(crate) fn epoch_of(status: &str) -> u32 {
     number_of(status, "epoch")
 }
 
-/// The number with this key in an answer.
+/// Returns the number of `key` in an answer.
 fn number_of(answer: &str, key: &str) -> u32 {
     let rest = answer.split_once(&format!("\"{key}\":")).unwrap_or_else(|| panic!("no {key}: {answer}")).1;
     rest.split([',', '}']).next().expect("more").parse().expect("a number")
 }
 
-/// A run with a configuration, and what it says; its standard input stays open and says nothing.
+/// A run and its output. Its standard input stays open, and nothing is written to it before `quit`.
 pub(crate) struct Run {
     pub(crate) child: Child,
     input: ChildStdin,
@@ -55,13 +55,13 @@ pub(crate) struct Run {
     robot: String,
 }
 
-/// How a run ended: its exit code and what it said since.
+/// The exit code of a run, and its output since the last line that was read.
 pub(crate) struct Ended {
     pub(crate) code: Option<i32>,
     pub(crate) said: Vec<String>,
 }
 
-/// What a test leaves behind where it fails.
+/// Ends a run whose test has failed.
 impl Drop for Run {
     fn drop(&mut self) {
         let _ = self.child.kill();
@@ -70,7 +70,7 @@ impl Drop for Run {
 }
 
 impl Run {
-    /// A run with these lines of a configuration, once it takes requests.
+    /// Starts a run with this configuration, and waits until it accepts requests.
     pub(crate) fn start(runtime: &Path, robot: &str, configuration: &str) -> Self {
         let file = runtime.join("asked.toml");
         std::fs::write(&file, configuration).expect("a file");
@@ -92,7 +92,7 @@ impl Run {
         run
     }
 
-    /// The next line with `what`.
+    /// Waits for the next line that contains `what`.
     pub(crate) fn until(&mut self, what: &str) -> String {
         let mut lines = self.said.by_ref().lines().map(|line| line.expect("text"));
         lines.find(|line| line.contains(what)).unwrap_or_else(|| panic!("it ended without {what}"))
@@ -108,14 +108,14 @@ impl Run {
         self.command(words).output().expect("the binary under test")
     }
 
-    /// What is answered to what is done.
+    /// Runs `ask` with these words, which must succeed, and returns its output.
     pub(crate) fn done(&self, words: &[&str]) -> String {
         let output = self.ask(words);
         assert_eq!(output.status.code(), Some(0), "{words:?}: {}", text(&output.stderr));
         text(&output.stdout).to_owned()
     }
 
-    /// What is complained of, by what is not.
+    /// Runs `ask` with these words, which must fail with this exit code, and returns its standard error.
     pub(crate) fn refused(&self, words: &[&str], code: i32) -> String {
         let output = self.ask(words);
         let complaint = text(&output.stderr).to_owned();
@@ -123,7 +123,7 @@ impl Run {
         complaint
     }
 
-    /// Waits for a status that is one of these.
+    /// Waits for a status that satisfies `wanted`.
     pub(crate) fn watch_for(&self, wanted: impl Fn(&str) -> bool) -> String {
         let mut watching = self.command(&["watch", "--json"]).stdout(Stdio::piped()).spawn().expect("it");
         let lines = BufReader::new(watching.stdout.take().expect("piped")).lines();
@@ -143,7 +143,7 @@ impl Run {
         found.unwrap_or_else(|| panic!("the run has ended, or never has such a status; its last: {last}"))
     }
 
-    /// Waits until a request would be granted. What a busy machine has ended is acknowledged.
+    /// Waits until a request would be granted. A fallback on a busy machine is acknowledged.
     pub(crate) fn ready(&self) -> String {
         loop {
             let rests = |status: &str| status.contains("\"mode\":\"monitor\"");
@@ -157,7 +157,7 @@ impl Run {
         }
     }
 
-    /// Has it command: a grade that falls for a moment is waited out.
+    /// Makes the run command. Tries again if the link quality falls for a moment.
     pub(crate) fn command_arm(&self) {
         for _ in 0..20 {
             self.ready();
@@ -185,7 +185,8 @@ impl Run {
     }
 }
 
-/// A simulated arm, its address, and the seat of whoever commands it.
+/// Starts a simulated arm. Returns it with its address, and with the address that names the run's socket for
+/// requests.
 fn arm(base: u16) -> (Running, String, String) {
     let controller = Controller::new(Options::default()).expect("the default arm");
     let server = Server::bind_from(controller, Ipv4Addr::LOCALHOST.into(), base).expect("free ports");
@@ -200,11 +201,12 @@ pub(crate) fn configuration(robot: &str) -> String {
     )
 }
 
-/// How long before commanding ended a standstill of this machine is looked for that ended it, and how long that is.
+/// The span before the end of commanding in which a standstill of this machine may have caused it, and the shortest
+/// standstill that may.
 const LOOKED_BACK: Duration = Duration::from_millis(140);
 const ENDING: Duration = Duration::from_millis(20);
 
-/// Nothing but what was asked for ended commanding, unless this machine stood still.
+/// Checks that only a release ended commanding. If a standstill of this machine ended it, the test is repeated.
 fn fell_back(said: &[String], window: Window) {
     let fallback = said.iter().find(|line| line.contains("\"to\":\"Stopping\"") && !line.contains("\"Released\""));
     if let Some(line) = fallback {
@@ -267,13 +269,13 @@ fn a_run_is_driven_by_requests_alone() {
             let refused = run.refused(&[words, &["--epoch", &old]].concat(), 4);
             assert!(refused.contains(&format!("it is {} now", commanded + 1)), "{refused}");
         }
-        // A release needs none, and any is as good.
+        // A release needs no epoch, and accepts any.
         let mut stream = run.connect(&seat);
         stream
             .write_all(b"{\"id\":1,\"do\":\"release\",\"epoch\":0}\n{\"do\":\"release\",\"why\":1}\n")
             .expect("it reads");
         let mut lines = BufReader::new(stream).lines().map(|line| line.expect("text"));
-        // What the loop has no part in may be answered first.
+        // An answer without the control loop may arrive first.
         let mut answers = [(); 2].map(|()| lines.next().expect("an answer"));
         answers.sort_by_key(|answer| answer.contains("\"ok\":false"));
         let [done, wrong] = answers;
@@ -312,7 +314,7 @@ fn a_release_stops_the_arm_beside_hundreds_of_clients_that_hang_and_flood() {
         let mut still: Vec<_> = (0..250).map(|_| hang()).collect();
         let floods = [&b"{\"do\":\"resend\",\"epoch\":0}\n"[..], b"{\"do\":\"status\"}\n"].map(|line| {
             let mut stream = run.connect(&seat);
-            // It reads no answers, and ends when its connection does.
+            // This client reads no answers. It ends when its connection is closed.
             thread::spawn(move || while stream.write_all(&line.repeat(20)).is_ok() {})
         });
         run.command_arm();
@@ -324,7 +326,7 @@ fn a_release_stops_the_arm_beside_hundreds_of_clients_that_hang_and_flood() {
 
         own.write_all(b"{\"id\":1,\"do\":\"release\"}\n{\"id\":2,\"do\":\"watch\"}\n").expect("it reads");
         let mut lines = BufReader::new(own).lines().map(|line| line.expect("text"));
-        // What the loop has no part in may be answered first.
+        // An answer without the control loop may arrive first.
         let answer = lines.by_ref().take(2).find(|line| line.starts_with("{\"id\":1,")).expect("an answer");
         assert!(answer.contains("\"ok\":true") && answer.contains("\"mode\":\"stopping\""), "{answer}");
         assert!(lines.any(|line| line.contains("\"mode\":\"monitor\"")), "the arm rests");
@@ -459,11 +461,11 @@ fn a_hand_moves_the_arm_for_as_long_as_who_asked_renews_it() {
         assert!(said.contains("a hand moves the arm") && said.contains("gives way no more"), "{said}");
         assert!(height() - before > 0.03, "from {before} to {}", height());
         arm.controller().act(Action::Push([0.0; 6]));
-        // Until the program has shown its end.
+        // Waits until the program on the controller has reported its end.
         let ends = (0..50).any(|_| run.refused(&["renew"], 4).contains("(NotCommanding)"));
         assert!(ends, "it goes on");
 
-        // Somebody begins it and goes away.
+        // A client starts freedrive and then no longer renews it.
         let status = run.watch_for(|status| status.contains("\"mode\":\"command\""));
         let mut begun = false;
         for _ in 0..20 {
@@ -474,7 +476,7 @@ fn a_hand_moves_the_arm_for_as_long_as_who_asked_renews_it() {
                 stream.read_line(&mut answer).expect("an answer");
                 answer
             };
-            // Without a challenge of this connection it is nothing.
+            // Without a challenge of this connection the request is rejected.
             let freedrive = |more: &str| format!("{{\"do\":\"freedrive\",\"epoch\":{}{more}}}\n", epoch_of(&status));
             let refused = ask(freedrive(""));
             assert!(refused.contains("\"what\":\"NotFresh\""), "{refused}");
@@ -484,7 +486,7 @@ fn a_hand_moves_the_arm_for_as_long_as_who_asked_renews_it() {
             if begun {
                 break;
             }
-            // Until rest is measured.
+            // Repeats until the arm is measured to be at rest.
             assert!(answer.contains("NotAtRest"), "{answer}");
             thread::sleep(Duration::from_millis(100));
         }

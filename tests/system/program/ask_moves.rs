@@ -1,4 +1,4 @@
-//! `ask … move`: motions that a run is asked for by another process, and a `move` that is asked.
+//! The command `ask … move`: motions that another process requests from a run, or from a `move`.
 
 use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -16,7 +16,7 @@ use crate::ask::{Run, epoch_of, folder, text};
 use crate::moves::{HOME, PATIENT, swing};
 use crate::{moves_beside_krc, port};
 
-/// A simulated arm, and its address.
+/// Starts a simulated arm, and returns it with its address.
 fn arm(major: u8, minor: u8) -> (Running, String) {
     let controller = Controller::new(Options::for_software(SoftwareVersion::new(major, minor))).expect("a controller");
     let server = Server::bind_from(controller, Ipv4Addr::LOCALHOST.into(), 58_000).expect("free ports");
@@ -25,7 +25,7 @@ fn arm(major: u8, minor: u8) -> (Running, String) {
     (running, format!("127.0.0.1:{base}"))
 }
 
-/// A run's lines beside this robot, by this path.
+/// Returns a configuration for this robot, with this `session.path`.
 fn configuration(robot: &str, path: &str) -> String {
     let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|l| l.local_addr()).expect("a free port").port();
     let session = PATIENT.replace("[session]\n", &format!("[session]\npath = \"{path}\"\n"));
@@ -38,7 +38,7 @@ fn file(folder: &Path, name: &str, table: &str) -> String {
     path.to_str().expect("text").to_owned()
 }
 
-/// The first joint a radian away in so many seconds, from home, wherever the other joints are.
+/// Returns a motion of the first joint by one radian in `seconds`. The other joints keep their home position.
 fn slow(seconds: u32) -> String {
     let rest = HOME[1..].iter().fold(String::new(), |mut rest, q| {
         write!(rest, ",{q:.7}").expect("room");
@@ -51,7 +51,7 @@ fn home() -> String {
     format!("q={}", HOME.map(|q| format!("{q:.7}")).join(","))
 }
 
-/// An `ask` that goes on, and what it says in the end.
+/// An `ask` that runs in the background.
 struct Asking(Child);
 
 impl Asking {
@@ -70,7 +70,7 @@ impl Asking {
     }
 }
 
-/// Waits until the motion's state is this.
+/// Waits until the motion is in this state.
 fn reaches(run: &Run, state: &str) -> String {
     run.watch_for(|status| status.contains(&format!("\"state\":\"{state}\"")))
 }
@@ -102,7 +102,7 @@ fn a_run_follows_motions_that_it_is_asked_for_whoever_makes_them() {
         assert!(off(&to) < 5e-3, "{path}: {}", off(&to));
         assert!(run.done(&["status"]).contains("motion 2: done, 100 %"), "{path}: {}", run.done(&["status"]));
 
-        // It is there: nothing is sent, and nothing moves.
+        // The arm is already there, so nothing is sent and nothing moves.
         let row = |at: u8| format!("{at},{}\n", to.map(|q| format!("{q:.7}")).join(","));
         for table in [row(0), row(0) + &row(7)] {
             let said = run.done(&["move", &file(&folder, "stays.csv", &table), "--json"]);
@@ -173,7 +173,7 @@ fn a_motion_ends_with_who_asked_for_it_and_by_a_word_of_anybody() {
         );
         rests();
 
-        // Gone without a word.
+        // A client that ends without a message.
         let asking = Asking::begin(&run, &["move", &table]);
         run.watch_for(|status| status.contains("\"state\":\"running\",\"percent\":4"));
         asking.signal(Signal::KILL);
@@ -198,7 +198,7 @@ fn a_motion_ends_with_who_asked_for_it_and_by_a_word_of_anybody() {
                 && said.contains(" resume` goes on"),
             "{path}: {said}"
         );
-        // Whoever resumes it has it from then on.
+        // A suspended motion no longer belongs to the client that requested it, so that another client may resume it.
         let before = at();
         run.watch_for(|status| status.contains("\"unmet\":[]"));
         run.done(&["resume", "--wait"]);
@@ -206,7 +206,7 @@ fn a_motion_ends_with_who_asked_for_it_and_by_a_word_of_anybody() {
         run.watch_for(|status| status.contains("\"percent\":12"));
         assert!(at() > before, "{path}: {} behind {before}", at());
         run.done(&["release", "--wait"]);
-        // One that was left on its way is given up for another.
+        // A suspended motion is given up once another one is requested.
         run.command_arm();
         run.done(&["move", "--to", &home(), "--speed", "0.9"]);
         assert!(at().abs() < 5e-3, "{path}: {}", at());
@@ -253,7 +253,7 @@ fn a_run_opens_no_file_and_a_motion_that_is_not_complete_moves_nothing() {
     assert_eq!(run.quit().code, Some(0));
 }
 
-/// A process that makes a motion of its own, and is asked.
+/// Starts `move` with a motion of its own. Returns its configuration, which names it for `ask`.
 fn moving(folder: &Path, robot: &str, path: &str, table: &str) -> (PathBuf, Child) {
     let config = folder.join("moved.toml");
     std::fs::write(&config, configuration(robot, path)).expect("a file");
@@ -269,7 +269,7 @@ fn moving(folder: &Path, robot: &str, path: &str, table: &str) -> (PathBuf, Chil
     (config, child)
 }
 
-/// What is answered by whoever commands beside this configuration, once somebody does.
+/// Runs `ask` until a process with this configuration answers.
 fn ask(folder: &Path, config: &Path, words: &[&str]) -> Output {
     loop {
         let output = Command::new(outrigger_system::program())

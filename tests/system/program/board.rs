@@ -1,4 +1,4 @@
-//! `outrigger board` beside a board that is a thread: its side of the conversation, and no more.
+//! The command `outrigger board` opposite a simulated board: a thread with the board's side of the conversation.
 
 use std::io::{Read as _, Write as _};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -18,20 +18,20 @@ kind = \"joint-servo\"
 address = \"10.0.2.15/24\"
 ";
 
-/// What kind of board it is.
+/// The behaviour of a simulated board.
 #[derive(Clone, Copy)]
 struct Kind {
     kind: u8,
     mode: Mode,
-    /// What it says of an image that is whole.
+    /// The board's refusal of a complete image, if it refuses.
     refuses: Option<(Refusal, &'static str)>,
-    /// The power goes when it begins to write.
+    /// The power fails when the board begins to write.
     cut: bool,
 }
 
 const GOOD: Kind = Kind { kind: b'U', mode: Mode::Monitor, refuses: None, cut: false };
 
-/// A folder with a board's file, and the line of a board of this kind.
+/// A folder with a board's file, and the socket of a board of this kind.
 struct Bench(PathBuf);
 
 impl Bench {

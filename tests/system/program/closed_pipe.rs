@@ -1,4 +1,4 @@
-//! Commands whose output has no reader (`| head`): they end by a code of their own list, without a panic.
+//! Commands whose output has no reader (`| head`). They end with a documented exit code, without a panic.
 
 use std::net::Ipv4Addr;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use outrigger_sim::controller::{Controller, Options};
 use outrigger_sim::tcp::Server;
 
-/// The output that has no reader.
+/// The closed output.
 #[derive(Clone, Copy, Debug)]
 enum Closed {
     Output,
@@ -57,7 +57,7 @@ fn commands_that_need_no_robot_end_quietly() {
         (&["check-config", &wrong], 1),
         (&["replay", config, &script], 1),
         (&["decode", "--port", "30003", config], 1),
-        // Forty warnings, and nobody listens there.
+        // Forty warnings, and no process listens on that port.
         (&["script", "127.0.0.1:1", &script], 3),
     ];
     for (arguments, expected) in commands {

@@ -1,4 +1,4 @@
-//! `dashboard` as operators and scripts meet it, on simulated controllers of every family.
+//! The command `dashboard` on simulated controllers of every family, as operators and scripts use it.
 
 use std::net::{Ipv4Addr, TcpListener};
 use std::process::{Command, Output, Stdio};
@@ -7,7 +7,7 @@ use outrigger_sim::controller::{Controller, Options, StartState};
 use outrigger_sim::tcp::{Running, Server};
 use outrigger_wire::robot::SoftwareVersion;
 
-/// A simulated controller on free ports, and where it is.
+/// Starts a simulated controller on free ports. Returns it with its address.
 fn simulated(major: u8, minor: u8, state: StartState) -> (Running, String) {
     let options = Options { state, ..Options::for_software(SoftwareVersion::new(major, minor)) };
     let controller = Controller::new(options).expect("a controller that existed");
@@ -22,7 +22,7 @@ fn dashboard(robot: &str, words: &[&str]) -> Output {
     command.args(["dashboard", robot]).args(words).stdin(Stdio::null()).output().expect("the binary under test")
 }
 
-/// What it says where it succeeds.
+/// Runs `dashboard`, which must succeed, and returns its output.
 fn said(robot: &str, words: &[&str]) -> String {
     let output = dashboard(robot, words);
     let text = String::from_utf8(output.stdout).expect("text");
@@ -30,7 +30,7 @@ fn said(robot: &str, words: &[&str]) -> String {
     text
 }
 
-/// Its exit code and what it says where it fails.
+/// Runs `dashboard` and returns its exit code and its standard error.
 fn failed(robot: &str, words: &[&str]) -> (Option<i32>, String) {
     let output = dashboard(robot, words);
     (output.status.code(), String::from_utf8(output.stderr).expect("text"))
@@ -105,7 +105,7 @@ fn what_cannot_be_done_is_said_with_what_can() {
 
 #[test]
 fn a_robot_that_nobody_is_ends_with_both_addresses_and_what_to_check() {
-    // A port that was free a moment ago: nothing listens there.
+    // A port that was free a moment ago, so that no process listens on it.
     let free = TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a free port").port().min(65_000);
     let (code, error) = failed(&format!("127.0.0.1:{free}"), &[]);
     assert_eq!(code, Some(3));

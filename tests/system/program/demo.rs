@@ -1,4 +1,4 @@
-//! `demo` as its user ends it.
+//! The command `demo` when its user ends it early.
 
 use std::io::BufRead as _;
 use std::process::{Command, Output, Stdio};

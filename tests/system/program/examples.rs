@@ -1,4 +1,5 @@
-//! The programs of `examples/` beside simulated KRCs, in real time: each checks its own story and says so by its exit.
+//! The programs of `examples/` beside simulated KRCs, in real time. Each checks its own results and reports them by
+//! its exit code.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,7 +8,7 @@ use outrigger_emulated::clock::Clock;
 use outrigger_emulated::tries::{attempt_first, in_time};
 use outrigger_sim::time::SimTime;
 
-/// Runs an example; what it printed. A machine that stood still while it ran proves nothing.
+/// Runs an example and returns its output. If it fails and this machine stood still meanwhile, the test is repeated.
 fn run(name: &str) -> String {
     let program = Path::new(outrigger_system::program()).with_file_name("examples").join(name);
     let clock = Clock::start();

@@ -1,4 +1,5 @@
-//! `outrigger::Robot` as a program uses it, beside simulated controllers in this process and beside processes.
+//! The library interface `outrigger::Robot` as a program uses it, opposite simulated controllers, in this process and
+//! in example programs.
 
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::net::{Ipv4Addr, TcpStream, UdpSocket};
@@ -24,9 +25,9 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::port;
 
-/// How long something that takes a second may take.
+/// The time limit of events that normally take about a second.
 const PATIENCE: StdDuration = StdDuration::from_secs(30);
-/// Between two looks.
+/// The time between two looks.
 const LOOK: StdDuration = StdDuration::from_millis(20);
 
 /// Turns the last joint until the sensor reads 50 mm.
@@ -41,7 +42,7 @@ impl Law<6> for Follow {
     }
 }
 
-/// Turns the last joint for ever.
+/// Turns the last joint forever.
 struct Turn;
 
 impl Checkpoint for Turn {}
@@ -60,7 +61,7 @@ fn simulated(state: StartState) -> (Running, String) {
     (running, robot)
 }
 
-/// Sends a reading every 10 ms until it is dropped.
+/// Sends a reading every 10 ms until dropped.
 struct Readings(Arc<AtomicBool>);
 
 impl Readings {
@@ -70,7 +71,7 @@ impl Readings {
         std::thread::spawn(move || {
             let socket = UdpSocket::bind("127.0.0.1:0").expect("a socket");
             while !ended.load(Ordering::Relaxed) {
-                // Until somebody listens there it is refused.
+                // Sending fails until the port is opened.
                 let _ = socket.send_to(reading.as_bytes(), ("127.0.0.1", port));
                 std::thread::sleep(StdDuration::from_millis(10));
             }
@@ -87,7 +88,7 @@ impl Drop for Readings {
 
 #[test]
 fn a_robot_that_nobody_is_ends_with_the_address() {
-    // A port that was free a moment ago: nothing listens there.
+    // A port that was free a moment ago, so that no process listens on it.
     let base = port::free().clamp(1, 65_000);
     let robot = Robot::ur(&format!("127.0.0.1:{base}")).expect("an address").quiet();
     let first = robot.states().expect("a thread").next();
@@ -162,7 +163,7 @@ fn run_moves_the_arm_by_the_law_and_returns_the_reason_when_the_sensor_ends() {
     });
 }
 
-/// A law that tells what becomes of it.
+/// A law that notes whether the arm has moved at the expected speed.
 struct Seeing<L> {
     law: L,
     moved: Arc<AtomicBool>,
@@ -176,14 +177,15 @@ impl<L: Law<6>> Law<6> for Seeing<L> {
     }
 
     fn step(&mut self, state: &State<6>, samples: &Samples<'_>, dt: Duration) -> Result<JointVelocities<6>, Reason> {
-        // 10 mm too far at 2 1/s are 0.02 rad/s.
+        // An error of 10 mm at a gain of 2 1/s gives 0.02 rad/s.
         let [.., speed] = state.velocities.0;
         self.moved.fetch_or((speed - 0.02).abs() < 0.002, Ordering::Relaxed);
         self.law.step(state, samples, dt)
     }
 }
 
-/// A session of a program, until it is where the test wants it.
+/// A running session. [`Session::until`] waits for a state of it. If a standstill of this machine ended commanding,
+/// or the state is not reached in time, the test may be repeated.
 struct Session {
     running: outrigger::Running<6, outrigger::core::engine::ur::UrEvent>,
     clock: Clock,
@@ -224,7 +226,7 @@ fn a_handle_shows_the_session_takes_an_operators_words_and_ends_with_the_arm_at_
         let first = session.until("turning by the one request", turning);
         session.running.release();
         session.until("released", |seen| seen.mode == Mode::Monitor);
-        // Whoever saw it turn has not seen that it was released.
+        // The epoch of this observation is from before the release.
         session.running.request(&first);
         let refused = std::iter::from_fn(|| session.running.next_event(PATIENCE)).find_map(|event| match event {
             outrigger::core::engine::Event::Refused(refusal) => Some(refusal.reason),
@@ -261,7 +263,7 @@ fn a_handle_that_is_dropped_brings_the_arm_to_rest() {
     });
 }
 
-/// A program of `examples/`, which is ended with its test.
+/// A running program of `examples/`. Dropping it ends the process.
 struct Example {
     child: Child,
     lines: Receiver<String>,
@@ -279,7 +281,7 @@ impl Example {
         Self { child, lines, clock: Clock::start() }
     }
 
-    /// Commands, and is told to end by SIGINT; what it printed.
+    /// Waits until the program commands, ends it by SIGINT, and returns its output.
     fn commands_and_ends(mut self) -> String {
         let mut told = vec![];
         loop {

@@ -1,4 +1,4 @@
-//! `outrigger init`: a first configuration, and what becomes of answers that cannot be.
+//! The command `outrigger init`: a first configuration, and answers that are not possible.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -15,7 +15,7 @@ struct Folder(PathBuf);
 impl Folder {
     fn new(name: &str) -> Self {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("init-{name}"));
-        // Left by a test that failed.
+        // Removes the folder of an earlier, failed test.
         let _ = std::fs::remove_dir_all(&folder);
         std::fs::create_dir(&folder).expect("a directory");
         Self(folder)
@@ -25,7 +25,7 @@ impl Folder {
         self.0.join("robot.toml")
     }
 
-    /// Without a terminal, as scripts do.
+    /// Runs `init` without a terminal, as scripts do.
     fn init(&self, arguments: &[&str]) -> Output {
         let mut command = Command::new(outrigger_system::program());
         command.arg("init").args(arguments).arg("--out").arg(self.file()).stdin(Stdio::null());
@@ -87,7 +87,7 @@ fn what_cannot_be_is_told_with_what_to_do_and_nothing_is_written() {
     assert!(text(&output.stderr).contains("cannot write into /nowhere"), "{}", text(&output.stderr));
 }
 
-/// Each ready example, tried as `init` tries what it writes: the arm is commanded, and the run ends well.
+/// Checks each task with `init --dry-run`: the simulated arm is commanded, and the run ends well.
 #[test]
 fn each_task_is_tried_on_a_simulated_arm() {
     attempt_first(|| {

@@ -1,4 +1,4 @@
-//! `outrigger io` against simulated controllers: what it shows and sets, and how it ends.
+//! The command `outrigger io` against simulated controllers: its output, its effect and its exit codes.
 
 use std::process::Command;
 

@@ -1,4 +1,5 @@
-//! `outrigger` beside a simulated KRC, as processes over loopback: a loss, what follows from it, and the recording of it all.
+//! `outrigger` beside a simulated KRC, as processes over loopback: lost packets, the fallback and the recordings of
+//! both.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::UdpSocket;
@@ -14,11 +15,11 @@ use outrigger_emulated::standstill::{TELLING, Window};
 use outrigger_emulated::tries::{Verdict, attempt_first, late, nobodys_fallback};
 use outrigger_sim::time::SimTime;
 
-/// How long before commanding ended a standstill of this machine is looked for that ended it.
+/// The span before the end of commanding in which a standstill of this machine may have caused it.
 const LOOKED_BACK: Duration = Duration::from_millis(200);
-/// The longest silence.
+/// The longest wait for a line.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// Of the lines that `run` prints once a second: the longest wait for another.
+/// The longest wait for an expected line, counted in lines that `run` prints once a second.
 const SECONDS: usize = 30;
 
 fn command(arguments: &[&str]) -> Command {
@@ -31,15 +32,15 @@ fn outrigger(arguments: &[&str]) -> Output {
     command(arguments).stdin(Stdio::null()).output().expect("the binary under test")
 }
 
-/// A process that is ended with the test.
+/// A running process. Dropping it ends the process.
 struct Running {
     child: Child,
     clock: Clock,
     lines: Receiver<(SimTime, String)>,
     seen: Vec<String>,
-    /// When it said that commanding ended, and how.
+    /// The reported ends of commanding, each with the time of reading.
     ends: Vec<(SimTime, String)>,
-    /// The reports that the arm stands still after such an end: when, and why.
+    /// The reports that the arm is at rest after such an end, each with the time of reading.
     stops: Vec<(SimTime, String)>,
 }
 
@@ -62,7 +63,7 @@ impl Running {
         Self { child, clock, lines, seen: vec![], ends: vec![], stops: vec![] }
     }
 
-    /// The next line that contains one of `what`; which one.
+    /// Waits for the next line that contains one of `what`. Returns the index of that one.
     fn until_one(&mut self, what: &[&str]) -> Result<usize, String> {
         let mut seconds = 0;
         while let (Ok((at, line)), 0..SECONDS) = (self.lines.recv_timeout(PATIENCE), seconds) {
@@ -86,7 +87,8 @@ impl Running {
         self.seen.push(line);
     }
 
-    /// The end of commanding that a standstill of this machine caused, if there is one, and where it was.
+    /// Returns the end of commanding that a standstill of this machine caused, if any, with the window of that
+    /// standstill.
     fn disturbed(&self) -> Option<(Window, &str)> {
         self.ends.iter().chain(&self.stops).find_map(|(at, line)| {
             let window = self.clock.window(*at, *at).and_before(LOOKED_BACK);
@@ -99,7 +101,7 @@ impl Running {
         self.until_one(&[what]).map(drop)
     }
 
-    /// Until it commands: whenever it does not, it is asked again.
+    /// Waits until the run commands. After each refusal the request is repeated.
     fn until_command(&mut self) -> Result<(), String> {
         for _ in 0..100 {
             if self.until_one(&["Arming → Command", "refused:", "Arming → Monitor"])? == 0 {
@@ -115,7 +117,7 @@ impl Running {
         self.child.stdin.as_mut().expect("piped").write_all(lines.as_bytes()).expect("it reads");
     }
 
-    /// Its exit code, once it has ended by itself.
+    /// Waits until the process has ended by itself, and returns its exit code.
     fn end(&mut self) -> Option<i32> {
         while let Ok((at, line)) = self.lines.recv_timeout(PATIENCE) {
             self.note(at, line);
@@ -124,7 +126,8 @@ impl Running {
     }
 }
 
-/// The example, at a port of its own, without an end, with recordings of fallbacks in `folder`.
+/// Writes the example with this port and `end = "never"`, which records fallbacks into `folder`. Returns the path of
+/// the configuration.
 fn configuration(name: &str, port: u16, folder: &Path) -> PathBuf {
     let example = Path::new(outrigger_system::EXAMPLES).join("krc-swing.toml");
     let text = std::fs::read_to_string(example).expect("the example");
@@ -139,7 +142,7 @@ fn shown(path: &Path) -> &str {
     path.to_str().expect("text")
 }
 
-/// The recording of all of it, and that of the fallback.
+/// Plays the test with a loss of packets. Returns the recording of the whole run and the one of the fallback.
 fn through_a_loss() -> [PathBuf; 2] {
     let port = port::free();
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("krc-loss-{port}"));
@@ -153,7 +156,7 @@ fn through_a_loss() -> [PathBuf; 2] {
         let Some((window, line)) = run.disturbed() else { panic!("{story}") };
         late(window, format!("disturbed: {line}\n{story}"));
     }
-    // Which side sees a loss first is the network's business.
+    // Either side may notice the loss first.
     let told = [Reason::StateStale, Reason::StatesMissed, Reason::LeftCommand];
     let told = told.iter().any(|reason| run.ends[0].1.contains(&format!("({})", reason.name())));
     let story = run.seen.join("\n");
@@ -161,12 +164,12 @@ fn through_a_loss() -> [PathBuf; 2] {
         ["| our grade [%] | the KRC's [%] |", "round trip  p50", "0 entries lost"].iter().all(|s| story.contains(s));
     assert!(told && complete, "something is missing in\n{story}");
     let files = std::fs::read_dir(&folder).expect("the folder was made").map(|entry| entry.expect("a file").path());
-    // Arming may have ended before; the loss came last.
+    // Arming may have ended before and been recorded too. The loss came last.
     let fallback = files.max_by_key(|path| path.metadata().and_then(|file| file.modified()).expect("a time"));
     [recording, fallback.unwrap_or_else(|| panic!("no recording of the fallback in\n{story}"))]
 }
 
-/// The story, or how far it came.
+/// Plays the test. Returns a description of the run if an expected event is missing.
 fn plays(run: &mut Running, port: u16) -> Result<(), String> {
     run.until("listening on")?;
     let remote = format!("127.0.0.1:{port}");
@@ -182,7 +185,7 @@ fn plays(run: &mut Running, port: u16) -> Result<(), String> {
     run.until_command()?;
     run.say("quit\n");
     let code = run.end();
-    // One of the loss, and one that was asked for.
+    // One end by the loss, and one by `quit`.
     if code != Some(0) || run.ends.len() != 2 {
         return Err(format!("exit code {code:?}, {:?}:\n{}", run.ends, run.seen.join("\n")));
     }
@@ -200,7 +203,7 @@ fn a_loss_ends_commanding_an_operator_begins_again_and_both_recordings_are_repla
     });
 }
 
-/// To the same commands through the end of commanding.
+/// Checks that the recording replays to the same commands through the end of commanding.
 fn is_replayed(recording: &Path) {
     let replayed = outrigger(&["replay", shown(recording)]);
     let said = String::from_utf8_lossy(&replayed.stdout).into_owned();
@@ -302,7 +305,7 @@ fn variables_are_set_by_name_in_a_run_and_what_the_program_sends_is_told() {
         0,
         &["krl-real.3=0.25", "krl-bool.12=on", "\"news\":\"confirmed\""],
     );
-    // Twice, a second apart: what a status tells has been looked at in between.
+    // Two lines, printed a second apart, so that the variables have been read for the status in between.
     for _ in 0..2 {
         run.until("\"real\":[0.0,0.0,0.25,0.0,").expect("the run shows it, too");
     }

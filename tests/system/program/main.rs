@@ -1,4 +1,4 @@
-//! The `outrigger` command as operators and scripts meet it: processes beside simulated controllers, over loopback.
+//! The `outrigger` command as operators and scripts use it: processes beside simulated controllers, over loopback.
 
 mod ask;
 mod ask_moves;

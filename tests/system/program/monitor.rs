@@ -1,4 +1,4 @@
-//! `monitor` and `record` as scripts rely on them: exit codes, and where text goes, beside simulated controllers.
+//! The commands `monitor` and `record` as scripts use them: their exit codes and their output streams.
 
 use outrigger_sim::controller::{Controller, Options};
 use outrigger_sim::service::Service;
@@ -9,7 +9,7 @@ use super::service::{outrigger, text};
 
 #[test]
 fn monitor_says_which_address_does_not_answer_and_what_to_check() {
-    // A port that was free a moment ago: nothing listens there.
+    // A port that was free a moment ago, so that no process listens on it.
     let free = std::net::TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a free port").port();
     let robot = format!("127.0.0.1:{}", free.min(65_000) - 4);
     let output = outrigger(&["monitor", &robot, "--seconds", "1"], b"");
@@ -75,7 +75,7 @@ fn monitor_tells_where_states_come_from_and_why_and_counts_them() {
     };
     let (by_rtde, _) = of((5, 15), &[], &[]);
     assert!(by_rtde.contains(r#""states_by":"rtde","states_why":"software 5.15.0 has it""#), "{by_rtde}");
-    // At 500 Hz; how many are late is for the machine to say.
+    // States at 500 Hz. The number of late ones depends on the machine.
     let cycles = number(&by_rtde, "cycles");
     assert!(cycles > 50 && number(&by_rtde, "late") <= cycles && by_rtde.contains("\"missing\":"), "{by_rtde}");
     assert_eq!((number(&by_rtde, "restarts"), number(&by_rtde, "unknown_recipes")), (0, 0));

@@ -1,4 +1,4 @@
-//! `outrigger move` against a simulated controller, over the kernel's sockets.
+//! The command `outrigger move` against a simulated controller, over the kernel's sockets.
 
 use std::fmt::Write as _;
 use std::net::{Ipv4Addr, TcpListener};
@@ -20,22 +20,22 @@ fn serve() -> Running {
     Server::bind_from(controller, Ipv4Addr::LOCALHOST.into(), 53_000).expect("free ports").spawn().expect("a thread")
 }
 
-/// A file of this name.
+/// Writes a temporary file and returns its path.
 fn file(name: &str, text: &str) -> PathBuf {
     let path = std::env::temp_dir().join(format!("outrigger-moves-{}-{name}", std::process::id()));
     std::fs::write(&path, text).expect("room for a file");
     path
 }
 
-/// Where the simulated arm stands.
+/// The joint angles of the simulated arm at the start \[rad\].
 pub(crate) const HOME: [f64; 6] = [0.0, -1.570_796_4, -1.570_796_4, -1.570_796_4, 1.570_796_4, 0.0];
 
-/// All joints half a radian away and back in four seconds, in many waypoints.
+/// Returns a motion of all joints by half a radian and back in four seconds, with this number of waypoints.
 pub(crate) fn swing(waypoints: u32) -> String {
     swing_from(waypoints, 0.0)
 }
 
-/// The same with joint 1 this far from home.
+/// Returns the same motion as [`swing`], with joint 1 this far from home \[rad\].
 fn swing_from(waypoints: u32, base: f64) -> String {
     let mut table = String::from("t,q0,q1,q2,q3,q4,q5\n");
     for i in 0..=waypoints {
@@ -49,7 +49,8 @@ fn swing_from(waypoints: u32, base: f64) -> String {
     table
 }
 
-/// These tests are about motions, not about this machine's punctuality: it may stand still for a fifth of a second.
+/// Thresholds that tolerate standstills of this machine of up to 0.2 s. The tests are about motions, not about
+/// timing.
 pub(crate) const PATIENT: &str = r"
 [session]
 expert.hold = 0.2
@@ -70,14 +71,15 @@ jitter = 0.03
 misses = 100
 ";
 
-/// A configuration beside this controller, with these lines in front.
+/// Writes a configuration for this controller, beginning with these lines, and returns its path.
 fn patient(server: &Running, name: &str, lines: &str) -> PathBuf {
     let base = server.port_base();
     let text = format!("robot.address = \"127.0.0.1:{base}\"\nlaw.kind = \"joint-servo\"\n{lines}\n{PATIENT}");
     file(&format!("{name}-{base}.toml"), &text)
 }
 
-/// `outrigger move` by this configuration. Where this machine came too late for it to begin, or to go on, the test is late.
+/// Runs `outrigger move` with this configuration. If a standstill of this machine kept the motion from beginning or
+/// continuing, the test is repeated.
 pub(crate) fn sent_to(config: &Path, args: &[&str]) -> Output {
     let clock = Clock::start();
     let mut command = Command::new(outrigger_system::program());
@@ -119,7 +121,7 @@ fn a_motion_of_a_thousand_waypoints_is_followed_and_plotted_and_its_recording_re
         let replayed = outrigger_system::computing().arg("replay").arg(&recording).output().expect("it runs");
         assert_eq!(replayed.status.code(), Some(0), "{}{}", text(&replayed.stdout), text(&replayed.stderr));
 
-        // What the arm did can be done again.
+        // The recorded motion of the arm can be used as a motion file.
         let again = moved(&server, &recording, &["--json"]);
         assert_eq!(again.status.code(), Some(0), "{}", text(&again.stderr));
         let end: serde_json::Value = serde_json::from_slice(&again.stdout).expect("one object");
@@ -144,7 +146,7 @@ fn a_program_on_the_controller_follows_it_as_well() {
     });
 }
 
-/// A protective stop 1.5 s into the motion, which somebody unlocks 6 s later.
+/// Starts a controller with a protective stop about 1.5 s into the motion. It is unlocked after 6 s.
 fn stopped_on_the_way() -> Running {
     let mut controller = Controller::new(Options::for_software(SoftwareVersion::new(5, 15))).expect("a controller");
     controller.inject(Fault::parse("protective-stop@4s:6s").expect("a fault"));
@@ -179,7 +181,7 @@ fn a_motion_that_is_stopped_says_where_it_stands_and_goes_on_by_word_alone() {
         }
         assert!(followed.is_done && followed.end_error.max_abs() < 2e-3, "{followed:?}, asked {asked:?}");
         assert!(asked.iter().all(|stopped| stopped.reason == Some(Reason::ProtectiveStop)), "{asked:?}");
-        // Asked again while the stop is still there, and it stands where it was left.
+        // The question is repeated while the stop persists, and the motion keeps its position.
         assert!(asked.len() > 1 && asked.iter().all(|stopped| stopped.elapsed == asked[0].elapsed), "{asked:?}");
     });
 }
@@ -190,7 +192,7 @@ fn what_cannot_be_followed_is_refused_before_anything_moves() {
         let server = serve();
         let far = swing(100).replace("0.000000,0.0000000,", "0.000000,1.0000000,");
         let fast: String = swing(100).lines().enumerate().fold(String::new(), |mut table, (i, line)| {
-            // The same in a quarter of the time.
+            // The same motion in a quarter of the time.
             let (time, rest) = line.split_once(',').expect("columns");
             match i {
                 0 => writeln!(table, "{line}").expect("room"),
@@ -262,7 +264,8 @@ fn a_motion_of_no_length_is_done_where_the_arm_is_and_refused_elsewhere_and_noth
     assert!(texts.is_empty(), "{texts:?}");
 }
 
-/// A controller with this software, and a configuration for it: where it is, and a port of ours.
+/// Starts a controller with this software. Returns it with a configuration that has its address and a free port of
+/// this host.
 fn with_player(software: SoftwareVersion) -> (Running, PathBuf) {
     let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|l| l.local_addr()).expect("a free port").port();
     let controller = Controller::new(Options::for_software(software)).expect("a controller");
@@ -366,7 +369,7 @@ fn a_pose_that_cannot_be_is_refused_and_said_why() {
         assert!(moved < 1e-3, "{moved} rad");
         drop(server);
 
-        // Before software 3.15 and 5.10 a controller says so by ending the program.
+        // Before software 3.15 and 5.10 a controller reports this by ending the program.
         let (_server, config) = with_player(SoftwareVersion::new(5, 4));
         let refused = sent_to(&config, &["--to", "pose=1.4,0.3,0.3,0,3.14,0"]);
         let told = text(&refused.stderr);
@@ -399,7 +402,7 @@ fn the_controller_makes_a_whole_motion_by_itself_on_each_generation() {
     });
 }
 
-/// The same that stops by itself on the way.
+/// Starts a controller like [`with_player`], with a protective stop during the motion.
 fn with_player_that_is_stopped() -> (Running, PathBuf) {
     let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|l| l.local_addr()).expect("a free port").port();
     let server = stopped_on_the_way();
@@ -439,7 +442,7 @@ fn a_motion_of_the_controllers_that_is_stopped_says_where_it_stands_and_goes_on_
         }
         assert!(followed.is_done && followed.end_error.max_abs() < 5e-3, "{followed:?}, asked {asked:?}");
         assert!(asked.iter().all(|stopped| stopped.reason == Some(Reason::ProtectiveStop)), "{asked:?}");
-        // Asked again while the stop is still there, and it stands where it was left.
+        // The question is repeated while the stop persists, and the motion keeps its position.
         assert!(asked.len() > 1 && asked.iter().all(|stopped| stopped.elapsed == asked[0].elapsed), "{asked:?}");
         let replayed = outrigger_system::computing().arg("replay").arg(&recording).output().expect("it runs");
         assert_eq!(replayed.status.code(), Some(0), "{}{}", text(&replayed.stdout), text(&replayed.stderr));
@@ -481,7 +484,7 @@ fn a_motion_that_the_controller_could_not_make_is_refused_before_it_moves() {
     attempt_first(|| {
         let (server, config) = with_player(SoftwareVersion::new(5, 15));
         let jagged = swing(1_000).lines().enumerate().fold(String::new(), |mut table, (i, line)| {
-            // Each hundredth waypoint is beside the way.
+            // Moves each hundredth waypoint off the path.
             let line = if i % 100 == 50 { line.replacen(",0.", ",0.1", 1) } else { line.to_owned() };
             writeln!(table, "{line}").expect("room");
             table

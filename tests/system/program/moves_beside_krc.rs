@@ -1,4 +1,4 @@
-//! `outrigger move` beside a simulated KRC, over the kernel's UDP.
+//! The command `outrigger move` beside a simulated KRC, over the kernel's UDP.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use outrigger_emulated::tries::attempt_first;
 use crate::moves::{sent_to, text};
 use crate::port;
 
-/// A simulated KRC that is ended with the test.
+/// A running simulated KRC. Dropping it ends the process.
 pub(crate) struct Krc(Child);
 
 impl Krc {
@@ -34,8 +34,8 @@ fn file(port: u16, name: &str, text: &str) -> PathBuf {
     path
 }
 
-/// These tests are about motions, not about this machine's punctuality. How long states may be missing stays as it is: so far the
-/// arm is reckoned to coast, and it must have room for that.
+/// A threshold that tolerates standstills of this machine, because the tests are about motions. The time for which
+/// states may be missing keeps its default: the arm is assumed to coast for so long, and must have room for that.
 const PATIENT: &str = "session.expert.stall = 0.2
 ";
 
@@ -44,10 +44,10 @@ fn configuration(port: u16) -> PathBuf {
     file(port, "krc.toml", &format!("{robot}\nlaw.kind = \"joint-servo\"\n{PATIENT}"))
 }
 
-/// Where the simulated arm stands \[rad\].
+/// The joint angles of the simulated arm at the start \[rad\].
 pub(crate) const HOME: [f64; 7] = [0.0, 0.4, 0.0, -1.4, 0.0, 0.9, 0.0];
 
-/// All seven joints a quarter of a radian away and back in three seconds.
+/// Returns a motion of all seven joints by a quarter of a radian and back in three seconds.
 pub(crate) fn swing(waypoints: u32) -> String {
     let mut table = String::from("t,q0,q1,q2,q3,q4,q5,q6\n");
     for number in 0..=waypoints {
@@ -64,7 +64,7 @@ fn moved(config: &Path, motion: &Path, more: &[&str]) -> Output {
     sent_to(config, &[&[motion.to_str().expect("text")], more].concat())
 }
 
-/// Follows the motion in `motion` beside a KRC with this period; how far a joint was at most from where it was wanted \[rad\].
+/// Follows `motion` beside a KRC with this period. Returns the largest tracking error of a joint \[rad\].
 fn followed(period_ms: u64, motion: (&str, &str), more: &[&str]) -> f64 {
     let port = port::free();
     let _krc = Krc::start(port, &["--period-ms", &period_ms.to_string()]);
@@ -90,7 +90,7 @@ fn a_motion_of_a_thousand_waypoints_is_followed_at_short_and_long_periods() {
 #[test]
 fn names_by_number_the_page_and_the_recording_are_those_of_seven_joints() {
     attempt_first(|| {
-        // The joints in another order, by their numbers, from wherever the arm stands.
+        // The joints are in another order and named by number. The motion begins at the position of the arm.
         let names = [6, 5, 4, 3, 2, 1, 0].map(|number| format!("\"lwr_joint_{number}\"")).join(",");
         let goal: Vec<String> = HOME.iter().rev().map(|q| format!("{}", q + 0.1)).collect();
         let goal = goal.join(",");
@@ -129,7 +129,7 @@ fn what_a_krc_does_not_have_or_its_cycle_is_too_long_for_is_refused_before_anyth
     let checked = moved(&config, &fits, &["--check"]);
     assert!(text(&checked.stdout).contains("101 waypoints in 3.000 s, within the limits"), "{}", text(&checked.stderr));
 
-    // The last joint goes to and fro between two cycles of 100 ms.
+    // The last joint moves back and forth between two cycles of 100 ms.
     let row = |number: u32| {
         let off = if number % 2 == 1 { 0.001 } else { 0.0 };
         let [a, b, c, d, e, f, g] = HOME;

@@ -1,4 +1,5 @@
-//! `run.expert.lock_pendant` beside a simulated CB3: locked while commanded, and given back on every way out.
+//! The setting `run.expert.lock_pendant` beside a simulated CB3: the pendant is locked while the arm is commanded,
+//! and unlocked however that ends.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{Ipv4Addr, TcpStream};
@@ -21,7 +22,7 @@ fn arm(base: u16) -> (Running, String) {
     (running, robot)
 }
 
-/// Its dashboard server answers this to somebody else.
+/// Sends a request to the dashboard server over a separate connection, and returns its answer.
 fn ask(robot: &str, request: &str) -> String {
     let mut stream = BufReader::new(TcpStream::connect(robot).expect("a dashboard server"));
     let mut greeting = String::new();
@@ -32,7 +33,7 @@ fn ask(robot: &str, request: &str) -> String {
     answer.trim_end().to_owned()
 }
 
-/// The pendant comes to have this role in time.
+/// Waits until the pendant has this role.
 fn comes_to(robot: &str, role: &str) {
     let found = (0..200).any(|_| {
         sleep(Duration::from_millis(20));
@@ -48,27 +49,27 @@ fn a_pendant_is_locked_while_the_arm_is_commanded_and_a_run_after_one_that_was_k
     let kept = folder.join(format!("outrigger/{robot}.pendant"));
     ask(&robot, "setUserRole operator");
     let mut run = Run::start(&folder, &robot, &format!("{}{LOCKS}", configuration(&robot)));
-    // Released.
+    // Commanding ends by a release.
     run.command_arm();
     comes_to(&robot, "LOCKED");
     assert_eq!(std::fs::read_to_string(&kept).expect("it is kept"), "operator\n");
     run.done(&["release", "--wait"]);
     comes_to(&robot, "OPERATOR");
-    // A fallback.
+    // Commanding ends by a fallback.
     run.command_arm();
     comes_to(&robot, "LOCKED");
     arm.controller().act(Action::ProtectiveStop);
     comes_to(&robot, "OPERATOR");
     sleep(Duration::from_secs(6));
     arm.controller().act(Action::UnlockProtectiveStop);
-    // Killed: nobody is there to give it back.
+    // The run is killed, so that nothing restores the role.
     run.command_arm();
     comes_to(&robot, "LOCKED");
     run.child.kill().and_then(|()| run.child.wait()).expect("it dies");
     sleep(Duration::from_millis(500));
     assert_eq!(ask(&robot, "getUserRole"), "LOCKED");
     assert!(kept.exists());
-    // The next run locks nothing of its own.
+    // The next run restores the role and does not lock the pendant itself.
     let mut next = Run::start(&folder, &robot, &configuration(&robot));
     comes_to(&robot, "OPERATOR");
     let told = next.until("\"kind\":\"pendant\"");
@@ -76,7 +77,7 @@ fn a_pendant_is_locked_while_the_arm_is_commanded_and_a_run_after_one_that_was_k
     next.ready();
     assert_eq!(next.quit().code, Some(0));
     assert!(!kept.exists());
-    // Told to end amid commanding.
+    // The run ends while it commands.
     let run = Run::start(&folder, &robot, &format!("{}{LOCKS}", configuration(&robot)));
     run.command_arm();
     comes_to(&robot, "LOCKED");

@@ -1,4 +1,4 @@
-//! What `run` and `monitor` say of why nothing moves, where nobody looks at a screen.
+//! The reasons that `run` and `monitor` print for not being ready to command, without a terminal.
 
 use std::io::Write as _;
 use std::net::{Ipv4Addr, TcpStream};
@@ -44,7 +44,7 @@ fn start(arguments: &[&str]) -> Child {
         .expect("the binary under test")
 }
 
-/// What it said in all.
+/// Waits for the end of the process and returns its output.
 fn said(child: Child) -> String {
     String::from_utf8(child.wait_with_output().expect("it ends").stdout).expect("text")
 }

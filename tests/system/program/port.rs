@@ -3,11 +3,12 @@
 use std::net::{Ipv4Addr, UdpSocket};
 use std::sync::atomic::{AtomicU16, Ordering};
 
-/// Below those that the kernel gives to sockets that ask for any: nobody takes one between a test's look and its use.
+/// The first port. The range is below the kernel's ephemeral ports, so that no other process is likely to take a port
+/// between the check and its use.
 const FIRST: u16 = 20_000;
 const COUNT: u16 = 12_000;
 
-/// A port of the loopback that nobody has, and that is given to nobody else in this process.
+/// Returns a free port of the loopback interface. Within this process each port is returned only once.
 pub(crate) fn free() -> u16 {
     static NEXT: AtomicU16 = AtomicU16::new(0);
     let begin = (std::process::id() % 997) as u16 * 12;

@@ -1,4 +1,4 @@
-//! `outrigger record`, `export` and `decode` of recordings, against simulated controllers.
+//! The commands `outrigger record`, `export` and `decode`, against simulated controllers.
 
 use std::collections::BTreeMap;
 use std::io::Read as _;
@@ -24,7 +24,7 @@ fn text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).expect("text")
 }
 
-/// A folder of a test's own, empty.
+/// Returns an empty folder for a test.
 fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = std::fs::remove_dir_all(&folder);
@@ -43,7 +43,7 @@ fn record(server: &Running, to: &str, seconds: &str) {
     assert!(text(&output.stdout).contains(" entries lost"), "{}", text(&output.stdout));
 }
 
-/// Packets of 30003 by the bits of their clock.
+/// Splits the packets of port 30003, by the bits of their time stamp.
 fn by_time(bytes: &[u8], size: usize) -> BTreeMap<u64, Vec<u8>> {
     let time = |packet: &[u8]| u64::from_be_bytes(packet[4..12].try_into().unwrap());
     bytes.chunks_exact(size).map(|packet| (time(packet), packet.to_vec())).collect()
@@ -69,7 +69,7 @@ fn the_bytes_of_a_recording_are_those_that_any_other_client_got() {
     assert!(both.len() > 100, "{} packets in common", both.len());
     assert!(both.iter().all(|(time, packet)| witnessed[time] == **packet));
 
-    // Decoding the recording and decoding the bytes is the same.
+    // Decoding the recording and decoding the exported bytes give the same output.
     let direct = outrigger(&["decode", "--port", "30003", &file]);
     let of_bytes = outrigger(&["decode", "--port", "30003", &raw]);
     assert_eq!((direct.status.code(), of_bytes.status.code()), (Some(0), Some(0)), "{}", text(&direct.stderr));
@@ -111,7 +111,7 @@ fn every_variable_of_rtde_is_recorded_beside_30003_and_makes_the_table() {
         assert!(head.split(',').any(|name| name == column), "{column} is none of {head}");
     }
     assert!(rows.lines().count() > 200, "{} rows", rows.lines().count());
-    // The names are in what was asked for.
+    // The names of the variables are in the recorded requests.
     let decoded = outrigger(&["decode", "--port", "30004", &file]);
     assert_eq!(decoded.status.code(), Some(0), "{}", text(&decoded.stderr));
     let last = text(&decoded.stdout).lines().last().expect("packages");

@@ -1,4 +1,4 @@
-//! What `run` records of fallbacks, and what `replay` makes of the files.
+//! The recordings that `run` makes of fallbacks, and their replay.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::Ipv4Addr;
@@ -11,9 +11,9 @@ use outrigger_sim::controller::{Controller, Options};
 use outrigger_sim::fault::{Fault, FaultKind};
 use outrigger_sim::tcp::{Running, Server};
 
-/// The longest silence.
+/// The longest wait for a line.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// Of the lines that `run` prints once a second: the longest wait for another.
+/// The longest wait for an expected line, counted in lines that `run` prints once a second.
 const SECONDS: usize = 60;
 
 fn outrigger(arguments: &[&str]) -> Output {
@@ -39,7 +39,7 @@ fn shown(path: &Path) -> &str {
     path.to_str().expect("text")
 }
 
-/// The example, which records into `folder` and does not end by itself.
+/// Writes the example with `end = "never"`, which records fallbacks into `folder`. Returns its path.
 fn configuration(folder: &Path) -> PathBuf {
     let example = Path::new(outrigger_system::EXAMPLES).join("half-turn.toml");
     let text = std::fs::read_to_string(example).expect("the example");
@@ -50,7 +50,7 @@ fn configuration(folder: &Path) -> PathBuf {
     path
 }
 
-/// A run, ended with the test.
+/// A running `run`. Dropping it ends the process.
 struct Run {
     child: Child,
     lines: Receiver<String>,
@@ -84,7 +84,7 @@ impl Run {
         Self { child, lines, seen: vec![] }
     }
 
-    /// The next line with one of `what`.
+    /// Waits for the next line that contains one of `what`.
     fn until(&mut self, what: &[&str]) -> String {
         let mut seconds = 0;
         while let (Ok(line), 0..SECONDS) = (self.lines.recv_timeout(PATIENCE), seconds) {
@@ -101,7 +101,7 @@ impl Run {
         self.child.stdin.as_mut().expect("piped").write_all(lines.as_bytes()).expect("it reads");
     }
 
-    /// Until it commands: whatever keeps a busy machine from it, it is asked again.
+    /// Requests until the run commands. On a busy machine it may take several requests.
     fn command(&mut self) {
         self.say("request\n");
         for _ in 0..100 {
@@ -156,7 +156,7 @@ fn a_fallback_is_told_once_its_file_is_whole_and_a_file_that_is_cut_off_is_refus
     run.until(&["Command → "]);
     let told = run.until(&["recording of "]);
     let file = PathBuf::from(told.split_once(": ").expect("a file").1);
-    // As it was when it was told.
+    // The content of the file at the time at which it was reported.
     let whole = std::fs::read(&file).expect("a file");
     let seen = run.quit();
     assert!(files(&folder).iter().all(|file| shown(file).ends_with(".outrigger")), "{seen:#?}");
@@ -165,7 +165,7 @@ fn a_fallback_is_told_once_its_file_is_whole_and_a_file_that_is_cut_off_is_refus
     assert_eq!(replayed.status.code(), Some(0), "{}", String::from_utf8_lossy(&replayed.stderr));
     let cut = folder.join("cut");
     let cuts: Vec<_> = (4_096..whole.len()).step_by(4_096).collect();
-    // A process for some of them; core's own tests cut at every byte.
+    // Only some lengths, because each starts a process. The tests of core cut at every byte.
     let some = cuts.iter().step_by(cuts.len().div_ceil(40)).chain(cuts.last());
     for length in some.copied().chain([whole.len() - 1]) {
         std::fs::write(&cut, &whole[..length]).expect("room");
@@ -187,14 +187,14 @@ fn a_grade_that_is_too_low_is_told_in_the_same_words_by_run_doctor_and_replay() 
     let (controller, file) = (controller(55_000), folder.join("run.mcap"));
     let configuration = configuration(&folder);
     let text = std::fs::read_to_string(&configuration).expect("written");
-    // No link has less jitter than none.
+    // A jitter of 0 can never be met.
     let never = "session.expert.entry = \"Perfect\"\nsession.expert.grade.perfect.jitter = 0.0\n";
     std::fs::write(&configuration, format!("{never}{text}")).expect("room");
     let mut run = Run::start_with(&configuration, controller.port_base(), &["--verbose", "--record", shown(&file)]);
     run.until(&["Offline → Monitor"]);
     std::thread::sleep(Duration::from_secs(3));
     run.say("request\n");
-    // On a busy machine the grade may be lower still.
+    // On a busy machine the grade may be even lower.
     let needs = ", needs Perfect: ";
     let told = run.until(&[needs]);
     let refused = run.until(&["request refused: link quality "]);
@@ -207,7 +207,7 @@ fn a_grade_that_is_too_low_is_told_in_the_same_words_by_run_doctor_and_replay() 
     assert!(said.contains("link Unacceptable → Bad\n"), "{said}");
     let again = said.lines().find(|line| line.contains(needs));
     let again = again.unwrap_or_else(|| panic!("not told again: {said} {seen:#?}"));
-    // The same figure, from the same inputs.
+    // The figure is the same, because it is computed from the same inputs.
     let figure = |line: &str| line.split("; now ").nth(1).and_then(|rest| rest.split(';').next()).map(str::to_owned);
     assert_eq!(figure(again), figure(&told), "{again}");
     assert!(again.contains("oldest first: "), "{again}");

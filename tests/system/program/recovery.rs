@@ -1,7 +1,7 @@
-//! The terminal sessions of `docs/recovery.md` are what the program says.
+//! Checks that the terminal sessions in `docs/recovery.md` match the output of the program.
 //!
-//! Each block of the page runs its command: `sim` and `run` stay in the background, with lines typed to them; anything
-//! else is run on a terminal of its own to its end. Nothing here waits for a time, only for lines.
+//! Each block of the page runs its command. `sim` and `run` stay in the background, and lines are typed into them.
+//! Any other command runs on its own terminal to its end. The test never waits for a time, only for lines.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -14,12 +14,12 @@ use std::time::Duration;
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
-/// The port base that the page shows.
+/// The port base in the page. It is replaced by a free one.
 const SHOWN: &str = "40000";
-/// A line that does not come in this time never will.
+/// The longest wait for more output.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A machine that runs tests is busy, and its link worse than what is asked of one before an arm is moved.
+/// Settings for a busy machine, whose link is worse than an arm requires by default.
 const BUSY_MACHINE: &str = "
 [session]
 expert.entry = \"Bad\"
@@ -43,22 +43,22 @@ misses = 100
 expert.max_gap = 0.5
 ";
 
-/// Lines that `...` stands for at most.
+/// The limit on the number of lines that a `...` in the page may stand for.
 const MOST_SKIPPED: usize = 100;
 
-/// A command that runs, and what it says.
+/// A running command and its output.
 struct Session {
     name: String,
     child: Child,
     typed: File,
     heard: Receiver<Vec<u8>>,
-    /// What it said and nobody looked at yet.
+    /// The output that has not been compared yet.
     text: String,
     prompts: bool,
 }
 
 impl Session {
-    /// On pipes, as behind `| cat`.
+    /// Starts a command on pipes, as with `| cat`.
     fn behind_pipes(mut command: Command) -> Self {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it starts");
         let typed = File::from(OwnedFd::from(child.stdin.take().expect("piped")));
@@ -66,14 +66,14 @@ impl Session {
         Self::new(command, child, typed, heard, false)
     }
 
-    /// On a terminal.
+    /// Starts a command on a pseudo terminal.
     fn on_terminal(mut command: Command) -> Self {
         let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
         grantpt(&controller).and_then(|()| unlockpt(&controller)).expect("a terminal");
         let path = ptsname(&controller, Vec::new()).expect("its name").into_string().expect("ASCII");
         let side = || File::options().read(true).write(true).open(&path).expect("its other side");
         let child = command.stdin(side()).stdout(side()).stderr(side()).spawn().expect("it starts");
-        // The command's own copies of the terminal's other side must end with it.
+        // The command must not keep the other side of the terminal open after its process has ended.
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let heard = File::from(controller);
         let typed = heard.try_clone().expect("a copy");
@@ -84,7 +84,7 @@ impl Session {
         let (said, heard) = channel();
         std::thread::spawn(move || {
             let mut bytes = [0; 4096];
-            // A terminal whose other side is gone is an error, not an end.
+            // Once the other side of a terminal is closed, reading fails instead of returning 0.
             while let Ok(count @ 1..) = from.read(&mut bytes) {
                 if said.send(bytes[..count].to_vec()).is_err() {
                     return;
@@ -94,7 +94,7 @@ impl Session {
         Self { name: format!("{command:?}"), child, typed, heard, text: String::new(), prompts }
     }
 
-    /// More of what it says; false at its end.
+    /// Waits for more output. Returns `false` at its end.
     fn listen(&mut self) -> bool {
         match self.heard.recv_timeout(PATIENCE) {
             Ok(bytes) => self.text.push_str(&String::from_utf8_lossy(&bytes).replace('\r', "")),
@@ -118,7 +118,7 @@ impl Session {
         }
     }
 
-    /// Goes through what the page shows.
+    /// Compares the output with the lines that the page shows.
     fn follow(&mut self, shown: &[String]) {
         let mut skipping = false;
         for expected in shown {
@@ -153,10 +153,10 @@ impl Session {
         }
     }
 
-    /// Types a line: at the prompt, where there is one.
+    /// Types a line. On a terminal, waits for the prompt first.
     fn answer(&mut self, typed: &str) {
         if !self.prompts {
-            // What was said before is no answer.
+            // Output from before the line is not an answer to it.
             while let Ok(bytes) = self.heard.try_recv() {
                 self.text.push_str(&String::from_utf8_lossy(&bytes).replace('\r', ""));
             }
@@ -169,7 +169,7 @@ impl Session {
         }
         self.typed.write_all(format!("{typed}\n").as_bytes()).expect("it reads");
         if self.prompts {
-            // The terminal shows what was typed.
+            // The terminal echoes the typed line.
             let echo = self.line();
             assert_eq!(echo.as_deref(), Some(format!("> {typed}").as_str()));
         }
@@ -184,7 +184,7 @@ impl Drop for Session {
     }
 }
 
-/// Whether a line is what the page shows, `…` standing for anything.
+/// Returns `true` if a line matches the one in the page, in which `…` stands for any text.
 fn fits(shown: &str, line: &str) -> bool {
     let mut parts = shown.split('…');
     let first = parts.next().unwrap_or_default();
@@ -198,7 +198,7 @@ fn fits(shown: &str, line: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// A block of the page: the terminal it belongs to, its command where it has one, and what follows.
+/// A block of the page: the name of its terminal, its command if it has one, and the lines that it shows.
 struct Block {
     terminal: String,
     command: Option<String>,
@@ -216,7 +216,7 @@ fn blocks(page: &str) -> Vec<Block> {
     fenced.map(block).collect()
 }
 
-/// A port base with room for a controller.
+/// Returns a port base with free ports for a controller.
 fn free_base() -> String {
     let free = (41_000..60_000)
         .step_by(20)

@@ -1,4 +1,5 @@
-//! `outrigger run` by programs on the controller, over the kernel's sockets: ours, one that a URCap fetches, and UR's own.
+//! The command `outrigger run` with programs on the controller, over the kernel's sockets: Outrigger's own, one that
+//! a URCap fetches, and UR's own.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpListener};
@@ -15,7 +16,7 @@ use outrigger_wire::robot::SoftwareVersion;
 
 use crate::moves::PATIENT;
 
-/// A quarter of a radian of the base joint and back, in a second and a half.
+/// A motion of the base joint by 15° and back, in 1.6 s.
 const MOTION: &str = r#"
 [robot]
 address = "127.0.0.1:PORT_BASE"
@@ -48,7 +49,7 @@ at = 1.6
 degrees = [0, 0, 0, 0, 0, 0]
 "#;
 
-/// Ports of ours, of which no two tests have the same.
+/// Returns free ports of this host. No two tests get the same.
 fn ports() -> [u16; 4] {
     let listeners = [(); 4].map(|()| TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port"));
     listeners.map(|listener| listener.local_addr().expect("an address").port())
@@ -58,7 +59,7 @@ fn serve(options: Options, play: bool) -> Running {
     let controller = outrigger_sim::controller::Controller::new(options).expect("a controller that existed");
     let mut controller = controller;
     if play {
-        // Once the run listens.
+        // By then the run listens.
         controller.schedule(SimTime::from_millis(4_000), Action::PlayProgram);
     }
     Server::bind_from(controller, Ipv4Addr::LOCALHOST.into(), 51_000).expect("free ports").spawn().expect("a thread")
@@ -81,12 +82,12 @@ fn run(server: &Running, name: &str, session: &str, program: &str) -> Child {
         .expect("the binary under test")
 }
 
-/// Where everything that this run sees goes.
+/// Returns the path of the recording of this run.
 fn recording(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("reverse-{name}.mcap"))
 }
 
-/// The recording of this run leads to the same transitions and the same commands, to the byte.
+/// Checks that the recording of this run replays to the same transitions and the same commands, byte by byte.
 fn is_replayed(name: &str) {
     let replay = outrigger_system::computing()
         .args(["replay".as_ref(), recording(name).as_os_str()])
@@ -97,7 +98,8 @@ fn is_replayed(name: &str) {
     let _ = std::fs::remove_file(recording(name));
 }
 
-/// The arm has gone there and back, and the run has ended well; what it said.
+/// Checks that the arm has moved there and back and that the run has ended with exit code 0. Returns the output of
+/// the run. If a standstill of this machine disturbed the run, the test is repeated.
 fn ends_well(server: &Running, child: Child) -> String {
     let clock = Clock::start();
     let output = child.wait_with_output().expect("it ends");
@@ -123,7 +125,7 @@ fn one_line_chooses_the_path() {
     let ways: Vec<_> = by_socket.chain(ours.map(|path| (path, "registers"))).collect();
     for software in [SoftwareVersion::new(3, 15), SoftwareVersion::new(5, 15)] {
         std::thread::scope(|scope| {
-            // Each waits until few others run: every one has a controller of its own.
+            // The attempts wait for each other, so that few run at once. Each has a controller of its own.
             for (path, orders) in &ways {
                 let name = format!("{path}-{orders}-{software}");
                 scope.spawn(move || attempt(&name, || goes(software, &name, path, orders)));
@@ -132,7 +134,7 @@ fn one_line_chooses_the_path() {
     }
 }
 
-/// One of them, over ports of its own.
+/// Runs the motion by this path, with orders over a socket or in registers.
 fn goes(software: SoftwareVersion, name: &str, path: &str, orders: &str) {
     let server = serve(Options::for_software(software), false);
     let [port, _, trajectory, command] = ports();
@@ -159,7 +161,7 @@ fn a_robot_with_the_urcap_needs_nothing_of_ours() {
     });
 }
 
-/// UR's own program, as its client library has it, takes the same speeds.
+/// Checks that UR's own program, from its client library, accepts the same speeds.
 #[test]
 #[ignore = "a built copy of UR's client library: OUTRIGGER_CLIENT_LIBRARY=path, and ports 50001 to 50004"]
 fn urs_own_program_of_external_control_takes_our_commands() {
@@ -188,7 +190,7 @@ fn urs_own_program_of_external_control_takes_our_commands() {
     }
 }
 
-/// What UR's driver makes of its template, for this software.
+/// Expands UR's template for this software, as UR's driver does.
 fn expanded(template: &Path, software: SoftwareVersion) -> String {
     let since = |version: &str| {
         let numbers: Vec<u8> = version.trim_start_matches('v').split('.').filter_map(|n| n.parse().ok()).collect();
@@ -206,7 +208,7 @@ fn expanded(template: &Path, software: SoftwareVersion) -> String {
             })
         })
     };
-    // Whether each block that is open is written, and whether one of its branches was.
+    // For each open block: whether its current branch is written, and whether any of its branches was.
     let mut blocks: Vec<(bool, bool)> = vec![];
     let mut text = String::new();
     for line in std::fs::read_to_string(template).expect("UR's template").lines() {

@@ -1,4 +1,4 @@
-//! `outrigger script` against simulated controllers: what it says, and how it ends.
+//! The command `outrigger script` against simulated controllers: its output and its exit codes.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -27,7 +27,7 @@ struct Ended {
     complained: String,
 }
 
-/// Sends `program` from standard input.
+/// Runs `script` with `program` on standard input.
 fn script(server: &Running, program: &str, options: &[&str]) -> Ended {
     let mut child = Command::new(outrigger_system::program())
         .args(["script", &format!("127.0.0.1:{}", server.port_base()), "-"])
@@ -72,7 +72,7 @@ fn a_statement_that_says_something_is_heard_to_have_run_by_its_own_words() {
         let last = ended.said.last().expect("an outcome");
         assert_eq!(last, r#"{"type":"outcome","outcome":"ended","program":null,"evidence":"own-words"}"#);
     }
-    // Of one that says nothing, nothing is heard, and that is what is said.
+    // A statement that prints nothing cannot be confirmed, and the output says so.
     let ended = script(&serve_software(5, 15), "set_digital_out(0, True)\n", &["--json"]);
     assert!(ended.said.last().is_some_and(|line| line.contains("unheard")), "{:?}", ended.said);
 }
@@ -134,7 +134,7 @@ fn a_file_without_a_statement_is_bad_input_before_anything_is_connected() {
     assert_eq!(server.controller().clients(), 0);
 }
 
-/// A file of statements, and what `--interpreter` makes of it.
+/// Runs `script --interpreter` with these statements.
 fn interpreter(server: &Running, statements: &str, options: &[&str]) -> Ended {
     script(server, statements, &[&["--interpreter"], options].concat())
 }
@@ -167,7 +167,7 @@ fn a_statement_that_is_discarded_or_fails_is_named_by_its_line() {
 
     let ended = interpreter(&server, "a = [1, 2]\nsleep(0.5)\ntextmsg(a[5])\ntextmsg(\"b\")\n", &[]);
     assert_eq!(ended.code, 4, "{}", ended.complained);
-    // That of the sleep before it, where nobody has asked since that ended.
+    // The reported line is that of `sleep` if its end has not been queried yet.
     let places = ["-:2: stopped by an error: ", "-:3: stopped by an error: "];
     assert!(places.iter().any(|place| ended.complained.contains(place)), "{}", ended.complained);
     assert!(ended.complained.contains("up to line 4"), "{}", ended.complained);

@@ -1,4 +1,4 @@
-//! A sensor on a serial device: the kernel's pseudo terminal stands for the wire.
+//! A sensor on a serial device. A pseudo terminal of the kernel replaces the line.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -11,7 +11,7 @@ use outrigger_core::command::SourceConfig;
 use outrigger_wire::sensor::{FRAME_MAX, Reading, SampleValue, SourceId};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
-/// The sensor's end, and the name of the other one.
+/// Opens a pseudo terminal. Returns the sensor's end and the path of the other end.
 fn wire() -> (File, PathBuf) {
     let sensor = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a pseudo terminal");
     grantpt(&sensor).and_then(|()| unlockpt(&sensor)).expect("it is ours");
@@ -32,7 +32,7 @@ fn opened(device: PathBuf, format: Format, values: usize) -> Sources {
     Sources::open(&[settings], Clock::start(), false).expect("the device opens")
 }
 
-/// The next reading, and what came before it that is none.
+/// Returns the next reading, and the errors of the input before it. `None` once the line has been closed.
 async fn next(sources: &mut Sources) -> (Option<Reading>, Vec<String>) {
     let mut complaints = Vec::new();
     loop {
@@ -68,7 +68,7 @@ async fn lines_are_readings_from_the_first_whole_one_on() {
 async fn frames_are_readings_and_a_hurt_one_is_not() {
     let (mut sensor, device) = wire();
     let mut sources = opened(device, Format::Postcard, 6);
-    // Bytes that a terminal would take for commands among them: 3, 4, 17, 19, 13, 10.
+    // The frame contains bytes that a terminal would interpret: 3, 4, 17, 19, 13 and 10.
     let values = [3, 4, 17, 19, 13, 10].map(|byte| f32::from_le_bytes([byte; 4]));
     let mut room = [0; FRAME_MAX];
     let frame = reading(0x0a0d_1113, &values).to_frame(&mut room);

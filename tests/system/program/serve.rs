@@ -1,4 +1,4 @@
-//! Readers of a run: `[serve]` and `--record`.
+//! The readers of a run: `[serve]` and `--record`.
 
 use std::ffi::OsStr;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -15,16 +15,16 @@ use outrigger_sim::krc::{Krc, Options as KrcOptions};
 use outrigger_sim::tcp::Server;
 use outrigger_sim::udp;
 
-/// A run that waits for its operator, with readers.
+/// The configuration of a run that waits for its operator and serves readers.
 const CONFIGURATION: &str = "robot.address = \"127.0.0.1\"\nlaw.kind = \"joint-servo\"\n\
                              [serve]\nlisten = \"127.0.0.1:0\"\nexpert.readers = 21\n";
 
-/// The text of `key` in a line of JSON.
+/// Returns the text of `key` in a line of JSON.
 fn text_of(line: &str, key: &str) -> Option<String> {
     Some(line.split_once(&format!("\"{key}\":\""))?.1.split_once('"')?.0.to_owned())
 }
 
-/// A folder of a test's own, empty.
+/// Returns an empty folder for a test.
 fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = std::fs::remove_dir_all(&folder);
@@ -32,7 +32,7 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// A run, its operator, what it says after the place where it serves, and that place.
+/// A run that serves, its standard input, its further output, and the address that readers connect to.
 struct Serving {
     child: Child,
     operator: ChildStdin,
@@ -40,7 +40,7 @@ struct Serving {
     address: SocketAddr,
 }
 
-/// A run with `arguments`, once it serves.
+/// Starts a run with `arguments`, and waits until it serves.
 fn serving(configuration: &Path, arguments: &[&OsStr]) -> Serving {
     let mut child = Command::new(outrigger_system::program())
         .arg("run")
@@ -76,7 +76,7 @@ fn served() {
 
     let still: Vec<_> = (0..20).map(|_| TcpStream::connect(address).expect("a place")).collect();
     let mut reading = BufReader::new(TcpStream::connect(address).expect("a place")).lines().map_while(Result::ok);
-    // Places are given in the order of asking: this one is the first without.
+    // Connections are accepted in order, so this is the first one without a place.
     let mut refused = String::new();
     TcpStream::connect(address).and_then(|mut more| more.read_to_string(&mut refused)).expect("an answer");
     assert_eq!(refused, "{\"type\":\"refused\",\"readers\":21}\n");
@@ -103,31 +103,31 @@ fn served() {
     assert!(replayed.status.success() && text.contains("gave the same"), "{text}{why}");
 }
 
-/// Commands for so many states.
+/// The number of states for which the run commands.
 const COMMANDED: usize = 3_000;
 
-/// A run that has not come so far in so many states is ended.
+/// The number of states after which a run that has not finished is ended.
 const PATIENCE: usize = 6 * COMMANDED;
 
-/// A request that was refused is made again after so many.
+/// The number of states after which a refused request is repeated.
 const AGAIN: usize = 250;
 
-/// How long before commanding ended a standstill of this machine is looked for that ended it, and how long that is: half of
-/// what a state may be old.
+/// The span before the end of commanding in which a standstill of this machine may have caused it, and the shortest
+/// standstill that may: half of the age that a state may have.
 const LOOKED_BACK: Duration = Duration::from_millis(140);
 const ENDING: Duration = Duration::from_millis(20);
 
-/// How a run went that was commanded: its modes, the first fallback that nobody asked for, its last word, and the lines that
-/// one reader of two got.
+/// The course of a commanded run: its modes, the first fallback, its summary, and the number of lines that two of its
+/// readers received.
 struct Commanded {
     modes: Vec<String>,
     fallback: Option<(Window, String)>,
     summary: String,
-    /// Of the one that read, and of one that stood still, up to where it was left behind.
+    /// The lines of the active reader, and of one that never read, until the run disconnected it.
     lines: [usize; 2],
 }
 
-/// A run in `Command` with 20 readers that never read, and one that does.
+/// Runs in `Command` with 20 readers that never read, and an active one.
 fn commanded() -> Commanded {
     let folder = folder("commanded");
     let configuration = folder.join("commanded.toml");
@@ -155,7 +155,7 @@ fn commanded() -> Commanded {
         if line.contains("\"kind\":\"refused\"") {
             request_at = states + AGAIN;
         }
-        // Graded well enough, and nothing speaks against it.
+        // The link quality is good enough, and every precondition holds.
         good |= line.contains("\"to\":\"Perfect\"");
         if good && states >= request_at && states <= PATIENCE {
             operator.write_all(b"request\n").expect("it reads");
@@ -173,7 +173,7 @@ fn commanded() -> Commanded {
     let summary = said.last().expect("a summary");
     child.wait().expect("it ends");
     let mut left = vec![];
-    // It was left behind: what it had is there, and then the end, or a reset.
+    // The run has disconnected this reader. Its buffer ends with the end of the stream or a reset.
     let _ = still[0].read_to_end(&mut left);
     let still = left.iter().filter(|byte| **byte == b'\n').count();
     Commanded { modes, fallback, summary, lines: [lines, still] }
@@ -188,7 +188,7 @@ fn commanding_goes_on_beside_twenty_readers_that_stand_still() {
             assert_ne!(verdict, Verdict::Fails, "{line}\n{summary}");
             late(window, format!("disturbed: {line}"));
         }
-        // Who connects late does not hear of the first.
+        // A reader that connects late does not receive the first transition.
         let since = modes.strip_prefix(&["Monitor".to_owned()]).unwrap_or(&modes);
         assert_eq!(since, ["Arming", "Command", "Stopping", "Monitor", "Offline"], "{summary}");
         assert!(summary.contains("\"fallback\":null"), "{summary}");

@@ -1,4 +1,4 @@
-//! `run` as scripts and operators meet it: exit codes, what is said, and how it ends.
+//! The command `run` as scripts and operators use it: its output, its exit codes and its end.
 
 use std::io::Write as _;
 use std::net::{Ipv4Addr, TcpListener};
@@ -33,7 +33,7 @@ pub(crate) fn text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).expect("text")
 }
 
-/// A simulated controller on free ports, and where it is.
+/// Starts a simulated controller on free ports. Returns it with its address.
 fn simulated(state: StartState) -> (Running, String) {
     simulated_with(Options { state, ..Options::default() })
 }
@@ -48,7 +48,7 @@ fn simulated_with(options: Options) -> (Running, String) {
 
 #[test]
 fn a_robot_that_nobody_is_ends_with_the_address_and_what_to_check() {
-    // A port that was free a moment ago: nothing listens there.
+    // A port that was free a moment ago, so that no process listens on it.
     let free = TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a free port").port().min(65_000);
     let half_turn = examples().join("half-turn.toml");
     let robot = format!("127.0.0.1:{}", free - 4);
@@ -124,7 +124,7 @@ fn doctor_names_the_self_stop_the_evidence_and_what_to_fix() {
     }
 }
 
-/// A file with a sensor that anybody can send to.
+/// Writes a configuration with a sensor that accepts readings from any address. Returns its path.
 fn open_to_anybody(name: &str, more: &str) -> String {
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let text = "robot.address = \"127.0.0.1\"\nlaw = { kind = \"standoff\", source = \"d\", distance = 0.05 }\n\

@@ -1,4 +1,4 @@
-//! `sim sensor`: what it sends is what a run, and a board, reads.
+//! The command `sim sensor`: a run or a board reads exactly the values that it sends.
 
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
@@ -16,7 +16,7 @@ use crate::port;
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// The program under test, ended at the end of the test.
+/// The running `sim sensor`. Dropping it ends the process.
 struct Sensor(Child);
 
 impl Drop for Sensor {
@@ -33,7 +33,7 @@ fn command(arguments: &[&str]) -> Command {
     command
 }
 
-/// Starts it; by its first word, it has opened its line.
+/// Starts `sim sensor` and waits for its first line. By then it has opened its output.
 fn started(arguments: &[&str]) -> (Sensor, String) {
     let mut child = command(arguments).spawn().expect("the binary under test");
     let mut line = String::new();
@@ -47,7 +47,7 @@ fn ended(arguments: &[&str]) -> (Option<i32>, String) {
     (status.code(), format!("{}{}", String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr)))
 }
 
-/// A file or a name that this test alone has.
+/// Returns a path that only this test uses.
 fn place(name: &str) -> PathBuf {
     std::env::temp_dir().join(format!("outrigger-sim-sensor-{}-{name}", std::process::id()))
 }
@@ -73,7 +73,7 @@ fn sources_of(text: &str) -> Vec<SourceSettings> {
     Configuration::parse(text).unwrap_or_else(|problems| panic!("{problems:?}")).control.sources
 }
 
-/// The first readings that a run takes.
+/// Returns the first readings that a run accepts.
 async fn readings(sources: &mut Sources, count: usize) -> Vec<Reading> {
     let mut read = Vec::new();
     while read.len() < count {
@@ -159,7 +159,7 @@ fn a_run_opens_the_pseudo_terminal_that_it_made_and_reads_frames() {
 fn a_reader_that_does_not_read_does_not_hold_it_and_what_came_is_whole() {
     let arguments = ["--script", "ramp:1", "--rate", "10000", "--seconds", "2"];
     let mut sensor = Sensor(command(&arguments).spawn().expect("the binary under test"));
-    // Its lines are read when it has ended, by itself.
+    // The lines are read after the process has ended by itself.
     assert_eq!(sensor.0.wait().expect("it ends").code(), Some(0));
     let (mut lines, mut told) = (String::new(), String::new());
     sensor.0.stdout.take().expect("piped").read_to_string(&mut lines).expect("text");

@@ -1,4 +1,4 @@
-//! `sim ur --surface`: a program on the controller touches it, and a distance sensor sees it.
+//! The option `sim ur --surface`: a program on the controller touches the surface, and a distance sensor measures it.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, TcpStream, UdpSocket};
@@ -12,7 +12,7 @@ use outrigger_wire::sensor::Reading;
 use crate::port;
 
 const PATIENCE: Duration = Duration::from_secs(20);
-/// How far the surface is below the tool at the beginning \[m\].
+/// The distance of the surface below the tool at the start \[m\].
 const BELOW: f64 = 0.02;
 
 const TOUCH: &str = "\
@@ -26,10 +26,10 @@ def touch():
 end
 ";
 
-/// The program under test, until the end of the test.
+/// The running simulator. Dropping it ends the process.
 struct Simulator {
     child: Child,
-    /// Kept open: what it says must go somewhere.
+    /// Kept open, because the process must be able to write.
     _said: BufReader<ChildStdout>,
 }
 
@@ -40,7 +40,7 @@ impl Drop for Simulator {
     }
 }
 
-/// Starts it on a port base that is free; yields that base.
+/// Starts the simulator on a free port base, and returns it with that base.
 fn started(arguments: &[String]) -> (Simulator, u16) {
     for base in (56_000..60_000).step_by(50) {
         let mut child = Command::new(outrigger_system::program())
@@ -62,7 +62,7 @@ fn started(arguments: &[String]) -> (Simulator, u16) {
     panic!("no port base is free");
 }
 
-/// The next distance \[m\].
+/// Returns the next distance \[m\].
 fn distance(socket: &UdpSocket) -> f32 {
     let mut datagram = [0; 512];
     let len = socket.recv(&mut datagram).expect("a reading in time");
@@ -93,12 +93,13 @@ fn a_program_touches_the_surface_that_the_sensor_sees() {
         assert!(count > 0, "30001 was closed");
         told.extend_from_slice(&bytes[..count]);
     }
-    // 60 N at 20 000 N/m: the tool goes on into the surface, to 3 mm.
+    // With 60 N at 20 000 N/m the tool moves 3 mm into the surface.
     let deepest = (0..3_000).map(|_| distance(&socket)).find(|distance| *distance < -0.0025);
     assert!(deepest.is_some(), "the sensor never saw the tool in the surface");
 }
 
-/// The same surface, by a pose that is read from the controller's ports: up to when each was asked, both see the same.
+/// Checks that `sim sensor`, which reads the pose from the controller's ports, measures the same distance to the same
+/// surface.
 #[test]
 fn a_sensor_of_its_own_sees_the_surface_from_the_tool_of_a_controller() {
     let [x, y, z] = Controller::new(Options::default()).expect("a controller").truth().tool().position;

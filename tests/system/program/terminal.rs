@@ -1,4 +1,4 @@
-//! The full-screen view, when its terminal is closed.
+//! The full-screen view when its terminal is closed.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -9,12 +9,13 @@ use std::time::Duration;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::Winsize;
 
-/// A process that has not ended in this time never will.
+/// The time limit for the process to end.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Runs the program on a terminal that is closed once the view has said something. How it ended; `None` if it does not.
+/// Runs the program on a terminal that is closed once the view has printed something. Returns the exit status, `None`
+/// if the program does not end.
 fn with_a_terminal_that_goes_away(arguments: &[&str]) -> Option<ExitStatus> {
-    // Not the program's controlling terminal, so that no SIGHUP tells it.
+    // The terminal is not the controlling one of the program, so that no SIGHUP is sent.
     let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).expect("a terminal");
     grantpt(&controller).and_then(|()| unlockpt(&controller)).expect("a terminal");
     let size = Winsize { ws_row: 40, ws_col: 120, ws_xpixel: 0, ws_ypixel: 0 };

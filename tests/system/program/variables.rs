@@ -1,4 +1,4 @@
-//! Further variables of RTDE in the recording of a run.
+//! Additional RTDE variables in the recording of a run.
 
 use std::collections::HashMap;
 use std::io::{BufRead as _, BufReader};
@@ -30,13 +30,14 @@ fn shown(path: &Path) -> &str {
     path.to_str().expect("text")
 }
 
-/// What is judged here is the recording: of a link that a busy machine makes worse, other tests say what it does.
+/// Thresholds that tolerate a bad link on a busy machine. These tests are about the recording.
 const PATIENT: &str = "session.expert.entry = \"Bad\"\nsession.expert.stall = 0.3\nsession.expert.max_misses = 1000\nsession.expert.hold = 0.2\n\
     session.expert.stale_after = 0.19\nsession.expert.state_timeout = 0.19\nsession.expert.following_patience = 400\n\
     session.expert.following_late_patience = 400\nsession.expert.grade.bad.received = 0\nsession.expert.grade.bad.delay = 1.0\n\
     session.expert.grade.bad.jitter = 1.0\nsession.expert.grade.bad.misses = 1000";
 
-/// A folder of a test's own, empty, and in it the example with more in its table `[run]` and before it.
+/// Creates an empty folder with the example, with these lines before it and in its table `[run]`. Returns the folder
+/// and the path of the configuration.
 fn configuration(name: &str, before: &str, run: &str) -> (PathBuf, PathBuf) {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = std::fs::remove_dir_all(&folder);
@@ -58,7 +59,7 @@ fn started(file: &Path, robot: &Running, record: &Path) -> Child {
         .expect("the binary under test")
 }
 
-/// Columns of a table, and its rows by the millisecond of `clock`.
+/// Returns the columns of a table, and its rows by their time in the column `clock` \[ms\].
 fn table(recording: &Path, port: &str, clock: &str) -> (Vec<String>, HashMap<u64, Vec<f64>>) {
     let output = outrigger(&["export", shown(recording), "--csv", "-", "--port", port]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
@@ -80,7 +81,7 @@ fn is_replayed(recording: &Path) {
     assert!(replayed.status.success() && said.contains("gave the same"), "{said}{}", text(&replayed.stderr));
 }
 
-/// States by 30003 alone, by which no stop at the pendant is seen.
+/// Settings for states by port 30003 alone, which does not report a stop at the pendant.
 const BY_30003: &str = "connect.expert.states = \"realtime\"\nsession.expert.pendant_stop = \"overridden\"";
 
 #[test]
@@ -97,7 +98,8 @@ fn what_is_named_is_in_the_recording_of_a_run_and_what_the_software_lacks_is_tol
                     taken: actual_current, target_moment";
         assert!(said.contains(told), "{said}");
 
-        // The simulator's rule for currents (0.3 A of friction, 0.15 A a rad/s²), from what came by 30003.
+        // The simulator computes currents by this rule (0.3 A of friction, 0.15 A per rad/s²) from the states of port
+        // 30003.
         let (columns, rows) = table(&recording, "variables", "timestamp");
         let (of_states, states) = table(&recording, "30003", "time");
         assert!(!columns.iter().any(|column| column.starts_with("actual_current_as_torque")), "{columns:?}");
@@ -121,7 +123,7 @@ fn what_is_named_is_in_the_recording_of_a_run_and_what_the_software_lacks_is_tol
         let last = text(&decoded.stdout).lines().last().expect("packages");
         assert!(last.contains("\"actual_current\":[") && last.contains("\"target_moment\":["), "{last}");
         is_replayed(&recording);
-        // What the session itself heard is beside it, whole.
+        // The packages of the session itself are recorded separately.
         let session = outrigger(&["decode", "--port", "30004", shown(&recording)]);
         assert_eq!(session.status.code(), Some(if before.is_empty() { 0 } else { 1 }), "{}", text(&session.stderr));
         assert!(!text(&session.stdout).contains("target_moment"));

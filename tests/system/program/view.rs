@@ -1,4 +1,4 @@
-//! The live page as browsers and strangers meet it, over loopback: `view` and `run --web` beside a simulated controller.
+//! The live page over loopback, as browsers and unwanted clients use it: `view` and `run --web`.
 
 use std::collections::HashMap;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -12,7 +12,7 @@ use outrigger_sim::tcp::{Running, Server};
 use outrigger_wire::robot::{RobotModel, SoftwareVersion};
 use serde_json::Value;
 
-/// Values that depend on nothing but the state.
+/// Values that depend only on the state.
 const OF_THE_STATE: [&str; 6] = ["q_actual", "qd_actual", "qd_target", "tcp_pose", "robot_mode", "safety"];
 
 fn controller(model: RobotModel, software: SoftwareVersion, base: u16) -> (Running, String) {
@@ -23,7 +23,7 @@ fn controller(model: RobotModel, software: SoftwareVersion, base: u16) -> (Runni
     (server, robot)
 }
 
-/// A process with a page, and what it prints.
+/// A process with a page, and its further output.
 struct Paged {
     child: Child,
     said: Option<Box<dyn Iterator<Item = String>>>,
@@ -46,7 +46,7 @@ fn paged(arguments: &[&str]) -> Paged {
 }
 
 impl Paged {
-    /// Ends it as Ctrl-C does: its exit code and its last words.
+    /// Ends the process by SIGINT. Returns its exit code and the rest of its output.
     fn end(mut self) -> (Option<i32>, Vec<Value>) {
         let pid = rustix::process::Pid::from_child(&self.child);
         rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("it runs");
@@ -66,7 +66,7 @@ fn json(line: &str) -> Value {
     serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))
 }
 
-/// A connection that is not waited for without end.
+/// Connects, with a time limit on reading.
 fn connect(address: SocketAddr) -> TcpStream {
     let stream = TcpStream::connect(address).expect("it listens");
     stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a socket");
@@ -75,27 +75,27 @@ fn connect(address: SocketAddr) -> TcpStream {
 
 fn ask(address: SocketAddr, path: &str, further: &str) -> TcpStream {
     let mut stream = connect(address);
-    // What is refused before it is read ends with a reset.
+    // A request that is rejected before it is read ends with a reset.
     let _ = write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\n{further}\r\n");
     stream
 }
 
-/// The whole of an answer.
+/// Returns the whole answer.
 fn answer(mut stream: TcpStream) -> String {
     let mut text = String::new();
-    // A server that refuses what it has not read whole may end with a reset.
+    // A server that rejects a request before it has read all of it may reset the connection.
     let _ = stream.read_to_string(&mut text);
     text
 }
 
-/// The first line of an answer; of one that was cut off by a reset, nothing.
+/// Returns the first line of an answer. Empty if the connection was reset.
 fn status(stream: TcpStream) -> String {
     let mut line = String::new();
     let _ = BufReader::new(stream).read_line(&mut line);
     line
 }
 
-/// What a page is told: objects, until the stream ends.
+/// Returns the objects of an event stream, until it ends.
 fn told(stream: TcpStream) -> impl Iterator<Item = Value> {
     let lines = BufReader::new(stream).lines().map_while(Result::ok);
     lines.filter_map(|line| line.strip_prefix("data: ").map(json))
@@ -121,7 +121,8 @@ fn a_page_is_told_what_monitor_prints_at_the_same_stamps() {
     let mut told = told(ask(page.address, "/stream", ""));
     let about = told.next().expect("it is told first what this is");
     assert_eq!((&about["type"], &about["joints"][0]), (&"about".into(), &"base".into()));
-    // Of the states, every second or third is shown; monitor prints one a second: sooner or later one of both.
+    // The page shows every second or third state, `monitor` one each second. Waits until some states are shown by
+    // both.
     while common < 2 {
         let line = printed.by_ref().find(|line| of_type(line, "status").is_some() && line["controller_time"].is_f64());
         let line = line.expect("monitor goes on");
@@ -149,7 +150,7 @@ fn a_page_is_told_what_monitor_prints_at_the_same_stamps() {
     assert!(told.any(|value| value["type"] == "end"), "a page is told of the end");
 }
 
-/// How much memory a process has \[pages\].
+/// Returns the resident memory of a process \[pages\].
 fn memory(of: &Child) -> u64 {
     let text = std::fs::read_to_string(format!("/proc/{}/statm", of.id())).expect("Linux");
     text.split(' ').nth(1).and_then(|pages| pages.parse().ok()).expect("a number")
@@ -162,7 +163,7 @@ fn two_hundred_sleepers_floods_and_strangers_take_nothing_from_the_page_that_rea
     let at = page.address;
     let mut reads = told(ask(at, "/stream", ""));
     let mut next_state = move || {
-        // A state, its picture, and the counts come together.
+        // A state, the live data for drawing, and the counts arrive together.
         let state = reads.by_ref().find(|value| of_type(value, "status").is_some()).expect("it goes on");
         let counts = reads.by_ref().find(|value| of_type(value, "page").is_some()).expect("it goes on");
         (state, counts)
@@ -170,7 +171,7 @@ fn two_hundred_sleepers_floods_and_strangers_take_nothing_from_the_page_that_rea
     let (mut newest, _) = next_state();
     let before = memory(&page.child);
 
-    // They ask for states, and never read one.
+    // These readers request states and never read them.
     let sleepers: Vec<_> = (0..200).map(|_| ask(at, "/stream", "")).collect();
     let mut watching = 0;
     while watching < 64 {
@@ -178,11 +179,11 @@ fn two_hundred_sleepers_floods_and_strangers_take_nothing_from_the_page_that_rea
         assert!(state["time"].as_f64() > newest["time"].as_f64(), "it goes on");
         (newest, watching) = (state, counts["watching"].as_u64().expect("a number"));
     }
-    // Those that were refused may hold the last connections for a moment more.
+    // The rejected connections may still occupy the last places for a moment.
     let refused =
         std::iter::repeat_with(|| (next_state(), status(ask(at, "/stream", ""))).1).find(|line| !line.is_empty());
     assert!(refused.is_some_and(|line| line.starts_with("HTTP/1.1 503 ")), "there is no place left");
-    // Nonsense, giants, and half a request; the page of another site, and another name for this machine.
+    // Sends nonsense, oversized and incomplete requests, and requests for other sites and other host names.
     let mut giant = connect(at);
     let flood = vec![b'x'; 1 << 20];
     let _ = giant.write_all(b"GET / HTTP/1.1\r\nX: ").and_then(|()| giant.write_all(&flood));
@@ -212,7 +213,8 @@ fn two_hundred_sleepers_floods_and_strangers_take_nothing_from_the_page_that_rea
     );
     assert!(stranger("\u{16}\u{3}\u{1}\r\n\r\n").starts_with("HTTP/1.1 400 "));
 
-    // Who sleeps is dropped, counted, and in the end sent away; the page that reads has had every state meanwhile.
+    // A reader that does not read loses messages, which are counted, and is finally disconnected. The active page
+    // receives every state meanwhile.
     loop {
         let (state, counts) = next_state();
         assert!(state["time"].as_f64() > newest["time"].as_f64(), "it goes on");
@@ -225,7 +227,7 @@ fn two_hundred_sleepers_floods_and_strangers_take_nothing_from_the_page_that_rea
     }
     let grown = memory(&page.child).saturating_sub(before) * 4096;
     assert!(grown < 32 << 20, "{grown} bytes more for two hundred");
-    // Their places are free again.
+    // The places are free again.
     let again = told(ask(at, "/stream", "")).any(|value| of_type(&value, "status").is_some());
     assert!(again, "whoever comes later is told states");
     drop((sleepers, half));
@@ -249,7 +251,7 @@ fn a_run_with_a_page_shows_its_law_and_its_sensors() {
     assert_eq!((&live["sources"][0]["name"], &live["commands"]), (&"gap".into(), &false.into()), "{live}");
     assert_eq!(live["arm"].as_array().map(Vec::len), Some(8), "base, six joints, tool: {live}");
     assert!(live["not_met"][0]["remedy"].is_string(), "{live}");
-    // Events of before are told as well, and the end.
+    // Earlier events are sent as well, and the end.
     let answer = answer(ask(page.address, "/", ""));
     assert!(answer.starts_with("HTTP/1.1 200 OK") && answer.contains("default-src 'none'"), "{answer}");
     let (_, last) = page.end();
@@ -270,7 +272,7 @@ fn an_address_that_is_taken_is_said_before_anything_else() {
     assert!(said.contains("--web") && said.contains(&at), "{said}");
 }
 
-/// Half a request is waited for, but not for long; nothing else waits for it.
+/// Checks that the server waits for the rest of a request for a limited time only.
 #[test]
 fn a_request_that_never_ends_is_answered_after_some_seconds() {
     let (_server, robot) = controller(RobotModel::Ur5e, SoftwareVersion::new(5, 15), 53_400);

@@ -1,4 +1,5 @@
-//! `watch` opposite a board: a real engine in virtual time, whose telemetry is then sent over the loopback network.
+//! The command `watch` opposite a board: the telemetry of a real engine in virtual time, sent over the loopback
+//! interface.
 
 use crate::port;
 use outrigger_core::engine::krc::Krc;
@@ -22,17 +23,17 @@ use outrigger_wire::fri::{self, MEASUREMENT_LEN, MeasurementRepr};
 use outrigger_wire::robot::SoftwareVersion;
 use outrigger_wire::time::{Duration, Instant};
 
-/// Memory as small as a board's.
+/// Buffer sizes as small as a board's \[bytes\].
 const WINDOW: usize = 2_048;
 const RECORDER: usize = 48 << 10;
 
-/// A board that starts with this in its recorder's memory.
+/// Creates a board that starts with these contents of its recorder's memory.
 fn board(boot: u32, recorder: &'static mut [u8]) -> Board<'static> {
     let room = |length| -> &'static mut [u8] { vec![0; length].leak() };
     let pace = Pace::default();
     let law = AnyLaw::JointServo(JointServo::new(Reference::Hold, JointServoConfig::default()));
     let memory = Memory { primary: room(WINDOW), realtime: room(WINDOW), rtde: None };
-    // Without RTDE a stop at the pendant is not seen, and that has to be allowed.
+    // Without RTDE a stop at the pendant is not seen, which must be allowed.
     let mut config = UrConfig::default();
     config.mode.pendant.stop = PendantStop::Overridden;
     let engine = UrEngine::new(config, law, memory).expect("a configuration that can be run");
@@ -44,7 +45,7 @@ fn board(boot: u32, recorder: &'static mut [u8]) -> Board<'static> {
     board
 }
 
-/// A board that commands.
+/// Creates a board that commands.
 fn commanding() -> Board<'static> {
     let mut board = board(0x00c0_ffee, vec![0xff; RECORDER].leak());
     board.run_until(|engine, now| engine.mode() == Mode::Monitor && engine.unmet(now).is_empty());
@@ -53,7 +54,7 @@ fn commanding() -> Board<'static> {
     board
 }
 
-/// Telemetry of a board that is armed and falls back because states no longer come.
+/// Returns the telemetry of a board that commands and falls back because states are missing.
 fn telemetry_of_a_fallback() -> Vec<Vec<u8>> {
     let mut board = commanding();
     board.stalled = true;
@@ -64,7 +65,7 @@ fn telemetry_of_a_fallback() -> Vec<Vec<u8>> {
     board.sent
 }
 
-/// Telemetry of a board that was reset while it commanded, for three seconds of the run after that.
+/// Returns the telemetry of the first three seconds after a reset of a board that commanded.
 fn telemetry_after_a_reset() -> Vec<Vec<u8>> {
     let before = commanding();
     let mut memory = vec![0xff; RECORDER];
@@ -76,7 +77,8 @@ fn telemetry_after_a_reset() -> Vec<Vec<u8>> {
     board.sent
 }
 
-/// Telemetry of a board beside a KRC that sends for five seconds; with `silence`, for another one it does not.
+/// Returns the telemetry of a board beside a KRC that sends for five seconds. With `silence`, another second without
+/// measurements follows.
 fn telemetry_beside_a_krc(silence: bool) -> Vec<Vec<u8>> {
     const FILE: &str = "[robot]\nkind = \"krc\"\npeer = \"192.0.2.1\"\n[law]\nkind = \"joint-servo\"\n\
                         [device]\naddress = \"192.0.2.60/24\"\ntelemetry = \"192.0.2.2:47000\"\n";
@@ -130,7 +132,7 @@ fn telemetry_beside_a_krc(silence: bool) -> Vec<Vec<u8>> {
     sent
 }
 
-/// Telemetry of a board whose robot cannot be reached.
+/// Returns the telemetry of a board that cannot connect to its robot.
 fn telemetry_without_a_robot() -> Vec<Vec<u8>> {
     let (mut primary, mut realtime) = ([0; WINDOW], [0; WINDOW]);
     let memory = Memory { primary: &mut primary, realtime: &mut realtime, rtde: None };
@@ -219,7 +221,7 @@ fn outrigger(arguments: &[&str]) -> Command {
     command
 }
 
-/// Where `watch` can listen.
+/// Returns a free address for `watch` to listen on.
 fn free_port() -> String {
     format!("127.0.0.1:{}", port::free())
 }
@@ -230,7 +232,7 @@ fn directory(name: &str) -> PathBuf {
     directory
 }
 
-/// Runs `watch --json`, sends as soon as it listens, and gives back its lines once it has ended.
+/// Runs `watch --json`, calls `send` once it listens, and returns its lines once it has ended.
 fn watched(arguments: &[&str], listen: &str, send: impl FnOnce()) -> (Vec<String>, Output) {
     let command = ["watch", "127.0.0.1", "--json", "--listen", listen];
     let mut child = outrigger(&[&command, arguments].concat()).spawn().expect("the binary under test");
@@ -242,7 +244,8 @@ fn watched(arguments: &[&str], listen: &str, send: impl FnOnce()) -> (Vec<String
     (lines, child.wait_with_output().expect("it ends"))
 }
 
-/// What `replay` says of the one recording in this directory, in whose name `named` stands: that all was the same.
+/// Replays the only recording in this directory, whose name must contain `named`, and checks that the replay is
+/// identical. Returns the output of `replay`.
 fn replayed_of(directory: &Path, named: &str) -> String {
     let files: Vec<_> = std::fs::read_dir(directory).expect("it").map(|file| file.expect("a file").path()).collect();
     assert!(files.len() == 1 && files[0].to_str().expect("text").contains(named), "{files:?}");
@@ -253,7 +256,7 @@ fn replayed_of(directory: &Path, named: &str) -> String {
     text
 }
 
-/// Returns the places of the datagrams that begin a pass of a recording.
+/// Returns the indices of the datagrams that begin a pass of a recording.
 fn beginnings_of_passes(datagrams: &[Vec<u8>]) -> Vec<usize> {
     let begins = |bytes: &Vec<u8>| {
         let datagram = PeerDatagram::<6, Ur<'_>>::decode(bytes).expect("telemetry");
@@ -265,7 +268,7 @@ fn beginnings_of_passes(datagrams: &[Vec<u8>]) -> Vec<usize> {
 #[test]
 fn a_fallback_of_a_board_is_written_and_replays_although_datagrams_were_lost() {
     let datagrams = telemetry_of_a_fallback();
-    // Of a number that divides the datagrams of a pass, the same ones would be lost in each.
+    // If the interval of losses divided the number of datagrams in a pass, each pass would lose the same ones.
     let passes = beginnings_of_passes(&datagrams);
     assert!(passes.len() > 1, "{passes:?}");
     let other_each_time = |of: &usize| passes.windows(2).all(|pair| (pair[1] - pair[0]) % of != 0);
@@ -277,7 +280,7 @@ fn a_fallback_of_a_board_is_written_and_replays_although_datagrams_were_lost() {
         for (number, datagram) in datagrams.iter().enumerate() {
             if number % lost_of != 3 {
                 board.send_to(datagram, &listen).expect("sent");
-                // As a board paces itself: the kernel's memory for one socket holds a hundred datagrams.
+                // Paced like a board: the kernel's buffer for a socket holds about a hundred datagrams.
                 std::thread::sleep(std::time::Duration::from_millis(1));
             }
             if number % 50 == 0 {
@@ -392,7 +395,7 @@ fn what_keeps_a_board_from_its_robot_is_said_once_and_shown_as_long_as_it_does()
     let (datagrams, listen) = (telemetry_without_a_robot(), free_port());
     let (lines, _) = watched(&["--seconds", "2"], &listen, || send_all(&datagrams, &listen));
     let said: Vec<_> = lines.iter().filter(|line| line.contains("\"kind\":\"trouble\"")).collect();
-    // What would steer the terminal is gone.
+    // The control character for the terminal has been removed.
     let trouble = "no link: is the cable [2J plugged in?";
     assert!(matches!(said[..], [once] if once.contains(&format!("primary link: {trouble}"))), "{said:#?}");
     let status = last_status(&lines);

@@ -1,5 +1,5 @@
-//! `outrigger board` on the service port of the emulated board: new settings are written, while the power fails at
-//! every write.
+//! `outrigger board` over the serial line of the emulated board: new settings are written while the power fails at
+//! every write to the flash.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
