@@ -27,7 +27,7 @@ def wait_for(what, patience=PATIENCE):
 
 
 def fresh(ask):
-    """Asks twice and returns the second answer: ur_rtde 1.6.5 does not wait and returns the previous register contents."""
+    """Asks twice and returns the second answer: ur_rtde 1.6.5 does not wait and returns the previous contents."""
     ask()
     time.sleep(0.05)
     return ask()

@@ -2,8 +2,8 @@
 
 Usage: ur_rtde_contact.py ADDRESS FREQUENCY RANGE PART
 
-Arguments and output are those of ur_rtde_control.py. `force` and `contact` need a surface 20 mm below the tool. `guided`
-needs a hand that presses the tool from time to time.
+Arguments and output are those of ur_rtde_control.py. `force` and `contact` need a surface 20 mm below the tool.
+`guided` needs a hand that presses the tool from time to time.
 """
 
 import tempfile
@@ -20,7 +20,7 @@ def depth(arm, top):
 
 
 def force(arm):
-    """Presses on the surface with a constant force of 20 N, then ends force mode and measures whether the tool creeps."""
+    """Presses on the surface with a constant force of 20 N, ends force mode, and measures whether the tool creeps."""
     control, seen = arm.control, arm.seen
     top = seen.getActualTCPPose()
     say("damping", control.forceModeSetDamping(0.005))
@@ -104,7 +104,7 @@ def endings(arm):
     home = seen.getActualQ()
 
     def still_moves(name):
-        """Waits for the control script to run, because an upload returns early, and tests that a move reaches the arm."""
+        """Waits until the control script runs, because an upload returns early, and tests a move of the arm."""
         wait_for(control.isProgramRunning)
         goal = list(home)
         goal[5] += 0.05

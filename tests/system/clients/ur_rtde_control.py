@@ -2,8 +2,8 @@
 
 Usage: ur_rtde_control.py ADDRESS FREQUENCY RANGE PART
 
-RANGE is `lower` or `upper`: the registers that its control script uses. PART is one of the functions below. The effect of
-a call is read over a second connection (RTDEReceiveInterface). Each line of the output is a name and its numbers.
+RANGE is `lower` or `upper`: the registers that its control script uses. PART is one of the functions below. The effect
+of a call is read over a second connection (RTDEReceiveInterface). Each line of the output is a name and its numbers.
 """
 
 import math

@@ -1,5 +1,5 @@
-//! `outrigger` beside a simulated KRC, as processes over loopback: lost packets, the fallback and the recordings of
-//! both.
+//! `outrigger` beside a simulated KRC, as processes over loopback: lost packets, the fallback that follows, and
+//! the recordings.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::UdpSocket;

@@ -1,4 +1,4 @@
-//! A simulated controller, the node beside it, and a judge that speaks with both from outside.
+//! A simulated controller, a ROS 2 node beside it, and judges: programs that talk to both from outside.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -22,41 +22,43 @@ use outrigger_sim::tcp::{Running, Server};
 use outrigger_sim::time::SimTime;
 use outrigger_wire::robot::SoftwareVersion;
 
-/// A variable that keeps a node to this computer: tests announce nothing on a network.
+/// The environment variable that keeps a node to this computer, so that tests announce nothing on a network.
 pub(crate) const HERE: [(&str, &str); 1] = [("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")];
 
-/// What a judge found, by name.
+/// The values that a judge printed, by name.
 pub(crate) type Found = BTreeMap<String, String>;
 
-/// Not zero, and nothing twice.
+/// The joint angles of the arm \[rad\]. All differ and none is zero.
 pub(crate) const Q: [f64; 6] = [0.31, -1.42, -1.23, -1.14, 1.55, 0.26];
 
-/// What is judged here is the node: of a link that a busy machine makes worse, other tests say what it does.
+/// Thresholds that tolerate a bad link on a busy machine, because these tests are about the node.
 pub(crate) const PATIENT: &str = "session.expert.entry = \"Bad\"\nsession.expert.stall = 0.3\nsession.expert.max_misses = 1000\nsession.expert.grade.bad.received = 0\nsession.expert.grade.bad.delay = 1.0\n\
     session.expert.grade.bad.jitter = 1.0\nsession.expert.grade.bad.misses = 1000";
-/// The same of what only a UR has.
+/// Further thresholds for this purpose, which only a UR controller has.
 const PATIENT_UR: &str = "session.expert.hold = 0.2\nsession.expert.stale_after = 0.19\nsession.expert.state_timeout = 0.19\n\
     session.expert.following_patience = 400\nsession.expert.following_late_patience = 400";
 
-/// Half of what a state may be old there: who stands still for so long at a stretch may be too late by that.
+/// The shortest standstill of this machine that may end commanding: half of the age that a state may have.
 const ENDING: Duration = Duration::from_millis(95);
-/// How long before the end of commanding that is looked for: longer than any of them waits.
+/// The span before the end of commanding in which such a standstill is searched for. It is longer than every timeout
+/// in [`PATIENT_UR`].
 const LOOKED_BACK: Duration = Duration::from_millis(1_000);
-/// How a script ends that came too late itself, on a machine that stood still.
+/// The exit code of a judge that was late itself. The machine must have stood still.
 const TOO_LATE: i32 = 75;
 
 /// A simulated controller, and the node beside it.
 pub(crate) struct Cell {
-    /// They end first: a controller's ports may be another's at once, beside which none of these is to go on.
+    /// Dropped first: once the controller is gone, another test may use its ports at once, and no node of this cell
+    /// may be left to connect there.
     nodes: Vec<Node>,
     pub(crate) controller: Running,
     pub(crate) domain: u16,
-    /// Robot or configuration.
+    /// The robot's address or the path of a configuration.
     of: String,
     arguments: Vec<String>,
 }
 
-/// A node, or one that was.
+/// A node that runs or has ended.
 pub(crate) struct Node {
     process: Option<Program>,
     log: PathBuf,
@@ -64,17 +66,18 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    /// The number of its process.
+    /// Returns the process id.
     pub(crate) fn pid(&self) -> u32 {
         self.process.as_ref().expect("it runs").0.id()
     }
 
-    /// What it has said so far.
+    /// Returns the output so far.
     pub(crate) fn said(&self) -> String {
         std::fs::read_to_string(&self.log).expect("it says something")
     }
 
-    /// The end of commanding, or of a session, that came too late for, and around when, where there was one.
+    /// Returns the line about the end of commanding, or of a session, with a reason that lateness can cause, and the
+    /// window around it. `None` if there is no such line.
     fn fell_back(&self) -> Option<(String, Window)> {
         let said = self.said();
         let line = said.lines().find(|line| {
@@ -89,7 +92,7 @@ impl Node {
     }
 }
 
-/// A process that ends with this.
+/// A process. Dropping it ends the process.
 pub(crate) struct Program(pub(crate) Child);
 
 impl Drop for Program {
@@ -99,12 +102,14 @@ impl Drop for Program {
     }
 }
 
-/// A test in real time, which a machine that stood still may have again; its motion may not.
+/// Returns a test in real time. It is repeated if a standstill of this machine disturbed it, but never because of a
+/// motion.
 pub(crate) fn test(name: &'static str, needs: &'static [Need], body: fn()) -> Trial {
     require::test(name, needs, move || tries::attempt(name, body))
 }
 
-/// A domain that no other test of this machine has. Above 101 its ports are among those which Linux gives to anybody.
+/// Returns a domain that no other test on this machine uses. The ports of domains above 101 are in the kernel's range
+/// of ephemeral ports.
 pub(crate) fn domain() -> u16 {
     static NEXT: AtomicU16 = AtomicU16::new(0);
     let first = 10 + (std::process::id() % 50) as u16;
@@ -120,57 +125,57 @@ fn controller_of(options: Options) -> Running {
     Server::bind_from(controller, Ipv4Addr::LOCALHOST.into(), 53_000).expect("free ports").spawn().expect("a thread")
 }
 
-/// A port that nobody has now.
+/// Returns a TCP port that is free at the moment.
 fn free_port() -> u16 {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
     listener.local_addr().expect("bound").port()
 }
 
-/// `ROBOT` of a command.
+/// Returns the argument `ROBOT` of a command: the address with the port base.
 pub(crate) fn robot(running: &Running) -> String {
     let port = running.address(Port::Secondary).port();
     format!("127.0.0.1:{}", port - 30_002 + 29_999)
 }
 
 impl Cell {
-    /// A node that only looks.
+    /// Starts a node that only observes.
     pub(crate) fn looking(software: SoftwareVersion, arguments: &[&str]) -> Self {
         let controller = controller(software);
         let robot = robot(&controller);
         Self::beside(controller, &robot, arguments)
     }
 
-    /// A node that commands, by this path.
+    /// Starts a node that commands by this path.
     pub(crate) fn commanding(software: SoftwareVersion, path: &str) -> Self {
         Self::configured(software, path, "")
     }
 
-    /// A node to which a goal is a request to command as well.
+    /// Starts a node that also takes a goal as a request to command.
     pub(crate) fn requesting(software: SoftwareVersion, path: &str) -> Self {
         Self::commands(controller(software), software, path, ("", "expert.goals_request = true"), &[])
     }
 
-    /// A node that commands, with more keys of `[ros]`.
+    /// Starts a node that commands, with further keys of `[ros]`.
     pub(crate) fn with_ros(software: SoftwareVersion, path: &str, ros: &str) -> Self {
         Self::with_more(software, path, "", ros)
     }
 
-    /// A node that commands, with more in its configuration and more keys of `[ros]`.
+    /// Starts a node that commands, with further lines in its configuration and further keys of `[ros]`.
     pub(crate) fn with_more(software: SoftwareVersion, path: &str, more: &str, ros: &str) -> Self {
         Self::commands(controller(software), software, path, (more, ros), &[])
     }
 
-    /// The same, with more in its configuration: keys with their sections before them.
+    /// Starts a node that commands, with further lines in its configuration: keys with their sections in front.
     pub(crate) fn configured(software: SoftwareVersion, path: &str, more: &str) -> Self {
         Self::configured_as(software, path, more, &[])
     }
 
-    /// The same, with these arguments.
+    /// Starts a node like [`Cell::configured`], with these arguments.
     pub(crate) fn configured_as(software: SoftwareVersion, path: &str, more: &str, arguments: &[&str]) -> Self {
         Self::commands(controller(software), software, path, (more, ""), arguments)
     }
 
-    /// A node that commands the player, with something flat so far below the tool \[m\].
+    /// Starts a node that commands by the path `player`, with a flat surface this far below the tool \[m\].
     pub(crate) fn above(software: SoftwareVersion, below: f64) -> Self {
         let options = Options { q: Q, ..Options::for_software(software) };
         let arm = Controller::new(options.clone()).expect("a controller that existed");
@@ -179,7 +184,8 @@ impl Cell {
         Self::commands(controller_of(Options { surface, ..options }), software, "player", ("", ""), &[])
     }
 
-    /// A node whose program is fetched by the URCap of a pendant's program, which goes on behind its node with a move of the last joint.
+    /// Starts a node whose program is fetched by a URCap in a program of the pendant. After the URCap's node that
+    /// program continues with a move of the last joint.
     pub(crate) fn with_urcap(software: SoftwareVersion, path: &str) -> Self {
         let script_port = free_port();
         let mut options = Options { q: Q, ..Options::for_software(software) };
@@ -199,10 +205,10 @@ impl Cell {
         arguments: &[&str],
     ) -> Self {
         let robot = robot(&controller);
-        // Programs of two controllers of one machine connect to two ports.
+        // The programs of two controllers on one machine need different ports.
         let port = free_port();
         let (major, minor) = (software.major, software.minor);
-        // States of some come by 30003 alone.
+        // Some controllers send states by port 30003 only.
         let pendant = if path == "text" { "session.expert.pendant_stop = \"overridden\"" } else { "" };
         let text = format!(
             "{pendant}\nrobot.address = \"{robot}\"\nprogram.expert.port = {port}\nsession.path = \"{path}\"\nsession.software = \"{major}.{minor}\"\n{PATIENT}\n{PATIENT_UR}\n\
@@ -221,39 +227,40 @@ impl Cell {
         Self { nodes, controller, domain, of: of.to_owned(), arguments }
     }
 
-    /// The number of the node's process.
+    /// Returns the process id of the newest node.
     pub(crate) fn pid(&self) -> u32 {
         self.nodes.last().expect("there was one").pid()
     }
 
-    /// What the node said, and those before it.
+    /// Returns the output of all nodes, the earlier ones first.
     pub(crate) fn said(&self) -> String {
         self.nodes.iter().map(Node::said).collect()
     }
 
-    /// Whether the node still runs.
+    /// Returns `true` if the node still runs.
     pub(crate) fn is_alive(&mut self) -> bool {
         self.process().as_mut().is_some_and(|node| matches!(node.0.try_wait(), Ok(None)))
     }
 
-    /// What `judge.py` finds; it asks for deeds of the controller.
+    /// Runs `judge.py` and returns its values. Carries out the actions that it asks for.
     pub(crate) fn judge(&mut self, what: &str, arguments: &[&str]) -> Found {
         let domain = self.domain.to_string();
         self.hears(&script_beside("judge.py"), &[&[what, &*domain], arguments].concat())
     }
 
-    /// What another script finds, which is told the domain and where the controller says on 30003 how the arm stands.
+    /// Runs another script with the domain and the address of port 30003, which shows the position of the arm.
+    /// Returns its values.
     pub(crate) fn judge_by(&mut self, script: &str, arguments: &[&str]) -> Found {
         let (domain, realtime) = (self.domain.to_string(), self.controller.address(Port::Realtime).port().to_string());
         self.hears(&script_beside(script), &[&[&*domain, &*realtime], arguments].concat())
     }
 
-    /// What a script finds.
+    /// Runs a script and returns its values.
     pub(crate) fn hears(&mut self, script: &str, arguments: &[&str]) -> Found {
         self.hears_of(&mut script_of(script, arguments))
     }
 
-    /// What a program finds.
+    /// Runs a judge, carries out the actions that it asks for, and returns its values.
     pub(crate) fn hears_of(&mut self, program: &mut Command) -> Found {
         let clock = Clock::start();
         let heard = heard(program, |deed| match deed {
@@ -268,12 +275,12 @@ impl Cell {
         judged(heard, clock, &self.nodes)
     }
 
-    /// The node dies at once, and tells nobody.
+    /// Kills the node, so that it cannot announce its end.
     fn kill(&mut self) {
         self.process().take();
     }
 
-    /// The node is asked to end, and does.
+    /// Ends the node by SIGINT, and waits for its end.
     fn quit(&mut self) {
         if let Some(mut node) = self.process().take() {
             let pid = node.0.id().to_string();
@@ -282,7 +289,7 @@ impl Cell {
         }
     }
 
-    /// A process is stopped, and goes on so many seconds later: the node, or the one of this number.
+    /// Stops a process (`SIGSTOP`) for this many seconds: the node, or the process with this id.
     fn sleep(&self, who: &str, seconds: u64) {
         let pid = match who {
             "node" => self.pid().to_string(),
@@ -319,7 +326,7 @@ impl Cell {
     }
 }
 
-/// A node in this domain, by what is not said to the judge.
+/// Starts a node in this domain, with its output in a file.
 pub(crate) fn node(domain: u16, of: &str) -> Node {
     node_of(domain, of, &[])
 }
@@ -338,19 +345,19 @@ fn node_of(domain: u16, of: &str, arguments: &[String]) -> Node {
     Node { process: Some(Program(node.expect("it was built"))), log: path, clock }
 }
 
-/// What `judge.py` finds of these nodes, where it needs no deed.
+/// Runs `judge.py` on these nodes, without actions, and returns its values.
 pub(crate) fn judge(domain: u16, what: &str, nodes: &[Node]) -> Found {
     let clock = Clock::start();
     let mut program = script_of(&script_beside("judge.py"), &[what, &domain.to_string()]);
     judged(heard(&mut program, |deed| panic!("nobody does '{deed}'")), clock, nodes)
 }
 
-/// What this script finds beside no node of ours; it asks for deeds.
+/// Runs this script without a node, carries out its actions by `act`, and returns its values.
 pub(crate) fn judge_by(script: &str, arguments: &[&str], act: impl FnMut(&str)) -> Found {
     found_by(&mut script_of(&script_beside(script), arguments), act)
 }
 
-/// What this program finds beside no node of ours; it asks for deeds.
+/// Runs this program without a node, carries out its actions by `act`, and returns its values.
 pub(crate) fn found_by(program: &mut Command, act: impl FnMut(&str)) -> Found {
     let clock = Clock::start();
     judged(heard(program, act), clock, &[])
@@ -366,14 +373,14 @@ fn script_of(script: &str, arguments: &[&str]) -> Command {
     command
 }
 
-/// What is wrong, or came too late.
+/// The failure of a judge.
 struct Discontent {
     too_late: bool,
     found: Found,
     said: String,
 }
 
-/// What a program prints; it asks for deeds by lines `do ...`, and waits for a line after each.
+/// Runs a judge and returns its values. A line `do ...` asks for an action, after which the judge waits for a line.
 fn heard(program: &mut Command, mut act: impl FnMut(&str)) -> Result<Found, Discontent> {
     let mut script =
         program.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it runs");
@@ -396,8 +403,8 @@ fn heard(program: &mut Command, mut act: impl FnMut(&str)) -> Result<Found, Disc
     Err(Discontent { too_late: output.status.code() == Some(TOO_LATE), found, said })
 }
 
-/// What was found. It is judged again where the script came too late, or commanding ended for lateness, on a machine that stood
-/// still for long enough; whatever else is wrong is wrong.
+/// Returns the values of a judge. If it failed because it was late, or because commanding ended for lateness, and
+/// this machine stood still for long enough, the test is repeated. Any other failure fails the test.
 fn judged(heard: Result<Found, Discontent>, clock: Clock, nodes: &[Node]) -> Found {
     let Discontent { too_late, found, said } = match heard {
         Ok(found) => return found,
@@ -420,13 +427,13 @@ fn judged(heard: Result<Found, Discontent>, clock: Clock, nodes: &[Node]) -> Fou
             late(window, format!("{line}: {said}"));
         }
     }
-    // Without what it says every second.
+    // Leaves out the lines that the node prints every second.
     let log: Vec<String> = nodes.iter().map(Node::said).collect();
     let log: Vec<&str> = log.iter().flat_map(|log| log.lines()).filter(|line| !line.contains(" Hz  age ")).collect();
     panic!("{said}; found {found:#?}; the node said\n{}", log[log.len().saturating_sub(80)..].join("\n"));
 }
 
-/// A name for a file that no other test has.
+/// Returns the path of a file that no other test uses.
 pub(crate) fn file(suffix: &str) -> PathBuf {
     static NUMBER: AtomicU16 = AtomicU16::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);

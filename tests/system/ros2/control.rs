@@ -1,4 +1,4 @@
-//! ros2_control and MoveIt by the files for them among the examples.
+//! Clients that behave like ros2_control and MoveIt, configured by the files for them among the examples.
 
 use libtest_mimic::Trial;
 use outrigger_emulated::require::{Need, workspace};
@@ -8,7 +8,7 @@ use crate::cell::{Cell, numbers, test, version};
 
 const NEEDS: &[Need] = &[Need::Python];
 
-/// Joints follow a hardware component of ros2_control, and then a plan of MoveIt's.
+/// Checks that the joints follow a hardware component of ros2_control, and then a plan of MoveIt.
 fn follows(software: SoftwareVersion, path: &str) {
     let mut cell = Cell::configured_as(software, path, "", &["--namespace", "/hardware"]);
     let folder = workspace().join("port-linux/cli/examples/ros2");
@@ -17,7 +17,7 @@ fn follows(software: SoftwareVersion, path: &str) {
     println!("{software} by {path}: {:?} rad behind ros2_control", numbers(&found, "behind"));
 }
 
-/// Joints follow plans of MoveIt's, and one is cancelled.
+/// Checks that the joints follow plans of MoveIt, and that one can be cancelled.
 fn plans(software: SoftwareVersion, path: &str) {
     let found = Cell::commanding(software, path).judge_by("judge_control.py", &[]);
     assert_eq!(found["done"], "yes", "{software} by {path}: {found:#?}");

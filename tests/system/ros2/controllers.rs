@@ -1,4 +1,4 @@
-//! The controllers that are listed as active, compared with what the node accepts, on every path.
+//! The controllers that the node lists as active, compared with the commands that it accepts, on every path.
 
 use libtest_mimic::Trial;
 use outrigger_emulated::require::Need;
@@ -9,7 +9,7 @@ const NEEDS: &[Need] = &[Need::Python];
 
 /// Compares both on a path, and checks which controllers are active while the arm is commanded.
 fn agree(path: &str, expected: &str) {
-    // The first software of an e-Series that takes torques beside everything else.
+    // The first software of an e-Series that accepts torques as well as everything else.
     let software = if path == "reverse-torque" { version(5, 25) } else { version(5, 15) };
     let mut cell = Cell::commanding(software, path);
     let found = cell.judge_by("judge_controllers.py", &["commands"]);
@@ -18,12 +18,12 @@ fn agree(path: &str, expected: &str) {
     assert_eq!(found["commanded"], expected, "{path}");
 }
 
-/// By a law of this computer.
+/// The active controllers on a path with a control law on this computer.
 const BY_LAW: &str = "forward_position_controller forward_velocity_controller joint_trajectory_controller scaled_joint_trajectory_controller";
-/// By the same law, where torques go out.
+/// The active controllers on such a path that sends torques.
 const BY_TORQUES: &str = "forward_effort_controller forward_position_controller forward_velocity_controller joint_trajectory_controller \
     scaled_joint_trajectory_controller";
-/// By a program on the controller.
+/// The active controllers on a path with a program on the controller that executes whole motions.
 const BY_PLAYER: &str = "force_mode_controller freedrive_mode_controller joint_trajectory_controller \
     passthrough_trajectory_controller scaled_joint_trajectory_controller tool_contact_controller";
 

@@ -1,11 +1,12 @@
-//! `outrigger doctor --ros2` opposite Cyclone DDS, and a node that has its names of a serial number and tells of others.
+//! The command `outrigger doctor --ros2` opposite Cyclone DDS, and a node with names from a serial number that is
+//! checked by the same script.
 
 use std::cell::RefCell;
 use std::process::Command;
 
 use super::cell::{Cell, Found, HERE, controller, domain, judge_by, robot, version};
 
-/// What it says of a domain, and the code that it ends with.
+/// Runs `doctor` in a domain. Returns its output and its exit code.
 fn doctor(domain: u16, robot: &str, arguments: &[&str]) -> (String, Option<i32>) {
     let output = Command::new("timeout")
         .args(["60", outrigger_system::program(), "doctor", robot, "--ros2", "--seconds", "3", "--distro", "jazzy"])
@@ -28,8 +29,8 @@ fn says(said: &str, words: &[&str]) {
     }
 }
 
-/// Everything that goes wrong between two nodes without an error, each told with what to do; then a domain with one that fits, and one
-/// with nobody. On a CB2, which cannot fill every topic.
+/// Checks the report of each problem between two nodes that causes no error message, with its remedy. Then a domain
+/// with a suitable node, and an empty one. The controller is a CB2, which cannot fill every topic.
 pub(super) fn judges_a_domain() {
     let controller = controller(version(1, 8));
     let robot = robot(&controller);
@@ -55,7 +56,7 @@ pub(super) fn judges_a_domain() {
             "/robot_description",
         ],
     );
-    // Whoever fits is told of, and is nothing to fix.
+    // A suitable node is reported, and nothing has to be fixed.
     let (said, _) = look("fits", domain(), &[]);
     says(&said, &["node /viewer (Cyclone DDS"]);
     assert!(!said.contains("ROS 2: a") && !said.contains("ROS 2: node"), "{said}");
@@ -63,7 +64,7 @@ pub(super) fn judges_a_domain() {
     says(&said, &["no other program of ROS 2 is heard in domain", "1. same domain?", "--interface"]);
 }
 
-/// As a controller with PolyScope X has them: a namespace of the serial number, joints outside of it.
+/// Checks names as on a PolyScope X controller: a namespace from the serial number, and joint states outside of it.
 pub(super) fn a_serial_number_makes_names() {
     let cell = Cell::looking(version(5, 15), &["--surface", "native", "--namespace", "serial"]);
     neighbours(cell.domain, "controller", |deed| panic!("nobody does '{deed}'"));

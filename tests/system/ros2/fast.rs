@@ -1,4 +1,4 @@
-//! Fast DDS as a second judge: a program of ours in C++, built here over Debian's library.
+//! Judges with Fast DDS: C++ programs in this folder, built here with Debian's library.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -10,7 +10,7 @@ use crate::cell::{Cell, Q, numbers, test, version};
 
 const NEEDS: &[Need] = &[Need::FastDds];
 
-/// This program over Fast DDS, built.
+/// Builds a program of the folder `fastdds` and returns its path.
 pub(crate) fn built(name: &str) -> PathBuf {
     let source = workspace().join("tests/system/ros2/fastdds").join(name).with_extension("cpp");
     let program = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("ros2-fastdds-{name}"));
@@ -25,7 +25,7 @@ pub(crate) fn built(name: &str) -> PathBuf {
     program
 }
 
-/// Topics, services and an action; what it understands is what the simulation has.
+/// Checks topics, services and an action. The values that the judge decodes must equal those of the simulation.
 fn fast_dds() {
     let program = built("judge");
     let mut cell = Cell::commanding(version(5, 15), "reverse-speedj");
@@ -44,7 +44,7 @@ fn fast_dds() {
     assert_eq!(pose, numbers(&found, "rt/tf"));
     let norm: f64 = pose[3..].iter().map(|part| part * part).sum();
     assert!((norm - 1.0).abs() < 1e-9, "{pose:?}");
-    // After the goal the arm stands where that led.
+    // After the goal the arm is at its end.
     let truth = cell.controller.controller().truth().q;
     let there = numbers(&found, "there");
     assert!(there.iter().zip(truth).all(|(wanted, q)| (wanted - q).abs() < 0.02), "{there:?}, {truth:?}");

@@ -1,4 +1,5 @@
-//! `hand_back_control` and `resend_robot_program`, opposite the pendant of simulated controllers: which program runs, and when.
+//! The services `hand_back_control` and `resend_robot_program`, opposite the pendant of simulated controllers. Checks
+//! which program runs, and when.
 
 use libtest_mimic::Trial;
 use outrigger_emulated::require::Need;
@@ -8,14 +9,14 @@ use crate::cell::{Cell, test, version};
 
 const NEEDS: &[Need] = &[Need::Python];
 
-/// The pendant's program continues behind its node once it is handed back, and not before.
+/// Checks that the pendant's program continues after the URCap's node once control is handed back, and not before.
 fn continues(software: SoftwareVersion, path: &str) {
     let mut cell = Cell::with_urcap(software, path);
     let found = cell.judge_by("judge_hand_back.py", &["urcap"]);
     assert_eq!(found["done"], "yes", "{software} by {path}: {found:#?}");
 }
 
-/// A program that is sent as text, and stays where `resident` says so.
+/// Checks both services for a program that is sent as text. With `resident` it stays on the controller.
 fn is_sent(path: &str, resident: bool) {
     let more = if resident { "program.expert.resident = true" } else { "" };
     let mut cell = Cell::configured(version(5, 15), path, more);

@@ -1,4 +1,4 @@
-//! A node and a listener, both with the settings that they have by themselves, on computers with several network interfaces.
+//! A node and a listener, both with default settings, on computers with several network interfaces.
 
 use std::io::Read as _;
 use std::process::{Command, Stdio};
@@ -12,12 +12,13 @@ use outrigger_system::program;
 use crate::cell::{Program, found_by, numbers, test};
 use crate::{fast, rust};
 
-/// The time that a listener may take to hear the first state \[s\]: the longest time between two announcements of RustDDS is 10 s.
+/// The time limit for a listener to receive the first state \[s\]. The longest interval between two announcements of
+/// RustDDS is 10 s.
 const PATIENCE: &str = "12";
-/// The least number of states that arrive in 2 s, of 1 000, on a machine that does other things beside.
+/// The least number of states that must arrive in 2 s. It is half of the 1000 sent, because the machine may be busy.
 const STATES: f64 = 500.0;
 
-/// A command that runs these words in `computer`.
+/// Returns a command that runs these words in `computer`.
 fn at(computer: &Namespace, words: &[&str]) -> Command {
     let prefix = computer.within();
     let mut command = Command::new(&prefix[0]);
@@ -25,14 +26,14 @@ fn at(computer: &Namespace, words: &[&str]) -> Command {
     command
 }
 
-/// A program of ours, which runs until this is dropped.
+/// Starts `outrigger` in `computer`. Dropping the value ends it.
 fn running(computer: &Namespace, words: &[&str]) -> Program {
     let mut command = at(computer, &[&[program()], words].concat());
     let silent = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     Program(silent.spawn().expect("it was built"))
 }
 
-/// A simulated controller at the loopback interface of `computer`, once it listens.
+/// Starts a simulated controller at the loopback interface of `computer`, and waits until it listens.
 fn controller(computer: &Namespace) -> Program {
     let controller = running(computer, &["sim", "ur", "--software", "5.15"]);
     let listens = || computer.inside(|| std::net::TcpStream::connect(("127.0.0.1", 30_004)));
@@ -42,7 +43,7 @@ fn controller(computer: &Namespace) -> Program {
     controller
 }
 
-/// Both start orders, with the listener on the node's computer and on another one.
+/// Checks both orders of starting, with the listener on the node's computer and on another one.
 fn meets(listener: &[&str]) {
     let computers = Namespace::two_computers().expect("root");
     let _controller = controller(&computers[0]);
@@ -67,7 +68,7 @@ fn meets(listener: &[&str]) {
     }
 }
 
-/// The listener by Cyclone DDS.
+/// Returns the words that start the listener with Cyclone DDS.
 fn by_cyclone() -> [String; 2] {
     [python(), workspace().join("tests/system/ros2/hears.py")].map(|path| path.to_string_lossy().into_owned())
 }
@@ -85,11 +86,12 @@ fn fast_dds() {
 fn ros2_client() {
     let judge = rust::built();
     let judge = judge.to_string_lossy();
-    // Its domain comes before what it does.
+    // This program takes the domain before the subcommand.
     meets(&["sh", "-c", "exec \"$0\" \"$1\" hears \"$2\"", &judge]);
 }
 
-/// A node that meets nobody says once where it listens and what to try; one that is kept to loopback names the interface of others.
+/// Checks that a node without partners reports once where it listens and what to try, and that a node restricted to
+/// loopback names the interface that another program uses.
 fn nobody() {
     let computers = Namespace::two_computers().expect("root");
     let _controller = controller(&computers[0]);
@@ -110,15 +112,16 @@ fn nobody() {
     );
 }
 
-/// Programs of a network that was not named are not met, also where they send all that they have by multicast, as Cyclone DDS does to
-/// two or more: Linux gives a socket the multicast of every interface, unless it is told otherwise.
+/// Checks that programs on a network that was not selected are not discovered, even if they send everything by
+/// multicast, as Cyclone DDS does with two or more partners. By default Linux delivers the multicast of every
+/// interface to a socket.
 fn others_are_kept_out() {
     let computers = Namespace::two_computers().expect("root");
     let _controller = controller(&computers[0]);
     let [python, script] = by_cyclone();
     let words = [program(), "ros2", "127.0.0.1", "--interface", "127.0.0.1", "--seconds", "14"];
     let mut node = at(&computers[0], &words).stdin(Stdio::null()).stdout(Stdio::piped()).spawn().expect("it was built");
-    // One after the other, so that the first are told of the later ones by multicast.
+    // Started one after the other, so that the first ones learn of the later ones by multicast.
     let mut others = vec![];
     for computer in [&computers[0], &computers[1], &computers[1], &computers[1], &computers[1]] {
         std::thread::sleep(Duration::from_secs(1));

@@ -1,4 +1,4 @@
-//! The names of the driver of 2015, on every generation.
+//! The names of UR's ROS driver of 2015, on every generation.
 
 use libtest_mimic::Trial;
 use outrigger_emulated::require::Need;
@@ -8,7 +8,8 @@ use crate::cell::{Cell, test, version};
 
 const NEEDS: &[Need] = &[Need::Python];
 
-/// The topics, services and the action of that driver; those in `missing` are not filled by this controller.
+/// Checks the topics, the services and the action of that driver. This controller does not fill the topics in
+/// `missing`.
 fn works(software: SoftwareVersion, path: &str, missing: &str) {
     let bounds = "expert.min_payload = 0.5\nexpert.max_payload = 3.0";
     let mut cell = Cell::with_ros(software, path, bounds);

@@ -1,4 +1,4 @@
-//! A force at the centre point of a tool that is beside the flange, as the node publishes it.
+//! The published force at the centre point of a tool that is offset from the flange.
 
 use std::io::Write as _;
 use std::net::TcpStream;
@@ -12,10 +12,10 @@ use crate::cell::{Cell, numbers, test, version};
 
 const NEEDS: &[Need] = &[Need::Python];
 
-/// The tool's centre point is 0.1 m beside the flange and 0.2 m before it, and its axes are turned.
+/// The tool centre point is offset from the flange by 0.1 m sideways and 0.2 m along its axis. Its axes are rotated.
 const TOOL: &[u8] = b"def tool():\n  set_tcp(p[0.1,0,0.2,0,1.5707963,0])\n  sleep(0.1)\nend\n";
 
-/// 20 N press the tool down at its centre point: nothing turns it there.
+/// Checks that a force of 20 N, pressing down at the tool centre point, is published there without a torque.
 fn force_has_no_torque_where_it_acts(software: SoftwareVersion) {
     let mut cell = Cell::looking(software, &[]);
     let mut text = TcpStream::connect(cell.controller.address(Port::Secondary)).expect("it listens");

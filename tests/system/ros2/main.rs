@@ -1,8 +1,8 @@
-//! The node of ROS 2, opposite Cyclone DDS and the definitions of `rosbags`, which nobody here wrote, beside simulated controllers
-//! of every generation.
+//! The ROS 2 node, opposite third-party software: Cyclone DDS and the message definitions of `rosbags`. It runs
+//! beside simulated controllers of every generation.
 //!
-//! Scripts judge from outside, and ask for what only the controller can do; here it is done. A domain of its own for each, on
-//! this machine's loopback interface.
+//! Scripts judge the node from outside. If they need an action that only the controller or this process can do, they
+//! ask for it, and it is done here. Each test has a domain of its own on the loopback interface.
 
 mod cell;
 mod control;
@@ -33,7 +33,7 @@ use outrigger_wire::robot::SoftwareVersion;
 
 use self::cell::{Cell, PATIENT, Program, Q, controller, domain, file, judge, node, numbers, robot, test, version};
 
-/// Speeds and positions by topics move the arm, and end: what `judge_forward.py` does and finds.
+/// Checks with `judge_forward.py` that streamed speeds and positions move the arm, and that the motion ends.
 fn forwarded(software: SoftwareVersion, path: &str) {
     let mut cell = Cell::commanding(software, path);
     let script = workspace().join("tests/system/ros2/judge_forward.py");
@@ -42,7 +42,7 @@ fn forwarded(software: SoftwareVersion, path: &str) {
     assert_eq!(found["done"], "yes", "{software} by {path}: {found:#?}");
 }
 
-/// A KUKA LWR, simulated by the program, and a goal for its seven joints.
+/// Checks goals for the seven joints of a simulated KUKA LWR.
 fn goals_move_an_lwr() {
     let socket = std::net::UdpSocket::bind("127.0.0.1:0").expect("a free port");
     let here = socket.local_addr().expect("bound").to_string();
@@ -65,7 +65,7 @@ fn goals_move_an_lwr() {
     judge(domain, "krc", &nodes);
 }
 
-/// What the page shows: ten lines that print joint states, and a script with a goal.
+/// Checks the examples on the page: a script of ten lines that prints joint states, and a script that sends a goal.
 fn examples_do_what_the_page_says() {
     let mut cell = Cell::commanding(version(5, 15), "reverse-speedj");
     let folder = workspace().join("port-linux/cli/examples/ros2");
@@ -73,7 +73,7 @@ fn examples_do_what_the_page_says() {
     let domain = cell.domain.to_string();
     cell.hears(&script, &[&domain]);
     drop(cell);
-    // It has no arguments: the domain is 0.
+    // This script has no arguments and uses the domain 0.
     let controller = controller(version(5, 15));
     let _node = node(0, &robot(&controller));
     let output = Command::new("timeout")
@@ -88,7 +88,7 @@ fn examples_do_what_the_page_says() {
     assert!(said.starts_with("[0.31, -1.42, -1.23, -1.14, 1.55, 0.26]"), "{said}");
 }
 
-/// Every topic that such a controller can fill, at its rate, with what the simulation has.
+/// Checks every topic that this controller can fill: its rate, and its values against the simulation.
 fn tells(software: SoftwareVersion, absent: &str) {
     let mut cell = Cell::looking(software, &[]);
     let clock = Clock::start();
@@ -98,7 +98,7 @@ fn tells(software: SoftwareVersion, absent: &str) {
     let [span] = numbers(&found, "span")[..] else { panic!("{found:#?}") };
     let [count] = numbers(&found, "joint_states")[..] else { panic!("{found:#?}") };
     let period = cell.controller.controller().period().as_secs_f64();
-    // Nothing is lost on this machine, and nothing comes twice; but the first and the last may have been read late.
+    // Nothing is lost or repeated on this machine. The first and the last state may have been read late.
     let off = Duration::from_secs_f64((count * period - span).abs());
     let bound = Duration::from_secs_f64(3.0 * period + 0.02 * span);
     within(&format!("{software}: {count} states in {span} s: off"), off, bound, window, String::new);

@@ -1,4 +1,5 @@
-//! Motion by ROS 2 on every generation, with the slider and a pause at the pendant: judged by where the arm says on 30003 that it is.
+//! Motion by ROS 2 on every generation, with the speed slider and a pause at the pendant. The position of the arm is
+//! read from port 30003.
 
 use libtest_mimic::Trial;
 use outrigger_emulated::require::Need;
@@ -8,7 +9,8 @@ use crate::cell::{Cell, test, version};
 
 const NEEDS: &[Need] = &[Need::Python];
 
-/// Along `path`, where a pause at the pendant does this.
+/// Checks motions by `path`. `pause` is the expected effect of a pause at the pendant: `overridden`, `ends` or
+/// `holds`.
 fn moves(software: SoftwareVersion, path: &str, pause: &str) {
     let mut cell = Cell::commanding(software, path);
     let found = cell.judge_by("judge_motion.py", &[pause]);

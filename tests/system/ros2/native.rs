@@ -1,5 +1,5 @@
-//! Names of UR's paper on PolyScope X beyond its states: a topic for each port, times of the controller's clock, topics of variables, and a
-//! force that somebody else measures.
+//! The names of UR's paper on PolyScope X apart from states: a topic for each port, time stamps of the controller's
+//! clock, topics of RTDE variables, and a force that an external sensor measures.
 
 use std::io::Write as _;
 use std::net::TcpStream;
@@ -13,12 +13,12 @@ use crate::cell::{Cell, test, version};
 
 const NEEDS: &[Need] = &[Need::Python];
 
-/// A sensor that only requests bring, as the controller's force.
+/// A source that only receives samples by requests, and is sent to the controller as the measured force.
 const SENSOR: &str =
     "outputs.expert.force = \"sensor\"\n[[source]]\nname = \"sensor\"\ninput = \"requests\"\nvalues = 6\nmax_age = 0.5";
 const ROS: &str = "expert.surface = \"both\"\nexpert.terminals = \"ports\"\nexpert.stamps = \"controller\"\n\
     expert.variables = [\"actual_momentum\", \"actual_q\", \"robot_mode\", \"runtime_state\", \"joint_mode\"]";
-/// A program of somebody else that takes the client's force.
+/// A third-party program on the controller that uses the force from RTDE.
 const LISTENS: &[u8] = b"def listen():\n ft_rtde_input_enable(True)\n while True:\n  sync()\n end\nend\n";
 
 fn works(software: SoftwareVersion) {

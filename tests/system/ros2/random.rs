@@ -1,4 +1,4 @@
-//! Services, goals and cancels at random, by a seed: what must hold whatever is asked.
+//! Random sequences of services, goals and cancellations, from a seed. Some assertions must hold after any of them.
 
 use std::time::Duration;
 
@@ -11,11 +11,11 @@ use crate::recorded::seconds;
 
 const NEEDS: &[Need] = &[Need::Python];
 
-/// Each change of the program has so much of it, and every night no more than that.
+/// The default duration \[s\], and the limit on the duration in the nightly run.
 const SECONDS: u64 = 8;
 const LONGEST: Duration = Duration::from_secs(30);
 
-/// What is asked in which order.
+/// Returns the seed of the sequence.
 fn seed() -> String {
     std::env::var("OUTRIGGER_ROS2_SEED").unwrap_or_else(|_| "17".into())
 }

@@ -1,4 +1,4 @@
-//! What readers receive, beside the recording of the same run: not a bit differs, and nothing is lost.
+//! The messages at readers, compared with the recording of the same run: all bits are equal, and nothing is lost.
 
 use std::time::Duration;
 
@@ -10,11 +10,11 @@ use crate::cell::{Cell, file, test, version};
 
 const NEEDS: &[Need] = &[Need::Python];
 
-/// For so long each change of the program is judged at 500 Hz; every night for as long as this variable says.
+/// The default duration of the test at 500 Hz \[s\]. The nightly run sets this variable.
 const SECONDS: u64 = 8;
 const VARIABLE: &str = "OUTRIGGER_ROS2_SECONDS";
 
-/// How long the steady part is to take.
+/// Returns the duration of the steady part.
 pub(crate) fn seconds(otherwise: u64) -> Duration {
     let said = std::env::var(VARIABLE).ok().map(|text| text.parse().expect("OUTRIGGER_ROS2_SECONDS is a number"));
     Duration::from_secs(said.unwrap_or(otherwise))

@@ -1,4 +1,4 @@
-//! A node that dies while it commands, and one that comes in its place.
+//! A node that is killed while it commands, and one that replaces it.
 
 use libtest_mimic::Trial;
 use outrigger_emulated::require::Need;

@@ -1,4 +1,5 @@
-//! `ros2-client` as a third judge: a program of ours in a package of its own, because nobody else here needs what it does.
+//! A judge with `ros2-client`. It is a package of its own, because nothing else in the workspace needs its
+//! dependencies.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -10,7 +11,7 @@ use crate::cell::{Cell, numbers, test, version};
 
 const NEEDS: &[Need] = &[];
 
-/// The judge, built by its own lock file.
+/// Builds the judge with its own lock file, and returns its path.
 pub(crate) fn built() -> PathBuf {
     let target = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("ros2-client");
     let output = Command::new(env!("CARGO"))
@@ -23,7 +24,7 @@ pub(crate) fn built() -> PathBuf {
     target.join("release/outrigger-ros2-client-judge")
 }
 
-/// A service and an action in each mapping that `ros2-client` has for ROS 2.
+/// Checks a service and an action in each service mapping of `ros2-client`.
 fn ros2_client() {
     let program = built();
     for mapping in ["enhanced", "cyclone"] {

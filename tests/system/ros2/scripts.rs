@@ -1,4 +1,5 @@
-//! Scripts in a simulated PolyScope X that speak with the node beside it, with Cyclone DDS and with Fast DDS.
+//! Scripts in a simulated PolyScope X that exchange data by ROS 2: with the node beside it, with Cyclone DDS and with
+//! Fast DDS.
 
 use std::io::Write as _;
 use std::net::TcpStream;
@@ -11,7 +12,7 @@ use outrigger_emulated::require::Need;
 use crate::cell::{HERE, Program, domain, file, found_by, judge_by, node, test};
 use crate::fast::built;
 
-/// A simulator on a port base that is free; that base.
+/// Starts a simulator on a free port base, and returns it with that base.
 fn simulator(domain: u16) -> (Program, u16) {
     for base in (56_000..60_000).step_by(50) {
         let path = file(".log");
@@ -45,7 +46,7 @@ fn speak_with_others() {
     assert!(found["refused"].contains("commands nothing"), "{found:#?}");
 }
 
-/// A server of Fast DDS is asked in its way.
+/// Checks that a script can call a service of a Fast DDS server.
 fn ask_fast_dds() {
     const SCRIPT: &str = "def asks():\n  said = ros_publisher_factory(\"/cell/said\", \"std_msgs/msg/String\", durability=\"transient_local\")\n  \
         open = ros_service_client_factory(\"/cell/open\", \"std_srvs/srv/Trigger\")\n  answer = open.call(struct())\n  \

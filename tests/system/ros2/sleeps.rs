@@ -1,5 +1,5 @@
-//! Programs of ROS 2 that are stopped for longer than a lease (`SIGSTOP`), and a node that is: data flow again afterwards, and nothing
-//! moves by itself.
+//! ROS 2 programs, and a node, that are stopped (`SIGSTOP`) for longer than a lease. Afterwards data is exchanged
+//! again, and nothing moves by itself.
 
 use std::process::Command;
 
@@ -12,9 +12,9 @@ use crate::{fast, rust};
 const PYTHON: &[Need] = &[Need::Python];
 const FAST_DDS: &[Need] = &[Need::FastDds];
 const NOTHING: &[Need] = &[];
-/// Data flow again so long after who slept is awake \[s\].
+/// The time limit from the end of a stop until data is exchanged again \[s\].
 const BOUND: f64 = 5.0;
-/// The variable that says how long sleepers come and leave \[s\].
+/// The variable with the duration of [`soak`] \[s\].
 const SECONDS: &str = "OUTRIGGER_ROS2_SOAK_SECONDS";
 
 fn judged(found: &Found, of: &str) {
@@ -28,7 +28,7 @@ fn judged(found: &Found, of: &str) {
     println!("{of}: {found:?}");
 }
 
-/// By Cyclone DDS, whose lease is 10 s.
+/// Checks a stop of `who` with Cyclone DDS, whose lease is 10 s.
 fn cyclone_dds(who: &str) {
     let mut cell = match who {
         "commanding" => Cell::commanding(version(5, 15), "reverse-speedj"),
@@ -43,7 +43,7 @@ fn cyclone_dds(who: &str) {
     }
 }
 
-/// By Fast DDS, whose lease is 20 s.
+/// Checks a stop of `who` with Fast DDS, whose lease is 20 s.
 fn fast_dds(who: &str) {
     let program = fast::built("sleeps");
     let mut cell = Cell::looking(version(5, 15), &[]);
@@ -51,8 +51,8 @@ fn fast_dds(who: &str) {
     judged(&cell.hears_of(Command::new("timeout").arg("200").arg(program).arg(domain).arg(who)), who);
 }
 
-/// By `ros2-client`, while the node is stopped for longer than its own lease of 50 s. A program over RustDDS that is stopped itself never
-/// speaks again: its threads end (`core/docs/protocol/ros2-surface.md` 11).
+/// Checks `ros2-client` while the node is stopped for longer than its own lease of 50 s. A program with RustDDS that
+/// is stopped itself never exchanges data again, because its threads end (`core/docs/protocol/ros2-surface.md` 11).
 fn ros2_client() {
     let mut cell = Cell::looking(version(5, 15), &[]);
     let domain = cell.domain.to_string();
@@ -61,7 +61,7 @@ fn ros2_client() {
     judged(&cell.hears_of(&mut program), "ros2-client");
 }
 
-/// Readers and clients that come, sleep and leave: for a minute, or for as long as the environment says.
+/// Checks readers and clients that join, are stopped and leave: for a minute, or for `OUTRIGGER_ROS2_SOAK_SECONDS`.
 fn soak() {
     let seconds: u64 =
         std::env::var(SECONDS).map_or(60, |seconds| seconds.parse().unwrap_or_else(|_| panic!("{SECONDS}={seconds}")));

@@ -1,8 +1,9 @@
-//! Judges a node of ROS 2 by `ros2-client`: a service, and an action that moves the arm; or joint states.
+//! Judges a ROS 2 node with `ros2-client`: a service, and an action that moves the arm, or joint states.
 //!
-//! Usage: `outrigger-ros2-client-judge DOMAIN enhanced|cyclone [sleeps]`, or `outrigger-ros2-client-judge DOMAIN hears SECONDS`. With `sleeps`
-//! it is judged whether this program finds the node again after that was stopped (module `sleeps`); with `hears` it waits so long for the
-//! first joint state. It prints what it found, a line each, and exits with 1 where the node does not answer as it should.
+//! Usage: `outrigger-ros2-client-judge DOMAIN enhanced|cyclone [sleeps]`, or `outrigger-ros2-client-judge DOMAIN
+//! hears SECONDS`. With `sleeps` it checks whether this program finds the node again after a stop (module `sleeps`).
+//! With `hears` it waits for at most SECONDS for the first joint state. It prints its results, one per line, and
+//! exits with 1 if the node does not answer as it should.
 
 mod sleeps;
 
@@ -17,17 +18,17 @@ use ros2_client::{
 };
 use serde::{Deserialize, Serialize};
 
-/// The time that one answer may take, and the time until the node is found.
+/// The time limit of one answer, and of finding the node.
 const ANSWER: Duration = Duration::from_secs(2);
 const FOUND: Duration = Duration::from_secs(30);
-/// The time that the motion may take.
+/// The time limit of the motion.
 const MOTION: Duration = Duration::from_secs(30);
 const JOINTS: [&str; 6] =
     ["shoulder_pan_joint", "shoulder_lift_joint", "elbow_joint", "wrist_1_joint", "wrist_2_joint", "wrist_3_joint"];
-/// The end of the motion \[rad\].
+/// The joint angles at the end of the motion \[rad\].
 const THERE: [f64; 6] = [0.61, -1.22, -1.23, -1.14, 1.55, 0.26];
 
-/// A request without members has one byte in ROS 2.
+/// A request without members, which has one byte in ROS 2.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Nothing {
     structure_needs_at_least_one_member: u8,
@@ -75,7 +76,7 @@ struct Trajectory {
     points: Vec<Point>,
 }
 
-/// A goal; its lists of tolerances are empty here, and so of no type in particular.
+/// A goal. Its lists of tolerances are empty here, so that their element type does not matter.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Goal {
     trajectory: Trajectory,
@@ -102,7 +103,7 @@ struct JointState {
     effort: Vec<f64>,
 }
 
-/// Feedback is not read here.
+/// The feedback of the action, which is not read here.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Feedback {}
 
@@ -114,7 +115,7 @@ impl Message for Outcome {}
 impl Message for Feedback {}
 impl Message for JointState {}
 
-/// Asks until `look` finds something, for `limit` at most.
+/// Polls `look` until it returns a value, for at most `limit`.
 fn until<T>(limit: Duration, mut look: impl FnMut() -> Option<T>) -> Option<T> {
     let end = Instant::now() + limit;
     loop {
@@ -128,7 +129,7 @@ fn until<T>(limit: Duration, mut look: impl FnMut() -> Option<T>) -> Option<T> {
     }
 }
 
-/// Calls a service until it answers: a request that is sent before the server is found is lost.
+/// Calls a service until it answers, because a request is lost if it is sent before the server has been found.
 fn call<Q: Message + Clone + Default + 'static, R: Message + 'static>(client: &Client<Q, R>) -> Result<R, String> {
     let end = Instant::now() + FOUND;
     while Instant::now() < end {
@@ -180,7 +181,8 @@ fn moves(action: &ActionClient<Goal, Outcome, Feedback>) -> Result<(), String> {
     }
 }
 
-/// Hears joint states with default settings: the time until the first, and the number in the 2 s after it.
+/// Receives joint states with default settings. Prints the time until the first state, and the number in the 2 s
+/// after it.
 fn hears(domain: u16, patience: Duration) -> Result<(), String> {
     let failed = |what: &'static str| move |error: &dyn std::fmt::Debug| format!("{what}: {error:?}");
     let begin = Instant::now();
@@ -255,7 +257,7 @@ fn judge(domain: u16, mapping: ServiceMapping, sleeps: bool) -> Result<(), Strin
         }
         std::thread::sleep(Duration::from_millis(300));
     }
-    // Until the program takes motion.
+    // By then the program on the controller accepts motion.
     std::thread::sleep(Duration::from_secs(3));
     moves(&action)?;
     println!("there: {}", THERE.map(|q| q.to_string()).join(" "));

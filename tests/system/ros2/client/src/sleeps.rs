@@ -1,4 +1,4 @@
-//! Judges whether a client finds a node again that was stopped for longer than others wait for it.
+//! Judges whether a client finds a node again that was stopped for longer than its lease.
 
 use std::io::stdin;
 use std::time::{Duration, Instant};
@@ -9,10 +9,10 @@ use super::{ANSWER, Nothing, Version, call, until};
 
 /// The time for which the node is stopped \[s\]: longer than its lease, which is 50 s.
 const ASLEEP: u32 = 60;
-/// Calls are answered again so long after who slept is awake.
+/// The time limit from the end of the stop until a call is answered.
 const BOUND: Duration = Duration::from_secs(5);
 
-/// Returns `true` where a request is answered in time.
+/// Returns `true` if a request is answered in time.
 fn answers(client: &Client<Nothing, Version>) -> Result<bool, String> {
     let asked = client.send_request(Nothing::default()).map_err(|error| format!("not sent: {error:?}"))?;
     let answer = until(ANSWER / 2, || match client.receive_response() {
@@ -23,10 +23,10 @@ fn answers(client: &Client<Nothing, Version>) -> Result<bool, String> {
     answer.unwrap_or(Ok(false))
 }
 
-/// Has the node stopped, and measures.
+/// Asks for a stop of the node, and measures the time until it answers again.
 ///
 /// # Errors
-/// What is wrong.
+/// Returns an error if the node does not answer in time, or if a call fails.
 pub fn judge(client: &Client<Nothing, Version>) -> Result<(), String> {
     call(client)?;
     println!("do sleep node {ASLEEP}");
