@@ -1,6 +1,8 @@
-"""Hears joint states by Cyclone DDS with its default settings: hears.py DOMAIN SECONDS. Prints what it found as lines `name: value`.
+"""Receives joint states by Cyclone DDS with default settings: hears.py DOMAIN SECONDS. Prints its results as lines
+`name: value`.
 
-`met` is the time until the first state; `states` are those of the 2 s after it. Where none comes within SECONDS, it ends with 1.
+`met` is the time until the first state [s], `states` the number in the 2 s after it. Ends with 1 if no state arrives
+within SECONDS.
 """
 import sys
 import time

@@ -1,8 +1,9 @@
-"""Judges a node of ROS 2 from outside. Usage: judge.py WHAT DOMAIN [ARGUMENT ...]
+"""Judges a ROS 2 node from outside. Usage: judge.py WHAT DOMAIN [ARGUMENT ...]
 
-A line `do ...` on standard output asks whoever runs this to do something to the simulated controller; a line on standard input
-says that it is done. What is found is printed as lines `name: value`; what is wrong ends it with its reason. Everything is waited
-for; what this script itself came too late for, on a machine that gave it no time, is told apart from what is wrong.
+A line `do ...` on standard output asks the caller for an action on the simulated controller. A line on standard input
+confirms it. Results are printed as lines `name: value`. A failed check ends the script with its reason. The script
+waits for every event. If it was late itself, because the machine did not schedule it, it ends with the exit code 75
+instead of a failure.
 """
 
 import math
@@ -35,9 +36,9 @@ LATCHED = {
 }
 IO = "io_and_status_controller"
 OWN = "outrigger"
-# A machine that gives everybody else its time for seconds makes nothing wrong.
+# A long limit, because a busy machine may not schedule a program for seconds.
 ros2.PATIENCE = 90.0
-# How this ends where it came too late itself (EX_TEMPFAIL).
+# The exit code if this script was late itself (EX_TEMPFAIL).
 TOO_LATE = 75
 
 
@@ -56,7 +57,8 @@ def check(holds, why):
 
 
 def in_time(holds, why, stood=0.0):
-    """No word about what is judged: this came too late, where the machine stood still for `stood` seconds at a stretch."""
+    """Ends with `TOO_LATE` if `holds` is false: not a failure if the machine stood still for `stood` seconds
+    without a break."""
     if not holds:
         say("stood", stood)
         print(why, file=sys.stderr, flush=True)
@@ -64,14 +66,14 @@ def in_time(holds, why, stood=0.0):
 
 
 class Deadline:
-    """What is asked for within `seconds`, a motion's own time, comes before its end: later it need not hold."""
+    """A limit of `seconds`, the duration of a motion. Checks of requests sent after it are not failures."""
 
     def __init__(self, seconds):
         self.end = time.monotonic() + seconds
         self.met = None
 
     def ask(self):
-        """Everything that had to be asked for has been."""
+        """Notes that every request has been sent, and whether that was in time."""
         self.met = time.monotonic() < self.end
 
     def check(self, holds, why):
@@ -84,12 +86,12 @@ class Deadline:
 
 
 def as_ros(message, name, store):
-    """What rosbags understands of the same bytes, by ROS's own definitions."""
+    """Decodes the same bytes by rosbags, which has ROS's own message definitions."""
     return store.deserialize_cdr(bytes(message.serialize(use_version_2=False)), name)
 
 
 def same(ours, theirs, where):
-    """Field by field, exactly."""
+    """Checks that two messages are equal, field by field and exactly."""
     if hasattr(ours, "__dataclass_fields__"):
         for field in ours.__dataclass_fields__:
             same(getattr(ours, field), getattr(theirs, field), f"{where}.{field}")
@@ -115,7 +117,8 @@ def product(a, b):
 
 
 def tool_of(urdf, joints):
-    """Where a robot's description says that tool0 is, in the frame base_link_inertia, with these angles by name; base is the same."""
+    """Returns the position of tool0 by a robot description, in the frame base_link_inertia, which must equal base,
+    for these angles."""
     above = {}
     for joint in ElementTree.fromstring(urdf).findall("joint"):
         above[joint.find("child").get("link")] = joint
@@ -137,7 +140,7 @@ def tool_of(urdf, joints):
 
 
 def listen(node, absent=""):
-    """Every topic of states, for three seconds: how many came of each, and whether any was lost or is not what it says."""
+    """Reads every topic of states for three seconds. Prints the counts, and checks for losses and wrong contents."""
     without = set(filter(None, absent.split(",")))
     readers = {name: node.reader(name, of, depth=5000) for name, of in TOPICS.items()}
     latched = {name: node.reader(name, of, latched=True, depth=1) for name, of in LATCHED.items()}
@@ -176,27 +179,28 @@ def listen(node, absent=""):
         turn = pose.pose.orientation
         check(abs(turn.x**2 + turn.y**2 + turn.z**2 + turn.w**2 - 1.0) < 1e-9, "no unit quaternion")
         if "robot_description" not in without:
-            # The simulated arm's tool has no length: the description ends where the controller says that the tool is.
+            # The simulated arm's tool has no length, so the description must end at the controller's tool position.
             description = node.reader("robot_description", "String", latched=True, depth=1)
             urdf = until(lambda: description.take(N=1), "robot_description")[0].data
             tool = tool_of(urdf, dict(zip(joints[-1].name, joints[-1].position)))
             at = (pose.pose.position.x, pose.pose.position.y, pose.pose.position.z)
             check(math.dist(tool, at) < 1e-4, f"the description puts the tool at {tool}, the controller at {at}")
     for name, reader in latched.items():
-        # Whoever comes late gets the newest, and only that.
+        # A late reader receives the newest value, and only that.
         values = until(lambda: reader.take(N=10), name)
         check(len(values) == 1, f"{name}: {len(values)} values for whoever comes late")
         say(name, *(getattr(values[0], field) for field in values[0].__dataclass_fields__))
 
 
 def commanded(node):
-    """Asks to command until it is commanded. Nothing has moved before: what made arming end, for want of time, is acknowledged."""
+    """Requests until the arm is commanded. Acknowledges a failed arming: nothing has moved before, so lateness is
+    its only cause."""
     running = node.reader(f"{IO}/robot_program_running", "Bool", latched=True, depth=1)
     refused = set()
     end = time.monotonic() + ros2.PATIENCE
 
     def soon(seconds):
-        """Whether it is commanded within so long."""
+        """Returns whether the arm is commanded within `seconds`."""
         until_then = time.monotonic() + seconds
         while time.monotonic() < until_then:
             if any(message.data for message in running.take(N=10)):
@@ -216,7 +220,7 @@ def commanded(node):
 
 
 def position(states):
-    """Of a state that comes from now on."""
+    """Returns the joint positions of a state that arrives from now on [rad]."""
     states.take(N=10_000)
     return list(until(lambda: states.take(N=1000), "joint states")[-1].position)
 
@@ -236,7 +240,7 @@ def reach(node, action, states, to, seconds, meanwhile=None, **more):
 
 
 def controllers(node):
-    """Names of those that are active."""
+    """Returns the active controllers by name."""
     listed = node.call("controller_manager/list_controllers", "ListControllers").controller
     check(len(listed) > 10 and all(one.type and one.state in ("active", "inactive") for one in listed), f"{listed}")
     return {one.name: one for one in listed if one.state == "active"}
@@ -248,7 +252,7 @@ def switched(node, on, off):
 
 
 def follow(node):
-    """Commands, follows a goal, replaces one and cancels one, and gives back."""
+    """Commands the arm, follows a goal, replaces one, cancels one, and releases the arm."""
     states, action = node.reader("joint_states", "JointState", depth=1000), Action(node, "scaled_joint_trajectory_controller")
     first = position(states)
     there = [q + 0.3 * (joint < 2) for joint, q in enumerate(first)]
@@ -273,7 +277,7 @@ def follow(node):
     check(len(feedback) > 10, f"{len(feedback)} times feedback")
     error = max(abs(e) for m in feedback for e in m.feedback.error.positions)
     check(error < 0.2 and feedback[-1].feedback.joint_names == JOINTS, f"{error} rad of error in feedback")
-    # A second goal takes the place of the first, which is told so.
+    # A second goal replaces the first, whose result says so.
     deadline = Deadline(3.0)
     accepted, one = action.send(goal([(3.0, first)]))
     time.sleep(0.5)
@@ -282,7 +286,7 @@ def follow(node):
     check(accepted and replaced, "one of two goals is rejected")
     deadline.check(action.result(one).status == 6, "the goal that was replaced is not aborted")
     check(action.result(two).status == 4, "the goal that took its place does not succeed")
-    # A cancel brings the arm to rest, and it stays commanded.
+    # A cancellation brings the arm to rest, and it stays commanded.
     deadline = Deadline(4.0)
     accepted, goal_id = action.send(goal([(4.0, first)]))
     check(accepted, "a goal is rejected")
@@ -292,7 +296,7 @@ def follow(node):
     deadline.check(action.result(goal_id).status == 5, "a goal that was cancelled is not canceled")
     rest = position(states)
     time.sleep(0.5)
-    # Slower than 0.02 rad/s is rest: what is left of that is small.
+    # The arm is at rest below 0.02 rad/s, so that little motion may remain.
     moved = max(abs(a - b) for a, b in zip(position(states), rest))
     check(moved < 0.01, f"after a cancel it went on for {moved} rad")
     check(action.cancel(goal_id).return_code == 3, "a cancel of what has ended does not say so")
@@ -303,7 +307,8 @@ def follow(node):
 
 
 def contact(node):
-    """The tool touches what lies below it: waited for beside a motion, and as the end of one."""
+    """Detects a contact of the tool with the surface: by a separate goal during a motion, and as the end of a
+    motion."""
     states, follows = node.reader("joint_states", "JointState", depth=1000), Action(node, "scaled_joint_trajectory_controller")
     waits = Action(node, "tool_contact_controller/detect_tool_contact", "ToolContact", "ToolContactFeedbackMessage")
     until_contact = Action(node, "trajectory_until_node/execute", "FollowJointTrajectoryUntil", "UntilFeedbackMessage")
@@ -320,16 +325,16 @@ def contact(node):
     running = commanded(node)
     check(not ends_at(low, of=7)[0], "another end than a contact is accepted")
     check("tool_contact_controller" in controllers(node), "its controller is not active")
-    # No program of somebody else's ends the one that commands.
+    # A third-party script does not end the program that commands.
     _, execute, send = interface(node)
     check(not execute("halt")[0], "a script is accepted while commanding")
     send("def other():\n  halt\nend\n")
-    # Cancelled, and then nobody watches any more.
+    # A cancelled goal detects nothing any more.
     accepted, one = waits.send(nothing)
     check(accepted, "to wait for a contact is rejected")
     check(not waits.send(nothing)[0] and not ends_at(low)[0], "two wait for a contact")
     check(waits.cancel(one).return_code == 0 and waits.result(one).status == 5, "a goal is not canceled")
-    # Beside a motion, which it ends.
+    # A contact during a motion ends that motion.
     accepted, two = waits.send(nothing)
     check(accepted, "to wait for a contact is rejected after a cancel")
     accepted, moves = follows.send(goal([(4.0, low)]))
@@ -338,7 +343,7 @@ def contact(node):
     answer = follows.result(moves)
     check(answer.status == 6 and "touches" in answer.result.error_string, f"{answer.status}: {answer.result}")
     check(max(abs(a - b) for a, b in zip(position(states), low)) > 0.05, "nothing was in the way")
-    # Nobody watches any more: away from it without an end by it.
+    # Detection has ended, so the tool can move away from the contact.
     say("away", reach(node, follows, states, first, 3.0))
     accepted, three = ends_at(low)
     check(accepted, "a motion until a contact is rejected")
@@ -353,7 +358,7 @@ def contact(node):
     answer = until_contact.result(four)
     check((answer.status, answer.result.error_code, answer.result.until_condition_result) == (4, 0, 1), f"{answer.result}")
     check(max(abs(a - b) for a, b in zip(position(states), high)) < 0.02, "it ended elsewhere")
-    # Commanding ends, and with it the wait.
+    # The end of commanding also ends the detection.
     accepted, five = waits.send(nothing)
     check(accepted, "to wait for a contact is rejected after a motion")
     check(node.call("outrigger/release", "Trigger").success, "a release is refused")
@@ -363,7 +368,7 @@ def contact(node):
 
 
 def krc(node):
-    """A KUKA LWR: seven joints, its wrench and pose, and a goal for them."""
+    """Checks a KUKA LWR: seven joints, wrench and pose, and a goal for the joints."""
     states = node.reader("joint_states", "JointState", depth=1000)
     first = until(lambda: states.take(N=1000), "joint states")[-1]
     check(len(first.name) == len(first.position) == len(first.effort) == 7, f"{first}")
@@ -385,7 +390,8 @@ def krc(node):
 
 
 def interface(node):
-    """An action that sends scripts, with a way to say what a goal wants, and a topic of the same."""
+    """Returns the action that sends scripts, a function that sends a goal to it, and one that publishes a script
+    to the topic."""
     action = Action(node, "urscript_interface/execute_script", "SendScript", "SendScriptFeedbackMessage")
     topic = node.writer("urscript_interface/script_command", "String")
     until(lambda: matched(topic.get_matched_subscriptions), "a reader of script_command")
@@ -394,7 +400,8 @@ def interface(node):
 
 
 def scripts(node):
-    """Programs of others: sent while nothing is commanded, one at a time, and followed to their ends."""
+    """Sends third-party scripts while the arm is not commanded. Only one runs at a time, and each is followed to
+    its end."""
     action, execute, send = interface(node)
     states = node.reader(f"{IO}/io_states", "IOStates", depth=1)
     high = lambda pin: any(d.pin == pin and d.state for m in states.take(N=1) for d in m.digital_out_states)
@@ -413,14 +420,14 @@ def scripts(node):
         check(not execute(program, name)[0], f"{program!r} is accepted as a script")
     accepted, three = execute("while True:\n  sleep(0.1)\nend", "loop")
     check(accepted and not execute("halt")[0], "two scripts at a time")
-    # Nobody may begin beside it, and its topic is not heeded meanwhile.
+    # While a script runs, commanding cannot begin, and the topic is ignored.
     check(not node.call("outrigger/request", "Trigger").success, "commanding begins beside somebody's program")
     send("sec outrigger_test():\n  set_standard_digital_out(7, True)\nend\n")
     check(action.cancel(three).return_code == 0, "a cancel is refused")
     answer = action.result(three)
     check(answer.status == 5 and not answer.result.success, f"{answer.status}: {answer.result}")
     check(not high(7), "a script beside another one was sent")
-    # By names of 2015.
+    # The names of the driver of 2015.
     old = node.reader("ur_driver/io_states", "IOStates", depth=1)
     check(node.call("ur_driver/set_io", "SetIO", fun=1, pin=2, state=1.0).success, "set_io by its old name")
     writer = node.writer("ur_driver/URScript", "String")
@@ -430,7 +437,8 @@ def scripts(node):
 
 
 def in_a_frame_of_others(node):
-    """Gravity in a frame that somebody fixes to the base: taken once the node has heard of it, refused before."""
+    """Sets gravity in a frame that this client defines relative to the base. It is refused until the node knows
+    the frame."""
     header, vector, turned = DEFINED["Header"], DEFINED["Vector3"], DEFINED["Quaternion"](w=1.0)
     down = DEFINED["Vector3Stamped"](header=header(frame_id="table"), vector=vector(z=-9.82))
     ask = lambda: node.call("gravity_update_controller/set_gravity", "SetGravity", gravity=down)
@@ -445,13 +453,14 @@ def in_a_frame_of_others(node):
 
 
 def calls(node):
-    """Each service, with what is asked rightly and wrongly."""
+    """Calls each service with valid and invalid requests."""
     position(node.reader("joint_states", "JointState", depth=1))
     set_io = lambda **fields: node.call(f"{IO}/set_io", "SetIO", **fields).success
-    # A state is told of before the link that takes text is there: the first one of each kind is asked for as a client would.
+    # States may arrive before the connection that takes text is open. As a client would, repeat the first call of
+    # each kind.
     until(lambda: set_io(fun=1, pin=3, state=1.0), "output 3 to be set")
     until(lambda: set_io(fun=3, pin=0, state=0.5), "an analog output to be set")
-    # Not to be sent for half a second, or not seen for one, is what a machine that stood still for so long does.
+    # On a machine that stood still, a command may be unsent for half a second, or unconfirmed for one.
     in_time(set_io(fun=1, pin=9, state=1.0), "output 9 is not set", stood=0.4)
     in_time(set_io(fun=4, pin=0, state=24.0), "the tool's voltage is not set", stood=0.4)
     states = node.reader(f"{IO}/io_states", "IOStates", depth=1)
@@ -490,7 +499,7 @@ def calls(node):
 
 
 def dashboard(node):
-    """Asks the controller for its modes, and takes the arm's power and gives it back."""
+    """Queries the modes of the controller, and switches the power of the arm off and on."""
     ask = lambda name, of, **fields: node.call(f"dashboard_client/{name}", of, **fields)
     mode = lambda: ask("get_robot_mode", "GetRobotMode").robot_mode.mode
     check(mode() == 7, "the arm does not run")
@@ -517,7 +526,7 @@ def dashboard(node):
 
 
 def only_looks(node):
-    """A node without leave to command refuses everything that acts, with its reason."""
+    """Checks that a node that may not command refuses every action with a reason."""
     answer = node.call("outrigger/request", "Trigger")
     check(not answer.success and "command = true" in answer.message, f"{answer}")
     check(not node.call(f"{IO}/set_io", "SetIO", fun=1, pin=0, state=1.0).success, "an output is set")
@@ -529,7 +538,8 @@ def only_looks(node):
 
 
 def nonsense(node):
-    """Bytes that are no requests, lengths that are none, and trajectories of NaN: nothing falls, and what is right is done after."""
+    """Sends invalid requests, impossible lengths and trajectories of NaN. The node must survive and execute a
+    valid goal afterwards."""
     short = struct("ur_msgs/srv/SetIO_Request", "uint64 client; int64 number; int8 fun", "ShortRequest")
     absurd = struct(
         "control_msgs/action/FollowJointTrajectory_SendGoal_Request",

@@ -1,7 +1,8 @@
-"""Stands in for ros2_control and MoveIt by their files among the examples. Usage: judge_control.py DOMAIN PORT-OF-30003 [FOLDER].
+"""Replaces ros2_control and MoveIt, configured by their example files. Usage: judge_control.py DOMAIN PORT-OF-30003
+[FOLDER].
 
-With a folder the node has the namespace of `arm.urdf.xacro`; without one MoveIt alone sends plans. As `judge.py` it asks for deeds of the controller, prints what it finds, and ends with
-a reason.
+With a folder the node has the namespace of `arm.urdf.xacro`. Without one only plans of MoveIt are sent. Output and
+requests for actions are those of `judge.py`.
 """
 
 import ast
@@ -19,7 +20,8 @@ SECONDS, WAY = 3.0, 0.4
 
 
 class Component:
-    """A hardware component of ros2_control that uses topics, as `core/docs/protocol/ros2-surface.md` 12.1 has it."""
+    """A hardware component of ros2_control that uses topics, as described in `core/docs/protocol/ros2-surface.md`
+    12.1."""
 
     def __init__(self, node, file):
         robot = ElementTree.parse(file).getroot()
@@ -31,7 +33,7 @@ class Component:
         until(lambda: matched(self.commands.get_matched_subscriptions), "a reader of commands")
 
     def read(self):
-        """The newest positions, in the order of the component."""
+        """Returns the newest positions in the order of the component [rad], or None if none has arrived."""
         taken = self.states.take(N=100)
         return [dict(zip(taken[-1].name, taken[-1].position))[name] for name in self.names] if taken else None
 
@@ -40,7 +42,7 @@ class Component:
 
 
 def cycles(component, seconds, wanted, rate=125.0):
-    """The controller manager's loop: how far joints were behind their commands at most."""
+    """Runs the loop of the controller manager. Returns the largest lag of a joint behind its command [rad]."""
     begun, at, behind, now = time.monotonic(), 0.0, 0.0, None
     while at < seconds:
         now = component.read() or now
@@ -59,7 +61,8 @@ def stays(states, at, what):
 
 
 def planned(node, controller, names, states, to):
-    """Executes a plan as MoveIt sends it: it begins at 0 s where the arm is, with speeds and accelerations, and without tolerances."""
+    """Executes a plan as MoveIt sends it: from the current position at 0 s, with velocities and accelerations,
+    without tolerances."""
     action, begin = Action(node, controller), position(states)
     point, rate, points = DEFINED["JointTrajectoryPoint"], math.pi / SECONDS, []
     for count in range(31):
@@ -80,7 +83,7 @@ def planned(node, controller, names, states, to):
 
 
 def plans(node):
-    """MoveIt alone, whatever the path: there and back, and a plan that is cancelled on its way."""
+    """Sends plans of MoveIt only: a motion there and back, and a plan that is cancelled on its way."""
     states, name = node.reader("joint_states", "JointState", depth=1000), "joint_trajectory_controller"
     commanded(node)
     begin = position(states)
@@ -109,7 +112,7 @@ def main(domain, _port, folder=None):
     states = node.reader(f"{component.namespace}/joint_states", "JointState", depth=1000)
     begin = until(component.read, "joint states")
 
-    # No controller is active yet, and then one that holds: nothing moves before the node commands.
+    # First no controller is active, then one that commands a position. Nothing moves before the node commands.
     cycles(component, 0.5, lambda at: [math.nan] * 6)
     cycles(component, 0.5, lambda at: [q + 0.1 for q in begin])
     stays(states, begin, "nobody commands")
@@ -117,7 +120,7 @@ def main(domain, _port, folder=None):
     cycles(component, 0.5, lambda at: [math.nan] * 6)
     stays(states, begin, "commands without numbers")
 
-    # A trajectory, sampled in each cycle, and held at its end.
+    # A trajectory that is sampled in each cycle. Its end is held.
     part = lambda at: WAY * (1.0 - math.cos(math.pi * min(1.0, at / SECONDS))) / 2.0
     behind = cycles(component, SECONDS + 1.0, lambda at: [begin[0] + part(at), begin[1] - part(at), *begin[2:]])
     there = [begin[0] + WAY, begin[1] - WAY, *begin[2:]]
@@ -129,7 +132,7 @@ def main(domain, _port, folder=None):
     cycles(component, 0.2, lambda at: [math.nan] * 6)
     planned(node, f"{component.namespace}/joint_trajectory_controller", component.names, states, begin)
 
-    # Commands that go on move nothing after a release.
+    # Commands after a release move nothing.
     check(node.call(f"{judge.OWN}/release", "Trigger").success, "a release is refused")
     until(lambda: [m for m in running.take(N=10) if not m.data], "the end of commanding")
     time.sleep(0.5)

@@ -1,6 +1,7 @@
-"""Compares the controllers that are listed as active with what is accepted. Usage: judge_controllers.py DOMAIN PORT-OF-30003.
+"""Compares the controllers that are listed as active with the commands that it accepts. Usage: judge_controllers.py
+DOMAIN PORT-OF-30003.
 
-Every goal and call is one that moves the arm by next to nothing. As `judge.py` it prints what it finds, and ends with a reason.
+Every goal and call moves the arm very little. Output and requests for actions are those of `judge.py`.
 """
 
 import json
@@ -48,7 +49,8 @@ class Judge:
         return accepted
 
     def heeds(self, kind):
-        """Whether the log has nothing against a stream; it lapses, or is at its goal, soon."""
+        """Streams commands, waits until they have lapsed or reached their goal, and returns whether the log shows
+        no rejection."""
         self.lines()
         here = position(self.states)
         self.streams[kind].send(0.3, here if kind == "position" else [0.0] * 6)

@@ -1,4 +1,6 @@
-"""Judges speeds and positions by topics. Usage: judge_forward.py DOMAIN; asks and tells as judge.py does."""
+"""Judges streamed speeds and positions. Usage: judge_forward.py DOMAIN. Output and requests for actions are those of
+`judge.py`.
+"""
 
 import json
 import sys
@@ -12,7 +14,7 @@ FOLLOW = "scaled_joint_trajectory_controller/follow_joint_trajectory"
 
 
 class Stream:
-    """Publishes to one of the controllers."""
+    """A publisher of commands to one of the forward controllers."""
 
     def __init__(self, node, of):
         self.writer = node.writer(f"forward_{of}_controller/commands", "Float64MultiArray", reliable=of == "velocity")
@@ -22,7 +24,7 @@ class Stream:
         self.writer.write(DEFINED["Float64MultiArray"](data=list(map(float, data))))
 
     def send(self, seconds, data):
-        """`data` at a time since the beginning, for so long."""
+        """Streams `data`, a list or a function of the time since the beginning [s], for `seconds`."""
         begun, at = time.monotonic(), 0.0
         while at < seconds:
             self.once(data(at) if callable(data) else data)
@@ -31,7 +33,7 @@ class Stream:
 
 
 class Told:
-    """What the log says."""
+    """The log of the node."""
 
     def __init__(self, node):
         self.reader, self.lines = node.reader("outrigger/events", "String", depth=1000), []
@@ -53,7 +55,7 @@ def first(speed):
 
 
 def rests(states, within):
-    """Waits for rest: how long that took."""
+    """Waits for rest and returns the time that it took [s]."""
     begun = time.monotonic()
     while True:
         fresh = until(lambda: states.take(N=1000), "joint states")
@@ -73,7 +75,7 @@ def main(domain):
 
     running = commanded(node)
     action = Action(node, "scaled_joint_trajectory_controller")
-    # Speeds move it, no goal is taken meanwhile, and without further ones it rests and stays commanded.
+    # Speeds move the arm, and no goal is accepted meanwhile. Without further speeds the arm rests and stays commanded.
     speeds.send(1.0, first(0.3))
     speeds.once(first(0.3))
     there = position(states)
@@ -87,7 +89,7 @@ def main(domain):
     told.says("the arm comes to rest, and stays commanded")
     check(not [m for m in running.take(N=10) if not m.data], "it is not commanded any more")
 
-    # Nonsense moves nothing, and is told by name.
+    # Invalid commands move nothing, and the log names their fault.
     rest = position(states)
     for wrong, name in (
         (first(float("nan")), "joint 1 is NaN"),
@@ -103,11 +105,11 @@ def main(domain):
         told.says(name)
     check(apart(position(states), rest) < 1e-3, "nonsense moves the arm")
 
-    # A goal goes on to its end, whatever is streamed meanwhile.
+    # A goal continues to its end although speeds are streamed meanwhile.
     reach(node, action, states, begin, 2.0, lambda: speeds.send(1.0, first(0.3)))
     told.says("a motion is under way")
 
-    # Positions are followed, and the arm stays at the last.
+    # Positions are followed, and the arm stays at the last one.
     way = lambda at: [begin[0] + min(0.3, 0.2 * at), *begin[1:]]
     positions.send(2.0, way)
     until(lambda: apart(position(states), way(9.0)) < 0.005, "the last position")
@@ -115,7 +117,7 @@ def main(domain):
     speeds.send(0.2, first(0.0))
     say("moved", "by positions")
 
-    # With the slider at 30 % it goes slower; with it at 0, what ran out is not gone on with.
+    # With the slider at 30 % the arm is slower. Commands that expired with the slider at 0 are not continued.
     rests(states, 1.0)
     before = position(states)
     do("slider 0.3")
@@ -130,7 +132,7 @@ def main(domain):
     do("slider 1.0")
     time.sleep(0.5)
     check(apart(position(states), before) < 5e-3, "what was sent with the slider at 0 moves the arm later")
-    # By the name of 2015, with joints in another order.
+    # The topic of the driver of 2015, with the joints in another order.
     old = node.writer("ur_driver/joint_speed", "JointTrajectory")
     until(lambda: matched(old.get_matched_subscriptions), "a reader of joint_speed")
     point = DEFINED["JointTrajectoryPoint"](velocities=first(-0.2)[::-1])
@@ -140,7 +142,8 @@ def main(domain):
     check(before[0] - position(states)[0] > 0.03, "speeds do not move the arm after the slider was at 0")
     rests(states, 2.0)
 
-    # As a hardware component of ros2_control commands: first without numbers, then a way there, and a velocity without positions.
+    # Commands like a hardware component of ros2_control: first without numbers, then positions, then velocities
+    # without positions.
     control = node.writer("robot_joint_commands", "JointState")
     until(lambda: matched(control.get_matched_subscriptions), "a reader of robot_joint_commands")
     begin = position(states)

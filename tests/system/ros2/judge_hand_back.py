@@ -1,6 +1,7 @@
-"""Hands back and sends programs as a client of UR's driver does. Usage: judge_hand_back.py DOMAIN PORT-OF-30003 urcap|resident|none.
+"""Hands back control and resends programs like a client of UR's driver. Usage: judge_hand_back.py DOMAIN
+PORT-OF-30003 urcap|resident|none.
 
-As `judge.py` it prints what it finds, and ends with a reason.
+Output and requests for actions are those of `judge.py`.
 """
 
 import sys
@@ -25,7 +26,7 @@ class Judge:
         return self.node.call(f"{IO}/resend_robot_program", "Trigger")
 
     def runs(self, wanted):
-        """Whether a program runs, as the dashboard says."""
+        """Waits until a program runs (`wanted`) or does not, by the dashboard."""
         until(
             lambda: self.node.call("dashboard_client/program_running", "IsProgramRunning").program_running == wanted,
             f"a program that {'runs' if wanted else 'has ended'}",
@@ -39,19 +40,19 @@ class Judge:
 
 
 def urcap(judge):
-    """The program of the pendant fetches ours, and continues behind it by `hand_back_control` alone."""
+    """The pendant's program fetches the node's program, and continues after it only by `hand_back_control`."""
     judge.refused(judge.hand_back(), "ProgramAway")
     judge.refused(judge.resend(), "NoSuchProgram")
     do("play")
     running = commanded(judge.node)
     last = position(judge.states)[5]
-    # To release is not to hand back: our program stays.
+    # A release does not hand back control: the node's program keeps running.
     check(judge.node.call("outrigger/release", "Trigger").success, "a release is refused")
     judge.released(running)
     time.sleep(1.0)
     judge.runs(True)
     check(abs(position(judge.states)[5] - last) < 1e-3, "the pendant's program moves the arm after a release")
-    # While the arm is commanded it is brought to rest first.
+    # A commanded arm is brought to rest before control is handed back.
     running = commanded(judge.node)
     begin = time.monotonic()
     answer = judge.hand_back()
@@ -64,10 +65,10 @@ def urcap(judge):
 
 
 def resident(judge):
-    """Our program stays on the controller from `resend_robot_program` to `hand_back_control`, at rest."""
+    """The node's program stays on the controller from `resend_robot_program` to `hand_back_control`, without motion."""
     first = position(judge.states)
     judge.refused(judge.hand_back(), "ProgramAway")
-    # The connection that takes text may be opened later than that which brings states.
+    # The connection for text may be opened later than the one for states.
     until(lambda: judge.resend().success, "our program to be sent")
     judge.runs(True)
     judge.refused(judge.resend(), "ProgramRuns")
@@ -82,7 +83,7 @@ def resident(judge):
 
 
 def none(judge):
-    """No program of ours stays: either call says so, and the arm is released all the same."""
+    """No program stays on the controller: both calls report that. `hand_back_control` releases the arm all the same."""
     judge.refused(judge.resend(), "NoSuchProgram")
     judge.refused(judge.hand_back(), "NoSuchProgram")
     running = commanded(judge.node)

@@ -1,6 +1,6 @@
 """Uses the node by the names of ur_modern_driver. Usage: judge_legacy.py DOMAIN PORT-OF-30003 MISSING-TOPICS.
 
-As `judge.py` it prints what it finds, and ends with a reason.
+Output is that of `judge.py`.
 """
 
 import sys
@@ -68,7 +68,7 @@ def services(node):
     until(lambda: set_io(fun=1, pin=3, state=1.0), "output 3 to be set")
     states = node.reader("ur_driver/io_states", "IOStates", depth=1)
     until(lambda: [m for m in states.take(N=1) if m.digital_out_states[3].state], "output 3 to be high")
-    # No interface shows a flag; today's driver has none.
+    # No interface reports flags, and the current driver has no way to set them.
     check(set_io(fun=2, pin=1, state=1.0), "a flag is not set")
     check(not node.call("io_and_status_controller/set_io", "SetIO", fun=2, pin=1, state=1.0).success, "a flag by today's name")
     payload = lambda mass: node.call("ur_driver/set_payload", "SetPayload", mass=mass).success

@@ -1,6 +1,6 @@
-"""Prints the wrench of a force at a tool that is beside the flange. Usage: judge_lever.py DOMAIN PORT-OF-30003.
+"""Prints the wrench of a force at a tool that is offset from the flange. Usage: judge_lever.py DOMAIN PORT-OF-30003.
 
-As `judge.py` it asks for deeds of the controller, prints what it finds, and ends with a reason.
+Output and requests for actions are those of `judge.py`.
 """
 
 import math
@@ -17,7 +17,7 @@ def main(domain, _port):
     do("push 0 0 -20 0 0 0")
 
     def pushed():
-        """A wrench of the push alone."""
+        """Returns the newest wrench with a force of 20 N, or None."""
         taken = [message.wrench for message in wrenches.take(N=100)]
         of = [w for w in taken if abs(math.hypot(w.force.x, w.force.y, w.force.z) - 20.0) < 0.01]
         return of[-1] if of else None

@@ -1,6 +1,7 @@
-"""Judges motions by ROS 2 on the arm's own word. Usage: judge_motion.py DOMAIN PORT-OF-30003 holds|ends|overridden: what a pause does.
+"""Judges motions by ROS 2 with port 30003. Usage: judge_motion.py DOMAIN PORT-OF-30003 PAUSE.
 
-As `judge.py` it asks for deeds at the pendant, prints what it finds, and ends with a reason.
+PAUSE is the expected effect of a pause at the pendant: `holds`, `ends` or `overridden`. Output and requests for
+actions are those of `judge.py`.
 """
 
 import sys
@@ -36,24 +37,24 @@ class Judge:
         until(lambda: self.arm.way(begun) > far, f"the arm to have gone {far} rad")
 
     def stands(self, seconds, why):
-        """It comes to rest on a short way, and stays there."""
+        """Checks that the arm comes to rest within 0.1 rad, and stays there for `seconds`."""
         begin = time.monotonic()
         check(self.arm.rests(seconds), f"30003: it does not stand {why}")
         way = self.arm.way(begin)
         check(way < 0.1, f"30003: {way} rad {why}")
 
     def with_slider(self):
-        """30 %, nothing for a second, and all of it."""
+        """Moves with the slider at 30 %, at 0 for a while, and at 100 %."""
         do("slider 0.3")
         begun = time.monotonic()
         goal_id = self.send(self.there)
-        # Half of the way takes longer.
+        # Half of the motion takes longer than this.
         deadline = Deadline(3.0)
         self.moves(begun, 0.03)
         do("slider 0")
         deadline.ask()
         self.stands(0.5, "with the slider at 0")
-        # No faster than 0.3 of what the goal itself needs: 0.3 rad in 2 s, twice that in its middle.
+        # At most 0.3 of the speed of the goal: 0.3 rad in 2 s on average, twice that in the middle.
         speed = self.arm.speed(begun)
         check(0.01 < speed < 0.15, f"30003: {speed} rad/s at 30 %")
         deadline.check(apart(self.arm.now().q, self.there) > 0.15, "30003: it was there before the slider stood at 0")
@@ -65,7 +66,8 @@ class Judge:
         say("slider", f"{took:.2f} s, {speed:.3f} rad/s at 100 %")
 
     def goes_back(self):
-        """On its way to where it began: two seconds, of which more than the half is gone when a sixth of the way is left."""
+        """Starts a goal back to the first position, which takes 2 s. More than half of that has passed once a
+        sixth of the way is left."""
         begun, deadline = time.monotonic(), Deadline(1.2)
         goal_id = self.send(self.first)
         self.moves(begun, 0.03)
@@ -82,7 +84,8 @@ class Judge:
         say("pause", f"{time.monotonic() - begun:.2f} s")
 
     def pause_is_overridden(self, running):
-        """Text of each cycle takes the paused program's place; unless it comes so late that a state tells of the pause."""
+        """Checks that the text of each cycle replaces the paused program. If it is late, a state may report the
+        pause, which ends the motion."""
         _, _, goal_id = self.goes_back()
         do("pause")
         answer = self.action.result(goal_id)
@@ -103,7 +106,7 @@ class Judge:
         self.has_ended(answer, running)
 
     def has_ended(self, answer, running):
-        """By a pause, on its way; and play begins nothing."""
+        """Checks that a pause has ended the goal and the motion on its way, and that `play` starts nothing."""
         until(lambda: [m for m in running.take(N=10) if not m.data], "the end of commanding")
         check(self.arm.rests(0.5), "30003: it moves after a pause has ended it")
         off = apart(self.arm.now().q, self.first)
@@ -125,7 +128,7 @@ def main(domain, port, pause):
     check(not judge.action.send(goal([(2.0, judge.there)]))[0], "a goal is accepted while nothing is commanded")
     begin = time.monotonic()
     running = commanded(judge.node)
-    # To command moves nothing.
+    # The beginning of commanding moves nothing.
     way = judge.arm.way(begin)
     check(way < 2e-3, f"30003: {way} rad by asking to command")
     judge.with_slider()

@@ -1,7 +1,8 @@
-"""Uses a node by the names of UR's paper on PolyScope X. Usage: judge_native.py DOMAIN PORT-OF-30003 PERIOD-IN-MICROSECONDS.
+"""Uses a node by the names of UR's paper on PolyScope X. Usage: judge_native.py DOMAIN PORT-OF-30003
+PERIOD-IN-MICROSECONDS.
 
-As `judge.py` it prints what it finds, and ends with a reason. The node has a topic for each port of inputs and outputs, times of the
-controller's clock, topics of variables, and a source that takes `external_wrench`.
+The node has a topic for each port of inputs and outputs, time stamps of the controller's clock, topics of RTDE
+variables, and a source that accepts `external_wrench`. Output is that of `judge.py`.
 """
 
 import sys
@@ -30,7 +31,7 @@ def ports(node):
     bits = node.reader("standard_digital_outputs", "DigitalPort", latched=True, depth=1)
     node.call("set_standard_digital_output", "SetDigitalOutput", data=[DEFINED["DigitalPin"](pin=5, state=True)])
     until(lambda: [m for m in bits.take(N=1) if m.data[5]], "output 5 to be high")
-    # Of the others nothing is latched: they are heard when they change.
+    # Other topics are not latched: they publish when a value changes.
     volts = node.reader("standard_analog_output_0", "AnalogPort", depth=10)
     until(lambda: matched(volts.get_matched_publications), "a topic of analog output 0")
     check(node.call(f"{IO}/set_analog_output", "SetAnalogOutput", data=DEFINED["Analog"](pin=0, domain=1, state=0.25)).success, "analog")
@@ -38,10 +39,11 @@ def ports(node):
 
 
 def stamps(node, period):
-    """Times lie apart as the controller's do, to the µs, however states are read."""
+    """Checks that time stamps differ by whole periods of the controller to the µs, independent of the time of
+    reading."""
     reader = node.reader("joint_states", "JointState", depth=5000)
     nanos = lambda m: m.header.stamp.sec * 1_000_000_000 + m.header.stamp.nanosec
-    # Until the link monitor has been looked at, and the offset has settled.
+    # By then the offset of the clocks has settled.
     time.sleep(3.0)
     reader.take(N=5000)
     begun = time.time()
@@ -50,7 +52,8 @@ def stamps(node, period):
     check(len(all_of) > 20, f"{len(all_of)} states")
     spans = [b - a for a, b in zip(all_of, all_of[1:])]
     off = [abs((span + period // 2) % period - period // 2) for span in spans]
-    # The offset of the clocks is followed ten times a second; times of reading are hardly ever apart to the µs.
+    # The offset of the clocks is updated ten times a second. Times of reading would hardly ever differ by whole
+    # periods to the µs.
     exact = sum(of < 1_000 for of in off) / len(off)
     in_time(exact > 0.85 and max(off) < 1_000_000, f"{exact} of {len(off)} spans are whole periods, {sorted(off)[-3:]} ns off", stood=0.05)
     check(begun - 1.0 < all_of[0] / 1e9 < begun + 1.0, "stamps are not of now")
@@ -67,7 +70,7 @@ def variables(node):
 
 
 def external(node):
-    """A program on the controller takes the force that is published here in place of the arm's own."""
+    """Publishes a force, which a program on the controller uses in place of the measured one."""
     writer = node.writer("external_wrench", "WrenchStamped")
     until(lambda: matched(writer.get_matched_subscriptions), "a reader of external_wrench")
     wrenches = node.reader("tcp_wrench", "WrenchStamped", depth=1)

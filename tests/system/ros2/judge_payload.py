@@ -1,7 +1,7 @@
-"""Judges by 30003 which payloads a node takes. Usage: judge_payload.py DOMAIN PORT-OF-30003 DISTRO.
+"""Checks with port 30003 which payloads a node accepts. Usage: judge_payload.py DOMAIN PORT-OF-30003 DISTRO.
 
-One name has three layouts (core/docs/protocol/ros2-surface.md 5.6): the shortest is known by its length, the other two, which are as
-long as each other, by the release that the node is for.
+The service type has three layouts of one name (core/docs/protocol/ros2-surface.md 5.6). The shortest is recognised by
+its length. The other two have equal lengths, and are distinguished by the release that the node is set to.
 """
 
 import sys
@@ -26,28 +26,28 @@ def main(domain, port, distro):
     vector, inertia = DEFINED["Vector3"], DEFINED["Inertia"]
 
     def asks(layout, mass, center, length):
-        """Whether a client with this layout is told that it was done."""
+        """Calls the service with this layout, and returns whether it reports success."""
         SERVICES["SetPayload"] = layout
         center = vector(*center)
         newest = {"payload": inertia(m=mass, com=center)} if layout is NEWEST else {"mass": mass, "center_of_gravity": center}
         whole = layout[0](client=1, number=1, **newest).serialize(use_version_2=False)
-        # Behind the encapsulation and who asks.
+        # Without the encapsulation (4 bytes) and the client's header (16 bytes).
         check(len(whole) - 4 - 16 == length, f"{len(whole)} bytes")
-        # Of its own, for one participant knows one layout of a name.
+        # A node of its own, because a participant knows only one layout of a name.
         return Node(int(domain)).call(f"{IO}/set_payload", "SetPayload", **newest).success
 
     def is_taken(layout, mass, center, length):
         check(asks(layout, mass, center, length), f"{distro}: a payload is not set by {length} bytes")
         until(lambda: apart(arm.payload(), (mass, *center)) < 1e-6, f"30003: a payload of {mass} kg, and not {arm.payload()}")
 
-    # Nothing is set before there is a session, which comes after the first states.
+    # Nothing can be set before the session exists, which is after the first states.
     until(lambda: asks(SHORT, 1.5, (0.0, 0.01, 0.05), 32), f"{distro}: a payload by 32 bytes")
     is_taken(SHORT, 1.5, (0.0, 0.01, 0.05), 32)
     ours, theirs = (NEWEST, LONG) if distro == "rolling" else (LONG, NEWEST)
     is_taken(ours, 2.25, (0.02, 0.0, 0.0625), 88)
     check(not asks(theirs, 0.7, (0.01, 0.02, 0.03), 88), f"{distro}: the layout of another release is taken")
     check(apart(arm.payload(), (2.25, 0.02, 0.0, 0.0625)) < 1e-6, f"30003: {arm.payload()}")
-    # A mass of nothing is one as well, in either of them.
+    # A centre of gravity of zero is also valid.
     is_taken(ours, 0.5, (0.0, 0.0, 0.0), 88)
     say("done", "yes")
 

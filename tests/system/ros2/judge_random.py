@@ -1,8 +1,9 @@
-"""Asks at random, and judges what must hold whatever is asked. Usage: judge_random.py DOMAIN PORT-OF-30003 SECONDS SEED.
+"""Sends random requests, and checks what must hold after any of them. Usage: judge_random.py DOMAIN PORT-OF-30003
+SECONDS SEED.
 
-What is asked depends on the seed, and on whether the arm is commanded. Whatever comes of it: each request is answered once, each
-goal that was accepted ends once, after a cancel the arm rests, modes change as core/src/mode/mod.rs says, and no joint is faster than its
-limit. As `judge.py` it asks for deeds at the pendant, prints what it finds, and ends with a reason.
+The requests depend on the seed, and on whether the arm is commanded. In any case each request has one answer, each
+accepted goal has one result, the arm comes to rest after a cancellation, modes change as defined in
+core/src/mode/mod.rs, and no joint exceeds its speed limit. Output and requests for actions are those of `judge.py`.
 """
 
 import collections
@@ -16,7 +17,7 @@ from judge import IO, check, do, say
 from realtime import Arm
 from ros2 import DEFINED, Node, goal, matched, until
 
-# `limits.velocity` of the cell [rad/s], and what the arm's own control may add to it.
+# `limits.velocity` of the cell [rad/s], and the overshoot that the control of the arm may add.
 LIMIT, ABOVE = 1.0, 0.03
 LEGAL = {
     "Offline": {"Monitor"},
@@ -25,7 +26,7 @@ LEGAL = {
     "Command": {"Stopping", "Offline"},
     "Stopping": {"Monitor", "Offline"},
 }
-# At once; a service keeps ten.
+# The largest number of unanswered requests. A service queues ten.
 MOST = 8
 ACTIONS = [f"{name}_controller/follow_joint_trajectory/_action" for name in ("scaled_joint_trajectory", "passthrough_trajectory")]
 SUCCEEDED, CANCELED, ABORTED = 4, 5, 6
@@ -33,7 +34,7 @@ FINAL = {SUCCEEDED, CANCELED, ABORTED}
 
 
 class Questions:
-    """What was asked, until it is answered."""
+    """The requests that are not answered yet."""
 
     def __init__(self, node):
         self.node, self.open, self.counts = node, {}, collections.Counter()
@@ -45,7 +46,7 @@ class Questions:
         self.counts[name.rpartition("/")[2]] += 1
 
     def listen(self):
-        """Takes the answers that are there; whether few enough are owed."""
+        """Takes the answers that have arrived. Returns whether another request may be sent."""
         for _, reader, _, _ in list(self.node.clients.values()):
             for message in reader.take(N=100):
                 name, then = self.open.pop((message.client, message.number), (None, None))
@@ -120,7 +121,7 @@ class Judge:
         self.asks.ask(f"{made.action}/send_goal", "FollowJointTrajectory_SendGoal", decided, goal_id=made.number, goal=goal(points))
 
     def cancel(self):
-        """One, or all of an action, or one that is none; then nothing else until the arm rests."""
+        """Cancels one goal, all goals of an action, or an unknown goal. Then waits until the arm is at rest."""
         self.until(lambda: all(of.accepted is not None for of in self.goals), "whether goals are accepted")
         going = [of for of in self.goals if of.accepted and of.status is None]
         number, action = [0] * 16, self.random.choice(ACTIONS)
@@ -142,7 +143,7 @@ class Judge:
         self.until(lambda: all(known[of].status is not None for of in cancelled), "the end of what was cancelled")
         for of in cancelled:
             known[of].cancelled = True
-        # One motion is under way at a time: nothing is left that may move the arm.
+        # Only one motion is active at a time, so nothing may move the arm any more.
         result = time.monotonic()
         check(self.arm.rests(0.2), "30003: it does not rest after a cancel")
         way = self.arm.way(result)
@@ -193,7 +194,7 @@ class Judge:
         self.until(lambda: time.monotonic() >= pause, "the next one")
 
     def end(self):
-        """Everything is answered and ended, and the arm rests."""
+        """Ends every goal, and checks that every request is answered and the arm comes to rest."""
         for action in ACTIONS:
             self.asks.ask(f"{action}/cancel_goal", "CancelGoal", lambda answer: None, goal_info=DEFINED["GoalInfo"]())
         do("play")
@@ -202,7 +203,7 @@ class Judge:
         self.trigger("outrigger/release")
         self.until(lambda: not self.asks.open and self.modes[-1] == "Monitor", "the end of commanding")
         check(self.arm.rests(0.5), "30003: it moves at the end")
-        # A second answer to anything would be there by now.
+        # A second answer to any request would have arrived by then.
         later = time.monotonic() + 0.5
         self.until(lambda: time.monotonic() >= later, "the end")
         check(self.node.call("ur_configuration_controller/get_software_version", "GetRobotSoftwareVersion").major > 0, "it does not answer")
@@ -212,7 +213,7 @@ def main(domain, port, seconds, seed):
     judge = Judge(domain, port, seed)
     states = judge.node.reader("joint_states", "JointState", depth=10)
     until(lambda: states.take(N=10), "joint states")
-    # Every server is found before any time is taken.
+    # Discovers every server before the measured time begins.
     for action in ACTIONS:
         for part, of in (("send_goal", "FollowJointTrajectory_SendGoal"), ("get_result", "FollowJointTrajectory_GetResult"), ("cancel_goal", "CancelGoal")):
             judge.node.client(f"{action}/{part}", of)

@@ -1,9 +1,9 @@
-"""Judges what readers received by the recording of the same run, field by field. Usage: judge_recorded.py DOMAIN PORT-OF-30003
-OUTRIGGER RECORDING PORT SECONDS: PORT is what states are published by, 30003 or `variables`.
+"""Compares received messages with the recording of the same run, field by field. Usage: judge_recorded.py DOMAIN
+PORT-OF-30003 OUTRIGGER RECORDING PORT SECONDS. PORT is the source of the published states: 30003 or `variables`.
 
-Every message is decoded by rosbags, by ROS's own definitions, and has to be what the recording has of the same state: not a bit may
-differ. Messages with a stamp are told apart by it, the others by their order; of either none may be missing between the first and
-the last. As `judge.py` it asks for deeds, prints what it finds, and ends with a reason.
+Every message is decoded by rosbags, with ROS's own definitions, and must equal the same state in the recording in
+every bit. Messages with a stamp are matched by it, the others by their order. None may be missing between the first
+and the last. Output and requests for actions are those of `judge.py`.
 """
 
 import csv
@@ -23,9 +23,10 @@ from realtime import Arm, apart
 from ros2 import JOINTS, Action, Node, goal, until
 
 MASK = 0xFFFFFFF
-# What the kernel's queue of a reader takes, about; who stands still for longer loses some [s].
+# The approximate time that the kernel's queue of a reader covers [s]. A reader that is stopped for longer loses
+# messages.
 BEHIND = 0.05
-# The clocks of recorder and node differ by less [ns].
+# The clocks of recorder and node differ by less than this [ns].
 CLOCKS = 20_000_000
 STORE = get_typestore(Stores.ROS2_JAZZY)
 for name, text in {
@@ -45,10 +46,10 @@ TOPICS = {
     f"{IO}/io_states": ("IOStates", "ur_msgs/msg/IOStates"),
     f"{IO}/tool_data": ("ToolDataMsg", "ur_msgs/msg/ToolDataMsg"),
 }
-# Of 30003 by the names of RTDE, on a CB2.
+# The names of columns of port 30003 on a CB2, and the corresponding names of RTDE.
 OLD = {"q_actual": "actual_q", "qd_actual": "actual_qd", "i_actual": "actual_current", "tool_vector": "actual_TCP_pose", "tcp_force": "actual_TCP_force"}
 
-# What does not change here.
+# Fields that do not change in this test.
 STILL = ("name", "header.frame_id", "flag_states", "analog_in_states", "tool_voltage_48v", "tool_mode", "tool_temperature",
          "analog_input2", "analog_input3", "analog_input_range2", "analog_input_range3", "tool_current")
 
@@ -102,7 +103,7 @@ def into(rows, vector):
 
 
 def turned(force, vector):
-    """As `into`, by another formula: Rodrigues', the other way round."""
+    """Computes the same as `into` by Rodrigues' formula with the inverse rotation."""
     angle = math.sqrt(sum(v * v for v in vector))
     if angle == 0.0:
         return list(force)
@@ -113,7 +114,7 @@ def turned(force, vector):
 
 
 def wrench(row):
-    """core/docs/protocol/ros2-surface.md 7.5, of a tool without length: its offset is 0 here."""
+    """Computes the wrench by core/docs/protocol/ros2-surface.md 7.5, for a tool with an offset of 0."""
     offset = row.all("tcp_offset")
     check(all(not v for v in offset), f"this judge knows a tool without length, not {offset}")
     pose = row.all("target_TCP_pose")
@@ -135,7 +136,7 @@ def analog(row, names, types, first):
 
 
 def scalings(rows):
-    """core/docs/protocol/ros2-surface.md 7.1, in percent, of one state after the other."""
+    """Yields the speed scaling of each state by core/docs/protocol/ros2-surface.md 7.1 [%]."""
     paused = ramp = None
     for row in rows:
         own, slider, state = row.one("speed_scaling"), row.one("target_speed_fraction"), row.one("runtime_state")
@@ -145,7 +146,7 @@ def scalings(rows):
 
 
 def expected(topic, rows):
-    """What a message of each of these states has, as (name of a field, value)."""
+    """Returns the expected content of the message of each of these states, by field name."""
     if topic.endswith("speed_scaling"):
         return [{"data": value} for value in scalings(rows)]
     made = []
@@ -179,7 +180,7 @@ def expected(topic, rows):
 
 
 def told(topic, message):
-    """The same of what came."""
+    """Returns the content of a received message in the form of `expected`."""
     xyz = lambda of: [of.x, of.y, of.z]
     if topic == "joint_states":
         return {"name": list(message.name), "position": list(message.position), "velocity": list(message.velocity), "effort": list(message.effort)}
@@ -201,7 +202,7 @@ def told(topic, message):
 
 
 class Readers(threading.Thread):
-    """Takes bytes as they come."""
+    """A thread that takes the bytes of messages as they arrive."""
 
     def __init__(self, node):
         super().__init__(daemon=True)
@@ -220,7 +221,7 @@ class Readers(threading.Thread):
 
 
 def change(node, arm, seconds):
-    """Moves the arm, and changes what can be, until so long has passed."""
+    """Moves the arm and changes inputs, outputs and the slider for `seconds`."""
     end, first = time.monotonic() + seconds, arm.now().q
     do("push 5 -3 11 0.4 0.3 -0.7")
     action = Action(node, "scaled_joint_trajectory_controller")
@@ -251,7 +252,8 @@ def recorded(outrigger, recording, port):
 
 
 def stamps(rows):
-    """Of each state, by when it arrived [µs]; of several that were read at once each comes a microsecond after the other."""
+    """Yields the expected stamp of each state, its arrival time [µs]. States that were read at once follow each
+    other by 1 µs."""
     last = 0
     for row in rows:
         second, micro = row.values["arrival_time"].split(".")
@@ -260,19 +262,21 @@ def stamps(rows):
 
 
 def compare(topic, messages, rows, at):
-    """How many messages there were; each is what the recording has, and none is missing."""
+    """Checks that each message equals its recorded state and that none is missing. Returns their number."""
     check(messages, f"{topic}: nothing came")
     found = [told(topic, message) for message in messages]
     wanted = expected(topic, rows)
     if hasattr(messages[0], "header"):
         stamps = [message.header.stamp.sec * 10**9 + message.header.stamp.nanosec for message in messages]
-        # Recorder and node have looked at the system's clock once each, where a busy machine may make them wait; the table has no ns. Which
-        # state the first message is of, all of them tell: no two states lie apart as others do.
+        # Recorder and node have each read the system's clock once, so that their stamps differ by an offset, and the
+        # table has no ns. The state of the first message is found from all stamps together, because the intervals
+        # between states are all different.
         near = [index for index, micros in enumerate(at) if abs(stamps[0] - micros * 1000) < CLOCKS]
         check(near, f"{topic}: nothing is recorded around {stamps[0]}")
 
         def farthest(first):
-            """The message that is farthest from its state, where the first is of this one, and how far [ns]."""
+            """Returns the largest deviation of a stamp [ns] and its message, if the first message is of the state
+            `first`."""
             off = stamps[0] - at[first] * 1000
             return max((abs(stamp - at[first + index] * 1000 - off), index) for index, stamp in enumerate(stamps))
 
@@ -286,7 +290,7 @@ def compare(topic, messages, rows, at):
     for offset in offsets:
         differing = next((index for index, of in enumerate(found) if of != wanted[offset + index]), None)
         if differing is None:
-            # What never changes says little.
+            # A field that never changes proves nothing.
             still = [field for field in found[0] if field not in STILL and all(of[field] == found[0][field] for of in found)]
             check(not still, f"{topic}: {still} stood at {found[0]} all the time")
             return len(messages)
@@ -301,19 +305,19 @@ def main(domain, port, outrigger, recording, by, seconds):
     whole = by == "variables"
     until(lambda: readers.got["tcp_pose_broadcaster/pose"], "a pose")
     commanded(node)
-    # The first states come by the 10 Hz interface, until a better one is there.
+    # The first states come from the 10 Hz interface, until a faster one is connected.
     for messages in readers.got.values():
         messages.clear()
     begun, first = time.monotonic(), arm.now()
     change(node, arm, float(seconds))
     check(max(apart(state.q, first.q) for state in arm.since(begun)) > 0.1, "30003: the arm did not move")
-    # Of two clocks, for the controller may stand still, and its states may be read late.
+    # The lesser of two clocks, because the controller may stand still, and its states may be read late.
     received = min(time.monotonic() - begun, arm.now().time - first.time)
     do("quit")
     readers.over = True
     readers.join()
     rows = recorded(outrigger, recording, by)
-    # Only those of a CB2's that come by 30003.
+    # On a CB2 only the topics whose values come from port 30003.
     topics = TOPICS if whole else list(TOPICS)[:3]
     times = [row.one("timestamp") or row.one("time") for row in rows]
     period = times[1] - times[0]

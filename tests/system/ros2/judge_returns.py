@@ -1,6 +1,6 @@
-"""Judges a node that dies while it commands, and another one in its place. Usage: judge_returns.py DOMAIN PORT-OF-30003.
+"""Judges a node that is killed while it commands, and its replacement. Usage: judge_returns.py DOMAIN PORT-OF-30003.
 
-As `judge.py` it asks for deeds, prints what it finds, and ends with a reason.
+Output and requests for actions are those of `judge.py`.
 """
 
 import sys
@@ -12,8 +12,9 @@ from ros2 import Action, Node, goal, until
 
 
 def asked_anew(node, action, goal_id):
-    """A result, by a client that was made for it. That a server is matched may be said of the one that died, as long as its lease lasts;
-    then an answer of the other one may come before its writer is known, and is asked for once more, as clients do."""
+    """Asks for a result with a new client. Returns None if no answer arrives: the matched server may be the killed
+    one, until its lease expires, or an answer may arrive before its writer is known. The caller then repeats the
+    request, as clients do."""
     sent = node.send(f"{action.at}/get_result", f"{action.of}_GetResult", goal_id=goal_id)
     try:
         return node.answer(sent, 5.0)
@@ -61,14 +62,14 @@ def main(domain, port):
     for name, reader in latched.items():
         check(until(lambda: newest(reader), f"{name} again")[-1] == before[name], f"{name} is another one")
     check(not until(lambda: newest(running), "robot_program_running again")[-1].data, "the new node commands by itself")
-    # Nothing goes on by itself, and nobody knows the goal any more.
+    # Nothing continues by itself, and the new node does not know the goal.
     check(until(lambda: asked_anew(node, action, goal_id), "an answer of the new node").status == 0, "it knows a goal of the old one")
     time.sleep(2.0)
     way = arm.way(begun)
     check(way < 2e-3, f"30003: {way} rad after the node has come back")
     say("seen", f"{seen:.2f} s after its start")
 
-    # Who asked before asks again, and is answered.
+    # The same client requests again and is served.
     commanded(node)
     accepted, goal_id = action.send(goal([(2.0, first)]))
     check(accepted, "the goal is rejected")

@@ -1,7 +1,8 @@
-"""Speaks by Cyclone DDS with a script that runs in a simulated PolyScope X. Usage: judge_scripts.py DOMAIN PORT
+"""Exchanges data by Cyclone DDS with a script that runs in a simulated PolyScope X. Usage: judge_scripts.py DOMAIN
+PORT
 
-PORT is the controller's 30001, which the script is sent to. What is found is printed as lines `name: value`; what is wrong ends it
-with its reason.
+PORT is port 30001 of the controller, which the script is sent to. Results are printed as lines `name: value`. A
+failed check ends this program with its reason.
 """
 
 import pathlib
@@ -20,7 +21,7 @@ from ros2 import DEFINED, JOINTS, SERVICES, Node, qos, struct, until
 ros2.PATIENCE = 90.0
 struct("std_msgs/msg/Int64", "int64 data")
 
-# It waits for each word of the judge: nothing here depends on how long anything takes.
+# The script waits for each message of the judge, so that its result does not depend on timing.
 SCRIPT = """
 def speaks():
   said = ros_publisher_factory(topic="/cell/said", msg_type="std_msgs/msg/String", history="keep_last", depth=20,
@@ -80,7 +81,7 @@ def check(holds, why):
 
 
 class Server:
-    """Answers requests as rmw_cyclonedds does."""
+    """A service server that answers as rmw_cyclonedds does."""
 
     def __init__(self, node, name, of):
         request, self.response = SERVICES[of]
@@ -128,15 +129,15 @@ def main():
     words = [one.data for one in collect(said, 4, "words")]
     check(words[0] == "gripper open" and words[2] == "refused", f"words: {words}")
     say("refused", words[1])
-    # A program hears itself, once, and knows who serves.
+    # A program receives its own messages once, and knows whether a service has a server.
     check(words[3] == "[True, False][{data: 1}, {data: 2}]", f"{words[3]}")
 
     go.write(flag(data=False))
-    # What is said last arrives, though it is closed behind that.
+    # The last message arrives although its publisher is closed right after it.
     check(collect(said, 1, "last words")[0].data == "over", "another last word")
     until(lambda: not said.get_matched_publications(), "the end of /cell/said")
     check(echo.get_matched_publications(), "/cell/echo is closed, too")
-    # What a program has open ends with it.
+    # The publishers of a program end with it.
     controller.sendall(b"def over():\n  textmsg(1)\nend\n")
     until(lambda: not echo.get_matched_publications(), "the end of /cell/echo")
     say("done", "yes")

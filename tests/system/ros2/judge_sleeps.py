@@ -1,9 +1,10 @@
-"""Judges a node while a reader and client of it, or it itself, is stopped for longer than a lease. Usage: judge_sleeps.py DOMAIN PORT-OF-30003 WHO.
+"""Judges a node while a client of it, or the node itself, is stopped (SIGSTOP) for longer than a lease. Usage:
+judge_sleeps.py DOMAIN PORT-OF-30003 WHO.
 
-WHO is `reader`, a program that only reads, `client`, one that asks, `node`, `commanding`: the node while it executes a goal, or `asking`: the
-node for a short time, just after a goal has come that is a request to command as well. As
-`judge.py` it asks for deeds, prints what it finds, and ends with a reason. It is stopped itself by `do sleep PID SECONDS`,
-the node by `do sleep node SECONDS`.
+WHO is stopped: `reader`, a program that only reads; `client`, a program that calls services; `node`; `commanding`,
+the node while it executes a goal; or `asking`, the node for a short time, just after it was sent a goal that is also
+a request to command. Output and requests for actions are those of `judge.py`. `do sleep PID SECONDS` stops this
+program, `do sleep node SECONDS` the node.
 """
 
 import os
@@ -19,26 +20,27 @@ from neighbours import announce
 from realtime import Arm, apart
 from ros2 import DEFINED, Action, Node, goal, matched, qos, until
 
-# Longer than the lease of Cyclone DDS [s].
+# The duration of a stop, longer than the lease of Cyclone DDS [s].
 ASLEEP = 15
-# Data flow again so long after who slept is awake [s].
+# The time limit from the end of a stop until data is exchanged again [s].
 BOUND = 5.0
 NAME = "outrigger"
-# The output that is asked for while the node stands still.
+# The output that is requested while the node is stopped.
 PIN = 3
 
 def stamp(message):
-    """When it was made; what tells that a publisher has left has no time."""
+    """Returns the stamp of a message [s]. A notice that a publisher has left has none, which gives 0."""
     return message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec if hasattr(message, "header") else 0.0
 
 
 def fresh(states, since):
-    """A state that was made after that time."""
+    """Waits for a state with a stamp after `since`."""
     return until(lambda: [m for m in states.take(N=10_000) if stamp(m) > since], "joint states")[-1]
 
 
 def answered(node, patience):
-    """How long it takes until a call is answered. One that is sent while nobody is there is lost, and asked again as clients do."""
+    """Returns the time until a call is answered [s]. A call that is sent while no server is known is lost and
+    repeated, as clients do."""
     begun, name = time.monotonic(), "controller_manager/list_controllers"
     while time.monotonic() - begun < patience:
         sent = node.send(name, "ListControllers")
@@ -52,7 +54,8 @@ def answered(node, patience):
 
 
 def asked_before_a_stop(node, arm, states):
-    """Goals that come some milliseconds before the node is stopped: none of them moves the arm when it goes on."""
+    """Sends goals some milliseconds before the node is stopped, and checks that none moves the arm when the node
+    continues."""
     action = Action(node, "scaled_joint_trajectory_controller")
     for attempt in range(4):
         answered(node, 20.0)
@@ -113,7 +116,7 @@ def main(domain, port, who):
         check(time.monotonic() - awake < BOUND, f"a call is answered {took:.2f} s after it is asked")
     publishers = lambda: len(matched(states.get_matched_publications))
     until(lambda: publishers() == 1, f"{publishers()} publishers of joint states to be one", BOUND)
-    # What comes later gets what is latched.
+    # A late reader receives latched values.
     mode = node.reader(f"{IO}/robot_mode", "RobotMode", latched=True, depth=1)
     until(lambda: mode.take(N=10), "robot_mode", BOUND)
     if sleeps:

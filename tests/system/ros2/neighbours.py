@@ -1,6 +1,6 @@
-"""Others in the domain of a node. Usage: neighbours.py WHAT DOMAIN
+"""Other programs in the domain of a node. Usage: neighbours.py WHAT DOMAIN
 
-As `judge.py` speaks with whoever runs it.
+Output and requests for actions are those of `judge.py`.
 """
 
 import sys
@@ -23,7 +23,7 @@ service("rcl_interfaces/srv/ListParameters", "string[] prefixes; uint64 depth", 
 
 
 def announce(node, namespace, name, endpoints=(), wide=False):
-    """Tells of a node as its participant's only one; what is returned is to be kept."""
+    """Announces a node as the only one of its participant. The announcement lasts as long as the returned writer."""
     start, size = ("Wide", 24) if wide else ("", 16)
     gid = lambda of: DEFINED[f"{start}Gid"](data=[*of.guid.bytes, *bytes(size - 16)])
     info = DEFINED[f"{start}NodeEntitiesInfo"](node_namespace=namespace, node_name=name, readers=[gid(of) for of in endpoints])
@@ -34,7 +34,8 @@ def announce(node, namespace, name, endpoints=(), wide=False):
 
 
 def trouble(domain):
-    """A node of the same name that asks for what is not offered, takes another type, serves the same, and one of an old release."""
+    """Creates a node with the same name that requests an unavailable quality, uses another type and offers the
+    same service, and a node of an old release."""
     node, old = Node(domain), Node(domain)
     late = node.reader("joint_states", "JointState", latched=True)
     other = DataReader(node.participant, Topic(node.participant, "rt/tcp_pose_broadcaster/pose", DEFINED["String"]), qos=qos())
@@ -46,7 +47,7 @@ def trouble(domain):
 
 
 def fits(domain):
-    """A node that goes together with another."""
+    """Creates a node that is compatible with the node under test."""
     node = Node(domain)
     kept = node.reader("joint_states", "JointState"), announce(node, "/", "viewer")
     do("look")
@@ -54,7 +55,8 @@ def fits(domain):
 
 
 def controller(domain):
-    """A node by a serial number: its names, its parameters, and what it says of a second one of its name."""
+    """Checks a node named by a serial number: its names, its parameters, and its warning about a second node of
+    the same name."""
     node = Node(domain)
     space = "UR20205500001"
     states = node.reader("joint_states", "JointState")

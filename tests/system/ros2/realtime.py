@@ -1,4 +1,4 @@
-"""How the simulated arm stands by its own word: 30003, read past everything that is judged."""
+"""The position of the simulated arm, read from port 30003, independently of the node under test."""
 
 import bisect
 import collections
@@ -7,23 +7,23 @@ import struct
 import threading
 import time
 
-# core/docs/protocol/ur-client-interfaces.md 2.2, 2.3: the same on every generation.
+# Offsets in the packet, the same on every generation (core/docs/protocol/ur-client-interfaces.md 2.2, 2.3).
 TIME, Q_ACTUAL, QD_ACTUAL = 4, 252, 300
-# From 5.10 on, with as many bytes in a packet: mass [kg] and center of gravity [m].
+# The offset of mass [kg] and centre of gravity [m], and the length of a packet with them: from software 5.10 on.
 PAYLOAD, WITH_PAYLOAD = 1140, 1220
-# Slower is rest [rad/s], and so is less than this on the way [rad].
+# The arm is at rest below this speed [rad/s], and if it moves by less than this distance [rad].
 AT_REST, STANDS = 0.02, 0.004
 
 State = collections.namedtuple("State", "read time q qd")
 
 
 class Arm(threading.Thread):
-    """Every state of the arm since this began."""
+    """A thread that collects every state of the arm."""
 
     def __init__(self, port):
         super().__init__(daemon=True)
         self.stream = socket.create_connection(("127.0.0.1", int(port)))
-        # In the order of reading; nothing is taken away.
+        # In the order of reading. States are never removed.
         self.states = []
         self.packet = b""
         self.start()
@@ -45,27 +45,27 @@ class Arm(threading.Thread):
         return self.states[-1]
 
     def payload(self):
-        """Mass [kg] and center of gravity [m] in force."""
+        """Returns the active mass [kg] and centre of gravity [m]."""
         assert len(self.packet) >= WITH_PAYLOAD, len(self.packet)
         return struct.unpack_from(">4d", self.packet, PAYLOAD)
 
     def since(self, begin, end=None):
-        """States that were read then."""
+        """Returns the states that were read between `begin` and `end`."""
         first = bisect.bisect_left(self.states, begin, key=lambda state: state.read)
         return [state for state in self.states[first:] if end is None or state.read <= end]
 
     def speed(self, begin, end=None):
-        """The fastest joint then [rad/s]."""
+        """Returns the highest speed of a joint in this span [rad/s]."""
         return max((max(map(abs, state.qd)) for state in self.since(begin, end)), default=0.0)
 
     def way(self, begin, end=None):
-        """How far the joint that went farthest was from where it stood then [rad]."""
+        """Returns the largest distance of a joint from its position at `begin` in this span [rad]."""
         states = self.since(begin, end)
         return max((apart(state.q, states[0].q) for state in states), default=0.0)
 
     def rests(self, seconds, patience=20.0):
-        """Whether it comes to rest, and stays there for so long by its own clock. It is waited for: what it may do until then is to
-        be judged by the way."""
+        """Waits for rest, and returns whether the arm stays there for `seconds` of its own clock. Does not check
+        the motion before rest: see `way`."""
         end = time.monotonic() + patience
         first = rests_from = len(self.states) - 1
         while time.monotonic() < end:

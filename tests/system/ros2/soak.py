@@ -1,8 +1,9 @@
-"""Readers and clients of a node that come, are stopped for a while, and leave or die. Usage: soak.py DOMAIN SECONDS PID PID-OF-A-TWIN.
+"""Starts, stops (SIGSTOP) and ends readers and clients of a node at random. Usage: soak.py DOMAIN SECONDS PID
+PID-OF-A-TWIN.
 
-Each is a process of its own: `soak.py DOMAIN`. After each stop its data have to flow again, and at the end a new reader and a new client
-have to be served. The node must not have grown by more than its twin, beside the same robot in a domain where nobody comes. As
-`judge.py` it prints what it finds, and ends with a reason.
+Each is a process of its own: `soak.py DOMAIN`. After each stop it must receive data again, and at the end a new
+reader and a new client must be served. The memory of the node must not have grown by more than that of its twin, a
+node beside the same robot in a domain without readers. Output is that of `judge.py`.
 """
 
 import os
@@ -18,22 +19,22 @@ from judge_sleeps import BOUND, answered, fresh, stamp
 from neighbours import announce
 from ros2 import Node
 
-# So many at a time.
+# The largest number of visitors at a time.
 MOST = 6
-# Something is done this often [s].
+# The mean time between two actions [s].
 PACE = 1.5
-# A stop's length: below and beyond the lease, which is 10 s [s].
+# The range of the duration of a stop [s]: from below to above the lease of 10 s.
 SLEEPS = (2.0, 25.0)
-# The node itself is stopped this often, while nobody else is, and for how long [s].
+# The interval and the duration of stops of the node itself, while no visitor is stopped [s].
 NODE_SLEEPS, NODE_ASLEEP = 180.0, 12
-# Until others are served after the node was stopped, those included that it has to find by their announcements [s].
+# The time limit from the end of such a stop until visitors are served [s]. The node may have to rediscover them first.
 NODE_BOUND = 15.0
-# It has settled after this share of the time, and then grows by no more than this beyond its twin [MiB].
+# The share of the time after which memory has settled, and the limit on its growth from then on, beyond the twin [MiB].
 SETTLED, GROWTH = 0.3, 32.0
 
 
 def visit(domain):
-    """One who comes: tells of states and answers by lines, each with the time at which they were made."""
+    """Runs a visitor. It prints a line for each state and each answer, with the time at which it was made."""
     node = Node(domain)
     states = node.reader("joint_states", "JointState", depth=1_000)
     kept = announce(node, "/", f"visitor{os.getpid()}", [states])
@@ -58,7 +59,7 @@ class Visitor:
         command = [sys.executable, __file__, str(domain)]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         self.last = {"state": 0.0, "answer": 0.0}
-        # While it sleeps: until when. Awake: since when it is to be served, and by when it has to be.
+        # `asleep`: the end of its stop. `since`: the time from which it must be served again. `by`: the limit for that.
         self.asleep, self.since, self.by = None, time.time(), time.time() + 30.0
         threading.Thread(target=self.hear, daemon=True).start()
 
@@ -86,7 +87,7 @@ class Visitor:
 
 
 def grown(pid):
-    """Resident memory [MiB]."""
+    """Returns the resident memory of a process [MiB]."""
     with open(f"/proc/{pid}/status", encoding="ascii") as status:
         return next(int(line.split()[1]) / 1024 for line in status if line.startswith("VmRSS:"))
 
