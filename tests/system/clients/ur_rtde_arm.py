@@ -89,7 +89,7 @@ class Arm:
         return f"def custom():\n  {line}\n  write_output_integer_register({self.done_register}, 2)\nend\n"
 
     def repeat(self, call, seconds):
-        """Makes a call once each period for `seconds`. Its argument is the time since the first call [s]."""
+        """Makes a call once each period for `seconds`. The argument of `call` is the time since the beginning [s]."""
         begin = time.monotonic()
         while (now := time.monotonic() - begin) < seconds:
             start = self.control.initPeriod()

@@ -1,5 +1,5 @@
 //! The assertions that hold in every row, and the figures of a row. Both are taken from the controller's arm and from
-//! the packets, not from the program's own account of them.
+//! the packets, not from what the program reports about them.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -31,7 +31,7 @@ struct Kind {
 
 const GOOD: Kind = Kind { kind: b'U', mode: Mode::Monitor, refuses: None, cut: false };
 
-/// A folder with a board's file, and the socket of a board of this kind.
+/// A folder with a board's configuration, and the socket that a simulated board of this kind listens on.
 struct Bench(PathBuf);
 
 impl Bench {

@@ -181,7 +181,7 @@ fn a_motion_that_is_stopped_says_where_it_stands_and_goes_on_by_word_alone() {
         }
         assert!(followed.is_done && followed.end_error.max_abs() < 2e-3, "{followed:?}, asked {asked:?}");
         assert!(asked.iter().all(|stopped| stopped.reason == Some(Reason::ProtectiveStop)), "{asked:?}");
-        // The question is repeated while the stop persists, and the motion keeps its position.
+        // The callback is called again while the protective stop persists. The suspended motion keeps its position.
         assert!(asked.len() > 1 && asked.iter().all(|stopped| stopped.elapsed == asked[0].elapsed), "{asked:?}");
     });
 }
@@ -442,7 +442,7 @@ fn a_motion_of_the_controllers_that_is_stopped_says_where_it_stands_and_goes_on_
         }
         assert!(followed.is_done && followed.end_error.max_abs() < 5e-3, "{followed:?}, asked {asked:?}");
         assert!(asked.iter().all(|stopped| stopped.reason == Some(Reason::ProtectiveStop)), "{asked:?}");
-        // The question is repeated while the stop persists, and the motion keeps its position.
+        // The callback is called again while the protective stop persists. The suspended motion keeps its position.
         assert!(asked.len() > 1 && asked.iter().all(|stopped| stopped.elapsed == asked[0].elapsed), "{asked:?}");
         let replayed = outrigger_system::computing().arg("replay").arg(&recording).output().expect("it runs");
         assert_eq!(replayed.status.code(), Some(0), "{}{}", text(&replayed.stdout), text(&replayed.stderr));

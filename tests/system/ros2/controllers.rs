@@ -20,7 +20,7 @@ fn agree(path: &str, expected: &str) {
 
 /// The active controllers on a path with a control law on this computer.
 const BY_LAW: &str = "forward_position_controller forward_velocity_controller joint_trajectory_controller scaled_joint_trajectory_controller";
-/// The active controllers on such a path that sends torques.
+/// The active controllers on a path with a control law that sends torques.
 const BY_TORQUES: &str = "forward_effort_controller forward_position_controller forward_velocity_controller joint_trajectory_controller \
     scaled_joint_trajectory_controller";
 /// The active controllers on a path with a program on the controller that executes whole motions.

@@ -44,7 +44,7 @@ fn fast_dds() {
     assert_eq!(pose, numbers(&found, "rt/tf"));
     let norm: f64 = pose[3..].iter().map(|part| part * part).sum();
     assert!((norm - 1.0).abs() < 1e-9, "{pose:?}");
-    // After the goal the arm is at its end.
+    // The arm is at the end of the trajectory of the goal.
     let truth = cell.controller.controller().truth().q;
     let there = numbers(&found, "there");
     assert!(there.iter().zip(truth).all(|(wanted, q)| (wanted - q).abs() < 0.02), "{there:?}, {truth:?}");

@@ -66,7 +66,7 @@ def in_time(holds, why, stood=0.0):
 
 
 class Deadline:
-    """A limit of `seconds`, the duration of a motion. Checks of requests sent after it are not failures."""
+    """A limit of `seconds`, the duration of a motion. A failed check of a request sent after it only counts as late."""
 
     def __init__(self, seconds):
         self.end = time.monotonic() + seconds

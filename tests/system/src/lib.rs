@@ -17,7 +17,7 @@ pub struct Suite {
     pub name: &'static str,
     /// The feature of this package that builds it.
     pub feature: &'static str,
-    /// Its contents, and its needs beyond a machine with little else to do.
+    /// Its contents, and its requirements apart from an idle machine.
     pub about: &'static str,
 }
 
@@ -25,7 +25,7 @@ const fn suite(name: &'static str, feature: &'static str, about: &'static str) -
     Suite { name, feature, about }
 }
 
-/// Every suite, in the order in which `.ci/realtime` runs them.
+/// The suites, in the order in which `.ci/realtime` runs them.
 pub const SUITES: &[Suite] = &[
     suite("program", "real-time", "commands of the program beside simulated controllers"),
     suite("settings_of_the_process", "real-time", "each setting of the process and its sensors, with and without"),

@@ -159,7 +159,8 @@ fn commands_for(bench: &mut KrcBench<'_>, mut since: SimTime, span: Duration, br
     panic!("more than {EXCUSED} fallbacks:\n{}", bench.story(SimTime::ZERO));
 }
 
-/// Checks the assertions that hold whatever is lost, repeated or late.
+/// Checks what must hold in every run, whatever is lost, repeated or late: at most one answer per measurement, in
+/// order, no step too long, and a single start of the board.
 fn holds(bench: &KrcBench<'_>, bridged: Duration) {
     let story = || bench.story(SimTime::ZERO);
     assert_eq!(bench.answers().unasked(), 0, "answered twice, or in another order\n{}", story());
