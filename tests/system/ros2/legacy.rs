@@ -1,4 +1,4 @@
-//! The names of UR's ROS driver of 2015, on every generation.
+//! The names of the ROS driver of 2015 (`ur_modern_driver`), on every generation.
 
 use libtest_mimic::Trial;
 use outrigger_emulated::require::Need;
