@@ -1,4 +1,4 @@
-//! Forces and torques from the voltages of six bridges.
+//! Forces and torques of a six-axis sensor from the voltages of its six strain-gauge bridges.
 //!
 //! ```
 //! use outrigger_core::bridges::Bridges;
@@ -14,10 +14,10 @@
 
 use crate::robot::BadValue;
 
-/// Bridges of a six-axis force/torque sensor, and its axes.
+/// The number of bridges of a six-axis force/torque sensor, and of its axes.
 const AXES: usize = 6;
 
-/// From six bridge voltages to forces and torques, as the maker of the sensor measured it.
+/// The calibration that turns six bridge voltages into forces and torques, as measured by the sensor's manufacturer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Bridges {
@@ -28,14 +28,14 @@ pub struct Bridges {
 }
 
 impl Bridges {
-    /// Largest factor of the matrix, either sign \[N/V, N·m/V\].
+    /// The largest matrix factor of either sign \[N/V, N·m/V\].
     pub const MOST_FACTOR: f32 = 1e9;
-    /// Largest voltage without load, either sign \[V\]: the whole range of a converter with a gain of 1.
+    /// The largest unloaded voltage of either sign \[V\]: the whole range of a converter with a gain of 1.
     pub const MOST_UNLOADED: f32 = 1.2;
-    /// The least [independence](Self::independence) of a matrix that is taken.
+    /// The least [independence](Self::independence) of an accepted matrix.
     pub const LEAST_INDEPENDENCE: f32 = 0.001;
 
-    /// Forces \[N\] and torques \[N·m\] at these voltages.
+    /// Returns the forces \[N\] and torques \[N·m\] that these bridge voltages \[V\] stand for.
     #[must_use]
     pub fn wrench(&self, volts: [f32; AXES]) -> [f32; AXES] {
         self.matrix.map(|row| {
@@ -44,16 +44,17 @@ impl Bridges {
         })
     }
 
-    /// How far the axes are from being combinations of each other, 0 … 1: the least sine of the angle between a row of the matrix
-    /// and the span of the rows before it. 1 where all rows are at right angles, 0 where the matrix is singular: then an axis shows
-    /// what others measured, or nothing. Units of the axes do not change it. NaN where a factor is not finite.
+    /// Returns how linearly independent the rows of the matrix are, 0 … 1: the least sine of the angle between a row
+    /// and the span of the rows before it. The result is 1 if all rows are at right angles, and 0 if the matrix is
+    /// singular: an axis then repeats what others measure, or measures nothing. The units of the axes do not change the
+    /// result. NaN if a factor is not finite.
     #[must_use]
     pub fn independence(&self) -> f32 {
         let mut squared = 1.0_f32;
-        // The rows before, at right angles to each other (modified Gram-Schmidt).
+        // The rows before, made orthogonal to each other (modified Gram-Schmidt).
         let mut before = heapless::Vec::<[f32; AXES], AXES>::new();
         for row in &self.matrix {
-            // By its largest factor, so that no square is too large or too small.
+            // Divided by its largest factor, so that no square overflows or underflows.
             let largest = row.iter().fold(0.0_f32, |most, factor| most.max(factor.abs()));
             if largest == 0.0 {
                 return 0.0;
@@ -76,10 +77,10 @@ impl Bridges {
         outrigger_wire::math::sqrt(squared)
     }
 
-    /// Whether they can be those of a sensor. A host and a board ask the same.
+    /// Checks that the values can belong to a sensor. Hosts and boards use the same check.
     ///
     /// # Errors
-    /// The first field that cannot be, by its key in a board's file.
+    /// Returns the first invalid field, named by its key in a board's configuration file.
     pub fn check(&self) -> Result<(), BadValue> {
         let within = |numbers: &[f32], most: f32| numbers.iter().all(|number| number.abs() <= most);
         BadValue::unless(
@@ -100,7 +101,7 @@ fn dot(a: &[f32; AXES], b: &[f32; AXES]) -> f32 {
     a.iter().zip(b).fold(0.0, |sum, (a, b)| sum + a * b)
 }
 
-/// Readings per second of a six-channel bridge converter.
+/// The number of readings per second of a six-channel bridge converter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
@@ -114,10 +115,10 @@ pub enum BridgeRate {
 }
 
 impl BridgeRate {
-    /// Every rate, slowest first.
+    /// The supported rates, slowest first.
     pub const ALL: [Self; 3] = [Self::Hz250, Self::Hz500, Self::Hz1000];
 
-    /// Readings per second.
+    /// Returns the number of readings per second.
     #[must_use]
     pub const fn per_second(self) -> u32 {
         match self {
@@ -176,7 +177,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against the determinant, by another way: Leibniz' sum in double precision.
+        /// Compares with the determinant, which is computed in another way: by Leibniz' formula in double precision.
         #[test]
         fn no_matrix_has_more_independence_than_its_determinant_allows(matrix in any::<[[i8; AXES]; AXES]>()) {
             let bridges = Bridges { matrix: matrix.map(|row| row.map(f32::from)), unloaded: [0.0; AXES] };

@@ -2,16 +2,17 @@
 //!
 //! # Run an engine
 //!
-//! [`Engine`] is one robot: it connects, detects the software, judges, commands, stops and reconnects.
-//! [`engine::ur::UrEngine`] and [`engine::krc::KrcEngine`] are its two kinds; [`engine`] has a runnable loop. On Linux the
-//! crate `outrigger` runs it for you, on a microcontroller `outrigger-embassy`. What needs no engine (upload a program, bring
-//! the arm up, read any RTDE variable) is in [`client`]. When the arm may be moved is in `core/docs/mode-machine.md`.
+//! [`Engine`] operates one robot: it connects, detects the software, judges link and robot, commands, stops and
+//! reconnects. [`engine::ur::UrEngine`] and [`engine::krc::KrcEngine`] are its two kinds; [`engine`] has a runnable
+//! loop. On Linux the crate `outrigger` runs it for you, on a microcontroller `outrigger-embassy`. Functions that need
+//! no engine (upload a program, bring the arm up, read any RTDE variable) are in [`client`].
+//! `core/docs/mode-machine.md` defines when the arm may be moved.
 //!
 //! # Write a law
 //!
-//! A [`Law`] says which joint speeds it wants for each fresh [`State`]; the engine holds them to the limits, stops the arm
-//! when anything it depends on fails, and asks the law to begin anew only after a request. [`law`] has four to begin with;
-//! `core/docs/write-a-law.md` writes and tests one.
+//! A [`Law`] computes the joint speeds for each fresh [`State`]; the engine holds them to the limits, stops the arm
+//! when anything it depends on fails, and restarts the law only after a request. [`law`] has four ready-made laws;
+//! `core/docs/write-a-law.md` writes and tests another one.
 //!
 //! # Port it
 //!

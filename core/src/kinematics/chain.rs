@@ -4,7 +4,7 @@ use super::DhParameters;
 use outrigger_wire::math::{Frame, Rotation, Vector3, add, cross, norm, scale, sin_cos, sqrt, subtract};
 use outrigger_wire::robot::{JointPositions, JointVelocities, Pose, Twist};
 
-/// An arm with its tool: everything between joint angles and the tool centre point.
+/// An arm with its tool: the transformation from joint angles to the pose of the tool centre point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct KinematicChain<const N: usize> {
@@ -12,39 +12,41 @@ pub struct KinematicChain<const N: usize> {
     tcp: Frame,
 }
 
-/// Twist of the tool centre point per unit speed of each joint, in the base frame.
+/// The geometric Jacobian in the base frame: for each joint, the twist of the tool centre point per unit of joint
+/// speed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Jacobian<const N: usize>(
     #[cfg_attr(feature = "record", serde(with = "outrigger_wire::robot::array"))] pub [Twist; N],
 );
 
-/// Where the tool is, and how the joints move it there.
+/// The frame of the tool centre point and the Jacobian there, for one set of joint angles.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Posture<const N: usize> {
     /// The tool centre point's frame in the base frame.
     pub tcp: Frame,
-    /// Its Jacobian.
+    /// The Jacobian at the tool centre point.
     pub jacobian: Jacobian<N>,
 }
 
 impl<const N: usize> KinematicChain<N> {
-    /// The arm `dh` with its tool centre point at `tcp_offset` from the flange.
+    /// Builds the chain from the parameters `dh` of the arm and the pose of its tool centre point relative to the
+    /// flange.
     #[must_use]
     pub fn new(dh: DhParameters<N>, tcp_offset: &Pose) -> Self {
         let tcp = Frame { position: tcp_offset.position, rotation: Rotation::from_vector(tcp_offset.rotation) };
         Self { dh, tcp }
     }
 
-    /// The pose of the tool centre point in the base frame, as the controller's "Tool vector".
+    /// Returns the pose of the tool centre point in the base frame, in the form of the controller's "Tool vector".
     #[must_use]
     pub fn forward(&self, q: &JointPositions<N>) -> Pose {
         let Frame { position, rotation } = self.trace(q, |_, _| {});
         Pose { position, rotation: rotation.to_vector() }
     }
 
-    /// The frame of the tool centre point and the Jacobian there. Angles that are no numbers give such.
+    /// Returns the frame of the tool centre point and the Jacobian there. Angles that are NaN or infinite give NaN.
     #[must_use]
     pub fn posture(&self, q: &JointPositions<N>) -> Posture<N> {
         let mut columns = [Twist::default(); N];
@@ -60,9 +62,9 @@ impl<const N: usize> KinematicChain<N> {
         Posture { tcp, jacobian: Jacobian(columns) }
     }
 
-    /// The greatest distance the tool centre point can have from each joint's axis \[m\]: the links beyond it
-    /// laid end to end, so somewhat more than is ever reached. Far too much for calibrated parameters, whose
-    /// shifts along near-parallel axes cancel: take the model's nominal ones.
+    /// Returns an upper bound for the distance of the tool centre point from each joint's axis \[m\]: the lengths of
+    /// the links beyond it added up, so somewhat more than the arm ever reaches. Use the model's nominal parameters:
+    /// for calibrated ones, whose shifts along nearly parallel axes cancel, the bound is far too large.
     #[must_use]
     pub fn reach(&self) -> [f32; N] {
         let mut reach = [0.0; N];
@@ -74,7 +76,7 @@ impl<const N: usize> KinematicChain<N> {
         reach
     }
 
-    /// Follows the joints from base to tool; `joint` sees the origin and axis each joint turns about.
+    /// Traverses the joints from base to tool. Calls `joint` with the origin and the axis of rotation of each joint.
     fn trace(&self, q: &JointPositions<N>, mut joint: impl FnMut(Vector3, Vector3)) -> Frame {
         let Rotation { mut x, mut y, mut z } = Rotation::IDENTITY;
         let mut position = [0.0; 3];
@@ -92,7 +94,7 @@ impl<const N: usize> KinematicChain<N> {
 }
 
 impl<const N: usize> Jacobian<N> {
-    /// The twist of the tool centre point at these joint speeds, in the base frame.
+    /// Returns the twist of the tool centre point at these joint speeds, in the base frame.
     #[must_use]
     pub fn twist(&self, velocities: &JointVelocities<N>) -> Twist {
         self.0.iter().zip(velocities.iter()).fold(Twist::default(), |sum, (column, v)| Twist {

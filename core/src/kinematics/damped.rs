@@ -1,15 +1,15 @@
-//! From a wanted twist to joint speeds, bounded near singular poses.
+//! Joint speeds for a desired twist of the tool, bounded near singular poses.
 //!
-//! Damped least squares: the joint speeds that minimise |J·v − twist|² + λ²·|v|², lengths counted in units
-//! of [`length`](DampedLeastSquares::length) so that metres and radians weigh alike. Far from a singular
-//! pose the damping is not felt; close to one the speeds stay below |twist| / 2λ and part of the twist is
-//! not reached, which [`Solution::unreached`] tells.
+//! Damped least squares: the joint speeds that minimise |J·v − twist|² + λ²·|v|², lengths counted in units of
+//! [`length`](DampedLeastSquares::length) so that metres and radians have the same weight. Far from a singular pose the
+//! damping has no noticeable effect. Close to one the speeds stay below |twist| / 2λ and part of the twist is not
+//! reached; [`Solution::unreached`] reports how much.
 //!
-//! The 6 × 6 system is solved by elimination of our own, without pivoting: the matrix is symmetric and, by
-//! the damping, positive definite. A linear-algebra crate was measured instead (nalgebra 0.35 on
-//! `thumbv7em-none-eabihf`, release, fat link-time optimisation): its LU decomposition leaves 6 reachable
-//! panics, its singular value decomposition 12, its Cholesky decomposition none at optimisation levels 3 and
-//! `s` but some at `z`. Cholesky then takes 1 415 instructions where this takes 683.
+//! The 6 × 6 system is solved by an elimination written here, without pivoting: the matrix is symmetric and, by the
+//! damping, positive definite. A linear-algebra crate was measured as an alternative (nalgebra 0.35 on
+//! `thumbv7em-none-eabihf`, release, fat link-time optimisation): its LU decomposition has 6 reachable panics, its
+//! singular value decomposition 12, its Cholesky decomposition none at optimisation levels 3 and `s` but some at `z`.
+//! Its Cholesky decomposition takes 1 415 instructions; this code takes 683.
 
 use super::Jacobian;
 use crate::robot::settings;
@@ -17,32 +17,32 @@ use outrigger_wire::math::{scale, sqrt};
 use outrigger_wire::robot::{JointVelocities, Twist};
 
 settings! {
-    /// How twists are turned into joint speeds.
+    /// Settings of the conversion from twists of the tool to joint speeds.
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[cfg_attr(feature = "defmt", derive(defmt::Format))]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct DampedLeastSquares in "" {
-        /// λ, in units of a singular value of the Jacobian.
+        /// The damping λ, in units of a singular value of the Jacobian.
         pub damping: f32 [0.000001 to 10.0] = 0.02,
-        /// Length that counts as much as one radian \[m\]: about the arm's forearm.
+        /// The length that has the same weight as one radian \[m\]: about the length of the arm's forearm.
         pub length: f32 [0.001 to 10.0 "m"] = 0.5,
     }
 }
 
-/// Joint speeds for a twist.
+/// The joint speeds computed for a twist.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Solution<const N: usize> {
-    /// The speeds \[rad/s\].
+    /// The joint speeds \[rad/s\].
     pub velocities: JointVelocities<N>,
-    /// Part of the twist that they do not reach, 0 … 1; 0 for no twist.
+    /// The part of the twist that the speeds do not achieve, 0 … 1; 0 for a zero twist.
     pub unreached: f32,
 }
 
-/// A row of the system: six coefficients and the right-hand side.
+/// A row of the system of equations: six coefficients and the right-hand side.
 type Row = [f32; 7];
 
 impl DampedLeastSquares {
-    /// The joint speeds that move the tool by `twist` (base frame). NaN in, NaN out.
+    /// Computes the joint speeds that move the tool by `twist` (base frame). NaN in the input gives NaN in the result.
     #[must_use]
     pub fn solve<const N: usize>(&self, jacobian: &Jacobian<N>, twist: &Twist) -> Solution<N> {
         let per_length = 1.0 / self.length;
@@ -59,7 +59,7 @@ impl DampedLeastSquares {
             let [.., last] = row;
             *last = right;
         }
-        // The matrix is symmetric: only what stands right of its diagonal is worked out and used.
+        // The matrix is symmetric: only the diagonal and the elements to its right are computed and used.
         for column in &columns {
             let mut rest = column.as_slice();
             for (i, row) in rows.iter_mut().enumerate() {
@@ -79,14 +79,15 @@ impl DampedLeastSquares {
 
         let dot = |a: &[f32; 6], b: &[f32; 6]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
         let velocities = JointVelocities(columns.each_ref().map(|column| dot(column, &multipliers)));
-        // What is left of the twist is λ² times the multipliers: nothing needs to be multiplied out again.
+        // The residual of the twist is λ² times the multipliers, so no product needs to be computed again.
         let size = sqrt(dot(&wanted, &wanted));
         let left = damping * sqrt(dot(&multipliers, &multipliers));
         Solution { velocities, unreached: if size > 0.0 { left / size } else { 0.0 } }
     }
 }
 
-/// Solves six equations whose matrix is symmetric and positive definite, given from its diagonal rightwards.
+/// Solves six equations whose matrix is symmetric and positive definite; of each row only the elements from the
+/// diagonal on are used.
 fn solve_positive_definite(mut rows: [Row; 6]) -> [f32; 6] {
     let mut rest = rows.as_mut_slice();
     let mut column = 0_usize;

@@ -5,20 +5,20 @@ use outrigger_wire::math::double::to_f32_by_call;
 use outrigger_wire::math::sin_cos;
 use outrigger_wire::robot::RobotModel;
 
-/// One joint's parameters, its turn about x worked out.
+/// One joint's parameters, with sine and cosine of its turn about x computed in advance.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Joint {
-    /// Added to the joint's angle \[rad\].
+    /// The offset added to the joint's angle \[rad\].
     pub(super) theta: f32,
-    /// Shift along x \[m\].
+    /// The shift along x \[m\].
     pub(super) a: f32,
-    /// Shift along z \[m\].
+    /// The shift along z \[m\].
     pub(super) d: f32,
-    /// Sine of the turn about x.
+    /// The sine of the turn about x.
     pub(super) sin_alpha: f32,
-    /// Cosine of the turn about x.
+    /// The cosine of the turn about x.
     pub(super) cos_alpha: f32,
 }
 
@@ -31,11 +31,11 @@ pub struct DhParameters<const N: usize> {
     pub(super) joints: [Joint; N],
 }
 
-/// Parameters that describe no arm.
+/// The error for parameters that cannot be those of an arm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct DhError {
-    /// The first joint, from 0, with a number that is NaN, infinite or beyond any arm's size.
+    /// The first joint, counted from 0, with a number that is NaN, infinite or larger than in any arm.
     pub joint: u8,
 }
 
@@ -47,19 +47,19 @@ impl core::fmt::Display for DhError {
 
 impl core::error::Error for DhError {}
 
-/// Largest shift that is believed \[m\]. Calibration draws the nearly parallel axes of the upper arm and
-/// forearm tens of metres along each other, with opposite signs; an arm stays small all the same.
+/// The largest accepted shift \[m\]. Calibration can shift the nearly parallel axes of upper arm and forearm by tens of
+/// metres along each other, with opposite signs, although the arm itself is small.
 const LARGEST_SHIFT: f64 = 1_000.0;
-/// Largest angle that is believed \[rad\].
+/// The largest accepted angle \[rad\].
 const LARGEST_ANGLE: f64 = 100.0;
 
 impl<const N: usize> DhParameters<N> {
-    /// From four arrays in the order of the kinematics-info sub-package
+    /// Builds the parameters from four arrays in the order of the kinematics-info sub-package
     /// (`core/docs/protocol/ur-client-interfaces.md 3.7`): θ \[rad\], a \[m\], d \[m\], α \[rad\], as the robot itself
     /// sends them (absolute, calibrated).
     ///
     /// # Errors
-    /// The first joint with a number that cannot be.
+    /// Returns the first joint with a number that is not finite or out of range.
     pub fn from_arrays(theta: [f64; N], a: [f64; N], d: [f64; N], alpha: [f64; N]) -> Result<Self, DhError> {
         let mut joints = [Joint { theta: 0.0, a: 0.0, d: 0.0, sin_alpha: 0.0, cos_alpha: 1.0 }; N];
         let values = theta.iter().zip(&a).zip(d.iter().zip(&alpha));
@@ -83,8 +83,8 @@ impl<const N: usize> DhParameters<N> {
 }
 
 impl DhParameters<6> {
-    /// The nominal parameters of a model. One arm's own differ by its calibration, which moves the tool by
-    /// up to some millimetres: where the robot sends them, those are better.
+    /// Returns the nominal parameters of a model. The calibrated parameters of a particular arm move the tool by up to
+    /// some millimetres: prefer them if the robot sends them.
     #[must_use]
     pub fn of(model: RobotModel) -> Self {
         let [d1, a2, a3, d4, d5, d6] = models::lengths(model);

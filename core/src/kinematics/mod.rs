@@ -1,7 +1,7 @@
-//! Where the tool is, and which joint speeds move it as wanted.
+//! Forward kinematics of an arm, and the joint speeds that move its tool by a desired twist.
 //!
-//! Geometry by Denavit and Hartenberg's parameters, in the controller's own form: for each joint a turn by
-//! θ about z, a shift by d along z, a shift by a along x, and a turn by α about x.
+//! The geometry uses Denavit–Hartenberg parameters in the controller's own form: for each joint a turn by θ about z, a
+//! shift by d along z, a shift by a along x, and a turn by α about x.
 //!
 //! ```
 //! use outrigger_core::kinematics::{DampedLeastSquares, DhParameters, KinematicChain};

@@ -1,15 +1,14 @@
-//! Nominal lengths of the models, from the vendor's public robot descriptions.
+//! The nominal link lengths of the UR models, from the vendor's public robot descriptions.
 
 use outrigger_wire::robot::RobotModel;
 
-/// d₁ a₂ a₃ d₄ d₅ d₆ \[m\]: the shifts that are not zero. Upper arm (a₂) and forearm (a₃) are negative by
-/// the vendor's choice of axes.
+/// Returns d₁ a₂ a₃ d₄ d₅ d₆ \[m\]: the shifts that are not zero. Upper arm (a₂) and forearm (a₃) are negative because
+/// of the vendor's choice of axes.
 ///
-/// Origin: the `default_kinematics.yaml` of each model (shoulder z, forearm x, wrist 1 x and z, wrist 2 −y,
-/// wrist 3 y) in UniversalRobots/Universal_Robots_ROS2_Description at 2221ec0f; ur15 at 499e728e, ur18 at
-/// 34b13710, ur8long at 31e22940 and ur7e, ur12e (there links to ur5e, ur10e) at 3be81362 of
-/// ros-industrial/universal_robot. ur5e agrees with a recorded kinematics-info sub-package, ur5 and ur5e
-/// reproduce recorded poses.
+/// Origin: the `default_kinematics.yaml` of each model (shoulder z, forearm x, wrist 1 x and z, wrist 2 −y, wrist 3 y)
+/// in UniversalRobots/Universal_Robots_ROS2_Description at 2221ec0f; ur15 at 499e728e, ur18 at 34b13710, ur8long at
+/// 31e22940 and ur7e, ur12e (there links to ur5e, ur10e) at 3be81362 of ros-industrial/universal_robot. ur5e agrees
+/// with a recorded kinematics-info sub-package, ur5 and ur5e reproduce recorded poses.
 pub(super) const fn lengths(model: RobotModel) -> [f32; 6] {
     match model {
         RobotModel::Ur3 => [0.1519, -0.24365, -0.21325, 0.11235, 0.08535, 0.0819],

@@ -1,8 +1,9 @@
-//! Values as bytes in [postcard's format](https://postcard.jamesmunns.com/wire-format), written and read for size.
+//! Encoding of values in [postcard's format](https://postcard.jamesmunns.com/wire-format), with small code.
 //!
-//! Every type that is written calls the same few functions, which are not copied into it, and nothing is asked about on
-//! the way: what does not fit, or cannot be, is noted and told at the end. What an image has of it is in
-//! `tests/tables/board-budgets.md`. The tests hold it to the bytes of postcard's own serializer.
+//! All types share the same few functions, which are not generated again for each type. Errors are not checked after
+//! each step: a value that does not fit or is invalid is noted, and the error is returned at the end. The size in a
+//! board's image is in `tests/tables/board-budgets.md`. Tests compare the bytes with those of postcard's own
+//! serializer.
 //!
 //! ```
 //! use outrigger_core::packed;
@@ -22,7 +23,7 @@ mod writer;
 pub(crate) use reader::take;
 pub use writer::to_slice;
 
-/// Why a value cannot be written or read; which reason, nobody asks for.
+/// The error of writing or reading a value. It has no details because no caller uses them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Error;
 
@@ -62,7 +63,8 @@ impl serde::de::Error for Error {
     }
 }
 
-/// Returns the value that `bytes` are from first to last; `None` where they are another one, end early or go on behind it.
+/// Returns the value encoded by all of `bytes`; `None` if they encode something else, end early or have bytes left
+/// over.
 #[must_use]
 pub fn from_bytes<'de, T: serde::Deserialize<'de>>(bytes: &'de [u8]) -> Option<T> {
     take(bytes).filter(|(_, rest)| rest.is_empty()).map(|(value, _)| value)

@@ -1,18 +1,18 @@
-//! Reading.
+//! Decoding of values.
 
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, EnumAccess, IntoDeserializer, SeqAccess, VariantAccess, Visitor};
 
 use super::Error;
 
-/// The value that `bytes` begin with, and what follows it; `None` where they do not.
+/// Returns the value at the start of `bytes` and the bytes after it; `None` if no such value is there.
 pub(crate) fn take<'de, T: Deserialize<'de>>(bytes: &'de [u8]) -> Option<(T, &'de [u8])> {
     let mut reader = Reader { rest: bytes, good: true };
     let value = T::deserialize(&mut reader).ok()?;
     if reader.good { Some((value, reader.rest)) } else { None }
 }
 
-/// Whatever is missing or cannot be reads as zero, and is noted.
+/// A decoder. Missing or invalid values are read as zero, and `good` becomes `false`.
 struct Reader<'de> {
     rest: &'de [u8],
     good: bool,
@@ -34,7 +34,7 @@ impl<'de> Reader<'de> {
         self.bytes(1).first().copied().unwrap_or(0)
     }
 
-    /// A byte that is 0 or 1.
+    /// Reads a byte that must be 0 or 1.
     #[inline(never)]
     fn choice(&mut self) -> bool {
         let byte = self.byte();
@@ -42,7 +42,7 @@ impl<'de> Reader<'de> {
         byte == 1
     }
 
-    /// A number of at most so many bits: seven in each byte, the least first.
+    /// Reads a number of at most `bits` bits: seven in each byte, the least significant first.
     #[inline(never)]
     fn number(&mut self, bits: u32) -> u128 {
         let (mut number, mut shift) = (0_u128, 0_u32);
@@ -50,7 +50,7 @@ impl<'de> Reader<'de> {
             let byte = self.byte();
             let part = u128::from(byte & 0x7F);
             let left = bits.saturating_sub(shift);
-            // No more bits than the type has, and no byte more than they need.
+            // At most as many bits as the type has, and no more bytes than those bits need.
             if left == 0 || (left < 7 && part >> left != 0) {
                 self.good = false;
                 return 0;
@@ -73,7 +73,7 @@ impl<'de> Reader<'de> {
         self.number(32) as u32
     }
 
-    /// Nearly all that is read, and far less to call than what returns 128 bits.
+    /// Reads 64 bits. Most numbers are read by this; a call is much smaller than one that returns 128 bits.
     #[inline(never)]
     fn long(&mut self) -> u64 {
         self.number(64) as u64
@@ -114,7 +114,7 @@ impl<'de> Reader<'de> {
     }
 }
 
-/// `deserialize_x(self, visitor)`, each by one of the functions above.
+/// Generates `deserialize_x(self, visitor)`, each by one of the functions above.
 macro_rules! leaves {
     ($($name:ident $visit:ident => |$reader:ident| $value:expr),* $(,)?) => {
         $(#[inline]
@@ -125,7 +125,7 @@ macro_rules! leaves {
     };
 }
 
-/// The format does not say what follows.
+/// Generates functions for types that the format cannot decode because it does not store what follows.
 macro_rules! unsaid {
     ($($name:ident),*) => {
         $(fn $name<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Error> {
@@ -225,7 +225,7 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
     }
 }
 
-/// As many as the type has: it asks for no more.
+/// The elements of a type with a fixed number of parts; the type itself asks for no more.
 struct Parts<'r, 'de>(&'r mut Reader<'de>);
 
 impl<'de> SeqAccess<'de> for Parts<'_, 'de> {
@@ -237,7 +237,7 @@ impl<'de> SeqAccess<'de> for Parts<'_, 'de> {
     }
 }
 
-/// As many as the bytes say.
+/// The elements of a sequence whose length is encoded before it.
 struct Counted<'r, 'de> {
     reader: &'r mut Reader<'de>,
     left: usize,
@@ -248,7 +248,7 @@ impl<'de> SeqAccess<'de> for Counted<'_, 'de> {
 
     #[inline]
     fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Error> {
-        // Behind the end nothing comes any more, whatever their number.
+        // After the end of the bytes no element follows, whatever the encoded length.
         if !self.reader.good {
             return Err(Error);
         }

@@ -1,4 +1,4 @@
-//! Ours and postcard's: the same bytes, the same values, the same refusals.
+//! Comparison with postcard: the same bytes, the same values, the same rejected inputs.
 
 use core::fmt::Debug;
 
@@ -49,13 +49,14 @@ prop_compose! {
         list in prop::collection::vec(any::<u16>(), 0..=4),
     ) -> Everything {
         let (a, b, c, d, e, f) = numbers;
-        // Of every length.
+        // Numbers of every encoded length.
         let numbers = (a, b >> (shift % 16), Number(c >> (shift % 32)), d >> shift, e >> (shift % 32), f >> (2 * shift));
         Everything { unit: (), switch, numbers, signed, float, kinds, list: list.into_iter().collect() }
     }
 }
 
-/// Both read the same from any bytes, and leave the same. Compared as text: what is no number is unlike itself.
+/// Asserts that both decoders read the same from any bytes and stop at the same place. Compared as text, because NaN is
+/// not equal to itself.
 fn read_alike<'b, T: Deserialize<'b> + Debug>(bytes: &'b [u8]) {
     let (ours, theirs) = (take::<T>(bytes), postcard::take_from_bytes::<T>(bytes).ok());
     assert_eq!(format!("{ours:?}"), format!("{theirs:?}"), "{bytes:?}");

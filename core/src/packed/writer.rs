@@ -1,11 +1,11 @@
-//! Writing.
+//! Encoding of values.
 
 use serde::Serialize;
 use serde::ser::{self, Serializer};
 
 use super::Error;
 
-/// Writes `value` to the start of `out` and returns what was written; `None` where there is too little room.
+/// Writes `value` to the start of `out` and returns the written bytes; `None` if there is too little room.
 pub fn to_slice<'b, T: Serialize + ?Sized>(value: &T, out: &'b mut [u8]) -> Option<&'b mut [u8]> {
     let mut writer = Writer { out: &mut *out, written: 0, fits: true };
     value.serialize(&mut writer).ok()?;
@@ -16,7 +16,7 @@ pub fn to_slice<'b, T: Serialize + ?Sized>(value: &T, out: &'b mut [u8]) -> Opti
 struct Writer<'b> {
     out: &'b mut [u8],
     written: usize,
-    /// Whether everything so far had room; after that nothing more is written.
+    /// `true` while all values so far had room; after that nothing more is written.
     fits: bool,
 }
 
@@ -48,11 +48,11 @@ impl Writer<'_> {
         self.byte(1);
     }
 
-    /// Seven bits in each byte, the least first; the highest bit says that another follows.
+    /// Writes seven bits in each byte, the least significant first; the highest bit is set if another byte follows.
     #[inline(never)]
     fn number(&mut self, mut number: u64) {
         while number >= 0x80 {
-            // What is cut off is written next.
+            // The bits cut off here are written next.
             self.byte(number as u8 | 0x80);
             number >>= 7;
         }
@@ -95,7 +95,7 @@ impl Writer<'_> {
     }
 }
 
-/// `serialize_x(self, value)`, each by one of the functions above.
+/// Generates `serialize_x(self, value)`, each by one of the functions above.
 macro_rules! leaves {
     ($($name:ident $type:ty => |$writer:ident, $value:ident| $call:expr),* $(,)?) => {
         $(#[inline]
@@ -228,7 +228,7 @@ impl<'b> Serializer for &mut Writer<'b> {
     }
 }
 
-/// What has parts: one after the other, and no end.
+/// Implements the traits for types with several parts: the parts are written one after the other, without an end mark.
 macro_rules! compounds {
     ($($trait:ident $element:ident $(($($key:ident: $type:ty),*))?),* $(,)?) => {
         $(impl ser::$trait for &mut Writer<'_> {

@@ -1,4 +1,4 @@
-//! Values one after the other in caller memory, as postcard writes them: the content of a checkpoint.
+//! The content of a checkpoint: values in postcard's format, one after the other in memory of the caller.
 
 #[cfg(feature = "record")]
 use serde::{Deserialize, Serialize};
@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 #[cfg(feature = "record")]
 use crate::packed;
 
-/// A part of an engine that the recorder's checkpoints hold.
+/// A part of an engine that is saved in the recorder's checkpoints.
 ///
-/// Without methods of its own it cannot be saved, and a recording ends when its memory is full:
+/// The default methods cannot save it: a recording then ends when its memory is full.
 ///
 /// ```
 /// use outrigger_core::Checkpoint;
@@ -17,7 +17,7 @@ use crate::packed;
 /// impl Checkpoint for Stateless {}
 /// ```
 ///
-/// What `serde` can write is saved and loaded by one line each:
+/// A type that `serde` can write is saved and loaded by one line each:
 ///
 #[cfg_attr(feature = "record", doc = "```")]
 #[cfg_attr(not(feature = "record"), doc = "```ignore")]
@@ -38,15 +38,15 @@ use crate::packed;
 /// }
 /// ```
 pub trait Checkpoint {
-    /// Writes everything that the value is and remembers, so that [`load`](Self::load) makes an equal one elsewhere. Returns
-    /// `None` where there is no room, or where it cannot be saved.
+    /// Writes the complete state of the value, so that [`load`](Self::load) restores an equal one elsewhere. Returns
+    /// `None` if there is no room or the value cannot be saved.
     #[cfg(feature = "record")]
     fn save(&self, to: &mut Saver<'_>) -> Option<()> {
         let _ = to;
         None
     }
 
-    /// Becomes the value that was saved. Returns `None`, and stays as it is, where the bytes are none of this kind.
+    /// Restores the saved value. Returns `None`, and changes nothing, if the bytes are not of this type.
     #[cfg(feature = "record")]
     fn load(&mut self, from: &mut Loader<'_>) -> Option<()> {
         let _ = from;
@@ -54,7 +54,7 @@ pub trait Checkpoint {
     }
 }
 
-/// Writes values one after the other.
+/// A writer of consecutive values.
 #[cfg(feature = "record")]
 #[derive(Debug)]
 pub struct Saver<'b> {
@@ -64,18 +64,19 @@ pub struct Saver<'b> {
 
 #[cfg(feature = "record")]
 impl<'b> Saver<'b> {
-    /// Writes to the start of `out`.
+    /// Creates a writer that begins at the start of `out`.
     #[must_use]
     pub const fn new(out: &'b mut [u8]) -> Self {
         Self { out, written: 0 }
     }
 
-    /// Appends `value`; `None` where there is no room for it.
+    /// Appends `value`; returns `None` if there is no room for it.
     pub fn put<T: Serialize + ?Sized>(&mut self, value: &T) -> Option<()> {
         self.put_with(|rest| packed::to_slice(value, rest).map(|bytes| bytes.len()))
     }
 
-    /// Appends what `write` puts into the room that is left; it returns how much that is.
+    /// Appends the bytes that `write` puts into the remaining room. `write` returns their number, or `None` to append
+    /// nothing.
     pub fn put_with(&mut self, write: impl FnOnce(&mut [u8]) -> Option<usize>) -> Option<()> {
         let rest = self.out.get_mut(self.written..)?;
         let room = rest.len();
@@ -84,14 +85,14 @@ impl<'b> Saver<'b> {
         Some(())
     }
 
-    /// Bytes written.
+    /// Returns the number of bytes written.
     #[must_use]
     pub const fn written(&self) -> usize {
         self.written
     }
 }
 
-/// Reads values one after the other.
+/// A reader of consecutive values.
 #[cfg(feature = "record")]
 #[derive(Clone, Copy, Debug)]
 pub struct Loader<'b> {
@@ -100,20 +101,20 @@ pub struct Loader<'b> {
 
 #[cfg(feature = "record")]
 impl<'b> Loader<'b> {
-    /// Reads from the start of `bytes`.
+    /// Creates a reader that begins at the start of `bytes`.
     #[must_use]
     pub const fn new(bytes: &'b [u8]) -> Self {
         Self { rest: bytes }
     }
 
-    /// The next value; `None` where the bytes are none.
+    /// Reads the next value; returns `None` if the bytes do not encode one.
     pub fn take<T: Deserialize<'b>>(&mut self) -> Option<T> {
         let (value, rest) = packed::take(self.rest)?;
         self.rest = rest;
         Some(value)
     }
 
-    /// What has not been read.
+    /// Returns the bytes that have not been read.
     #[must_use]
     pub const fn rest(&self) -> &'b [u8] {
         self.rest

@@ -1,8 +1,8 @@
-//! Flight recorder: what went into an engine and what came out, in memory of the caller.
+//! Flight recorder: the inputs and outputs of an engine, in memory of the caller.
 //!
-//! The memory is two halves. Entries are appended to one; when it is full the other is cleared and begins with a
-//! *checkpoint* of the engine, so that whatever is kept can always be run again from its first entry. What an entry
-//! means is the session's business: here it is a kind, an instant and bytes.
+//! The memory is divided into two halves. Entries are appended to one; when it is full the other is cleared and begins
+//! with a *checkpoint* of the engine, so that a replay can always start at the first stored entry. The session defines
+//! the meaning of entries; this module stores a kind, an instant and bytes.
 //!
 //! ```
 //! use outrigger_core::recorder::{Kind, Recorder};
@@ -27,16 +27,16 @@ pub use checkpoint::{Loader, Saver};
 
 use outrigger_wire::time::Instant;
 
-/// Bytes before the payload of an entry: kind, payload length, instant; little-endian.
+/// The length of the header in front of each entry's payload: kind, payload length, instant; little-endian.
 const HEADER_LEN: usize = 13;
 
-/// Stands where a half ends, in place of a kind: behind it is what was there before.
+/// The byte that marks the end of a half, in place of a kind. The bytes after it are older content.
 const END: u8 = 0xff;
 
-/// What an entry holds.
+/// The content of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// The engine as it was: the first entry of each half, and where something else than an input changed it.
+    /// The state of the engine: the first entry of each half, and after each change that was not caused by an input.
     Checkpoint,
     /// An input of the engine, other than received bytes.
     Input,
@@ -46,9 +46,9 @@ pub enum Kind {
     Transmitted,
     /// A transition of the mode machine.
     Transition,
-    /// A waypoint the law was fed.
+    /// A waypoint fed to the law.
     Waypoint,
-    /// Speeds or positions that were streamed.
+    /// Streamed speeds or positions.
     Forward,
 }
 
@@ -68,26 +68,27 @@ impl Kind {
     }
 }
 
-/// One thing that was recorded.
+/// One recorded entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry<'a> {
-    /// What it is.
+    /// The kind of content.
     pub kind: Kind,
-    /// When the engine saw it, on the port's clock.
+    /// The time at which the engine handled it, on the port's clock.
     pub at: Instant,
-    /// Its content, in the session's encoding.
+    /// The content, in the session's encoding.
     pub payload: &'a [u8],
 }
 
-/// The recorder: appends, and forgets the older half when memory ends.
+/// A recorder that appends entries and discards the older half when its memory is full.
 #[derive(Debug)]
 pub struct Recorder<'m> {
     active: Half<'m>,
     older: Half<'m>,
-    /// Entries that found no room; nothing is appended after one until the next [`Recorder::turn_over`].
+    /// The number of entries for which there was no room; after one, nothing is appended until the next
+    /// [`Recorder::turn_over`].
     lost: u32,
     torn: bool,
-    /// The memory still holds what an earlier recorder wrote, and nothing is appended.
+    /// `true` while the memory still holds the entries of an earlier recorder; nothing is appended then.
     holding: bool,
 }
 
@@ -98,7 +99,7 @@ struct Half<'m> {
 }
 
 impl<'m> Recorder<'m> {
-    /// A recorder over `memory`; an empty slice records nothing.
+    /// Creates a recorder in `memory`; with an empty slice it records nothing.
     #[must_use]
     pub fn new(memory: &'m mut [u8]) -> Self {
         let middle = memory.len() / 2;
@@ -107,9 +108,10 @@ impl<'m> Recorder<'m> {
         Self { active: Half::empty(first), older: Half::empty(second), lost: 0, torn: false, holding: false }
     }
 
-    /// A recorder over `memory` that a reset left as it was: while an earlier recorder's entries are in it, they are
-    /// [kept](Self::earlier), and nothing is appended before [`begin`](Self::begin). Bytes that no recorder wrote are no entries, nor
-    /// is what stands behind them in the same half; without any entry this is [`new`](Self::new).
+    /// Creates a recorder in `memory` whose content survived a reset. While it holds the entries of an earlier
+    /// recorder, these are [kept](Self::earlier), and nothing is appended before [`begin`](Self::begin). Bytes that no
+    /// recorder wrote are not read as entries, nor are bytes after them in the same half. If there is no entry at all,
+    /// this is the same as [`new`](Self::new).
     #[must_use]
     pub fn holding(memory: &'m mut [u8]) -> Self {
         let middle = memory.len() / 2;
@@ -117,7 +119,7 @@ impl<'m> Recorder<'m> {
         let (first, second) = (Half::found(first), Half::found(second));
         let (active, older) = match (first.begun(), second.begun()) {
             (None, None) => return Self { active: first, older: second, lost: 0, torn: false, holding: false },
-            // What stands in one half alone is a beginning, or a whole.
+            // If only one half has entries, the recording has just begun, or this half is all of it.
             (_, None) => (first, second),
             (Some(one), Some(other)) if one > other => (first, second),
             _ => (second, first),
@@ -125,33 +127,34 @@ impl<'m> Recorder<'m> {
         Self { active, older, lost: 0, torn: false, holding: true }
     }
 
-    /// Returns what an earlier recorder left, oldest first, until [`begin`](Self::begin).
+    /// Returns the entries of an earlier recorder, oldest first; `None` after [`begin`](Self::begin), or if there were
+    /// none.
     #[must_use]
     pub fn earlier(&self) -> Option<[&[u8]; 2]> {
         self.holding.then(|| self.halves())
     }
 
-    /// Forgets what an earlier recorder left, and records from now on.
+    /// Discards the entries of an earlier recorder and starts recording.
     pub fn begin(&mut self) {
         if core::mem::take(&mut self.holding) {
             self.clear();
         }
     }
 
-    /// Returns whether it records now.
+    /// Returns whether the recorder records now.
     #[must_use]
     pub fn is_enabled(&self) -> bool {
         !self.holding && !self.active.memory.is_empty()
     }
 
-    /// Whether `payload` bytes more, in `entries` entries, fit before the recorder must turn over.
+    /// Returns whether `entries` more entries with `payload` bytes in all fit before the recorder must turn over.
     #[must_use]
     pub fn has_room(&self, entries: usize, payload: usize) -> bool {
         let need = entries.saturating_mul(HEADER_LEN).saturating_add(payload);
         !self.torn && need <= self.active.memory.len().saturating_sub(self.active.used)
     }
 
-    /// Appends an entry whose payload is `parts`, one after the other. An entry without room is counted as lost.
+    /// Appends an entry whose payload is the concatenation of `parts`. An entry without room is counted as lost.
     pub fn append(&mut self, kind: Kind, at: Instant, parts: &[&[u8]]) {
         let write = |room: &mut [u8]| {
             let mut written = 0_usize;
@@ -165,8 +168,9 @@ impl<'m> Recorder<'m> {
         let _ = self.append_with(kind, at, write);
     }
 
-    /// Appends an entry whose payload is what `write` puts into the room it is given; it returns how much that is.
-    /// Whether there was room; an entry without is counted as lost.
+    /// Appends an entry whose payload `write` puts into the room passed to it; `write` returns the payload's length.
+    /// Returns `false` if there was no room, in which case the entry is counted as lost, or if nothing is recorded at
+    /// present.
     pub fn append_with(&mut self, kind: Kind, at: Instant, write: impl FnOnce(&mut [u8]) -> Option<usize>) -> bool {
         if self.torn || !self.is_enabled() {
             return false;
@@ -179,8 +183,8 @@ impl<'m> Recorder<'m> {
         appended
     }
 
-    /// Forgets the older half and goes on there, beginning with the checkpoint that `write` puts into the room it is
-    /// given. With `None` from `write`, or too little room, nothing more is appended, and `false` is returned.
+    /// Clears the older half and continues there, beginning with the checkpoint that `write` puts into the room passed
+    /// to it. If `write` returns `None` or the room is too small, returns `false`, and nothing more is appended.
     pub fn turn_over(&mut self, at: Instant, write: impl FnOnce(&mut [u8]) -> Option<usize>) -> bool {
         if !self.is_enabled() {
             return false;
@@ -196,26 +200,26 @@ impl<'m> Recorder<'m> {
         true
     }
 
-    /// Forgets everything: the engine is at its beginning.
+    /// Discards all entries, because the engine was set back to its initial state.
     pub fn clear(&mut self) {
         self.active.clear();
         self.older.clear();
         self.torn = false;
     }
 
-    /// Entries that found no room since the start.
+    /// Returns the number of entries lost for lack of room since the start.
     #[must_use]
     pub fn lost(&self) -> u32 {
         self.lost
     }
 
-    /// What is kept, oldest first, as the two runs of bytes that [`entries`] reads.
+    /// Returns the stored entries, oldest first, as the two byte sequences that [`entries`] reads.
     #[must_use]
     pub fn halves(&self) -> [&[u8]; 2] {
         [self.older.kept(), self.active.kept()]
     }
 
-    /// What is kept, oldest first.
+    /// Returns the stored entries, oldest first.
     pub fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
         let [older, active] = self.halves();
         entries(older).chain(entries(active))
@@ -229,7 +233,7 @@ impl<'m> Half<'m> {
         half
     }
 
-    /// With the entries that are in `memory`; where there is none, it is cleared.
+    /// Takes over the entries in `memory`; if there are none, clears it.
     fn found(memory: &'m mut [u8]) -> Self {
         match left_in(memory) {
             0 => Self::empty(memory),
@@ -237,7 +241,7 @@ impl<'m> Half<'m> {
         }
     }
 
-    /// Returns the instant of its first entry.
+    /// Returns the instant of the first entry.
     fn begun(&self) -> Option<Instant> {
         entries(self.kept()).next().map(|entry| entry.at)
     }
@@ -257,7 +261,7 @@ impl<'m> Half<'m> {
         let (place, room) = self.memory.get_mut(self.used..)?.split_first_chunk_mut()?;
         let length = write(room).filter(|length| *length <= room.len())?;
         let header = header(kind, at, length)?;
-        // The end before what it ends: a reset in between leaves the entries before this one.
+        // The end mark is written before the header: a reset in between leaves the earlier entries valid.
         if let Some(end) = room.get_mut(length) {
             *end = END;
         }
@@ -267,14 +271,14 @@ impl<'m> Half<'m> {
     }
 }
 
-/// `None` where the payload is longer than its length field can say.
+/// Returns the header of an entry; `None` if the payload is too long for the length field.
 fn header(kind: Kind, at: Instant, length: usize) -> Option<[u8; HEADER_LEN]> {
     let [l0, l1, l2, l3] = u32::try_from(length).ok()?.to_le_bytes();
     let [a, b, c, d, e, f, g, h] = at.as_micros().to_le_bytes();
     Some([kind as u8, l0, l1, l2, l3, a, b, c, d, e, f, g, h])
 }
 
-/// The entries in `bytes`, as far as they are whole.
+/// Iterates over the entries in `bytes` up to the first incomplete or invalid one.
 pub fn entries(bytes: &[u8]) -> impl Iterator<Item = Entry<'_>> {
     let mut rest = bytes;
     core::iter::from_fn(move || {
@@ -286,7 +290,8 @@ pub fn entries(bytes: &[u8]) -> impl Iterator<Item = Entry<'_>> {
     })
 }
 
-/// Length of the entries at the beginning of a half: the first is a checkpoint, and none is from before the one before it.
+/// Returns the length of the valid entries at the beginning of a half: the first is a checkpoint, and no entry is
+/// earlier than the one before it.
 fn left_in(half: &[u8]) -> usize {
     let (mut used, mut newest) = (0_usize, None);
     for entry in entries(half) {

@@ -68,7 +68,7 @@ fn bytes_that_are_no_entries_end_the_iteration() {
     assert_eq!(entries(&[99; 40]).count(), 0);
 }
 
-/// A recorder of `turns` checkpoints, each with some entries behind it; what it keeps at last, and the memory it leaves.
+/// Records `turns` checkpoints, each followed by some entries. Returns the entries stored at the end, and the memory.
 fn recorded(turns: u64, entries: u64) -> ([Vec<u8>; 2], Vec<u8>) {
     let mut memory = vec![0xa5; 400];
     let mut recorder = Recorder::new(&mut memory);
@@ -84,7 +84,7 @@ fn recorded(turns: u64, entries: u64) -> ([Vec<u8>; 2], Vec<u8>) {
     (recorder.halves().map(<[u8]>::to_vec), memory)
 }
 
-/// Returns what a recorder over a copy of this memory finds in it.
+/// Returns the entries that a recorder finds in a copy of this memory.
 fn left(memory: &[u8]) -> [Vec<u8>; 2] {
     let mut memory = memory.to_vec();
     let recorder = Recorder::holding(&mut memory);
@@ -123,7 +123,7 @@ fn what_was_left_is_kept_where_it_lies_until_recording_begins() {
 #[test]
 fn a_reset_in_the_middle_of_an_entry_leaves_those_before_it() {
     let (kept, mut memory) = recorded(1, 2);
-    // A payload that was written, and no header.
+    // The payload was written, but not the header.
     let used = kept[1].len();
     memory[200 + used] = END;
     memory[200 + used + 1..200 + used + 40].fill(0);
@@ -133,7 +133,7 @@ fn a_reset_in_the_middle_of_an_entry_leaves_those_before_it() {
 #[test]
 fn what_stands_behind_the_end_is_older_and_is_not_taken_for_newer() {
     let (_, mut memory) = recorded(8, 8);
-    // The mark of the end was never written: entries of an earlier turn follow, and their instants are earlier.
+    // The end mark was never written: entries of an earlier turn follow, and their instants are earlier.
     let whole = memory.clone();
     for half in [0, 200] {
         let mut at = half;
@@ -154,7 +154,7 @@ fn memory_that_no_recorder_wrote_is_nothing() {
     for byte in [0x00, 0x01, 0x5a, 0xa5, 0xff] {
         let memory = [byte; 400];
         let found = left(&memory);
-        // Zeros are checkpoints without content, of the beginning of time.
+        // Zeros decode as empty checkpoints at time zero.
         assert!(byte == 0 || found.iter().all(Vec::is_empty), "{byte:#x}");
     }
     assert_eq!(left(&[]), [Vec::new(), Vec::new()]);

@@ -1,11 +1,11 @@
-//! The right to move the arm, as a value.
+//! The permission to move the arm, as a value.
 
 use core::marker::PhantomData;
 
-/// Proof that the mode machine is in `Command` in this very engine call.
+/// Proof that the mode machine is in `Command` during the present call of the engine.
 ///
-/// It cannot be stored: it borrows the machine that granted it, so it is gone before the machine can
-/// make its next transition. The function that turns an approved command into bytes takes it by value.
+/// It cannot be stored: it borrows the machine that granted it, so it ends before the machine can make its next
+/// transition. The function that turns an approved command into bytes takes it by value.
 #[derive(Debug)]
 pub struct Authority<'machine>(PhantomData<&'machine mut ()>);
 

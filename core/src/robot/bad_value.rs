@@ -1,13 +1,14 @@
-//! What is wrong with a configuration value.
+//! The error for an invalid configuration value.
 
-/// Words of what is wrong: text; without the feature `texts` [`Untold`].
+/// The text of an error: a string; without the feature `texts` [`Untold`].
 #[cfg(feature = "texts")]
 pub type Wording = &'static str;
-/// Words of what is wrong: with the feature `texts` text, and here none.
+/// The text of an error: a string with the feature `texts`, and [`Untold`] without it as here.
 #[cfg(not(feature = "texts"))]
 pub type Wording = Untold;
 
-/// No words: a board that leaves them out keeps the verdict. `outrigger check-config` has them.
+/// A placeholder for error texts in builds that omit them, such as a small board's. `outrigger check-config` prints the
+/// full text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Untold;
@@ -18,42 +19,45 @@ impl core::fmt::Display for Untold {
     }
 }
 
-/// `text`, where texts are kept.
+/// Returns `text`, because this build has texts.
 #[cfg(feature = "texts")]
 pub(crate) const fn wording(text: &'static str) -> Wording {
     text
 }
 
-/// Nothing: texts are left out.
+/// Discards the text, because this build omits texts.
 #[cfg(not(feature = "texts"))]
 pub(crate) const fn wording(_: &'static str) -> Wording {
     Untold
 }
 
-/// A configuration field outside its range. The one who read the configuration knows what was found there.
+/// A configuration field with an invalid value. The value itself is not included: the reader of the configuration has
+/// it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct BadValue {
-    /// Name of the field, with its parents where it has any: `limits.ok.jitter`.
+    /// The name of the field, with its parents if there are any: `limits.ok.jitter`.
     pub field: Wording,
-    /// What is accepted, as a clause.
+    /// The accepted values, as a clause.
     pub expected: Wording,
-    /// The index, from 0, of the first invalid value where there are several; always `None` without the feature `texts`.
+    /// The index, from 0, of the first invalid value if the field has several; always `None` without the feature
+    /// `texts`.
     pub at: Option<u8>,
 }
 
 impl BadValue {
-    /// That `field` is not what is `expected`, of several values that `at` this place.
+    /// Creates the error that `field` is not as `expected`. `at` is the index of the invalid value if the field has
+    /// several.
     #[must_use]
     pub const fn new(field: &'static str, expected: &'static str, at: Option<u8>) -> Self {
         let at = if cfg!(feature = "texts") { at } else { None };
         Self { field: wording(field), expected: wording(expected), at }
     }
 
-    /// `Err` for `field` unless `holds`.
+    /// Checks that `holds` is `true`.
     ///
     /// # Errors
-    /// The value itself, where `holds` is false.
+    /// Returns an error for `field` if `holds` is `false`.
     pub const fn unless(holds: bool, field: &'static str, expected: &'static str) -> Result<(), Self> {
         if holds { Ok(()) } else { Err(Self::new(field, expected, None)) }
     }

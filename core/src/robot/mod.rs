@@ -1,4 +1,4 @@
-//! The reasons against moving an arm, the authority to move it, and settings.
+//! The reasons for not moving an arm, the permission to move it, and settings.
 //!
 //! ```
 //! use outrigger_core::robot::Reason;

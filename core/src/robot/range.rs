@@ -1,40 +1,40 @@
-//! What a setting may be: the one place where it stands, for checks, messages and documentation.
+//! The range of a setting, defined once for checks, messages and documentation.
 
 use super::BadValue;
 use outrigger_wire::time::Duration;
 
-/// From the least to the most that a setting may be, both of them.
+/// A closed range: the least and the greatest accepted value of a setting.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Range<T> {
-    /// The least.
+    /// The least accepted value.
     pub least: T,
-    /// The most.
+    /// The greatest accepted value.
     pub most: T,
-    /// The same in words, with the unit.
+    /// The range as text, with the unit.
     pub text: &'static str,
 }
 
 impl<T: PartialOrd> Range<T> {
-    /// Whether `value` is in it; what is no number is not.
+    /// Returns whether `value` is in the range; `false` for NaN.
     pub fn contains(&self, value: T) -> bool {
         self.least <= value && value <= self.most
     }
 
-    /// Whether each of `values` is in it.
+    /// Returns whether each of `values` is in the range.
     pub fn contains_all(&self, values: impl IntoIterator<Item = T>) -> bool {
         values.into_iter().all(|value| self.contains(value))
     }
 
-    /// `Err` for `field` unless `value` is in it.
+    /// Checks that `value` is in the range.
     ///
     /// # Errors
-    /// The field and the range.
+    /// Returns `field` and the text of the range if `value` is outside.
     pub fn check(&self, value: T, field: &'static str) -> Result<(), BadValue> {
         BadValue::unless(self.contains(value), field, self.text)
     }
 }
 
-/// Seconds as they are written.
+/// Converts seconds to a [`Duration`], rounded to the microsecond.
 #[must_use]
 pub const fn time(seconds: f64) -> Duration {
     Duration::from_micros((seconds * 1e6 + 0.5) as u64)

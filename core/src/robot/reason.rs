@@ -1,10 +1,10 @@
-//! Why a command was refused or ended: one flat list for every floor.
+//! The reasons for which a command is refused or ended: one flat list for all layers.
 
 use outrigger_wire::robot::{RobotMode, Safety, SafetyMode};
 
 macro_rules! reasons {
     ($($variant:ident $text:literal $advice:literal),+ $(,)?) => {
-        /// Why the machine is not, or no longer, commanding.
+        /// A reason why the mode machine refuses to command, or has stopped commanding.
         ///
         /// The first reason of a fallback is latched; later ones are kept as a [`ReasonSet`].
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -16,22 +16,22 @@ macro_rules! reasons {
         }
 
         impl Reason {
-            /// Every reason.
+            /// The complete list of reasons.
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];
 
-            /// What happened, as a clause that starts in lower case.
+            /// Returns a description of the reason, as a clause that starts in lower case.
             #[must_use]
             pub const fn text(self) -> &'static str {
                 match self { $(Self::$variant => $text),+ }
             }
 
-            /// What a person can do next.
+            /// Returns a hint at what a person can do next.
             #[must_use]
             pub const fn advice(self) -> &'static str {
                 match self { $(Self::$variant => $advice),+ }
             }
 
-            /// The name used in reports and machine-readable output, e.g. `StateStale`.
+            /// Returns the name used in reports and machine-readable output, e.g. `StateStale`.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => stringify!($variant)),+ }
@@ -113,7 +113,8 @@ reasons! {
 }
 
 impl Reason {
-    /// Returns the reason against motion that a safety system's report gives; `None` where it allows motion (NORMAL, REDUCED).
+    /// Returns the reason against motion that follows from the report of the safety system; `None` if it permits motion
+    /// (NORMAL, REDUCED).
     #[must_use]
     pub const fn of_safety(safety: Safety) -> Option<Self> {
         match safety {
@@ -152,7 +153,8 @@ impl Reason {
         }
     }
 
-    /// Whether a person ended commanding, here or at the pendant: no fault, and nothing to acknowledge.
+    /// Returns whether a person ended commanding, here or at the pendant. This is not a fault, and needs no
+    /// acknowledgement.
     #[must_use]
     pub const fn is_release(self) -> bool {
         matches!(self, Self::Released | Self::ProgramStopped | Self::ProgramPaused)
@@ -168,15 +170,15 @@ pub struct ReasonSet([u32; 3]);
 const _: () = assert!(Reason::ALL.len() <= 3 * 32, "each reason has a bit");
 
 impl ReasonSet {
-    /// No reason.
+    /// The empty set.
     pub const EMPTY: Self = Self([0; 3]);
 
-    /// The word of `reason`, and its bit there.
+    /// Returns the index of the word that holds `reason`, and its bit in that word.
     const fn place(reason: Reason) -> (usize, u32) {
         ((reason as usize) >> 5, 1 << (reason as u32 & 31))
     }
 
-    /// The set with `reason` added.
+    /// Returns the set with `reason` added.
     #[must_use]
     pub const fn with(self, reason: Reason) -> Self {
         let Self([a, b, c]) = self;
@@ -192,14 +194,14 @@ impl ReasonSet {
         *self = self.with(reason);
     }
 
-    /// The reasons of both sets.
+    /// Returns the union of both sets.
     #[must_use]
     pub const fn union(self, other: Self) -> Self {
         let ([a, b, c], [d, e, f]) = (self.0, other.0);
         Self([a | d, b | e, c | f])
     }
 
-    /// Whether `reason` is in the set.
+    /// Returns whether `reason` is in the set.
     #[must_use]
     pub const fn contains(self, reason: Reason) -> bool {
         let Self([a, b, c]) = self;
@@ -211,14 +213,14 @@ impl ReasonSet {
         word & bit != 0
     }
 
-    /// Whether the set is empty.
+    /// Returns whether the set is empty.
     #[must_use]
     pub const fn is_empty(self) -> bool {
         let [a, b, c] = self.0;
         a | b | c == 0
     }
 
-    /// The reasons in the set, in the order of the list.
+    /// Iterates over the reasons in the set, in the order of [`Reason::ALL`].
     pub fn iter(self) -> impl Iterator<Item = Reason> {
         Reason::ALL.iter().copied().filter(move |r| self.contains(*r))
     }

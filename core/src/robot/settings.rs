@@ -1,63 +1,63 @@
-//! Settings by one line of declaration each.
+//! Declaration of settings, each in one line.
 //!
-//! [`settings!`](crate::settings) makes of `name: Type [least to most "unit"] = default` the field, its documentation, its
-//! default, its check, and how it is read from a [`Table`] of a configuration file.
+//! From `name: Type [least to most "unit"] = default` the macro [`settings!`](crate::settings) generates the field, its
+//! documentation, its default, its range check, and the code that reads it from a [`Table`] of a configuration file.
 
 use outrigger_wire::robot::{JointAccelerations, JointPositions, JointTorques, JointVelocities};
 
 use super::Range;
 use outrigger_wire::time::Duration;
 
-/// The name of a setting in files, and its documentation.
+/// The name of a setting in configuration files, and its documentation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key {
-    /// Its name in its table.
+    /// The setting's name in its table.
     pub name: &'static str,
-    /// What it is for.
+    /// The documentation of the setting.
     pub doc: &'static str,
 }
 
-/// A table of a configuration file. What stands at a key and is none of what is asked for is complained of there, and read
-/// as nothing.
+/// A table of a configuration file. A value of the wrong type or out of range is reported by the table, and `None` is
+/// returned for it.
 pub trait Table {
-    /// `true` or `false`.
+    /// Reads `true` or `false`.
     fn flag(&mut self, key: Key) -> Option<bool>;
 
-    /// A whole number.
+    /// Reads a whole number.
     fn whole(&mut self, key: Key, range: Range<i64>) -> Option<i64>;
 
-    /// A number.
+    /// Reads a number.
     fn number(&mut self, key: Key, range: Range<f32>) -> Option<f32>;
 
-    /// `N` numbers; one stands for all.
+    /// Reads `N` numbers; a single one applies to all.
     fn numbers<const N: usize>(&mut self, key: Key, range: Range<f32>) -> Option<[f32; N]>;
 
-    /// One of these words.
+    /// Reads one of these words.
     fn word<T: Copy>(&mut self, key: Key, words: &[(&'static str, T)]) -> Option<T>;
 
-    /// Reads a table inside this one.
+    /// Reads the table `name` inside this one.
     fn table(&mut self, name: &'static str, read: impl FnOnce(&mut Self));
 
-    /// Reads keys that begin with `prefix`.
+    /// Reads the keys that begin with `prefix`.
     fn prefixed(&mut self, prefix: &'static str, read: impl FnOnce(&mut Self));
 }
 
-/// What can stand at one key.
+/// A type of value that a single key of a configuration file can have.
 pub trait Setting: Copy + PartialEq {
-    /// What it may be.
+    /// The type of its range.
     type Range: Copy;
 
-    /// Whether it may be that.
+    /// Checks that the value is in `range`.
     ///
     /// # Errors
-    /// [`Outside`] its range.
+    /// [`Outside`] if it is not.
     fn check(&self, range: &Self::Range) -> Result<(), Outside>;
 
-    /// What stands at `key`; `None` where nothing of the kind does.
+    /// Reads the value at `key`; returns `None` if it is missing or invalid.
     fn read(table: &mut impl Table, key: Key, range: Self::Range) -> Option<Self>;
 }
 
-/// A value is not in its range; of several values the first that is not, from 0.
+/// The error for a value outside its range; for several values the index, from 0, of the first invalid one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outside(pub Option<u8>);
 
@@ -100,7 +100,7 @@ impl Setting for f32 {
     }
 }
 
-/// In seconds.
+/// Durations are in seconds in files.
 impl Setting for Duration {
     type Range = Range<Self>;
 
@@ -161,7 +161,7 @@ impl Setting for bool {
     }
 }
 
-/// Nothing where nothing stands.
+/// A missing key is `None`.
 impl<T: Setting> Setting for Option<T> {
     type Range = T::Range;
 
@@ -174,9 +174,9 @@ impl<T: Setting> Setting for Option<T> {
     }
 }
 
-/// A setting, or several, that can take the place of a default.
+/// A setting, or a structure of settings, that replaces a default if it is present.
 pub trait Tuning<T> {
-    /// Replaces what is given; the rest of `settings` stays as it is.
+    /// Overwrites the settings that are present; the rest of `settings` does not change.
     fn apply(self, settings: &mut T);
 }
 
@@ -189,20 +189,20 @@ impl<T> Tuning<T> for Option<T> {
     }
 }
 
-/// A setting with the same default whatever else is known.
+/// A setting whose default does not depend on anything else: it is always present.
 impl Tuning<Self> for bool {
     fn apply(self, setting: &mut Self) {
         *setting = self;
     }
 }
 
-/// The words of an enumeration in files: `words!(RequestAs { "held" = Held, "edge" = Edge })`.
+/// Declares the words of an enumeration in files: `words!(RequestAs { "held" = Held, "edge" = Edge })`.
 #[macro_export]
 #[doc(hidden)]
 macro_rules! words {
     ($type:ident { $($word:literal = $variant:ident),* $(,)? }) => {
         impl $type {
-            /// Its words in configuration files.
+            /// The words for the variants in configuration files.
             pub const WORDS: &'static [(&'static str, Self)] = &[$(($word, Self::$variant)),*];
         }
 
@@ -220,7 +220,7 @@ macro_rules! words {
     };
 }
 
-/// A structure of settings, each declared in one line.
+/// Declares a structure of settings, each setting in one line.
 ///
 /// ```
 /// # use outrigger_wire::time::Duration;
@@ -238,14 +238,16 @@ macro_rules! words {
 /// assert_eq!(told.to_string(), "search.attempts: expected 1 to 10");
 /// ```
 ///
-/// It has the fields, `Default`, `check_ranges`, whose error names the field after `in`, and `read`, which takes from a
-/// [`Table`](crate::robot::Table) what stands there. After a field's name may stand, where it is not the key in files:
-/// `at "key"`; `nowhere`; of a structure of settings `table "name"`, `prefix "begin_"`, or `here` for keys beside the others.
-/// After a range may stand `or VALUE`, which no file can have, and is accepted too. A setting that is no number has no range.
+/// The structure has the fields, `Default`, `check_ranges`, whose error names the field after the text of `in`, and
+/// `read`, which reads the keys that are present in a [`Table`](crate::robot::Table). If the key in files differs from
+/// a field's name, the name is followed by `at "key"`; by `nowhere` if files do not have the field; or, for a field
+/// that is itself a structure of settings, by `table "name"`, `prefix "begin_"`, or `here` if its keys are in the same
+/// table. A range can be followed by `or VALUE`: a further accepted value, which no file can have. A setting that is
+/// not a number has no range.
 ///
-/// Where defaults depend on what is known later, `by new(period: Duration)` after the section makes a function of them in place
-/// of `Default`. Then a second structure may follow, of *tunings*: what stands in a file and takes the place of those defaults. It
-/// is `Default`, and has `read` and `apply`; what is not tuned stands in the first one.
+/// If defaults depend on something known later, `by new(period: Duration)` after the section generates a function for
+/// them in place of `Default`. A second structure of *tunings* can then follow: the values in a file that replace those
+/// defaults. It has `Default`, `read` and `apply`; settings that cannot be tuned belong to the first structure.
 #[macro_export]
 macro_rules! settings {
     (
@@ -267,7 +269,7 @@ macro_rules! settings {
         $crate::settings!(@structure [$(#[$meta])*] $name [] [] $section { $($fields)* });
 
         impl $name {
-            /// The defaults.
+            /// Returns the default settings.
             #[must_use]
             pub fn $defaults($($known: $known_type),+) -> Self {
                 $crate::settings!(@defaults { $($fields)* })
@@ -324,16 +326,16 @@ macro_rules! settings {
         }
 
         impl $name {
-            /// The defaults.
+            /// Returns the default settings.
             #[must_use]
             pub fn $defaults($($known: $known_type),+) -> Self {
                 Self { $($fixed: $fixed_default,)* $($field: $default,)* }
             }
 
-            /// Whether every setting is in its range.
+            /// Checks that every setting is in its range.
             ///
             /// # Errors
-            /// The first that is not.
+            /// Returns the first setting that is not.
             #[inline(never)]
             pub fn check_ranges(&self) -> Result<(), $crate::robot::BadValue> {
                 $($crate::check_setting!(self.$field, concat!($section, stringify!($field)), [$($($range)+)?]);)*
@@ -342,12 +344,12 @@ macro_rules! settings {
         }
 
         impl $tuning {
-            /// Replaces the settings that are given; the rest of `settings` stays as it is.
+            /// Overwrites the settings that are present; the rest of `settings` does not change.
             pub fn apply(&self, settings: &mut $name) {
                 $($crate::robot::Tuning::apply(self.$field, &mut settings.$field);)*
             }
 
-            /// Takes what stands in `table`; the rest stays as it is.
+            /// Reads the keys that are present in `table`; the rest does not change.
             pub fn read(&mut self, table: &mut impl $crate::robot::Table) {
                 $($crate::read_setting!(
                     table, self.$field, [$($how $($key)?)?] stringify!($field), concat!($($doc),*), [$($($range)+)?]
@@ -372,17 +374,17 @@ macro_rules! settings {
         }
 
         impl $($generics)* $name $($arguments)* {
-            /// Whether every setting is in its range.
+            /// Checks that every setting is in its range.
             ///
             /// # Errors
-            /// The first that is not.
+            /// Returns the first setting that is not.
             #[inline(never)]
             pub fn check_ranges(&self) -> Result<(), $crate::robot::BadValue> {
                 $($crate::check_setting!(self.$field, concat!($section, stringify!($field)), [$($($range)+)?] $($($other)?)?);)*
                 Ok(())
             }
 
-            /// Takes what stands in `table`; the rest stays as it is.
+            /// Reads the keys that are present in `table`; the rest does not change.
             pub fn read(&mut self, table: &mut impl $crate::robot::Table) {
                 $($crate::read_setting!(
                     table, self.$field, [$($how $($key)?)?] stringify!($field), concat!($($doc),*), [$($($range)+)?]
@@ -400,7 +402,7 @@ macro_rules! settings {
     };
 }
 
-/// What is tuned: nothing, or a value in place of the default's.
+/// The type of a tuning: an `Option` of the setting's type, unless another type is named.
 #[macro_export]
 #[doc(hidden)]
 macro_rules! tuning_type {
@@ -408,7 +410,7 @@ macro_rules! tuning_type {
     ($type:ty) => { Option<$type> };
 }
 
-/// A range, of times where its unit is seconds, or none.
+/// Expands to a range, of `Duration`s if its unit is seconds, or to `()` if there is none.
 #[macro_export]
 #[doc(hidden)]
 macro_rules! range_of {
@@ -426,7 +428,7 @@ macro_rules! range_of {
     ($range:path) => { $range };
 }
 
-/// How documentation tells a range.
+/// Expands to the text that documents a range.
 #[macro_export]
 #[doc(hidden)]
 macro_rules! range_doc {
@@ -436,7 +438,7 @@ macro_rules! range_doc {
     ($range:path) => { concat!("\n\nIts range: [`", stringify!($range), "`].") };
 }
 
-/// Returns what is wrong with a setting.
+/// Returns an error from the calling function if a setting is out of its range.
 #[macro_export]
 #[doc(hidden)]
 macro_rules! check_setting {
@@ -452,7 +454,7 @@ macro_rules! check_setting {
     };
 }
 
-/// Takes a setting from a table, where it stands there.
+/// Reads a setting from a table if the key is present.
 #[macro_export]
 #[doc(hidden)]
 macro_rules! read_setting {

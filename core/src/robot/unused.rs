@@ -1,4 +1,4 @@
-//! Settings that a build has no use for.
+//! Types of settings that depend on features of the build.
 
 use core::marker::PhantomData;
 
@@ -9,8 +9,8 @@ pub type OfMotions<T> = T;
 #[cfg(not(feature = "motions"))]
 pub type OfMotions<T> = Unused<T>;
 
-/// Settings that this build does not use. They take no memory, and have the same place in the formats of settings and recordings as in a
-/// build that does: read ones are dropped, and the defaults are written.
+/// Settings that this build does not use. They take no memory, but keep their position in the formats of settings and
+/// recordings: they are skipped when read, and the defaults are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Unused<T>(PhantomData<T>);

@@ -7,7 +7,7 @@ fn nominal(model: RobotModel) -> KinematicChain<6> {
     KinematicChain::new(DhParameters::of(model), &Pose::default())
 }
 
-/// Distance \[m\] and angle \[rad\] between two poses.
+/// Returns the distance \[m\] and the angle \[rad\] between two poses.
 fn apart(a: &Pose, b: &Pose) -> (f32, f32) {
     let turn = |r: &Rotation, v| [dot(r.x, v), dot(r.y, v), dot(r.z, v)];
     let (ra, rb) = (Rotation::from_vector(a.rotation), Rotation::from_vector(b.rotation));
@@ -15,8 +15,7 @@ fn apart(a: &Pose, b: &Pose) -> (f32, f32) {
     (norm(subtract(a.position, b.position)), norm(between.to_vector()))
 }
 
-/// Kinematics of a UR arm worked out by hand in `f64` from the shapes of its links: another route than the
-/// one under test.
+/// Computes the kinematics of a UR arm in `f64` from the shapes of its links, independently of the code under test.
 fn by_hand([d1, a2, a3, d4, d5, d6]: [f64; 6], q: [f64; 6]) -> ([f64; 3], [f64; 3]) {
     let (s1, c1) = q[0].sin_cos();
     let (s2, c2) = q[1].sin_cos();
@@ -31,7 +30,8 @@ fn by_hand([d1, a2, a3, d4, d5, d6]: [f64; 6], q: [f64; 6]) -> ([f64; 3], [f64; 
     ([0, 1, 2].map(|i| wrist[i] + d6 * approach[i]), approach)
 }
 
-/// Recorded on a real UR5 with software 1.8 (30003): joint angles and the tool vector the controller sent.
+/// Uses a state recorded on a real UR5 with software 1.8 (30003): its joint angles and the tool vector that the
+/// controller sent.
 #[test]
 fn a_recorded_pose_of_a_real_ur5_is_reproduced() {
     let q = JointPositions([1.0455, -3.0191, 1.79928, -1.92684, 0.516016, -0.015_754_2]);
@@ -41,7 +41,7 @@ fn a_recorded_pose_of_a_real_ur5_is_reproduced() {
     assert!(angle < 1.5e-5, "{angle} rad off");
 }
 
-/// Sent by a simulated UR5e of the vendor (5.8), with the kinematics-info sub-package of the same message.
+/// Uses a message of a simulated UR5e of the vendor (5.8), with the kinematics-info sub-package of the same message.
 #[test]
 fn a_recorded_pose_is_reproduced_from_the_parameters_the_controller_sent() {
     let quarter = core::f64::consts::FRAC_PI_2;
@@ -88,7 +88,7 @@ fn angles_that_are_no_numbers_give_no_pose() {
     assert!(nominal(RobotModel::Ur5e).forward(&q).position.iter().any(|v| v.is_nan()));
 }
 
-/// Calibration draws the parallel axes of a real arm metres along each other; the pose must not suffer.
+/// Calibration shifts the parallel axes of a real arm by metres along each other; the pose must stay accurate.
 #[test]
 fn shifts_that_cancel_along_parallel_axes_cost_no_accuracy_worth_the_name() {
     let [d1, a2, a3, d4, d5, d6] = crate::kinematics::models::lengths(RobotModel::Ur10e).map(f64::from);
@@ -148,7 +148,7 @@ proptest! {
             let moved = |by: f32| {
                 let mut moved = q;
                 moved[joint] += by;
-                // The rounding of the sum is taken out of the step.
+                // The step is taken as it was rounded by the sum.
                 (chain.posture(&JointPositions(moved)).tcp, moved[joint])
             };
             let ((ahead, to), (behind, from)) = (moved(step), moved(-step));

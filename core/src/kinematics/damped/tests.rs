@@ -9,7 +9,7 @@ fn jacobian(q: [f32; 6]) -> Jacobian<6> {
     chain.posture(&JointPositions(q)).jacobian
 }
 
-/// An ordinary working pose: elbow and wrist well bent.
+/// An ordinary working pose: elbow and wrist are well bent.
 const BENT: [f32; 6] = [0.2, -1.3, 1.6, -1.9, -1.5, 0.4];
 
 fn twist(values: [f32; 6]) -> Twist {
@@ -67,8 +67,8 @@ fn a_seventh_joint_is_used_to_move_less() {
     assert!(seven.0[5].abs() < alone.0[5].abs());
 }
 
-/// The same six equations in `f64`, by Cramer's rule on recursively expanded determinants: slow, and plainly
-/// another method.
+/// Solves the same six equations in `f64` by an independent method: Cramer's rule with recursively expanded
+/// determinants.
 fn solve_by_cramer(m: [[f64; 6]; 6], right: [f64; 6]) -> [f64; 6] {
     fn determinant(rows: &[Vec<f64>]) -> f64 {
         let Some((first, rest)) = rows.split_first() else { return 1.0 };
