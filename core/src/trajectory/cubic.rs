@@ -1,9 +1,9 @@
-//! One cubic polynomial per joint between two states of motion.
+//! The cubic segment of a motion: for each joint one polynomial between two setpoints.
 
 use outrigger_wire::math::{bounded, sqrt};
 use outrigger_wire::robot::{JointAccelerations, JointPositions, JointVelocities};
 
-/// Where the arm should be, and how fast it should pass there.
+/// A point of a motion: the desired joint angles, and the speeds there.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
@@ -14,7 +14,7 @@ pub struct Setpoint<const N: usize> {
     pub velocities: JointVelocities<N>,
 }
 
-/// The cubic that leaves one setpoint and reaches another after a given time: q = q₀ + t (v₀ + t (b + t c)).
+/// A cubic from one setpoint to another in a given time: q = q₀ + t (v₀ + t (b + t c)).
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct CubicSegment<const N: usize> {
@@ -27,7 +27,8 @@ pub struct CubicSegment<const N: usize> {
 }
 
 impl<const N: usize> CubicSegment<N> {
-    /// The cubic from `start` to `end` in `seconds`; a time of zero or less, or no number, stays at `end`.
+    /// Creates the cubic from `start` to `end` in `seconds`. If `seconds` is zero, negative or NaN, the segment stays
+    /// at `end`.
     #[must_use]
     pub fn new(start: Setpoint<N>, end: Setpoint<N>, seconds: f32) -> Self {
         if seconds.is_nan() || seconds <= 0.0 {
@@ -43,7 +44,8 @@ impl<const N: usize> CubicSegment<N> {
         Self { start, quadratic, cubic, seconds }
     }
 
-    /// What [`at`](Self::at) of the cubic from `start` to `end` says, without the cubic: half the code on a microcontroller.
+    /// Returns the same as [`at`](Self::at) of the cubic from `start` to `end`, without building the cubic: half the
+    /// code on a microcontroller.
     #[inline]
     pub(super) fn setpoint(start: &Setpoint<N>, end: &Setpoint<N>, seconds: f32, t: f32) -> Setpoint<N> {
         if seconds.is_nan() || seconds <= 0.0 {
@@ -59,13 +61,13 @@ impl<const N: usize> CubicSegment<N> {
         setpoint
     }
 
-    /// Duration \[s\].
+    /// Returns the duration \[s\].
     #[must_use]
     pub const fn seconds(&self) -> f32 {
         self.seconds
     }
 
-    /// The setpoint `t` seconds after the start; before and after the segment, that of its ends.
+    /// Returns the setpoint `t` seconds after the start. Outside the segment it is that of the nearer end.
     #[must_use]
     pub fn at(&self, t: f32) -> Setpoint<N> {
         let t = bounded(t, 0.0, self.seconds);
@@ -77,7 +79,7 @@ impl<const N: usize> CubicSegment<N> {
         setpoint
     }
 
-    /// The lowest and the highest angle of each joint on the way \[rad\].
+    /// Returns the lowest and the highest angle of each joint within the segment \[rad\].
     #[must_use]
     pub fn extent(&self) -> (JointPositions<N>, JointPositions<N>) {
         let end = self.at(self.seconds).positions;
@@ -86,8 +88,8 @@ impl<const N: usize> CubicSegment<N> {
         let curves = self.start.positions.iter().zip(self.start.velocities.iter());
         let curves = curves.zip(&self.quadratic).zip(&self.cubic);
         for ((lowest, highest), (((q0, v0), b), c)) in lowest.0.iter_mut().zip(&mut highest.0).zip(curves) {
-            // A turning point is where the speed v₀ + 2b·t + 3c·t² is zero; the form of the roots that does
-            // not cancel. Roots that do not exist come out as NaN, which is inside of nothing.
+            // A turning point is where the speed v₀ + 2b·t + 3c·t² is zero. The roots are computed in the form without
+            // cancellation. Roots that do not exist are NaN, for which both comparisons are false.
             let root = sqrt(b * b - 3.0 * c * v0);
             let sum = -(b + if *b < 0.0 { -root } else { root });
             for t in [sum / (3.0 * c), v0 / sum] {
@@ -101,14 +103,14 @@ impl<const N: usize> CubicSegment<N> {
         (lowest, highest)
     }
 
-    /// The highest speed of each joint on the way, as a magnitude \[rad/s\].
+    /// Returns the highest speed of each joint within the segment, as a magnitude \[rad/s\].
     #[must_use]
     pub fn peak_velocities(&self) -> JointVelocities<N> {
         let end = self.at(self.seconds).velocities;
         let mut peaks = self.start.velocities.zip_with(end.as_array(), |s, e| s.abs().max(e.abs()));
         let curves = self.start.velocities.iter().zip(&self.quadratic).zip(&self.cubic);
         for (peak, ((v0, b), c)) in peaks.0.iter_mut().zip(curves) {
-            // The speed is a parabola in time; its vertex counts where it lies inside.
+            // The speed is a parabola in time; its vertex counts if it is inside the segment.
             let vertex = -b / (3.0 * c);
             if vertex > 0.0 && vertex < self.seconds {
                 *peak = peak.max((v0 + b * vertex).abs());
@@ -117,7 +119,7 @@ impl<const N: usize> CubicSegment<N> {
         peaks
     }
 
-    /// The highest acceleration of each joint, as a magnitude \[rad/s²\]: at one of the ends.
+    /// Returns the highest acceleration of each joint, as a magnitude \[rad/s²\]. It occurs at one of the ends.
     #[must_use]
     pub fn peak_accelerations(&self) -> JointAccelerations<N> {
         let mut peaks = JointAccelerations::ZERO;
@@ -128,14 +130,14 @@ impl<const N: usize> CubicSegment<N> {
     }
 }
 
-/// The factors of t² and t³ of one joint, from an angle and a speed to others.
+/// Returns the factors of t² and t³ of one joint, from its angle and speed at both ends.
 #[inline(always)]
 fn coefficients((q0, v0): (f32, f32), (q1, v1): (f32, f32), per_second: f32) -> (f32, f32) {
     let mean = (q1 - q0) * per_second;
     ((3.0 * mean - 2.0 * v0 - v1) * per_second, (v0 + v1 - 2.0 * mean) * per_second * per_second)
 }
 
-/// The angle and the speed of one joint at `t`.
+/// Returns the angle and the speed of one joint at time `t`.
 #[inline(always)]
 fn on_the_way(q0: f32, v0: f32, b: f32, c: f32, t: f32) -> (f32, f32) {
     (q0 + t * (v0 + t * (b + t * c)), v0 + t * (2.0 * b + 3.0 * t * c))

@@ -1,21 +1,21 @@
-//! The way from one waypoint to the next.
+//! The segment of a motion between two consecutive waypoints.
 
 #[cfg(feature = "trajectories")]
 use super::QuinticSegment;
 use super::{CubicSegment, Setpoint, Waypoint};
 use outrigger_wire::robot::{JointAccelerations, JointPositions, JointVelocities};
 
-/// The way from one waypoint to the next.
+/// The segment of a motion between two consecutive waypoints.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Leg<const N: usize> {
-    /// One of the two has no accelerations.
+    /// At least one of the two waypoints has no accelerations.
     Cubic(CubicSegment<N>),
-    /// Both have.
+    /// Both waypoints have accelerations.
     #[cfg(feature = "trajectories")]
     Quintic(QuinticSegment<N>),
 }
 
-/// The same call on whichever it is.
+/// Calls the same function of either kind of segment.
 macro_rules! each {
     ($leg:expr, $segment:ident => $call:expr) => {
         match $leg {
@@ -27,7 +27,7 @@ macro_rules! each {
 }
 
 impl<const N: usize> Leg<N> {
-    /// From `from` to `to`.
+    /// Creates the segment from `from` to `to`.
     #[must_use]
     #[inline]
     pub fn between(from: &Waypoint<N>, to: &Waypoint<N>) -> Self {
@@ -39,8 +39,8 @@ impl<const N: usize> Leg<N> {
         Self::Cubic(CubicSegment::new(from.setpoint, to.setpoint, seconds))
     }
 
-    /// The setpoint `t` seconds after `from`: what [`at`](Self::at) of the same says, without a copy of it.
-    // Not inlined: the quintic of it alone is 1 kB in each of its two callers.
+    /// Returns the setpoint `t` seconds after `from`: the same as [`at`](Self::at), without a copy of the segment.
+    // Not inlined: the quintic alone would add 1 kB to each of its two callers.
     #[inline(never)]
     pub(crate) fn setpoint(from: &Waypoint<N>, to: &Waypoint<N>, t: f32) -> Setpoint<N> {
         let seconds = (to.at - from.at).as_secs_f32();
@@ -51,26 +51,26 @@ impl<const N: usize> Leg<N> {
         CubicSegment::setpoint(&from.setpoint, &to.setpoint, seconds, t)
     }
 
-    /// The setpoint `t` seconds after its start; before and after it, that of its ends.
+    /// Returns the setpoint `t` seconds after the start. Outside the segment it is that of the nearer end.
     #[must_use]
     #[inline]
     pub fn at(&self, t: f32) -> Setpoint<N> {
         each!(self, segment => segment.at(t))
     }
 
-    /// The lowest and the highest angle of each joint on the way \[rad\].
+    /// Returns the lowest and the highest angle of each joint within the segment \[rad\].
     #[must_use]
     pub fn extent(&self) -> (JointPositions<N>, JointPositions<N>) {
         each!(self, segment => segment.extent())
     }
 
-    /// The highest speed of each joint on the way, as a magnitude \[rad/s\].
+    /// Returns the highest speed of each joint within the segment, as a magnitude \[rad/s\].
     #[must_use]
     pub fn peak_velocities(&self) -> JointVelocities<N> {
         each!(self, segment => segment.peak_velocities())
     }
 
-    /// The highest acceleration of each joint on the way, as a magnitude \[rad/s²\].
+    /// Returns the highest acceleration of each joint within the segment, as a magnitude \[rad/s²\].
     #[must_use]
     pub fn peak_accelerations(&self) -> JointAccelerations<N> {
         each!(self, segment => segment.peak_accelerations())

@@ -1,4 +1,5 @@
-//! Reference motions: cubic and quintic segments through waypoints, known to their end or fed while they run, and a sampler whose time the robot drives.
+//! Reference motions: cubic and quintic segments through waypoints, and a sampler whose time follows the robot's speed
+//! scaling. The waypoints are all known in advance, or are fed while the motion runs.
 //!
 //! ```
 //! use outrigger_wire::robot::{JointPositions, JointVelocities};

@@ -1,13 +1,13 @@
-//! A motion that a controller makes by itself: how far it is, and how it is gone on with after a stop.
+//! The progress of a motion that the controller executes by itself, and its resumption after a stop.
 //!
-//! | state | time | leaves when |
+//! | state | time | left when |
 //! |---|---|---|
-//! | `Waiting` | at zero | the controller has taken its beginning |
-//! | `Running` | as the program on the controller shows | it has come to its goal; suspended |
-//! | `Suspended` | stands where it was shown last | the controller has taken the way on, which was asked for by word, from near enough |
+//! | `Waiting` | at zero | the controller has accepted the start of the motion |
+//! | `Running` | as reported by the program on the controller | the goal is reached; suspended |
+//! | `Suspended` | stays at the last reported value | resumed by an operator near the path, and the start accepted |
 //! | `Finished` | at its end | never |
 //!
-//! It has no waypoints of its own: each call is given all of them, the same ones each time.
+//! The waypoints are not stored here: each call receives all of them, the same ones each time.
 
 use super::resumption::on;
 use super::{Leg, Progress, Resumption, Setpoint, Tolerances, Waypoint};
@@ -15,31 +15,31 @@ use crate::robot::Reason;
 use outrigger_wire::robot::JointPositions;
 use outrigger_wire::time::Duration;
 
-/// What a controller is to be asked for, before it is given waypoints.
+/// The parameters of the start of a motion, which is requested from the controller before it receives waypoints.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Beginning<const N: usize> {
-    /// Where it leads on from \[rad\].
+    /// The joint angles at which the motion starts \[rad\].
     pub from: JointPositions<N>,
-    /// No joint is faster from there to its end \[rad/s\].
+    /// An upper bound of all joint speeds from there to the end of the motion \[rad/s\].
     pub fastest: f32,
 }
 
-/// How far a motion is that is made elsewhere.
+/// The progress of a motion that the controller executes.
 #[derive(Clone, Copy, Debug)]
 pub struct Playback<const N: usize> {
     progress: Progress,
-    /// Of the motion's own time.
+    /// The time of the motion that has passed, as reported.
     elapsed: Duration,
-    /// The way on, where it was suspended.
+    /// The rest of the motion after a suspension, if it is being resumed.
     on: Option<Resumption<N>>,
-    /// The waypoint that is to be given away next.
+    /// The index of the next waypoint to send.
     next: usize,
-    /// Of the motion itself.
+    /// The highest joint speed of the motion itself \[rad/s\].
     fastest: f32,
 }
 
 impl<const N: usize> Playback<N> {
-    /// The motion through the waypoints of `plan`, the first of them at time zero.
+    /// Creates a motion, not yet started, through the waypoints of `plan`. The first of them is at time zero.
     #[must_use]
     pub fn of(plan: &[Waypoint<N>]) -> Self {
         let legs = plan.iter().zip(plan.iter().skip(1)).map(|(from, to)| Leg::between(from, to));
@@ -47,30 +47,30 @@ impl<const N: usize> Playback<N> {
         Self { progress: Progress::Waiting, elapsed: Duration::ZERO, on: None, next: 0, fastest }
     }
 
-    /// How far it is.
+    /// Returns the state of the motion.
     #[must_use]
     pub const fn progress(&self) -> Progress {
         self.progress
     }
 
-    /// How much of its own time has passed, as far as was shown.
+    /// Returns the time of the motion that has passed, as last reported by the controller.
     #[must_use]
     pub const fn elapsed(&self) -> Duration {
         self.elapsed
     }
 
-    /// Where it wants the joints now, on its path.
+    /// Returns the setpoint on the motion's path at present.
     #[must_use]
     pub fn wanted(&self, plan: &[Waypoint<N>]) -> Setpoint<N> {
         on(plan, self.elapsed)
     }
 
-    /// What to ask the controller for, now that somebody's request to command was granted, with the arm at rest at `measured`;
-    /// `goes_on`: that request was to go on with what a stop had suspended. `None` where nothing is to begin. Nothing changes before
-    /// [`begun`](Self::begun), except how it would be gone on with.
+    /// Returns the start to request from the controller after a request to command was granted, with the arm at rest at
+    /// `measured`; `None` if nothing is to start. `goes_on` is `true` if the request was to resume a suspended motion.
+    /// Before [`begun`](Self::begun) nothing changes but the stored plan for resuming.
     ///
     /// # Errors
-    /// Those of [`Resumption::of`], to which `tolerances` and `fits` are given.
+    /// Those of [`Resumption::of`], which receives `tolerances` and `fits`.
     pub fn begins(
         &mut self,
         plan: &[Waypoint<N>],
@@ -91,14 +91,14 @@ impl<const N: usize> Playback<N> {
         }
     }
 
-    /// The controller has taken what was asked for: it is given waypoints from now on.
+    /// Notes that the controller has accepted the start: waypoints are sent from now on.
     pub const fn begun(&mut self) {
         if matches!(self.progress, Progress::Waiting | Progress::Suspended) {
             (self.progress, self.next) = (Progress::Running, 1);
         }
     }
 
-    /// The waypoint to be given away next, and whether it is the last; `None` where there is none.
+    /// Returns the next waypoint to send, and whether it is the last; `None` if there is none.
     #[must_use]
     pub fn next(&self, plan: &[Waypoint<N>]) -> Option<(Waypoint<N>, bool)> {
         if self.progress != Progress::Running {
@@ -110,26 +110,26 @@ impl<const N: usize> Playback<N> {
         }
     }
 
-    /// The controller has taken that one.
+    /// Notes that the controller has accepted the waypoint returned by [`next`](Self::next).
     pub const fn taken(&mut self) {
         self.next = self.next.saturating_add(1);
     }
 
-    /// The controller shows so much of the time of what it was asked for last.
+    /// Updates the elapsed time: `passed` is the time since the latest start, as reported by the controller.
     pub fn shows(&mut self, passed: Duration) {
         if self.progress == Progress::Running {
             self.elapsed = self.on.map_or(passed, |way| way.own_time(passed));
         }
     }
 
-    /// Something has ended what the controller made: it is kept where it was shown last.
+    /// Suspends a running motion, because its execution ended early. It remains at the time reported last.
     pub fn suspend(&mut self) {
         if self.progress == Progress::Running {
             self.progress = Progress::Suspended;
         }
     }
 
-    /// It has come to its goal.
+    /// Notes that a running motion has reached its goal.
     pub fn finish(&mut self) {
         if self.progress == Progress::Running {
             self.progress = Progress::Finished;
@@ -151,10 +151,10 @@ mod tests {
         [way(0.0, 0.0, 0), way(0.5, 0.5, 1_500), way(1.0, 0.5, 2_500), way(1.5, 0.0, 4_000)]
     }
 
-    /// What may happen to one.
+    /// An event in the life of a playback.
     #[derive(Clone, Copy, Debug, PartialEq)]
     enum Deed {
-        /// Asked by this word, from so far off its path.
+        /// A request that resumes or not, with the arm this far from the path \[rad\].
         Asked(bool, f32),
         Fed,
         Shown(u64),
@@ -173,7 +173,7 @@ mod tests {
         Deed::Ended,
     ];
 
-    /// Does it, and holds what must not happen.
+    /// Applies the event and asserts the invariants.
     fn step(playback: &mut Playback<1>, deed: Deed, what: &[Deed]) {
         let (plan, before) = (plan(), *playback);
         match deed {
@@ -205,7 +205,7 @@ mod tests {
                 playback.shows(Duration::from_millis(millis));
                 let stands = before.progress != Progress::Running;
                 assert!(!stands || playback.elapsed == before.elapsed, "{what:?}");
-                // One that goes on never shows less than where it was gone on with.
+                // A resumed motion never reports less than the time at which it was resumed.
                 let least = before.on.map_or(Duration::ZERO, |way| way.own_time(Duration::ZERO));
                 assert!(stands || playback.elapsed >= least, "{what:?}");
             }
@@ -265,7 +265,7 @@ mod tests {
         let given = feed(&mut playback);
         assert_eq!(given.last().map(|(way, last)| (way.setpoint, *last)), Some((plan[3].setpoint, true)));
         assert_eq!(given.iter().filter(|(_, last)| *last).count(), 1);
-        // The lead-in makes 0.4 s of it in 0.6 s.
+        // The lead-in covers 0.4 s of the motion in 0.6 s.
         assert_eq!(given.last().map(|(way, _)| way.at), Some(Duration::from_millis(2_200)));
         playback.shows(Duration::from_millis(2_200));
         playback.finish();

@@ -1,10 +1,10 @@
-//! A polynomial of one variable over 0 … 1, and how far it goes there.
+//! A polynomial of one variable over 0 … 1, with its extreme values there.
 
-/// c₀ + c₁·u + … + c₅·u⁵.
+/// The polynomial c₀ + c₁·u + … + c₅·u⁵.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Polynomial(pub(super) [f32; 6]);
 
-/// Halvings of 0 … 1 until nothing is left of the precision of a number.
+/// The number of bisections of 0 … 1 until the precision of an `f32` is exhausted.
 const HALVINGS: u8 = 24;
 
 impl Polynomial {
@@ -21,13 +21,13 @@ impl Polynomial {
         Self(slope)
     }
 
-    /// The least and the greatest value over 0 … 1.
+    /// Returns the least and the greatest value over 0 … 1.
     pub(super) fn extremes(&self) -> (f32, f32) {
         let d1 = self.derivative();
         let d2 = d1.derivative();
         let d3 = d2.derivative();
         let d4 = d3.derivative();
-        // Between the roots of its derivative a polynomial rises or falls all the way, and has one root at most there.
+        // Between the roots of its derivative a polynomial is monotonic, so it has at most one root there.
         let mut roots = [1.0; 6];
         for slope in [d4.derivative(), d4, d3, d2, d1] {
             roots = slope.roots(&roots);
@@ -37,7 +37,7 @@ impl Polynomial {
         roots.iter().map(|u| self.at(*u)).fold(ends, |(least, most), value| (least.min(value), most.max(value)))
     }
 
-    /// The roots, one at most between two of `marks` (in rising order, the last ones 1); what is over is 1.
+    /// Returns the roots, at most one between two of `marks` (in rising order, the last ones 1). Unused elements are 1.
     fn roots(&self, marks: &[f32; 6]) -> [f32; 6] {
         let mut roots = [1.0; 6];
         let mut free = roots.iter_mut();
@@ -71,7 +71,7 @@ mod tests {
         assert_eq!(Polynomial([2.0, -1.0, 0.0, 0.0, 0.0, 0.0]).extremes(), (1.0, 2.0));
         // 4u(1 − u)
         assert!(close(Polynomial([0.0, 4.0, -4.0, 0.0, 0.0, 0.0]).extremes(), (0.0, 1.0)));
-        // T₅(2u − 1), which swings between −1 and 1 four times.
+        // T₅(2u − 1), which oscillates between −1 and 1 four times.
         let chebyshev = Polynomial([-1.0, 50.0, -400.0, 1120.0, -1280.0, 512.0]);
         assert!(close(chebyshev.extremes(), (-1.0, 1.0)), "{:?}", chebyshev.extremes());
     }

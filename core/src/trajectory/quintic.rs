@@ -1,22 +1,22 @@
-//! One quintic polynomial per joint between two states of motion with accelerations.
+//! The quintic segment of a motion: for each joint one polynomial between two setpoints with accelerations.
 
 use super::Setpoint;
 use super::polynomial::Polynomial;
 use outrigger_wire::math::bounded;
 use outrigger_wire::robot::{JointAccelerations, JointPositions, JointVelocities};
 
-/// The quintic that leaves one setpoint and acceleration and reaches another after a given time.
+/// A quintic from one setpoint and acceleration to another in a given time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct QuinticSegment<const N: usize> {
     start: JointPositions<N>,
-    /// From the start \[rad\], over the share of the time that has passed.
+    /// Displacement from the start \[rad\] as a function of the elapsed fraction of the time.
     joints: [Polynomial; N],
     seconds: f32,
 }
 
 impl<const N: usize> QuinticSegment<N> {
-    /// The quintic between two setpoints, each with the accelerations \[rad/s²\] there, in `seconds`; a time of zero or less,
-    /// or no number, stays at the end.
+    /// Creates the quintic between two setpoints, each with the accelerations \[rad/s²\] there, in `seconds`. If
+    /// `seconds` is zero, negative or NaN, the segment stays at the end.
     #[must_use]
     pub fn new(
         (start, begin): (&Setpoint<N>, &JointAccelerations<N>),
@@ -46,7 +46,7 @@ impl<const N: usize> QuinticSegment<N> {
         Self { start: start.positions, joints, seconds }
     }
 
-    /// The setpoint `t` seconds after the start; before and after the segment, that of its ends.
+    /// Returns the setpoint `t` seconds after the start. Outside the segment it is that of the nearer end.
     #[must_use]
     pub fn at(&self, t: f32) -> Setpoint<N> {
         let mut setpoint = Setpoint { positions: self.start, velocities: JointVelocities::ZERO };
@@ -63,7 +63,8 @@ impl<const N: usize> QuinticSegment<N> {
         setpoint
     }
 
-    /// The accelerations \[rad/s²\] `t` seconds after the start; before and after the segment, those of its ends.
+    /// Returns the accelerations \[rad/s²\] `t` seconds after the start. Outside the segment they are those of the
+    /// nearer end.
     #[must_use]
     pub fn accelerations_at(&self, t: f32) -> JointAccelerations<N> {
         if self.seconds <= 0.0 {
@@ -73,7 +74,7 @@ impl<const N: usize> QuinticSegment<N> {
         JointAccelerations(self.joints.map(|joint| joint.derivative().derivative().at(share) / squared))
     }
 
-    /// The lowest and the highest angle of each joint on the way \[rad\].
+    /// Returns the lowest and the highest angle of each joint within the segment \[rad\].
     #[must_use]
     pub fn extent(&self) -> (JointPositions<N>, JointPositions<N>) {
         let (mut lowest, mut highest) = (self.start, self.start);
@@ -85,13 +86,13 @@ impl<const N: usize> QuinticSegment<N> {
         (lowest, highest)
     }
 
-    /// The highest speed of each joint on the way, as a magnitude \[rad/s\].
+    /// Returns the highest speed of each joint within the segment, as a magnitude \[rad/s\].
     #[must_use]
     pub fn peak_velocities(&self) -> JointVelocities<N> {
         JointVelocities(self.joints.map(|joint| self.peak(joint.derivative(), self.seconds)))
     }
 
-    /// The highest acceleration of each joint on the way, as a magnitude \[rad/s²\].
+    /// Returns the highest acceleration of each joint within the segment, as a magnitude \[rad/s²\].
     #[must_use]
     pub fn peak_accelerations(&self) -> JointAccelerations<N> {
         let squared = self.seconds * self.seconds;
@@ -132,7 +133,7 @@ mod tests {
 
     #[test]
     fn from_rest_to_rest_the_peaks_are_the_known_ones() {
-        // The minimum-jerk motion: 15/8 of the mean speed, 10/√3 of way over time squared.
+        // The minimum-jerk motion: 15/8 of the mean speed, 10/√3 of distance over time squared.
         let segment = between(&end(0.0, 0.0, 0.0), &end(1.0, 0.0, 0.0), 2.0);
         assert!((segment.peak_velocities().0[0] - 1.875 / 2.0).abs() < 1e-5);
         assert!((segment.peak_accelerations().0[0] - 5.773_503 / 4.0).abs() < 1e-4);
@@ -148,7 +149,7 @@ mod tests {
         ) {
             let segment = between(&end(q0, v0, a0), &end(q1, v1, a1), seconds);
             let (first, last) = (segment.at(0.0), segment.at(seconds));
-            // The parts of a long segment with steep ends are hundreds of radians that cancel.
+            // The terms for a long segment with steep ends are hundreds of radians that cancel.
             let size = 12.0 + 10.0 * seconds + 3.0 * seconds * seconds;
             prop_assert!((first.positions.0[0] - q0).abs() < 1e-5);
             prop_assert!((first.velocities.0[0] - v0).abs() < 1e-4);

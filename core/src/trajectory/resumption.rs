@@ -1,63 +1,65 @@
-//! How a motion that was stopped is gone on with by a controller that makes it by itself: from rest beside its path, onto it, and on to
-//! its end.
+//! The resumption of a stopped motion that the controller executes by itself: from rest beside its path, back onto the
+//! path, and on to its end.
 //!
 //! | part | its waypoints |
 //! |---|---|
-//! | lead-in | every 50 ms or more: on the path, as fast as the time of the motion goes, and beside it by what the arm stood off, which fades out |
-//! | the rest | those of the motion that are still to come, later by what the lead-in took; slower where it could not be led onto at full speed |
+//! | lead-in | every 50 ms or more, on the path, plus the arm's initial offset, which fades out |
+//! | the rest | the remaining ones of the motion, delayed by the lead-in; slower if the lead-in requires it |
 //!
-//! While it came to rest the arm went on along its path: the motion is gone on with where it is nearest to the arm, from where it was
-//! left up to half a second later. In the lead-in the time of the motion begins to go from rest, and reaches its pace where the path is reached. It lasts as long as
-//! it has to for the limits to hold: 0.6, 1.2, 2.4 or 4.8 s, at full pace if that is possible with one of them, else at a half, a
-//! fourth, an eighth. A motion that is left just before its end, or at it, is led to its end.
+//! While it stopped, the arm moved on along its path. The motion therefore resumes where its path is nearest to the
+//! arm, from the time at which it was suspended up to half a second later. During the lead-in the pace of the motion's
+//! time rises from zero; it is at its final value where the path is reached. The lead-in is as long as the limits
+//! require: 0.6, 1.2, 2.4 or 4.8 s, at full pace if one of these suffices, else at a half, a fourth or an eighth of it.
+//! A motion that was suspended just before its end, or at it, is led to its end.
 
 use super::{Leg, Setpoint, Tolerances, Waypoint};
 use crate::robot::Reason;
 use outrigger_wire::robot::{JointAccelerations, JointPositions, JointVelocities};
 use outrigger_wire::time::{Duration, quotient, to_f32};
 
-/// How long a lead-in may last, shortest first.
+/// The durations of a lead-in that are tried, shortest first.
 const RAMPS: [Duration; 4] = [
     Duration::from_millis(600),
     Duration::from_millis(1_200),
     Duration::from_millis(2_400),
     Duration::from_millis(4_800),
 ];
-/// How many times slower than planned a motion may be gone on with.
+/// The factors by which a resumed motion may be slower than planned.
 const SLOWER: [u16; 4] = [1, 2, 4, 8];
-/// Its waypoints are so far apart at least: a controller is given no closer ones.
+/// The least time between waypoints of the lead-in: a controller receives no closer ones.
 const STEP: Duration = Duration::from_millis(50);
-/// An arm that comes to rest is looked for so far ahead of where its motion was left, in steps of this size.
+/// The point nearest to the resting arm is searched in so many steps after the time of suspension, each of length
+/// `LOOK`.
 const AHEAD: u32 = 100;
 const LOOK: Duration = Duration::from_millis(5);
-/// Of a joint without a tolerance on its path \[rad\].
+/// The largest accepted offset of a joint without a path tolerance \[rad\].
 const WITHIN: f32 = 0.2;
 
-/// The motion that goes on with another from where the arm stands: its waypoints, in their order.
+/// The rest of a suspended motion, from the arm's present position: a sequence of waypoints.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Resumption<const N: usize> {
-    /// Where the motion is gone on with, and where the lead-in reaches it, in the motion's own time.
+    /// The times of the motion at which it resumes, and at which the lead-in ends on its path.
     left: Duration,
     joins: Duration,
-    /// How long the lead-in lasts.
+    /// The duration of the lead-in.
     lasts: Duration,
-    /// In so many steps.
+    /// The number of steps of the lead-in.
     steps: u32,
-    /// How many times slower than planned it goes on.
+    /// The factor by which the motion is slower than planned.
     slower: u16,
-    /// The first waypoint of the motion behind the lead-in, from 0.
+    /// The index, from 0, of the first waypoint of the motion after the lead-in.
     next: usize,
-    /// Measured minus planned, where it is gone on with.
+    /// Measured minus planned joint angles at the time of resumption.
     offset: JointPositions<N>,
 }
 
 impl<const N: usize> Resumption<N> {
-    /// The way on with the motion through the waypoints of `plan`, `left` in its own time, from `measured` \[rad\], where the arm
-    /// rests; `fits` says whether the arm can go a leg of it.
+    /// Computes the rest of the motion through the waypoints of `plan`, suspended at `left` in its own time. The arm
+    /// rests at `measured` \[rad\]. `fits` returns an error if the arm cannot execute a leg.
     ///
     /// # Errors
-    /// [`Reason::PathTolerance`] where a joint is further from where it is gone on with than its tolerance on the path, or than 0.2 rad
-    /// where it has none; what `fits` says where no lead-in fits.
+    /// [`Reason::PathTolerance`] if a joint is further from the point of resumption than its tolerance on the path, or
+    /// than 0.2 rad if it has none; the error of `fits` if no lead-in fits.
     pub fn of(
         plan: &[Waypoint<N>],
         left: Duration,
@@ -68,7 +70,7 @@ impl<const N: usize> Resumption<N> {
         let end = plan.last().map_or(Duration::ZERO, |last| last.at);
         let within = tolerances.path.map(|path| if path.is_finite() { path } else { WITHIN });
         let off = |at| measured.zip_with(on(plan, at).positions.as_array(), |q, p| q - p);
-        // The joint that is off by most of its tolerance counts.
+        // The largest offset of a joint as a fraction of its tolerance.
         let far = |offset: &JointPositions<N>| offset.zip_with(within.as_array(), |off, within| off / within).max_abs();
         let (mut left, mut offset) = (left.min(end), off(left));
         for _ in 0..AHEAD {
@@ -99,7 +101,7 @@ impl<const N: usize> Resumption<N> {
         Err(against)
     }
 
-    /// With a lead-in of about this length.
+    /// Creates the resumption with a lead-in of about the duration `ramp`.
     fn lasting(
         plan: &[Waypoint<N>],
         (left, end): (Duration, Duration),
@@ -108,9 +110,9 @@ impl<const N: usize> Resumption<N> {
         offset: JointPositions<N>,
     ) -> Self {
         let factor = u64::from(slower);
-        // At a pace that rises as 2x − x², two thirds of the time of the lead-in are made.
+        // As the pace rises as 2x − x², the lead-in covers two thirds of its duration.
         let (mut joins, mut lasts) = (left + part(ramp, 2, factor.saturating_mul(3)), ramp);
-        // The next waypoint would be too close: it is reached by the lead-in.
+        // A next waypoint too close to the end of the lead-in becomes its end.
         let behind = |at: Duration| plan.partition_point(|way| way.at <= at);
         if let Some(next) = plan.get(behind(joins)).filter(|next| (next.at - joins).times(factor) < STEP) {
             joins = next.at;
@@ -123,8 +125,8 @@ impl<const N: usize> Resumption<N> {
         Self { left, joins, lasts, steps, slower, next: behind(joins), offset }
     }
 
-    /// Its waypoint of this number, from 0, where the arm stands at rest; `None` behind the last. `plan` is the motion it was made
-    /// for.
+    /// Returns the waypoint of this number; 0 is the arm's present position at rest. `None` after the last. `plan` must
+    /// be the motion passed to [`of`](Self::of).
     #[must_use]
     pub fn waypoint(&self, plan: &[Waypoint<N>], number: usize) -> Option<Waypoint<N>> {
         let pace = 1.0 / f32::from(self.slower);
@@ -140,7 +142,7 @@ impl<const N: usize> Resumption<N> {
         if number == steps {
             let planned = on(plan, self.joins);
             let setpoint = Setpoint { velocities: scaled(planned.velocities), ..planned };
-            // Between two waypoints with accelerations it goes on as it was planned: a quintic.
+            // Between two waypoints with accelerations the motion continues as planned, by a quintic.
             let accelerations = accelerations(plan, self.joins).map(|a| a.map(|a| a * pace * pace));
             return Some(Waypoint { setpoint, accelerations, at: self.lasts });
         }
@@ -155,14 +157,14 @@ impl<const N: usize> Resumption<N> {
         Some(Waypoint { setpoint: Setpoint { positions, velocities }, accelerations: None, at })
     }
 
-    /// Whether `number` is that of its last waypoint.
+    /// Returns whether `number` is that of the last waypoint.
     #[must_use]
     pub const fn is_last(&self, plan: &[Waypoint<N>], number: usize) -> bool {
         let rest = plan.len().saturating_sub(self.next);
         number == (self.steps as usize).saturating_add(rest)
     }
 
-    /// How much of the motion's own time has passed, so long after it was gone on with.
+    /// Returns the time of the motion that has passed in all, `passed` after its resumption.
     #[must_use]
     pub fn own_time(&self, passed: Duration) -> Duration {
         if passed >= self.lasts {
@@ -173,7 +175,7 @@ impl<const N: usize> Resumption<N> {
         self.left + Duration::from_micros(made as u64)
     }
 
-    /// The speed of the fastest joint in the lead-in \[rad/s\].
+    /// Returns the highest joint speed in the lead-in \[rad/s\].
     #[must_use]
     pub fn fastest(&self, plan: &[Waypoint<N>]) -> f32 {
         let legs = (0..self.steps as usize).map_while(|step| {
@@ -184,26 +186,26 @@ impl<const N: usize> Resumption<N> {
     }
 }
 
-/// So many of so many parts of it.
+/// Returns `span * parts / of`.
 fn part(span: Duration, parts: u64, of: u64) -> Duration {
     Duration::from_micros(quotient(span.as_micros().saturating_mul(parts), of).unwrap_or_default())
 }
 
-/// The leg of `plan` that is under way at this time, and how much of it has passed \[s\].
+/// Returns the leg of `plan` at this time of the motion, and how much of the leg has passed \[s\].
 fn leg<const N: usize>(plan: &[Waypoint<N>], at: Duration) -> Option<(Leg<N>, f32)> {
     let behind = plan.partition_point(|way| way.at <= at).min(plan.len().saturating_sub(1));
     let from = plan.get(behind.checked_sub(1)?)?;
     Some((Leg::between(from, plan.get(behind)?), (at - from.at).as_secs_f32()))
 }
 
-/// Where `plan` wants the joints at this time of its own, and how fast.
+/// Returns the setpoint of `plan` at this time of the motion.
 pub(super) fn on<const N: usize>(plan: &[Waypoint<N>], at: Duration) -> Setpoint<N> {
     let ends =
         plan.last().filter(|last| last.at <= at).or(plan.first()).map_or_else(Setpoint::default, |way| way.setpoint);
     leg(plan, at).filter(|_| plan.last().is_some_and(|last| at < last.at)).map_or(ends, |(leg, passed)| leg.at(passed))
 }
 
-/// The accelerations there, where it goes on by a quintic.
+/// Returns the accelerations of `plan` at this time of the motion; `None` if the leg there is not a quintic.
 fn accelerations<const N: usize>(plan: &[Waypoint<N>], at: Duration) -> Option<JointAccelerations<N>> {
     match leg(plan, at)? {
         (Leg::Quintic(quintic), passed) => Some(quintic.accelerations_at(passed)),
@@ -224,7 +226,7 @@ mod tests {
         Waypoint { setpoint, accelerations: a.map(JointAccelerations), at: Duration::from_millis(millis) }
     }
 
-    /// A swing of one joint and back by a cosine, and half of it with the other.
+    /// Returns a motion that swings one joint out and back along a cosine, and the other joint by half as much.
     fn swing(legs: u64, millis: u64, quintic: bool) -> Vec<Waypoint<2>> {
         let rate = core::f32::consts::TAU / (millis as f32 * 1e-3);
         let at = |leg: u64| {
@@ -237,7 +239,7 @@ mod tests {
         (0..=legs).map(at).collect()
     }
 
-    /// Against these limits of speed and acceleration.
+    /// Returns a check of legs against these limits of speed and acceleration.
     fn held(speed: f32, acceleration: f32) -> impl Fn(&Leg<2>) -> Result<(), Reason> {
         move |leg| match (leg.peak_velocities().max_abs() <= speed, leg.peak_accelerations().max_abs() <= acceleration)
         {
@@ -251,7 +253,7 @@ mod tests {
         (0..).map_while(|number| way.waypoint(plan, number)).collect()
     }
 
-    /// What holds of each of them.
+    /// Asserts the properties that every resumption has.
     fn judge(plan: &[Waypoint<2>], left: Duration, measured: [f32; 2], way: &Resumption<2>, most: (f32, f32)) {
         let points = all(way, plan);
         let (first, last) = (points[0], points[points.len() - 1]);
@@ -277,7 +279,7 @@ mod tests {
                 let (is, wanted) =
                     (leg.at(passed.as_secs_f32()).positions, on(plan, way.own_time(pair[0].at + passed)));
                 let off = is.zip_with(wanted.positions.as_array(), |q, p| q - p);
-                // A step is a cubic where the plan may have a bend.
+                // A step is a cubic, whereas the plan may have a jump in acceleration.
                 let bend = most.1 * (leg_seconds * leg_seconds) / 16.0 + 5e-4;
                 let inside = off.iter().zip(stood.iter()).all(|(off, stood)| off.abs() <= stood + bend);
                 assert!(inside, "{off:?} at {:?} + {passed:?}, {way:?}", pair[0].at);
@@ -317,13 +319,13 @@ mod tests {
             let measured = JointPositions([planned[0] + off[0], planned[1] + off[1]]);
             Resumption::of(&plan, left, &measured, &TOLERANCES, |_| Ok(())).map(|way| way.left - left)
         };
-        // Where it turns back, nothing of it is nearer.
+        // Where the motion turns back, no later point of it is nearer.
         assert_eq!((of(2_000, [0.099, 0.0]), of(2_000, [0.0, 0.199])), (Ok(Duration::ZERO), Ok(Duration::ZERO)));
         for off in [[0.101, 0.0], [0.0, 0.201], [f32::NAN, 0.0], [0.0, f32::NAN]] {
             assert_eq!(of(2_000, off), Err(Reason::PathTolerance), "{off:?}");
         }
         assert_eq!(of(1_000, [-0.101, 0.0]), Err(Reason::PathTolerance), "behind it");
-        // 0.2 rad ahead on the same way it is the motion half a second later, or as much of it as is looked at.
+        // An arm 0.2 rad ahead on its path resumes the motion half a second later, or as much later as is searched.
         assert_eq!(of(1_000, [0.18, 0.09]).map(|ahead| ahead.as_millis() / 50), Ok(4));
         assert_eq!(of(700, [0.5, 0.25]), Err(Reason::PathTolerance), "further than is looked at");
     }
@@ -339,7 +341,7 @@ mod tests {
         let long = of(fastest * 1.01, steepest * 1.2).unwrap();
         assert_eq!((brief.slower, long.slower), (1, 1));
         assert!(brief.lasts < Duration::from_millis(700) && long.lasts > Duration::from_secs(1), "{brief:?} {long:?}");
-        // A way that is at its limits all the time, as the whole of this one is nowhere.
+        // A motion that is at its limits all the time, unlike the whole of this one.
         let slow = of(fastest * 0.8, steepest * 0.6).unwrap();
         assert_eq!(slow.slower, 2);
         assert_eq!(of(1e-4, 9.0), Err(Reason::VelocityLimit));
@@ -372,7 +374,7 @@ mod tests {
                 speed = speed.max(leg.peak_velocities().max_abs());
                 acceleration = acceleration.max(leg.peak_accelerations().max_abs());
             }
-            // At the limits that it has itself, and no slower than an arm that goes anywhere.
+            // Uses the limits of the motion itself, but not less than an arm needs to move at all.
             let most = (speed.max(0.3), acceleration.max(1.0));
             let left = Duration::from_micros((plan[plan.len() - 1].at.as_micros() as f32 * share) as u64);
             let planned = on(&plan, left).positions.0;

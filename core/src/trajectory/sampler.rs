@@ -1,10 +1,10 @@
-//! A trajectory whose time advances by the robot's speed scaling.
+//! A sampler of trajectories whose time advances by the robot's speed scaling.
 //!
-//! | state | time | leaves when |
+//! | state | time | left when |
 //! |---|---|---|
 //! | `Waiting` | at zero | started |
-//! | `Running` | advances by scaling (0 = frozen: a pause is no fault), which rises by 2.5 /s at most | end reached; suspended |
-//! | `Suspended` | stands, whatever the robot does | resumed, explicitly and near enough |
+//! | `Running` | advances by scaling (0 = frozen, not a fault), which rises ≤ 2.5 /s | end reached; suspended |
+//! | `Suspended` | frozen, whatever the robot does | resumed explicitly, with the arm near enough |
 //! | `Finished` | at its end | started again |
 
 use super::{Setpoint, Trajectory, TrajectoryError, Waypoint};
@@ -13,52 +13,52 @@ use outrigger_wire::math::bounded;
 use outrigger_wire::robot::JointPositions;
 use outrigger_wire::time::Duration;
 
-/// How far a motion has come.
+/// The state of a motion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Progress {
-    /// There is no end: the law goes on until it is released.
+    /// The law has no end: it continues until the request is released.
     Endless,
     /// Not started.
     Waiting,
-    /// On the way.
+    /// In motion.
     Running,
-    /// Kept, and going on only when told to.
+    /// Suspended: continues only when resumed explicitly.
     Suspended,
     /// At the end.
     Finished,
 }
 
-/// How fast time gathers speed at most where the robot's scaling rises \[1/s\]: its arm is later than what it says of the scaling, by
-/// its own lag and by the positions that wait for it, and would catch up with a motion that goes on at once at the highest speed it
-/// may have.
+/// The greatest rate at which time accelerates when the robot's scaling rises \[1/s\]. The arm follows later than the
+/// reported scaling, by its own lag and by queued positions. If the motion continued at full pace at once, the arm
+/// would catch up at the highest speed it is allowed.
 const RISE: f32 = 2.5;
 
-/// Samples a trajectory cycle by cycle.
+/// A sampler that evaluates a trajectory cycle by cycle.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Sampler<const N: usize> {
     trajectory: Trajectory<N>,
-    /// Added to every position: zero, or where a relative motion began.
+    /// Offset added to every position: zero, or the position where a relative motion started.
     origin: JointPositions<N>,
     progress: Progress,
-    /// Trajectory time: integer, so that a day of small steps loses nothing.
+    /// Trajectory time \[ns\]: an integer, so that the sum of a day of small steps stays exact.
     elapsed_nanos: u64,
-    /// Stands at the last waypoint that is known, and it is not the motion's.
+    /// `true` while the motion waits at the last known waypoint although it is not the last of the motion.
     starved: bool,
-    /// Own factor on the speed, 0 … 1: rises after a resume.
+    /// The sampler's own factor on the speed, 0 … 1; rises after a resume.
     pace: f32,
-    /// What was made use of the robot's scaling last, 0 … 1.
+    /// The robot's scaling as last applied, 0 … 1.
     scaling: f32,
-    /// Time for the pace to rise from 0 to 1 after a resume.
+    /// The time for the pace to rise from 0 to 1 after a resume.
     ramp: Duration,
-    /// Measured minus reference when resumed; fades out as the pace rises.
+    /// Measured minus reference positions at the time of resuming; fades out as the pace rises.
     offset: JointPositions<N>,
 }
 
 impl<const N: usize> Sampler<N> {
-    /// A sampler that waits at the beginning; `ramp` is the time to full speed after a resume.
+    /// Creates a sampler that waits at the beginning; `ramp` is the time to full speed after a resume.
     #[must_use]
     pub const fn new(trajectory: Trajectory<N>, ramp: Duration) -> Self {
         Self {
@@ -74,19 +74,19 @@ impl<const N: usize> Sampler<N> {
         }
     }
 
-    /// How far the motion has come.
+    /// Returns the state of the motion.
     #[must_use]
     pub const fn progress(&self) -> Progress {
         self.progress
     }
 
-    /// Trajectory time passed.
+    /// Returns the elapsed trajectory time.
     #[must_use]
     pub const fn elapsed(&self) -> Duration {
         Duration::from_micros(self.elapsed_nanos / 1_000)
     }
 
-    /// One waypoint more of the motion, behind those that are known.
+    /// Appends a waypoint to the motion; `last` if it ends there.
     ///
     /// # Errors
     /// Those of [`Trajectory::feed`]; nothing changes then.
@@ -94,31 +94,31 @@ impl<const N: usize> Sampler<N> {
         self.trajectory.feed(waypoint, last, self.elapsed_nanos)
     }
 
-    /// How many waypoints can be fed now.
+    /// Returns the number of waypoints that can be fed now.
     #[must_use]
     pub fn room(&self) -> usize {
         self.trajectory.room(self.elapsed_nanos)
     }
 
-    /// Whether the next waypoint is late: the motion stands at the last that is known, and has not ended.
+    /// Returns whether the next waypoint is late: the motion has not ended, but waits at the last known waypoint.
     #[must_use]
     pub const fn is_starved(&self) -> bool {
         cfg!(feature = "trajectories") && self.starved
     }
 
-    /// What is added to every position.
+    /// Returns the offset added to every position.
     #[must_use]
     pub const fn origin(&self) -> JointPositions<N> {
         self.origin
     }
 
-    /// The motion.
+    /// Returns the trajectory.
     #[must_use]
     pub const fn trajectory(&self) -> &Trajectory<N> {
         &self.trajectory
     }
 
-    /// Starts from the beginning, with `origin` added to every position of the trajectory.
+    /// Starts the motion from its beginning, with `origin` added to every position of the trajectory.
     pub const fn start(&mut self, origin: JointPositions<N>) {
         self.origin = origin;
         self.progress = Progress::Running;
@@ -127,7 +127,7 @@ impl<const N: usize> Sampler<N> {
         self.offset = JointPositions::ZERO;
     }
 
-    /// A motion that has ended, but whose goal is still to be reached, counts as running: so it can be suspended.
+    /// Sets a finished motion whose goal is not yet reached back to running, so that it can be suspended.
     #[cfg(feature = "trajectories")]
     pub(crate) fn go_on_at_end(&mut self) {
         if self.progress == Progress::Finished {
@@ -135,13 +135,13 @@ impl<const N: usize> Sampler<N> {
         }
     }
 
-    /// It takes the place of another, under which the robot's scaling may still be rising.
+    /// Takes over the scaling of the motion that this one replaces, because it may still be rising.
     #[cfg(feature = "trajectories")]
     pub(crate) const fn scaled_like(&mut self, other: &Self) {
         self.scaling = other.scaling;
     }
 
-    /// Where the motion wants the joints now, and how fast in its own time.
+    /// Returns the present setpoint, with the offset and pace of a resume; the speeds are in the motion's own time.
     #[cfg(feature = "trajectories")]
     pub(crate) fn standing(&self) -> Setpoint<N> {
         let Setpoint { positions, velocities } = self.on_path();
@@ -151,17 +151,17 @@ impl<const N: usize> Sampler<N> {
         Setpoint { positions, velocities: velocities.map(|v| v * pace) }
     }
 
-    /// Keeps a running motion where it is.
+    /// Suspends a running motion at its present time.
     pub fn suspend(&mut self) {
         if self.progress == Progress::Running {
             self.progress = Progress::Suspended;
         }
     }
 
-    /// Goes on with a suspended motion from where the arm is, slowly at first; nothing to do otherwise.
+    /// Resumes a suspended motion from the arm's position, slowly at first. Does nothing in other states.
     ///
     /// # Errors
-    /// [`Reason::PathTolerance`] where a joint is further than `tolerance` \[rad\] from where it was left.
+    /// [`Reason::PathTolerance`] if a joint is further than `tolerance` \[rad\] from where the motion was suspended.
     pub fn resume(&mut self, measured: &JointPositions<N>, tolerance: f32) -> Result<(), Reason> {
         if self.progress != Progress::Suspended {
             return Ok(());
@@ -175,13 +175,13 @@ impl<const N: usize> Sampler<N> {
         Ok(())
     }
 
-    /// Advances by `dt`, slowed by the robot's `scaling` (0 … 1; what is no number freezes), and returns
-    /// where to be now. Where the scaling rises, time gathers speed by 2.5 /s at most.
+    /// Advances the motion by `dt`, slowed by the robot's `scaling` (0 … 1; NaN freezes it), and returns the new
+    /// setpoint. If the scaling rises, the rate of time rises by at most 2.5 /s.
     ///
-    /// The speeds are those of unslowed time: the controller multiplies what it is sent by the same
+    /// The returned speeds are those of unslowed time, because the controller multiplies received speeds by the same
     /// scaling. While time is frozen they are zero.
     pub fn advance(&mut self, dt: Duration, scaling: f32) -> Setpoint<N> {
-        // What is no number is not above 0.
+        // NaN is not above 0.
         let scaling = if scaling > 0.0 { bounded(scaling, 0.0, 1.0) } else { 0.0 };
         let mut share = 1.0;
         if self.progress == Progress::Running {
@@ -195,19 +195,19 @@ impl<const N: usize> Sampler<N> {
                 (self.scaling, share) = (risen, risen / scaling);
             }
             let seconds = dt * self.scaling;
-            // Below 2³² for up to a second: the narrow conversion is one instruction on a microcontroller.
+            // Below 2³² for up to a second: the conversion to `u32` is one instruction on a microcontroller.
             let nanos = (seconds * self.pace * 1e9) as u32;
             self.elapsed_nanos = self.elapsed_nanos.saturating_add(u64::from(nanos));
             let rise = seconds / self.ramp.as_secs_f32();
             self.pace = if rise.is_finite() { (self.pace + rise).min(1.0) } else { 1.0 };
             if self.elapsed_nanos >= self.trajectory.duration().as_micros().saturating_mul(1_000) {
                 if self.trajectory.is_complete() {
-                    // One that was resumed just before its end is there once what it began off by has faded out.
+                    // A motion resumed just before its end has ended only when the initial offset has faded out.
                     if !cfg!(feature = "trajectories") || self.pace >= 1.0 {
                         self.progress = Progress::Finished;
                     }
                 } else {
-                    // What comes late is gone on to from here, not caught up with.
+                    // The motion continues from here once the late waypoint arrives, without catching up.
                     self.starved = true;
                     self.elapsed_nanos = self.trajectory.duration().as_micros().saturating_mul(1_000);
                 }
@@ -225,7 +225,7 @@ impl<const N: usize> Sampler<N> {
         setpoint
     }
 
-    /// The setpoint of the trajectory itself, at full speed.
+    /// Returns the setpoint on the trajectory itself, at full speed.
     pub(crate) fn on_path(&self) -> Setpoint<N> {
         let mut setpoint = self.trajectory.at_nanos(self.elapsed_nanos);
         setpoint.positions = setpoint.positions.zip_with(self.origin.as_array(), |q, o| q + o);
@@ -233,7 +233,7 @@ impl<const N: usize> Sampler<N> {
     }
 }
 
-/// Whether no joint is further off than `tolerance`.
+/// Checks that no joint is off by more than `tolerance`.
 pub(crate) fn within<const N: usize>(error: &JointPositions<N>, tolerance: f32) -> Result<(), Reason> {
     if error.max_abs() <= tolerance { Ok(()) } else { Err(Reason::PathTolerance) }
 }

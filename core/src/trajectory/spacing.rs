@@ -1,52 +1,54 @@
-//! Which waypoints may be left out for who is told of them at a time, and what that changes.
+//! The selection of waypoints that may be omitted for a receiver with limited space, and a bound for the resulting
+//! deviation.
 
 use super::{Leg, Waypoint};
 use outrigger_wire::time::Duration;
 
-/// Of one cycle, at most so many waypoints are kept: of the [`MAX_WAYPOINTS`](super::MAX_WAYPOINTS) that an engine holds, a fresh state
-/// finds enough for itself and for three that are missing before it.
+/// At most so many waypoints are kept for each cycle. Out of the [`MAX_WAYPOINTS`](super::MAX_WAYPOINTS) that an engine
+/// holds, there are then enough for a fresh state and for three missed ones before it.
 const PER_CYCLE: u64 = 4;
-/// How far beside the way a waypoint may be that is left out, as a share of the path tolerance.
+/// The permitted deviation of an omitted waypoint from the path, as a fraction of the path tolerance.
 const NOTED: f32 = 0.1;
 
-/// How close waypoints may be in time, and how far beside the way those may be that are left out for it.
+/// The least time between waypoints, and the permitted deviation of those omitted for it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spacing {
-    /// The shortest time between two that are kept; between the first and the last it may be shorter.
+    /// The shortest time between two kept waypoints; between the first and the last it may be shorter.
     pub least: Duration,
-    /// How far each joint may be, at a waypoint that is left out, from where it would have been \[rad\].
+    /// The permitted deviation of each joint, at an omitted waypoint, from the path through the kept ones \[rad\].
     pub beside: f32,
 }
 
-/// What becomes of a waypoint.
+/// The decision about a waypoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// It is left out.
+    /// The waypoint is omitted.
     LeftOut,
-    /// It is kept, behind those before it.
+    /// The waypoint is kept, after the earlier ones.
     Kept,
-    /// It is kept in place of the one before it, which is too close.
+    /// The waypoint replaces the previous one, which is too close.
     InPlace,
 }
 
 impl Spacing {
-    /// For the program that makes motions on a UR controller, which is given one waypoint in each cycle: four of them outlast what may
-    /// come late.
+    /// The spacing for the program that executes motions on a UR controller and receives one waypoint in each cycle:
+    /// four waypoints last longer than the delays to expect.
     pub const PLAYER: Self = Self { least: Duration::from_millis(40), beside: 5e-4 };
 
-    /// For a law that is told of states so far apart, and held to this path tolerance \[rad\].
+    /// The spacing for a law whose states are `cycle` apart and whose path tolerance is `path_tolerance` \[rad\].
     #[must_use]
     pub fn for_cycle(cycle: Duration, path_tolerance: f32) -> Self {
         Self { least: Duration::from_micros(cycle.as_micros() / PER_CYCLE), beside: NOTED * path_tolerance }
     }
 
-    /// What becomes of the `next` waypoint, the `last` or not, behind those that are `kept` so far.
+    /// Decides about the waypoint `next`, given the `kept` ones so far. `last` is `true` if it is the last of the
+    /// motion.
     #[must_use]
     pub fn place<const N: usize>(&self, kept: &[Waypoint<N>], next: &Waypoint<N>, last: bool) -> Place {
         match kept {
             [.., before] if next.at - before.at < self.least => match (last, kept.len()) {
                 (false, _) => Place::LeftOut,
-                // Where the motion begins is kept, too.
+                // The first waypoint of the motion must be kept, too.
                 (true, 1) => Place::Kept,
                 (true, _) => Place::InPlace,
             },
@@ -54,10 +56,10 @@ impl Spacing {
         }
     }
 
-    /// Whether a waypoint may be left out between these two, which are kept.
+    /// Checks that the waypoint `left_out` may be omitted between `from` and `to`, which are kept.
     ///
     /// # Errors
-    /// How far beside the way it is \[rad\].
+    /// Returns the deviation from the path \[rad\] if it is too large.
     pub fn allows<const N: usize>(
         &self,
         from: &Waypoint<N>,
@@ -66,7 +68,7 @@ impl Spacing {
     ) -> Result<(), f32> {
         let on = Leg::between(from, to).at((left_out.at - from.at).as_secs_f32()).positions;
         let off = on.zip_with(left_out.setpoint.positions.as_array(), |on, q| on - q).max_abs();
-        // What is no number is beside everything.
+        // NaN counts as too far.
         if off <= self.beside { Ok(()) } else { Err(off) }
     }
 }
@@ -134,7 +136,7 @@ mod tests {
             prop_assert_eq!((kept.first(), kept.last()), (all.first(), all.last()));
             prop_assert!(kept.len() == 2 || kept.windows(2).all(|pair| pair[1].at - pair[0].at >= spacing.least));
             prop_assert!(kept.windows(2).all(|pair| pair[1].at > pair[0].at));
-            // None is left out that could have been kept behind the one before it.
+            // No waypoint was omitted that could have been kept after its predecessor.
             for pair in kept.windows(2).take(kept.len().saturating_sub(2)) {
                 let first = all.iter().find(|way| way.at >= pair[0].at + spacing.least && way.at > pair[0].at);
                 prop_assert_eq!(first, Some(&pair[1]));

@@ -1,19 +1,19 @@
-//! Waypoints as bytes, one behind the other: what a board has in its flash of a motion.
+//! The format in which a board stores the waypoints of a motion in its flash: records one after the other.
 //!
-//! | bytes, little-endian | what |
+//! | bytes, little-endian | content |
 //! |---|---|
-//! | 8 | when it is due, from the start of the motion \[µs\] |
-//! | 4 for each joint | where \[rad\], as `f32` |
-//! | 4 for each joint | how fast \[rad/s\], as `f32` |
+//! | 8 | time from the start of the motion \[µs\] |
+//! | 4 for each joint | position \[rad\], as `f32` |
+//! | 4 for each joint | speed \[rad/s\], as `f32` |
 //!
-//! Not a format of any wire: firmware is built with it and reads it.
+//! This is not a wire format: firmware is built with it and reads it.
 
 use super::{Setpoint, Waypoint};
 use outrigger_wire::robot::{JointPositions, JointVelocities};
 use outrigger_wire::time::Duration;
 
 impl<const N: usize> Waypoint<N> {
-    /// Its bytes, in order, without accelerations.
+    /// Returns the bytes of the stored form, without accelerations.
     pub fn stored(&self) -> impl Iterator<Item = u8> + '_ {
         let Setpoint { positions, velocities } = &self.setpoint;
         let numbers = positions.iter().chain(velocities.iter());
@@ -21,20 +21,20 @@ impl<const N: usize> Waypoint<N> {
     }
 }
 
-/// Waypoints that are read one by one. What is left behind the last whole one is no waypoint.
+/// An iterator over stored waypoints. Bytes after the last complete record are ignored.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Stored<'a, const N: usize> {
     bytes: &'a [u8],
 }
 
 impl<'a, const N: usize> Stored<'a, N> {
-    /// Those in `bytes`.
+    /// Creates an iterator over the waypoints in `bytes`.
     #[must_use]
     pub const fn new(bytes: &'a [u8]) -> Self {
         Self { bytes }
     }
 
-    /// Whether there is not one more.
+    /// Returns whether no complete waypoint is left.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         Self { bytes: self.bytes }.next().is_none()

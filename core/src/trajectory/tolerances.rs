@@ -1,40 +1,41 @@
-//! How far the joints may be from a motion, and whether they have come to its goal.
+//! The tolerances of a motion: how far joints may deviate from its path, and when they count as being at the goal.
 //!
-//! | while the motion | a joint further off than | ends it with |
+//! | while the motion | a joint with a larger deviation than | ends it with |
 //! |---|---|---|
 //! | runs, and holds its goal | `path` | [`Reason::PathTolerance`] |
 //! | has ended | `goal`, for longer than `goal_time` of the motion's own time | [`Reason::GoalTolerance`] |
 //!
-//! These are the tolerances of `FollowJointTrajectory` (`core/docs/protocol/ros2-surface.md 7.2`). Time goes as fast as the robot's
-//! speed scaling lets it: a robot held by its slider is not late.
+//! These are the tolerances of `FollowJointTrajectory` (`core/docs/protocol/ros2-surface.md 7.2`). Time advances by the
+//! robot's speed scaling: a robot slowed by its speed slider is not late.
 
 use crate::robot::{BadValue, Range, Reason, range_of};
 use outrigger_wire::robot::JointPositions;
 use outrigger_wire::time::Duration;
 
-/// How far each joint may be from a motion.
+/// The permitted deviations of each joint from a motion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Tolerances<const N: usize> {
-    /// From where each joint is wanted \[rad\]; infinite: not compared.
+    /// Largest deviation from the path \[rad\]; infinite: not checked.
     pub path: JointPositions<N>,
-    /// From where the motion ends, once it has \[rad\]; infinite: not compared.
+    /// Largest deviation from the end of the motion, after it has ended \[rad\]; infinite: not checked.
     pub goal: JointPositions<N>,
-    /// How much of the motion's own time may pass after its end until every joint is within `goal`; `None`: any.
+    /// The time, in the motion's own time, from its end until every joint must be within `goal`; `None`: unlimited.
     pub goal_time: Option<Duration>,
 }
 
 impl<const N: usize> Tolerances<N> {
-    /// Range of a tolerance \[rad\]; or infinite.
+    /// The range of a finite tolerance \[rad\]; infinity is accepted too.
     pub const ANGLE: Range<f32> = range_of!(0.001 to 6.3 "rad");
-    /// What a UR's driver for ROS 2 takes where a goal says nothing: 0.2 rad on the way, 0.1 rad at its end, any time.
+    /// The defaults of UR's driver for ROS 2 for goals without tolerances: 0.2 rad on the path, 0.1 rad at the end,
+    /// unlimited time.
     pub const DEFAULT: Self = Self { path: JointPositions([0.2; N]), goal: JointPositions([0.1; N]), goal_time: None };
 
-    /// Whether each angle is in its range.
+    /// Checks that each angle is in its range or infinite.
     ///
     /// # Errors
-    /// The first that is not.
+    /// Returns the first that is not.
     pub fn check(&self) -> Result<(), BadValue> {
         let fits = |angles: &JointPositions<N>, name| {
             let mut finite = angles.iter().filter(|angle| *angle != f32::INFINITY);
@@ -51,55 +52,56 @@ impl<const N: usize> Default for Tolerances<N> {
     }
 }
 
-/// Holds a motion to its tolerances.
+/// A monitor that holds a motion to its tolerances.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Watch<const N: usize> {
     tolerances: Tolerances<N>,
-    /// Of the motion's own time, since its end.
+    /// Time since the end of the motion, in the motion's own time \[ns\].
     late_nanos: u64,
     arrived: bool,
 }
 
 impl<const N: usize> Watch<N> {
-    /// A motion that has not begun, or begins again.
+    /// Creates the monitor for a motion that has not started, or starts again.
     #[must_use]
     pub const fn new(tolerances: Tolerances<N>) -> Self {
         Self { tolerances, late_nanos: 0, arrived: false }
     }
 
-    /// What it is held to.
+    /// Returns the tolerances.
     #[must_use]
     pub const fn tolerances(&self) -> &Tolerances<N> {
         &self.tolerances
     }
 
-    /// Whether every joint has been within the goal's tolerance since the motion's end.
+    /// Returns whether every joint has been within the goal's tolerance since the end of the motion.
     #[must_use]
     pub const fn has_arrived(&self) -> bool {
         self.arrived
     }
 
-    /// How much of the motion's own time has passed since its end.
+    /// Returns the time since the end of the motion, in the motion's own time.
     #[must_use]
     pub const fn late(&self) -> Duration {
         Duration::from_micros(self.late_nanos / 1_000)
     }
 
-    /// Whether joints that are off by this much may begin the motion there, or go on with it.
+    /// Checks that a motion may start or resume with this deviation of the joints \[rad\].
     ///
     /// # Errors
-    /// [`Reason::PathTolerance`] where one may not.
+    /// [`Reason::PathTolerance`] if a joint is too far off.
     pub fn allows(&self, error: &JointPositions<N>) -> Result<(), Reason> {
         if is_within(error, &self.tolerances.path) { Ok(()) } else { Err(Reason::PathTolerance) }
     }
 
-    /// The joints are off by `error` \[rad\] from where the motion wants them now, `dt` after the last time, while the robot let
-    /// `scaling` (0 … 1) of it pass; `ended`: its own end has been reached.
+    /// Checks the deviation `error` \[rad\] of the joints from the present setpoint of the motion. `dt` is the time
+    /// since the last call, `scaling` (0 … 1) the robot's speed scaling during it. `ended` is `true` if the motion has
+    /// reached its own end.
     ///
     /// # Errors
-    /// The tolerance that does not hold, by its name.
-    // Kept out of the step of a law, which has no registers to spare for it.
+    /// Returns the tolerance that is violated, by its name.
+    // Not inlined: the step of a law, which calls it, has no registers to spare.
     #[inline(never)]
     pub fn observe(
         &mut self,
@@ -112,7 +114,7 @@ impl<const N: usize> Watch<N> {
         if ended { self.observe_goal(error, dt, scaling) } else { Ok(()) }
     }
 
-    /// The same of a motion whose own end has been reached, or is overdue, with the joints off by `error` from its goal.
+    /// Checks a motion that has reached its own end, or is past its time, with the joints off by `error` from its goal.
     pub(crate) fn observe_goal(&mut self, error: &JointPositions<N>, dt: Duration, scaling: f32) -> Result<(), Reason> {
         if self.arrived {
             return Ok(());
@@ -124,7 +126,7 @@ impl<const N: usize> Watch<N> {
         self.is_late(dt, scaling)
     }
 
-    /// The same of a motion whose end is overdue, wherever the joints are.
+    /// Counts time after the end of a motion, wherever the joints are, and checks it against `goal_time`.
     pub(crate) fn is_late(&mut self, dt: Duration, scaling: f32) -> Result<(), Reason> {
         let scaling = if scaling > 0.0 { scaling.min(1.0) } else { 0.0 };
         let nanos = (dt.as_secs_f32().min(1.0) * scaling * 1e9) as u32;
@@ -136,7 +138,7 @@ impl<const N: usize> Watch<N> {
     }
 }
 
-/// What is no number is not within.
+/// Returns whether each joint is within its tolerance; `false` for NaN.
 fn is_within<const N: usize>(error: &JointPositions<N>, tolerance: &JointPositions<N>) -> bool {
     error.iter().zip(tolerance.iter()).all(|(error, tolerance)| error.abs() <= tolerance)
 }

@@ -1,4 +1,4 @@
-//! A motion through waypoints, from rest to rest.
+//! A motion through waypoints that begins and ends at rest.
 
 use heapless::Vec;
 
@@ -6,34 +6,36 @@ use super::{Leg, Setpoint};
 use outrigger_wire::robot::{JointAccelerations, JointPositions, JointVelocities};
 use outrigger_wire::time::{Duration, to_f32};
 
-/// Most waypoints of one trajectory.
+/// The largest number of waypoints that a trajectory holds at a time.
 pub const MAX_WAYPOINTS: usize = 16;
 
-/// Joint speed \[rad/s\] below which the first and last waypoint count as at rest: solvers and planners leave 1e-17 to 1e-4 rad/s.
+/// The joint speed \[rad/s\] below which the first and last waypoint count as at rest: solvers and planners produce
+/// 1e-17 to 1e-4 rad/s.
 pub const REST_SPEED: f32 = 1e-3;
 
-/// A setpoint with the time it is due, from the start of the motion.
+/// A setpoint with its time from the start of the motion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Waypoint<const N: usize> {
-    /// Where to be, and how fast.
+    /// The joint angles and speeds.
     pub setpoint: Setpoint<N>,
-    /// The accelerations there \[rad/s²\]: between two waypoints that have them the motion is quintic, else cubic.
+    /// The accelerations \[rad/s²\] if known: between two waypoints that have them the motion is quintic, otherwise
+    /// cubic.
     pub accelerations: Option<Accelerations<N>>,
-    /// When.
+    /// The time from the start of the motion.
     pub at: Duration,
 }
 
-/// Accelerations of a waypoint.
+/// The accelerations of a waypoint.
 #[cfg(feature = "trajectories")]
 pub type Accelerations<const N: usize> = JointAccelerations<N>;
 
-/// Accelerations of a waypoint: without feature `trajectories` none has any, and they take no room.
+/// The accelerations of a waypoint: without feature `trajectories` no waypoint has any, and they take no memory.
 #[cfg(not(feature = "trajectories"))]
 pub type Accelerations<const N: usize> = Never;
 
-/// There is no such thing.
+/// A type without values, for options that are always `None` in this build.
 #[cfg(not(feature = "motions"))]
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -70,7 +72,7 @@ impl<const N: usize> Waypoint<N> {
     }
 }
 
-/// Waypoints that make no motion, by their number in it, from 0.
+/// The error for waypoints that do not form a motion. Waypoints are counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum TrajectoryError {
@@ -82,14 +84,14 @@ pub enum TrajectoryError {
     Order(u32),
     /// A number of this waypoint is NaN or infinite.
     NotFinite(u32),
-    /// A joint, from 0, has a speed of at least [`REST_SPEED`] at the first or last waypoint.
+    /// A joint, counted from 0, has a speed of at least [`REST_SPEED`] at the first or last waypoint.
     NotAtRest {
-        /// The waypoint.
+        /// The number of the waypoint.
         waypoint: u32,
-        /// The joint.
+        /// The number of the joint.
         joint: u8,
     },
-    /// The motion has its last waypoint already.
+    /// The motion already has its last waypoint.
     Complete,
 }
 
@@ -103,7 +105,7 @@ impl core::fmt::Display for TrajectoryError {
             }
             Self::Order(i) => write!(f, "waypoint {i} must be later than the one before"),
             Self::NotFinite(i) => write!(f, "waypoint {i} has a number that is NaN or infinite"),
-            // The speed is written out: a board has no code that formats floats.
+            // The speed is part of the text: a board has no code that formats floats.
             Self::NotAtRest { waypoint, joint } => write!(
                 f,
                 "waypoint {waypoint} is an end of the motion, where joint {} must be slower than 0.001 rad/s",
@@ -116,40 +118,42 @@ impl core::fmt::Display for TrajectoryError {
 
 impl core::error::Error for TrajectoryError {}
 
-/// A motion from rest to rest through two or more waypoints, of which [`MAX_WAYPOINTS`] are known at a time: the others are
-/// [fed](Self::feed) while it runs. Between waypoints with accelerations it is quintic, else cubic.
+/// A motion from rest to rest through two or more waypoints. At most [`MAX_WAYPOINTS`] are held at a time; the others
+/// are [fed](Self::feed) while it runs. Between waypoints with accelerations it is quintic, otherwise cubic.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Trajectory<const N: usize> {
     waypoints: Vec<Waypoint<N>, MAX_WAYPOINTS>,
-    /// How many have been passed and forgotten.
+    /// The number of waypoints that have been passed and discarded.
     forgotten: u32,
-    /// More are to come.
+    /// `true` while the last waypoint of the motion is not known.
     open: bool,
 }
 
 impl<const N: usize> Trajectory<N> {
-    /// The motion through these waypoints.
+    /// Creates the motion through these waypoints.
     ///
     /// # Errors
-    /// What is wrong with them; positions are compared with limits by whoever knows the limits.
+    /// Returns the first fault of the waypoints. Positions are not compared with joint limits here; the caller does
+    /// that.
     pub fn through(waypoints: &[Waypoint<N>]) -> Result<Self, TrajectoryError> {
         Self::of(waypoints, false)
     }
 
-    /// The motion that begins with these waypoints, and goes on with those it is [fed](Self::feed).
+    /// Creates a motion that begins with these waypoints and continues with those that are [fed](Self::feed) later.
     ///
     /// # Errors
-    /// What is wrong with them.
+    /// Returns the first fault of the waypoints.
     pub fn beginning(waypoints: &[Waypoint<N>]) -> Result<Self, TrajectoryError> {
         Self::of(waypoints, true)
     }
 
-    /// The motion from `now`, with the speed that is had there, through these waypoints, the first of which is due later than at
-    /// the beginning; more are to be [fed](Self::feed) where the `last` is not among them.
+    /// Creates a motion that continues from the setpoint `now`, with its speeds, through these waypoints. The first of
+    /// them is due later than time zero. If `last` is `false`, more waypoints are to be [fed](Self::feed).
     ///
     /// # Errors
-    /// What is wrong with them, by their numbers from 0; [`TrajectoryError::TooMany`] for [`MAX_WAYPOINTS`] and more.
+    /// Returns the first fault of the waypoints, counted from 0; [`TrajectoryError::TooMany`] for [`MAX_WAYPOINTS`] and
+    /// more.
     #[cfg(feature = "trajectories")]
     pub fn going_on(now: Setpoint<N>, waypoints: &[Waypoint<N>], last: bool) -> Result<Self, TrajectoryError> {
         let mut own = Vec::new();
@@ -190,11 +194,10 @@ impl<const N: usize> Trajectory<N> {
         Ok(Self { waypoints: own, forgotten: 0, open })
     }
 
-    /// One waypoint more, behind the others, while `elapsed` nanoseconds of the motion have passed. Nothing changes where
-    /// it is refused.
+    /// Appends a waypoint when `elapsed` nanoseconds of the motion have passed. Nothing changes if it is rejected.
     ///
     /// # Errors
-    /// What is wrong with it; [`TrajectoryError::TooMany`] where there is no [room](Self::room) now.
+    /// Returns the fault of the waypoint; [`TrajectoryError::TooMany`] if there is no [room](Self::room) now.
     pub fn feed(&mut self, mut waypoint: Waypoint<N>, last: bool, elapsed: u64) -> Result<(), TrajectoryError> {
         if !self.open {
             return Err(TrajectoryError::Complete);
@@ -215,47 +218,47 @@ impl<const N: usize> Trajectory<N> {
         Ok(())
     }
 
-    /// How many waypoints can be fed while `elapsed` nanoseconds of the motion have passed.
+    /// Returns the number of waypoints that can be fed when `elapsed` nanoseconds of the motion have passed.
     #[must_use]
     pub fn room(&self, elapsed: u64) -> usize {
         let kept = self.waypoints.len().saturating_sub(self.passed(elapsed));
         if self.open { MAX_WAYPOINTS.saturating_sub(kept) } else { 0 }
     }
 
-    /// Whether it is known to its end: always, without feature `trajectories`.
+    /// Returns whether the last waypoint of the motion is known: always `true` without feature `trajectories`.
     #[must_use]
     pub const fn is_complete(&self) -> bool {
         !(cfg!(feature = "trajectories") && self.open)
     }
 
-    /// The last waypoint that is known.
+    /// Returns the last waypoint known so far.
     #[must_use]
     pub fn last(&self) -> Option<&Waypoint<N>> {
         self.waypoints.last()
     }
 
-    /// The number of the waypoint at `place`.
+    /// Returns the number of the waypoint at index `place` of the buffer.
     const fn number(&self, place: usize) -> u32 {
         self.forgotten.saturating_add(place as u32)
     }
 
-    /// How many waypoints nothing depends on any more.
+    /// Returns the number of waypoints that are no longer needed.
     fn passed(&self, elapsed: u64) -> usize {
         self.waypoints.iter().skip(1).take_while(|next| elapsed >= next.due_nanos()).count()
     }
 
-    /// Time from start to end of what is known of it, at full speed.
+    /// Returns the time from the start to the last waypoint known so far, at full speed.
     #[must_use]
     pub fn duration(&self) -> Duration {
         self.waypoints.last().map_or(Duration::ZERO, |w| w.at)
     }
 
-    /// From each waypoint that is known to the next.
+    /// Iterates over the segments between the waypoints held at present.
     pub fn legs(&self) -> impl Iterator<Item = Leg<N>> + '_ {
         self.waypoints.iter().zip(self.waypoints.iter().skip(1)).map(|(from, to)| Leg::between(from, to))
     }
 
-    /// The setpoint `nanos` ns after the start; after the end, the last waypoint.
+    /// Returns the setpoint `nanos` ns after the start; after the end, that of the last waypoint.
     #[must_use]
     pub fn at_nanos(&self, nanos: u64) -> Setpoint<N> {
         let mut legs = self.waypoints.iter().zip(self.waypoints.iter().skip(1));
@@ -265,7 +268,7 @@ impl<const N: usize> Trajectory<N> {
         }
     }
 
-    /// The lowest and the highest angle of each joint on the way \[rad\], between waypoints as well.
+    /// Returns the lowest and the highest angle of each joint \[rad\], including those between waypoints.
     #[must_use]
     pub fn extent(&self) -> (JointPositions<N>, JointPositions<N>) {
         let first = self.at_nanos(0).positions;
@@ -276,14 +279,14 @@ impl<const N: usize> Trajectory<N> {
         })
     }
 
-    /// The highest speed of each joint on the way \[rad/s\]: to be compared with the limits before starting.
+    /// Returns the highest speed of each joint \[rad/s\], to be compared with the limits before starting.
     #[must_use]
     pub fn peak_velocities(&self) -> JointVelocities<N> {
         self.legs()
             .fold(JointVelocities::ZERO, |peak, leg| peak.zip_with(leg.peak_velocities().as_array(), |a, b| a.max(*b)))
     }
 
-    /// The highest acceleration of each joint on the way \[rad/s²\].
+    /// Returns the highest acceleration of each joint \[rad/s²\].
     #[must_use]
     pub fn peak_accelerations(&self) -> JointAccelerations<N> {
         self.legs().fold(JointAccelerations::ZERO, |peak, leg| {
@@ -292,7 +295,7 @@ impl<const N: usize> Trajectory<N> {
     }
 }
 
-/// Whether `waypoint`, number `i`, can come after one at `previous`.
+/// Checks that `waypoint`, number `i`, can follow one at the time `previous`.
 fn follows<const N: usize>(waypoint: &Waypoint<N>, previous: Option<Duration>, i: u32) -> Result<(), TrajectoryError> {
     if !waypoint.is_finite() {
         return Err(TrajectoryError::NotFinite(i));
