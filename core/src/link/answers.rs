@@ -1,4 +1,4 @@
-//! Who mirrors whose counter, and how soon: answer rate and round trip (`core/docs/protocol/kuka-fri.md C2`).
+//! The answer rate and the round trip of links whose peer returns our counters (`core/docs/protocol/kuka-fri.md C2`).
 
 use super::sequence::Counter;
 use super::timing::{SlidingMean, WINDOW};
@@ -6,9 +6,9 @@ use outrigger_wire::time::{Duration, Instant};
 
 const RING: usize = 128;
 
-/// Tracks our own packets until the peer reflects their counters. Needed only on links whose peer does.
+/// A tracker of the packets we sent until the peer reflects their counters. Needed only on links whose peer does.
 ///
-/// Only the first reflection of a packet counts: repeating it tells nothing new about the round trip.
+/// Only the first reflection of a packet counts: repetitions add no information about the round trip.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Answers<C> {
@@ -16,12 +16,12 @@ pub struct Answers<C> {
     newest: Option<C>,
     #[cfg_attr(feature = "record", serde(with = "outrigger_wire::robot::array"))]
     sent_at: [Instant; RING],
-    /// Where the newest one is in `sent_at`.
+    /// The index of the newest packet in `sent_at`.
     at: usize,
     sent: u64,
-    /// Bit i: the packet i behind the newest was answered in time.
+    /// Bit i: the packet sent i packets before the newest was answered in time.
     in_time: u128,
-    /// Bit i: it was reflected at all.
+    /// Bit i: that packet was reflected at all.
     reflected: u128,
     late: u64,
     round_trip: SlidingMean,
@@ -30,30 +30,30 @@ pub struct Answers<C> {
     last: Option<Duration>,
 }
 
-/// What [`Answers`] knows at one moment.
+/// The figures of [`Answers`] at one time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct AnswerFigures {
-    /// Answered in time, in parts of 10 000, over the last 100 packets whose deadline has passed or that are
-    /// answered.
+    /// The share of packets answered in time, in parts of 10 000, of the last 100 packets that are answered or whose
+    /// deadline has passed.
     pub rate: u16,
-    /// How many packets that is, 0 … 100.
+    /// The number of packets in that share, 0 … 100.
     pub judged: u32,
-    /// The newest judged packets without an answer, in a row.
+    /// The number of consecutive newest packets in that share without an answer in time.
     pub consecutive_misses: u32,
-    /// Answers after the deadline, within 16 of them.
+    /// The number of answers that arrived after the deadline, but within 16 times the deadline.
     pub late: u64,
-    /// Mean round trip over 100 answers.
+    /// The mean round trip of the last 100 answers.
     pub round_trip: Option<Duration>,
-    /// Shortest round trip.
+    /// The shortest round trip.
     pub shortest: Option<Duration>,
     /// FRI-style jitter: mean |latency − previous latency| over 100 answers. Not RFC 3550's.
     pub latency_variation: Option<Duration>,
 }
 
 impl<C: Counter> Answers<C> {
-    /// Answers are in time within `deadline`, by default one period.
+    /// Creates a tracker for which answers are in time within `deadline`, usually one period.
     #[must_use]
     pub fn new(deadline: Duration) -> Self {
         Self {
@@ -72,7 +72,7 @@ impl<C: Counter> Answers<C> {
         }
     }
 
-    /// We sent the packet with `counter`; counters go up by one.
+    /// Records that the packet with `counter` was sent; counters increase by one.
     pub fn sent(&mut self, counter: C, now: Instant) {
         self.newest = Some(counter);
         self.at = self.at.saturating_add(1) % RING;
@@ -84,7 +84,8 @@ impl<C: Counter> Answers<C> {
         self.reflected <<= 1;
     }
 
-    /// The peer reflected `counter`; the round trip where this is its first reflection and it is not forgotten.
+    /// Records that the peer reflected `counter`. Returns the round trip if this is the first reflection of a packet
+    /// that is still tracked.
     pub fn reflected(&mut self, counter: C, now: Instant) -> Option<Duration> {
         let behind = u64::try_from(self.newest?.ahead_of(counter)).ok()?;
         let behind = usize::try_from(behind).ok().filter(|b| *b < RING)?;
@@ -110,10 +111,10 @@ impl<C: Counter> Answers<C> {
         Some(took)
     }
 
-    /// The figures at `now`.
+    /// Returns the figures at `now`.
     #[must_use]
     pub fn figures(&self, now: Instant) -> AnswerFigures {
-        // Packets that still have time to be answered are not judged yet.
+        // Packets that can still be answered in time are not judged yet.
         let (mut open, since) = (0_u32, now - self.deadline);
         for behind in 0..RING {
             let bit = 1_u128.checked_shl(open).unwrap_or(0);
@@ -140,7 +141,7 @@ impl<C: Counter> Answers<C> {
         }
     }
 
-    /// Forgets everything, as after a restart of the peer.
+    /// Discards all data, as needed after a restart of the peer.
     pub fn clear(&mut self) {
         *self = Self::new(self.deadline);
     }

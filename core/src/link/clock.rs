@@ -1,12 +1,13 @@
-//! The controller's clock on ours: how old a state is, however late it is read.
+//! The mapping of the controller's clock to ours, which gives the age of a state even if it is read late.
 
 use outrigger_wire::robot::ControllerTime;
 use outrigger_wire::time::{Duration, Instant, divided};
 
-/// Maps controller time to our clock by the smallest offset seen, the offset of the fastest packet.
+/// A map from controller time to our clock by the smallest offset seen, that of the fastest packet.
 ///
-/// A backlog read after a stall keeps its true age: only arrival moves, the controller's time stamps do not.
-/// The smallest offset leaks upward, so that a controller clock slower than ours does not age every state.
+/// States queued during a stall and read later keep their true age: only their arrival is late, not the controller's
+/// time stamps. The smallest offset increases slowly (leaks), so that states do not appear ever older if the
+/// controller's clock is slower than ours.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct ClockMap {
@@ -18,16 +19,16 @@ pub(super) struct ClockMap {
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 struct Fit {
-    /// Our clock minus the controller's \[µs\] for a packet that took no longer than the fastest.
+    /// Our clock minus the controller's \[µs\] for a packet with the shortest transit time.
     offset: i64,
-    /// Leak not yet worth a µs \[10⁻¹² s\].
+    /// Accumulated leak of less than 1 µs \[10⁻¹² s\].
     leaked: u64,
     newest: ControllerTime,
     arrival: Instant,
     late: Option<Late>,
 }
 
-/// Since when every state has been late, and between which offsets.
+/// A run of consecutive late states: when it began, and the range of its offsets \[µs\].
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 struct Late {
@@ -36,13 +37,13 @@ struct Late {
     most: i64,
 }
 
-/// What one arrival says about the clocks.
+/// The result of observing one arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reading {
-    /// The state is this old.
+    /// The age of the state.
     Age(Duration),
-    /// States have come at their pace but late by the same amount for so long that the controller's clock must
-    /// have stood still: the map starts anew.
+    /// States have arrived at their normal rate, but late by the same amount for so long that the controller's clock
+    /// must have stopped for a while: the map starts anew.
     Shifted,
 }
 
@@ -51,7 +52,7 @@ impl ClockMap {
         Self { leak_ppm, hold, fit: None }
     }
 
-    /// Takes the time stamp of an accepted state. Later than `late` is late.
+    /// Processes the time stamp of an accepted state. A state older than `late` counts as late.
     pub(super) fn observe(&mut self, stamp: ControllerTime, arrival: Instant, late: Duration) -> Reading {
         let offset = signed(arrival.as_micros()).saturating_sub(signed(stamp.as_micros()));
         let Some(fit) = &mut self.fit else {
@@ -75,7 +76,7 @@ impl ClockMap {
                 self.restart(stamp, arrival);
                 return Reading::Shifted;
             }
-            // Draining, or falling further behind: look again from here.
+            // A queue is being drained, or the delay grows: a new run begins here.
             *run = Late { since: arrival, least: offset, most: offset };
         }
         Reading::Age(age)
@@ -86,14 +87,14 @@ impl ClockMap {
         let _ = self.observe(stamp, arrival, Duration::ZERO);
     }
 
-    /// Age of the newest accepted state at `now`; `None` before the first.
+    /// Returns the age of the newest accepted state at `now`; `None` before the first.
     pub(super) fn age(&self, now: Instant) -> Option<Duration> {
         let fit = self.fit.as_ref()?;
         let offset = signed(now.as_micros()).saturating_sub(signed(fit.newest.as_micros()));
         Some(span(offset.saturating_sub(fit.offset)))
     }
 
-    /// When the newest accepted state will be, or was, `age` old.
+    /// Returns the time at which the newest accepted state is `age` old; `None` before the first.
     pub(super) fn when_aged(&self, age: Duration) -> Option<Instant> {
         let fit = self.fit.as_ref()?;
         let measured = signed(fit.newest.as_micros()).saturating_add(fit.offset);
@@ -109,7 +110,7 @@ impl Fit {
     fn leak(&mut self, now: Instant, ppm: u32) {
         let picos = now.since(self.arrival).as_micros().saturating_mul(u64::from(ppm));
         let owed = self.leaked.saturating_add(picos);
-        // In most cycles less than a µs leaks: nothing to divide.
+        // In most cycles less than 1 µs leaks: no division is needed.
         if owed < 1_000_000 {
             self.leaked = owed;
             return;
@@ -138,7 +139,7 @@ mod tests {
         ClockMap::new(200, Duration::from_secs(2))
     }
 
-    /// Ages \[µs\] of states stamped and arriving at these times \[µs\].
+    /// Returns the ages \[µs\] of states with these time stamps and arrivals \[µs\].
     fn ages(map: &mut ClockMap, pairs: &[(u64, u64)]) -> Vec<Option<u64>> {
         let mut out = Vec::new();
         for (stamp, arrival) in pairs {
@@ -195,7 +196,7 @@ mod tests {
     fn falling_behind_further_and_further_is_never_taken_for_a_shift() {
         let mut map = map();
         for cycle in 0..5_000_u64 {
-            // One percent slower than it should be: a queue that grows.
+            // The clock is one percent too slow, like a growing queue.
             let reading = ages(&mut map, &[(cycle * 2_000, cycle * 2_020)]);
             assert_ne!(reading, [None], "cycle {cycle}");
         }

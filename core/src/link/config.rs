@@ -1,25 +1,25 @@
-//! Thresholds of the link monitor. All are defaults; none is a constant of the code.
+//! The thresholds of the link monitor. The values here are defaults; all can be configured.
 
 use super::grade::{Grade, GradeLimits, GradeTable, GradeTuning};
 use super::sequence::SequenceRules;
 use crate::robot::{BadValue, settings};
 use outrigger_wire::time::Duration;
 
-/// How a link carries its cycles.
+/// The transport of the states on a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum LinkKind {
-    /// A byte stream (UR's ports): nothing is reordered, loss shows as lateness followed by a burst, and the
-    /// peer reflects nothing.
+    /// A byte stream (UR's ports): nothing is reordered, loss appears as lateness followed by a burst, and the peer
+    /// reflects no counters.
     Stream,
-    /// Datagrams with a counter, answered by datagrams whose counter the peer mirrors (FRI). The cycle is the peer's, so a
-    /// round trip contains its waiting, and says little about delay.
+    /// Datagrams with a counter, answered by datagrams whose counter the peer reflects (FRI). The peer sets the cycle,
+    /// so a round trip includes its waiting time and does not measure the delay of the network.
     Datagram,
 }
 
 settings! {
-    /// Thresholds of one link. [`LinkConfig::stream`] and [`LinkConfig::datagram`] give the defaults.
+    /// Thresholds of one link. [`LinkConfig::stream`] and [`LinkConfig::datagram`] return the defaults.
     ///
     /// | field | stream, 2 ms | stream, 8 ms | datagrams of period T |
     /// |---|---|---|---|
@@ -29,71 +29,73 @@ settings! {
     /// | misses | 2 / 5 / 10 | 1 / 2 / 4 | 1 / 2 / 4 |
     ///
     /// (`Perfect` / `Ok` / `Bad`.) The fractions are those of `core/docs/protocol/kuka-fri.md C3`. On a stream they
-    /// have floors in time, because both ends are ordinary schedulers there: an idle two-core Linux machine wakes a
+    /// have lower bounds in time, because both ends use ordinary schedulers: an idle two-core Linux machine wakes a
     /// sleeping reader 0.05 … 0.5 ms late, which is a quarter of a 2 ms period and harmless to a command that is
-    /// accepted up to 3 ms after its state. A link that holds `Perfect` thus answers within its cycle; the fraction
-    /// alone would only grade the scheduler.
+    /// accepted up to 3 ms after its state. A link graded `Perfect` thus answers within its cycle; the fraction alone
+    /// would only grade the scheduler.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct LinkConfig in "" by datagram(period: Duration) {
-        /// How cycles are carried.
+        /// The transport of the states.
         pub kind: LinkKind = LinkKind::Datagram,
-        /// Nominal period of the states, 0.1 ms … 1 s.
+        /// The nominal period of the states, 0.1 ms … 1 s.
         pub period: Duration = period,
     }
 
-    /// Thresholds of one link that differ from its defaults, which depend on the controller's period.
+    /// Thresholds of one link that replace its defaults, which depend on the controller's period.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub tuning LinkTuning {
-        /// Grade needed to begin commanding. Default `Ok`.
+        /// The grade needed to begin commanding. Default `Ok`.
         pub entry: Grade = Grade::Ok,
-        /// The newest state is stale when older than this, which must not exceed the time after which the arm stops
-        /// by itself; two periods at least, whatever is given. Default 40 ms on a stream, 3 periods otherwise.
+        /// The newest state is stale when older than this, which must not exceed the time after which the arm stops by
+        /// itself. Values below two periods count as two periods. Default 40 ms on a stream, 3 periods otherwise.
         pub stale_after: Duration [0.0002 to 5.0 "s"] = period.times(3),
-        /// Consecutive misses that end commanding when exceeded. Default `stale_after` in periods.
+        /// Commanding ends if more consecutive states than this are missed. Default `stale_after` in periods.
         pub max_misses: u32 [1 to 1000000] = 3,
-        /// A moving command answers only a state younger than one period and this. Default half a period, at least
-        /// 2 ms on a stream.
+        /// A moving command is sent only in answer to a state younger than one period plus this margin. Default half a
+        /// period, at least 2 ms on a stream.
         pub margin: Duration [0.0 to 5.0 "s"] = period.percent(50),
-        /// Woken this much later than was asked for, this device itself has stalled; two periods at least. Default
-        /// `stale_after`.
+        /// This device counts as stalled if it is woken later than requested by more than this. Values below two
+        /// periods count as two periods. Default `stale_after`.
         pub stall: Duration [0.0002 to 86400.0 "s"] = period.times(3),
-        /// A controller clock that jumps ahead by more than this has started a new epoch; two periods at least. Default 1 s,
-        /// at least `stale_after`.
+        /// A jump of the controller's clock ahead by more than this starts a new epoch. Values below two periods count
+        /// as two periods. Default 1 s, at least `stale_after`.
         pub clock_jump: Duration [0.0002 to 86400.0 "s"] = Duration::from_secs(1),
-        /// Limits of the grades.
+        /// The limits of the grades.
         pub limits table "grade": GradeTable => GradeTuning = GradeTable::new(period),
         /// A grade rises at most once in this time (and in 100 cycles). Default 100 ms.
         pub rise_time: Duration [0.0 to 86400.0 "s"] = Duration::from_millis(100),
-        /// How fast the mapped clock forgets a fast packet \[ppm\]: above the drift between two crystals. Default 200.
+        /// The rate at which the clock mapping forgets a fast packet \[ppm\]: must be above the drift between two
+        /// crystals. Default 200.
         pub leak_ppm: u32 [0 to 10000] = 200,
-        /// States late by an equal amount for this long mean that the controller's clock stood still: a new epoch.
-        /// Four periods at least. Default 2 s, at least twice `stale_after`.
+        /// States late by an equal amount for this long mean that the controller's clock had stopped: a new epoch
+        /// begins. Values below four periods count as four periods. Default 2 s, at least twice `stale_after`.
         pub shift_hold: Duration [0.0004 to 86400.0 "s"] = Duration::from_secs(2),
-        /// Arrivals closer together are one burst; jitter counts its newest. Less than a period, whatever is given. Default
-        /// a tenth of a period on a stream, none otherwise.
+        /// Arrivals closer together than this form one burst; jitter counts its newest. Always less than a period.
+        /// Default a tenth of a period on a stream, none otherwise.
         pub burst: Duration [0.0 to 1.0 "s"] = Duration::ZERO,
     }
 }
 
 impl LinkTuning {
-    /// The thresholds for states of this period over a byte stream.
+    /// Returns the thresholds for states of this period over a byte stream.
     #[must_use]
     pub fn stream(&self, period: Duration) -> LinkConfig {
         self.on(LinkConfig::stream(period))
     }
 
-    /// The thresholds for datagrams of this period.
+    /// Returns the thresholds for datagrams of this period.
     #[must_use]
     pub fn datagram(&self, period: Duration) -> LinkConfig {
         self.on(LinkConfig::datagram(period))
     }
 
-    /// Checks what is given against the shortest period that there is: longer ones take as much more as they need.
+    /// Checks the given values against the shortest possible period. For a longer period, values that are too short are
+    /// raised.
     ///
     /// # Errors
-    /// The first that no period takes.
+    /// Returns the first value that is invalid for every period.
     pub(crate) fn check(&self, shortest: Duration) -> Result<(), BadValue> {
         let two = shortest.times(2);
         let enough = |given: Option<Duration>| given.is_none_or(|given| given >= two);
@@ -101,8 +103,8 @@ impl LinkTuning {
         BadValue::unless(enough(self.stall), "stall", "at least two periods")
     }
 
-    /// The thresholds over the defaults in `config`. A default follows the thresholds that are given. A given one is no
-    /// shorter than this period takes: it was chosen before the period was known.
+    /// Applies the given values over the defaults in `config`. Defaults are adjusted to the given values. A given value
+    /// shorter than this period permits is raised, because it was chosen before the period was known.
     fn on(&self, mut config: LinkConfig) -> LinkConfig {
         self.apply(&mut config);
         let (period, two) = (config.period, config.period.times(2));
@@ -130,12 +132,13 @@ impl LinkTuning {
 }
 
 impl LinkConfig {
-    /// Defaults for a byte stream of states.
+    /// Returns the defaults for a byte stream of states.
     #[must_use]
     pub fn stream(period: Duration) -> Self {
         let stale_after = Duration::from_millis(40).max(period.times(2));
         let jitter = |percent, floor_micros| period.percent(percent).max(Duration::from_micros(floor_micros));
-        // A run of misses costs time, not cycles: 4, 10 and 20 ms where the period is shorter than that.
+        // Limits of consecutive misses are times as well: 4, 10 and 20 ms, if that is more cycles than the fixed
+        // number.
         let misses = |cycles: u32, floor_millis| in_periods(Duration::from_millis(floor_millis), period).max(cycles);
         let base = Self::datagram(period);
         let limits = base.limits;
@@ -158,7 +161,7 @@ impl LinkConfig {
     /// Checks every field.
     ///
     /// # Errors
-    /// The first field outside its range, or that does not go with another.
+    /// Returns the first field outside its range, or in conflict with another.
     #[inline(never)]
     pub fn check(&self) -> Result<(), BadValue> {
         let period = self.period;
@@ -185,7 +188,7 @@ impl LinkConfig {
         BadValue::unless(self.burst < period, "burst", "less than a period")
     }
 
-    /// Rules of the sequence judge for cycle numbers.
+    /// Returns the rules of the sequence judge for cycle numbers.
     #[must_use]
     pub fn sequence_rules(&self) -> SequenceRules {
         let max_dropout = in_periods(self.clock_jump, self.period).saturating_sub(1);
@@ -196,7 +199,7 @@ impl LinkConfig {
     }
 }
 
-/// Whole periods in `span`.
+/// Returns the number of whole periods in `span`.
 pub(super) fn in_periods(span: Duration, period: Duration) -> u32 {
     let count = span.whole(period).unwrap_or(u64::MAX);
     u32::try_from(count).unwrap_or(u32::MAX)
@@ -254,7 +257,7 @@ mod tests {
                 }
             }
         }
-        // What a period allows is taken as it is given.
+        // A value that the period permits is used as it is given.
         let twenty = LinkTuning { stale_after: seconds(0.02), ..none };
         let stale_after = |micros| twenty.datagram(Duration::from_micros(micros)).stale_after.as_micros();
         assert_eq!([1_000, 5_000, 100_000].map(stale_after), [20_000, 20_000, 200_000]);

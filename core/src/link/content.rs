@@ -1,11 +1,11 @@
-//! Can a state be one of this arm? Judged before anything uses it.
+//! A plausibility check of states, before they are used: can they be states of this arm?
 
 use outrigger_wire::robot::ControllerTime;
 use outrigger_wire::time::Duration;
 
-/// A speed that no joint of the arms here reaches \[rad/s\]: twice the highest rating among them, the 2π of a UR3's wrists.
+/// An upper bound of joint speeds \[rad/s\]: twice the highest rating of all supported arms, the 2π of a UR3's wrists.
 pub const FASTEST_JOINT: f32 = 4.0 * core::f32::consts::PI;
-/// An angle that no joint comes to \[rad\]: a wrist without stops turns for minutes before it is there.
+/// An upper bound of joint angles \[rad\]: even a wrist without end stops needs minutes to turn so far.
 const FURTHEST: f32 = 1_000.0;
 
 /// The fields of one state that are checked.
@@ -15,26 +15,26 @@ pub struct Content<'s, const N: usize> {
     pub at: ControllerTime,
     /// The measured angles \[rad\].
     pub positions: &'s [f32; N],
-    /// The measured speeds \[rad/s\]; where the controller sends none, zeros.
+    /// The measured speeds \[rad/s\]; zeros if the controller sends none.
     pub velocities: &'s [f32; N],
-    /// The angles and speeds that the controller steers to, which have to be numbers.
+    /// The controller's target angles \[rad\] and speeds \[rad/s\], which must be finite.
     pub targets: [&'s [f32; N]; 2],
 }
 
 /// The result of the check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// A state that agrees with the one before.
+    /// The state is consistent with the previous one.
     Agrees,
-    /// A state without one to compare it with: the next has to agree with it before either is used.
+    /// No previous state to compare with: the next one has to agree with this one before either is used.
     Awaits,
-    /// A state that cannot be one of this arm.
+    /// The state cannot be one of this arm.
     Impossible,
 }
 
 impl<const N: usize> Content<'_, N> {
-    /// Judges the state beside the one `before` it. `agreed` is whether that one was confirmed by another; after more
-    /// than `gap` it is forgotten. Stamps are up to a `period` from when the angles were measured.
+    /// Compares the state with the one `before` it. `agreed` is whether that one was confirmed by another; if it is
+    /// older than `gap`, it is ignored. The angles may have been measured up to a `period` from the time stamp.
     pub(super) fn judge(
         &self,
         before: Option<(ControllerTime, &[f32; N])>,
@@ -49,7 +49,7 @@ impl<const N: usize> Content<'_, N> {
         }
         let Some((then, angles)) = before else { return Verdict::Awaits };
         if *at <= then {
-            // A straggler, or a clock that began anew: the sequence says which.
+            // A reordered state, or a restarted clock: the sequence judge decides which.
             return if agreed { Verdict::Agrees } else { Verdict::Awaits };
         }
         let passed = at.since(then);
@@ -69,17 +69,17 @@ impl<const N: usize> Content<'_, N> {
     }
 }
 
-/// Bits of a magnitude: ordered as numbers are, infinity and what is no number behind them.
+/// Returns the bits of the magnitude: in the order of the numbers, with infinity and NaN above all of them.
 const fn bits(value: f32) -> u32 {
     value.to_bits() << 1
 }
 
-/// Zero where each of the values is a finite number.
+/// Returns zero if each of the values is a finite number, otherwise NaN.
 fn nothing_of<const N: usize>(values: &[f32; N]) -> f32 {
     values.iter().fold(0.0, |nothing, value| nothing + value * 0.0)
 }
 
-/// The largest magnitude among the values, by its bits.
+/// Returns the bits of the largest magnitude among the values.
 fn largest<const N: usize>(values: &[f32; N]) -> u32 {
     values.iter().fold(0, |largest, value| bits(*value).max(largest))
 }
@@ -115,9 +115,9 @@ mod tests {
         assert_eq!(judge(0, &POSE, None, false), Verdict::Awaits);
         assert_eq!(judge(2_000, &POSE, Some((0, &POSE)), false), Verdict::Agrees);
         assert_eq!(judge(40_001, &POSE, Some((0, &POSE)), true), Verdict::Awaits);
-        // One false first state locks nobody out: the next takes its place.
+        // A wrong first state does not block the following ones: the next replaces it.
         assert_eq!(judge(2_000, &POSE, Some((0, &STILL)), false), Verdict::Awaits);
-        // A clock that begins anew, or a straggler.
+        // A clock that restarted, or a reordered state.
         assert_eq!(judge(0, &STILL, Some((2_000, &POSE)), true), Verdict::Agrees);
         assert_eq!(judge(0, &STILL, Some((2_000, &POSE)), false), Verdict::Awaits);
     }
@@ -138,7 +138,7 @@ mod tests {
                 Content { targets: [&hurt, &STILL], ..good },
                 Content { targets: [&POSE, &hurt], ..good },
             ] {
-                // Of targets nothing is known but that they are numbers.
+                // Targets are only required to be finite.
                 if value.is_finite() && content.targets != good.targets {
                     continue;
                 }

@@ -1,4 +1,4 @@
-//! What a link was like, for reports: figures of an epoch, and histograms of its whole life.
+//! Statistics of a link for reports: figures of an epoch, and histograms of the link's whole life.
 
 use super::answers::AnswerFigures;
 use super::grade::{Grade, GradeCause, GradeChange, GradeLow};
@@ -7,61 +7,61 @@ use super::sequence::SequenceTotals;
 use super::timing::InterArrival;
 use outrigger_wire::time::Duration;
 
-/// Histograms of one link, over its whole life.
+/// Histograms of one link over its whole life.
 #[derive(Clone, Debug, Default)]
 pub struct Histograms {
-    /// Time between accepted states.
+    /// The time between accepted states.
     pub interval: Histogram,
-    /// Age of accepted states on arrival.
+    /// The age of accepted states on arrival.
     pub age: Histogram,
-    /// From the arrival of a state to the end of writing the answer that it caused, as far as the port tells of writing.
+    /// The time from the arrival of a state until its answer has been written, if the port reports writing.
     pub turnaround: Histogram,
 }
 
-/// Figures for reports. `None` is "this link cannot know", never zero.
+/// Figures of a link for reports. `None` means that this link cannot measure the figure; it is never shown as zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Figures {
-    /// Grade now.
+    /// The present grade.
     pub grade: Grade,
-    /// The grade that commanding needs to begin.
+    /// The grade that is needed to begin commanding.
     pub needed: Grade,
-    /// The newest fall of the grade, as measured then; `None` while it has only risen.
+    /// The most recent fall of the grade, as measured then; `None` if it has only risen.
     pub fell: Option<GradeChange>,
-    /// The figure that the next better grade waits for.
+    /// The figure that must improve for the next better grade.
     pub next: GradeCause,
-    /// Counts up with each restart of the controller's clock or counter.
+    /// The number of restarts of the controller's clock or counter.
     pub epoch: u32,
     /// Sequence totals of this epoch.
     pub sequence: SequenceTotals,
-    /// States that could not be ones of this arm, in this session: not among the totals.
+    /// The number of states in this session that could not be ones of this arm; they are not included in the totals.
     pub impossible: u32,
-    /// States older than a moving command may answer, in this epoch.
+    /// The number of states in this epoch that arrived too old to be answered by a moving command.
     pub late: u64,
-    /// Spans between states, in this epoch.
+    /// The times between states, in this epoch.
     pub interval: InterArrival,
-    /// Mean lateness over 100 states: how much longer than a period the next one took.
+    /// The mean lateness of the last 100 states: by how much more than a period each followed the one before.
     pub lateness: Option<Duration>,
-    /// RFC 3550 jitter.
+    /// The jitter as defined by RFC 3550.
     pub jitter: Duration,
-    /// FRI-style jitter: mean |age − previous age| over 100 states.
+    /// The jitter as defined by FRI: mean |age − previous age| of the last 100 states.
     pub age_variation: Option<Duration>,
-    /// Cycles received of the last 100, in parts of 10 000.
+    /// The share of the last 100 cycles that were received, in parts of 10 000.
     pub received: Option<u16>,
-    /// Age of the newest state now.
+    /// The present age of the newest state.
     pub age: Option<Duration>,
-    /// Consecutive cycles missing now.
+    /// The number of consecutive cycles missing at present.
     pub consecutive_misses: u32,
-    /// Answer rate and round trip, where the peer reflects a counter.
+    /// The answer rate and round trip, if the peer reflects a counter.
     pub answers: Option<AnswerFigures>,
-    /// Times this device stood still too long.
+    /// The number of times that this device stalled.
     pub local_stalls: u32,
-    /// Longest time this device was woken late.
+    /// The greatest delay with which this device was woken.
     pub longest_late_wake: Duration,
 }
 
 impl Figures {
-    /// The grade among them, with its cause.
+    /// Returns the grade with its cause.
     #[must_use]
     pub const fn grade_low(&self) -> GradeLow {
         GradeLow { grade: self.grade, needed: self.needed, fell: self.fell, next: self.next }

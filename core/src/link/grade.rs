@@ -1,30 +1,30 @@
-//! Grade of a link: fast to fall, slow to rise (`core/docs/protocol/kuka-fri.md C3`).
+//! The grade of a link, which falls at once and rises slowly (`core/docs/protocol/kuka-fri.md C3`).
 
 use super::timing::WINDOW;
 use crate::robot::{BadValue, Key, Outside, Range, Setting, Table, Tuning, settings, words};
 use outrigger_wire::time::{Duration, Instant};
 
-/// How good a link is, in FRI's four steps.
+/// The quality of a link, in FRI's four steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Grade {
-    /// Not to be commanded over, or not yet known.
+    /// Not good enough for commanding, or not yet known.
     #[default]
     Unacceptable,
-    /// Commanding may go on, not begin.
+    /// Commanding may continue but not begin.
     Bad,
-    /// Good enough to begin.
+    /// Good enough to begin commanding.
     Ok,
-    /// As good as the definition goes.
+    /// The best grade.
     Perfect,
 }
 
 impl Grade {
-    /// From worst to best.
+    /// The grades from worst to best.
     pub const ALL: [Self; 4] = [Self::Unacceptable, Self::Bad, Self::Ok, Self::Perfect];
 
-    /// The name used in reports.
+    /// Returns the name used in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -35,7 +35,7 @@ impl Grade {
         }
     }
 
-    /// One better; `Perfect` stays.
+    /// Returns the next better grade; that of `Perfect` is `Perfect`.
     #[must_use]
     pub const fn better(self) -> Self {
         match self {
@@ -48,46 +48,46 @@ impl Grade {
 
 words!(Grade { "Bad" = Bad, "Ok" = Ok, "Perfect" = Perfect });
 
-/// A figure that can hold a grade down.
+/// A measured figure that can limit the grade.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Metric {
-    /// Fewer than 100 cycles were seen since the start or restart.
+    /// The number of cycles seen since the start or restart, while fewer than 100.
     Samples,
-    /// Share of the last 100 cycles received.
+    /// The share of the last 100 cycles that were received.
     Received,
-    /// Mean lateness between arrivals.
+    /// The mean lateness between arrivals.
     Delay,
-    /// RFC 3550 jitter.
+    /// The jitter as defined by RFC 3550.
     Jitter,
-    /// Consecutive cycles missing.
+    /// The number of consecutive cycles missing.
     Misses,
-    /// Age of the newest state.
+    /// The age of the newest state.
     Age,
-    /// The controller's clock or counter started anew.
+    /// The controller's clock or counter restarted.
     Epoch,
-    /// This device itself stood still.
+    /// This device itself was not scheduled in time.
     LocalStall,
-    /// Share of our answers that the peer has seen in time, where it reflects a counter.
+    /// The share of our answers that the peer received in time, if it reflects a counter.
     Answered,
-    /// Consecutive answers that it has not seen.
+    /// The number of consecutive answers that the peer did not receive.
     Unanswered,
 }
 
-/// What a figure is counted in.
+/// The unit of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// In parts of 10 000, at least its limit.
+    /// Parts of 10 000; must be at least the limit.
     Share,
-    /// In µs, at most its limit.
+    /// Microseconds; must be at most the limit.
     Micros,
-    /// As often, at most its limit.
+    /// A count; must be at most the limit ([`Metric::Samples`]: at least).
     Count,
 }
 
 impl Metric {
-    /// Every figure, in the order of its number.
+    /// The figures in the order of their numbers.
     pub const ALL: [Self; 10] = [
         Self::Samples,
         Self::Received,
@@ -101,7 +101,7 @@ impl Metric {
         Self::Unanswered,
     ];
 
-    /// What its values are counted in.
+    /// Returns the unit of the figure's values.
     #[must_use]
     pub const fn unit(self) -> Unit {
         match self {
@@ -111,7 +111,7 @@ impl Metric {
         }
     }
 
-    /// The name used in reports.
+    /// Returns the name used in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -129,23 +129,24 @@ impl Metric {
     }
 }
 
-/// The figure that decided on a grade, and the limit that decided by.
+/// The figure that decided on a grade, with the limit that applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct GradeCause {
-    /// Which figure.
+    /// The figure.
     pub metric: Metric,
-    /// Whose limit: the grade that was lost, was reached, or is not reached.
+    /// The grade that the limit belongs to: the one that was lost, was reached, or is not reached.
     pub grade: Grade,
-    /// The value measured, in the [unit](Metric::unit) of the figure.
+    /// The measured value, in the [unit](Metric::unit) of the figure.
     pub measured: u32,
-    /// What is allowed, in the same unit. Where a grade is to be reached, the limit less the tenth that rising asks for.
+    /// The limit, in the same unit. For a grade to be reached it is stricter by the margin of a tenth that applies to
+    /// rising.
     pub limit: u32,
 }
 
 impl GradeCause {
-    /// Whether what was measured is within the limit.
+    /// Returns whether the measured value is within the limit.
     #[must_use]
     pub const fn is_within(&self) -> bool {
         match (self.metric, self.metric.unit()) {
@@ -162,14 +163,14 @@ impl GradeCause {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct GradeLow {
-    /// The grade at that moment.
+    /// The grade at that time.
     pub grade: Grade,
-    /// The grade that commanding needs to begin.
+    /// The grade that is needed to begin commanding.
     pub needed: Grade,
-    /// The newest fall, as measured when the grade fell. `None`: it has only risen since the session began.
+    /// The most recent fall, as measured when the grade fell. `None` if it has only risen since the session began.
     pub fell: Option<GradeChange>,
-    /// The figure that the next better grade waits for, as measured now. Within its limit: the grade rises after
-    /// [`WINDOW`] good cycles.
+    /// The figure that must improve for the next better grade, as measured now. If it is within its limit, the grade
+    /// rises after [`WINDOW`] good cycles.
     pub next: GradeCause,
 }
 
@@ -178,11 +179,12 @@ pub struct GradeLow {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct GradeChange {
-    /// Before.
+    /// The grade before the change.
     pub from: Grade,
-    /// After.
+    /// The grade after the change.
     pub to: Grade,
-    /// Falling: the figure beyond its limit. Rising: the figure that was last to come within.
+    /// The decisive figure: after a fall the one beyond its limit, after a rise the last one that came within its
+    /// limit.
     pub cause: GradeCause,
     /// The time of the change.
     pub at: Instant,
@@ -191,41 +193,42 @@ pub struct GradeChange {
 }
 
 settings! {
-    /// What one grade asks for; by default what [`Grade::Perfect`] asks of datagrams.
+    /// The limits of one grade; by default those of [`Grade::Perfect`] for datagrams.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct GradeLimits in "limits." by new(period: Duration) {}
 
-    /// What one grade asks for where it differs from its default.
+    /// Limits of one grade that replace its defaults.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub tuning GradeLimitsTuning {
-        /// At least this many cycles (answers) in 10 000, over 100.
+        /// At least this share of cycles, and of answers, must be received, of the last 100.
         pub received: Share [0 to 1] = Share(9_900),
-        /// Mean delay at most this.
+        /// The mean delay must be at most this.
         pub delay: Duration [0.0 to 86400.0 "s"] = period.percent(50),
-        /// Jitter at most this.
+        /// The jitter must be at most this.
         pub jitter: Duration [0.0 to 86400.0 "s"] = period.percent(10),
-        /// Consecutive misses at most this.
+        /// The number of consecutive misses must be at most this.
         pub misses: u32 [0 to 1000000] = 1,
     }
 }
 
 settings! {
-    /// Limits of the three grades above [`Grade::Unacceptable`] that differ from their defaults.
+    /// Limits of the three grades above [`Grade::Unacceptable`] that replace their defaults.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct GradeTuning in "limits." {
-        /// For [`Grade::Perfect`].
+        /// Limits of [`Grade::Perfect`].
         pub perfect table "perfect": GradeLimitsTuning = GradeLimitsTuning::default(),
-        /// For [`Grade::Ok`].
+        /// Limits of [`Grade::Ok`].
         pub ok table "ok": GradeLimitsTuning = GradeLimitsTuning::default(),
-        /// For [`Grade::Bad`].
+        /// Limits of [`Grade::Bad`].
         pub bad table "bad": GradeLimitsTuning = GradeLimitsTuning::default(),
     }
 }
 
-/// A limit that is not given follows those that are: no looser than that of a worse grade, no stricter than that of a better one.
+/// Defaults are adjusted to the given limits: no looser than that of a worse grade, no stricter than that of a better
+/// one.
 impl Tuning<GradeTable> for GradeTuning {
     fn apply(self, table: &mut GradeTable) {
         table.ok.raise_to(&self.perfect);
@@ -241,7 +244,7 @@ impl Tuning<GradeTable> for GradeTuning {
 }
 
 impl GradeLimits {
-    /// Makes each limit at least as loose as the one given.
+    /// Loosens each limit to at least the given one of a better grade.
     #[inline(never)]
     fn raise_to(&mut self, better: &GradeLimitsTuning) {
         self.received = better.received.map_or(self.received, |given| given.min(self.received));
@@ -250,7 +253,7 @@ impl GradeLimits {
         self.misses = better.misses.map_or(self.misses, |given| given.max(self.misses));
     }
 
-    /// Makes each limit at least as strict as the one given.
+    /// Tightens each limit to at least the given one of a worse grade.
     #[inline(never)]
     fn lower_to(&mut self, worse: &GradeLimitsTuning) {
         self.received = worse.received.map_or(self.received, |given| given.max(self.received));
@@ -259,11 +262,11 @@ impl GradeLimits {
         self.misses = worse.misses.map_or(self.misses, |given| given.min(self.misses));
     }
 
-    /// Each limit 10 % stricter: what a link must hold to rise.
+    /// Returns the limits tightened by 10 %: the link must hold these to rise.
     const fn strict(&self) -> Self {
         let short = 10_000_u16.saturating_sub(self.received.0);
         Self {
-            // A tenth of the *permitted loss*: 10 % of 99 % would ask for more than all.
+            // A tenth of the *permitted loss*: 10 % more than 99 % would be more than all.
             received: Share(self.received.0.saturating_add(short / 10)),
             delay: self.delay.percent(90),
             jitter: self.jitter.percent(90),
@@ -286,14 +289,14 @@ impl GradeLimits {
     }
 }
 
-/// A share in ten-thousandths; in files from 0 to 1.
+/// A share in parts of 10 000; in files a number from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Share(pub u16);
 
 impl Setting for Share {
-    /// Of ones.
+    /// A range in whole units: 0 or 1.
     type Range = Range<u8>;
 
     fn check(&self, range: &Range<u8>) -> Result<(), Outside> {
@@ -312,16 +315,16 @@ impl Setting for Share {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct GradeTable {
-    /// For [`Grade::Perfect`].
+    /// Limits of [`Grade::Perfect`].
     pub perfect: GradeLimits,
-    /// For [`Grade::Ok`].
+    /// Limits of [`Grade::Ok`].
     pub ok: GradeLimits,
-    /// For [`Grade::Bad`].
+    /// Limits of [`Grade::Bad`].
     pub bad: GradeLimits,
 }
 
 impl GradeTable {
-    /// The defaults for datagrams of this period.
+    /// Returns the defaults for datagrams of this period.
     #[must_use]
     pub fn new(period: Duration) -> Self {
         let limits = |received, delay, jitter, misses| GradeLimits {
@@ -333,16 +336,16 @@ impl GradeTable {
         Self { perfect: GradeLimits::new(period), ok: limits(9_500, 80, 25, 2), bad: limits(9_000, 100, 50, 4) }
     }
 
-    /// Whether every limit is in its range.
+    /// Checks that every limit is in its range.
     ///
     /// # Errors
-    /// The first that is not.
+    /// Returns the first that is not.
     pub fn check_ranges(&self) -> Result<(), BadValue> {
         let Self { perfect, ok, bad } = self;
         [perfect, ok, bad].into_iter().try_for_each(GradeLimits::check_ranges)
     }
 
-    /// What `grade` asks for; where it is to be `reached`, with the margin that rising asks for.
+    /// Returns the limits of `grade`; if it is to be `reached`, with the margin that applies to rising.
     pub(super) const fn of(&self, grade: Grade, reached: bool) -> GradeLimits {
         let limits = match grade {
             Grade::Unacceptable | Grade::Bad => &self.bad,
@@ -368,10 +371,10 @@ impl GradeTable {
     }
 }
 
-/// What is known now; `None` where the link cannot know it.
+/// The figures measured at present; `None` for those that the link cannot measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Measured {
-    /// A figure that alone makes the link unacceptable.
+    /// A condition that alone makes the link unacceptable.
     pub(super) broken: Option<Metric>,
     pub(super) received: Option<u16>,
     pub(super) delay: Option<Duration>,
@@ -379,28 +382,29 @@ pub(super) struct Measured {
     pub(super) misses: u32,
 }
 
-/// Holds the grade.
+/// The state machine of the grade.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Grader {
     table: GradeTable,
     rise_time: Duration,
     grade: Grade,
-    /// Cycle and time since which the next better grade has been deserved, with the margin.
+    /// The cycle and time since which the next better grade has been earned, including the margin.
     deserved: Option<(u64, Instant)>,
     held_by: Metric,
-    /// The last judgement: between two states the figures mostly stay what they were.
+    /// The latest judgement, kept because the figures mostly do not change between two states.
     #[cfg_attr(feature = "record", serde(skip))]
     judged: Option<Judged>,
 }
 
-/// What the table says of these figures.
+/// The grades that result from these figures.
 #[derive(Clone, Copy, Debug)]
 struct Judged {
     measured: Measured,
-    /// Reached, and what is beyond its limit.
+    /// The grade that the figures reach, and the figure beyond its limit for the next better one.
     earned: (Grade, Option<Metric>),
-    /// The same with the margin that rising asks for.
+    /// The grade reached with the margin that applies to rising, and the figure beyond its limit for the next better
+    /// one.
     deserved: (Grade, Option<Metric>),
 }
 
@@ -413,13 +417,13 @@ impl Grader {
         self.grade
     }
 
-    /// The figure that keeps the grade from rising; the last one that did, where nothing does now.
+    /// Returns the figure that keeps the grade from rising; if none does now, the last one that did.
     pub(super) const fn held_by(&self) -> Metric {
         self.held_by
     }
 
-    /// The grades before and after, where it changes: by [`Self::held_by`]. `cycle` counts accepted states; a call between
-    /// states repeats it.
+    /// Updates the grade. Returns the grades before and after a change, which is caused by [`Self::held_by`]. `cycle`
+    /// is the number of accepted states; calls between states repeat it.
     pub(super) fn update(&mut self, measured: &Measured, cycle: u64, now: Instant) -> Option<[Grade; 2]> {
         let Judged { earned: (earned, broken), deserved, .. } = self.judged(measured);
         if earned < self.grade {

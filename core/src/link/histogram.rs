@@ -1,12 +1,12 @@
-//! Log-binned histogram of spans in fixed memory.
+//! A histogram of times with logarithmic bins, in fixed memory.
 
 use outrigger_wire::time::Duration;
 
-/// Bins of a [`Histogram`]; none without the feature `histograms`.
+/// The number of bins of a [`Histogram`]; 0 without the feature `histograms`.
 pub const BINS: usize = if cfg!(feature = "histograms") { 64 } else { 0 };
 
-/// Spans counted in 64 bins: 1 µs wide up to 4 µs, then four to an octave (at most 25 % wide), the last one
-/// open from 114.688 ms on. 272 bytes, or 16 without its bins.
+/// A histogram of times in 64 bins: 1 µs wide up to 4 µs, then four to an octave (at most 25 % wide), the last one open
+/// from 114.688 ms on. 272 bytes, or 16 without its bins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Histogram {
     bins: [u32; BINS],
@@ -20,14 +20,14 @@ impl Default for Histogram {
     }
 }
 
-/// One bin: spans from `from` up to, not including, `to`.
+/// One bin: times from `from` up to, not including, `to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bin {
-    /// Shortest span counted here.
+    /// The shortest time counted in this bin.
     pub from: Duration,
-    /// First span counted in the next bin; [`Duration::MAX`] for the last.
+    /// The shortest time counted in the next bin; [`Duration::MAX`] for the last.
     pub to: Duration,
-    /// How many.
+    /// The number of times counted in this bin.
     pub count: u32,
 }
 
@@ -41,19 +41,19 @@ impl Histogram {
         self.longest = self.longest.max(span);
     }
 
-    /// How many spans were counted.
+    /// Returns the number of times counted.
     #[must_use]
     pub const fn count(&self) -> u64 {
         self.count
     }
 
-    /// The longest span counted, exact.
+    /// Returns the longest time counted, exactly.
     #[must_use]
     pub const fn longest(&self) -> Duration {
         self.longest
     }
 
-    /// Every bin, shortest first.
+    /// Iterates over the bins, shortest first.
     pub fn bins(&self) -> impl Iterator<Item = Bin> + '_ {
         self.bins.iter().zip(0_usize..).map(|(count, at)| Bin {
             from: lower_edge(at),
@@ -62,8 +62,8 @@ impl Histogram {
         })
     }
 
-    /// A span that `share` parts in 10 000 of those counted do not exceed: the upper edge of its bin, at most the
-    /// longest span; `None` before the first.
+    /// Returns a time that is not exceeded by `share` parts in 10 000 of those counted: the upper edge of its bin, at
+    /// most the longest time; `None` before the first.
     #[must_use]
     pub fn quantile(&self, share: u16) -> Option<Duration> {
         if self.count == 0 {
@@ -80,7 +80,7 @@ impl Histogram {
         Some(self.longest)
     }
 
-    /// Forgets everything.
+    /// Discards all counts.
     pub fn clear(&mut self) {
         *self = Self::default();
     }

@@ -1,22 +1,23 @@
-//! Is the link good enough to command over? The FRI idea, for every link.
+//! The quality of a link and the decision whether it is good enough for commanding, by FRI's criteria on every kind of
+//! link.
 //!
-//! One [`LinkMonitor`] per link takes the controller's time stamp and the arrival of each state and says:
+//! One [`LinkMonitor`] per link takes the controller's time stamp and the arrival of each state and decides:
 //!
 //! | question | method | consequence |
 //! |---|---|---|
 //! | is this the newest state, is one missing, did the clock jump? | [`observe`](LinkMonitor::observe) | [`Observation`] |
-//! | can it be a state of this arm at all? | [`is_possible`](LinkMonitor::is_possible) | what cannot be is as good as lost |
+//! | can it be a state of this arm? | [`is_possible`](LinkMonitor::is_possible) | an impossible state counts as lost |
 //! | may this state be answered, and with motion? | [`answer`](LinkMonitor::answer) | one command per state; motion only if age ≤ 1 T + margin |
-//! | may commanding begin? | [`entry`](LinkMonitor::entry) | the grade gates entry |
-//! | may it go on? | [`staying`](LinkMonitor::staying) | age, misses, our own stall, a whole window of `Unacceptable` |
-//! | when to look again? | [`next_deadline`](LinkMonitor::next_deadline) | the next miss |
+//! | may commanding begin? | [`entry`](LinkMonitor::entry) | the grade must be good enough |
+//! | may it go on? | [`staying`](LinkMonitor::staying) | age, misses, our own stalls, a whole window of `Unacceptable` |
+//! | when to check again? | [`next_deadline`](LinkMonitor::next_deadline) | the time of the next miss |
 //!
-//! *Age* is the arrival on our clock minus the controller's time mapped to our clock, so a backlog read after a stall
-//! is old however late it is read. A byte stream has no reflected counter: there the cycle number is the controller's
-//! time in periods, *received* is the share of cycles published, *delay* is how much later than a period the next state
-//! came, and what would need a reflection is `None`, not zero. Links with a mirrored counter add [`Answers`]. What the
-//! peer has not acknowledged is judged by [`Unacked`]. Definitions: `core/docs/protocol/kuka-fri.md C1–C5`;
-//! thresholds: [`LinkConfig`].
+//! *Age* is the arrival on our clock minus the controller's time mapped to our clock, so states queued during a stall
+//! keep their true age however late they are read. A byte stream has no reflected counter: there the cycle number is
+//! the controller's time in periods, *received* is the share of cycles published, *delay* is how much later than a
+//! period the next state came, and figures that need a reflected counter are `None`, not zero. Links with a reflected
+//! counter add [`Answers`]. Data that the peer has not acknowledged is judged by [`Unacked`]. Definitions:
+//! `core/docs/protocol/kuka-fri.md C1–C5`; thresholds: [`LinkConfig`].
 //!
 //! ```
 //! use outrigger_core::link::{Answer, LinkConfig, LinkMonitor};

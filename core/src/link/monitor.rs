@@ -1,4 +1,4 @@
-//! The monitor of one link: sequence, clock, timing and grade put together.
+//! The monitor of one link, which combines sequence, clock, timing and grade.
 
 use super::answers::AnswerFigures;
 use super::clock::{ClockMap, Reading};
@@ -13,30 +13,30 @@ use crate::robot::Reason;
 use outrigger_wire::robot::ControllerTime;
 use outrigger_wire::time::{Duration, Instant};
 
-/// What one state says about the link.
+/// The result of observing one state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub struct Observation {
-    /// Its place among the others. Use the state only if [`Sequence::is_newest`].
+    /// The state's position in the sequence. Use the state only if [`Sequence::is_newest`].
     pub sequence: Sequence,
-    /// How old it was on arrival.
+    /// The age of the state on arrival.
     pub age: Duration,
-    /// Time since the state before arrived; `None` for the first, and for states not used.
+    /// The time since the previous state arrived; `None` for the first, and for states that are not used.
     pub interval: Option<Duration>,
-    /// `interval` less the periods the controller's clock went on \[µs\].
+    /// `interval` minus the time that passed on the controller's clock, in whole periods \[µs\].
     pub deviation: Option<i64>,
-    /// The grade changed.
+    /// The change of the grade, if it changed.
     pub change: Option<GradeChange>,
-    /// Why commanding must end, whatever else holds: the clock jumped, or too many cycles are missing.
+    /// A reason for which commanding must end in any case: the clock jumped, or too many cycles are missing.
     pub fault: Option<Reason>,
 }
 
-/// What may be sent in answer to the newest state.
+/// The kind of command that may be sent in answer to the newest state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[must_use]
 pub enum Answer {
-    /// Nothing: it is answered already, or there is none.
+    /// No command: the state has been answered, or there is none.
     Nothing,
     /// Zero velocity or a stop; the state is too old to compute motion from.
     Still,
@@ -44,10 +44,11 @@ pub enum Answer {
     Moving,
 }
 
-/// Judges one link: how old its newest state is, how many are missing, how good it is by their share, delay and jitter.
+/// A monitor of one link: the age of its newest state, the number of missing states, and a grade by their share, delay
+/// and jitter.
 ///
-/// Call order on every wake-up: [`local_stall`](Self::local_stall), then [`tick`](Self::tick), then the states
-/// read, each by [`observe`](Self::observe); a stall is thereby handled before any bytes queued during it.
+/// Call order on every wake-up: [`local_stall`](Self::local_stall), then [`tick`](Self::tick), then the states read,
+/// each by [`observe`](Self::observe). A stall is thereby handled before any bytes queued during it.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct LinkMonitor {
@@ -60,30 +61,30 @@ pub struct LinkMonitor {
     epochs: u32,
     answers: Option<AnswerFigures>,
     unacceptable_since: Option<Instant>,
-    /// The newest fall of the grade.
+    /// The most recent fall of the grade.
     fell: Option<GradeChange>,
     unanswered: bool,
-    /// The newest state agrees with one before it.
+    /// `true` if the newest state agrees with one before it.
     agreed: bool,
-    /// The state that was read last cannot be one of this arm.
+    /// `true` if the state read last cannot be one of this arm.
     absurd: bool,
     impossible: u32,
-    /// Decides nothing: a checkpoint does without.
+    /// Not part of a checkpoint, because no decision depends on it.
     #[cfg_attr(feature = "record", serde(skip))]
     histograms: Histograms,
-    /// The newest state, until it is [counted](Self::account): no checkpoint is taken before.
+    /// The newest state, until it is [counted](Self::account). Checkpoints are taken only after that.
     #[cfg_attr(feature = "record", serde(skip))]
     uncounted: Option<Uncounted>,
 }
 
-/// The times of a state that figures for people are made of, and no decision.
+/// The times of a state for statistics only; no decision depends on them.
 #[derive(Clone, Copy, Debug)]
 struct Uncounted {
     interval: Duration,
     age: Duration,
 }
 
-/// Everything a restart of the peer makes meaningless.
+/// The data that becomes invalid when the peer restarts.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 struct Epoch {
@@ -113,8 +114,8 @@ impl Epoch {
 }
 
 impl LinkMonitor {
-    /// A monitor that has seen nothing, graded `Unacceptable`. The configuration is taken as
-    /// [checked](LinkConfig::check).
+    /// Creates a monitor that has seen nothing, with the grade `Unacceptable`. The configuration must have passed its
+    /// [check](LinkConfig::check).
     #[must_use]
     pub fn new(config: LinkConfig) -> Self {
         Self {
@@ -137,14 +138,14 @@ impl LinkMonitor {
         }
     }
 
-    /// The thresholds in force.
+    /// Returns the thresholds in force.
     #[must_use]
     pub const fn config(&self) -> &LinkConfig {
         &self.config
     }
 
-    /// Judges what a state says, before anything else takes it: beside the stamp and the angles of the newest one. Where it
-    /// cannot be, it is as good as lost, and must not be [observed](Self::observe).
+    /// Checks a state for plausibility, before it is used for anything else; `before` is the time stamp and the angles
+    /// of the newest state so far. A state that fails counts as lost and must not be [observed](Self::observe).
     pub fn is_possible<const N: usize>(
         &mut self,
         content: &Content<'_, N>,
@@ -160,36 +161,36 @@ impl LinkMonitor {
         !self.absurd
     }
 
-    /// Returns `true` where the newest state agrees with one before it, so that it may be used.
+    /// Returns `true` if the newest state agrees with one before it, so that it may be used.
     #[must_use]
     pub const fn agrees(&self) -> bool {
         self.agreed
     }
 
-    /// States that could not be ones of this arm.
+    /// Returns the number of states that could not be ones of this arm.
     #[must_use]
     pub const fn impossible(&self) -> u32 {
         self.impossible
     }
 
-    /// Takes a state with the controller's time stamp; its cycle number is the stamp in periods.
+    /// Processes a state with the controller's time stamp; its cycle number is the time stamp in periods.
     pub fn observe(&mut self, stamp: ControllerTime, arrival: Instant, now: Instant) -> Observation {
         self.take(self.cycle_of(stamp), stamp, arrival, now)
     }
 
-    /// Takes a packet with a counter of its own; its time stamp is [`Self::stamp_of`] the counter.
+    /// Processes a packet with a counter of its own; its time stamp is [`Self::stamp_of`] the counter.
     pub fn observe_counter<C: Counter>(&mut self, counter: C, arrival: Instant, now: Instant) -> Observation {
         self.take(self.cycle_of_counter(counter), self.stamp_of(counter), arrival, now)
     }
 
-    /// The time that a counter of the peer stands for: the counter, which wraps, in periods.
+    /// Returns the time that corresponds to a counter of the peer: the counter, with its wraps, in periods.
     #[must_use]
     pub fn stamp_of<C: Counter>(&self, counter: C) -> ControllerTime {
         ControllerTime::from_micros(self.config.period.times(self.cycle_of_counter(counter)).as_micros())
     }
 
     fn cycle_of_counter<C: Counter>(&self, counter: C) -> u64 {
-        // Far from zero, so that a straggler from before the first has a number too.
+        // Far from zero, so that a packet from before the first one has a number too.
         const ORIGIN: u64 = 1 << 32;
         let newest = self.judge.highest().unwrap_or(ORIGIN);
         let first = self.judge.highest().is_none();
@@ -197,36 +198,37 @@ impl LinkMonitor {
         newest.saturating_add_signed(ahead)
     }
 
-    /// Takes a call at `now` after asking to be called at `due`. Returns how late it is, where that is beyond
-    /// [`LinkConfig::stall`]. Call it first on every wake-up.
+    /// Records a wake-up at `now` that was requested for `due`. Returns the delay if it is above [`LinkConfig::stall`].
+    /// Call this first on every wake-up.
     pub fn local_stall(&mut self, now: Instant, due: Option<Instant>) -> Option<Duration> {
         self.stall.woken(now, due)
     }
 
-    /// Looks at the link without a new state: age, misses, stall.
+    /// Re-evaluates the link without a new state: age, misses, stall.
     pub fn tick(&mut self, now: Instant) -> Option<GradeChange> {
         self.judge.highest()?;
         self.update_grade(self.broken(now), 0, now)
     }
 
-    /// The newest state has been answered, with motion or without: when it arrived, where this is its first answer.
+    /// Records that the newest state has been answered, with motion or without. Returns the state's arrival if this is
+    /// its first answer.
     pub fn answered(&mut self) -> Option<Instant> {
         let first = core::mem::take(&mut self.unanswered);
         self.clock.newest().filter(|_| first).map(|(_, arrival)| arrival)
     }
 
-    /// An answer has been written so long after the arrival of its state.
+    /// Records the time from the arrival of a state until its answer was written.
     pub fn written(&mut self, turnaround: Duration) {
         self.histograms.turnaround.record(turnaround);
     }
 
-    /// Figures of a link whose peer reflects counters, taken into the grade from now on.
+    /// Sets the figures of a link whose peer reflects counters; the grade includes them from now on.
     pub const fn set_answers(&mut self, answers: AnswerFigures) {
         self.answers = Some(answers);
     }
 
-    /// What may be sent in answer to the newest state: one command per state at most, a moving one only while
-    /// its age is at most a period and the margin.
+    /// Returns the kind of command that may be sent in answer to the newest state: at most one command per state, and a
+    /// moving one only if the state is no older than a period plus the margin.
     pub fn answer(&self, now: Instant) -> Answer {
         match self.clock.age(now) {
             Some(age) if self.unanswered && age <= self.moving_age() => Answer::Moving,
@@ -235,16 +237,17 @@ impl LinkMonitor {
         }
     }
 
-    /// Whether the grade lets commanding begin.
+    /// Returns whether the grade permits commanding to begin.
     #[must_use]
     pub fn entry(&self) -> bool {
         self.grader.grade() >= self.config.entry
     }
 
-    /// Whether commanding may go on.
+    /// Checks that commanding may continue.
     ///
     /// # Errors
-    /// `LocalStall`, `StateStale`, `StatesMissed`, `ImpossibleState` where such ones came in their place, or `GradeLow` after a whole window of `Unacceptable`.
+    /// `LocalStall`, `StateStale`, `StatesMissed`, `ImpossibleState` if impossible states arrived in their place, or
+    /// `GradeLow` after a whole window of `Unacceptable`.
     pub fn staying(&self, now: Instant) -> Result<(), Reason> {
         let span = self.config.stale_after;
         if self.stall.stalled_within(span, now) {
@@ -266,7 +269,8 @@ impl LinkMonitor {
         }
     }
 
-    /// The grade at `now`, why it fell, and what it needs to rise: why commanding is refused, or ends, by `GradeLow`.
+    /// Returns the grade at `now`, why it fell, and what it needs to rise: the details when commanding is refused or
+    /// ended by `GradeLow`.
     #[must_use]
     pub fn grade_low(&self, now: Instant) -> GradeLow {
         GradeLow { grade: self.grader.grade(), needed: self.config.entry, fell: self.fell, next: self.next_grade(now) }
@@ -277,8 +281,8 @@ impl LinkMonitor {
         self.cause(self.grader.grade().better(), true, &measured, now)
     }
 
-    /// When the next cycle will count as missing, or the newest state as stale; `None` before the first state
-    /// and once it is stale.
+    /// Returns the time at which the next cycle counts as missing, or the newest state as stale; `None` before the
+    /// first state and once it is stale.
     #[must_use]
     pub fn next_deadline(&self, now: Instant) -> Option<Instant> {
         let age = self.clock.age(now)?;
@@ -291,37 +295,37 @@ impl LinkMonitor {
         self.clock.when_aged(next_miss.min(stale))
     }
 
-    /// The grade now.
+    /// Returns the present grade.
     #[must_use]
     pub const fn grade(&self) -> Grade {
         self.grader.grade()
     }
 
-    /// Age of the newest state; `None` before the first.
+    /// Returns the age of the newest state; `None` before the first.
     #[must_use]
     pub fn age(&self, now: Instant) -> Option<Duration> {
         self.clock.age(now)
     }
 
-    /// Cycles that should have arrived since the newest state: one from an age of 1.5 periods on.
+    /// Returns the number of cycles that should have arrived since the newest state: one from an age of 1.5 periods on.
     #[must_use]
     pub fn consecutive_misses(&self, now: Instant) -> u32 {
         self.clock.age(now).map_or(0, |age| in_periods(age - self.grace(), self.config.period))
     }
 
-    /// Counts up with each restart of the controller's clock or counter.
+    /// Returns the number of restarts of the controller's clock or counter.
     #[must_use]
     pub const fn epoch(&self) -> u32 {
         self.epochs
     }
 
-    /// The histograms of the states that were [counted](Self::account).
+    /// Returns the histograms of the states that were [counted](Self::account).
     #[must_use]
     pub const fn histograms(&self) -> &Histograms {
         &self.histograms
     }
 
-    /// The figures at `now`, of the states that were [counted](Self::account).
+    /// Returns the figures at `now`, of the states that were [counted](Self::account).
     #[must_use]
     pub fn figures(&self, now: Instant) -> Figures {
         Figures {
@@ -346,7 +350,8 @@ impl LinkMonitor {
         }
     }
 
-    /// Counts the newest state in the figures that no decision depends on; the next state counts it at the latest.
+    /// Counts the newest state in the statistics on which no decision depends. If not called, the next state is counted
+    /// with it.
     pub fn account(&mut self) {
         let Some(Uncounted { interval, age }) = self.uncounted.take() else { return };
         let (epoch, period) = (&mut self.epoch, self.config.period);
@@ -459,7 +464,7 @@ impl LinkMonitor {
     fn measured(&self, broken: Option<Metric>, gap: u32, now: Instant) -> Measured {
         let misses = self.consecutive_misses(now).max(gap);
         let received = self.epoch.received.per_10_000();
-        // Both directions of a datagram link: cycles of the peer that arrived, and answers of ours that it has seen.
+        // Both directions of a datagram link: cycles received from the peer, and answers of ours that it received.
         let (received, misses) = match self.config.kind {
             LinkKind::Stream => (received, misses),
             LinkKind::Datagram => (
@@ -471,8 +476,8 @@ impl LinkMonitor {
         Measured { broken, received, delay, jitter, misses }
     }
 
-    /// The figure that holds the grade, of `measured`, beside its limit for `grade`, which may be one to be `reached`.
-    /// Asked for where a grade changes or is shown, never in every cycle.
+    /// Returns the figure that limits the grade, from `measured`, with its limit for `grade`; `reached` if the grade is
+    /// yet to be reached. Called only when a grade changes or is shown, not in every cycle.
     fn cause(&self, grade: Grade, reached: bool, measured: &Measured, now: Instant) -> GradeCause {
         let (limits, answers) = (self.config.limits.of(grade, reached), self.answers);
         let micros = |span: Duration| u32::try_from(span.as_micros()).unwrap_or(u32::MAX);
@@ -507,7 +512,7 @@ impl LinkMonitor {
         GradeCause { metric, grade, measured: value, limit }
     }
 
-    /// A figure that alone makes the link unacceptable.
+    /// Returns a condition that alone makes the link unacceptable.
     fn broken(&self, now: Instant) -> Option<Metric> {
         let answers_known = match self.config.kind {
             LinkKind::Stream => true,
@@ -530,7 +535,7 @@ impl LinkMonitor {
         };
         let half = self.grace();
         let periods = |span: Duration| (span + half).whole(self.config.period).unwrap_or(0);
-        // Wrapping, because a counter is judged by distance: a stamp from before the first is behind, not ahead.
+        // Wrapping, because a counter is judged by distance: a time stamp from before the first is behind, not ahead.
         if stamp >= newest {
             cycle.wrapping_add(periods(stamp.since(newest)))
         } else {

@@ -1,13 +1,14 @@
-//! Order of counters: in order, lost, duplicate, reordered, restarted (`core/docs/protocol/kuka-fri.md C2`).
+//! The classification of counters: in order, lost, duplicate, reordered, restarted (`core/docs/protocol/kuka-fri.md
+//! C2`).
 
 /// A wrapping counter of a link: FRI counts in `u16`, the cycle number derived from a controller's clock is `u64`.
 pub trait Counter: Copy {
-    /// Distance from `base` to `self` on the wrapping circle: positive where `self` is ahead.
+    /// Returns the distance from `base` to `self` modulo the counter's range: positive if `self` is ahead.
     fn ahead_of(self, base: Self) -> i64;
-    /// The counter `steps` ahead.
+    /// Returns the counter `steps` ahead.
     #[must_use]
     fn forward(self, steps: u64) -> Self;
-    /// The low bits of a counter that does not wrap.
+    /// Returns the low bits of a counter that does not wrap.
     fn low_bits_of(extended: u64) -> Self;
 }
 
@@ -29,28 +30,28 @@ macro_rules! counter {
 
 counter!(u8 as i8, u16 as i16, u32 as i32, u64 as i64);
 
-/// Where one counter stands among those before it.
+/// The position of one counter relative to those before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Sequence {
-    /// The first of the connection.
+    /// The first counter of the connection.
     First,
-    /// The one expected.
+    /// The expected counter.
     InOrder,
-    /// Ahead of the one expected: this many are missing.
+    /// Ahead of the expected counter: this many are missing.
     Lost(u32),
-    /// Seen before.
+    /// Received before.
     Duplicate,
-    /// Counted as lost before, arrived now. Never used for control.
+    /// Counted as lost earlier, and received now. Never used for control.
     Reordered,
-    /// Outside of every window, and not yet confirmed by a successor. Not used.
+    /// Outside all windows, and not yet confirmed by a successor. Not used.
     Suspect,
-    /// The counter started anew: what was measured before says nothing about what follows.
+    /// The counter restarted: measurements from before do not apply any more.
     NewEpoch,
 }
 
 impl Sequence {
-    /// Whether this is the newest state and may be used for control.
+    /// Returns whether this is the newest state and may be used for control.
     #[must_use]
     pub const fn is_newest(self) -> bool {
         match self {
@@ -60,16 +61,16 @@ impl Sequence {
     }
 }
 
-/// What counts as loss, as reordering and as a restart.
+/// The limits between loss, reordering and restart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct SequenceRules {
-    /// A gap up to this many is loss, a larger one a restart; about 1 s of counters.
+    /// The largest gap that counts as loss, about 1 s of counters; a larger one is a restart.
     pub max_dropout: u32,
-    /// How far behind a late one may come, 0 … 63. 0 for a byte stream, which cannot reorder: there a counter
-    /// that goes back is a restart.
+    /// The greatest distance behind the newest at which a late counter is accepted, 0 … 63. 0 for a byte stream, which
+    /// cannot reorder: there a counter that goes back is a restart.
     pub reorder: u32,
-    /// Consecutive counters needed before a restart is believed, ≥ 1.
+    /// The number of consecutive counters needed to confirm a restart, ≥ 1.
     pub restart_after: u32,
 }
 
@@ -78,32 +79,32 @@ pub struct SequenceRules {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct SequenceTotals {
-    /// Accepted, in order or after a gap.
+    /// Counters accepted, in order or after a gap.
     pub accepted: u64,
-    /// Missing, less those that came late.
+    /// Counters missing, without those that arrived late.
     pub lost: u64,
-    /// Longest run missing.
+    /// The largest number of consecutive missing counters.
     pub longest_gap: u32,
-    /// Seen more than once.
+    /// Counters received more than once.
     pub duplicates: u64,
-    /// Came after a later one.
+    /// Counters received after a later one.
     pub reordered: u64,
 }
 
-/// The judge of one direction of one link.
+/// A classifier of the counters of one direction of one link.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct SequenceJudge<C> {
     rules: SequenceRules,
     highest: Option<C>,
-    /// Bit i: the counter i behind the highest was received.
+    /// Bit i: the counter i before the highest was received.
     received: u64,
     suspect: Option<(C, u32)>,
     totals: SequenceTotals,
 }
 
 impl<C: Counter> SequenceJudge<C> {
-    /// A judge that has seen nothing.
+    /// Creates a classifier that has seen nothing.
     #[must_use]
     pub const fn new(rules: SequenceRules) -> Self {
         Self {
@@ -115,19 +116,19 @@ impl<C: Counter> SequenceJudge<C> {
         }
     }
 
-    /// The newest counter accepted.
+    /// Returns the newest accepted counter.
     #[must_use]
     pub const fn highest(&self) -> Option<C> {
         self.highest
     }
 
-    /// Totals of the present epoch.
+    /// Returns the totals of the present epoch.
     #[must_use]
     pub const fn totals(&self) -> SequenceTotals {
         self.totals
     }
 
-    /// Judges the next counter.
+    /// Classifies the next counter.
     #[must_use]
     pub fn observe(&mut self, counter: C) -> Sequence {
         let Some(highest) = self.highest else {
@@ -147,7 +148,7 @@ impl<C: Counter> SequenceJudge<C> {
     /// Starts a new epoch at `counter`.
     pub fn restart_at(&mut self, counter: C) {
         self.highest = Some(counter);
-        // What came before the first is unknown: treated as seen, so that a straggler is no gain.
+        // Counters before the first are unknown: they are treated as received, so that a late one changes no count.
         self.received = u64::MAX;
         self.suspect = None;
         self.totals = SequenceTotals { accepted: 1, ..SequenceTotals::default() };
@@ -273,7 +274,7 @@ mod tests {
     fn only_what_is_newest_moves_the_highest() {
         for rules in [DATAGRAMS, STREAM] {
             let mut judge = SequenceJudge::<u16>::new(rules);
-            // A full-period generator: every u16 occurs, in no useful order, each followed by its successor.
+            // A full-period generator: every `u16` occurs, in pseudo-random order, each followed by its successor.
             let mut x = 1_u16;
             for _ in 0..65_536_u32 {
                 for counter in [x, x.wrapping_add(1)] {

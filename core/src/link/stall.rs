@@ -1,32 +1,32 @@
-//! Did we ourselves stand still? Told from how late we were woken.
+//! The detection of stalls of this process, by how late it was woken.
 
 use outrigger_wire::time::{Duration, Instant};
 
-/// Compares the time we are called with the time we asked to be called at.
+/// A detector that compares the time of each wake-up with the requested time.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct StallDetector {
     limit: Duration,
     /// Wake-ups later than this can make a state miss its cycle.
     noticed_above: Duration,
-    /// End of the last late wake-up beyond that, and how late it was.
+    /// The time of the latest wake-up beyond that, and its delay.
     noticed: Option<(Instant, Duration)>,
-    /// End of the last stall beyond the limit.
+    /// The end of the latest stall beyond the limit.
     stalled: Option<Instant>,
-    /// End of the last stall beyond half of it: no fault, but the likely cause of a stale state.
+    /// The end of the latest stall beyond half the limit: not a fault, but the likely cause of a stale state.
     noted: Option<Instant>,
     count: u32,
     longest: Duration,
 }
 
 impl StallDetector {
-    /// A detector of wake-ups late by more than `limit`, at least two periods, for states of this `period`.
+    /// Creates a detector of wake-ups late by more than `limit`, at least two periods, for states of this `period`.
     pub(super) const fn new(limit: Duration, period: Duration) -> Self {
         let noticed_above = period.percent(50);
         Self { limit, noticed_above, noticed: None, stalled: None, noted: None, count: 0, longest: Duration::ZERO }
     }
 
-    /// Takes a call at `now` after `due` was asked for. Returns how late it is, where that is a stall.
+    /// Records a wake-up at `now` that was requested for `due`. Returns the delay if it is a stall.
     pub(super) fn woken(&mut self, now: Instant, due: Option<Instant>) -> Option<Duration> {
         let late = due.map_or(Duration::ZERO, |due| now.since(due));
         self.longest = self.longest.max(late);
@@ -45,7 +45,7 @@ impl StallDetector {
         Some(late)
     }
 
-    /// Returns how late the newest late wake-up was that ended at most `span` before `now`; else zero.
+    /// Returns the delay of the latest late wake-up if it ended at most `span` before `now`; otherwise zero.
     pub(super) fn late_within(&self, span: Duration, now: Instant) -> Duration {
         match self.noticed {
             Some((ended, late)) if now.since(ended) <= span => late,
@@ -53,12 +53,12 @@ impl StallDetector {
         }
     }
 
-    /// Whether a stall ended at most `span` before `now`.
+    /// Returns whether a stall ended at most `span` before `now`.
     pub(super) fn stalled_within(&self, span: Duration, now: Instant) -> bool {
         self.stalled.is_some_and(|ended| now.since(ended) <= span)
     }
 
-    /// The same for half a stall.
+    /// Returns whether a stall of at least half the limit ended at most `span` before `now`.
     pub(super) fn noted_within(&self, span: Duration, now: Instant) -> bool {
         self.noted.is_some_and(|ended| now.since(ended) <= span)
     }

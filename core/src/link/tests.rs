@@ -1,11 +1,11 @@
-//! Traces of whole links: what arrives when, and what the monitor says.
+//! Traces of whole links: the arrival of states, and the decisions of the monitor.
 
 use super::*;
 use crate::robot::Reason;
 use outrigger_wire::robot::ControllerTime;
 use outrigger_wire::time::{Duration, Instant};
 
-/// A link of period T: states published on time, read when the trace says so.
+/// A link of period T: states are published on time and read when the trace says so.
 struct Trace {
     monitor: LinkMonitor,
     period: u64,
@@ -28,7 +28,7 @@ impl Trace {
         Instant::from_micros(self.now)
     }
 
-    /// The state of the cycle `cycle` is read at `at` µs.
+    /// Reads the state of the cycle `cycle` at `at` µs.
     fn read(&mut self, cycle: u64, at: u64) -> Observation {
         self.now = at;
         let observation =
@@ -37,14 +37,14 @@ impl Trace {
         observation
     }
 
-    /// States of these cycles, each `late(cycle)` µs after it was published.
+    /// Reads the states of these cycles, each `late(cycle)` µs after it was published.
     fn run(&mut self, cycles: core::ops::Range<u64>, mut late: impl FnMut(u64) -> u64) {
         for cycle in cycles {
             let _ = self.read(cycle, 1_000_000 + cycle * self.period + late(cycle));
         }
     }
 
-    /// Time goes on without a state.
+    /// Lets time pass without a state.
     fn silence(&mut self, micros: u64) -> Option<GradeChange> {
         self.now += micros;
         let change = self.monitor.tick(self.now());
@@ -57,7 +57,7 @@ impl Trace {
     }
 }
 
-/// Seeded noise 0 … below `below`.
+/// Returns a generator of seeded noise in 0 … `below` (exclusive).
 fn noise(seed: u64) -> impl FnMut(u64) -> u64 {
     let mut x = seed | 1;
     move |below| {
@@ -151,7 +151,7 @@ fn one_state_is_answered_once() {
     link.monitor.written(Duration::from_micros(12_001));
     let turnaround = &link.monitor.histograms().turnaround;
     assert_eq!((turnaround.count(), turnaround.longest().as_micros()), (1, 12_001));
-    // Read again, it is no new state.
+    // Read again, it is a duplicate.
     assert_eq!(link.read(0, 1_013_000).sequence, Sequence::Duplicate);
     assert_eq!(link.monitor.answer(link.now()), Answer::Nothing);
 }
@@ -202,7 +202,7 @@ fn our_own_stall_is_named_before_the_bytes_queued_behind_it() {
     assert_eq!((change.to, change.cause.metric), (Grade::Unacceptable, Metric::LocalStall));
     assert_eq!((u64::from(change.cause.measured), change.cause.limit), (late.unwrap_or_default().as_micros(), 40_000));
     assert_eq!(link.monitor.staying(link.now()), Err(Reason::LocalStall));
-    // Fresh bytes do not take it back.
+    // Fresh bytes do not revoke the stall.
     let _ = link.read(649, 1_000_000 + 649 * 2_000);
     assert_eq!(link.monitor.staying(link.now()), Err(Reason::LocalStall));
     assert_eq!(link.monitor.figures(link.now()).local_stalls, 1);
@@ -233,7 +233,8 @@ fn a_fall_is_kept_as_it_was_measured_until_the_next_one() {
     assert_eq!((low.grade, low.needed, fell.from, fell.to), (Grade::Ok, Grade::Ok, Grade::Perfect, Grade::Ok));
     let cause = GradeCause { metric: Metric::Misses, grade: Grade::Perfect, measured: 4, limit: 2 };
     assert_eq!((fell.cause, fell.at, fell.late), (cause, fell_at, Duration::ZERO));
-    // Its other consequence is gone later, and is the next grade's condition: with a margin, and as it is now.
+    // The fall also lowered the share received; this recovers later, and limits the next grade: with the margin, and as
+    // measured now.
     assert_eq!((low.next.metric, low.next.grade), (Metric::Received, Grade::Perfect));
     link.run(700..1_200, |_| 0);
     let risen = link.monitor.grade_low(link.now());
@@ -275,7 +276,7 @@ fn a_clock_that_goes_back_or_far_ahead_is_a_new_epoch() {
         assert_eq!(link.monitor.epoch(), 1);
         let figures = link.monitor.figures(link.now());
         assert_eq!((figures.interval.count, figures.sequence.accepted, figures.jitter), (0, 1, Duration::ZERO));
-        // Nothing from before helps to rise again.
+        // Cycles from before the restart do not count for rising again.
         let start = link.now;
         for (next, at) in (1..199).map(|n| (cycle + n, start + n * 2_000)) {
             let _ = link.read(next, at);
@@ -290,12 +291,12 @@ fn a_controller_that_stood_still_is_old_and_then_a_new_epoch() {
     link.run(0..600, |_| 0);
     let _ = link.silence(1_000_000);
     assert_eq!(link.monitor.staying(link.now()), Err(Reason::StateStale));
-    // It goes on where it stopped: every state is one second older than its stamp says.
+    // The clock continues where it stopped: every state appears one second older than its time stamp.
     link.run(600..1_599, |_| 1_000_000);
     assert_eq!(link.monitor.staying(link.now()), Err(Reason::StateStale));
     assert_eq!(link.grade(), Grade::Unacceptable);
     link.run(1_599..1_605, |_| 1_000_000);
-    // Fresh again by its new map, but still to show a window of good cycles.
+    // Fresh again by the new map, but a window of good cycles is still required.
     assert_eq!((link.monitor.epoch(), link.monitor.staying(link.now())), (1, Err(Reason::GradeLow)));
     link.run(1_605..2_100, |_| 1_000_000);
     assert_eq!((link.grade(), link.monitor.staying(link.now())), (Grade::Perfect, Ok(())));
@@ -410,7 +411,7 @@ fn a_datagram_link_needs_answers_to_be_graded() {
     assert_eq!(monitor.figures(Instant::ZERO).sequence.lost, 0);
 }
 
-/// A datagram link on which everything is right but what the answers say.
+/// Returns the monitor of a datagram link that is perfect apart from these answer figures.
 fn datagrams_answered(figures: AnswerFigures) -> LinkMonitor {
     let mut monitor = LinkMonitor::new(LinkConfig::datagram(Duration::from_millis(1)));
     monitor.set_answers(figures);
@@ -438,7 +439,7 @@ fn each_answer_figure_grades_a_datagram_link() {
         (AnswerFigures { judged: 99, ..ANSWERED }, Grade::Unacceptable, Metric::Samples),
         (AnswerFigures { rate: 9_400, ..ANSWERED }, Grade::Bad, Metric::Answered),
         (AnswerFigures { consecutive_misses: 2, ..ANSWERED }, Grade::Bad, Metric::Unanswered),
-        // The peer's wait for its next cycle is in it.
+        // The round trip includes the peer's wait for its next cycle.
         (AnswerFigures { round_trip: Some(Duration::from_micros(990)), ..ANSWERED }, Grade::Perfect, Metric::Samples),
     ];
     for (figures, grade, held_by) in cases {

@@ -1,11 +1,11 @@
-//! Inter-arrival, jitter and sliding means, in integers (`core/docs/protocol/kuka-fri.md C2`).
+//! Times between arrivals, jitter and sliding means, in integers (`core/docs/protocol/kuka-fri.md C2`).
 
 use outrigger_wire::time::{Duration, Instant, quotient};
 
-/// Cycles a sliding figure looks back, as FRI and libfranka do.
+/// The number of cycles covered by a sliding figure, as in FRI and libfranka.
 pub const WINDOW: u32 = 100;
 
-/// Mean of the last [`WINDOW`] spans.
+/// The mean of the last [`WINDOW`] times.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct SlidingMean {
@@ -24,7 +24,7 @@ impl SlidingMean {
     pub(super) fn push(&mut self, span: Duration) {
         let new = u32::try_from(span.as_micros()).unwrap_or(u32::MAX);
         if let Some(slot) = self.ring.get_mut(self.next) {
-            // Slots not yet used hold 0, so the oldest may always be taken off.
+            // Unused slots hold 0, so the oldest can always be subtracted.
             self.sum = self.sum.saturating_sub(u64::from(*slot)).saturating_add(u64::from(new));
             *slot = new;
         }
@@ -40,7 +40,7 @@ impl SlidingMean {
     }
 }
 
-/// Which of the last [`WINDOW`] cycles did what they should, one bit each.
+/// The share of good cycles among the last [`WINDOW`], one bit each.
 #[derive(Clone, Copy, Debug, Default)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct SlidingShare {
@@ -51,7 +51,7 @@ pub(super) struct SlidingShare {
 impl SlidingShare {
     const MASK: u128 = (1 << WINDOW) - 1;
 
-    /// `missing` cycles that did not, then one that did or not.
+    /// Adds `missing` cycles that were not good, then one that is as `good` says.
     pub(super) fn push(&mut self, missing: u32, good: bool) {
         let steps = missing.saturating_add(1);
         self.bits = (self.bits.checked_shl(steps).unwrap_or(0) | u128::from(good)) & Self::MASK;
@@ -62,9 +62,10 @@ impl SlidingShare {
         self.len
     }
 
-    /// Parts in 10 000.
+    /// Returns the share in parts of 10 000; `None` before the first cycle.
     pub(super) fn per_10_000(&self) -> Option<u16> {
-        // Mostly there is nothing to count, which takes a processor without an instruction for it some eighty.
+        // Usually all bits are set. Counting them takes some eighty instructions on a processor without an instruction
+        // for it.
         if self.bits == Self::MASK && self.len == WINDOW {
             return Some(10_000);
         }
@@ -73,24 +74,24 @@ impl SlidingShare {
     }
 }
 
-/// Spans between accepted states.
+/// The times between accepted states.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct InterArrival {
-    /// How many spans.
+    /// The number of times.
     pub count: u64,
-    /// Shortest.
+    /// The shortest time.
     pub min: Duration,
-    /// Mean.
+    /// The mean time.
     pub mean: Duration,
-    /// Longest.
+    /// The longest time.
     pub max: Duration,
-    /// Those above 1.5 periods.
+    /// The number of times above 1.5 periods.
     pub long: u64,
 }
 
-/// Collects [`InterArrival`].
+/// An accumulator for [`InterArrival`].
 #[derive(Clone, Copy, Debug, Default)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Intervals {
@@ -108,22 +109,22 @@ impl Intervals {
         self.sum = self.sum.saturating_add(span.as_micros());
     }
 
-    /// The mean is made when it is asked for: a division in each cycle would be for nobody.
+    /// Returns the figures. The mean is computed here, to avoid a division in each cycle.
     pub(super) fn figures(&self) -> InterArrival {
         let mean = Duration::from_micros(quotient(self.sum, self.figures.count).unwrap_or(0));
         InterArrival { mean, ..self.figures }
     }
 }
 
-/// RFC 3550 6.4.1 jitter with 16ths of a µs kept, over S = counter × period instead of a time stamp.
+/// Jitter by RFC 3550 6.4.1 in 16ths of a µs, with S = counter × period in place of a time stamp.
 ///
-/// A burst, states closer together than `burst`, counts once, by its newest: on a byte stream the older ones
-/// were overtaken before anybody could answer them.
+/// A burst, states closer together than `burst`, counts once, by its newest: on a byte stream the older ones were
+/// superseded before they could be answered.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Jitter {
     burst: Duration,
-    /// Before the present burst.
+    /// The state before the present burst.
     settled: Option<Transit>,
     settled_j16: u64,
     newest: Option<Transit>,
@@ -143,7 +144,8 @@ impl Jitter {
         Self { burst, settled: None, settled_j16: 0, newest: None, j16: 0 }
     }
 
-    /// Takes a state that was sent `later` than the one before; returns |D|, the change of transit time since the burst before.
+    /// Processes a state that was sent `later` than the one before; returns |D|, the change of transit time since the
+    /// previous burst.
     pub(super) fn observe(&mut self, arrival: Instant, later: Duration) -> Option<Duration> {
         let Some(newest) = self.newest else {
             self.newest = Some(Transit { arrival, sent: 0 });

@@ -1,76 +1,78 @@
-//! Bytes that the peer has not acknowledged, on one link: when they end commanding, and when the link is dropped.
+//! The supervision of bytes that the peer has not acknowledged on one link: when they end commanding, and when the link
+//! is dropped.
 //!
-//! | bytes wait | verdict |
+//! | unacknowledged bytes | verdict |
 //! |---|---|
-//! | for [`fault_after`](UnackedConfig::fault_after), where motion goes out | [`fault`](UnackedVerdict::fault) |
+//! | for [`fault_after`](UnackedConfig::fault_after), on a link that carries motion | [`fault`](UnackedVerdict::fault) |
 //! | since before commanding ended, past [`hold`](UnackedConfig::hold) and [`zeros`](UnackedConfig::zeros) | [`drop`](UnackedVerdict::drop) |
 //! | for [`abort_after`](UnackedConfig::abort_after) | `drop` |
 //!
-//! Commanding ends because nobody knows whether the arm hears us. Text of a motion that is over is dropped with its link: a
-//! network that lets it through later would move an arm that rests.
+//! Commanding ends because it is unknown whether the arm receives commands. Text of a motion that is over is discarded
+//! by dropping the link: if the network delivered it later, it would move an arm at rest.
 //!
-//! Pure: no clock, no link. The port reports what its stack knows; where none does, nothing is ever waited for.
+//! This module uses no clock and no link. The port reports the number of unacknowledged bytes of its network stack;
+//! without such reports there is never a verdict.
 
 use crate::robot::Reason;
 use outrigger_wire::time::{Duration, Instant, earliest};
 
-/// Thresholds of one link.
+/// The thresholds of one link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnackedConfig {
-    /// Commanding ends when bytes wait for this long. `None` on a link that carries no motion: then only `abort_after`
-    /// counts.
+    /// Commanding ends when bytes are unacknowledged for this long. `None` on a link that carries no motion: then only
+    /// `abort_after` applies.
     pub fault_after: Option<Duration>,
-    /// The link is dropped when they wait for this long.
+    /// The link is dropped when bytes are unacknowledged for this long.
     pub abort_after: Duration,
-    /// For how long one command holds.
+    /// The time for which one command remains in force.
     pub hold: Duration,
-    /// How long it takes after the end of commanding until the zero velocities have gone out.
+    /// The time from the end of commanding until the zero velocities have been sent.
     pub zeros: Duration,
 }
 
-/// What un-acknowledged bytes mean now.
+/// The consequence of unacknowledged bytes at one time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[must_use]
 pub struct UnackedVerdict {
-    /// What ends commanding; to be carried out first.
+    /// The reason for which commanding ends; to be carried out first.
     pub fault: Option<Reason>,
-    /// The link is to be dropped, with everything that waits on it.
+    /// `true` if the link is to be dropped, with all data queued on it.
     pub drop: bool,
 }
 
-/// What waits on one link.
+/// The unacknowledged bytes of one link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Unacked {
     bytes: u32,
-    /// When the oldest of them was sent.
+    /// The time at which the oldest of them was sent.
     since: Instant,
 }
 
 impl Unacked {
-    /// The port's report of `now`: so many `bytes` wait, the oldest for `age`.
+    /// Stores the port's report of `now`: `bytes` are unacknowledged, the oldest for `age`.
     pub fn report(&mut self, bytes: u32, age: Duration, now: Instant) {
         *self = Self { bytes, since: now - age };
     }
 
-    /// The link is another one.
+    /// Discards the report, because the link was replaced.
     pub fn clear(&mut self) {
         *self = Self::default();
     }
 
-    /// Whether bytes wait.
+    /// Returns whether any bytes are unacknowledged.
     #[must_use]
     pub const fn is_waiting(&self) -> bool {
         self.bytes > 0
     }
 
-    /// For how long the oldest waits; zero where none does.
+    /// Returns how long the oldest byte has been unacknowledged; zero if there is none.
     #[must_use]
     pub const fn age(&self, now: Instant) -> Duration {
         if self.bytes > 0 { now.since(self.since) } else { Duration::ZERO }
     }
 
-    /// What they mean at `now`. `ended`: when commanding ended; `None` while it goes on.
+    /// Returns the consequence at `now`. `ended` is the time at which commanding ended; `None` while it continues.
     pub fn judge(&self, config: &UnackedConfig, ended: Option<Instant>, now: Instant) -> UnackedVerdict {
         if self.bytes == 0 {
             return UnackedVerdict::default();
@@ -81,7 +83,7 @@ impl Unacked {
         UnackedVerdict { fault: late.then_some(Reason::Unacknowledged), drop: outdated || age >= config.abort_after }
     }
 
-    /// When they will next mean something else; `None` where nothing waits.
+    /// Returns the time at which the verdict will change next; `None` if no byte is unacknowledged.
     #[must_use]
     pub fn next_deadline(&self, config: &UnackedConfig, ended: Option<Instant>, now: Instant) -> Option<Instant> {
         if self.bytes == 0 {
@@ -94,7 +96,7 @@ impl Unacked {
     }
 
     #[inline(never)]
-    /// When text that waits since before commanding ended asks for what is over.
+    /// Returns the time from which text sent before the end of commanding is outdated; `None` if there is none.
     fn outdated_at(&self, config: &UnackedConfig, ended: Option<Instant>) -> Option<Instant> {
         let ended = ended.filter(|ended| config.fault_after.is_some() && self.since < *ended)?;
         Some((self.since + config.hold).max(ended + config.zeros))
@@ -103,8 +105,8 @@ impl Unacked {
 
 #[cfg(test)]
 mod tests {
-    //! Every short sequence of what an engine writes, a network acknowledges and time does, against a queue of the texts
-    //! themselves.
+    //! Explores every short sequence of writes by the engine, acknowledgements by the network and passing time, and
+    //! compares the verdicts with a model that queues the texts themselves.
 
     use std::collections::HashSet;
 
@@ -123,9 +125,9 @@ mod tests {
 
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     enum Event {
-        /// A millisecond passes; the port reports.
+        /// A millisecond passes, and the port reports.
         Pass,
-        /// The engine writes: motion while commanding, else nothing that moves.
+        /// The engine writes: motion while commanding, otherwise text that moves nothing.
         Write,
         /// The peer acknowledges the oldest text, or all.
         Acknowledge,
@@ -138,7 +140,7 @@ mod tests {
     const EVENTS: [Event; 6] =
         [Event::Pass, Event::Write, Event::Acknowledge, Event::AcknowledgeAll, Event::End, Event::Begin];
 
-    /// What is really queued, oldest first: when it was written, and whether it moves.
+    /// The model: the queued texts, oldest first, each with the time of writing and whether it moves the arm.
     #[derive(Clone, Debug, PartialEq, Eq, Hash)]
     struct World {
         unacked: Unacked,
@@ -170,7 +172,7 @@ mod tests {
             self.check(oldest);
         }
 
-        /// Between two inputs nothing changes before the deadline.
+        /// Asserts that between two inputs the verdict does not change before the deadline.
         fn check_deadline(&self, (unacked, then, ended): (Unacked, Instant, Option<Instant>)) {
             let config = config();
             let deadline = unacked.next_deadline(&config, ended, then);

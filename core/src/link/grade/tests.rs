@@ -27,7 +27,7 @@ fn best() -> Measured {
     measured(BEST.0, BEST.1, BEST.2, BEST.3)
 }
 
-/// A grader fed once a millisecond.
+/// A grader that is updated once a millisecond.
 struct Fed {
     grader: Grader,
     cycle: u64,
@@ -45,7 +45,7 @@ impl Fed {
         fed
     }
 
-    /// The changes of the next `cycles`, with the cycle of each.
+    /// Runs `cycles` cycles and returns the changes, each with its cycle.
     fn feed(&mut self, measured: &Measured, cycles: u64) -> Vec<(u64, [Grade; 2])> {
         let mut changes = Vec::new();
         for _ in 0..cycles {
@@ -90,7 +90,7 @@ fn figures_at_their_limits_hold_the_grade() {
 
 #[test]
 fn rising_asks_for_ten_percent_more_of_each_figure() {
-    // Just within the margin rises, just outside stays at the grade below.
+    // Values just within the margin raise the grade; values just outside leave it at the grade below.
     let cases = [
         (measured(9_910, 0, 0, 0), measured(9_909, 0, 0, 0), Metric::Received),
         (measured(10_000, 450, 0, 0), measured(10_000, 451, 0, 0), Metric::Delay),
