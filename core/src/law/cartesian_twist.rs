@@ -1,4 +1,5 @@
-//! Moves the tool by a twist, constant or from a sensor (a joystick, visual servoing, a force law outside).
+//! A law that moves the tool by a twist, constant or from a sensor (a joystick, visual servoing, an external force
+//! controller).
 
 use super::tool_space::ToolSpace;
 use super::{Law, Start, ToolSpaceConfig};
@@ -10,27 +11,27 @@ use outrigger_wire::robot::{JointVelocities, State, Twist};
 use outrigger_wire::sensor::SourceId;
 use outrigger_wire::time::Duration;
 
-/// The frame whose axes a twist is given along; its point is the tool centre point either way.
+/// The frame whose axes a twist is expressed in. Its reference point is the tool centre point in both cases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum TwistFrame {
-    /// The robot's base.
+    /// The robot's base frame.
     Base,
-    /// The tool, as it stands at the moment.
+    /// The frame of the tool in its present orientation.
     Tool,
 }
 
 words!(TwistFrame { "base" = Base, "tool" = Tool });
 
-/// Where the twist comes from.
+/// The origin of the twist.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum TwistInput {
-    /// Always this one.
+    /// A constant twist.
     Constant(Twist),
-    /// Six numbers of a sensor: vx, vy, vz \[m/s\], ωx, ωy, ωz \[rad/s\].
+    /// Six values of a sensor: vx, vy, vz \[m/s\], ωx, ωy, ωz \[rad/s\].
     Source(SourceId),
 }
 
@@ -42,24 +43,24 @@ settings! {
     pub struct CartesianTwistConfig in "" by new(frame: TwistFrame, input: TwistInput) {
         /// The frame of the twist.
         pub frame: TwistFrame = frame,
-        /// Its origin.
+        /// The origin of the twist.
         pub input nowhere: TwistInput = input,
-        /// Highest speed of the tool centre point \[m/s\]: a faster twist is made slower as a whole.
+        /// The highest speed of the tool centre point \[m/s\]: a faster twist is scaled down as a whole.
         pub linear_limit: f32 [0.0001 to 2.0 "m/s"] = 0.1,
-        /// Highest turning speed of the tool \[rad/s\].
+        /// The highest angular speed of the tool \[rad/s\]: a faster twist is scaled down as a whole.
         pub angular_limit: f32 [0.0001 to 6.0 "rad/s"] = 0.5,
-        /// How the joints are moved.
+        /// Settings of the conversion to joint speeds.
         pub tool_space here: ToolSpaceConfig = ToolSpaceConfig::default(),
     }
 }
 
 impl CartesianTwistConfig {
-    /// Range of each number of a [constant](TwistInput::Constant) twist.
+    /// The range of each number of a [constant](TwistInput::Constant) twist.
     pub const TWIST: Range<f32> = range_of!(-2.0 to 2.0 "m/s, rad/s");
-    /// Whether a law can work with these settings.
+    /// Checks that a law can work with these settings.
     ///
     /// # Errors
-    /// The first setting that is out of its range.
+    /// Returns the first setting that is out of its range.
     pub fn check(&self) -> Result<(), BadValue> {
         if let TwistInput::Constant(twist) = self.input {
             let all = twist.linear.into_iter().chain(twist.angular);
@@ -70,7 +71,7 @@ impl CartesianTwistConfig {
     }
 }
 
-/// Moves the tool by a twist.
+/// A law that moves the tool by a twist.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct CartesianTwist<const N: usize> {
@@ -79,7 +80,7 @@ pub struct CartesianTwist<const N: usize> {
 }
 
 impl<const N: usize> CartesianTwist<N> {
-    /// The law with these settings; it cannot be armed before it knows the arm's kinematics.
+    /// Creates the law with these settings; it cannot be armed before the arm's kinematics are known.
     #[must_use]
     pub const fn new(config: CartesianTwistConfig) -> Self {
         Self { config, tool_space: ToolSpace::new(config.tool_space) }

@@ -1,16 +1,16 @@
-//! How fast an error may be closed by an arm whose acceleration is limited.
+//! The speed at which a law closes an error when the arm's acceleration is limited.
 
 use outrigger_wire::math::sqrt;
 
-/// Speed towards the reference for this error: proportional to it near the reference, and further off no
+/// Returns the speed towards the reference for this error: near the reference proportional to it, and further away no
 /// faster than can be braked before it with this deceleration.
 ///
-/// A proportional law alone asks for a deceleration of gain times speed; where the governor grants less, the
-/// arm swings through its reference and back. Units: error \[u\], gain \[1/s\], deceleration \[u/s²\], both
-/// above zero or infinite; the result \[u/s\] has the sign of the error.
+/// A proportional law alone requires a deceleration of gain times speed; if the governor grants less, the arm
+/// overshoots its reference and oscillates. Units: error \[u\], gain \[1/s\], deceleration \[u/s²\], the last two above
+/// zero or infinite; the result \[u/s\] has the sign of the error.
 pub(super) fn closing_speed(error: f32, gain: f32, deceleration: f32) -> f32 {
     let proportional = gain * error;
-    // Up to here the proportional law decelerates less than it may.
+    // Up to this error the proportional law needs less than the permitted deceleration.
     let near = deceleration / (gain * gain);
     if error.abs() <= near || error.is_nan() {
         return proportional;

@@ -1,16 +1,16 @@
-//! Holds a tool where it stood at arming, along and about the axes that nothing else moves.
+//! The correction that holds a tool at its pose at arming, along and about the axes that no sensor moves.
 
 use crate::robot::Reason;
 use outrigger_wire::math::{Frame, Vector3, add, bounded, cross, dot, scale, subtract};
 use outrigger_wire::robot::Twist;
 
-/// Where a tool is, seen from where it stood.
+/// The displacement of a tool from its pose at arming.
 pub(super) struct Displacement {
-    /// How far it moved along the axes that it had \[m\].
+    /// The displacement along the tool's axes at arming \[m\].
     pub(super) moved: Vector3,
-    /// The turn back to how it stood: its axis, seen from the base, times the sine of its angle.
+    /// The rotation back to the orientation at arming: its axis in the base frame times the sine of its angle.
     pub(super) turn_back: Vector3,
-    /// Sum of the cosines between each axis and the same as it stood: 1 at a quarter turn.
+    /// The sum of the cosines between each axis and the same axis at arming: 1 at a quarter turn.
     agreement: f32,
 }
 
@@ -18,33 +18,35 @@ impl Displacement {
     pub(super) fn between(stood: &Frame, now: &Frame) -> Self {
         let moved = subtract(now.position, stood.position);
         let (axes, now) = (&stood.rotation, &now.rotation);
-        // Half the sum of the axes' cross products is the sine of the turn between them, about its axis.
+        // Half the sum of the axes' cross products is the axis of the rotation between them times the sine of its
+        // angle.
         let turns = [cross(now.x, axes.x), cross(now.y, axes.y), cross(now.z, axes.z)];
         Self {
             moved: [dot(moved, axes.x), dot(moved, axes.y), dot(moved, axes.z)],
             turn_back: scale(turns.into_iter().fold([0.0; 3], add), 0.5),
-            // Beyond a quarter turn the sine falls again; the cosine, half the trace less one, tells.
+            // Beyond a quarter turn the sine decreases again; the cosine, half of the trace minus one, distinguishes
+            // the two.
             agreement: dot(now.x, axes.x) + dot(now.y, axes.y) + dot(now.z, axes.z),
         }
     }
 }
 
-/// How a tool is held.
+/// The parameters of the correction.
 pub(super) struct Hold {
-    /// Speed for each error \[1/s\].
+    /// The speed per error \[1/s\].
     pub(super) gain: f32,
-    /// Distance that ends commanding \[m\].
+    /// The distance at which commanding ends \[m\].
     pub(super) distance: f32,
-    /// Turn that ends commanding \[rad\].
+    /// The angle at which commanding ends \[rad\].
     pub(super) turn: f32,
 }
 
 impl Hold {
-    /// The twist that closes what is off in position, `across` \[m\], and in orientation, `turn`: each in the frame in which it
-    /// is given.
+    /// Returns the twist that corrects the error in position, `across` \[m\], and in orientation, `turn`: each in the
+    /// frame in which it is passed.
     ///
     /// # Errors
-    /// [`Reason::PathTolerance`] where it is too far off.
+    /// [`Reason::PathTolerance`] if the tool is too far off.
     pub(super) fn correct(
         &self,
         displacement: &Displacement,
@@ -52,7 +54,7 @@ impl Hold {
         turn: Vector3,
         most_feedback: f32,
     ) -> Result<Twist, Reason> {
-        // Squares tell the same as lengths, without a root.
+        // The comparison of squares needs no square root.
         let turned = dot(turn, turn) > self.turn * self.turn || displacement.agreement < 1.0;
         if turned || dot(across, across) > self.distance * self.distance {
             return Err(Reason::PathTolerance);

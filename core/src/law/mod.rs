@@ -1,15 +1,15 @@
-//! Laws: from the arm's state and local sensors to the joint speeds of the next cycle.
+//! Laws: algorithms that compute the joint speeds of the next cycle from the arm's state and local sensors.
 //!
-//! A law runs inside the engine, once for each fresh state, and holds no clock: `dt` is the time between
-//! states by the controller's clock. What it wants is then held to the limits by the governor of
-//! [`command`](crate::command). The engine calls, in this order:
+//! A law runs inside the engine, once for each fresh state, and reads no clock: `dt` is the time between states by the
+//! controller's clock. The governor of [`command`](crate::command) then holds the speeds to the limits. The engine
+//! calls, in this order:
 //!
 //! | call | when |
 //! |---|---|
-//! | [`Law::use_posture`] | in every mode, before a state is judged, where the controller measures tool and Jacobian: beside a KRC |
-//! | [`Law::arm`] | before the first step of each `Command`, and before the first one after a motion that the controller made |
-//! | [`Law::step`] | each state in `Command` that is answered by motion of the law: not while the robot's speed scaling holds the arm |
-//! | [`Law::suspend`] | `Command` ended, for whatever reason, or the controller makes a motion by itself after the law was armed |
+//! | [`Law::use_posture`] | in every mode, before a state is judged, if the controller measures tool and Jacobian: with a KRC |
+//! | [`Law::arm`] | before the first step of each `Command`, and before the first one after a motion executed by the controller |
+//! | [`Law::step`] | for each state in `Command` that the law answers: not while the robot's speed scaling is 0 |
+//! | [`Law::suspend`] | `Command` ended for any reason, or the controller executes a motion by itself after the law was armed |
 //!
 //! ```
 //! use outrigger_core::command::Samples;
@@ -65,32 +65,32 @@ use outrigger_wire::robot::{JointVelocities, State};
 use outrigger_wire::sensor::SourceId;
 use outrigger_wire::time::Duration;
 
-/// The place from which a law begins.
+/// The state from which a law begins.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Start<'a, const N: usize> {
     /// The newest state of the arm.
     pub state: &'a State<N>,
-    /// The arm's kinematics, where they are known by now. A law without them keeps those of an earlier start.
+    /// The arm's kinematics, if known by now. Without them a law keeps those of an earlier start.
     pub kinematics: Option<&'a KinematicChain<N>>,
-    /// Set where a person asked to go on with a suspended motion. A law that has none begins anew.
+    /// `true` if a person asked to resume a suspended motion. A law without a suspended motion begins anew.
     pub resume: bool,
 }
 
 impl<'a, const N: usize> Start<'a, N> {
-    /// Returns a new beginning at `state`, without kinematics.
+    /// Returns a new start at `state`, without kinematics.
     #[must_use]
     pub const fn at(state: &'a State<N>) -> Self {
         Self { state, kinematics: None, resume: false }
     }
 
-    /// Returns the same with the arm's kinematics.
+    /// Adds the arm's kinematics.
     #[must_use]
     pub const fn with_kinematics(self, chain: &'a KinematicChain<N>) -> Self {
         Self { kinematics: Some(chain), ..self }
     }
 
-    /// Returns the same for a law that is to go on with a suspended motion.
+    /// Marks the start as the resumption of a suspended motion.
     #[must_use]
     pub const fn resuming(self) -> Self {
         Self { resume: true, ..self }
@@ -99,61 +99,61 @@ impl<'a, const N: usize> Start<'a, N> {
 
 /// A control law for an arm with `N` joints.
 pub trait Law<const N: usize>: Checkpoint {
-    /// Whether the law works with the arm's kinematics, whatever its state. Where not, they are not learned, and firmware
-    /// is smaller.
+    /// Returns whether the law uses the arm's kinematics in any of its states. If not, the engine does not determine
+    /// them, and firmware is smaller.
     fn needs_kinematics(&self) -> bool {
         true
     }
 
-    /// Takes tool and Jacobian of the state that is judged next, in place of kinematics: a KRC measures both.
+    /// Provides tool pose and Jacobian of the state that is judged next, in place of kinematics: a KRC measures both.
     fn use_posture(&mut self, posture: &Posture<N>) {
         let _ = posture;
     }
 
-    /// Takes the state of `start` as the place to begin from, so that the first step asks for no jump. A law that remembers
-    /// nothing has nothing to take.
+    /// Initialises the law with the state of `start`, so that the first step commands no jump. The default, for laws
+    /// without memory, does nothing.
     ///
     /// # Errors
-    /// Why the law cannot begin here: [`Reason::KinematicsUnknown`] for one that works with kinematics and has none,
-    /// [`Reason::PathTolerance`] where the arm is too far from where its motion begins or was left.
+    /// Returns the reason why the law cannot begin: [`Reason::KinematicsUnknown`] if it uses kinematics and has none,
+    /// [`Reason::PathTolerance`] if the arm is too far from where its motion begins or was suspended.
     fn arm(&mut self, start: &Start<'_, N>) -> Result<(), Reason> {
         let _ = start;
         Ok(())
     }
 
-    /// The joint speeds wanted now \[rad/s\]. `dt` is zero where the controller's clock stood still and may
-    /// be long after lost states.
+    /// Computes the joint speeds for the present cycle \[rad/s\]. `dt` is zero if the controller's clock did not
+    /// advance, and may be long after lost states.
     ///
     /// # Errors
-    /// Why the law cannot go on; commanding ends with this reason.
+    /// Returns the reason why the law cannot continue; commanding ends with it.
     fn step(&mut self, state: &State<N>, samples: &Samples<'_>, dt: Duration) -> Result<JointVelocities<N>, Reason>;
 
-    /// The sources that each step needs.
+    /// Returns the sources that each step needs.
     fn sources(&self) -> &[SourceId] {
         &[]
     }
 
-    /// Takes note that nothing of the law goes out before it is armed again: a motion with an end is kept where it is. The law
-    /// may never have been armed in this `Command`.
+    /// Notifies the law that its output is not sent any more until it is armed again: a motion with an end is suspended
+    /// at its present time. The law may never have been armed in this `Command`.
     fn suspend(&mut self) {}
 
-    /// Returns the motion of a law that follows a trajectory, or positions and speeds that somebody streams.
+    /// Returns the motion of a law that follows a trajectory, or streamed positions and speeds.
     fn motion(&self) -> Option<&dyn Motion<N>> {
         None
     }
 
-    /// Returns the [motion](Self::motion) to be fed, replaced or ended.
+    /// Returns the [motion](Self::motion), to feed, replace or end it.
     fn motion_mut(&mut self) -> Option<&mut dyn Motion<N>> {
         None
     }
 
-    /// Returns the numbers that are shown of the law while it commands, as of the last step.
+    /// Returns the values that are displayed for the law while it commands, as of the last step.
     fn values(&self) -> Values {
         Values::NONE
     }
 }
 
-/// [`Checkpoint`] of a law that postcard can write.
+/// Implements [`Checkpoint`] for a law that postcard can encode.
 macro_rules! recordable {
     ($law:ident) => {
         impl<const N: usize> crate::recorder::Checkpoint for $law<N> {
@@ -172,15 +172,15 @@ macro_rules! recordable {
 }
 use recordable;
 
-/// Which law, with its settings.
+/// The choice of a built-in law, with its settings.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum LawConfig<const N: usize> {
     /// A [`JointServo`].
     JointServo {
-        /// What it follows.
+        /// The motion that the law follows.
         reference: Reference<N>,
-        /// Its settings.
+        /// The settings.
         config: JointServoConfig,
     },
     /// A [`CartesianTwist`].
@@ -205,10 +205,11 @@ pub enum LawKind {
 }
 
 impl LawKind {
-    /// All built-in laws, each once: configurations offer these, and checks of documentation and settings look for each.
+    /// The built-in laws, each once: configurations offer these, and checks of documentation and settings search for
+    /// each.
     pub const ALL: &'static [Self] = &[Self::JointServo, Self::CartesianTwist, Self::Standoff, Self::ToolAxes];
 
-    /// Returns `true` for a law that commands torques on a path that takes them.
+    /// Returns `true` for a law that commands torques on a path that accepts them.
     #[must_use]
     pub const fn commands_torques(self) -> bool {
         matches!(self, Self::JointServo)
@@ -238,14 +239,14 @@ impl<const N: usize> LawConfig<N> {
         }
     }
 
-    /// The law's name in configurations and reports.
+    /// Returns the law's name in configurations and reports.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         self.kind().name()
     }
 }
 
-/// Any of the laws.
+/// A built-in law of any kind.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 #[expect(clippy::large_enum_variant, reason = "of any arm the joint servo is larger: it holds waypoints of each joint")]
@@ -261,10 +262,10 @@ pub enum AnyLaw<const N: usize> {
 }
 
 impl<const N: usize> AnyLaw<N> {
-    /// The law of this configuration.
+    /// Creates the law of this configuration.
     ///
     /// # Errors
-    /// The first setting it cannot work with.
+    /// Returns the first setting that is invalid.
     pub fn new(config: LawConfig<N>) -> Result<Self, BadValue> {
         Ok(match config {
             LawConfig::JointServo { reference, config } => {
@@ -287,7 +288,7 @@ impl<const N: usize> AnyLaw<N> {
     }
 }
 
-/// The same call on whichever law it is.
+/// Calls the same method of the law in either variant.
 macro_rules! each {
     ($any:expr, $law:ident => $call:expr) => {
         match $any {

@@ -1,6 +1,6 @@
-//! The part of a law that follows a trajectory, or positions and speeds that somebody streams.
+//! The part of a law that follows a trajectory, or streamed positions and speeds.
 //!
-//! A law returns it by [`Law::motion`]; a law of sensors alone has none.
+//! A law returns it by [`Law::motion`]; a law that only follows sensors has none.
 
 use super::{FeedError, Law};
 #[cfg(feature = "motions")]
@@ -12,28 +12,28 @@ use outrigger_wire::robot::JointPositions;
 use outrigger_wire::robot::State;
 use outrigger_wire::time::Duration;
 
-/// The state in which a motion was replaced.
+/// The state of a motion at the time it was replaced.
 #[cfg(feature = "trajectories")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Replaced {
-    /// The progress that it had made.
+    /// The progress of the replaced motion.
     pub progress: Progress,
-    /// The part of its own time that had passed.
+    /// The elapsed part of the replaced motion's own time.
     pub elapsed: Duration,
 }
 
-/// The state of a motion. The default is that of a law without one.
+/// The state of a motion. The default is that of a law without a motion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct MotionStatus {
     /// The progress of a motion with an end.
     pub progress: Progress,
-    /// The part of its time that has passed, at the motion's own speed.
+    /// The elapsed part of the motion's own time.
     pub elapsed: Duration,
     /// The number of waypoints that can be fed now.
     pub room: usize,
-    /// The stage of a stream of speeds, positions or torques.
+    /// The state of a stream of speeds, positions or torques.
     #[cfg(feature = "motions")]
     pub forwarding: Forwarding,
 }
@@ -57,66 +57,67 @@ impl MotionStatus {
     }
 }
 
-/// A motion with an end, or a stream of set-points, that a law follows.
+/// A motion with an end, or a stream of setpoints, that a law follows.
 pub trait Motion<const N: usize> {
-    /// The joints at which the arm has to stand before command is granted, with the tolerance \[rad\]; none where the law
-    /// begins wherever the arm stands.
+    /// Returns the joint positions at which the arm has to be before command is granted, with the tolerance \[rad\];
+    /// `None` if the law can begin at any position.
     fn begins_at(&self) -> Option<(JointPositions<N>, f32)> {
         None
     }
 
-    /// The state of the motion.
+    /// Returns the state of the motion.
     fn status(&self) -> MotionStatus;
 
-    /// The set-point that the joints are to follow now; `None` for a law that follows no positions.
+    /// Returns the setpoint that the joints are to follow now; `None` for a law that follows no positions.
     fn setpoint(&self) -> Option<&Setpoint<N>> {
         None
     }
 
-    /// Adds a waypoint to the motion that is followed, behind those that are known; the motion ends there where it is the
-    /// `last`. It is compared with the `limits` on the way there from the one before.
+    /// Appends a waypoint to the present motion, which ends there if it is the `last`. The segment from the previous
+    /// waypoint is compared with the `limits`.
     ///
     /// # Errors
-    /// Why it is not taken; the motion is as before.
+    /// Returns the reason for which the waypoint is rejected; the motion does not change.
     fn feed(&mut self, waypoint: &Waypoint<N>, last: bool, limits: &Limits<N>) -> Result<(), FeedError> {
         let _ = (waypoint, last, limits);
         Err(FeedError::NoMotion)
     }
 
-    /// Follows the motion through these `waypoints` from now on, in place of the one that is followed: from where that wants the
-    /// joints now, and as fast. Positions are the joints' own; times count from now on. The new motion ends with the last of the
-    /// waypoints, or, where that is not the `last`, is [fed](Self::feed) more.
+    /// Replaces the present motion by one through these `waypoints`, from the present setpoint and its speed. Positions
+    /// are absolute joint angles; times count from now on. The new motion ends with the last of the waypoints; if
+    /// `last` is `false`, it is [fed](Self::feed) more.
     ///
     /// # Errors
-    /// Why it is not taken; the motion is as before.
+    /// Returns the reason for which it is rejected; the motion does not change.
     #[cfg(feature = "trajectories")]
     fn replace(&mut self, waypoints: &[Waypoint<N>], last: bool, limits: &Limits<N>) -> Result<Replaced, FeedError> {
         let _ = (waypoints, last, limits);
         Err(FeedError::NoMotion)
     }
 
-    /// Ends the motion where the joints can be brought to rest from now on, each within its acceleration limit and all at once,
-    /// in the direction in which they go.
+    /// Ends the motion where the joints can be brought to rest from now on, each within its acceleration limit and all
+    /// at the same time, in their present direction.
     ///
     /// # Errors
-    /// Why it does not; the motion is as before.
+    /// Returns the reason for which it is rejected; the motion does not change.
     #[cfg(feature = "trajectories")]
     fn cancel(&mut self, limits: &Limits<N>) -> Result<Replaced, FeedError> {
         let _ = limits;
         Err(FeedError::NoMotion)
     }
 
-    /// Follows these speeds, positions or torques from the next step on, in place of a motion, for as long as they hold: see [`Forward`].
+    /// Follows these speeds, positions or torques from the next step on, in place of a motion, for as long as they are
+    /// valid: see [`Forward`].
     ///
     /// # Errors
-    /// Why not; what is wanted is as before.
+    /// Returns the reason for which they are rejected; the setpoint does not change.
     #[cfg(feature = "motions")]
     fn forward(&mut self, forward: &Forward<N>, state: &State<N>, limits: &Limits<N>) -> Result<(), ForwardError> {
         let _ = (forward, state, limits);
         Err(ForwardError::NoJointLaw)
     }
 
-    /// Takes the place of a step, `dt` after the last one: the robot's speed scaling is 0, and zero velocity goes out.
+    /// Replaces a step, `dt` after the last one, while the robot's speed scaling is 0 and zero velocity is sent.
     #[cfg(feature = "motions")]
     fn stand(&mut self, dt: Duration) {
         let _ = dt;

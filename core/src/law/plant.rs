@@ -1,4 +1,4 @@
-//! A small arm for tests of laws: each joint an integrator that takes up commands late and imperfectly.
+//! A small simulated arm for tests of laws: each joint is an integrator that executes commands late and imperfectly.
 
 use std::collections::VecDeque;
 
@@ -16,26 +16,26 @@ pub(super) struct Plant {
     q: [f64; 6],
     v: [f64; 6],
     pending: VecDeque<JointVelocities<6>>,
-    /// Relative error of the drive's speed.
+    /// The relative error of the drive's speed.
     error: f64,
     governor: Option<Governor<6>>,
 }
 
 impl Plant {
-    /// At `q`, commands taken up two cycles late, speeds 0.5 % too low with a lag of one cycle.
+    /// Creates an arm at `q` that executes commands two cycles late, with speeds 0.5 % too low and a lag of one cycle.
     pub(super) fn at(q: [f32; 6]) -> Self {
         let state = State { positions: JointPositions(q), speed_scaling: Some(1.0), ..State::default() };
         let pending = [JointVelocities::ZERO; 2].into();
         Self { state, q: q.map(f64::from), v: [0.0; 6], pending, error: -0.005, governor: None }
     }
 
-    /// With a governor between the law and the arm.
+    /// Adds a governor between the law and the arm.
     pub(super) fn held_to(mut self, limits: Limits<6>) -> Self {
         self.governor = Some(Governor::new(limits));
         self
     }
 
-    /// One control cycle with `law` in command; returns what was commanded.
+    /// Runs one control cycle with `law` in command; returns the commanded speeds.
     pub(super) fn cycle<L: Law<6>>(
         &mut self,
         law: &mut L,

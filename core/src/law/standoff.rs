@@ -1,16 +1,18 @@
-//! Holds the tool at a distance from a surface, by a distance sensor along the tool's z axis.
+//! A law that holds the tool at a distance from a surface, by a distance sensor along the tool's z axis.
 //!
-//! The line along which the tool stood at arming is kept, and so is its orientation: along the line the
-//! sensor decides, across it the arm's own kinematics do. The line may travel sideways, so that the tool
-//! follows the surface at a distance, for a seam or a scan.
+//! The law keeps the tool's orientation and the line along its z axis as they were at arming. The sensor controls the
+//! position along the line; the arm's own kinematics control the position across it. The line may travel sideways, so
+//! that the tool follows the surface at a distance, for a seam or a scan.
 //!
-//! Along the line `v = P·e + I·∫e`, with `e` the measured minus the wanted distance, limited to the approach
-//! and retreat speeds, and far from the wanted distance to what the arm can brake in time; the integral stands still while the limits hold, and follows a surface that recedes
-//! steadily. Across it and about it, speed is proportional to the error.
+//! Along the line `v = P·e + I·∫e`, with `e` the measured minus the desired distance, limited to the approach and
+//! retreat speeds, and far from the desired distance to the speed from which the arm can brake in time. The integral
+//! does not change while the limits are active, and follows a surface that recedes steadily. Across the line and about
+//! it, speed is proportional to the error.
 //!
-//! A beam that misses the surface reads far, and would be followed for ever. A reading beyond the range is
-//! therefore no sight of it: the tool nears at most a given way farther, as its kinematics measure it, until a
-//! reading is in range again, or commanding ends. One below the range ends it at once.
+//! A beam that misses the surface reads a large distance, which would be followed for ever. A reading above the range
+//! therefore does not count as seeing the surface: the tool approaches by at most a given distance, as measured by its
+//! kinematics, until a reading is in range again; otherwise commanding ends. A reading below the range ends commanding
+//! at once.
 
 use super::closing::closing_speed;
 use super::hold::{Displacement, Hold};
@@ -25,56 +27,59 @@ use outrigger_wire::sensor::SourceId;
 use outrigger_wire::time::Duration;
 
 settings! {
-    /// Settings of a [`Standoff`]; by default without travel, at most 50 mm/s near and 100 mm/s away.
+    /// Settings of a [`Standoff`]; by default without travel, with at most 50 mm/s towards the surface and 100 mm/s
+    /// away from it.
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[cfg_attr(feature = "defmt", derive(defmt::Format))]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct StandoffConfig in "" by new(source: SourceId, distance: f32) {
-        /// The sensor: one number, the distance \[m\] to the surface along the tool's z axis.
+        /// The sensor: one value, the distance \[m\] to the surface along the tool's z axis.
         pub source nowhere: SourceId = source,
         /// The distance to hold, as the sensor measures it \[m\].
         pub distance nowhere: f32 [Self::DISTANCE] = distance,
-        /// The least and the greatest reading that is a sight of the surface \[m\], with `distance` between them. Default 0
-        /// to 0.2 m beyond the distance.
+        /// The least and the greatest reading that count as seeing the surface \[m\], with `distance` between them.
+        /// Default 0 to 0.2 m beyond the distance.
         pub range nowhere: [f32; 2] [Self::RANGE] = [0.0, distance + 0.2],
-        /// How far the tool may near the surface without a reading in range \[m\]. Default 0.05.
+        /// The greatest distance by which the tool may approach the surface without a reading in range \[m\]; beyond it
+        /// commanding ends. Default 0.05.
         pub longest_approach: f32 [0.001 to 1.0 "m"] = 0.05,
-        /// Speed along the axis per distance error \[1/s\].
+        /// The speed along the axis per distance error \[1/s\].
         pub proportional: f32 [0.01 to 100.0 "1/s"] = 5.0,
-        /// Growth of that speed per distance error \[1/s²\]; 0 for none.
+        /// The growth of that speed per distance error \[1/s²\]; 0 for none.
         pub integral: f32 [0.0 to 100.0 "1/s²"] = 5.0,
-        /// Highest speed towards the surface \[m/s\].
+        /// The highest speed towards the surface \[m/s\].
         pub approach_limit: f32 [0.0001 to 1.0 "m/s"] = 0.05,
-        /// Highest speed away from it \[m/s\].
+        /// The highest speed away from the surface \[m/s\].
         pub retreat_limit: f32 [0.0001 to 1.0 "m/s"] = 0.1,
-        /// Deceleration with which the wanted distance is neared \[m/s²\]: one the joints can make within their
-        /// acceleration limits, or the tool swings to and fro.
+        /// The deceleration with which the tool approaches the desired distance \[m/s²\]. If the joints cannot reach it
+        /// within their acceleration limits, the tool oscillates.
         pub deceleration: f32 [0.001 to 10.0 "m/s²"] = 0.2,
-        /// Speeds of the line along the tool's x and y axes as they stood at arming \[m/s\].
+        /// The speeds of the line along the tool's x and y axes as they were at arming \[m/s\].
         pub travel: [f32; 2] [-1.0 to 1.0 "m/s"] = [0.0; 2],
-        /// Distance error at which travel has slowed to nothing \[m\]: the tool does not run ahead of what it follows.
+        /// The distance error at which travel has slowed to zero \[m\]: the tool does not run ahead of the surface that
+        /// it follows.
         pub travel_window: f32 [0.0001 to 1.0 "m"] = 0.01,
-        /// Speed per error across the line \[1/s\] and about it \[rad/s per rad\].
+        /// The speed per error across the line \[1/s\] and about it \[rad/s per rad\].
         pub hold_gain: f32 [0.01 to 100.0 "1/s"] = 5.0,
-        /// Distance from the line that ends commanding \[m\].
+        /// The distance from the line at which commanding ends \[m\].
         pub line_tolerance: f32 [0.0001 to 1.0 "m"] = 0.02,
-        /// Turn away from the orientation at arming that ends commanding \[rad\].
+        /// The deviation from the orientation at arming at which commanding ends \[rad\].
         pub turn_tolerance: f32 [0.0001 to 3.0 "rad"] = 0.1,
-        /// How the joints are moved.
+        /// Settings of the conversion to joint speeds.
         pub tool_space here: ToolSpaceConfig = ToolSpaceConfig::default(),
     }
 }
 
 impl StandoffConfig {
-    /// Range of [`distance`](Self::distance).
+    /// The range of [`distance`](Self::distance).
     pub const DISTANCE: Range<f32> = range_of!(0.001 to 2.0 "m");
-    /// Range of [`range`](Self::range).
+    /// The range of [`range`](Self::range).
     pub const RANGE: Range<f32> = range_of!(0.0 to 10.0 "m");
 
-    /// Whether a law can work with these settings.
+    /// Checks that a law can work with these settings.
     ///
     /// # Errors
-    /// The first setting that is out of its range.
+    /// Returns the first setting that is out of its range.
     pub fn check(&self) -> Result<(), BadValue> {
         self.check_ranges()?;
         let [least, most] = self.range;
@@ -84,65 +89,65 @@ impl StandoffConfig {
     }
 }
 
-/// Longest time one step integrates over: lost states are not made up for.
+/// The longest time over which one step integrates \[s\]: lost states are not made up for.
 const LONGEST_STEP_SECONDS: f32 = 0.1;
 
-/// Holds the tool at a distance.
+/// A law that holds the tool at a distance from a surface.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Standoff<const N: usize> {
     config: StandoffConfig,
     tool_space: ToolSpace<N>,
-    /// Where the tool stood at arming.
+    /// The pose of the tool at arming, whose z axis is the line.
     line: Option<Frame>,
-    /// How far the line has travelled since, along its x and y axes \[nm\]: an integrator that loses nothing.
+    /// The distances that the line has travelled along its x and y axes \[nm\]: integers, so that the sums stay exact.
     travelled: [i64; 2],
-    /// How far the tool had come along its line when the surface was seen last \[m\].
+    /// The position of the tool along its line when the surface was last seen \[m\].
     seen_at: f32,
-    /// Speed from the integral \[m/s\].
+    /// The speed from the integral \[m/s\].
     trend: f32,
     error: f32,
 }
 
 impl<const N: usize> Standoff<N> {
-    /// The law with these settings; it cannot be armed before it knows the arm's kinematics.
+    /// Creates the law with these settings; it cannot be armed before the arm's kinematics are known.
     #[must_use]
     pub const fn new(config: StandoffConfig) -> Self {
         let tool_space = ToolSpace::new(config.tool_space);
         Self { config, tool_space, line: None, travelled: [0; 2], seen_at: 0.0, trend: 0.0, error: 0.0 }
     }
 
-    /// Measured minus wanted distance at the last step \[m\].
+    /// Returns the measured minus the desired distance at the last step \[m\].
     #[must_use]
     pub const fn error(&self) -> f32 {
         self.error
     }
 
-    /// Speed along the axis, positive towards the surface.
+    /// Returns the speed along the axis, positive towards the surface.
     fn along(&mut self, error: f32, seconds: f32, most_feedback: f32) -> f32 {
         let StandoffConfig { proportional, integral, approach_limit, retreat_limit, .. } = self.config;
         let trend = bounded(self.trend + integral * error * seconds, -retreat_limit, approach_limit);
         let wanted = closing_speed(error, bounded(proportional, 0.0, most_feedback), self.config.deceleration) + trend;
         let speed = bounded(wanted, -retreat_limit, approach_limit);
-        // While a limit holds, integrating further that way would only have to be undone.
+        // While a limit is active, further integration in that direction would have to be undone later.
         if (wanted - speed) * error <= 0.0 {
             self.trend = trend;
         }
         speed
     }
 
-    /// Lets the line travel and gives its speed along its x and y axes.
+    /// Moves the line by its travel and returns its speed along its x and y axes.
     fn travel(&mut self, error: f32, seconds: f32) -> [f32; 2] {
         let part = (1.0 - error.abs() / self.config.travel_window).max(0.0);
         let speeds = self.config.travel.map(|v| v * part);
         for (travelled, speed) in self.travelled.iter_mut().zip(speeds) {
-            // Below 2³¹ nm for any tool: the narrow conversion is one instruction on a microcontroller.
+            // Below 2³¹ nm for any tool: the conversion to `i32` is one instruction on a microcontroller.
             *travelled = travelled.saturating_add(i64::from((speed * seconds * 1e9) as i32));
         }
         speeds
     }
 
-    /// The twist that holds orientation and line, with the given speeds along the line's axes.
+    /// Returns the twist that holds orientation and line, with the given speeds along the line's axes.
     fn hold(&self, axes: &Rotation, off: &Displacement, speeds: Vector3, most_feedback: f32) -> Result<Twist, Reason> {
         let [moved_x, moved_y, _] = off.moved;
         let [ahead_x, ahead_y] = self.travelled.map(|nanometres| nanometres as f32 * 1e-9);
@@ -179,7 +184,7 @@ impl<const N: usize> Law<N> for Standoff<N> {
             return Err(Reason::NotFinite);
         }
         self.error = error;
-        // A paused or slowed robot moves less than it is asked to: nothing is to wind up meanwhile.
+        // A paused or slowed robot moves less than commanded: the integral must not wind up meanwhile.
         let seconds = dt.as_secs_f32().min(LONGEST_STEP_SECONDS) * state.scaling();
         let toward = self.along(error, seconds, samples.most_feedback());
         let [x, y] = self.travel(error, seconds);

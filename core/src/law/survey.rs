@@ -1,23 +1,23 @@
-//! Whether an arm can make a motion, before it moves.
+//! The check of a motion against an arm's limits, before the arm moves.
 
 use crate::command::Limits;
 use crate::trajectory::{Leg, TrajectoryError};
 use outrigger_wire::robot::JointPositions;
 
-/// Which of the limits.
+/// The kind of limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Quantity {
     /// The angle of a joint \[rad\].
     Position,
-    /// Its speed \[rad/s\].
+    /// The speed of a joint \[rad/s\].
     Velocity,
-    /// Its acceleration \[rad/s²\].
+    /// The acceleration of a joint \[rad/s²\].
     Acceleration,
 }
 
 impl Quantity {
-    /// Its unit.
+    /// Returns the unit.
     #[must_use]
     pub const fn unit(self) -> &'static str {
         match self {
@@ -28,17 +28,17 @@ impl Quantity {
     }
 }
 
-/// A limit that a motion would not hold.
+/// A limit that a motion would exceed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Excess {
-    /// The joint, from 0.
+    /// The joint, counted from 0.
     pub joint: u8,
-    /// Of it.
+    /// The kind of limit.
     pub quantity: Quantity,
-    /// What the motion reaches.
+    /// The value that the motion reaches, in the unit of `quantity`.
     pub reached: f32,
-    /// What is allowed.
+    /// The limit, in the unit of `quantity`.
     pub allowed: f32,
 }
 
@@ -46,24 +46,24 @@ impl core::fmt::Display for Excess {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         let Self { joint, quantity, reached, allowed } = self;
         let unit = quantity.unit();
-        // People count joints from 1, as the pendant does.
+        // Joints are counted from 1 in texts, as on the pendant.
         write!(f, "joint {} would reach {reached:.3} {unit}; its limit is {allowed:.3} {unit}", joint.saturating_add(1))
     }
 }
 
-/// Why a waypoint is not taken into a motion that runs.
+/// The reason for which a waypoint or a motion is rejected while commanding.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum FeedError {
-    /// The law follows no motion, or one that is over.
+    /// The law has no motion, or its motion is over.
     NoMotion,
-    /// Nothing is commanded now that could be replaced.
+    /// No motion is commanded at present that could be replaced.
     NotCommanding,
-    /// What is wrong with it.
+    /// The waypoint is invalid.
     Waypoint(TrajectoryError),
-    /// The arm could not go there in this time.
+    /// The arm cannot reach the waypoint in this time.
     Beyond(Excess),
-    /// The arm moves by [speeds, positions or torques that somebody streams](super::Forward).
+    /// The arm follows [streamed speeds, positions or torques](super::Forward).
     #[cfg(feature = "motions")]
     Forwarded,
 }
@@ -83,11 +83,11 @@ impl core::fmt::Display for FeedError {
 
 impl core::error::Error for FeedError {}
 
-/// Whether an arm with these limits can go this way, with nothing to spare for feedback. `origin` is added to every
-/// position; `None` where it is not known yet: then positions are not compared.
+/// Checks that an arm with these limits can execute this segment, without a reserve for feedback. `origin` is added to
+/// every position; if it is `None`, because it is not known yet, positions are not compared.
 ///
 /// # Errors
-/// The first limit that the way would not hold.
+/// Returns the first limit that the segment would exceed.
 pub fn survey<const N: usize>(
     leg: &Leg<N>,
     limits: &Limits<N>,
@@ -95,7 +95,7 @@ pub fn survey<const N: usize>(
 ) -> Result<(), Excess> {
     let exceeds = |quantity, reached: &[f32; N], allowed: &[f32; N], sign: f32| {
         let pairs = (0..).zip(reached.iter().zip(allowed));
-        // The same numbers come out of the reckoning with other last places.
+        // Rounding changes the last digits of values that are equal to the limit.
         let over = |r: f32, a: f32| sign * (r - a) > 1e-5 * a.abs().max(0.1) || r.is_nan();
         let first = pairs.into_iter().find(|(_, (reached, allowed))| over(**reached, **allowed));
         first.map_or(Ok(()), |(joint, (&reached, &allowed))| Err(Excess { joint, quantity, reached, allowed }))

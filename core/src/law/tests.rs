@@ -1,4 +1,4 @@
-//! Laws with the governor behind them, as the engine runs them.
+//! Laws followed by the governor, as the engine runs them.
 
 use super::plant::{CYCLE, Plant};
 use super::*;
@@ -13,7 +13,7 @@ use outrigger_wire::time::Instant;
 use proptest::prelude::*;
 use std::collections::VecDeque;
 
-/// Elbow and wrist well bent, the tool pointing down.
+/// A working pose: elbow and wrist are well bent, and the tool points down.
 const HOME: [f32; 6] = [0.2, -1.3, 1.6, -1.87, -1.57, 0.4];
 const SENSOR: SourceId = SourceId(1);
 const WANTED: f32 = 0.12;
@@ -78,7 +78,7 @@ fn a_motion_that_passes_its_check_is_never_refused_on_the_way() {
     assert!(off < 0.05, "{off}° off at the end");
 }
 
-/// A distance sensor: every fourth cycle, 40 ms late, half a millimetre of noise.
+/// A distance sensor with a reading every fourth cycle, 40 ms late, with half a millimetre of noise.
 struct SlowSensor {
     late: VecDeque<f32>,
     reading: f32,
@@ -106,7 +106,7 @@ impl SlowSensor {
     }
 }
 
-/// Distance of the tool from a plane square to its axis at the start, `height` below it then.
+/// Returns the distance of the tool from a plane perpendicular to its axis at the start, and `height` below it then.
 fn distance(plant: &Plant, height: f32) -> f32 {
     let start = chain().posture(&JointPositions(HOME)).tcp;
     let now = chain().posture(&plant.state.positions).tcp;
@@ -133,7 +133,7 @@ fn standoff_settles_with_a_slow_late_and_noisy_sensor_behind_default_limits() {
 
 #[test]
 fn a_redundant_arm_is_held_at_its_distance_as_well() {
-    // Seven axes in turn along and across a straight arm, bent a little everywhere.
+    // Seven axes alternately along and across a straight arm, which is bent a little everywhere.
     let quarter = core::f64::consts::FRAC_PI_2;
     let alpha = [quarter, -quarter, -quarter, quarter, quarter, -quarter, 0.0];
     let dh = DhParameters::<7>::from_arrays([0.0; 7], [0.0; 7], [0.3, 0.0, 0.4, 0.0, 0.4, 0.0, 0.1], alpha).unwrap();
@@ -162,13 +162,13 @@ proptest! {
         law.arm(&Start::at(&plant.state).with_kinematics(&chain())).unwrap();
         let mut height = 0.0;
         for step in steps {
-            // Each time the surface jumps to this distance from where the tool is.
+            // Each time the surface jumps to this distance from the tool.
             height += step - distance(&plant, height);
             for _ in 0..1_500 {
                 let value = SampleValue::scalar(distance(&plant, height));
                 let reading = [Sample { source: SENSOR, value, seq: 0, taken_at: Instant::ZERO }];
                 if let Err(reason) = plant.cycle(&mut law, &Samples::new(&reading)) {
-                    // The walk may leave the arm's workspace; the governor's limits it never exceeds.
+                    // The path may leave the arm's workspace, but never exceeds the governor's limits.
                     prop_assert!(matches!(reason, Reason::Singular | Reason::PositionLimit), "{reason:?}");
                     return Ok(());
                 }

@@ -1,21 +1,22 @@
-//! Moves each axis of the tool by a sensor of its own, and holds the other axes where they stood at arming.
+//! A law that moves each axis of the tool by a sensor of its own, and holds the other axes at their pose at arming.
 //!
-//! The axes are x, y and z of the tool as it stood at arming, through its centre point, and rx, ry and rz about them. Of an axis
-//! that has a sensor the law is told the *slope*: how the reading changes for each metre that the tool moves along the axis, or
-//! for each radian that it turns about it. What the reading lacks of its target, divided by the slope, is the way that the tool
-//! has yet to go, in the same unit whatever the sensor measures:
+//! The axes are x, y and z of the tool at arming, through its centre point, and rx, ry and rz about them. For an axis
+//! with a sensor the law is given the *slope*: the change of the reading for each metre that the tool moves along the
+//! axis, or for each radian that it turns about it. The difference between the target and the reading, divided by the
+//! slope, is the remaining distance or angle, in the same unit whatever the sensor measures:
 //!
 //! | axis | sensor | slope |
 //! |---|---|---|
 //! | z | distance to a surface that the tool points at, in m | −1: 1 mm nearer reads 1 mm less |
-//! | x | force along x, in N, against what gives way by 1 mm for 5 N | 5000 or −5000, by the sensor's own sign |
+//! | x | force along x, in N, against something that yields by 1 mm for 5 N | 5000 or −5000, by the sensor's own sign |
 //! | rx | inclination about x, in rad | 1 |
 //!
-//! Along and about it `v = P·way`, within the speed limit, and far off no faster than can be braked. That is stable where the real
-//! slope has the sign of the one that is told, and is no larger. A sensor that has nothing to measure yet, such as one of forces
-//! before there is contact, moves its axis steadily: at most as far as `reach`, or commanding ends.
+//! Along and about an axis, `v = P·remaining`, within the speed limit, and far away no faster than can be braked. This
+//! is stable if the actual slope has the same sign as the given one and is not larger. A sensor that has nothing to
+//! measure yet, such as a force sensor before contact, moves its axis steadily: by at most `reach`, beyond which
+//! commanding ends.
 //!
-//! Held axes are those of [`Standoff`](super::Standoff): speed is proportional to the error.
+//! Held axes behave like those of [`Standoff`](super::Standoff): speed is proportional to the error.
 
 use heapless::Vec;
 
@@ -31,7 +32,7 @@ use outrigger_wire::robot::{JointVelocities, State, Twist};
 use outrigger_wire::sensor::SourceId;
 use outrigger_wire::time::Duration;
 
-/// An axis of a tool.
+/// An axis of the tool, to move along or to turn about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum ToolAxis {
@@ -52,7 +53,7 @@ pub enum ToolAxis {
 words!(ToolAxis { "x" = X, "y" = Y, "z" = Z, "rx" = Rx, "ry" = Ry, "rz" = Rz });
 
 impl ToolAxis {
-    /// Its word in files and reports.
+    /// Returns the word for the axis in files and reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -65,57 +66,59 @@ impl ToolAxis {
         }
     }
 
-    /// Whether the tool turns about it.
+    /// Returns whether the tool turns about the axis.
     #[must_use]
     pub const fn turns(self) -> bool {
         matches!(self, Self::Rx | Self::Ry | Self::Rz)
     }
 }
 
-/// Something for each axis of a tool, in the order of [`ToolAxis::WORDS`].
+/// A value for each axis of a tool, in the order of [`ToolAxis::WORDS`].
 pub type PerAxis<T> = [T; 6];
 
 settings! {
-    /// How one axis follows its sensor.
+    /// Settings of one axis that follows a sensor.
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[cfg_attr(feature = "defmt", derive(defmt::Format))]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct AxisConfig in "" by new(source: SourceId, target: f32, slope: f32) {
         /// The sensor.
         pub source nowhere: SourceId = source,
-        /// Which number of its readings, from 1.
+        /// The number of the value within the sensor's reading, from 1.
         pub value: u8 [1 to 6] = 1,
         /// The reading that the axis is moved to, in the reading's unit.
         pub target nowhere: f32 [Self::READING] = target,
-        /// How the reading changes for each metre along the axis or radian about it, in the reading's unit per m or rad. Where
-        /// that is not the same everywhere, its largest: the axis is slower where the reading changes less.
+        /// The change of the reading for each metre along the axis or radian about it, in the reading's unit per m or
+        /// rad. If it varies, its largest value: the axis is then slower where the reading changes less.
         pub slope nowhere: f32 [Self::READING] = slope,
-        /// The least and the greatest reading to be followed, with the target between them; any other ends commanding. Default `None`:
-        /// none does.
+        /// The least and the greatest reading to follow, with the target between them; a reading outside ends
+        /// commanding. Default `None`: no reading does.
         pub range nowhere: Option<[f32; 2]> [Self::READING] = None,
-        /// Speed for each metre or radian that the axis has yet to go \[1/s\].
+        /// The speed for each remaining metre or radian \[1/s\].
         pub proportional: f32 [0.01 to 100.0 "1/s"] = 2.0,
-        /// Highest speed, either way \[m/s, rad/s\].
+        /// The highest speed in both directions \[m/s, rad/s\].
         pub speed_limit: f32 [0.0001 to 1.0 "m/s, rad/s"] = 0.05,
-        /// Deceleration with which the target is neared \[m/s², rad/s²\]: one that the joints can make.
+        /// The deceleration with which the axis approaches the target \[m/s², rad/s²\]: the joints must be capable of
+        /// it.
         pub deceleration: f32 [0.001 to 10.0 "m/s², rad/s²"] = 0.2,
-        /// Way from where the axis stood at arming that ends commanding, either way \[m, rad\]; at most 0.5 rad.
+        /// The displacement from the pose at arming at which commanding ends, in both directions \[m, rad\]; at most
+        /// 0.5 rad.
         pub reach: f32 [0.001 to 1.0 "m, rad"] = 0.05,
     }
 }
 
 impl AxisConfig {
-    /// Range of [`target`](Self::target), [`slope`](Self::slope) and [`range`](Self::range).
+    /// The range of [`target`](Self::target), [`slope`](Self::slope) and [`range`](Self::range).
     pub const READING: Range<f32> = range_of!(-1000000000.0 to 1000000000.0);
-    /// Least slope, either way.
+    /// The least magnitude of a slope.
     const LEAST_SLOPE: f32 = 1e-6;
-    /// Greatest turn in which axes at arming and axes now are nearly the same \[rad\].
+    /// The greatest rotation for which the axes at arming and the present axes are nearly the same \[rad\].
     const MOST_TURN: f32 = 0.5;
 
-    /// Whether this axis can be moved with these settings.
+    /// Checks that this axis can be moved with these settings.
     ///
     /// # Errors
-    /// The first setting that is out of its range.
+    /// Returns the first setting that is out of its range.
     pub fn check(&self, axis: ToolAxis) -> Result<(), BadValue> {
         self.check_ranges()?;
         let steep = self.slope.abs() >= Self::LEAST_SLOPE;
@@ -125,7 +128,7 @@ impl AxisConfig {
         BadValue::unless(!axis.turns() || self.reach <= Self::MOST_TURN, "reach", "at most 0.5 rad about an axis")
     }
 
-    /// How far the axis has yet to go by this reading \[m, rad\].
+    /// Returns the remaining distance or angle of the axis by this reading \[m, rad\].
     fn way(&self, samples: &Samples<'_>) -> Result<f32, Reason> {
         let sample = samples.of(self.source).ok_or(Reason::SourceStale)?;
         let number = usize::from(self.value).wrapping_sub(1);
@@ -140,7 +143,7 @@ impl AxisConfig {
         Ok(way)
     }
 
-    /// The speed that this way asks for.
+    /// Returns the speed for this remaining distance or angle.
     fn speed(&self, way: f32, most_feedback: f32) -> f32 {
         let gain = bounded(self.proportional, 0.0, most_feedback);
         bounded(closing_speed(way, gain, self.deceleration), -self.speed_limit, self.speed_limit)
@@ -148,29 +151,29 @@ impl AxisConfig {
 }
 
 settings! {
-    /// Settings of a [`ToolAxes`]; by default without a sensor, which is no law yet.
+    /// Settings of a [`ToolAxes`]; the default has no sensor and is not valid yet.
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[cfg_attr(feature = "defmt", derive(defmt::Format))]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct ToolAxesConfig in "" {
-        /// How each axis follows its sensor; `None` where it is held.
+        /// Settings of each axis that follows a sensor; `None` for a held axis.
         pub axes nowhere: PerAxis<Option<AxisConfig>> = [None; 6],
-        /// Speed per error of the held axes \[1/s\].
+        /// The speed per error of the held axes \[1/s\].
         pub hold_gain: f32 [0.01 to 100.0 "1/s"] = 5.0,
-        /// Distance of the held axes from where they stood that ends commanding \[m\].
+        /// The displacement along the held axes at which commanding ends \[m\].
         pub hold_tolerance: f32 [0.0001 to 1.0 "m"] = 0.02,
-        /// Turn about the held axes that ends commanding \[rad\].
+        /// The rotation about the held axes at which commanding ends \[rad\].
         pub turn_tolerance: f32 [0.0001 to 3.0 "rad"] = 0.1,
-        /// How the joints are moved.
+        /// Settings of the conversion to joint speeds.
         pub tool_space here: ToolSpaceConfig = ToolSpaceConfig::default(),
     }
 }
 
 impl ToolAxesConfig {
-    /// Whether a law can work with these settings.
+    /// Checks that a law can work with these settings.
     ///
     /// # Errors
-    /// The first setting that is out of its range.
+    /// Returns the first setting that is out of its range.
     pub fn check(&self) -> Result<(), BadValue> {
         self.check_ranges()?;
         for ((_, name), axis) in ToolAxis::WORDS.iter().zip(&self.axes) {
@@ -184,7 +187,7 @@ impl ToolAxesConfig {
         self.tool_space.check()
     }
 
-    /// The sensors, each once; `None` where there are more than an engine has.
+    /// Returns the sensors, each once; `None` if there are more than an engine supports.
     fn sources(&self) -> Option<Vec<SourceId, MAX_SOURCES>> {
         let mut sources = Vec::new();
         for axis in self.axes.iter().flatten() {
@@ -196,21 +199,21 @@ impl ToolAxesConfig {
     }
 }
 
-/// Moves each axis of the tool by a sensor of its own.
+/// A law that moves each axis of the tool by a sensor of its own.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct ToolAxes<const N: usize> {
     config: ToolAxesConfig,
     tool_space: ToolSpace<N>,
     sources: Vec<SourceId, MAX_SOURCES>,
-    /// Where the tool stood at arming.
+    /// The pose of the tool at arming.
     stood: Option<Frame>,
-    /// How far each axis had yet to go at the last step \[m, rad\].
+    /// The remaining distance or angle of each axis at the last step \[m, rad\]; `None` for held axes.
     ways: PerAxis<Option<f32>>,
 }
 
 impl<const N: usize> ToolAxes<N> {
-    /// The law with these settings; it cannot be armed before it knows the arm's kinematics.
+    /// Creates the law with these settings; it cannot be armed before the arm's kinematics are known.
     #[must_use]
     pub fn new(config: ToolAxesConfig) -> Self {
         let tool_space = ToolSpace::new(config.tool_space);
@@ -241,7 +244,7 @@ impl<const N: usize> Law<N> for ToolAxes<N> {
         let [x, y, z] = off.moved;
         let [rx, ry, rz] = [axes.x, axes.y, axes.z].map(|axis| -dot(off.turn_back, axis));
         let most_feedback = samples.most_feedback();
-        // For each axis how fast its sensor moves it, or how far it is from where it is held.
+        // For each axis the speed by its sensor, or, if it is held, the displacement to correct.
         let (mut speeds, mut back) = ([0.0; 6], [0.0; 6]);
         let moved = ToolAxis::WORDS.iter().zip([x, y, z, rx, ry, rz]);
         let places = self.config.axes.iter().zip(&mut self.ways).zip(speeds.iter_mut().zip(&mut back));
@@ -252,7 +255,7 @@ impl<const N: usize> Law<N> for ToolAxes<N> {
             };
             let way = axis.way(samples)?;
             *told = Some(way);
-            // Of turns the sine is known.
+            // For rotations the sine of the angle is known.
             let reach = if name.turns() { sin_cos(axis.reach).0 } else { axis.reach };
             if moved.abs() > reach {
                 return Err(Reason::PathTolerance);

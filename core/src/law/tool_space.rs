@@ -1,20 +1,20 @@
-//! What all laws of the tool share: from a twist of the tool centre point to joint speeds.
+//! The conversion from a twist of the tool centre point to joint speeds, shared by all laws that move the tool.
 
 use crate::kinematics::{DampedLeastSquares, KinematicChain, Posture};
 use crate::robot::{BadValue, Reason, settings};
 use outrigger_wire::robot::{JointVelocities, State, Twist};
 
 settings! {
-    /// How a law of the tool moves the joints.
+    /// Settings of the conversion from a twist of the tool to joint speeds.
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[cfg_attr(feature = "defmt", derive(defmt::Format))]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct ToolSpaceConfig in "" {
-        /// How twists become joint speeds.
+        /// Settings of the solver.
         pub solver here: DampedLeastSquares = DampedLeastSquares::default(),
-        /// Part of the twist that may stay unreached near a singular pose; beyond it commanding ends.
+        /// The part of the twist that may remain unreached near a singular pose; beyond it commanding ends.
         pub unreached_limit: f32 [0.0 to 1.0] = 0.2,
-        /// Highest speed of any joint \[rad/s\]: a twist that needs more is made slower, in its direction.
+        /// The highest speed of any joint \[rad/s\]: a twist that needs more is slowed without a change of direction.
         pub joint_speed: f32 [0.001 to 6.3 "rad/s"] = 1.0,
     }
 }
@@ -26,18 +26,18 @@ impl ToolSpaceConfig {
     }
 }
 
-/// What is known of an arm's kinematics.
+/// The available knowledge of an arm's kinematics.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 enum Kinematics<const N: usize> {
     Unknown,
-    /// Its dimensions: good for every state.
+    /// The arm's dimensions, valid for every state.
     Chain(KinematicChain<N>),
-    /// What the controller measured, of the newest state alone.
+    /// A measurement by the controller, valid for the newest state only.
     Measured(Posture<N>),
 }
 
-/// An arm's kinematics, once known, and the way to use them.
+/// A converter with the arm's kinematics, once they are known.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct ToolSpace<const N: usize> {
@@ -58,7 +58,8 @@ impl<const N: usize> ToolSpace<N> {
         self.kinematics = Kinematics::Measured(*posture);
     }
 
-    /// Tool and Jacobian of the newest state, in `room` where they are computed: nothing is copied.
+    /// Returns tool pose and Jacobian of the newest state. `room` stores them if they are computed, so that nothing is
+    /// copied.
     pub(super) fn posture<'p>(
         &'p self,
         state: &State<N>,
@@ -74,7 +75,7 @@ impl<const N: usize> ToolSpace<N> {
         }
     }
 
-    /// The joint speeds that move the tool by `twist`, given in the base frame.
+    /// Returns the joint speeds that move the tool by `twist`, given in the base frame.
     pub(super) fn realise(&self, posture: &Posture<N>, twist: &Twist) -> Result<JointVelocities<N>, Reason> {
         let solution = self.config.solver.solve(&posture.jacobian, twist);
         if !(solution.velocities.is_finite() && solution.unreached.is_finite()) {

@@ -1,4 +1,4 @@
-//! Numbers that a law shows: names, units and values, drawn by terminals and pages that know no law.
+//! Values of a law for display: names, units and numbers, which terminals and pages show without knowing the law.
 
 /// The unit of a [`Value`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,23 +30,23 @@ impl Unit {
     }
 }
 
-/// A number that a law shows.
+/// A number that a law displays.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Value {
     /// The name, in lower case with underscores.
     pub name: &'static str,
-    /// The part of it, where several values have one name: an axis of the tool, or a joint.
+    /// The component, if several values have one name: an axis of the tool, or a joint.
     pub part: Option<&'static str>,
     /// The unit.
     pub unit: Unit,
-    /// The number; `None` while it is not known.
+    /// The number; `None` while it is unknown.
     pub value: Option<f32>,
 }
 
-/// The most values that a law shows.
+/// The largest number of values that a law displays.
 pub const MAX_VALUES: usize = 8;
 
-/// The values that a law shows, in the order in which they are drawn.
+/// The values that a law displays, in the order in which they are shown.
 ///
 /// ```
 /// use outrigger_core::law::{Unit, Value, Values};
@@ -62,14 +62,14 @@ impl Values {
     /// No values.
     pub const NONE: Self = Self([None; MAX_VALUES]);
 
-    /// Returns the values in their order.
+    /// Iterates over the values in their order.
     pub fn iter(&self) -> impl Iterator<Item = &Value> {
         self.0.iter().flatten()
     }
 }
 
 impl FromIterator<Value> for Values {
-    /// Takes the first [`MAX_VALUES`] and leaves out the others.
+    /// Takes the first [`MAX_VALUES`] and ignores the others.
     fn from_iter<T: IntoIterator<Item = Value>>(values: T) -> Self {
         let mut taken = Self::NONE;
         taken.0.iter_mut().zip(values).for_each(|(place, value)| *place = Some(value));

@@ -6,7 +6,7 @@ use outrigger_wire::robot::{JointPositions, Pose, RobotModel};
 use outrigger_wire::sensor::{Sample, SampleValue};
 use outrigger_wire::time::Instant;
 
-/// An ordinary working pose: elbow and wrist well bent, the tool pointing down.
+/// An ordinary working pose: elbow and wrist are well bent, and the tool points down.
 const BENT: [f32; 6] = [0.2, -1.3, 1.6, -1.87, -1.57, 0.4];
 
 fn chain() -> KinematicChain<6> {
@@ -23,7 +23,7 @@ fn linear(x: f32, y: f32, z: f32) -> TwistInput {
     TwistInput::Constant(Twist { linear: [x, y, z], angular: [0.0; 3] })
 }
 
-/// How far and how much the tool moved in a second.
+/// Returns the displacement of the tool \[m\] and the angle of its rotation \[rad\] after one second.
 fn moved_in_a_second(law: &mut CartesianTwist<6>) -> ([f32; 3], f32) {
     let mut plant = Plant::at(BENT);
     let before = chain().posture(&plant.state.positions).tcp;
@@ -39,7 +39,7 @@ fn moved_in_a_second(law: &mut CartesianTwist<6>) -> ([f32; 3], f32) {
 #[test]
 fn the_tool_moves_along_the_base_axes() {
     let (moved, turned) = moved_in_a_second(&mut law(TwistFrame::Base, linear(0.05, 0.0, -0.02)));
-    // Two cycles of delay, one of lag and 0.5 % of speed are the plant's.
+    // The simulated arm adds two cycles of delay, one of lag, and runs 0.5 % too slowly.
     let expected = [0.05, 0.0, -0.02].map(|v| v * 0.976 * 0.995);
     assert!(norm(subtract(moved, expected)) < 1e-3, "{moved:?}");
     assert!(turned < 1e-5);

@@ -2,7 +2,7 @@ use super::*;
 use outrigger_wire::robot::JointAccelerations;
 
 const CYCLE: Duration = Duration::from_millis(8);
-/// Five cycles.
+/// The validity of a command: five cycles.
 const HOLDS: Duration = Forward::<6>::DRIVER_HOLDS;
 const REACH: f32 = 0.2;
 
@@ -22,25 +22,25 @@ fn torques(first: f32) -> Forward<6> {
     Forward { what: Forwarded::Torques(JointTorques([first, 0.0, 0.0, 0.0, 0.0, -0.5])), holds: HOLDS }
 }
 
-/// With its first joint there, at this speed.
+/// Returns a state whose first joint has this position and speed.
 fn state(at: f32, speed: f32) -> State<6> {
     let mut state = State::default();
     (state.positions.0[0], state.velocities.0[0]) = (at, speed);
     state
 }
 
-/// What happens to a stream.
+/// An event that happens to a stream.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Happens {
     Sent(Forward<6>),
-    /// A state, so long after the last one, with the first joint there, at this speed.
+    /// A state this long after the last one, with this position and speed of the first joint.
     Seen(Duration, f32, f32),
-    /// One at which the law makes no step.
+    /// A state for which the law computes no step.
     Stood(Duration),
 }
 
 impl Happens {
-    /// Every kind of command, and every kind of state.
+    /// Returns every kind of command and every kind of state.
     fn all() -> Vec<Self> {
         let late = CYCLE.times(6);
         let seen = [(CYCLE, 0.0, 0.0), (CYCLE, 0.1, 0.5), (late, 0.1, 0.0)];
@@ -62,10 +62,10 @@ impl Happens {
     }
 }
 
-/// What a stream may do, reckoned with nothing but what happened.
+/// The expected behaviour of a stream, derived from the events alone.
 #[derive(Clone, Copy)]
 struct Expected {
-    /// The newest that was taken, and its age at the last state.
+    /// The newest accepted command, and its age at the last state.
     newest: Option<(Forwarded<6>, Option<Duration>)>,
 }
 
@@ -78,7 +78,7 @@ impl Expected {
     }
 }
 
-/// Lives through one more event, and holds it to what may come of it.
+/// Applies one more event and asserts that the result is permitted.
 fn live(stream: &mut Stream<6>, expected: &mut Expected, happens: Happens, told: &dyn Fn() -> String) {
     let before = *stream;
     match happens {
@@ -96,7 +96,7 @@ fn live(stream: &mut Stream<6>, expected: &mut Expected, happens: Happens, told:
             if taken.is_ok() {
                 expected.newest = Some((forward.what, None));
             } else {
-                // NaN is not equal to itself, and is never in there.
+                // The stream never contains NaN, which is not equal to itself.
                 assert_eq!(*stream, before, "{}", told());
             }
         }
@@ -145,7 +145,7 @@ fn live(stream: &mut Stream<6>, expected: &mut Expected, happens: Happens, told:
 }
 
 fn explore(history: &mut Vec<Happens>, (stream, expected): (Stream<6>, Expected), all: &[Happens], depth: u32) {
-    // Whatever happened, an arm that is left alone comes to rest, and the claim ends with it.
+    // Whatever happened before, an arm without further commands comes to rest, and the stream releases the arm then.
     let mut left = stream;
     for _ in 0..(HOLDS + ON_ITS_WAY).as_millis() / CYCLE.as_millis() + 3 {
         left.step(&state(0.0, 0.0), CYCLE);

@@ -13,7 +13,7 @@ mod motions;
 
 const HOME: [f32; 6] = [0.1, -1.6, 1.5, -1.4, -1.6, 0.0];
 
-/// Joint 0 through half a turn and back in 4 s, the run of Andersen's report.
+/// A motion of joint 0 through half a turn and back in 4 s, as in Andersen's report.
 fn half_turn_and_back() -> Trajectory<6> {
     let waypoint = |q, millis| Waypoint {
         setpoint: Setpoint {

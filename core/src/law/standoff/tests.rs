@@ -7,7 +7,7 @@ use outrigger_wire::sensor::{Sample, SampleValue};
 use outrigger_wire::time::Instant;
 use proptest::prelude::*;
 
-/// An ordinary working pose: elbow and wrist well bent, the tool pointing down.
+/// An ordinary working pose: elbow and wrist are well bent, and the tool points down.
 const BENT: [f32; 6] = [0.2, -1.3, 1.6, -1.87, -1.57, 0.4];
 const SOURCE: SourceId = SourceId(1);
 const WANTED: f32 = 0.12;
@@ -22,7 +22,7 @@ fn law(config: StandoffConfig) -> Standoff<6> {
     law
 }
 
-/// A plant with a surface below the tool, its height a function of the time and the tool's place.
+/// A simulated arm with a surface below the tool, whose height is a function of the time and the tool's position.
 struct Scene<F> {
     plant: Plant,
     start: Frame,
@@ -31,7 +31,8 @@ struct Scene<F> {
 }
 
 impl<F: Fn(f32, Vector3) -> f32> Scene<F> {
-    /// `distance(seconds, moved)` is what the sensor would read there if the tool had not moved along its axis.
+    /// Creates a scene. `distance(seconds, moved)` is the sensor's reading there if the tool had not moved along its
+    /// axis.
     fn new(distance: F) -> Self {
         let plant = Plant::at(BENT);
         let start = chain().posture(&plant.state.positions).tcp;
@@ -42,7 +43,7 @@ impl<F: Fn(f32, Vector3) -> f32> Scene<F> {
         chain().posture(&self.plant.state.positions).tcp
     }
 
-    /// How far the tool moved along the axes it had at the start.
+    /// Returns the displacement of the tool along the axes it had at the start.
     fn moved(&self) -> Vector3 {
         let by = subtract(self.tcp().position, self.start.position);
         let Frame { rotation: axes, .. } = self.start;
@@ -128,7 +129,7 @@ fn a_surface_that_recedes_steadily_is_followed_without_lag_by_the_integral() {
 
 #[test]
 fn travelling_over_a_wavy_surface_keeps_the_distance() {
-    // 10 mm of waves, 0.2 m long, passed at 20 mm/s.
+    // Waves of 10 mm, 0.2 m long, passed at 20 mm/s.
     let wave = |x: f32| 0.01 * (x * core::f32::consts::TAU / 0.2).sin();
     let mut scene = Scene::new(move |_, [x, _, _]| WANTED + wave(x));
     let mut law = law(StandoffConfig { travel: [0.02, 0.0], ..StandoffConfig::new(SOURCE, WANTED) });
@@ -183,7 +184,7 @@ fn an_arm_pushed_off_its_line_or_turned_ends_commanding() {
 
 #[test]
 fn arming_again_begins_a_new_line() {
-    // Over a surface that recedes while the line travels: everything the law accumulates is in use.
+    // A surface that recedes while the line travels: all state of the law is in use.
     let mut scene = Scene::new(|seconds, _| WANTED + 0.005 * seconds);
     let mut law = law(StandoffConfig { travel: [0.02, 0.01], ..StandoffConfig::new(SOURCE, WANTED) });
     law.arm(&Start::at(&scene.plant.state)).unwrap();
@@ -236,7 +237,7 @@ proptest! {
 
 #[test]
 fn a_beam_that_misses_ends_the_approach_after_a_bounded_way() {
-    // The surface ends 0.2 s after arming; from there on the sensor reads its farthest.
+    // The surface ends 0.2 s after arming; from then on the sensor reads its largest distance.
     for travel in [[0.0, 0.0], [0.01, 0.0]] {
         let mut scene = Scene::new(|seconds, [_, _, along]| if seconds < 0.2 { WANTED } else { 0.5 + along });
         let config = StandoffConfig { travel, ..StandoffConfig::new(SOURCE, WANTED) };

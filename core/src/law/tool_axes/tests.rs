@@ -10,7 +10,7 @@ use outrigger_wire::sensor::{Sample, SampleValue};
 use outrigger_wire::time::Instant;
 use proptest::prelude::*;
 
-/// Elbow and wrist well bent, the tool pointing down.
+/// A working pose: elbow and wrist are well bent, and the tool points down.
 const BENT: [f32; 6] = [0.2, -1.3, 1.6, -1.87, -1.57, 0.4];
 const GAP: SourceId = SourceId(0);
 const FORCES: SourceId = SourceId(1);
@@ -27,7 +27,7 @@ fn law(config: ToolAxesConfig) -> ToolAxes<6> {
     law
 }
 
-/// A law that moves one axis.
+/// Returns the settings of a law that moves one axis.
 fn of(axis: ToolAxis, config: AxisConfig) -> ToolAxesConfig {
     let mut axes = [None; 6];
     for ((_, name), place) in ToolAxis::WORDS.iter().zip(&mut axes) {
@@ -36,7 +36,7 @@ fn of(axis: ToolAxis, config: AxisConfig) -> ToolAxesConfig {
     ToolAxesConfig { axes, ..ToolAxesConfig::default() }
 }
 
-/// z by a distance, x by the first of three forces, rx by an inclination.
+/// Returns the settings of a law that moves z by a distance, x by the first of three forces, and rx by an inclination.
 fn of_three() -> ToolAxesConfig {
     let z = AxisConfig { range: Some([0.05, 0.3]), ..AxisConfig::new(GAP, 0.12, -1.0) };
     let x = AxisConfig::new(FORCES, -8.0, -4_000.0);
@@ -48,7 +48,7 @@ fn sample(source: SourceId, values: &[f32]) -> Sample {
     Sample { source, value: SampleValue::new(values).unwrap(), seq: 0, taken_at: Instant::ZERO }
 }
 
-/// A plant, and how far its tool moved along and turned about the axes that it had at the start.
+/// A simulated arm, with the displacement and rotation of its tool along and about the axes at the start.
 struct Scene {
     plant: Plant,
     start: Frame,
@@ -67,7 +67,7 @@ impl Scene {
         let axes = &self.start.rotation;
         let along = |v: Vector3| [axes.x, axes.y, axes.z].map(|axis| dot(v, axis));
         let [x, y, z] = along(subtract(now.position, self.start.position));
-        // By another way than the law: the turn in the frame of the start, as a rotation vector.
+        // Computed in another way than by the law: the rotation in the frame of the start, as a rotation vector.
         let [rx, ry, rz] = outrigger_wire::math::Rotation {
             x: along(now.rotation.x),
             y: along(now.rotation.y),
@@ -87,8 +87,8 @@ impl Scene {
         Ok(())
     }
 
-    /// What the three sensors of [`of_three`] read: a surface 0.15 m ahead, a wall 5 mm away along x that gives way by 1 mm for
-    /// 4 N, and an inclination of 0.1 rad.
+    /// Returns the readings of the three sensors of [`of_three`]: a surface 0.15 m ahead, a wall 5 mm away along x that
+    /// yields by 1 mm for 4 N, and an inclination of 0.1 rad.
     fn read(&self) -> [Sample; 3] {
         let [x, _, z, rx, ..] = self.moved();
         let force = -4_000.0 * (x - 0.005).max(0.0);
@@ -137,7 +137,7 @@ fn a_force_that_meets_nothing_leads_no_farther_than_the_reach() {
         let ended = (0..2_000).find_map(|_| scene.cycle(&mut law, &[sample(FORCES, &[0.0])]).err());
         assert_eq!(ended, Some(Reason::PathTolerance));
         let farthest = scene.moved().into_iter().fold(0.0, f32::max);
-        // Three cycles of the plant's lag.
+        // Three cycles of the simulated arm's lag.
         assert!(farthest >= reach && farthest < reach + 0.1 * 4.0 * CYCLE.as_secs_f32(), "{axis:?}: {farthest}");
     }
 }
@@ -193,7 +193,7 @@ fn without_kinematics_reading_or_number_there_is_no_motion() {
     assert_eq!(step(&[0.31], &forces, &tilt), Some(Reason::SourceOutOfRange));
     assert_eq!(step(&[0.049], &forces, &tilt), Some(Reason::SourceOutOfRange));
     assert_eq!(step(&[0.12], &forces, &[0.0]), Some(Reason::SourceOutOfRange), "it has no second number");
-    // A number of a sensor that is not followed may be anything.
+    // Values of a sensor that no axis follows may be anything.
     assert_eq!(step(&[0.12], &[-8.0, f32::NAN, 1e30], &[f32::NAN, 0.0]), None);
     for missing in 0..3 {
         let mut samples = vec![sample(GAP, &[0.12]), sample(FORCES, &forces), sample(TILT, &tilt)];
@@ -283,7 +283,7 @@ fn any_axis() -> impl Strategy<Value = ToolAxis> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Whichever way round a sensor is, and whatever its unit: it settles where its slope is real or less.
+    /// For either sign and any unit of a sensor, the axis settles if the actual slope is at most the given one.
     #[test]
     fn any_axis_settles_at_its_target_by_a_sensor_of_any_slope(
         axis in any_axis(),
@@ -300,7 +300,7 @@ proptest! {
         law.arm(&Start::at(&scene.plant.state)).unwrap();
         let at = ToolAxis::WORDS.iter().position(|(_, name)| *name == axis).unwrap();
         for _ in 0..1_200 {
-            // It reads its target where the axis has come `far`.
+            // The reading is at its target when the axis has moved by `far`.
             let reading = target + real * slope * (scene.moved()[at] - far);
             scene.cycle(&mut law, &[sample(GAP, &[reading])]).unwrap();
         }
@@ -311,7 +311,7 @@ proptest! {
         prop_assert!(scene.fastest[at] <= 0.05 * 1.02, "{}", scene.fastest[at]);
     }
 
-    /// Whatever the sensors say, no axis is asked to be faster than it may be.
+    /// For any readings, no axis is commanded to exceed its speed limit.
     #[test]
     fn no_axis_is_faster_than_its_limit(
         readings in prop::collection::vec((-1e6_f32..1e6, -1e6_f32..1e6, -1e6_f32..1e6), 1..40),

@@ -1,4 +1,4 @@
-//! Streams beside motions: which of the two may begin, and what the governor lets pass of either.
+//! Streamed commands together with motions: which of the two may begin, and what the governor passes of each.
 
 use super::*;
 use crate::command::{TorqueLimits, TorqueSlot};
@@ -26,7 +26,7 @@ fn beside(state: &State<6>, off: f32) -> Forward<6> {
     Forward { what, holds: Forward::<6>::DRIVER_HOLDS }
 }
 
-/// An arm, and the law that moves it.
+/// A simulated arm, and the law that moves it.
 #[derive(Clone)]
 struct Cell {
     law: JointServo<6>,
@@ -45,7 +45,7 @@ impl Cell {
         self.law.forward(forward, &self.plant.state, &limits())
     }
 
-    /// A motion to 0.1 rad beside where the arm is.
+    /// Begins a motion by 0.1 rad from the arm's position.
     fn begin(&mut self) -> Result<Replaced, FeedError> {
         let positions = self.plant.state.positions.map(|q| q + 0.1);
         let setpoint = Setpoint { positions, velocities: JointVelocities::ZERO };
@@ -65,19 +65,19 @@ impl Cell {
     }
 }
 
-/// What happens to a law that commands.
+/// An event that happens to a commanding law.
 #[derive(Clone, Copy, Debug)]
 enum Happens {
     Speeds(f32),
     Beside(f32),
     Begin,
     Cancel,
-    /// So many cycles.
+    /// This many cycles.
     Run(u32),
-    /// So many with the robot's speed scaling at 0.
+    /// This many cycles with the robot's speed scaling at 0.
     Stand(u32),
     Slider(f32),
-    /// A fallback, and a request after it.
+    /// A fallback, followed by a request.
     Fallback,
 }
 
@@ -128,7 +128,7 @@ fn live(cell: &mut Cell, happens: Happens) {
         }
         Happens::Run(cycles) => cell.run(cycles),
         Happens::Stand(cycles) => {
-            // As an engine does: no step, and the governor begins anew.
+            // As in the engine: no step is made, and the governor starts anew.
             (0..cycles).for_each(|_| cell.law.stand(crate::law::plant::CYCLE));
             assert!(!matches!(cell.law.forwarding(), Forwarding::Speeds | Forwarding::Positions));
         }
@@ -146,7 +146,7 @@ fn live(cell: &mut Cell, happens: Happens) {
 
 fn explore(history: &mut Vec<Happens>, cell: &Cell, depth: u32) {
     if depth == 0 {
-        // Left alone it comes to rest, commanded, and the next one may begin.
+        // Without further commands the arm comes to rest while commanded, and another source may begin.
         let mut cell = cell.clone();
         cell.plant.state.speed_scaling = Some(1.0);
         cell.run(400);
@@ -177,7 +177,7 @@ fn after_the_last_speeds_the_arm_rests_as_soon_as_its_deceleration_lets_it_and_i
         cell.run(1);
     }
     assert!((cell.plant.state.velocities.0[0] - 0.5).abs() < 0.01);
-    // 0.04 s of time-out, 0.17 s of braking with 3 rad/s², and the plant's lag.
+    // 0.04 s of timeout, 0.17 s of braking with 3 rad/s², and the lag of the simulated arm.
     let cycles = (0..100).take_while(|_| {
         cell.run(1);
         !cell.rests()
@@ -224,7 +224,7 @@ fn a_law_with_a_sensor_and_one_without_feedback_refuse_what_they_cannot_follow()
     assert_eq!(waits.forward(&speeds(0.1), &state, &limits()), Err(ForwardError::MotionUnderWay));
 }
 
-/// Returns the torques that the law puts out in its next step on a path that takes them.
+/// Returns the torques that the law commands in its next step on a path that accepts torques.
 fn pushes(law: &mut JointServo<6>, state: &State<6>, limits: &TorqueLimits<6>) -> JointTorques<6> {
     let slot = TorqueSlot::new(limits);
     let speeds = law.step(state, &Samples::NONE.taking_torques(&slot), Duration::from_millis(2));

@@ -65,7 +65,7 @@ fn a_waypoint_that_the_arm_cannot_reach_is_not_taken() {
     assert_eq!(feed(open(), &at(0.2, 2)), Ok(()));
 }
 
-/// Joint 0 through half a turn in 2 s, without feedback: the arm ends 0.9° short of it.
+/// Returns a law without feedback that moves joint 0 through half a turn in 2 s: the arm ends 0.9° short of it.
 fn falling_short(tolerances: Tolerances<6>) -> JointServo<6> {
     let config = JointServoConfig { proportional: 0.0, derivative: 0.0, ..JointServoConfig::default() };
     let waypoint = |q, millis| Waypoint {
