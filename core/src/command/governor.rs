@@ -1,6 +1,6 @@
-//! The governor: between what a law wants and what may be sent.
+//! The governor, which checks the speeds that a law requests before they are sent.
 //!
-//! | wanted | outcome |
+//! | requested | outcome |
 //! |---|---|
 //! | NaN or infinite, or a state that is | refused, [`Reason::NotFinite`] |
 //! | a joint faster than its limit and margin | refused, [`Reason::VelocityLimit`] |
@@ -8,8 +8,8 @@
 //! | a change faster than the acceleration limit | the change shortened, all joints together |
 //! | a joint that would not come to rest inside its range | refused, [`Reason::PositionLimit`] |
 //!
-//! Scaling all joints together keeps the direction of motion: a tool that is to move along a line does so
-//! while it speeds up. Shaping is not a fault, but it is reported ([`Shaped`]).
+//! Scaling all joints together keeps the direction of motion: a tool that is to move along a line does so while it
+//! speeds up. Shaping is not a fault, but it is reported ([`Shaped`]).
 
 use super::Limits;
 use crate::robot::{Authority, Reason};
@@ -17,20 +17,20 @@ use outrigger_wire::math::bounded;
 use outrigger_wire::robot::{JointVelocities, State};
 use outrigger_wire::time::Duration;
 
-/// What the governor changed, as factors 0 … 1; both 1 where the wish was granted whole.
+/// The factors by which the governor reduced a request, 0 … 1; both are 1 if it was granted unchanged.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Shaped {
-    /// Factor on the wanted speeds, from the velocity limits.
+    /// The factor on the requested speeds, from the velocity limits.
     pub velocity: f32,
-    /// Part of the wanted change that was granted, from the acceleration limits.
+    /// The granted part of the requested change, from the acceleration limits.
     pub change: f32,
 }
 
 /// Joint speeds that may be sent, in this engine call only.
 ///
-/// Only a [`Governor`] makes one, and it holds the authority by value: the function that turns it into
-/// bytes takes it apart.
+/// Only a [`Governor`] creates one, and it holds the authority by value: the function that turns it into bytes consumes
+/// it.
 #[derive(Debug)]
 #[must_use]
 pub struct Approved<'machine, const N: usize> {
@@ -40,26 +40,26 @@ pub struct Approved<'machine, const N: usize> {
 }
 
 impl<'machine, const N: usize> Approved<'machine, N> {
-    /// The speeds \[rad/s\]; finite and within the limits.
+    /// Returns the speeds \[rad/s\]; finite and within the limits.
     #[must_use]
     pub const fn velocities(&self) -> &JointVelocities<N> {
         self.velocities
     }
 
-    /// What was changed on the way.
+    /// Returns the factors by which the request was reduced.
     #[must_use]
     pub const fn shaped(&self) -> Shaped {
         self.shaped
     }
 
-    /// The speeds, and the authority to send them.
+    /// Returns the speeds, and the authority to send them.
     #[must_use]
     pub fn into_parts(self) -> (JointVelocities<N>, Authority<'machine>) {
         (*self.velocities, self.authority)
     }
 }
 
-/// Holds the limits, and the last approved speeds they are applied to.
+/// The limits, and the last approved speeds to which they are applied.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Governor<const N: usize> {
@@ -68,37 +68,37 @@ pub struct Governor<const N: usize> {
 }
 
 impl<const N: usize> Governor<N> {
-    /// A governor whose last command was zero. `limits` are checked by [`Limits::check`] beforehand: what
-    /// that refuses is never approved here either.
+    /// Creates a governor whose last command was zero. `limits` must have been checked by [`Limits::check`]: limits
+    /// that it rejects approve no motion here either.
     #[must_use]
     pub const fn new(limits: Limits<N>) -> Self {
         Self { limits, last: JointVelocities::ZERO }
     }
 
-    /// The limits.
+    /// Returns the limits.
     #[must_use]
     pub const fn limits(&self) -> &Limits<N> {
         &self.limits
     }
 
-    /// Holds other limits from the next command on, [checked](Limits::check) beforehand as well.
+    /// Applies other limits from the next command on; these must have been [checked](Limits::check) too.
     pub const fn set_limits(&mut self, limits: Limits<N>) {
         self.limits = limits;
     }
 
-    /// The last approved speeds \[rad/s\].
+    /// Returns the last approved speeds \[rad/s\].
     #[must_use]
     pub const fn last(&self) -> JointVelocities<N> {
         self.last
     }
 
-    /// Forgets the last command: to be called at each arming, when the arm is commanded zero and at rest.
+    /// Sets the last command to zero. Must be called at each arming, when the arm is commanded zero and at rest.
     pub const fn reset(&mut self) {
         self.last = JointVelocities::ZERO;
     }
 
-    /// Approves, shapes or refuses the `wanted` speeds for an arm in `state`, `dt` after the last command
-    /// by the controller's clock. A refusal leaves the last command as it was.
+    /// Approves, shapes or refuses the `wanted` speeds for an arm in `state`, `dt` after the last command by the
+    /// controller's clock. After a refusal the last command is unchanged.
     ///
     /// # Errors
     /// See the table of this module.
@@ -135,7 +135,7 @@ impl<const N: usize> Governor<N> {
         Ok((scaled, factor))
     }
 
-    /// Shortens the step from the last command so that no joint exceeds its acceleration.
+    /// Shortens the change from the last command so that no joint exceeds its acceleration.
     fn within_acceleration(&self, wanted: JointVelocities<N>, dt: Duration) -> (JointVelocities<N>, f32) {
         let dt = dt.min(self.limits.longest_step).as_secs_f32();
         let step = wanted.zip_with(&self.last.0, |v, last| v - last);
@@ -147,12 +147,13 @@ impl<const N: usize> Governor<N> {
         (self.last.zip_with(&step.0, |last, change| last + change * part), part)
     }
 
-    /// Whether every joint would come to rest inside its range: with the last command until this one is
-    /// taken up, with this one until a stop is, then braking.
+    /// Checks that every joint would come to rest inside its range, if it moves with the last command until this one
+    /// takes effect, with this one until a stop takes effect, and then brakes.
     fn check_room(&self, velocities: &JointVelocities<N>, state: &State<N>, dt: Duration) -> Result<(), Reason> {
         let Limits { position_min, position_max, braking, .. } = &self.limits;
         let until_this = dt.as_secs_f32();
-        // One axis leads a stop, and all come to rest with it: a slow joint brakes for as long as the fastest.
+        // In a stop one joint is decisive, and all come to rest with it: a slow joint brakes for as long as the
+        // fastest.
         let stop = largest_ratio(velocities, &braking.0);
         let until_rest = until_this + self.limits.reaction.as_secs_f32() + 0.5 * stop;
         let ranges = position_min.iter().zip(position_max.iter());
@@ -160,7 +161,7 @@ impl<const N: usize> Governor<N> {
         for (((v, last), (min, max)), q) in speeds.zip(ranges).zip(state.positions.iter()) {
             let (room, v, last) = if v >= 0.0 { (max - q, v, last) } else { (q - min, -v, -last) };
             let travel = last.max(0.0) * until_this + v * until_rest;
-            // A joint that rests outside its range may stay there and may leave it inwards.
+            // A joint outside its range may stay at rest there, and may move back inwards.
             if v > 0.0 && (travel > room || travel.is_nan()) {
                 return Err(Reason::PositionLimit);
             }
@@ -169,7 +170,7 @@ impl<const N: usize> Governor<N> {
     }
 }
 
-/// The largest |value| / limit of the joints; NaN where a limit is no number or a division is undefined.
+/// Returns the largest |value| / limit of the joints; NaN if a limit is NaN or a division is undefined.
 fn largest_ratio<const N: usize>(values: &JointVelocities<N>, limits: &[f32; N]) -> f32 {
     values.zip_with(limits, |v, limit| v / limit).max_abs()
 }

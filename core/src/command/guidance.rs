@@ -1,4 +1,4 @@
-//! Motion that a hand or a force makes: what the controller is to give way to, checked before it is told.
+//! Motion by hand guiding or by force mode: the parameters for the controller, checked before they are sent.
 //!
 //! ```
 //! use outrigger_core::command::{ForceMode, ForceModeNote};
@@ -17,22 +17,22 @@ use core::fmt;
 use crate::robot::{Range, range_of};
 use outrigger_wire::robot::{Pose, Wrench};
 
-/// How the frame of force mode goes with the arm (`core/docs/protocol/ros2-surface.md 7.6`).
+/// The type of force mode: the behaviour of its frame while the arm moves (`core/docs/protocol/ros2-surface.md 7.6`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum ForceType {
-    /// Its y axis points from the tool centre point to its origin.
+    /// The frame's y axis points from the tool centre point to the frame's origin.
     Point,
-    /// It stays as it is given.
+    /// The frame does not change.
     #[default]
     Frame,
-    /// Its x axis is the tool's velocity, as seen on its x-y plane.
+    /// The frame's x axis is the tool's velocity projected onto the frame's x-y plane.
     Motion,
 }
 
 impl ForceType {
-    /// By the number that `force_mode` takes, 1 to 3.
+    /// Returns the type with the number that `force_mode` takes, 1 to 3; `None` for other numbers.
     #[must_use]
     pub const fn from_number(number: u8) -> Option<Self> {
         match number {
@@ -43,7 +43,7 @@ impl ForceType {
         }
     }
 
-    /// The number that `force_mode` takes.
+    /// Returns the number that `force_mode` takes.
     #[must_use]
     pub const fn number(self) -> u8 {
         match self {
@@ -54,45 +54,46 @@ impl ForceType {
     }
 }
 
-/// What `force_mode` is asked for.
+/// The parameters of `force_mode`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct ForceMode {
-    /// The frame of everything below, in the base's.
+    /// The frame of all other parameters, relative to the base.
     pub task_frame: Pose,
-    /// Along and around which of its axes the arm gives way: x, y, z, rx, ry, rz.
+    /// The compliant axes: `true` if the arm yields along or around x, y, z, rx, ry, rz of the frame.
     pub selection: [bool; 6],
-    /// Force \[N\] and torque \[Nm\] that the arm applies along and around those.
+    /// The force \[N\] and torque \[Nm\] that the arm applies along and around the compliant axes.
     pub wrench: Wrench,
-    /// How the frame goes with the arm.
+    /// The behaviour of the frame while the arm moves.
     pub kind: ForceType,
-    /// Of an axis that gives way the highest speed \[m/s, rad/s\]; of another how far it may be pushed off \[m, rad\].
+    /// For a compliant axis the highest speed \[m/s, rad/s\]; for another the largest permitted deviation \[m, rad\].
     pub limits: [f32; 6],
-    /// 0 keeps the speed, 1 takes it away quickly. Default 0.025.
+    /// Damping: 0 keeps the speed, 1 reduces it quickly. Default 0.025.
     pub damping: f32,
-    /// Factor on the gain; above 1 it can swing. Default 0.5; without effect on a CB3.
+    /// The factor on the gain; above 1 the arm can oscillate. Default 0.5; without effect on a CB3.
     pub gain_scaling: f32,
 }
 
 impl ForceMode {
-    /// Forces \[N\].
+    /// The range of forces \[N\].
     pub const FORCE: Range<f32> = range_of!(-500.0 to 500.0 "N");
-    /// Torques \[Nm\].
+    /// The range of torques \[Nm\].
     pub const TORQUE: Range<f32> = range_of!(-100.0 to 100.0 "Nm");
-    /// Coordinates of the frame's origin \[m\].
+    /// The range of the coordinates of the frame's origin \[m\].
     pub const ORIGIN: Range<f32> = range_of!(-10.0 to 10.0 "m");
-    /// Components of the frame's rotation vector \[rad\].
+    /// The range of the components of the frame's rotation vector \[rad\].
     pub const ROTATION: Range<f32> = Range { least: -TAU, most: TAU, text: "-2π to 2π rad" };
-    /// Speeds and deviations.
+    /// The range of speeds and deviations.
     pub const LIMIT: Range<f32> = range_of!(0.0001 to 5.0 "m/s, rad/s, m or rad");
-    /// Damping.
+    /// The range of the damping.
     pub const DAMPING: Range<f32> = range_of!(0.0 to 1.0);
-    /// Scaling of the gain.
+    /// The range of the gain's scaling.
     pub const GAIN_SCALING: Range<f32> = range_of!(0.0 to 2.0);
 
-    /// This force \[N\] in the base's frame, no axis selected yet: an axis that is selected moves at up to 0.1 m/s or rad/s,
-    /// another one is held within 0.1 m or rad. Damping and gain scaling are the defaults of ROS 2's service.
+    /// Returns parameters with this force \[N\] in the base's frame and no axis selected. A selected axis moves at up
+    /// to 0.1 m/s or rad/s, another one is held within 0.1 m or rad. Damping and gain scaling are the defaults of ROS
+    /// 2's service.
     #[must_use]
     pub const fn pushing(force: [f32; 3]) -> Self {
         Self {
@@ -106,11 +107,11 @@ impl ForceMode {
         }
     }
 
-    /// Whether it may be asked for of a controller that has gain scaling, or has not; and what should be known of it all the
-    /// same.
+    /// Checks the parameters for a controller that has gain scaling, or has not. Returns a note if they are accepted
+    /// but may surprise.
     ///
     /// # Errors
-    /// The first number out of its range, or that no axis gives way.
+    /// Returns the first number out of its range, or an error if no axis is compliant.
     pub fn check(&self, has_gain_scaling: bool) -> Result<Option<ForceModeNote>, ForceModeError> {
         let Self { task_frame, selection, wrench, limits, damping, gain_scaling, .. } = self;
         let each = |values: &[f32], range: Range<f32>, what| {
@@ -136,29 +137,29 @@ impl ForceMode {
     }
 }
 
-/// Something to know of a force mode that is allowed.
+/// A warning about accepted parameters of force mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum ForceModeNote {
-    /// This controller has no gain scaling: what was asked for has no effect.
+    /// This controller has no gain scaling: the requested value has no effect.
     GainIgnored,
-    /// Above 1 the arm can swing.
+    /// The gain scaling is above 1: the arm can oscillate.
     GainHigh,
 }
 
-/// Why a force mode is refused.
+/// The reason for which parameters of force mode are rejected.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum ForceModeError {
-    /// A number is out of its range, or none.
+    /// A number is out of its range or NaN.
     Number {
-        /// Which.
+        /// The name of the parameter.
         what: &'static str,
-        /// Of several, from 0.
+        /// The index, from 0, if the parameter has several numbers.
         at: u8,
-        /// Its value.
+        /// The rejected value.
         found: f32,
-        /// What is allowed.
+        /// The accepted range.
         expected: &'static str,
     },
     /// No axis is selected.
@@ -179,14 +180,14 @@ impl fmt::Display for ForceModeError {
 
 impl core::error::Error for ForceModeError {}
 
-/// What the arm is to give way to.
+/// The kind of guided motion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Guidance {
-    /// A hand, along and around every axis.
+    /// Freedrive: the arm follows a hand, along and around every axis.
     Freedrive,
-    /// A wanted force, along and around some axes.
+    /// Force mode: the arm applies a force along and around some axes.
     Force(ForceMode),
 }
 

@@ -1,6 +1,6 @@
-//! A motion that the controller is to execute by itself, held to the limits before it is given away.
+//! A motion that the controller executes by itself, checked against the limits before it is sent.
 //!
-//! | asked | outcome |
+//! | requested | outcome |
 //! |---|---|
 //! | a goal outside of a joint's range | refused, [`Reason::PositionLimit`] |
 //! | a joint faster than its limit | refused, [`Reason::VelocityLimit`] |
@@ -9,11 +9,12 @@
 //! | on a line, from a state without pose and speed of the tool | refused, [`Reason::EvidenceMissing`] |
 //! | from a state that is NaN or infinite | refused, [`Reason::NotFinite`] |
 //!
-//! Nothing is shaped: a move that goes on without us must be right as it is.
+//! Moves are never shaped: a move that continues without this process must be valid as it is.
 //!
-//! Of a line of the tool only the ends are known. Where a joint would have to be faster than its limit even if it went evenly from
-//! one to the other, it is refused ([`Reason::VelocityLimit`]); whether a joint is faster somewhere on the way, or leaves its range
-//! there, is watched while the arm goes ([`LineCourse`](crate::mode::LineCourse)).
+//! For a straight line of the tool only the joint angles at the ends are known. It is refused
+//! ([`Reason::VelocityLimit`]) if a joint would exceed its limit even at a constant speed from one end to the other.
+//! Whether a joint is faster somewhere in between, or leaves its range there, is monitored during the motion
+//! ([`LineCourse`](crate::mode::LineCourse)).
 
 #[cfg(feature = "motions")]
 use super::Destination;
@@ -24,35 +25,37 @@ use outrigger_wire::robot::{JointPositions, Pose, State};
 
 #[cfg(feature = "motions")]
 type Line = Pose;
-/// Without feature `motions` there is none, and it takes no room.
+/// A type without values: without feature `motions` there are no lines, and they take no memory.
 #[cfg(not(feature = "motions"))]
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 enum Line {}
 
-/// A motion straight to its goal: in joint space, all joints beginning and resting together (`movej`), or of the tool (`movel`).
+/// A motion directly to its goal: in joint space with all joints starting and stopping together (`movej`), or of the
+/// tool on a line (`movel`).
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct JointMove<const N: usize> {
     to: JointPositions<N>,
     speed: f32,
     acceleration: f32,
-    /// It leads on from there, along what is given to the controller while it goes.
+    /// `true` if the motion continues from `to` through waypoints that are sent while it runs.
     along: bool,
-    /// The tool goes to this pose on a straight line.
+    /// The pose to which the tool moves on a straight line.
     line: Option<Line>,
 }
 
 impl<const N: usize> JointMove<N> {
-    /// The least speed \[rad/s, or m/s\] and acceleration \[rad/s², or m/s²\] of a move: programs on the controller get millionths.
+    /// The least speed \[rad/s, or m/s\] and acceleration \[rad/s², or m/s²\] of a move: programs on the controller
+    /// receive millionths.
     pub const LEAST: f32 = 1e-6;
-    /// The tool is moved no faster than this along a line \[m/s\].
+    /// The highest speed of the tool along a line \[m/s\].
     pub const FASTEST_LINE: f32 = 3.0;
-    /// And gains or loses speed no faster than this \[m/s²\].
+    /// The highest acceleration of the tool along a line \[m/s²\].
     pub const STEEPEST_LINE: f32 = 20.0;
 
-    /// A motion to `to` \[rad\], in which the joint with the longest way reaches `speed` \[rad/s\] by `acceleration`
-    /// \[rad/s²\]; `None` unless all are finite, and both of these at least [`LEAST`](Self::LEAST).
+    /// Creates a motion to `to` \[rad\], in which the joint with the longest distance reaches `speed` \[rad/s\] by
+    /// `acceleration` \[rad/s²\]; `None` unless all are finite, and both of these at least [`LEAST`](Self::LEAST).
     #[must_use]
     pub fn new(to: JointPositions<N>, speed: f32, acceleration: f32) -> Option<Self> {
         let fits = |value: f32| value.is_finite() && value >= Self::LEAST;
@@ -65,9 +68,10 @@ impl<const N: usize> JointMove<N> {
         })
     }
 
-    /// A motion to this destination: of joints as of [`new`](Self::new), or of the tool on a straight line, which reaches `speed`
-    /// \[m/s\] by `acceleration` \[m/s²\]; `None` unless all are finite, both of these at least [`LEAST`](Self::LEAST), and for a line at most
-    /// [`FASTEST_LINE`](Self::FASTEST_LINE) and [`STEEPEST_LINE`](Self::STEEPEST_LINE).
+    /// Creates a motion to this destination: of the joints as by [`new`](Self::new), or of the tool on a straight line,
+    /// which reaches `speed` \[m/s\] by `acceleration` \[m/s²\]. Returns `None` unless all are finite, both of these at
+    /// least [`LEAST`](Self::LEAST), and for a line at most [`FASTEST_LINE`](Self::FASTEST_LINE) and
+    /// [`STEEPEST_LINE`](Self::STEEPEST_LINE).
     #[cfg(feature = "motions")]
     #[must_use]
     pub fn towards(destination: Destination<N>, speed: f32, acceleration: f32) -> Option<Self> {
@@ -79,27 +83,27 @@ impl<const N: usize> JointMove<N> {
         Self::new(joints, speed, acceleration).map(|asked| Self { line, ..asked })
     }
 
-    /// The beginning of a motion that leads on from `start` \[rad\] through waypoints that are given to the controller while it
-    /// goes, nowhere faster than `speed` \[rad/s\]; `None` unless all are finite, and `speed` at least
+    /// Creates a motion that starts at `start` \[rad\] and continues through waypoints that are sent to the controller
+    /// while it runs, at no time faster than `speed` \[rad/s\]; `None` unless all are finite, and `speed` at least
     /// [`LEAST`](Self::LEAST).
     #[must_use]
     pub fn along(start: JointPositions<N>, speed: f32) -> Option<Self> {
         Self::new(start, speed, speed).map(|begun| Self { along: true, ..begun })
     }
 
-    /// Whether it leads on from [`to`](Self::to).
+    /// Returns whether the motion continues from [`to`](Self::to) through waypoints.
     #[must_use]
     pub const fn leads_on(&self) -> bool {
         self.along
     }
 
-    /// Where it ends \[rad\], or where the waypoints lead on from.
+    /// Returns the joint angles at the end \[rad\], or those from which the motion continues through waypoints.
     #[must_use]
     pub const fn to(&self) -> &JointPositions<N> {
         &self.to
     }
 
-    /// The pose to which the tool goes on a straight line \[m, rad\]; `None` of a motion in joint space.
+    /// Returns the pose to which the tool moves on a straight line \[m, rad\]; `None` for a motion in joint space.
     #[must_use]
     pub const fn line(&self) -> Option<&Pose> {
         #[cfg(feature = "motions")]
@@ -109,28 +113,28 @@ impl<const N: usize> JointMove<N> {
         line
     }
 
-    /// Highest speed of the joint with the longest way \[rad/s\]; on a line, of the tool \[m/s\].
+    /// Returns the highest speed of the joint with the longest distance \[rad/s\]; on a line, of the tool \[m/s\].
     #[must_use]
     pub const fn speed(&self) -> f32 {
         self.speed
     }
 
-    /// Acceleration and deceleration of the same joint \[rad/s²\], or of the tool \[m/s²\].
+    /// Returns the acceleration and deceleration of that joint \[rad/s²\], or of the tool \[m/s²\].
     #[must_use]
     pub const fn acceleration(&self) -> f32 {
         self.acceleration
     }
 
-    /// How long a way of this length takes from rest to rest \[s\].
+    /// Returns the time for a distance of this length from rest to rest \[s\].
     fn shortest(&self, length: f32) -> f32 {
         let ramps = self.speed / self.acceleration;
         if length > self.speed * ramps { length / self.speed + ramps } else { 2.0 * sqrt(length / self.acceleration) }
     }
 }
 
-/// A move that may be given to the controller, in this engine call only.
+/// A move that may be sent to the controller, in this engine call only.
 ///
-/// Only a [`Governor`] makes one, and it holds the authority by value, as [`Approved`](super::Approved) does.
+/// Only a [`Governor`] creates one, and it holds the authority by value, as [`Approved`](super::Approved) does.
 #[derive(Debug)]
 #[must_use]
 pub struct ApprovedMove<'machine, const N: usize> {
@@ -139,7 +143,7 @@ pub struct ApprovedMove<'machine, const N: usize> {
 }
 
 impl<'machine, const N: usize> ApprovedMove<'machine, N> {
-    /// The move, within the limits, and the authority to give it away.
+    /// Returns the move, which is within the limits, and the authority to send it.
     #[must_use]
     pub fn into_parts(self) -> (JointMove<N>, Authority<'machine>) {
         (*self.asked, self.authority)
@@ -147,12 +151,12 @@ impl<'machine, const N: usize> ApprovedMove<'machine, N> {
 }
 
 impl<const N: usize> Governor<N> {
-    /// The distance that each joint may have from where a motion along waypoints begins \[rad\].
+    /// The largest distance of each joint from the start of a motion along waypoints \[rad\].
     pub const BEGINS_WITHIN: f32 = 0.02;
-    /// A tool that goes no further than this \[m\] is taken to turn only.
+    /// The displacement of the tool \[m\] below which a line counts as a pure rotation.
     const TURNS_ONLY: f32 = 0.001;
 
-    /// Whether an arm in `state` may be told to make this move.
+    /// Checks that an arm in `state` may be commanded to execute this move.
     ///
     /// # Errors
     /// See the table of this module.
@@ -168,7 +172,7 @@ impl<const N: usize> Governor<N> {
         let way = asked.to.zip_with(state.positions.as_array(), |to, from| to - from);
         let longest = way.max_abs();
         if asked.along {
-            // Each leg is held to the limits by itself.
+            // Each leg is checked against the limits separately.
             return if longest <= Self::BEGINS_WITHIN { Ok(()) } else { Err(Reason::PathTolerance) };
         }
         if let Some(line) = asked.line() {
@@ -178,7 +182,7 @@ impl<const N: usize> Governor<N> {
             let length = norm(subtract(line.position, tool.position));
             let shortest = asked.shortest(length);
             let slow_enough = |way: f32, limit: &f32| way.abs() <= limit * shortest;
-            // A tool that only turns has no speed to reckon with.
+            // A pure rotation has no linear speed from which a duration could be computed.
             let held = length < Self::TURNS_ONLY
                 || way.iter().zip(&limits.velocity.0).all(|(way, limit)| slow_enough(way, limit));
             return if held { Ok(()) } else { Err(Reason::VelocityLimit) };
@@ -186,7 +190,7 @@ impl<const N: usize> Governor<N> {
         if longest <= 0.0 {
             return Ok(());
         }
-        // Each joint has its share of speed and acceleration, by its share of the way.
+        // Each joint gets a share of speed and acceleration that is proportional to its distance.
         let within = |most: f32, limits: &[f32; N]| {
             way.iter().zip(limits).all(|(way, limit)| most * (way.abs() / longest) <= *limit)
         };
@@ -199,10 +203,10 @@ impl<const N: usize> Governor<N> {
         Ok(())
     }
 
-    /// Approves or refuses a move that is given to the controller now.
+    /// Approves or refuses a move that is to be sent to the controller now.
     ///
     /// # Errors
-    /// As [`judge_move`](Self::judge_move).
+    /// See [`judge_move`](Self::judge_move).
     pub fn approve_move<'machine>(
         &self,
         authority: Authority<'machine>,
@@ -281,10 +285,10 @@ mod tests {
             let state = State { tcp_pose: known.0, tcp_speed: known.1, ..State::default() };
             Governor::new(limits).judge_move(&asked, &state)
         };
-        // Half a metre at 0.4 m/s and 1 m/s²: 0.5 / 0.4 + 0.4 / 1 s, in which a joint may go 0.825 rad.
+        // Half a metre at 0.4 m/s and 1 m/s²: 0.5 / 0.4 + 0.4 / 1 s, in which a joint may move by 0.825 rad.
         assert_eq!(judged([0.8, 0.0], 0.5, 0.4, true), Ok(()));
         assert_eq!(judged([0.0, -0.85], 0.5, 0.4, true), Err(Reason::VelocityLimit));
-        // So short that it never gets that fast: 2 · √(0.04 / 1) s.
+        // So short that it never reaches that speed: 2 · √(0.04 / 1) s.
         assert_eq!(judged([0.19, 0.0], 0.04, 0.4, true), Ok(()));
         assert_eq!(judged([0.21, 0.0], 0.04, 0.4, true), Err(Reason::VelocityLimit));
         assert_eq!(judged([0.9, 0.0], 0.0, 0.4, true), Ok(()), "it only turns");

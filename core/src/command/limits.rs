@@ -1,4 +1,4 @@
-//! What the arm may do.
+//! The limits of an arm: positions, speeds, accelerations and torques.
 
 use core::f32::consts::TAU;
 
@@ -7,47 +7,47 @@ use outrigger_wire::robot::{JointAccelerations, JointPositions, JointTorques, Jo
 use outrigger_wire::time::Duration;
 
 settings! {
-    /// Limits of one arm: by default ±2π, 1 rad/s and 2 rad/s² for every joint, slow enough to look at, to be widened by
-    /// configuration. The program on the controller checks its own as well.
+    /// Limits of one arm: by default ±2π, 1 rad/s and 2 rad/s² for every joint, slow enough to observe, to be widened
+    /// in the configuration. The program on the controller applies limits of its own as well.
     ///
-    /// Positions are held by braking distance: a speed is refused from which the arm could not come to rest,
-    /// at [`braking`](Self::braking), inside the position range.
+    /// Position limits take the braking distance into account: a speed is refused if the arm could not come to rest
+    /// from it, at [`braking`](Self::braking), inside the position range.
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[cfg_attr(feature = "defmt", derive(defmt::Format))]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct Limits<const N: usize> in "" {
-        /// Lowest joint angles \[rad\]: [`NONE`](Self::NONE) below zero for a joint that turns without end.
+        /// The lowest joint angles \[rad\]: [`NONE`](Self::NONE) below zero for a joint that turns without end.
         pub position_min nowhere: JointPositions<N> [Self::POSITION] = JointPositions([-TAU; N]),
-        /// Highest joint angles \[rad\]: [`NONE`](Self::NONE) for a joint that turns without end.
+        /// The highest joint angles \[rad\]: [`NONE`](Self::NONE) for a joint that turns without end.
         pub position_max nowhere: JointPositions<N> [Self::POSITION] = JointPositions([TAU; N]),
-        /// Highest joint speeds, either way \[rad/s\].
+        /// The highest joint speeds in both directions \[rad/s\].
         pub velocity: JointVelocities<N> [Self::VELOCITY] = JointVelocities([1.0; N]),
-        /// Highest change of the commanded joint speeds \[rad/s²\].
+        /// The greatest change of the commanded joint speeds \[rad/s²\].
         pub acceleration: JointAccelerations<N> [Self::ACCELERATION] = JointAccelerations([2.0; N]),
-        /// Deceleration of the stop that the braking distance is reckoned with \[rad/s²\]: not more than the
-        /// controller's stop really reaches. All joints are taken to come to rest together, as a stop that is led by one
-        /// axis makes them.
+        /// The deceleration from which the stopping distance is computed \[rad/s²\]: not more than the controller's
+        /// stop really reaches. All joints are assumed to come to rest together, as in a stop in which one axis is
+        /// decisive.
         pub braking: JointAccelerations<N> [Self::ACCELERATION] = JointAccelerations([2.0; N]),
-        /// How far beyond [`velocity`](Self::velocity) a wanted speed may lie and still be scaled down to it,
-        /// as a fraction of the limit. What lies further out is refused: a law that asks for it is wrong.
+        /// The excess over [`velocity`](Self::velocity) up to which a requested speed is scaled down to the limit, as a
+        /// fraction of the limit. Higher speeds are refused, because a law that requests them is wrong.
         pub velocity_margin: f32 [0.0 to 1.0] = 0.05,
-        /// Time the arm needs to react to a command that the controller has taken up (drive lag).
+        /// The time that the arm needs to react to a command that the controller has accepted (drive lag).
         pub reaction: Duration [0.0 to 1.0 "s"] = Duration::from_millis(20),
-        /// Longest time between two commands that counts for the change of speed: after lost states a command
-        /// may not catch up in one step.
+        /// The longest time between two commands that counts for the change of speed: after lost states a command must
+        /// not make up for them in one step.
         pub longest_step: Duration [0.001 to 1.0 "s"] = Duration::from_millis(40),
     }
 }
 
-/// Limits that cannot be held.
+/// The error for limits that are invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct LimitsError {
-    /// The wrong field.
+    /// The invalid field.
     pub field: Wording,
-    /// What it must be.
+    /// The accepted values.
     pub expected: Wording,
-    /// The joint, base first, where the field has one value per joint.
+    /// The joint, counted from 0 at the base, if the field has one value per joint.
     pub joint: Option<u8>,
 }
 
@@ -64,22 +64,22 @@ impl core::fmt::Display for LimitsError {
 impl core::error::Error for LimitsError {}
 
 impl<const N: usize> Limits<N> {
-    /// The angle that stands for no limit \[rad\]: 100 turns. There, angles of 32 bits are still 0.06 mrad apart; beyond, they
-    /// are too coarse to command by.
+    /// The angle that means no limit \[rad\]: 100 turns. At that angle neighbouring `f32` numbers are still only 0.06
+    /// mrad apart; beyond it they are too coarse for commands.
     pub const NONE: f32 = 100.0 * TAU;
-    /// Range of each angle of [`position_min`](Self::position_min) and [`position_max`](Self::position_max).
+    /// The range of each angle of [`position_min`](Self::position_min) and [`position_max`](Self::position_max).
     pub const POSITION: Range<f32> = Range { least: -Self::NONE, most: Self::NONE, text: "-200π to 200π rad" };
     /// The range of a joint that does not turn without end, for files that name an arm.
     pub const BOUNDED: Range<f32> = Range { least: -2.0 * TAU, most: 2.0 * TAU, text: "-4π to 4π rad" };
-    /// Range of each [`velocity`](Self::velocity).
+    /// The range of each [`velocity`](Self::velocity).
     pub const VELOCITY: Range<f32> = Range { least: 0.001, most: TAU, text: "0.001 to 2π rad/s" };
-    /// Range of each [`acceleration`](Self::acceleration) and [`braking`](Self::braking).
+    /// The range of each [`acceleration`](Self::acceleration) and [`braking`](Self::braking).
     pub const ACCELERATION: Range<f32> = range_of!(0.01 to 50.0 "rad/s²");
 
-    /// Whether these limits can be held.
+    /// Checks that the limits are valid.
     ///
     /// # Errors
-    /// The first field, in the order of the structure, that is out of its range.
+    /// Returns the first field, in the order of the structure, that is out of its range.
     #[inline(never)]
     pub fn check(&self) -> Result<(), LimitsError> {
         let told = |BadValue { field, expected, at }| LimitsError { field, expected, joint: at };
@@ -92,33 +92,34 @@ impl<const N: usize> Limits<N> {
     }
 }
 
-/// How a path carries commands, at its bounds.
+/// The worst-case timing of commands on a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct PathTiming {
-    /// From when a state was measured to when the controller takes up the command that answers it.
+    /// The time from the measurement of a state until the controller accepts the command that answers it.
     pub latency: Duration,
-    /// For how long a command holds that nothing follows.
+    /// The time for which a command remains in force if no other follows.
     pub hold: Duration,
 }
 
 impl<const N: usize> Limits<N> {
-    /// The limits to hold on a path with this timing, so that the arm stays in its range whatever is lost after a command:
-    /// the command holds to its end before the arm brakes ([`reaction`](Self::reaction) grows by the timing), and what is
-    /// still on its way when a state is measured may be faster than what is decided on it, as far as
-    /// [`acceleration`](Self::acceleration) lets it (the range shrinks).
+    /// Returns the limits to apply on a path with this timing, so that the arm stays in its range even if everything
+    /// after a command is lost. The command then remains in force for its full time before the arm brakes:
+    /// [`reaction`](Self::reaction) grows by the timing. Commands still on their way when a state is measured may be
+    /// faster than the one computed from it, by as much as [`acceleration`](Self::acceleration) permits: the position
+    /// range shrinks.
     #[must_use]
     pub fn carried_by(&self, path: PathTiming) -> Self {
         let PathTiming { latency, hold } = path;
         let seconds = |span: Duration| span.as_secs_f32();
-        // A command that comes later than this finds the one before at its end.
+        // A command that arrives later than this finds the previous one expired.
         let step = seconds(self.longest_step.min(latency + hold));
         let under_way = seconds(latency + self.reaction);
         let slack = (under_way + step) * under_way + 0.5 * step * step;
         let mut limits = *self;
         let ranges = limits.position_min.0.iter_mut().zip(&mut limits.position_max.0);
         for ((min, max), (acceleration, fastest)) in ranges.zip(self.acceleration.iter().zip(self.velocity.iter())) {
-            // Nor is it faster than the limit.
+            // The speed limit bounds the distance as well.
             let slack = (acceleration * slack).min(fastest * (under_way + 0.5 * step));
             *min += slack;
             *max -= slack;
@@ -127,13 +128,13 @@ impl<const N: usize> Limits<N> {
         limits
     }
 
-    /// How far each joint travels at most \[rad\] where every joint has its highest speed, goes on for `time`, and then
-    /// brakes, no joint harder than [`braking`](Self::braking) nor than `deceleration` \[rad/s²\]. The joint that takes the
-    /// longest leads, and all come to rest with it.
+    /// Returns the longest distance of each joint \[rad\] if every joint continues at its highest speed for `time` and
+    /// then brakes, no joint harder than [`braking`](Self::braking) nor than `deceleration` \[rad/s²\]. The joint that
+    /// takes longest is decisive, and all come to rest with it.
     #[must_use]
     pub fn farthest(&self, time: Duration, deceleration: f32) -> [f32; N] {
         let stops = self.velocity.iter().zip(self.braking.iter()).map(|(v, braking)| {
-            // Whatever is not below the other, NaN among it, is not the weaker one.
+            // Any deceleration that is not below the other, including NaN, is not the weaker one.
             v / if braking < deceleration { braking } else { deceleration }
         });
         let seconds = time.as_secs_f32() + 0.5 * stops.fold(0.0, f32::max);
@@ -142,23 +143,24 @@ impl<const N: usize> Limits<N> {
 }
 
 settings! {
-    /// Limits of an arm that is commanded by torques, beside [`Limits`]. In files they stand beside those. The program on the
-    /// controller holds the same ones.
+    /// Limits of an arm that is commanded by torques, in addition to [`Limits`]. In files they are in the same table.
+    /// The program on the controller applies the same limits.
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[cfg_attr(feature = "defmt", derive(defmt::Format))]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct TorqueLimits<const N: usize> in "torque." {
-        /// Highest torque of each joint beyond what holds the arm against gravity, either way \[Nm\]. Default: half of what
-        /// the joints of the smallest arm have.
+        /// The highest torque of each joint, in addition to what holds the arm against gravity, in both directions
+        /// \[Nm\]. Default: half the rated torques of the smallest arm.
         pub torque: JointTorques<N> [Self::TORQUE] = JointTorques(core::array::from_fn(smallest)),
-        /// Time in which a torque may rise from none to its limit: no change is faster.
+        /// The time in which a torque may rise from zero to its limit: no change is faster.
         pub rise at "torque_rise": Duration [0.002 to 5.0 "s"] = Duration::from_millis(100),
-        /// Distance of a joint from where torques began that ends commanding \[rad\]; it has to come to rest before.
+        /// The distance of a joint from its position when torque commands began at which commanding ends \[rad\]. The
+        /// joint has to come to rest within it.
         pub travel: f32 [0.01 to 12.6 "rad"] = 1.0,
     }
 }
 
-/// Half of what a joint of a UR3 has \[Nm\].
+/// Returns half the rated torque of a UR3's joint \[Nm\].
 const fn smallest(joint: usize) -> f32 {
     match joint {
         0 | 1 => 28.0,
@@ -168,10 +170,10 @@ const fn smallest(joint: usize) -> f32 {
 }
 
 impl<const N: usize> TorqueLimits<N> {
-    /// Range of each [`torque`](Self::torque): up to what the largest joint of any arm has.
+    /// The range of each [`torque`](Self::torque): up to the rated torque of the largest joint of any arm.
     pub const TORQUE: Range<f32> = range_of!(0.01 to 1000.0 "Nm");
 
-    /// Returns how much a torque of each joint may change in `dt` \[Nm\].
+    /// Returns the largest change of each joint's torque in `dt` \[Nm\].
     #[must_use]
     pub fn change_in(&self, dt: Duration) -> JointTorques<N> {
         let share = dt.as_secs_f32() / self.rise.as_secs_f32();

@@ -1,10 +1,10 @@
-//! Where a motion of the controller's is to lead: joint angles, or a pose of the tool; all joints together, or the tool on a
-//! straight line.
+//! The target of a motion executed by the controller: joint angles, or a pose of the tool; with all joints moving
+//! together, or the tool on a straight line.
 //!
-//! The controller knows its own geometry and tool best. What a move needs beside what was asked for, the controller is asked for
-//! while the arm rests, so that the move can be held to the limits before it begins:
+//! The controller knows its own geometry and tool best. The missing part of a target is therefore requested from the
+//! controller while the arm is at rest, so that the move can be checked against the limits before it begins:
 //!
-//! | asked for | the controller is asked for | then it moves by |
+//! | target | requested from the controller | then it moves by |
 //! |---|---|---|
 //! | joint angles | nothing | `movej` |
 //! | joint angles, linear | the pose of the tool there | `movel` |
@@ -30,17 +30,17 @@ use core::fmt;
 
 use outrigger_wire::robot::{JointPositions, Pose};
 
-/// A place of an arm with `N` joints, in one measure or the other.
+/// A position of an arm with `N` joints, as joint angles or as a pose.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Place<const N: usize> {
     /// The angle of each joint \[rad\].
     Joints(JointPositions<N>),
-    /// The pose of the tool centre point, as it is set on the robot, in the base frame \[m, rotation vector in rad\].
+    /// The pose of the tool centre point set on the robot, in the base frame \[m, rotation vector in rad\].
     Pose(Pose),
 }
 
-/// Where a motion of the controller's is to lead, and whether the tool goes there on a straight line.
+/// The target of a motion executed by the controller, and whether the tool moves there on a straight line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct MoveTarget<const N: usize> {
@@ -48,29 +48,30 @@ pub struct MoveTarget<const N: usize> {
     linear: bool,
 }
 
-/// Where a move leads, with all that is needed to hold it to the limits.
+/// The end of a move, with all data needed to check it against the limits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Destination<const N: usize> {
-    /// The angle of each joint there \[rad\]. At the end of a line the controller may choose others for the same pose.
+    /// The joint angles at the end \[rad\]. At the end of a line the controller may choose others for the same pose.
     pub joints: JointPositions<N>,
-    /// The pose of the tool there \[m, rad\], where it goes on a straight line.
+    /// The pose of the tool at the end \[m, rad\], if it moves on a straight line.
     pub line: Option<Pose>,
 }
 
-/// Why a place was not found.
+/// The reason for which the controller did not return the missing part of a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum LocateError {
-    /// The controller says that the arm cannot reach the pose.
+    /// The controller reports that the arm cannot reach the pose.
     OutOfReach,
-    /// The program that was asked ended. Software before 3.15, and 5.0 to 5.9, ends it where the arm cannot reach the pose.
+    /// The program that computes it ended. Software before 3.15, and 5.0 to 5.9, ends it if the arm cannot reach the
+    /// pose.
     ProgramEnded,
 }
 
 impl LocateError {
-    /// One word, for programs.
+    /// Returns a one-word name, for programs.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -79,7 +80,7 @@ impl LocateError {
         }
     }
 
-    /// What happened, as a clause that starts in lower case.
+    /// Returns a description, as a clause that starts in lower case.
     #[must_use]
     pub const fn text(self) -> &'static str {
         match self {
@@ -91,7 +92,7 @@ impl LocateError {
         }
     }
 
-    /// What a person can do next.
+    /// Returns a hint at what a person can do next.
     #[must_use]
     pub const fn advice(self) -> &'static str {
         "choose a pose nearer to the base, or another orientation; it is in m and rad, in the base frame, for the tool centre \
@@ -108,37 +109,38 @@ impl fmt::Display for LocateError {
 impl core::error::Error for LocateError {}
 
 impl<const N: usize> MoveTarget<N> {
-    /// These angles \[rad\], all joints together.
+    /// Creates a target of joint angles \[rad\], with all joints moving together.
     #[must_use]
     pub const fn joints(to: JointPositions<N>) -> Self {
         Self { place: Place::Joints(to), linear: false }
     }
 
-    /// This pose of the tool centre point in the base frame \[m, rotation vector in rad\], all joints together.
+    /// Creates a target from this pose of the tool centre point in the base frame \[m, rotation vector in rad\], with
+    /// all joints moving together.
     #[must_use]
     pub const fn pose(to: Pose) -> Self {
         Self { place: Place::Pose(to), linear: false }
     }
 
-    /// The same place, with the tool on a straight line, turning evenly.
+    /// Returns the same target with the tool moving on a straight line at an even rate of rotation.
     #[must_use]
     pub const fn linear(self) -> Self {
         Self { linear: true, ..self }
     }
 
-    /// Whether the tool goes on a straight line.
+    /// Returns whether the tool moves on a straight line.
     #[must_use]
     pub const fn is_linear(&self) -> bool {
         self.linear
     }
 
-    /// The place, as it was asked for.
+    /// Returns the position as it was requested.
     #[must_use]
     pub const fn place(&self) -> &Place<N> {
         &self.place
     }
 
-    /// Whether all numbers are finite.
+    /// Returns whether all numbers are finite.
     #[must_use]
     pub fn is_finite(&self) -> bool {
         match &self.place {
@@ -147,14 +149,15 @@ impl<const N: usize> MoveTarget<N> {
         }
     }
 
-    /// The place that the controller is to give in the other measure; `None` where nothing has to be asked.
+    /// Returns the position that the controller has to convert to the other form; `None` if nothing has to be
+    /// requested.
     #[must_use]
     pub fn question(&self) -> Option<Place<N>> {
         let is_known = matches!(self.place, Place::Joints(_)) && !self.linear;
         (!is_known).then_some(self.place)
     }
 
-    /// Where it leads, where nothing has to be asked.
+    /// Returns the destination if nothing has to be requested from the controller; otherwise `None`.
     #[must_use]
     pub const fn known(&self) -> Option<Destination<N>> {
         match self.place {
@@ -165,8 +168,8 @@ impl<const N: usize> MoveTarget<N> {
 }
 
 impl MoveTarget<6> {
-    /// Where it leads, by what the controller says to the [`question`](Self::question): the angles of a pose \[rad\], or the pose
-    /// of joint angles as x, y, z, rx, ry, rz \[m, rad\].
+    /// Returns the destination, given the controller's answer to the [`question`](Self::question): the joint angles of
+    /// a pose \[rad\], or the pose of joint angles as x, y, z, rx, ry, rz \[m, rad\].
     #[must_use]
     pub fn found(&self, values: [f32; 6]) -> Destination<6> {
         let [x, y, z, rx, ry, rz] = values;

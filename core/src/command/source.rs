@@ -1,61 +1,62 @@
-//! The judge of one sensor: age, own sequence, range, rate, and readings that are too equal to be true.
+//! The monitor of one sensor: age, sequence number, range, rate of change, and readings that repeat for too long.
 //!
-//! Age is judged in time, never in packets: a sensor slower than the robot's cycle is fresh between its
-//! readings. Beyond the age the last reading is *bridged* for a few cycles, counted and reported each time,
-//! while the motion it caused is held and then decays to zero; after that it is a fault. Only a cycle that finds
-//! a reading within its age begins the count anew: readings that are too old when they arrive do not.
+//! Age is measured in time, not in packets: a sensor slower than the robot's cycle counts as fresh between its
+//! readings. Beyond the permitted age the last reading is *bridged* for a few cycles, each counted and reported.
+//! Meanwhile the motion it caused is held and then decays to zero; after that it is a fault. Only a cycle in which a
+//! reading is within its age resets the count: readings that are too old on arrival do not.
 
 use crate::robot::{Range, Reason, range_of, settings};
 use outrigger_wire::sensor::{Sample, SourceId};
 use outrigger_wire::time::{Duration, Instant};
 
 settings! {
-    /// What is expected of one sensor.
+    /// Expectations on one sensor.
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[cfg_attr(feature = "defmt", derive(defmt::Format))]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct SourceConfig in "" by new(id: SourceId, channels: u8, min: f32, max: f32) {
-        /// The sensor's number.
+        /// The number by which the sensor is identified.
         pub id nowhere: SourceId = id,
-        /// Numbers in each reading.
+        /// The number of values in each reading.
         pub channels nowhere: u8 [Self::CHANNELS] = channels,
-        /// Lowest number that is a measurement, in the sensor's unit.
+        /// The lowest valid value, in the sensor's unit.
         pub min nowhere: f32 = min,
-        /// Highest number that is a measurement, in the sensor's unit.
+        /// The highest valid value, in the sensor's unit.
         pub max nowhere: f32 = max,
-        /// Fastest change of any channel that can be true \[unit/s\]. Default infinite: not judged.
+        /// The fastest plausible change of any channel \[unit/s\]. Default infinite: not checked.
         pub max_rate: f32 [0.000001 to 1000000000.0 "SI units/s"] or f32::INFINITY = f32::INFINITY,
         /// Readings older than this are not used. Default 100 ms.
         pub max_age: Duration [0.001 to 10.0 "s"] = Duration::from_millis(100),
-        /// Bit-identical readings for this long mean a frozen sensor. Default 1 s; `None`: not judged (a source that may
-        /// rightly repeat itself, such as a joystick at rest).
+        /// Bit-identical readings for this long mean a frozen sensor. Default 1 s; `None`: not checked (for a source
+        /// that may legitimately repeat itself, such as a joystick at rest).
         pub stuck_after: Option<Duration> [0.01 to 3600.0 "s"] = Some(Duration::from_secs(1)),
-        /// Cycles a reading is used beyond its age: held in the first, decayed to no motion in the last. Default 2.
+        /// The number of cycles for which a reading is used beyond its age: full motion in the first, none in the last.
+        /// Default 2.
         pub bridge_cycles nowhere: u8 = 2,
     }
 }
 
 impl SourceConfig {
-    /// Range of [`channels`](Self::channels).
+    /// The range of [`channels`](Self::channels).
     pub const CHANNELS: Range<u8> = range_of!(1 to 6);
 }
 
-/// What was counted since the start.
+/// Counts since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct SourceFigures {
-    /// Readings taken in.
+    /// Accepted readings, including faulty ones.
     pub accepted: u32,
-    /// Readings missing by the sensor's own sequence.
+    /// Readings missing in the sensor's own sequence.
     pub lost: u32,
-    /// Readings that repeated a number or came after a newer one; not taken in.
+    /// Readings that repeated a sequence number or arrived after a newer one; rejected.
     pub out_of_order: u32,
-    /// Times the sensor's sequence started anew after silence.
+    /// Restarts of the sensor's sequence after silence.
     pub restarts: u32,
-    /// Readings out of range or rate, or with the wrong count of numbers.
+    /// Readings out of range or rate, or with the wrong number of values.
     pub faulty: u32,
-    /// Cycles bridged.
+    /// Cycles in which a reading was bridged.
     pub bridged: u32,
 }
 
@@ -64,33 +65,33 @@ pub struct SourceFigures {
 pub enum Reading {
     /// The newest reading is young enough.
     Fresh(Sample),
-    /// It is too old; the motion it causes is to be scaled.
+    /// The newest reading is too old; the motion it causes is to be scaled.
     Bridged {
-        /// The last reading.
+        /// The newest reading.
         sample: Sample,
-        /// Cycles bridged in a row, counting this one, from 1.
+        /// The number of consecutive bridged cycles, counting this one, from 1.
         cycle: u8,
-        /// Factor on the motion: 1 in the first cycle, falling to 0 in the last.
+        /// The factor on the motion: 1 in the first cycle, falling to 0 in the last.
         scale: f32,
     },
 }
 
-/// Judges one sensor.
+/// A monitor of one sensor.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct SourceMonitor {
     config: SourceConfig,
     newest: Option<Sample>,
-    /// Why the newest reading may not be used.
+    /// The reason for which the newest reading must not be used.
     fault: Option<Reason>,
-    /// When the present run of identical readings began.
+    /// The time at which the present run of identical readings began.
     unchanged_since: Instant,
     bridging: u8,
     figures: SourceFigures,
 }
 
 impl SourceMonitor {
-    /// A monitor that has seen no reading.
+    /// Creates a monitor that has received no reading.
     #[must_use]
     pub fn new(config: SourceConfig) -> Self {
         Self {
@@ -103,25 +104,25 @@ impl SourceMonitor {
         }
     }
 
-    /// What is expected of the sensor.
+    /// Returns the expectations on the sensor.
     #[must_use]
     pub const fn config(&self) -> &SourceConfig {
         &self.config
     }
 
-    /// What was counted.
+    /// Returns the counts.
     #[must_use]
     pub const fn figures(&self) -> SourceFigures {
         self.figures
     }
 
-    /// The newest reading taken in, good or not.
+    /// Returns the newest accepted reading, valid or not.
     #[must_use]
     pub const fn newest(&self) -> Option<&Sample> {
         self.newest.as_ref()
     }
 
-    /// Takes a reading in and judges it. A reading from the future counts as taken now.
+    /// Processes a reading. A time stamp in the future is set to `now`.
     pub fn observe(&mut self, sample: Sample, now: Instant) {
         let sample = Sample { taken_at: sample.taken_at.min(now), ..sample };
         let Some(last) = self.newest else {
@@ -130,7 +131,7 @@ impl SourceMonitor {
         };
         let ahead = sample.seq.wrapping_sub(last.seq);
         if ahead == 0 || ahead > u32::MAX / 2 || sample.taken_at < last.taken_at {
-            // A sensor that was restarted counts from its beginning: believed only after silence.
+            // The sequence of a restarted sensor begins anew: accepted only after silence.
             if now.since(last.taken_at) <= self.config.max_age || sample.taken_at <= last.taken_at {
                 count(&mut self.figures.out_of_order, 1);
                 return;
@@ -173,10 +174,10 @@ impl SourceMonitor {
         self.config.stuck_after.is_some_and(|limit| unchanged >= limit).then_some(Reason::SourceStuck)
     }
 
-    /// Whether the sensor is good enough to start with: a faultless reading within its age.
+    /// Checks that the sensor is good enough to begin commanding: its newest reading is valid and within its age.
     ///
     /// # Errors
-    /// Why it is not.
+    /// Returns the reason why it is not.
     pub fn fresh(&self, now: Instant) -> Result<Sample, Reason> {
         let newest = self.newest.ok_or(Reason::SourceStale)?;
         if let Some(fault) = self.fault {
@@ -185,12 +186,12 @@ impl SourceMonitor {
         if now.since(newest.taken_at) > self.config.max_age { Err(Reason::SourceStale) } else { Ok(newest) }
     }
 
-    /// The reading for this command, of an arm with this control `cycle`: as [`fresh`](Self::fresh), but a reading
-    /// that is merely too old is bridged, counted by its age where commands are farther apart. To be called once per
-    /// command.
+    /// Returns the reading for the present command, of an arm with this control `cycle`: as [`fresh`](Self::fresh), but
+    /// a reading that is merely too old is bridged. If commands are more than a cycle apart, bridged cycles are counted
+    /// by the reading's age. Must be called once per command.
     ///
     /// # Errors
-    /// The sensor's fault, or [`Reason::SourceStale`] once bridging is used up or there was no reading yet.
+    /// The sensor's fault, or [`Reason::SourceStale`] once bridging is used up or if there was no reading yet.
     pub fn read(&mut self, now: Instant, cycle: Duration) -> Result<Reading, Reason> {
         match (self.fresh(now), self.newest) {
             (Ok(sample), _) => {

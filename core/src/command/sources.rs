@@ -1,4 +1,4 @@
-//! All sensors of one robot.
+//! The sensors of one robot.
 
 use heapless::Vec;
 
@@ -7,20 +7,20 @@ use crate::robot::{BadValue, Reason};
 use outrigger_wire::sensor::{Sample, SourceId};
 use outrigger_wire::time::{Duration, Instant};
 
-/// Most sensors of one robot.
+/// The largest number of sensors of one robot.
 pub const MAX_SOURCES: usize = 4;
 
-/// A list of sensors that cannot be watched.
+/// The error for an invalid list of sensors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum SourcesError {
-    /// More than [`MAX_SOURCES`].
+    /// More than [`MAX_SOURCES`] sensors.
     TooMany,
-    /// Two with one number.
+    /// Two sensors with the same number.
     Duplicate(SourceId),
-    /// `min` and `max` not finite, or `min` not below `max`.
+    /// `min` or `max` is not finite, or `min` is not below `max`.
     Range(SourceId),
-    /// A value outside its range.
+    /// A setting outside its range.
     Value(SourceId, BadValue),
 }
 
@@ -44,27 +44,27 @@ impl core::error::Error for SourcesError {}
 pub struct Bridged {
     /// The source.
     pub source: SourceId,
-    /// Cycles bridged in a row, counting this one.
+    /// The number of consecutive bridged cycles, counting this one.
     pub cycle: u8,
 }
 
-/// What a law may use in one cycle.
+/// The readings that a law may use in one cycle.
 #[derive(Clone, Debug)]
 pub struct Gathered {
     samples: Vec<Sample, MAX_SOURCES>,
-    /// Factor on the law's speeds, 0 … 1: below 1 while a bridged reading decays.
+    /// The factor on the law's speeds, 0 … 1: below 1 while a bridged reading decays.
     pub scale: f32,
-    /// The source bridged longest, if any: an event each time.
+    /// The source that has been bridged longest, if any; reported as an event each time.
     pub bridged: Option<Bridged>,
 }
 
 impl Gathered {
-    /// Nothing yet.
+    /// Returns an empty set of readings.
     pub(crate) const fn nothing() -> Self {
         Self { samples: Vec::new(), scale: 1.0, bridged: None }
     }
 
-    /// The readings the law asked for.
+    /// Returns the readings that the law requires.
     #[must_use]
     pub fn samples(&self) -> Samples<'_> {
         Samples::new(&self.samples)
@@ -80,10 +80,10 @@ pub struct Sources {
 }
 
 impl Sources {
-    /// Monitors for these sensors.
+    /// Creates monitors for these sensors.
     ///
     /// # Errors
-    /// The first sensor that cannot be watched, and why.
+    /// Returns the first invalid sensor, and the reason.
     pub fn new(configs: &[SourceConfig]) -> Result<Self, SourcesError> {
         let mut monitors: Vec<SourceMonitor, MAX_SOURCES> = Vec::new();
         for config in configs {
@@ -99,19 +99,19 @@ impl Sources {
         Ok(Self { monitors, unknown: 0 })
     }
 
-    /// The monitors, in the order of configuration.
+    /// Returns the monitors, in the order of configuration.
     #[must_use]
     pub fn monitors(&self) -> &[SourceMonitor] {
         &self.monitors
     }
 
-    /// Readings of sensors nobody configured.
+    /// Returns the number of readings of sensors that are not configured.
     #[must_use]
     pub const fn unknown(&self) -> u32 {
         self.unknown
     }
 
-    /// Takes a reading in; one of an unknown sensor is counted and dropped.
+    /// Processes a reading; one of an unknown sensor is counted and dropped.
     pub fn observe(&mut self, sample: Sample, now: Instant) {
         match self.monitors.iter_mut().find(|m| m.config().id == sample.source) {
             Some(monitor) => monitor.observe(sample, now),
@@ -119,10 +119,10 @@ impl Sources {
         }
     }
 
-    /// Whether every needed source is good enough to start with: the precondition of arming.
+    /// Checks that every needed source is good enough to begin commanding: a precondition of arming.
     ///
     /// # Errors
-    /// The first needed source's reason; a source that is not configured is stale for ever.
+    /// The reason of the first needed source that is not; a source that is not configured is always stale.
     pub fn fresh(&self, needed: &[SourceId], now: Instant) -> Result<(), Reason> {
         for id in needed {
             let monitor = self.monitors.iter().find(|m| m.config().id == *id).ok_or(Reason::SourceStale)?;
@@ -131,17 +131,19 @@ impl Sources {
         Ok(())
     }
 
-    /// The readings for this command, of an arm with this control `cycle`, with bridging. To be called once per command.
+    /// Returns the readings for the present command, of an arm with this control `cycle`, with bridging. Must be called
+    /// once per command.
     ///
     /// # Errors
-    /// The first needed source's reason.
+    /// The reason of the first needed source without a usable reading.
     pub fn gather(&mut self, needed: &[SourceId], now: Instant, cycle: Duration) -> Result<Gathered, Reason> {
         let mut gathered = Gathered::nothing();
         self.gather_into(&mut gathered, needed, now, cycle)?;
         Ok(gathered)
     }
 
-    /// The same where it stays: 200 bytes that are moved cost a microcontroller more than to gather them.
+    /// Does the same as [`gather`](Self::gather) in place: on a microcontroller, moving 200 bytes costs more than
+    /// gathering them.
     pub(crate) fn gather_into(
         &mut self,
         gathered: &mut Gathered,

@@ -19,7 +19,7 @@ fn at<const N: usize>(positions: [f32; N]) -> State<N> {
     State { positions: JointPositions(positions), ..State::default() }
 }
 
-/// A governor without acceleration limit worth the name, so that one step reaches any speed.
+/// Returns a governor with an acceleration limit so high that one step reaches any speed.
 fn agile() -> Governor<2> {
     Governor::new(Limits { acceleration: JointAccelerations([1e6; 2]), ..Limits::default() })
 }
@@ -103,12 +103,12 @@ fn limits_that_check_refuses_approve_no_motion() {
     }
 }
 
-/// An arm that takes up a command one cycle after the state it answers, with a drive that lags behind it.
+/// A simulated arm that executes a command one cycle after the state it answers, with a drive that lags behind it.
 struct Arm {
     q: f32,
     v: f32,
     in_force: f32,
-    /// Part of the way to the command that the drive makes in one cycle.
+    /// The part of the difference to the command that the drive makes up in one cycle.
     drive: f32,
 }
 
@@ -119,7 +119,7 @@ impl Arm {
         self.in_force = command;
     }
 
-    /// Where it rests after a stop from here that brakes at `a`.
+    /// Returns the position at which the arm rests after a stop from here with deceleration `a`.
     fn stop(mut self, a: f32, dt: f32) -> f32 {
         let mut command = self.in_force;
         for _ in 0..400 {

@@ -1,33 +1,33 @@
-//! The outputs as we want them, and whether the controller has shown them so.
+//! The output values that this session has written, and whether the controller has confirmed each.
 
 use super::shown::{Shown, digital_bit};
 use super::write::{SLOTS, Write};
 use outrigger_urscript::DigitalOutput;
 
-/// The one image of what we wrote in this session. What we never wrote is not in it: it belongs to others.
+/// The values written in this session. Outputs that it never wrote are not included: they belong to other writers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Image {
-    /// Whether we wrote anything.
+    /// `true` once anything was written.
     used: bool,
-    /// Levels of the digital outputs, by [`digital_bit`].
+    /// The levels of the digital outputs, by [`digital_bit`].
     digital: u32,
-    /// Which of them we wrote.
+    /// The digital outputs that were written.
     written: u32,
-    /// Which of those were shown.
+    /// The written digital outputs that the controller has confirmed.
     confirmed: u32,
-    /// Everything else that is shown, by its slot, and whether it was.
+    /// The other outputs that controllers publish, by slot, each with `true` if it was confirmed.
     settings: [Option<(Write, bool)>; SLOTS],
 }
 
 impl Image {
-    /// Levels of the digital outputs as they were written, by [`digital_bit`], and which of them were.
+    /// Returns the written levels of the digital outputs, by [`digital_bit`], and a mask of those that were written.
     #[must_use]
     pub const fn digital(&self) -> (u32, u32) {
         (self.digital, self.written)
     }
 
-    /// Levels of the analog outputs as they were written, 0 to 1; 0 where they were not.
+    /// Returns the written levels of the analog outputs, 0 to 1; 0 for those that were not written.
     #[must_use]
     pub fn analog(&self) -> [f64; 2] {
         [0, 1].map(|slot: usize| match self.settings.get(slot) {
@@ -36,12 +36,12 @@ impl Image {
         })
     }
 
-    /// Whether we wrote nothing.
+    /// Returns whether nothing was written.
     pub(super) const fn is_empty(&self) -> bool {
         !self.used
     }
 
-    /// Takes in what is on its way.
+    /// Records a write that is being sent.
     pub(super) fn write(&mut self, write: &Write) {
         self.used = true;
         if let Write::Digital { output, high } = *write {
@@ -54,7 +54,7 @@ impl Image {
         }
     }
 
-    /// The controller has shown it.
+    /// Records that the controller has confirmed a write.
     pub(super) fn confirm(&mut self, write: &Write) {
         if let Write::Digital { output, .. } = *write {
             self.confirmed |= digital_bit(output) & self.written;
@@ -63,7 +63,8 @@ impl Image {
         }
     }
 
-    /// Takes out, one after the other, what was confirmed and is now shown otherwise: somebody else changed it.
+    /// Removes and returns a confirmed write that the controller now shows with another value, because another writer
+    /// changed it.
     pub(super) fn overwritten(&mut self, shown: &Shown, tolerance: f32) -> Option<Write> {
         let changed = shown.digital.map_or(0, |levels| (levels ^ self.digital) & self.confirmed);
         if let Some(output) = lowest(changed) {
@@ -83,7 +84,7 @@ impl Image {
     }
 }
 
-/// The output of the lowest bit.
+/// Returns the output of the lowest bit that is set; `None` if there is none.
 fn lowest(bits: u32) -> Option<DigitalOutput> {
     match u8::try_from(bits.trailing_zeros()).ok()? {
         bit @ 0..8 => Some(DigitalOutput::Standard(bit)),

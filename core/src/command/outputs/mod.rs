@@ -1,15 +1,15 @@
-//! Outputs of the controller: what waits to be set, what is on its way, what the controller shows of it.
+//! Outputs of the controller: writes that are waiting, sent or confirmed.
 //!
 //! | a write is | and then |
 //! |---|---|
-//! | waiting | *sent*, where the link takes it; *superseded* by a later one for the same output; *refused* after too long |
-//! | sent | *confirmed* by a message that came after it and shows it; *not confirmed* after too long |
-//! | | *never shown* after too long, where this controller shows no such thing |
-//! | confirmed | *overwritten* by somebody else, where the controller shows something else |
+//! | waiting | *sent*, when the link accepts it; *superseded* by a later one for its output; *refused* after too long |
+//! | sent | *confirmed* by a later message that shows it; *not confirmed* after too long |
+//! | | *never shown* after too long, if this controller does not publish such an output |
+//! | confirmed | *overwritten* by another writer, if the controller shows another value |
 //!
-//! What would change motion, by [`Write::needs_rest`], is refused while the arm is commanded.
+//! Writes that would change motion, see [`Write::needs_rest`], are refused while the arm is commanded.
 //!
-//! Only what was asked for is ever sent: an output that another writer sets is left to it, and nothing is repeated.
+//! Only requested writes are ever sent: outputs set by another writer are not touched, and no write is repeated.
 //!
 //! ```
 //! use outrigger_core::command::outputs::{DigitalOutput, Outputs, Write};
@@ -40,35 +40,36 @@ pub use write::{Write, WriteNews, WriteRefusal};
 use crate::robot::settings;
 use outrigger_wire::time::{Duration, Instant};
 
-/// Writes that may wait to be sent or confirmed at a time.
+/// The largest number of writes that wait to be sent or confirmed at a time.
 pub const MAX_WRITES: usize = if cfg!(feature = "outputs") { 16 } else { 1 };
-/// Writes that go out together at most.
+/// The largest number of writes that are sent together.
 pub const BATCH: usize = 4;
 
 settings! {
-    /// How long writes may take.
+    /// Timeouts and tolerances of writes.
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[cfg_attr(feature = "defmt", derive(defmt::Format))]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct OutputsConfig in "" {
-        /// One that the link does not take within this time is refused. Default 500 ms.
+        /// A write that the link does not accept within this time is refused. Default 500 ms.
         pub send_within: Duration [0.01 to 60.0 "s"] = Duration::from_millis(500),
-        /// One that the controller does not show within this time of being sent is not confirmed. Most outputs are shown
-        /// ten times a second only. Default 1 s.
+        /// A write that the controller does not show within this time after it was sent is reported as not confirmed.
+        /// Most outputs are published only ten times a second. Default 1 s.
         pub confirm_within: Duration [0.01 to 60.0 "s"] = Duration::from_secs(1),
-        /// Level of an analog output that is shown may differ by this much from the one that was sent. Default 0.02.
+        /// The largest difference between the published and the sent level of an analog output that counts as
+        /// confirmed. Default 0.02.
         pub analog_tolerance: f32 [0.0 to 1.0] = 0.02,
     }
 }
 
-/// What was asked for and is not confirmed yet. Default: nothing waits, nothing was written.
+/// The writes that are not confirmed yet, and the values written so far. Default: none.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Outputs {
-    /// In the order in which they were asked for.
+    /// The pending writes, in the order in which they were requested.
     entries: Vec<Entry, MAX_WRITES>,
     image: Image,
-    /// What this controller has shown so far; see [`Seen`].
+    /// The kinds of output that this controller has published so far; see [`Seen`].
     seen: Seen,
 }
 
@@ -77,7 +78,7 @@ pub struct Outputs {
 struct Entry {
     write: Write,
     stage: Stage,
-    /// When the stage began.
+    /// The time at which the stage began.
     since: Instant,
 }
 
@@ -88,7 +89,8 @@ enum Stage {
     Sent,
 }
 
-/// Which kinds of output the controller publishes: that one of them is not shown means nothing otherwise.
+/// The kinds of output that the controller publishes. If it does not publish a kind, its absence from a message means
+/// nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 struct Seen {
@@ -126,29 +128,29 @@ impl Seen {
 }
 
 impl Outputs {
-    /// What we wrote in this session.
+    /// Returns the values written in this session.
     #[must_use]
     pub const fn image(&self) -> &Image {
         &self.image
     }
 
-    /// Nothing was asked for since the start: whatever the controller shows is not about us.
+    /// Returns whether no write was requested since the start: published values need not be compared then.
     #[must_use]
     pub fn is_idle(&self) -> bool {
         self.entries.is_empty() && self.image.is_empty()
     }
 
-    /// How many wait to be sent or confirmed.
+    /// Returns the number of writes that wait to be sent or confirmed.
     #[must_use]
     pub fn pending(&self) -> usize {
         self.entries.len()
     }
 
-    /// `write` is to be set. It takes the place of an earlier one for the same output that is not confirmed yet, which is
-    /// given back: that one is [superseded](WriteNews::Superseded).
+    /// Queues `write`. It replaces an earlier one for the same output that is not confirmed yet, which is returned:
+    /// that one is [superseded](WriteNews::Superseded).
     ///
     /// # Errors
-    /// [`WriteRefusal::Full`].
+    /// [`WriteRefusal::Full`] if there is no room.
     pub fn set(&mut self, write: Write, now: Instant) -> Result<Option<Write>, WriteRefusal> {
         let superseded = self.take(|entry| entry.write.sets_the_same(&write));
         let entry = Entry { write, stage: Stage::Waiting, since: now };
@@ -156,8 +158,8 @@ impl Outputs {
         Ok(superseded.map(|entry| entry.write))
     }
 
-    /// Returns what goes out now, in the order in which it was asked for: some statements of one program, or one that
-    /// [goes alone](Write::goes_alone). Each of them is [sent](WriteNews::Sent) by that.
+    /// Returns the writes to send now, in the order in which they were requested: several statements of one program, or
+    /// one that [must be sent alone](Write::goes_alone). They count as [sent](WriteNews::Sent) from now on.
     pub fn send(&mut self, now: Instant) -> Vec<Write, BATCH> {
         let mut batch = Vec::new();
         for entry in &mut self.entries {
@@ -177,17 +179,17 @@ impl Outputs {
         batch
     }
 
-    /// What follows for one write from what the controller shows, in a message that arrived at `arrival`: to be asked until
-    /// it is `None`.
+    /// Compares the pending writes with the published values of a message that arrived at `arrival`. Returns the news
+    /// of one write; call it until it returns `None`.
     pub fn observe(&mut self, config: &OutputsConfig, shown: &Shown, arrival: Instant) -> Option<(Write, WriteNews)> {
         self.seen.take_in(shown);
         let tolerance = config.analog_tolerance;
-        // First, so that a message that confirms does not contradict as well.
+        // Checked first, so that a message that confirms a write does not contradict it as well.
         if let Some(write) = self.image.overwritten(shown, tolerance) {
             return Some((write, WriteNews::Overwritten));
         }
         let confirmed = self.take(|entry| {
-            // What arrived with the answer, or before it, was said before it.
+            // A message that arrived together with the sending, or before it, was composed before it.
             let after = entry.stage == Stage::Sent && arrival > entry.since;
             after && shown.shows(&entry.write, tolerance) == Some(true)
         })?;
@@ -195,7 +197,7 @@ impl Outputs {
         Some((confirmed.write, WriteNews::Confirmed(arrival.since(confirmed.since))))
     }
 
-    /// What follows for one write from the time that has passed: to be asked until it is `None`.
+    /// Returns the news of one write whose time has run out; call it until it returns `None`.
     pub fn overdue(&mut self, config: &OutputsConfig, now: Instant) -> Option<(Write, WriteNews)> {
         let entry = self.take(|entry| now >= entry.due(config))?;
         let news = match entry.stage {
@@ -206,23 +208,25 @@ impl Outputs {
         Some((entry.write, news))
     }
 
-    /// When [`overdue`](Self::overdue) has something to say.
+    /// Returns the earliest time at which [`overdue`](Self::overdue) will return a write.
     #[must_use]
     pub fn next_deadline(&self, config: &OutputsConfig) -> Option<Instant> {
         self.entries.iter().map(|entry| entry.due(config)).min()
     }
 
-    /// Takes out the first of what waits to be sent that [needs rest](Write::needs_rest), where the arm is commanded by now.
+    /// Removes and returns the first unsent write that [needs the arm at rest](Write::needs_rest), because the arm is
+    /// commanded by now.
     pub fn take_back(&mut self) -> Option<Write> {
         self.take(|entry| entry.stage == Stage::Waiting && entry.write.needs_rest()).map(|entry| entry.write)
     }
 
-    /// Takes out the first of what waits or is on its way that is `concerned`: it will have no effect.
+    /// Removes and returns the first pending write for which `concerned` returns `true`, because it will have no
+    /// effect.
     pub fn withdraw(&mut self, concerned: impl Fn(&Write) -> bool) -> Option<Write> {
         self.take(|entry| concerned(&entry.write)).map(|entry| entry.write)
     }
 
-    /// The session is over: what the outputs are is not known any more.
+    /// Discards all data at the end of a session, because the outputs may change unnoticed from then on.
     pub fn forget(&mut self) {
         *self = Self::default();
     }

@@ -1,4 +1,4 @@
-//! What a controller shows of its outputs.
+//! The values of outputs as a controller publishes them.
 
 use outrigger_urscript::{AnalogDomain, DigitalOutput, ToolVoltage};
 
@@ -6,33 +6,33 @@ use super::write::Write;
 use outrigger_wire::math::{add, norm, scale, subtract};
 use outrigger_wire::robot::{Generation, Payload, Pose};
 
-/// One analog output as it is shown.
+/// The published state of one analog output.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ShownAnalog {
-    /// What it puts out.
+    /// The signal: voltage or current.
     pub domain: AnalogDomain,
-    /// 0 to 1: of 10 V, or of the span from 4 to 20 mA.
+    /// The level, 0 to 1: of 10 V, or of the span from 4 to 20 mA.
     pub level: f32,
 }
 
-/// What one message shows of the outputs; `None` for what is not in it.
+/// The output values in one message; `None` for those that it does not contain.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Shown {
-    /// Levels of the digital outputs, by [`digital_bit`].
+    /// The levels of the digital outputs, by [`digital_bit`].
     pub digital: Option<u32>,
     /// The analog outputs.
     pub analog: Option<[ShownAnalog; 2]>,
-    /// Supply of the tool \[V\].
+    /// The supply voltage of the tool \[V\].
     pub tool_voltage: Option<u8>,
-    /// Position of the speed slider, 0 to 1.
+    /// The position of the speed slider, 0 to 1.
     pub speed_slider: Option<f32>,
-    /// Payload in force.
+    /// The payload in force.
     pub payload: Option<Payload>,
-    /// Tool centre point in force, in the flange's frame.
+    /// The tool centre point in force, in the flange's frame.
     pub tcp: Option<Pose>,
 }
 
-/// The bit of a digital output: 0 to 7 standard, 8 to 15 configurable, 16 and 17 at the tool.
+/// Returns the bit of a digital output: 0 to 7 standard, 8 to 15 configurable, 16 and 17 at the tool.
 #[must_use]
 pub const fn digital_bit(output: DigitalOutput) -> u32 {
     match output {
@@ -42,7 +42,8 @@ pub const fn digital_bit(output: DigitalOutput) -> u32 {
     }
 }
 
-/// Levels as a controller of this generation publishes them, by [`digital_bit`]: on CB2 bits 8 and 9 are at the tool.
+/// Converts levels as published by a controller of this generation to the bits of [`digital_bit`]: on CB2, bits 8 and 9
+/// are at the tool.
 #[must_use]
 pub const fn digital_levels(published: u32, generation: Generation) -> u32 {
     match generation {
@@ -51,16 +52,17 @@ pub const fn digital_levels(published: u32, generation: Generation) -> u32 {
     }
 }
 
-/// A slider is published with more digits than it is sent with.
+/// The tolerance of the speed slider, which is published with more digits than it is sent with.
 const SLIDER: f32 = 0.005;
-/// Tolerances that other drivers use, with room for the rounding of the text \[kg, m\].
+/// The tolerances that other drivers use, with a reserve for the rounding of the text \[kg, m\].
 const MASS: f32 = 1.5e-3;
 const CENTER_OF_GRAVITY: f32 = 1.5e-4;
-/// Of a tool centre point, by each number \[m, rad\].
+/// The tolerance of each number of a tool centre point \[m, rad\].
 const TCP: f32 = 1.5e-4;
 
 impl Shown {
-    /// Whether this shows what `write` sets, analog levels within `tolerance`; `None` where it says nothing of it.
+    /// Returns whether the message shows the value that `write` sets, analog levels within `tolerance`; `None` if it
+    /// does not contain it.
     #[must_use]
     pub fn shows(&self, write: &Write, tolerance: f32) -> Option<bool> {
         match *write {
@@ -93,14 +95,15 @@ impl Shown {
     }
 }
 
-/// Returns `true` where a payload that is shown has this mass, and this centre of gravity where one was set.
+/// Returns whether a published payload has this mass, and this centre of gravity if one was set.
 fn is_payload(shown: Payload, mass: f32, center_of_gravity: Option<[f32; 3]>) -> bool {
     let near = |(shown, wanted): (&f32, &f32)| (shown - wanted).abs() <= CENTER_OF_GRAVITY;
     let centered = center_of_gravity.is_none_or(|center| shown.center_of_gravity.iter().zip(&center).all(near));
     (shown.mass - mass).abs() <= MASS && centered
 }
 
-/// Whether both vectors are the same rotation: the one, or the other way round to it.
+/// Returns whether both vectors describe the same rotation: they are equal, or opposite with angles that add up to a
+/// full turn.
 fn turns_alike(shown: [f32; 3], wanted: [f32; 3]) -> bool {
     let angle = norm(wanted);
     let turn = if angle > 0.0 { scale(wanted, -core::f32::consts::TAU / angle) } else { [0.0; 3] };

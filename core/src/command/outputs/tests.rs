@@ -12,7 +12,7 @@ fn levels(digital: u32) -> Shown {
     Shown { digital: Some(digital), ..Shown::default() }
 }
 
-/// Outputs, and the news of them.
+/// Outputs, with the news about their writes.
 struct Desk {
     outputs: Outputs,
     news: std::vec::Vec<(Write, WriteNews)>,

@@ -1,36 +1,36 @@
-//! Variables that are shared with a program on the controller, each direction its own.
+//! Variables that are shared with a program on the controller; each has one direction.
 
-/// How many there are of each kind. They are counted from 1, as the program counts them.
+/// The number of variables of each kind. They are counted from 1, as in the program.
 pub const VARIABLES: u8 = 16;
 
-/// What a variable can hold.
+/// The type of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum VariableKind {
-    /// A truth value.
+    /// A Boolean.
     Bool,
-    /// A whole number.
+    /// An integer.
     Int,
-    /// A number.
+    /// A floating-point number.
     Real,
 }
 
-/// What a variable holds.
+/// The value of a variable.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum VariableValue {
-    /// A truth value.
+    /// A Boolean.
     Bool(bool),
-    /// A whole number.
+    /// An integer.
     Int(i32),
-    /// A finite number.
+    /// A finite floating-point number.
     Real(f32),
 }
 
 impl VariableValue {
-    /// What it is.
+    /// Returns the type of the value.
     #[must_use]
     pub const fn kind(&self) -> VariableKind {
         match self {

@@ -1,4 +1,4 @@
-//! One thing to set on the controller, and what became of it.
+//! A single value to set on the controller, and its outcome.
 
 #[cfg(feature = "motions")]
 use outrigger_urscript::TargetPayload;
@@ -10,81 +10,85 @@ use super::variable::VariableValue;
 use outrigger_wire::robot::Pose;
 use outrigger_wire::time::Duration;
 
-/// One thing to set. None of them moves the arm or ends a program.
+/// A single value to set on the controller. No write moves the arm or ends a program.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Write {
-    /// Level of a digital output.
+    /// The level of a digital output.
     Digital {
-        /// Which one.
+        /// The output.
         output: DigitalOutput,
-        /// High or low.
+        /// `true` for high, `false` for low.
         high: bool,
     },
-    /// Level of an analog output, and what it puts out.
+    /// The level of an analog output, and its signal.
     Analog {
-        /// 0 or 1.
+        /// The number of the output, 0 or 1.
         index: u8,
-        /// `None` leaves it as it is.
+        /// The signal, voltage or current; `None` does not change it.
         domain: Option<AnalogDomain>,
-        /// 0 to 1: of 10 V, or of the span from 4 to 20 mA.
+        /// The level, 0 to 1: of 10 V, or of the span from 4 to 20 mA.
         level: f32,
     },
-    /// Supply of the tool.
+    /// The supply voltage of the tool.
     ToolVoltage(ToolVoltage),
-    /// An internal flag, 0 to 31. No interface shows it.
+    /// An internal flag. No interface publishes it.
     Flag {
-        /// 0 to 31.
+        /// The number of the flag, 0 to 31.
         index: u8,
-        /// Its value.
+        /// The value of the flag.
         value: bool,
     },
-    /// Mass at the flange.
+    /// The mass at the flange.
     Payload {
-        /// \[kg\], up to what the arm is rated for.
+        /// The mass \[kg\], up to what the arm is rated for.
         mass: f32,
-        /// In the flange's frame \[m\]; `None` keeps the one in force from 3.3 on, and before leaves it to the controller.
+        /// The centre of gravity in the flange's frame \[m\]. `None` keeps the one in force from 3.3 on; older software
+        /// chooses one itself.
         center_of_gravity: Option<[f32; 3]>,
     },
-    /// The speed slider, 0 (stands still) to 1. An abrupt change while the arm moves can trip a fault on the controller.
+    /// The position of the speed slider, 0 (no motion) to 1. An abrupt change while the arm moves can trip a fault on
+    /// the controller.
     SpeedSlider(f32),
-    /// What the force-torque sensor reads now becomes zero. No interface shows that it did.
+    /// Sets the present reading of the force-torque sensor to zero. No interface confirms it.
     ZeroForceTorqueSensor,
     /// The tool centre point in the flange's frame. Not while commanding: see [`needs_rest`](Self::needs_rest).
     Tcp(Pose),
-    /// Acceleration that the base feels, in its own frame \[m/s²\]; an arm that stands upright: `[0, 0, 9.82]`. Not while
-    /// commanding; older software shows nothing of it.
+    /// The acceleration of gravity acting on the base, in the base's own frame \[m/s²\]; for an upright arm `[0, 0,
+    /// 9.82]`. Not while commanding; older software does not publish it.
     Gravity([f32; 3]),
-    /// A variable that a program on the controller reads, where the controller shares some. It is repeated until another
-    /// value takes its place.
+    /// A variable that a program on the controller reads, if the controller has shared variables. Its value is sent
+    /// repeatedly until another one replaces it.
     Variable {
-        /// 1 to [`VARIABLES`](super::VARIABLES), as the program counts.
+        /// The number of the variable, 1 to [`VARIABLES`](super::VARIABLES), as in the program.
         index: u8,
-        /// Its value, which says of which kind it is.
+        /// The value, which determines the type.
         value: VariableValue,
     },
-    /// Mass at the flange with its inertia. Software before 5.10 takes an inertia of 0 alone, and no transition time.
+    /// The mass at the flange with its inertia. Software before 5.10 accepts only an inertia of 0 and no transition
+    /// time.
     #[cfg(feature = "motions")]
     TargetPayload {
-        /// \[kg\], up to what the arm is rated for.
+        /// The mass \[kg\], up to what the arm is rated for.
         mass: f32,
-        /// In the flange's frame \[m\].
+        /// The centre of gravity in the flange's frame \[m\].
         center_of_gravity: [f32; 3],
-        /// About the centre of gravity, in the axes of the flange: xx, yy, zz, xy, xz, yz \[kg·m²\]. What a controller
-        /// shows by default has no inertia: mass and centre of gravity alone confirm it.
+        /// The inertia about the centre of gravity, in the axes of the flange: xx, yy, zz, xy, xz, yz \[kg·m²\].
+        /// Controllers do not publish an inertia by default: mass and centre of gravity alone confirm the write.
         inertia: [f32; 6],
-        /// Time within which the controller passes from the payload before to this one, up to 5 s: who asks waits 10 s for its confirmation.
+        /// The time in which the controller changes from the previous payload to this one, up to 5 s: clients wait 10 s
+        /// for the confirmation.
         transition_time: Duration,
     },
 }
 
-/// Outputs beside the digital ones that have one setting each and are shown.
+/// The number of outputs other than digital ones that have one value each and are published.
 pub(super) const SLOTS: usize = if cfg!(feature = "outputs") { 6 } else { 0 };
 
 impl Write {
-    /// As a statement of a secondary program, on an arm rated for `max_mass` \[kg\]; `None` for the speed slider and a payload
-    /// with its inertia, which have texts of their own, and for variables.
+    /// Returns the statement of a secondary program that sets the value, on an arm rated for `max_mass` \[kg\]; `None`
+    /// for the speed slider and a payload with its inertia, which have texts of their own, and for variables.
     #[must_use]
     pub fn statement(&self, max_mass: f32) -> Option<Output> {
         Some(match *self {
@@ -102,7 +106,8 @@ impl Write {
         })
     }
 
-    /// Returns the secondary program that sets a payload with its inertia, on an arm rated for `max_mass` \[kg\]; `None` for all else.
+    /// Returns the secondary program that sets a payload with its inertia, on an arm rated for `max_mass` \[kg\];
+    /// `None` for all other writes.
     #[cfg(feature = "motions")]
     #[must_use]
     pub const fn target_payload(&self, max_mass: f32) -> Option<TargetPayload> {
@@ -111,7 +116,7 @@ impl Write {
         Some(TargetPayload { mass, center_of_gravity, inertia, transition_time, max_mass })
     }
 
-    /// Returns `true` for what does not stand in one text with others.
+    /// Returns `true` if the write must be sent in a text of its own.
     #[must_use]
     pub const fn goes_alone(&self) -> bool {
         match self {
@@ -122,18 +127,18 @@ impl Write {
         }
     }
 
-    /// Whether it is refused while commanding, and while the arm is stopped. A law that moves the tool and motion of the
-    /// controller's own reckon with the tool centre point; another gravity changes every joint's torque at once. A payload
-    /// changes with what a gripper takes, and may be set in motion.
+    /// Returns whether the write is refused while the arm is commanded or being stopped. Laws that move the tool and
+    /// motions executed by the controller depend on the tool centre point; another gravity changes every joint's torque
+    /// at once. A payload changes with each part that a gripper takes, and may be set during motion.
     #[must_use]
     pub const fn needs_rest(&self) -> bool {
         matches!(self, Self::Tcp(_) | Self::Gravity(_))
     }
 
-    /// Whether a controller with this software takes it, on an arm rated for `max_mass` \[kg\].
+    /// Checks that a controller with this software accepts the write, on an arm rated for `max_mass` \[kg\].
     ///
     /// # Errors
-    /// The number that is out of its range, or the software that it needs.
+    /// Returns the number that is out of its range, or the software that is required.
     pub fn check(&self, max_mass: f32, version: Version) -> Result<(), RenderError> {
         #[cfg(feature = "motions")]
         if let Some(payload) = self.target_payload(max_mass) {
@@ -151,7 +156,7 @@ impl Write {
         }
     }
 
-    /// Whether both set the same thing.
+    /// Returns whether both writes set the same output.
     #[must_use]
     pub fn sets_the_same(&self, other: &Self) -> bool {
         match (self, other) {
@@ -165,7 +170,7 @@ impl Write {
         }
     }
 
-    /// The time after which the controller is to show it at the earliest.
+    /// Returns the earliest time after sending at which the controller can show the new value.
     pub(super) fn takes(&self) -> Duration {
         match self {
             #[cfg(feature = "motions")]
@@ -174,7 +179,7 @@ impl Write {
         }
     }
 
-    /// Where its setting is kept, for what is neither digital nor never shown.
+    /// Returns the index of the stored value; `None` for digital outputs and for values that are never published.
     pub(super) const fn slot(&self) -> Option<usize> {
         match self {
             Self::Digital { .. }
@@ -194,52 +199,52 @@ impl Write {
     }
 }
 
-/// What became of a [`Write`].
+/// The outcome of a [`Write`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum WriteNews {
-    /// It is on its way.
+    /// The write was sent.
     Sent,
-    /// The controller shows it, so long after it was sent.
+    /// The controller shows the new value, this long after it was sent.
     Confirmed(Duration),
-    /// It was sent, and nothing that this controller publishes shows it.
+    /// The write was sent, but this controller does not publish the output.
     NeverShown,
-    /// It was sent, and the controller shows something else after the time allowed.
+    /// The write was sent, but the controller shows another value after the time allowed.
     NotConfirmed,
-    /// A later one for the same output took its place.
+    /// A later write for the same output replaced it before it was confirmed.
     Superseded,
-    /// It was confirmed, and now somebody else has changed it.
+    /// The write was confirmed, and another writer has changed the output since.
     Overwritten,
-    /// It was not sent, or was not taken.
+    /// The write was not sent, or was not accepted.
     Refused(WriteRefusal),
 }
 
-/// Why a [`Write`] has no effect.
+/// The reason for which a [`Write`] has no effect.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum WriteRefusal {
-    /// There is no session with a controller, or there no longer is one.
+    /// No session with a controller.
     NotConnected,
-    /// Too many wait already.
+    /// Too many writes are pending.
     Full,
-    /// This arm, or this software, has no such thing, or a number is out of its range.
+    /// This arm or its software has no such output, or a number is out of its range.
     Impossible(RenderError),
-    /// The controller is in local control and takes no text.
+    /// The controller is in local control and accepts no text.
     LocalControl,
-    /// Outputs are only to be set by RTDE, and RTDE has no input for it that is ours.
+    /// Outputs may only be set by RTDE, and this session owns no RTDE input for it.
     NoInput,
-    /// Outputs are not to be set.
+    /// Setting outputs is disabled in the configuration.
     Off,
-    /// The link was stale, or did not take text, for too long.
+    /// The link was stale, or did not accept text, for too long.
     LinkStale,
-    /// It would change motion, and the arm is commanded or not at rest: see [`Write::needs_rest`].
+    /// The write would change motion, and the arm is commanded or not at rest: see [`Write::needs_rest`].
     Commanding,
     /// This kind of controller has no such output.
     NoSuchOutput,
-    /// The variable is one of those by which the program is asked to start and to stop.
+    /// The variable is one of those by which the program is started and stopped.
     Reserved,
     /// The value is NaN or infinite.
     NotFinite,

@@ -12,13 +12,13 @@ fn distance_sensor() -> SourceMonitor {
     SourceMonitor::new(SourceConfig { max_rate: 1.0, ..SourceConfig::new(ID, 1, 0.02, 0.5) })
 }
 
-/// Reading number `seq`, taken and arriving at `at` ms.
+/// Passes the reading number `seq` to the monitor, taken and arriving at `at` ms.
 fn feed(monitor: &mut SourceMonitor, seq: u32, at: u64, value: f32) {
     let sample = Sample { source: ID, value: SampleValue::scalar(value), seq, taken_at: ms(at) };
     monitor.observe(sample, ms(at));
 }
 
-/// A value that moves a little with each reading, as real ones do.
+/// Returns a value that varies a little with each reading, as real ones do.
 fn noisy(seq: u32) -> f32 {
     0.2 + (seq % 2) as f32 * 1e-5
 }
@@ -190,8 +190,8 @@ mod stamps {
     use proptest::prelude::*;
 
     proptest! {
-        /// However old readings are stamped and however often they come: between two cycles that find one within its age,
-        /// no more cycles are bridged than are configured, and the motion has decayed to nothing in the last of them.
+        /// For any time stamps and any rate of readings: between two cycles that find a reading within its age, no more
+        /// cycles are bridged than configured, and the motion has decayed to zero in the last of them.
         #[test]
         fn bridging_ends_whatever_the_stamps_say(
             cycles in prop::collection::vec((1_u64..20, prop::collection::vec((prop_oneof![0_u64..400, 98_u64..106], 0_u32..3), 0..3)), 1..200),

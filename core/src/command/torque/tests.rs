@@ -86,7 +86,7 @@ fn a_joint_comes_to_rest_within_its_travel_from_where_torques_began() {
     let mut governor = TorqueGovernor::new(TorqueLimits { travel: 0.5, ..TorqueLimits::default() });
     assert!(approved(&mut governor, only(1.0), &at(1.0, 0.0), &arm).is_ok());
     assert!(approved(&mut governor, only(1.0), &at(1.4, 0.2), &arm).is_ok());
-    // 0.6²/4 rad to brake, and 22 ms before.
+    // 0.6²/4 rad for braking, after 22 ms.
     assert_eq!(approved(&mut governor, only(1.0), &at(1.4, 0.6), &arm), Err(Reason::GuideLimit));
     assert_eq!(approved(&mut governor, only(1.0), &at(0.49, 0.0), &arm), Err(Reason::GuideLimit));
     governor.reset();
