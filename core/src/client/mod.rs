@@ -1,26 +1,25 @@
-//! Conversations with one controller that need no engine, without sockets, clocks or tasks.
+//! Clients for the services of a controller that need no engine; they use no sockets, clocks or tasks.
 //!
-//! | module | speaks with | over |
+//! | module | service | transport |
 //! |---|---|---|
 //! | [`dashboard`] | the dashboard server | TCP port 29999 |
 //! | [`robot_api`] | the Robot API of PolyScope X, in place of the dashboard server | HTTP, TCP port 80 |
-//! | [`interpreter`] | a program in interpreter mode: statements, and what becomes of them | TCP port 30020 |
+//! | [`interpreter`] | a program in interpreter mode: statements, and their outcomes | TCP port 30020 |
 //! | [`rtde`] | Real-Time Data Exchange | TCP port 30004 |
-//! | [`script`] | the primary interface: a program, and what becomes of it | TCP port 30001 |
-//! | [`tool_line`] | the primary interface: the set-up of the tool's serial line, read back | TCP port 30001 |
+//! | [`script`] | the primary interface: upload of a program, and its outcome | TCP port 30001 |
 //!
-//! Every machine here has the same verbs as an engine. **One input, then drain `poll_output` and `poll_event` until both
-//! are `None`, then sleep until `poll_timeout`.**
+//! Every client has the same methods as an engine. **Pass one input, then drain `poll_output` and `poll_event` until
+//! both are `None`, then sleep until `poll_timeout`.**
 //!
-//! | verb | meaning |
+//! | method | meaning |
 //! |---|---|
-//! | `handle(now, input)` | takes one input at `now`, which never goes back |
-//! | `receive_window()`, `commit(count, …)` | where the next bytes received go, and how many were received; also an input |
-//! | `poll_output()` | the next thing that the port must do; `None` once all is done |
-//! | `poll_event()` | the next event; `None` once all are taken |
-//! | `poll_timeout()` | when `Tick` is due at the latest; `None` while nothing is waited for |
+//! | `handle(now, input)` | processes one input at `now`, which must never decrease |
+//! | `receive_window()`, `commit(count, …)` | the buffer for received bytes, and how many were received: an input |
+//! | `poll_output()` | returns the next action for the port; `None` if there is none |
+//! | `poll_event()` | returns the next event; `None` if there is none |
+//! | `poll_timeout()` | returns the latest time of the next `Tick`; `None` while no deadline runs |
 //!
-//! An output or an event may borrow memory of the machine: it is valid until the next call.
+//! An output or an event may borrow memory of the client: it is valid until the next call.
 //!
 //! ```
 //! use outrigger_core::client::Output;
@@ -41,16 +40,16 @@ pub mod rtde;
 pub mod script;
 pub mod tool_line;
 
-/// What a machine with one connection asks its port to do.
+/// An action that a client with one connection requests from its port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Output<'a> {
     /// Connect, and report `Opened` or `Refused`. The machine keeps its own deadline.
     Open {
-        /// TCP port as the controller numbers it; a port base is applied by the port.
+        /// The TCP port in the controller's numbering; the port of Outrigger adds its port base.
         port: u16,
     },
-    /// Write these bytes to the connection, all of them.
+    /// Write all of these bytes to the connection.
     Transmit(&'a [u8]),
-    /// Close the connection, or give up opening it: nothing more is reported of it.
+    /// Close the connection, or give up opening it. No event of it is to be reported afterwards.
     Close,
 }

@@ -1,4 +1,4 @@
-//! A line that asks for the arm's brakes to be released: what of its rises counts.
+//! An input line that requests the release of the arm's brakes: the rules by which a rising edge counts.
 
 use super::leave::Leave;
 use crate::mode::{Mode, OperatorConfig};
@@ -6,13 +6,15 @@ use outrigger_wire::dashboard::RequestKind;
 use outrigger_wire::robot::{Generation, RobotMode, SoftwareVersion};
 use outrigger_wire::time::{Duration, Instant};
 
-/// Decides about the rises of a line that asks for `brake release`, once each, and never by itself a second time.
+/// Decides about each rising edge of a line that requests `brake release`: every edge is granted or refused once.
 ///
-/// A rise counts where the line was low before it for [`low_for`](OperatorConfig::low_for) since it was first seen so; one that is high
-/// at the start is none. After a rise, whether it counted or not, none counts for [`released_for`](OperatorConfig::released_for): a line
-/// that chatters asks once, however long it does. It is granted where nothing is commanded, the controller's software has a dashboard
-/// server that knows the command, and a fresh state shows the arm in robot mode `IDLE`. The command itself is a
-/// [service command](super::ServiceCommand), which takes back every request to command before it: what is granted here begins no motion.
+/// A rising edge counts if the line was observed low before it for at least [`low_for`](OperatorConfig::low_for); a
+/// line that is high at the start has no edge. After an edge, whether it counted or not, none counts for
+/// [`released_for`](OperatorConfig::released_for): a bouncing line requests only once, however long it bounces. The
+/// request is granted if nothing is commanded, the controller's software has a dashboard server that knows the command,
+/// and a fresh state shows the arm in robot mode `IDLE`. The command itself is a [service
+/// command](super::ServiceCommand), which first revokes every request to command: granting the release begins no
+/// motion.
 ///
 /// ```
 /// use outrigger_core::client::dashboard::{BrakeLine, BrakeRefusal, BrakeSight};
@@ -36,33 +38,33 @@ use outrigger_wire::time::{Duration, Instant};
 pub struct BrakeLine {
     low_for: Duration,
     again_after: Duration,
-    /// Since when it is low; `None` where it is high, or was not seen yet.
+    /// The time since which the line has been low; `None` if it is high or was not observed yet.
     low_since: Option<Instant>,
-    /// The last rise, whether it counted or not.
+    /// The time of the last rising edge, whether it counted or not.
     rose: Option<Instant>,
 }
 
-/// What is known when the line changes.
+/// The state of engine and controller when the line changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BrakeSight {
     /// The engine's mode.
     pub mode: Mode,
-    /// The controller's software; `None` before a session has told it.
+    /// The controller's software version; `None` before a session has reported it.
     pub software: Option<SoftwareVersion>,
-    /// The robot's mode, of a fresh state; `None` without one.
+    /// The robot mode in a fresh state; `None` without one.
     pub robot_mode: Option<RobotMode>,
 }
 
-/// Why a rise asked for nothing; it is spent.
+/// The reason for which a rising edge was refused. The edge is consumed and not evaluated again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum BrakeRefusal {
-    /// The line was not low for long enough, or chatters.
+    /// The line was not low for long enough, or it bounces.
     LineHeld,
     /// The arm is commanded, or being stopped.
     Commanding,
-    /// No fresh state shows the robot's mode.
+    /// No fresh state with the robot mode.
     NoState,
     /// The controller's software does not know the command: CB2.
     NotKnown,
@@ -70,16 +72,16 @@ pub enum BrakeRefusal {
     NoDashboard,
     /// The arm has no power: it is not in robot mode `IDLE` yet.
     NoPower,
-    /// The brakes are open already.
+    /// The brakes are already released.
     Running,
-    /// The robot is in another mode than `IDLE`.
+    /// The robot is in a mode other than `IDLE`.
     NotIdle,
-    /// Another command to the dashboard server is under way.
+    /// Another command to the dashboard server is in progress.
     Busy,
 }
 
 impl BrakeRefusal {
-    /// Each of them.
+    /// The list of all refusals.
     pub const ALL: [Self; 9] = [
         Self::LineHeld,
         Self::Commanding,
@@ -92,7 +94,7 @@ impl BrakeRefusal {
         Self::Busy,
     ];
 
-    /// The name used in reports.
+    /// Returns the name used in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -108,7 +110,7 @@ impl BrakeRefusal {
         }
     }
 
-    /// What it is and what a person can do next, as a clause that starts in lower case.
+    /// Returns the cause and what a person can do next, as a clause that starts in lower case.
     #[must_use]
     pub const fn text(self) -> &'static str {
         match self {
@@ -128,14 +130,14 @@ impl BrakeRefusal {
 }
 
 impl BrakeLine {
-    /// The line was not seen yet. Of `config` it uses the times of lines.
+    /// Creates the decider for a line that was not observed yet. It uses the line timings of `config`.
     #[must_use]
     pub const fn new(config: &OperatorConfig) -> Self {
         Self { low_for: config.low_for, again_after: config.released_for, low_since: None, rose: None }
     }
 
-    /// The line was found high or low, [settled](crate::mode::Debounce). Whether `brake release` is to be asked for, or why not; `None`
-    /// where it has not risen.
+    /// Processes an observed level of the line, [debounced](crate::mode::Debounce). Returns whether a rising edge is
+    /// granted or why it is refused; `None` without a rising edge.
     pub fn see(&mut self, high: bool, sight: BrakeSight, now: Instant) -> Option<Result<(), BrakeRefusal>> {
         if !high {
             self.low_since = Some(self.low_since.unwrap_or(now));
@@ -151,7 +153,7 @@ impl BrakeLine {
 }
 
 impl BrakeSight {
-    /// What speaks against releasing the brakes.
+    /// Returns the first reason against releasing the brakes.
     fn against(self) -> Option<BrakeRefusal> {
         let Self { mode, software, robot_mode } = self;
         if !Leave::admits(mode) {
@@ -187,7 +189,7 @@ mod tests {
         Instant::from_micros(millis * 1_000)
     }
 
-    /// What comes of levels at these times, each seen once, beside this.
+    /// Returns the results of observing these levels at these times, with the rest of the state as in `sight`.
     fn seen(levels: &[(u64, bool)], sight: BrakeSight) -> Vec<Result<(), BrakeRefusal>> {
         let mut line = BrakeLine::new(&OperatorConfig::default());
         levels.iter().filter_map(|(millis, high)| line.see(*high, sight, at(*millis))).collect()

@@ -1,4 +1,4 @@
-//! From any power state to running: power on, brakes released.
+//! The sequence that brings an arm from any power state to running: power on, release of the brakes.
 
 use super::course::{Acted, Course, Sequence, SequenceEvent, SequenceInput};
 use super::obstacle::Obstacle;
@@ -6,16 +6,16 @@ use outrigger_wire::dashboard::{Reply, Request, RequestKind};
 use outrigger_wire::robot::{RobotMode, SafetyMode, SoftwareVersion};
 use outrigger_wire::time::{Duration, Instant};
 
-/// How patient [`BringUp`] is.
+/// The timing of [`BringUp`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BringUpConfig {
-    /// Time between two questions for the mode.
+    /// The time between two queries of the mode.
     pub poll: Duration,
-    /// For the controller itself to be there.
+    /// The longest wait for the controller to start.
     pub boot: Duration,
-    /// From power on to `IDLE`.
+    /// The longest wait from power on to `IDLE`.
     pub power: Duration,
-    /// From brake release to `RUNNING`.
+    /// The longest wait from brake release to `RUNNING`.
     pub brakes: Duration,
 }
 
@@ -30,14 +30,14 @@ impl Default for BringUpConfig {
     }
 }
 
-/// Power on, `IDLE`, brake release, `RUNNING`; safety mode and robot mode are asked for before every step and while
-/// it waits. A stop ends it at once, with its name.
+/// A sequence of power on, `IDLE`, brake release, `RUNNING`. Safety mode and robot mode are queried before every step
+/// and while it waits. A stop ends it at once and is reported.
 #[derive(Clone, Debug)]
 pub struct BringUp {
     course: Course,
     config: BringUpConfig,
     state: State,
-    /// What it waits for, since when and how long.
+    /// The mode that it waits for, the start of the wait and its limit.
     waits: Option<(RobotMode, Instant, Duration)>,
     asked_power: bool,
     asked_brakes: bool,
@@ -53,7 +53,7 @@ enum State {
 }
 
 impl BringUp {
-    /// For a controller with this software.
+    /// Creates the sequence for a controller with this software.
     #[must_use]
     pub fn new(software: SoftwareVersion, config: BringUpConfig) -> Self {
         let mut course = Course::new(software);
@@ -66,7 +66,7 @@ impl BringUp {
         Self { course, config, state: State::Safety, waits: None, asked_power: false, asked_brakes: false }
     }
 
-    /// Goes on from another sequence: what was told there is not told again.
+    /// Continues another sequence: modes that were reported there are not reported again.
     pub(super) fn follows(&mut self, before: &Course) {
         self.course.follows(before);
     }

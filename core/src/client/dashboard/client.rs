@@ -7,7 +7,7 @@ use outrigger_wire::frame::LineAssembler;
 use outrigger_wire::primary::Text;
 use outrigger_wire::time::{Duration, Instant};
 
-/// Where a connection stands.
+/// The state of the connection.
 #[derive(Clone, Copy, Debug)]
 enum State {
     Closed,
@@ -18,46 +18,46 @@ enum State {
         since: Instant,
     },
     Ready,
-    /// An answer is awaited.
+    /// A reply is awaited.
     Waiting {
         request: RequestKind,
         since: Instant,
     },
 }
 
-/// The conversation with one dashboard server (`core/docs/protocol/ur-dashboard.md`).
+/// The client of one dashboard server (`core/docs/protocol/ur-dashboard.md`).
 ///
-/// | state | goes on with | otherwise |
+/// | state | continues with | otherwise |
 /// |---|---|---|
 /// | closed | `Start` or `Request`: [`Output::Open`] | |
-/// | opening | `Opened` | `Refused`, or its time is over: [`Event::NotConnected`] |
-/// | greeting | the greeting: [`Event::Ready`] | another line: [`Event::WrongService`]; none: [`Event::Silent`] |
+/// | opening | `Opened` | `Refused`, or timeout: [`Event::NotConnected`] |
+/// | greeting | the greeting: [`Event::Ready`] | another line: [`Event::WrongService`]; timeout: [`Event::Silent`] |
 /// | ready | `Request`: [`Output::Transmit`] | |
-/// | waiting | a line: [`Event::Replied`] | none in time: [`Event::Silent`] |
+/// | waiting | a line: [`Event::Replied`] | timeout: [`Event::Silent`] |
 ///
-/// The connection is closed where the controller says that it needs remote control: what a connection may ask was
-/// settled when it was made.
+/// The connection is closed if the controller replies that it needs remote control, because the permissions of a
+/// connection are determined when it is made.
 #[derive(Debug)]
 pub struct Client<'m> {
     lines: LineAssembler<'m>,
     timeouts: Timeouts,
     state: State,
-    /// The instant of the newest input.
+    /// The time of the newest input.
     now: Instant,
     line: [u8; Request::MAX_LEN],
-    /// Bytes of `line`.
+    /// The number of bytes in `line`.
     size: usize,
-    /// What `line` asks, where it waits for the greeting.
+    /// The request in `line` that waits for the greeting.
     wanted: Option<RequestKind>,
     open: bool,
     transmit: bool,
     close: bool,
-    /// What came of the newest input, beside lines.
+    /// The event of the newest input, other than received lines.
     event: Option<Event<'static>>,
 }
 
 impl<'m> Client<'m> {
-    /// Not connected yet. `memory` holds what was received: the longest reply, a few hundred bytes.
+    /// Creates an unconnected client. `memory` holds received bytes: at least the longest reply, a few hundred bytes.
     #[must_use]
     pub fn new(memory: &'m mut [u8], timeouts: Timeouts) -> Self {
         Self {
@@ -75,7 +75,7 @@ impl<'m> Client<'m> {
         }
     }
 
-    /// Whether a connection stands and was greeted on, and no answer is awaited.
+    /// Returns whether the connection is established and greeted, and no reply is awaited.
     #[must_use]
     pub const fn is_ready(&self) -> bool {
         matches!(self.state, State::Ready)
@@ -94,7 +94,7 @@ impl<'m> Client<'m> {
             self.event = Some(Event::Busy(kind));
             return;
         }
-        // No request is longer than the line.
+        // The buffer is large enough for every request.
         self.size = request.emit(&mut self.line).unwrap_or(0);
         if let State::Ready = self.state {
             self.transmit = true;
@@ -105,7 +105,7 @@ impl<'m> Client<'m> {
         }
     }
 
-    /// The connection is over; the request whose answer does not come.
+    /// Ends the connection. Returns the request that remains without a reply.
     fn end(&mut self) -> Option<RequestKind> {
         let wanted = self.wanted.take();
         let request = match self.state {
@@ -192,7 +192,7 @@ impl Service for Client<'_> {
         if let Some(event) = self.event.take() {
             return Some(event);
         }
-        // What a closed connection left behind answers nothing any more.
+        // Lines received before the connection was closed answer nothing any more.
         if let State::Closed | State::Opening { .. } = self.state {
             return None;
         }
@@ -228,7 +228,8 @@ impl Service for Client<'_> {
             }
             State::Waiting { request, .. } => {
                 let reply = Reply::parse(request, line);
-                // What a connection may ask was settled when it was made; and after `quit` the server closes it.
+                // The permissions of a connection are determined when it is made; and after `quit` the server closes
+                // it.
                 let anew = matches!(reply, Reply::Refused(Refusal::NeedsRemoteControl));
                 let over = request == RequestKind::Quit && matches!(reply, Reply::Done(_));
                 self.close = anew || over;

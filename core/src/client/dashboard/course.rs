@@ -1,4 +1,4 @@
-//! What all sequences share: their verbs, their events, and what every refusal means.
+//! The common parts of all sequences: their interface, their events, and the handling of refusals.
 
 use heapless::Deque;
 
@@ -7,69 +7,72 @@ use outrigger_wire::dashboard::{OperationalMode, Refusal, Reply, Request, Reques
 use outrigger_wire::robot::{ProgramState, RobotMode, SafetyMode, SoftwareVersion, Text};
 use outrigger_wire::time::{Duration, Instant};
 
-/// Several requests with one goal, whoever carries them to the controller: a dashboard server or the Robot API.
+/// A series of requests with one goal, independent of the service that carries them: a dashboard server or the Robot
+/// API.
 ///
-/// One input, then drain [`poll_event`](Self::poll_event) and [`poll_output`](Self::poll_output) until both are `None`,
-/// then sleep until [`poll_timeout`](Self::poll_timeout). The first request is there from the beginning; the next one
-/// follows from the answer to the one before.
+/// Pass one input, then drain [`poll_event`](Self::poll_event) and [`poll_output`](Self::poll_output) until both are
+/// `None`, then sleep until [`poll_timeout`](Self::poll_timeout). The first request is available from the beginning;
+/// each further one follows from the reply to the one before.
 pub trait Sequence {
-    /// Takes one input at `now`, which never goes back.
+    /// Processes one input at `now`, which must never decrease.
     fn handle(&mut self, now: Instant, input: SequenceInput<'_>);
 
-    /// The next request to be put to the controller; `None` while an answer or a time is waited for, and at the end.
+    /// Returns the next request for the controller; `None` while a reply or a time is awaited, and at the end.
     fn poll_output(&mut self) -> Option<Request<'_>>;
 
-    /// The next event; `None` once all are taken. The last one is [`SequenceEvent::Done`] or [`SequenceEvent::Stopped`].
+    /// Returns the next event; `None` if there is none. The last one is [`SequenceEvent::Done`] or
+    /// [`SequenceEvent::Stopped`].
     fn poll_event(&mut self) -> Option<SequenceEvent>;
 
-    /// When [`SequenceInput::Tick`] is due; `None` while no time is waited for.
+    /// Returns the time of the next [`SequenceInput::Tick`]; `None` while no time is awaited.
     fn poll_timeout(&self) -> Option<Instant>;
 }
 
-/// What happened outside a [`Sequence`].
+/// An input of a [`Sequence`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SequenceInput<'a> {
-    /// The controller's answer to the last request.
+    /// The controller's reply to the last request.
     Reply(Reply<'a>),
-    /// Time has passed. Always harmless.
+    /// The time has advanced. Permitted at any time.
     Tick,
 }
 
-/// What came of an input to a [`Sequence`].
+/// An event of a [`Sequence`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SequenceEvent {
-    /// A step on the way, for people.
+    /// A step towards the goal, to be shown to people.
     Progress(Progress),
     /// The goal is reached.
     Done,
-    /// It goes no further.
+    /// The sequence ended before its goal.
     Stopped(Obstacle),
 }
 
-/// What a sequence tells on its way.
+/// A report of progress in a sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Progress {
-    /// A request that changes the robot.
+    /// A request that changes the robot was sent and accepted.
     Sent(RequestKind),
-    /// The safety mode, where it is a new one.
+    /// The safety mode, if it differs from the one reported before.
     Safety(SafetyMode),
-    /// The robot mode, where it is a new one.
+    /// The robot mode, if it differs from the one reported before.
     RobotMode(RobotMode),
     /// The protective stop cannot be unlocked yet.
     Locked {
-        /// For so long.
+        /// The remaining time.
         wait: Duration,
     },
-    /// The controller is in remote control now, and was in local control when the connection was made: it is made anew.
+    /// The controller is in remote control now, but was in local control when the connection was made: a new connection
+    /// is made.
     ConnectsAnew,
-    /// What the program does, and its name.
+    /// The state of the program, and its name.
     Program(ProgramState, Text<64>),
-    /// The controller has said yes, and this software has no question that would confirm it.
+    /// The controller accepted the request, and this software has no query that would confirm its effect.
     Unconfirmed(RequestKind),
-    /// The role of the person at the pendant.
+    /// The role of the pendant's user.
     Role(UserRole),
-    /// The operational mode; none where no password is set for it.
+    /// The operational mode; `None` if no password is set for it.
     OperationalMode(Option<OperationalMode>),
 }
 
@@ -96,36 +99,37 @@ impl core::fmt::Display for Progress {
     }
 }
 
-/// What became of a request that changes something.
+/// The outcome of a request that changes something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Acted {
-    /// It was taken.
+    /// The request was accepted.
     Yes,
-    /// Not yet: the same is asked again.
+    /// Not accepted yet: the request has to be sent again.
     Again,
-    /// It will not be: the sequence has ended.
+    /// The request was rejected: the sequence has ended.
     No,
 }
 
-/// How far a sequence has come.
+/// The progress of a sequence.
 #[derive(Clone, Debug)]
 pub(super) struct Course {
     pub(super) software: SoftwareVersion,
-    /// A request waits for its answer.
+    /// `true` while a request waits for its reply.
     asked: bool,
     progress: Deque<Progress, 8>,
     end: Option<Result<(), Obstacle>>,
-    /// Whether the end was told.
+    /// `true` once the end was reported.
     ended: bool,
     safety: Option<SafetyMode>,
     robot_mode: Option<RobotMode>,
     program: Option<(ProgramState, Text<64>)>,
-    /// `safetystatus` was not understood.
+    /// `true` if `safetystatus` was not understood.
     no_safety_status: bool,
     permission: Permission,
 }
 
-/// A refusal for want of remote control may come from an old connection: asked once, then connected anew once.
+/// The handling of refusals for lack of remote control. They may be due to an old connection: remote control is queried
+/// once, then a new connection is made once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Permission {
     Unquestioned,
@@ -149,12 +153,12 @@ impl Course {
         }
     }
 
-    /// One whose caller has been told of this safety mode.
+    /// Creates the state of a sequence whose caller already knows this safety mode.
     pub(super) fn knowing(software: SoftwareVersion, mode: SafetyMode) -> Self {
         Self { safety: Some(mode), ..Self::new(software) }
     }
 
-    /// Goes on from another: what was told there is not told again.
+    /// Continues another sequence: modes that were reported there are not reported again.
     pub(super) fn follows(&mut self, before: &Self) {
         self.safety = before.safety;
         self.robot_mode = before.robot_mode;
@@ -162,7 +166,8 @@ impl Course {
         self.permission = before.permission;
     }
 
-    /// The request that is put now: for permission where that is in question, else the sequence's `own`.
+    /// Returns the request to send now: the query for remote control if the permission is in doubt, otherwise the
+    /// sequence's `own`.
     pub(super) fn ask<'r>(&mut self, own: Option<Request<'r>>) -> Option<Request<'r>> {
         if self.asked || self.end.is_some() {
             return None;
@@ -180,12 +185,13 @@ impl Course {
         Some(end.map_or_else(SequenceEvent::Stopped, |()| SequenceEvent::Done))
     }
 
-    /// Until when a pause lasts, unless an answer is waited for or everything is over.
+    /// Returns the end of a pause; `None` if a reply is awaited or the sequence has ended.
     pub(super) fn pause(&self, until: Option<Instant>) -> Option<Instant> {
         until.filter(|_| !self.asked && self.end.is_none() && self.permission != Permission::Asking)
     }
 
-    /// The reply of an input that is the sequence's to judge: it answers a request, and not the one for permission.
+    /// Returns the reply in an input if the sequence has to process it: it answers one of its requests, not the query
+    /// for remote control.
     pub(super) fn reply<'r>(&mut self, input: SequenceInput<'r>) -> Option<Reply<'r>> {
         let SequenceInput::Reply(reply) = input else { return None };
         if !core::mem::take(&mut self.asked) || self.end.is_some() {
@@ -208,7 +214,7 @@ impl Course {
     }
 
     pub(super) fn say(&mut self, progress: Progress) {
-        // Between two steps there is never more to be said than there is room for.
+        // Between two steps the queue never overflows.
         let _ = self.progress.push_back(progress);
     }
 
@@ -220,7 +226,7 @@ impl Course {
         self.end.get_or_insert(Err(obstacle));
     }
 
-    /// Whether this software may be asked; the sequence ends where not.
+    /// Returns whether this software supports the request. If not, the sequence ends.
     pub(super) fn requires(&mut self, request: RequestKind) -> bool {
         match request.check(self.software) {
             Ok(()) => true,
@@ -231,12 +237,12 @@ impl Course {
         }
     }
 
-    /// Whether this software knows the request for sure.
+    /// Returns whether this software is known to support the request.
     pub(super) fn knows(&self, request: RequestKind) -> bool {
         request.support(self.software) == Support::Yes
     }
 
-    /// How this software is asked for its safety mode.
+    /// Returns the request by which this software is queried for its safety mode.
     pub(super) fn safety_question(&self) -> Request<'static> {
         let asked = match RequestKind::SafetyStatus.support(self.software) {
             Support::Yes | Support::Perhaps => !self.no_safety_status,
@@ -245,7 +251,8 @@ impl Course {
         if asked { Request::SafetyStatus } else { Request::SafetyMode }
     }
 
-    /// The answer to [`Course::safety_question`]; none where it is asked again, or the sequence has ended.
+    /// Processes the reply to [`Course::safety_question`]; returns `None` if the query is repeated or the sequence has
+    /// ended.
     pub(super) fn safety(&mut self, reply: &Reply<'_>) -> Option<SafetyMode> {
         match reply {
             Reply::Safety(mode) => {
@@ -265,7 +272,7 @@ impl Course {
         }
     }
 
-    /// The answer to [`Request::RobotMode`]; none where the sequence has ended.
+    /// Processes the reply to [`Request::RobotMode`]; returns `None` if the sequence has ended.
     pub(super) fn robot_mode(&mut self, reply: &Reply<'_>) -> Option<RobotMode> {
         let Reply::RobotMode(mode) = reply else {
             self.unexpected(RequestKind::RobotMode, reply);
@@ -277,7 +284,7 @@ impl Course {
         Some(*mode)
     }
 
-    /// The program's state with its name, as an answer told it.
+    /// Records the program's state and name from a reply, and reports a change.
     pub(super) fn program(&mut self, state: ProgramState, name: &[u8]) {
         let program = (state, Text::from_bytes(name));
         if self.program.replace(program) != Some(program) {
@@ -285,7 +292,7 @@ impl Course {
         }
     }
 
-    /// The answer to a request that changes something.
+    /// Processes the reply to a request that changes something.
     pub(super) fn acted(&mut self, request: RequestKind, reply: &Reply<'_>) -> Acted {
         match reply {
             Reply::Done(_) => {
@@ -313,7 +320,7 @@ impl Course {
         }
     }
 
-    /// Ends the sequence with an answer it cannot go on with.
+    /// Ends the sequence because of a reply with which it cannot continue.
     pub(super) fn unexpected(&mut self, request: RequestKind, reply: &Reply<'_>) {
         let said = |bytes: &[u8]| Text::from_bytes(bytes);
         self.stop(match reply {
@@ -326,7 +333,7 @@ impl Course {
                 Obstacle::Refused { request, text: said(text.0) }
             }
             Reply::Other(text) => Obstacle::NoAnswer { request, text: said(text.0) },
-            // An answer to something else: nothing of it is worth repeating.
+            // A reply to another request: its text is not worth repeating.
             _ => Obstacle::NoAnswer { request, text: said(b"the answer to another question") },
         });
     }

@@ -1,10 +1,10 @@
-//! Leave to put one command that makes an arm ready, and whom that leaves with a request to command.
+//! The interlock between commands that make an arm ready, such as brake release, and requests to command the arm.
 
 use crate::mode::Mode;
 use outrigger_wire::dashboard::Outcome;
 
-/// Decides when a command that makes an arm ready may go out, so that the arm which is ready by it does not begin to be commanded
-/// by it: one command at a time, for whoever asks.
+/// Decides when a command that makes an arm ready may be sent, so that this arm does not start to move by an earlier
+/// request to command. One command at a time, for all clients together.
 ///
 /// | stage | input | in `Offline` or `Monitor` | in any other mode |
 /// |---|---|---|---|
@@ -15,9 +15,9 @@ use outrigger_wire::dashboard::Outcome;
 /// | any but idle | `Asked` | `End(Busy)`, of the later one alone | the same |
 /// | any | `Over` | idle again | idle again |
 ///
-/// Anything else changes nothing. The release is asked for once the server listens and right before the command: no request that was
-/// made before is still to be granted when the command goes out, the device's own and the one that waits in a mailbox among them. What
-/// is requested after that is newer than the command, and is granted or refused as at any time.
+/// All other inputs change nothing. The release is requested when the server listens, right before the command: when
+/// the command is sent, no earlier request to command can be granted any more, including the device's own and one that
+/// waits in a mailbox. Later requests are newer than the command, and are granted or refused as usual.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Leave {
     stage: Stage,
@@ -25,56 +25,57 @@ pub struct Leave {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 enum Stage {
-    /// Nothing is asked for.
+    /// No command is in progress.
     #[default]
     Idle,
-    /// The server is being connected to.
+    /// A connection to the server is being made.
     Connecting,
-    /// It listens, and the engine is being told to release.
+    /// The server listens, and the engine is being told to release.
     Releasing,
-    /// The command is out.
+    /// The command was sent.
     Sent,
 }
 
-/// What happened, each with the engine's mode at that moment.
+/// An input of [`Leave`]. Each is passed with the engine's present mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LeaveInput {
-    /// Somebody asks for a command.
+    /// A client requests a command.
     Asked,
-    /// The server is there and waits for it.
+    /// The server is connected and waits for the command.
     Listens,
-    /// The engine has been given the release and everything that was asked of it before, and nothing else waits for it.
+    /// The engine has processed the release and all earlier requests, and no other request waits for it.
     Released,
-    /// Nothing but the mode.
+    /// Only the mode is to be evaluated.
     Looked,
-    /// The command is over, whatever came of it.
+    /// The command has ended with any outcome.
     Over,
 }
 
-/// What is to be done now.
+/// The action to take now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[must_use]
 pub enum LeaveOutput {
-    /// Nothing.
+    /// No action.
     Nothing,
     /// Connect to the server.
     Connect,
-    /// Take back every request to command, and report `Released`.
+    /// Revoke every request to command, and report `Released`.
     Release,
-    /// Put the command, before anything else can be asked of the engine.
+    /// Send the command, before the engine receives any other request.
     Send,
-    /// Nothing more is sent, for this.
+    /// End with this outcome; nothing more is sent.
     End(Outcome),
 }
 
 impl Leave {
-    /// Nothing is asked for.
+    /// Creates the interlock without a command.
     #[must_use]
     pub const fn new() -> Self {
         Self { stage: Stage::Idle }
     }
 
-    /// Whether a command may be put to a controller in this mode of the engine: never while the arm is commanded, or being stopped.
+    /// Returns whether a command may be sent to the controller in this mode of the engine: never while the arm is
+    /// commanded or being stopped.
     #[must_use]
     pub const fn admits(mode: Mode) -> bool {
         match mode {
@@ -83,13 +84,13 @@ impl Leave {
         }
     }
 
-    /// Whether a command is under way.
+    /// Returns whether a command is in progress.
     #[must_use]
     pub const fn is_busy(&self) -> bool {
         !matches!(self.stage, Stage::Idle)
     }
 
-    /// Takes one input, in this mode of the engine.
+    /// Processes one input in this mode of the engine.
     pub const fn handle(&mut self, input: LeaveInput, mode: Mode) -> LeaveOutput {
         let (stage, output) = match (self.stage, input) {
             (stage, LeaveInput::Asked) if !matches!(stage, Stage::Idle) => (stage, LeaveOutput::End(Outcome::Busy)),

@@ -1,17 +1,17 @@
-//! Power, brakes, stops, programs and the pendant of a controller (`core/docs/protocol/ur-dashboard.md`).
+//! Control of power, brakes, stops, programs and the pendant of a controller (`core/docs/protocol/ur-dashboard.md`).
 //!
 //! * A [`Service`] carries single requests: [`Client`] to a dashboard server,
 //!   [`robot_api::Client`](super::robot_api::Client) to the Robot API of PolyScope X.
-//! * A [`Sequence`] puts several requests with one goal: [`BringUp`], [`Diagnosis`], [`Recovery`], [`ProgramControl`],
-//!   [`Pendant`]. Its outputs are requests, for any service. Each step is an event with words for people; where it
-//!   stops, its [`Obstacle`] says why and what a person can do.
-//! * A [`ServiceCommand`] carries one command that makes an arm ready, over a connection of its own: for a device that has none open.
-//!   [`Leave`] says when it may: nothing is commanded then, and nobody's request stands that could be granted by it. A
-//!   [`BrakeLine`] asks for one by a contact at the device.
-//! * [`PendantLock`] keeps the pendant of a CB3 locked while the arm is commanded, beside whatever else is asked.
+//! * A [`Sequence`] makes several requests with one goal: [`BringUp`], [`Diagnosis`], [`Recovery`], [`ProgramControl`],
+//!   [`Pendant`]. Its outputs are requests, for any service. Each step is an event with words for people; if it stops
+//!   early, its [`Obstacle`] says why and what a person can do.
+//! * A [`ServiceCommand`] sends one command that makes an arm ready, over a connection of its own: for devices that
+//!   have none open. [`Leave`] decides when it may be sent: nothing is commanded then, and no request to command is
+//!   pending that it could bring into effect. A [`BrakeLine`] requests one by a contact at the device.
+//! * A [`PendantLock`] keeps the pendant of a CB3 locked while the arm is commanded, independently of other requests.
 //!
-//! Nothing here moves the arm but the opening of its brakes. A stop is never cleared by itself: [`Recovery`] takes an
-//! [`Acknowledgement`], which only a [`Finding`] that a caller has seen can become.
+//! Nothing here moves the arm, apart from the release of its brakes. A stop is never cleared automatically:
+//! [`Recovery`] needs an [`Acknowledgement`], which can only be made from a [`Finding`] that a caller has seen.
 //!
 //! ```
 //! use outrigger_core::client::dashboard::{BringUp, BringUpConfig, Sequence, SequenceInput};

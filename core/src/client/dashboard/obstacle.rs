@@ -1,69 +1,69 @@
-//! Why a sequence ends before its goal.
+//! The reasons for which a sequence ends before its goal.
 
 use outrigger_wire::dashboard::{RequestKind, Unsupported, UserRole};
 use outrigger_wire::robot::{ProgramState, RobotMode, SafetyMode, Text};
 use outrigger_wire::time::Duration;
 
-/// What stands between a sequence and its goal: for people, and for programs.
+/// A reason for which a sequence cannot reach its goal: for people, and for programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Obstacle {
-    /// This software cannot do it.
+    /// This software does not support a request.
     Unsupported(Unsupported),
     /// The controller is in local control.
     LocalControl,
     /// A stop that the sequence does not clear.
     Safety(SafetyMode),
-    /// A robot mode that the sequence cannot lead out of.
+    /// A robot mode that the sequence cannot leave.
     RobotMode(RobotMode),
-    /// The stop is another one than the one that was acknowledged.
+    /// The stop differs from the acknowledged one.
     OtherStop {
-        /// What was acknowledged.
+        /// The acknowledged stop.
         acknowledged: SafetyMode,
-        /// What it is now.
+        /// The present safety mode.
         found: SafetyMode,
     },
-    /// The stop stayed.
+    /// The stop was not cleared in time.
     NotCleared {
-        /// What it is.
+        /// The present safety mode.
         mode: SafetyMode,
-        /// How long it was waited for.
+        /// The time waited.
         waited: Duration,
     },
-    /// The robot mode stayed away.
+    /// The robot mode was not reached in time.
     NotReached {
-        /// The mode waited for.
+        /// The expected mode.
         wanted: RobotMode,
-        /// The mode it is.
+        /// The present mode.
         found: RobotMode,
-        /// How long it was waited for.
+        /// The time waited.
         waited: Duration,
     },
-    /// The program does not do what it was asked to.
+    /// The program did not reach the requested state in time.
     Program {
-        /// What was asked.
+        /// The request.
         request: RequestKind,
-        /// What it does, where the controller tells.
+        /// The state of the program, if the controller reports it.
         found: Option<ProgramState>,
-        /// How long it was waited for.
+        /// The time waited.
         waited: Duration,
     },
-    /// The pendant has another role than the one that was set.
+    /// The pendant has a role other than the one that was set.
     Role(UserRole),
-    /// The controller has no file of this name.
+    /// The controller has no file with this name.
     NoSuchFile(Text<120>),
-    /// The controller refused, in its own words.
+    /// The controller refused the request.
     Refused {
-        /// What was asked.
+        /// The request.
         request: RequestKind,
-        /// What it said.
+        /// The text of the refusal.
         text: Text<120>,
     },
-    /// What the controller said is no known answer.
+    /// The controller sent an unknown reply.
     NoAnswer {
-        /// What was asked.
+        /// The request.
         request: RequestKind,
-        /// What it said.
+        /// The text of the reply.
         text: Text<120>,
     },
 }
@@ -108,7 +108,7 @@ fn seconds(span: Duration) -> u64 {
 }
 
 impl Obstacle {
-    /// What a person can do about it.
+    /// Returns a hint at what a person can do about it.
     #[must_use]
     pub const fn advice(&self) -> &'static str {
         match self {
@@ -129,7 +129,7 @@ impl Obstacle {
     }
 }
 
-/// What ends each stop.
+/// Returns a hint at how each stop is ended.
 const fn advice_on(mode: SafetyMode) -> &'static str {
     match mode {
         SafetyMode::Normal | SafetyMode::Reduced => "nothing is to be done",

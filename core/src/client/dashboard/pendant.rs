@@ -1,4 +1,5 @@
-//! Who may do what at the teach pendant: kept from moving the arm while we command, and put back.
+//! The permissions of the teach pendant: locked so that it cannot move the arm while we command it, and restored
+//! afterwards.
 
 use super::course::{Course, Progress, Sequence, SequenceEvent, SequenceInput};
 use super::obstacle::Obstacle;
@@ -6,21 +7,21 @@ use outrigger_wire::dashboard::{OperationalMode, Reply, Request, RequestKind, Us
 use outrigger_wire::robot::{Generation, SoftwareVersion};
 use outrigger_wire::time::Instant;
 
-/// What the pendant was allowed before it was locked, to be put back.
+/// The permissions of the pendant before it was locked, to be restored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Before {
-    /// The role of its user, on CB3.
+    /// The role of the pendant's user, on CB3.
     Role(UserRole),
-    /// The operational mode, on e-Series; none where no password was set for it, or it could not be asked for.
+    /// The operational mode, on e-Series; `None` if no password was set for it, or if it cannot be queried.
     Mode(Option<OperationalMode>),
 }
 
-/// Locks the pendant, or puts back what it was allowed before.
+/// A sequence that locks the pendant, or restores its earlier permissions.
 ///
-/// | controller | lock | put back |
+/// | controller | lock | restore |
 /// |---|---|---|
-/// | CB3 from 3.1 | user role `locked` | the role it had |
-/// | e-Series | operational mode `automatic`, which the pendant can no longer change | `manual` where it was that, then the choice is the pendant's again |
+/// | CB3 from 3.1 | user role `locked` | the earlier role |
+/// | e-Series | operational mode `automatic`, which the pendant can no longer change | `manual` if it was before; the pendant may choose again |
 ///
 /// PolyScope X offers neither to a client.
 #[derive(Clone, Debug)]
@@ -33,28 +34,28 @@ pub struct Pendant {
 
 #[derive(Clone, Copy, Debug)]
 enum State {
-    /// What is it allowed now?
+    /// Queries the present permission.
     Look,
     Set,
-    /// What was set is shown by the role; the mode is confirmed by its answer.
+    /// Verifies the role by a query; a new mode is confirmed by its reply.
     Verify,
-    /// e-Series: the choice is the pendant's again.
+    /// e-Series: permits the pendant to choose the mode again.
     GiveBack,
 }
 
 impl Pendant {
-    /// Keeps the pendant from moving the arm.
+    /// Creates the sequence that keeps the pendant from moving the arm.
     #[must_use]
     pub fn lock(software: SoftwareVersion) -> Self {
         let mut course = Course::new(software);
         course.requires(if cb(software) { RequestKind::SetUserRole } else { RequestKind::SetOperationalMode });
-        // e-Series before 5.6 have no question for the mode.
+        // e-Series before 5.6 have no query for the mode.
         let asks = cb(software) || course.knows(RequestKind::OperationalMode);
         let (state, before) = if asks { (State::Look, None) } else { (State::Set, Some(Before::Mode(None))) };
         Self { course, state, before, locks: true }
     }
 
-    /// Puts back what it was allowed before.
+    /// Creates the sequence that restores the earlier permissions.
     #[must_use]
     pub fn put_back(software: SoftwareVersion, before: Before) -> Self {
         let mut course = Course::new(software);
@@ -71,13 +72,13 @@ impl Pendant {
         Self { course, state, before: Some(before), locks: false }
     }
 
-    /// What it was allowed before: known once the lock is done, to be handed to [`Pendant::put_back`].
+    /// Returns the earlier permissions: available when the lock is done, to be passed to [`Pendant::put_back`].
     #[must_use]
     pub const fn before(&self) -> Option<Before> {
         self.before
     }
 
-    /// The role, on CB3.
+    /// Returns the role to set, on CB3.
     fn role(&self) -> Option<UserRole> {
         match self.before {
             _ if self.locks && cb(self.course.software) => Some(UserRole::Locked),

@@ -1,20 +1,21 @@
-//! The pendant of a CB3 is locked while the arm is commanded, and given back on every way out.
+//! The lock of a CB3's pendant while the arm is commanded, which is released whenever commanding ends.
 //!
-//! | state | asks | goes on |
+//! | state | requests | continues |
 //! |---|---|---|
 //! | `Open` | nothing | the arm is commanded: `Look` |
-//! | `Look` | the role of the pendant's user | a role: `Keep`; it is locked already, or says nothing: `Open`, and not again before nothing is commanded |
-//! | `Keep` | that the role is kept where a later process finds it | it is: `Lock`; it cannot be: `Open` |
+//! | `Look` | the role of the pendant's user | a role: `Keep`; locked already, or no role: `Open` until commanding ends |
+//! | `Keep` | that the role is stored for a later process | stored: `Lock`; not possible: `Open` |
 //! | `Lock` | the role `locked` | done: `Held`; refused: `Check` |
 //! | `Held` | nothing | nothing is commanded: `Check` |
-//! | `Check` | the role | it is locked: `Back`; another one: the kept role is forgotten, `Open` |
-//! | `Back` | the role that was kept | `Check` |
+//! | `Check` | the role | locked: `Back`; another role: the stored role is discarded, `Open` |
+//! | `Back` | the stored role | `Check` |
 //!
-//! Where no answer comes the same is asked again after [`RETRY`](PendantLock::RETRY), and at once when nothing is commanded any
-//! more. A lock that may have been obeyed is taken for one. So on every way the pendant is given back as long as its dashboard
-//! server answers, and what is kept says to a later process what to give back where this one has died.
+//! A request without a reply is repeated after [`RETRY`](PendantLock::RETRY), and at once when commanding ends. A lock
+//! whose reply was lost is assumed to be in force. The pendant is therefore always unlocked again as long as its
+//! dashboard server replies; if this process dies, the stored role tells a later process what to restore.
 //!
-//! Nothing here delays motion, or depends on it: the lock follows the mode, never the other way round.
+//! The lock does not delay motion and motion does not depend on it: the lock follows the mode, never the other way
+//! round.
 
 use heapless::Deque;
 
@@ -22,10 +23,12 @@ use crate::mode::Mode;
 use outrigger_wire::dashboard::{Reply, Request, UserRole};
 use outrigger_wire::time::{Duration, Instant};
 
-/// Locks the pendant while the arm is commanded, on CB3 from 3.1 on (`core/docs/protocol/ur-dashboard.md 3`).
+/// A state machine that locks the pendant while the arm is commanded, on CB3 from 3.1 on
+/// (`core/docs/protocol/ur-dashboard.md 3`).
 ///
-/// One input, then drain [`poll_output`](Self::poll_output) and [`poll_event`](Self::poll_event) until both are `None`, then sleep
-/// until [`poll_timeout`](Self::poll_timeout). Each output but [`LockOutput::Forget`] has one input as its answer.
+/// Pass one input, then drain [`poll_output`](Self::poll_output) and [`poll_event`](Self::poll_event) until both are
+/// `None`, then sleep until [`poll_timeout`](Self::poll_timeout). Each output except [`LockOutput::Forget`] is answered
+/// by one input.
 ///
 /// ```
 /// use outrigger_core::client::dashboard::{LockInput, LockOutput, PendantLock};
@@ -44,17 +47,17 @@ use outrigger_wire::time::{Duration, Instant};
 #[derive(Clone, Debug)]
 pub struct PendantLock {
     state: State,
-    /// As the mode has it.
+    /// `true` while the arm is commanded, by the mode.
     commanded: bool,
-    /// It is of no use before nothing is commanded.
+    /// `true` if no further attempt is made until commanding ends.
     given_up: bool,
-    /// What was asked is not answered.
+    /// `true` while a request waits for its answer.
     asked: bool,
-    /// The role that is kept is of no use any more.
+    /// `true` if the stored role is to be discarded.
     forget: bool,
-    /// Nothing is asked until then.
+    /// The time before which no request is made.
     until: Option<Instant>,
-    /// That there is no answer was told.
+    /// `true` if the lack of a reply was already reported.
     silent: bool,
     news: Deque<LockNews, 8>,
 }
@@ -70,52 +73,52 @@ enum State {
     Back(UserRole),
 }
 
-/// What happened outside a [`PendantLock`].
+/// An input of a [`PendantLock`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LockInput<'a> {
-    /// The mode of the machine that commands.
+    /// The present mode of the engine.
     Mode(Mode),
-    /// Whether what [`LockOutput::Keep`] asked for is kept.
+    /// The result of [`LockOutput::Keep`]: `true` if the role was stored.
     Kept(bool),
-    /// The controller's answer to the last request.
+    /// The controller's reply to the last request.
     Reply(Reply<'a>),
-    /// There is no answer to the last request; it may have been obeyed.
+    /// No reply to the last request; it may have been executed.
     NoAnswer,
-    /// Time has passed. Always harmless.
+    /// The time has advanced. Permitted at any time.
     Tick,
 }
 
-/// What is to be done for a [`PendantLock`].
+/// An action that a [`PendantLock`] requests from its caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LockOutput {
-    /// This request is to be put to the dashboard server.
+    /// Send this request to the dashboard server.
     Ask(Request<'static>),
-    /// This role is to be kept until [`Forget`](Self::Forget), also where this process dies: it is what the pendant is given back.
+    /// Store this role until [`Forget`](Self::Forget), even if this process dies: it is the role to restore.
     Keep(UserRole),
-    /// Nothing is to be kept any more.
+    /// Discard the stored role.
     Forget,
 }
 
-/// What people should know of it.
+/// An event that people should be informed of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LockNews {
-    /// It is locked; it had this role before.
+    /// The pendant is locked; it had this role before.
     Locked(UserRole),
-    /// It has its role again.
+    /// The pendant has its earlier role again.
     GivenBack(UserRole),
-    /// Somebody else has given it this role meanwhile, which it keeps.
+    /// Another client has given the pendant this role meanwhile, which is left in force.
     Changed(UserRole),
-    /// Somebody else has locked it: left as it is.
+    /// Another client has locked the pendant: it stays locked.
     LockedAlready,
-    /// What it would have to be given back cannot be kept: it is not locked.
+    /// The pendant is not locked, because the role to restore cannot be stored.
     NotKept,
-    /// The controller does not say what its pendant may do: it is not locked. No software has the question but that of CB3 from
-    /// 3.1 on.
+    /// The pendant is not locked, because the controller does not report its role. Only software of CB3 from 3.1 on
+    /// supports the query.
     NotTold,
     /// The controller refuses to set this role.
     Refused(UserRole),
-    /// The dashboard server does not answer; it is asked again.
+    /// The dashboard server does not reply; the request is repeated.
     NoAnswer,
 }
 
@@ -126,10 +129,10 @@ impl Default for PendantLock {
 }
 
 impl PendantLock {
-    /// Time between two tries.
+    /// The time between two attempts.
     pub const RETRY: Duration = Duration::from_secs(1);
 
-    /// Nothing is locked by us.
+    /// Creates the state machine with no lock of ours in force.
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -144,19 +147,20 @@ impl PendantLock {
         }
     }
 
-    /// An earlier process has kept this `role`, and not forgotten it: where the pendant is locked it is given back.
+    /// Creates the state machine after an earlier process that stored this `role` and did not discard it: a locked
+    /// pendant is unlocked.
     #[must_use]
     pub fn left_behind(role: UserRole) -> Self {
         Self { state: State::Check(role), ..Self::new() }
     }
 
-    /// Whether nothing is locked by us, as far as can be known, and nothing is kept.
+    /// Returns whether, as far as is known, no lock of ours is in force and no role is stored.
     #[must_use]
     pub const fn is_open(&self) -> bool {
         matches!(self.state, State::Open) && !self.forget
     }
 
-    /// Takes one input at `now`.
+    /// Processes one input at `now`.
     pub fn handle(&mut self, now: Instant, input: LockInput<'_>) {
         match input {
             LockInput::Mode(mode) => {
@@ -191,7 +195,7 @@ impl PendantLock {
         self.settle();
     }
 
-    /// Where the controller's answer leads.
+    /// Returns the state that follows from the controller's reply.
     fn after(&mut self, reply: &Reply<'_>, now: Instant) -> State {
         match (self.state, reply) {
             (State::Look, Reply::UserRole(UserRole::Locked)) => self.give_up(LockNews::LockedAlready),
@@ -207,7 +211,7 @@ impl PendantLock {
             }
             (State::Check(role), Reply::UserRole(UserRole::Locked)) => State::Back(role),
             (State::Check(role), Reply::UserRole(found)) => {
-                // Where the lock was refused nothing has changed.
+                // If the lock was refused, nothing has changed.
                 if !self.given_up {
                     self.say(if *found == role { LockNews::GivenBack(role) } else { LockNews::Changed(*found) });
                 }
@@ -228,7 +232,7 @@ impl PendantLock {
         }
     }
 
-    /// What follows from the mode, once nothing is waited for.
+    /// Applies the mode, unless an answer is awaited.
     fn settle(&mut self) {
         if self.asked {
             return;
@@ -252,11 +256,11 @@ impl PendantLock {
     }
 
     fn say(&mut self, news: LockNews) {
-        // Whoever takes none misses the newest: it goes on all the same.
+        // If the caller takes no events, the newest are lost; the state machine continues.
         let _ = self.news.push_back(news);
     }
 
-    /// The next thing to do; `None` while an answer or a time is waited for, and while there is nothing to do.
+    /// Returns the next action; `None` while an answer or a time is awaited, and if there is nothing to do.
     pub fn poll_output(&mut self) -> Option<LockOutput> {
         if core::mem::take(&mut self.forget) {
             self.settle();
@@ -276,12 +280,12 @@ impl PendantLock {
         Some(output)
     }
 
-    /// The next news; `None` once all are taken.
+    /// Returns the next event; `None` if there is none.
     pub fn poll_event(&mut self) -> Option<LockNews> {
         self.news.pop_front()
     }
 
-    /// When [`LockInput::Tick`] is due; `None` while no time is waited for.
+    /// Returns the time of the next [`LockInput::Tick`]; `None` while no time is awaited.
     #[must_use]
     pub const fn poll_timeout(&self) -> Option<Instant> {
         self.until

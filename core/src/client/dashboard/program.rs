@@ -1,4 +1,4 @@
-//! Load, play, pause and stop, each until the controller shows it.
+//! The sequences that load, play, pause or stop a program, each until the controller shows the result.
 
 use super::course::{Acted, Course, Progress, Sequence, SequenceEvent, SequenceInput};
 use super::obstacle::Obstacle;
@@ -7,25 +7,25 @@ use outrigger_wire::primary::Text;
 use outrigger_wire::robot::{Generation, ProgramState, SoftwareVersion};
 use outrigger_wire::time::{Duration, Instant};
 
-/// What is to become of the program.
+/// The desired state of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProgramGoal<'a> {
-    /// This one is loaded.
+    /// This program is loaded.
     Load(Argument<'a>),
-    /// The loaded one runs, or a paused one goes on. This moves the robot.
+    /// The loaded program runs, or a paused one continues. This moves the robot.
     Play,
-    /// It pauses.
+    /// The program is paused.
     Pause,
-    /// It stops.
+    /// The program is stopped.
     Stop,
 }
 
-/// How patient [`ProgramControl`] is.
+/// The timing of [`ProgramControl`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProgramConfig {
-    /// Time between two questions for the program.
+    /// The time between two queries of the program.
     pub poll: Duration,
-    /// For it to be what was asked for. Before CB3 3.3 a controller answers before it has begun.
+    /// The longest wait for the goal. Before CB3 3.3 a controller replies before it has begun to execute the request.
     pub limit: Duration,
 }
 
@@ -35,14 +35,14 @@ impl Default for ProgramConfig {
     }
 }
 
-/// Asks for one [`ProgramGoal`], then asks what the program does until it is reached.
+/// A sequence that requests one [`ProgramGoal`], then queries the program until the goal is reached.
 #[derive(Clone, Debug)]
 pub struct ProgramControl<'a> {
     course: Course,
     config: ProgramConfig,
     goal: ProgramGoal<'a>,
     state: State,
-    /// When the request was taken.
+    /// The time at which the request was accepted.
     since: Instant,
 }
 
@@ -54,7 +54,7 @@ enum State {
 }
 
 impl<'a> ProgramControl<'a> {
-    /// For a controller with this software.
+    /// Creates the sequence for a controller with this software.
     #[must_use]
     pub fn new(goal: ProgramGoal<'a>, software: SoftwareVersion, config: ProgramConfig) -> Self {
         let mut course = Course::new(software);
@@ -62,15 +62,15 @@ impl<'a> ProgramControl<'a> {
         Self { course, config, goal, state: State::Act, since: Instant::ZERO }
     }
 
-    /// The question that shows whether the goal is reached, in the best form this software has.
+    /// Returns the query that shows whether the goal is reached, in the best form that this software supports.
     fn question(&self) -> Option<Request<'static>> {
         let (best, older) = match self.goal {
-            // Its state has no name on PolyScope X.
+            // On PolyScope X the program state has no name.
             ProgramGoal::Load(_) if self.course.software.generation() == Generation::PolyScopeX => {
                 (Request::LoadedProgram, None)
             }
             ProgramGoal::Load(_) => (Request::ProgramState, Some(Request::LoadedProgram)),
-            // Paused or stopped, it does not run.
+            // The older query does not distinguish paused from stopped: both are not running.
             ProgramGoal::Play | ProgramGoal::Pause | ProgramGoal::Stop => {
                 (Request::ProgramState, Some(Request::Running))
             }
@@ -78,7 +78,7 @@ impl<'a> ProgramControl<'a> {
         [Some(best), older].into_iter().flatten().find(|question| self.course.knows(question.kind()))
     }
 
-    /// Whether the goal is reached, and what the program does; none where the sequence has ended.
+    /// Returns whether the goal is reached, and the state of the program; `None` if the sequence has ended.
     fn look(&mut self, reply: &Reply<'_>) -> Option<(bool, Option<ProgramState>)> {
         match (*reply, self.goal) {
             (Reply::ProgramState { state, program }, goal) => {
@@ -140,7 +140,7 @@ const fn request(goal: ProgramGoal<'_>) -> Request<'_> {
     }
 }
 
-/// Whether a path or name that the controller tells is that of the wanted file; extensions may be left out.
+/// Returns whether a path or name reported by the controller is that of the wanted file; extensions may be omitted.
 fn is_file(told: Text<'_>, wanted: Argument<'_>) -> bool {
     let told = stem(told.0);
     !told.is_empty() && told == stem(wanted.as_str().as_bytes())

@@ -1,4 +1,4 @@
-//! Why a robot stands, and, once a person has acknowledged it, the way out.
+//! The diagnosis of a stop, and the recovery from it after a person has acknowledged it.
 
 use super::bring_up::{BringUp, BringUpConfig};
 use super::course::{Acted, Course, Progress, Sequence, SequenceEvent, SequenceInput};
@@ -7,7 +7,7 @@ use outrigger_wire::dashboard::{Refusal, Reply, Request, RequestKind};
 use outrigger_wire::robot::{Generation, RobotMode, SafetyMode, SoftwareVersion};
 use outrigger_wire::time::{Duration, Instant};
 
-/// Asks why the robot stands. Changes nothing.
+/// A sequence that queries the cause of a stop. It changes nothing.
 #[derive(Debug)]
 pub struct Diagnosis {
     course: Course,
@@ -16,7 +16,7 @@ pub struct Diagnosis {
     finding: Option<Finding>,
 }
 
-/// What a [`Diagnosis`] found, to be shown to a person.
+/// The result of a [`Diagnosis`], to be shown to a person.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Finding {
     software: SoftwareVersion,
@@ -25,9 +25,9 @@ pub struct Finding {
     seen: Instant,
 }
 
-/// A person has seen why the robot stands, and says that it may be made ready again.
+/// The proof that a person has seen the cause of a stop and permits the robot to be made ready again.
 ///
-/// There is one way to get it, [`Finding::acknowledge`], and a [`Recovery`] uses it up.
+/// It can only be obtained from [`Finding::acknowledge`], and a [`Recovery`] consumes it.
 #[derive(Debug)]
 pub struct Acknowledgement {
     stop: SafetyMode,
@@ -36,11 +36,11 @@ pub struct Acknowledgement {
 }
 
 impl Diagnosis {
-    /// For a controller with this software.
+    /// Creates the sequence for a controller with this software.
     #[must_use]
     pub fn new(software: SoftwareVersion) -> Self {
         let mut course = Course::new(software);
-        // CB2 tells its stops by the robot mode.
+        // CB2 reports its stops in the robot mode.
         if software.generation() != Generation::Cb2 {
             course.requires(RequestKind::SafetyMode);
         }
@@ -49,7 +49,7 @@ impl Diagnosis {
         Self { course, asks_mode, safety: None, finding: None }
     }
 
-    /// What it found, once it is done.
+    /// Returns the result once the sequence is done.
     #[must_use]
     pub fn into_finding(self) -> Option<Finding> {
         self.finding
@@ -86,25 +86,25 @@ impl Sequence for Diagnosis {
 }
 
 impl Finding {
-    /// The safety mode; CB2 has none, there the robot mode tells.
+    /// Returns the safety mode; `None` for CB2, which reports its stops in the robot mode.
     #[must_use]
     pub const fn safety(&self) -> Option<SafetyMode> {
         self.safety
     }
 
-    /// The robot mode.
+    /// Returns the robot mode.
     #[must_use]
     pub const fn robot_mode(&self) -> RobotMode {
         self.robot_mode
     }
 
-    /// Whether a stop stands that [`Recovery`] can clear once it is acknowledged.
+    /// Returns whether the robot is in a stop that [`Recovery`] can clear once it is acknowledged.
     #[must_use]
     pub const fn is_recoverable(&self) -> bool {
         matches!(self.safety, Some(SafetyMode::ProtectiveStop | SafetyMode::Violation | SafetyMode::Fault))
     }
 
-    /// Whether nothing stands in the way of a [`BringUp`], or of commanding.
+    /// Returns whether no stop prevents a [`BringUp`] or commanding.
     #[must_use]
     pub const fn is_clear(&self) -> bool {
         match self.safety {
@@ -116,7 +116,7 @@ impl Finding {
         }
     }
 
-    /// What stands in the way; none where nothing does.
+    /// Returns the obstacle to a [`BringUp`]; `None` if there is none.
     #[must_use]
     pub const fn obstacle(&self) -> Option<Obstacle> {
         match self.safety {
@@ -126,11 +126,11 @@ impl Finding {
         }
     }
 
-    /// A person has seen this and says that the robot may be made ready again.
+    /// Records that a person has seen this and permits the robot to be made ready again.
     ///
     /// # Errors
-    /// The [`Obstacle`] that no request can clear: an emergency stop is released by hand, a safeguard closed. Also
-    /// where this software has no request for it.
+    /// Returns the [`Obstacle`] if no request can clear it: an emergency stop has to be released by hand, a safeguard
+    /// closed; or if this software has no request for it.
     pub fn acknowledge(self) -> Result<Acknowledgement, Obstacle> {
         let Self { software, safety, robot_mode, seen } = self;
         let Some(stop) = safety else { return Err(Obstacle::RobotMode(robot_mode)) };
@@ -140,7 +140,7 @@ impl Finding {
     }
 }
 
-/// What clears a stop, where a request can.
+/// Returns the request that clears a stop, if there is one.
 const fn clears(stop: SafetyMode) -> Option<Request<'static>> {
     match stop {
         SafetyMode::ProtectiveStop => Some(Request::UnlockProtectiveStop),
@@ -149,19 +149,19 @@ const fn clears(stop: SafetyMode) -> Option<Request<'static>> {
     }
 }
 
-/// How patient [`Recovery`] is.
+/// The timing of [`Recovery`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecoveryConfig {
-    /// A protective stop is not unlocked earlier than this after it was seen first. The controller counts 5 s from the
-    /// stop itself.
+    /// A protective stop is not unlocked earlier than this after it was first observed. The controller requires 5 s
+    /// from the stop itself.
     pub lock: Duration,
-    /// How often unlocking is tried again where the controller still says that it is too early.
+    /// The number of further attempts to unlock while the controller replies that it is too early.
     pub tries: u8,
-    /// For an unlocked protective stop to be gone.
+    /// The longest wait for the protective stop to end after it was unlocked.
     pub unlock: Duration,
-    /// For the safety system to be there again after its restart.
+    /// The longest wait for the safety system to be ready after its restart.
     pub restart: Duration,
-    /// What follows.
+    /// The timing of the subsequent [`BringUp`].
     pub bring_up: BringUpConfig,
 }
 
@@ -177,14 +177,15 @@ impl Default for RecoveryConfig {
     }
 }
 
-/// Clears the stop that was acknowledged, and no other, then brings the robot up. Starts no program and no motion.
+/// A sequence that clears the acknowledged stop, and no other, then brings the robot up. It starts no program and no
+/// motion.
 ///
 /// | stop | requests |
 /// |---|---|
 /// | protective stop | `unlock protective stop` once its lock of 5 s is over, `close safety popup`, until the mode is normal |
 /// | violation, fault | `restart safety`, until the mode is normal |
 ///
-/// Then as [`BringUp`].
+/// It then continues as [`BringUp`].
 #[derive(Debug)]
 pub struct Recovery {
     acknowledged: Acknowledgement,
@@ -192,14 +193,14 @@ pub struct Recovery {
     config: RecoveryConfig,
     state: State,
     tries: u8,
-    /// When the clearing request was taken.
+    /// The time at which the clearing request was accepted.
     cleared: Instant,
     bring_up: BringUp,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum State {
-    /// Is it still the stop that was acknowledged?
+    /// Queries whether the stop is still the acknowledged one.
     Check,
     Locked(Instant),
     Clear,
@@ -210,7 +211,7 @@ enum State {
 }
 
 impl Recovery {
-    /// From the stop that was acknowledged.
+    /// Creates the sequence that clears the acknowledged stop.
     #[must_use]
     pub fn new(acknowledged: Acknowledgement, config: RecoveryConfig) -> Self {
         let software = acknowledged.software;
@@ -225,7 +226,7 @@ impl Recovery {
         }
     }
 
-    /// The request that clears the acknowledged stop: there is no acknowledgement of another.
+    /// Returns the request that clears the acknowledged stop; only stops that have one can be acknowledged.
     fn clearing(&self) -> Request<'static> {
         clears(self.acknowledged.stop).unwrap_or(Request::RestartSafety)
     }
@@ -240,7 +241,7 @@ impl Recovery {
         }
     }
 
-    /// The stop is gone.
+    /// Continues with the bring-up, because the stop has ended.
     fn ready(&mut self) {
         self.state = State::BringUp;
         self.bring_up.follows(&self.course);
@@ -285,7 +286,7 @@ impl Recovery {
     fn take(&mut self, now: Instant, reply: &Reply<'_>) {
         match self.state {
             State::Clear | State::Locked(_) => self.cleared(now, reply),
-            // A text that stays on the pendant stops nobody.
+            // A pop-up that stays on the pendant prevents nothing.
             State::Popup => self.state = State::Settle,
             State::Check => {
                 if let Some(found) = self.course.safety(reply) {

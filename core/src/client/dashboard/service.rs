@@ -1,4 +1,4 @@
-//! What carries requests to a controller, whichever of its services answers them.
+//! The interface of the services that carry requests to a controller.
 
 use crate::client::Output;
 use outrigger_wire::dashboard::{Reply, Request, RequestKind};
@@ -7,21 +7,23 @@ use outrigger_wire::primary::Text;
 use outrigger_wire::robot_api::HttpError;
 use outrigger_wire::time::{Duration, Instant};
 
-/// How long each kind of answer may take. Defaults: opening 5 s, greeting 2 s, ordinary 1 s, power 10 s, program 60 s,
-/// report 900 s.
+/// The longest wait for each kind of reply. Defaults: opening 5 s, greeting 2 s, ordinary 1 s, power 10 s, program 60
+/// s, report 900 s.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeouts {
-    /// Making a connection.
+    /// The time for making a connection.
     pub opening: Duration,
-    /// The greeting of a new connection, or the description of a Robot API.
+    /// The time for the greeting of a new connection, or for the description of a Robot API.
     pub greeting: Duration,
-    /// Whatever is not named below.
+    /// The time for all requests that are not listed below.
     pub ordinary: Duration,
-    /// Power and brakes: `power on`, `brake release`, `unlock protective stop`, `restart safety` and the like.
+    /// The time for power and brakes: `power on`, `brake release`, `unlock protective stop`, `restart safety` and the
+    /// like.
     pub power: Duration,
-    /// `load`, `load installation`, `play`: from CB3 3.3 on they answer when it is done.
+    /// The time for `load`, `load installation`, `play`: from CB3 3.3 on the reply is sent when the request is
+    /// completed.
     pub program: Duration,
-    /// Flight reports and support files.
+    /// The time for flight reports and support files.
     pub report: Duration,
 }
 
@@ -39,7 +41,7 @@ impl Default for Timeouts {
 }
 
 impl Timeouts {
-    /// The longest wait for the answer to this request.
+    /// Returns the longest wait for the reply to this request.
     #[must_use]
     pub const fn of(&self, request: RequestKind) -> Duration {
         match request {
@@ -58,112 +60,113 @@ impl Timeouts {
 }
 
 /// A service of a controller that answers requests: its dashboard server ([`Client`](super::Client)), or the Robot API
-/// of PolyScope X ([`robot_api::Client`](crate::client::robot_api::Client)). Strictly a request, then its answer.
+/// of PolyScope X ([`robot_api::Client`](crate::client::robot_api::Client)). Only one request at a time; each is
+/// followed by its reply.
 ///
-/// One input, then drain [`poll_output`](Self::poll_output) and [`poll_event`](Self::poll_event) until both are `None`,
-/// then sleep until [`poll_timeout`](Self::poll_timeout).
+/// Pass one input, then drain [`poll_output`](Self::poll_output) and [`poll_event`](Self::poll_event) until both are
+/// `None`, then sleep until [`poll_timeout`](Self::poll_timeout).
 pub trait Service {
-    /// Takes one input at `now`, which never goes back.
+    /// Processes one input at `now`, which must never decrease.
     fn handle(&mut self, now: Instant, input: Input<'_>);
 
-    /// Where the next bytes received go. Empty only while events wait that nobody took.
+    /// Returns the buffer for the next bytes received. Empty only while there are events that were not taken.
     fn receive_window(&mut self) -> &mut [u8];
 
-    /// `count` bytes were received into the window.
+    /// Records that `count` bytes were received into the window.
     fn commit(&mut self, count: usize, now: Instant);
 
-    /// The next thing that the port must do; `None` once all is done.
+    /// Returns the next action for the port; `None` if there is none.
     fn poll_output(&mut self) -> Option<Output<'_>>;
 
-    /// The next event; `None` once all are taken.
+    /// Returns the next event; `None` if there is none.
     fn poll_event(&mut self) -> Option<Event<'_>>;
 
-    /// When [`Input::Tick`] is due at the latest; `None` while nothing is waited for.
+    /// Returns the latest time of the next [`Input::Tick`]; `None` while no deadline runs.
     fn poll_timeout(&self) -> Option<Instant>;
 }
 
-/// What happened outside a [`Service`].
+/// An input of a [`Service`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Input<'a> {
-    /// Connect, unless that is done: tells whether the service is there.
+    /// Connect, if there is no connection yet, to find out whether the service is available.
     Start,
-    /// The connection asked for by [`Output::Open`] stands.
+    /// The connection requested by [`Output::Open`] is established.
     Opened,
-    /// The connection asked for by [`Output::Open`] was refused or could not be made.
+    /// The connection requested by [`Output::Open`] was refused or could not be made.
     Refused,
     /// The peer, or the network stack, closed the connection. Not reported after [`Output::Close`].
     Closed,
-    /// Put this request. Where there is no connection, one is made first.
+    /// Send this request. If there is no connection, one is made first.
     Request(Request<'a>),
-    /// Time has passed: the instant of `poll_timeout` is here. Always harmless.
+    /// The time returned by `poll_timeout` has come. Permitted at any time.
     Tick,
 }
 
-/// What came of it. Each request ends in exactly one event that names it.
+/// An event of a [`Service`]. Each request ends in exactly one event that names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event<'a> {
-    /// The service answers: this connection is one with it.
+    /// The service replies: the connection can be used.
     Ready,
-    /// The answer.
+    /// The reply to a request.
     Replied {
-        /// To this.
+        /// The request.
         request: RequestKind,
-        /// What it says.
+        /// The parsed reply.
         reply: Reply<'a>,
-        /// As it came.
+        /// The line as it was received.
         line: Text<'a>,
     },
-    /// There is no connection: refused, or not made in time.
+    /// No connection: it was refused, or not made in time.
     NotConnected {
-        /// What was asked.
+        /// The request that waited for the connection.
         request: Option<RequestKind>,
-        /// The wait that is over; none where the connection was refused.
+        /// The time waited; `None` if the connection was refused.
         waited: Option<Duration>,
     },
-    /// No answer in time, to a request or, where there is none, to the connection. It is closed, for an answer that
-    /// comes late would be taken for the next one's.
+    /// No reply in time, to a request or, if `request` is `None`, to the connection. The connection is closed, because
+    /// a late reply would be taken for that of the next request.
     Silent {
-        /// What was asked.
+        /// The request that remains without a reply.
         request: Option<RequestKind>,
-        /// How long it was waited for.
+        /// The time waited.
         waited: Duration,
     },
-    /// The connection ended before the answer.
+    /// The connection ended before the reply.
     Closed {
-        /// What was asked.
+        /// The request that remains without a reply.
         request: Option<RequestKind>,
     },
-    /// Something else than this service answers.
+    /// Another kind of service is listening on this port.
     WrongService {
-        /// What was asked.
+        /// The request that remains without a reply.
         request: Option<RequestKind>,
-        /// How its answer begins.
+        /// The beginning of its reply.
         text: Text<'a>,
     },
-    /// The web server has no Robot API: this is the status of the answer for its description.
+    /// The web server has no Robot API: it answered the request for the description with this status.
     NoRobotApi {
-        /// What was asked.
+        /// The request that remains without a reply.
         request: Option<RequestKind>,
-        /// By HTTP, 200 to 599.
+        /// The status code of HTTP, 200 to 599.
         status: u16,
     },
-    /// What answers is no web server, or not understood.
+    /// The reply is not HTTP, or not understood.
     BadAnswer {
-        /// What was asked.
+        /// The request that remains without a reply.
         request: Option<RequestKind>,
-        /// Why.
+        /// The cause.
         error: HttpError,
     },
-    /// A line that nobody had asked for.
+    /// A line without a request.
     Unasked(Text<'a>),
-    /// A line that is longer than the memory. Where it was an answer, `request` goes without.
+    /// A line that is longer than the memory. If it was a reply, `request` remains without one.
     TooLong {
-        /// What was asked.
+        /// The request that remains without a reply.
         request: Option<RequestKind>,
-        /// Its length.
+        /// The length of the line.
         error: FrameError,
     },
-    /// Another answer is awaited: this request was not put.
+    /// Another reply is awaited: this request was not sent.
     Busy(RequestKind),
 }

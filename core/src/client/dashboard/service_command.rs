@@ -1,4 +1,5 @@
-//! One command that makes an arm ready, on behalf of somebody without a pendant: over a connection of its own.
+//! A client that sends one command that makes an arm ready, over a connection of its own: for users without access to
+//! the pendant.
 
 use super::client::Client;
 use super::leave::{Leave, LeaveInput, LeaveOutput};
@@ -8,16 +9,16 @@ use crate::mode::Mode;
 use outrigger_wire::dashboard::{Outcome, Request};
 use outrigger_wire::time::{Duration, Instant};
 
-/// A command that makes an arm ready. None of them starts a program, and none moves anything but the brakes.
+/// A command that makes an arm ready. No command starts a program, and none moves anything except the brakes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum ArmCommand {
-    /// `power on`: the arm's drives, brakes closed.
+    /// `power on`: powers the arm's drives, with the brakes closed.
     PowerOn,
     /// `brake release`: from `IDLE` to `RUNNING`.
     BrakeRelease,
-    /// `unlock protective stop`, at the earliest 5 s after it occurred. Who asks has seen why the arm stands.
+    /// `unlock protective stop`, at the earliest 5 s after it occurred. The user must have seen the cause of the stop.
     UnlockProtectiveStop,
     /// `close popup`.
     ClosePopup,
@@ -26,11 +27,11 @@ pub enum ArmCommand {
 }
 
 impl ArmCommand {
-    /// All commands.
+    /// The list of all commands.
     pub const ALL: [Self; 5] =
         [Self::PowerOn, Self::BrakeRelease, Self::UnlockProtectiveStop, Self::ClosePopup, Self::CloseSafetyPopup];
 
-    /// Returns its name in requests: `brake-release`.
+    /// Returns the name in requests: `brake-release`.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -42,7 +43,7 @@ impl ArmCommand {
         }
     }
 
-    /// Returns the command of this name.
+    /// Returns the command with this name.
     #[must_use]
     pub fn of_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|one| one.word() == word)
@@ -59,15 +60,17 @@ impl ArmCommand {
     }
 }
 
-/// Longest wait for the engine to have had a release. Where it does not say so, what it commands is not known.
+/// The longest wait for the engine to report that it has processed a release. Without the report it is unknown whether
+/// the arm is commanded.
 const RELEASED_IN: Duration = Duration::from_secs(1);
 
-/// Carries one command at a time to a dashboard server: a connection is opened when one is asked for, every request to command is
-/// [released](ServiceCommandOutput::Release) once it is greeted on, the command is sent, and the connection is closed after the answer. What
-/// [`Leave`] does not give leave for is not sent, whatever the mode was when it was asked.
+/// A client that sends one command at a time to a dashboard server. On request it opens a connection,
+/// [releases](ServiceCommandOutput::Release) every request to command when the server has greeted it, sends the
+/// command, and closes the connection after the reply. A command that [`Leave`] does not permit at that time is not
+/// sent, whatever the mode was at the request.
 ///
-/// One input, then drain [`poll_output`](Self::poll_output) and [`poll_event`](Self::poll_event) until both are `None`, then
-/// sleep until [`poll_timeout`](Self::poll_timeout).
+/// Pass one input, then drain [`poll_output`](Self::poll_output) and [`poll_event`](Self::poll_event) until both are
+/// `None`, then sleep until [`poll_timeout`](Self::poll_timeout).
 ///
 /// ```
 /// use outrigger_core::client::dashboard::{
@@ -90,7 +93,7 @@ pub struct ServiceCommand<'m> {
     asked: Option<ArmCommand>,
     mode: Mode,
     release: bool,
-    /// Until when the engine's word is waited for that it has had the release.
+    /// The deadline for the engine's report that it has processed the release.
     released_by: Option<Instant>,
     close: bool,
     event: Option<Outcome>,
@@ -99,41 +102,42 @@ pub struct ServiceCommand<'m> {
 /// An input of a [`ServiceCommand`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ServiceCommandInput {
-    /// Somebody asks for this, and the engine is in this mode.
+    /// A request for this command, with the engine's present mode.
     Ask(ArmCommand, Mode),
-    /// The mode of the engine: handed in before received bytes.
+    /// The present mode of the engine: to be passed before received bytes.
     Mode(Mode),
-    /// The engine, now in this mode, has processed the release of [`ServiceCommandOutput::Release`] and all earlier requests. Hand what
-    /// is transmitted for this to the connection before the engine gets another request.
+    /// The engine, now in this mode, has processed the release of [`ServiceCommandOutput::Release`] and all earlier
+    /// requests. Pass the resulting transmission to the connection before the engine receives another request.
     Released(Mode),
-    /// The connection asked for by [`ServiceCommandOutput::Open`] stands.
+    /// The connection requested by [`ServiceCommandOutput::Open`] is established.
     Opened,
-    /// A connection that was refused or could not be made.
+    /// The connection was refused or could not be made.
     Refused,
     /// The peer, or the network stack, closed the connection.
     Closed,
-    /// Time has passed. Always harmless.
+    /// The time has advanced. Permitted at any time.
     Tick,
 }
 
 /// An output of a [`ServiceCommand`], for its port to carry out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ServiceCommandOutput<'a> {
-    /// Connect, and report `Opened` or `Refused`. The command keeps its own deadline.
+    /// Connect, and report `Opened` or `Refused`. The client observes its own deadline.
     Open {
-        /// TCP port as the controller numbers it; a port base is applied by the port.
+        /// The TCP port in the controller's numbering; the port of Outrigger adds its port base.
         port: u16,
     },
-    /// Take back every request to command, as an operator's release does, and report `Released`.
+    /// Revoke every request to command, as an operator's release does, and report `Released`.
     Release,
-    /// Write these bytes to the connection, all of them.
+    /// Write all of these bytes to the connection.
     Transmit(&'a [u8]),
-    /// Close the connection, or give up opening it: nothing more is reported of it.
+    /// Close the connection, or give up opening it. No event of it is to be reported afterwards.
     Close,
 }
 
 impl<'m> ServiceCommand<'m> {
-    /// Returns a client without a command. `memory` holds received bytes: the longest reply, a few hundred bytes.
+    /// Creates a client without a command. `memory` holds received bytes: at least the longest reply, a few hundred
+    /// bytes.
     #[must_use]
     pub fn new(memory: &'m mut [u8]) -> Self {
         let client = Client::new(memory, Timeouts::default());
@@ -141,13 +145,13 @@ impl<'m> ServiceCommand<'m> {
         Self { client, leave, asked: None, mode, release: false, released_by: None, close: false, event: None }
     }
 
-    /// Returns whether a command is under way.
+    /// Returns whether a command is in progress.
     #[must_use]
     pub const fn is_busy(&self) -> bool {
         self.leave.is_busy()
     }
 
-    /// Takes one input at `now`, which never goes back.
+    /// Processes one input at `now`, which must never decrease.
     pub fn handle(&mut self, now: Instant, input: ServiceCommandInput) {
         match input {
             ServiceCommandInput::Ask(arm_command, mode) => {
@@ -179,19 +183,19 @@ impl<'m> ServiceCommand<'m> {
                 self.released_by = None;
                 self.client.handle(now, Input::Request(arm_command.request()));
             }
-            // Of another one than that which is under way.
+            // Another command is in progress; the later one is rejected.
             (LeaveOutput::End(Outcome::Busy), _) => self.event = Some(Outcome::Busy),
             (LeaveOutput::End(outcome), _) => self.end(now, outcome),
             (LeaveOutput::Nothing | LeaveOutput::Send, _) => {}
         }
     }
 
-    /// Returns the room for received bytes.
+    /// Returns the buffer for received bytes.
     pub fn receive_window(&mut self) -> &mut [u8] {
         self.client.receive_window()
     }
 
-    /// `count` bytes were received into the window.
+    /// Records that `count` bytes were received into the window.
     pub fn commit(&mut self, count: usize, now: Instant) {
         self.client.commit(count, now);
         self.follow(now);
@@ -202,7 +206,7 @@ impl<'m> ServiceCommand<'m> {
         loop {
             let outcome = match self.client.poll_event() {
                 None => return,
-                // A line that nobody asked for is no answer.
+                // A line without a request is not a reply.
                 Some(Event::Unasked(_)) => continue,
                 Some(Event::Ready) => {
                     self.judge(now, LeaveInput::Listens, self.mode);
@@ -226,17 +230,17 @@ impl<'m> ServiceCommand<'m> {
         if self.asked.take().is_none() {
             return;
         }
-        // It ends in whatever mode.
+        // The command ends in any mode.
         let _ = self.leave.handle(LeaveInput::Over, self.mode);
         (self.release, self.released_by) = (false, None);
         self.event = Some(outcome);
         self.close = true;
-        // What the client has to say of that is of nobody's interest.
+        // Further outputs of the client are of no use.
         self.client.handle(now, Input::Closed);
         while self.client.poll_output().is_some() {}
     }
 
-    /// The next thing that the port must do; `None` once all is done.
+    /// Returns the next action for the port; `None` if there is none.
     pub fn poll_output(&mut self) -> Option<ServiceCommandOutput<'_>> {
         if core::mem::take(&mut self.close) {
             return Some(ServiceCommandOutput::Close);
@@ -251,7 +255,7 @@ impl<'m> ServiceCommand<'m> {
         })
     }
 
-    /// Returns the outcome; `None` once it is taken.
+    /// Returns the outcome; `None` if there is none, or it was taken.
     pub fn poll_event(&mut self) -> Option<Outcome> {
         self.event.take()
     }
@@ -274,7 +278,7 @@ mod tests {
         START + Duration::from_millis(millis)
     }
 
-    /// Bytes reach it, in pieces of this size.
+    /// Passes received bytes to the client, in pieces of this size.
     fn told(command: &mut ServiceCommand<'_>, text: &str, piece: usize, now: Instant) {
         for bytes in text.as_bytes().chunks(piece) {
             command.receive_window()[..bytes.len()].copy_from_slice(bytes);
@@ -282,7 +286,7 @@ mod tests {
         }
     }
 
-    /// Returns the text that it sends next.
+    /// Returns the text that the client sends next.
     fn sent(command: &mut ServiceCommand<'_>) -> Option<String> {
         match command.poll_output()? {
             ServiceCommandOutput::Transmit(bytes) => Some(String::from_utf8(bytes.to_vec()).unwrap()),
@@ -361,7 +365,7 @@ mod tests {
                 "there is nothing to be closed, and no harm in it"
             );
             assert_eq!(command.poll_output(), None, "no connection is opened");
-            // Or it was armed while the connection was made.
+            // The arm is armed while the connection is made.
             command.handle(START, ServiceCommandInput::Ask(ArmCommand::BrakeRelease, Mode::Monitor));
             assert!(matches!(command.poll_output(), Some(ServiceCommandOutput::Open { .. })));
             command.handle(after(1), ServiceCommandInput::Opened);
@@ -372,7 +376,7 @@ mod tests {
                 (Some(Outcome::Commanding), Some(ServiceCommandOutput::Close))
             );
             assert_eq!(command.poll_output(), None, "nothing was sent");
-            // Or it was armed while the release was on its way.
+            // The arm is armed while the release is being processed.
             for armed in [ServiceCommandInput::Mode(mode), ServiceCommandInput::Released(mode)] {
                 command.handle(START, ServiceCommandInput::Ask(ArmCommand::BrakeRelease, Mode::Monitor));
                 assert!(matches!(command.poll_output(), Some(ServiceCommandOutput::Open { .. })));
@@ -407,7 +411,7 @@ mod tests {
         assert!(matches!(command.poll_output(), Some(ServiceCommandOutput::Open { .. })));
         command.handle(after(10), ServiceCommandInput::Opened);
         assert_eq!(tick(&mut command), (2_010, Some(Outcome::NotConnected), true));
-        // The engine does not say that it has had the release.
+        // The engine does not report that it has processed the release.
         command.handle(START, ServiceCommandInput::Ask(ArmCommand::PowerOn, Mode::Offline));
         assert!(matches!(command.poll_output(), Some(ServiceCommandOutput::Open { .. })));
         command.handle(after(1), ServiceCommandInput::Opened);

@@ -1,4 +1,4 @@
-//! Every state that is reached by any sequence of answers, losses, deaths and modes.
+//! Exploration of every state that is reached by any sequence of replies, losses, deaths of the process, and modes.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -9,34 +9,34 @@ fn text() -> outrigger_wire::primary::Text<'static> {
     outrigger_wire::primary::Text(b"")
 }
 
-/// A controller with one pendant, what is kept for us, and our machine.
+/// A controller with one pendant, the stored role, and the state machine under test.
 #[derive(Clone, Debug)]
 struct World {
     lock: PendantLock,
     role: UserRole,
     kept: Option<UserRole>,
-    /// What waits for its answer.
+    /// The output that waits for its answer.
     output: Option<LockOutput>,
     news: Vec<LockNews>,
 }
 
-/// What happens next.
+/// The next event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Happens {
     Mode(Mode),
-    /// It is done, and answered.
+    /// The request is executed and answered.
     Done,
-    /// It is refused.
+    /// The request is refused.
     Refused,
-    /// It is not even understood.
+    /// The request is lost.
     Lost,
-    /// It is done, and the answer is lost.
+    /// The request is executed, and the answer is lost.
     AnswerLost,
-    /// The time that is waited for is over.
+    /// The awaited time has passed.
     Tick,
-    /// Our process dies, and another one begins.
+    /// The process dies, and another one starts.
     Death,
-    /// Somebody else gives the pendant a role.
+    /// Another client gives the pendant a role.
     Somebody,
 }
 
@@ -82,7 +82,7 @@ impl World {
         }
     }
 
-    /// The controller, or a disk, does what was asked; what it says.
+    /// Executes the request, as the controller or the disk does, and returns the answer.
     fn obey(&mut self, output: LockOutput) -> LockInput<'static> {
         match output {
             LockOutput::Ask(Request::UserRole) => LockInput::Reply(Reply::UserRole(self.role)),
@@ -126,7 +126,7 @@ impl World {
         }
     }
 
-    /// Nothing is commanded any more, and the dashboard server answers: how it stands then.
+    /// Returns the world after commanding has ended and the dashboard server has answered.
     fn over(mut self) -> Self {
         self.step(Happens::Mode(Mode::Monitor));
         for _ in 0..8 {
@@ -137,7 +137,7 @@ impl World {
     }
 }
 
-/// Every world that can be reached from this one.
+/// Returns every world that can be reached from this one.
 fn reachable(from: World) -> Vec<World> {
     let key = |world: &World| format!("{:?} {:?} {:?} {:?}", world.lock, world.role, world.kept, world.output);
     let mut seen = HashSet::from([key(&from)]);
@@ -169,7 +169,7 @@ fn on_no_way_out_it_stays_locked_while_the_dashboard_answers() {
             assert!(over.lock.is_open() && over.kept.is_none() && over.output.is_none(), "{world:?} -> {over:?}");
             assert!([role, UserRole::Operator].contains(&over.role), "{world:?} -> {over:?}");
             assert_eq!(over.lock.poll_timeout(), None, "nothing is waited for: {over:?}");
-            // The same by whoever comes after us.
+            // The same is true for the process that starts afterwards.
             let mut heir = world;
             heir.step(Happens::Death);
             let over = heir.clone().over();

@@ -1,4 +1,4 @@
-//! A client that has been greeted, and a robot that answers sequences by lines.
+//! A client after the greeting, and a simulated robot that answers sequences by lines.
 
 use super::super::*;
 use crate::client::Output;
@@ -33,7 +33,7 @@ pub(super) fn outputs(client: &mut Client<'_>) -> Vec<String> {
     outputs
 }
 
-/// Connected and greeted.
+/// Connects the client and greets it.
 pub(super) fn greet(client: &mut Client<'_>) {
     client.handle(at(0), Input::Start);
     assert_eq!(outputs(client), ["(open 29999)"]);
@@ -44,7 +44,7 @@ pub(super) fn greet(client: &mut Client<'_>) {
     assert_eq!(client.poll_timeout(), None);
 }
 
-/// A controller that answers by a function, and everything that happened, with the time.
+/// The record of a sequence with a controller that answers by a function: requests, events and the time.
 pub(super) struct Transcript {
     pub(super) asked: Vec<String>,
     pub(super) said: Vec<String>,
@@ -95,16 +95,16 @@ pub(super) fn play_from(
     panic!("no end in sight: {:#?}", told.asked.iter().rev().take(20).collect::<Vec<_>>());
 }
 
-/// A robot that obeys, by lines.
+/// A simulated robot that obeys requests, by lines.
 pub(super) struct Robot {
     pub(super) safety: &'static str,
     pub(super) mode: &'static str,
-    /// When the mode becomes another.
+    /// The time of the next change of the mode, and the mode then.
     pub(super) next: Option<(Instant, &'static str)>,
-    /// Until when a protective stop is locked.
+    /// The end of the lock of a protective stop.
     pub(super) locked: Instant,
     pub(super) remote: bool,
-    /// Whether the connection was made in remote control.
+    /// `true` if the connection was made in remote control.
     pub(super) permitted: bool,
 }
 
@@ -121,7 +121,7 @@ impl Robot {
             self.next = None;
         }
         if request.kind().needs_remote_control() && !self.permitted {
-            // The client connects anew.
+            // The client makes a new connection.
             self.permitted = self.remote;
             return REMOTE.into();
         }

@@ -1,4 +1,4 @@
-//! One connection: requests, answers, and what is none.
+//! One connection: requests, replies, and lines that are not replies.
 
 use super::super::*;
 use super::bench::{GREETING, REMOTE, at, greet, outputs, receive};

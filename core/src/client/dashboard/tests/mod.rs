@@ -1,4 +1,4 @@
-//! The client over any pieces of a stream, and the sequences against answers of every kind.
+//! The client with any segmentation of the stream, and the sequences with replies of every kind.
 
 mod bench;
 mod client;

@@ -1,4 +1,4 @@
-//! Whatever is answered, and however it is cut.
+//! Properties that hold for any replies, and any segmentation of them.
 
 use proptest::prelude::*;
 
@@ -8,7 +8,7 @@ use outrigger_wire::dashboard::{Argument, Reply, Request, RequestKind};
 use outrigger_wire::robot::{SafetyMode, SoftwareVersion};
 use outrigger_wire::time::Instant;
 
-/// Anything a controller has ever said, and what none has.
+/// Lines that controllers have sent, and some that none has.
 const LINES: [&str; 30] = [
     "Safetymode: NORMAL",
     "Safetymode: REDUCED",
@@ -49,7 +49,7 @@ fn software() -> impl Strategy<Value = SoftwareVersion> {
 }
 
 proptest! {
-    /// Half of the time the answer is one that the question could have.
+    /// Half of the time the reply is one that fits the request.
     #[test]
     fn whatever_is_answered_every_sequence_ends_and_clears_only_what_was_acknowledged(
         software in software(),

@@ -1,4 +1,4 @@
-//! Each sequence beside a robot that obeys, and one that does not.
+//! The sequences with a robot that obeys, and with one that does not.
 
 use super::super::*;
 use super::bench::{E_SERIES, Robot, at, finding, play, play_from};
@@ -55,7 +55,7 @@ fn bring_up_connects_anew_once_where_remote_control_came_after_the_connection() 
     assert_eq!(told.end, Err(Obstacle::LocalControl));
     assert_eq!(told.asked.iter().filter(|asked| *asked == "brake release ").count(), 1);
 
-    // 5.0 has no question for it: one new connection, then it is believed.
+    // 5.0 has no query for remote control: after one new connection, the refusal is believed.
     let mut robot = Robot { permitted: false, remote: false, ..Robot::new("NORMAL", "IDLE") };
     let mut bring_up = BringUp::new(SoftwareVersion::new(5, 0), BringUpConfig::default());
     let told = play(&mut bring_up, |request, now| robot.answer(request, now));
