@@ -1,43 +1,44 @@
-//! What is missing and what is late, by the controller's own clock and counter.
+//! The detection of missing and late packages, by the controller's own clock and counter.
 
 use crate::link::Sequence;
 use outrigger_wire::robot::{ControllerTime, Generation, SoftwareVersion};
 use outrigger_wire::rtde::{Data as _, DataType, DynamicRecipe};
 use outrigger_wire::time::{Duration, Instant, quotient};
 
-/// How the data of one connection came.
+/// Statistics of the data packages of one connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Cadence {
-    /// Time between two packages, by the rate that was asked for and the controller's.
+    /// The time between two packages, from the requested rate and the controller's.
     pub period: Duration,
-    /// Packages the controller left out, or that were skipped on the way.
+    /// The number of packages that the controller omitted, or that were skipped on the way.
     pub missing: u64,
-    /// Longest run of them.
+    /// The largest number of consecutive missing packages.
     pub longest_gap: u32,
-    /// Packages of a cycle that there was one of already.
+    /// The number of packages for a cycle that already had one.
     pub repeated: u32,
-    /// Packages more than a period later after the one before than the controller sent them.
+    /// The number of packages that followed the previous one more than a period later than the controller sent them.
     pub late: u32,
-    /// Times the controller's clock began anew, or jumped: the service of a controller that boots is started twice.
+    /// The number of times the controller's clock restarted or jumped: on a booting controller the service is started
+    /// twice.
     pub restarts: u32,
 }
 
-/// Watches the data of one connection.
+/// A monitor of the data packages of one connection.
 #[derive(Clone, Copy, Debug, Default)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Watch {
     figures: Cadence,
-    /// Cycles of the controller from one package to the next.
+    /// The number of controller cycles from one package to the next.
     every: u64,
-    /// Where `timestamp` and `control_step` are among the values.
+    /// The offsets of `timestamp` and `control_step` in the values; `None` if not included.
     timestamp: Option<usize>,
     step: Option<usize>,
     last: Option<Stamp>,
 }
 
-/// What one package says of time.
+/// The times of one package.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 struct Stamp {
@@ -47,10 +48,10 @@ struct Stamp {
 }
 
 impl Watch {
-    /// For packages that this software sends when asked for `frequency` \[Hz\].
+    /// Creates a monitor for the packages that this software sends if `frequency` \[Hz\] is requested.
     pub(super) fn new(software: SoftwareVersion, frequency: u16, outputs: &DynamicRecipe<'_, '_>) -> Self {
         let cycle = software.generation().period_micros();
-        // As the controller rounds: at least as often as was asked for.
+        // Rounded as the controller does: at least as often as requested.
         let every = Self::rate(software).checked_div(frequency).unwrap_or(1).max(1).into();
         let place = |name, expected| {
             outputs.place(name).filter(|(_, data_type)| *data_type == expected).map(|(place, _)| place)
@@ -64,7 +65,7 @@ impl Watch {
         }
     }
 
-    /// The highest frequency that this software has \[Hz\].
+    /// Returns the highest frequency that this software supports \[Hz\].
     pub(super) fn rate(software: SoftwareVersion) -> u16 {
         if software.generation() < Generation::ESeries { 125 } else { 500 }
     }
@@ -73,12 +74,12 @@ impl Watch {
         &self.figures
     }
 
-    /// Data flows again after a pause: what was left out is not missing.
+    /// Resumes after a pause: packages omitted meanwhile do not count as missing.
     pub(super) const fn resume(&mut self) {
         self.last = None;
     }
 
-    /// Where this package stands among those before it, and whether it is late.
+    /// Returns the package's position in the sequence (`None` if unknown), and whether it is late.
     pub(super) fn observe(&mut self, values: &[u8], arrival: Instant, jump: Duration) -> (Option<Sequence>, bool) {
         let at = |place: Option<usize>| place.and_then(|place| values.get(place..));
         let stamp = Stamp {
@@ -123,7 +124,8 @@ impl Watch {
     }
 }
 
-/// What going on by `by` means where packages are `unit` apart: to the nearest, as clocks are rounded on the wire.
+/// Classifies an advance by `by` if packages are `unit` apart, rounded to the nearest because clocks are rounded on the
+/// wire.
 fn steps(by: u64, unit: u64) -> Sequence {
     match quotient(by.saturating_add(unit / 2), unit).unwrap_or(1) {
         0 => Sequence::Duplicate,

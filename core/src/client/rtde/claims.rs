@@ -1,8 +1,8 @@
-//! Inputs of RTDE that set outputs: what is claimed on a connection, and what a write is in them
+//! RTDE inputs that set outputs: the groups to claim on a connection, and the input values for a write
 //! (`core/docs/protocol/ur-rtde.md 7`).
 //!
-//! An input has one owner. Only what is claimed is asked for, each group by itself: one that is in use, or that this
-//! software does not have, does not take the others with it.
+//! An input has one owner. Only claimed inputs are requested, each group in a recipe of its own: if one is in use, or
+//! does not exist in this software, the others are not affected.
 
 use heapless::Vec;
 
@@ -10,7 +10,7 @@ use crate::command::outputs::{AnalogDomain, BATCH, DigitalOutput, Image, Write};
 use outrigger_wire::rtde::registry::Direction;
 use outrigger_wire::rtde::{DataType, Value, names, types_of};
 
-/// One group of inputs.
+/// A group of inputs that are claimed together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
@@ -19,7 +19,7 @@ pub enum Claim {
     Standard,
     /// Configurable digital outputs.
     Configurable,
-    /// Digital outputs of the tool; that controllers have these inputs is unconfirmed.
+    /// Digital outputs of the tool; it is unconfirmed that controllers have these inputs.
     Tool,
     /// Analog outputs.
     Analog,
@@ -27,16 +27,17 @@ pub enum Claim {
     SpeedSlider,
     /// The force that a program reads after `ft_rtde_input_enable`.
     Force,
-    /// The registers in which a program of ours gets its orders: claimed by itself where one carries the commands so.
+    /// The registers through which one of our programs receives commands: claimed automatically if the configured path
+    /// uses them.
     Program,
 }
 
 impl Claim {
-    /// All of them.
+    /// The list of all groups.
     pub const ALL: [Self; 7] =
         [Self::Program, Self::Standard, Self::Configurable, Self::Tool, Self::Analog, Self::SpeedSlider, Self::Force];
 
-    /// The inputs, by their names in RTDE, joined by commas.
+    /// Returns the names of the inputs in RTDE, joined by commas.
     #[must_use]
     pub const fn inputs(self) -> &'static str {
         match self {
@@ -56,7 +57,7 @@ impl Claim {
         }
     }
 
-    /// The type of each of the [inputs](Self::inputs).
+    /// Returns the type of each of the [inputs](Self::inputs).
     #[must_use]
     pub const fn types(self) -> &'static [DataType] {
         macro_rules! of {
@@ -75,7 +76,7 @@ impl Claim {
         }
     }
 
-    /// The name used in files and reports.
+    /// Returns the name used in files and reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -89,8 +90,9 @@ impl Claim {
         }
     }
 
-    /// The group that sets what `write` does; `None` where RTDE has no input for it. What a share of a current is
-    /// is not said clearly, and an output whose kind is not given keeps it: neither is written here.
+    /// Returns the group that carries out `write`; `None` if RTDE has no input for it. Analog writes of a current, or
+    /// without a domain, have none here: how RTDE scales a current is not documented clearly, and the input always sets
+    /// a domain.
     #[must_use]
     pub const fn of(write: &Write) -> Option<Self> {
         match write {
@@ -116,8 +118,9 @@ impl Claim {
         1 << self as u8
     }
 
-    /// The values of this group that set those of `writes` that are of it, the others as in `image`: a mask says which of
-    /// them the controller may change, and those are these writes' alone. `None` where none of them is.
+    /// Returns the values of this group's inputs that carry out those of `writes` that belong to it. Other outputs have
+    /// the levels of `image`; a mask limits the change to the outputs of these writes. `None` if no write belongs to
+    /// the group.
     pub(crate) fn values(self, writes: &[Write], image: &Image) -> Option<Vec<Value, 4>> {
         let mut ours = writes.iter().filter(|write| Self::of(write) == Some(self)).peekable();
         ours.peek()?;
@@ -155,23 +158,23 @@ impl Claim {
 
 const _: () = assert!(BATCH <= 8, "a mask has room for a batch");
 
-/// A set of [`Claim`]s. Default: none.
+/// A set of [`Claim`]s. Default: empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Claims(u8);
 
 impl Claims {
-    /// None.
+    /// The empty set.
     pub const NONE: Self = Self(0);
 
-    /// These, and `claim`.
+    /// Returns the set with `claim` added.
     #[must_use]
     pub const fn with(self, claim: Claim) -> Self {
         Self(self.0 | claim.bit())
     }
 
-    /// Whether `claim` is among them.
+    /// Returns whether `claim` is in the set.
     #[must_use]
     pub const fn has(self, claim: Claim) -> bool {
         self.0 & claim.bit() != 0
@@ -181,7 +184,7 @@ impl Claims {
 impl core::str::FromStr for Claims {
     type Err = &'static str;
 
-    /// Names joined by commas: `digital-out,speed-slider`.
+    /// Parses names joined by commas: `digital-out,speed-slider`.
     fn from_str(list: &str) -> Result<Self, Self::Err> {
         names(list).try_fold(Self::NONE, |claims, name| {
             let claim = Claim::ALL.into_iter().find(|claim| *claim != Claim::Program && claim.name() == name.trim());
@@ -191,34 +194,34 @@ impl core::str::FromStr for Claims {
     }
 }
 
-/// An input that was claimed and is not ours.
+/// A claimed input that this client does not own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct NotOurs {
-    /// Its group.
+    /// The group of the input.
     pub claim: Claim,
-    /// Its place in the group.
+    /// The index of the input in its group.
     pub place: u8,
-    /// Why.
+    /// The cause.
     pub why: WhyNotOurs,
 }
 
-/// Why a claimed input is not ours.
+/// The reason for which a claimed input is not owned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum WhyNotOurs {
-    /// Another client of RTDE, or a fieldbus, owns it.
+    /// Another RTDE client, or a fieldbus, owns it.
     InUse,
     /// This software has no such input.
     NotFound,
-    /// The answer was none that can be used.
+    /// The reply was invalid.
     Refused,
 }
 
 impl NotOurs {
-    /// The input's name in RTDE.
+    /// Returns the input's name in RTDE.
     #[must_use]
     pub fn input(&self) -> &'static str {
         names(self.claim.inputs()).nth(self.place.into()).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! The client: packages in, and what came of them as events to be polled.
+//! The RTDE client: it receives packages and reports the results as events to be polled.
 
 use heapless::Deque;
 
@@ -17,23 +17,23 @@ use outrigger_wire::WireError;
 use outrigger_wire::rtde::{DynamicRecipe, Level, Protocol, Value};
 use outrigger_wire::time::Instant;
 
-/// What happened outside a [`Client`].
+/// An input of a [`Client`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Input {
-    /// A connection to port 30004 stands: everything is negotiated, whatever was known before.
+    /// A connection to port 30004 is established: everything is negotiated anew.
     Opened,
-    /// The connection is gone. Not needed after [`Output::Close`].
+    /// The connection has ended. Not needed after [`Output::Close`].
     Closed,
-    /// Data shall flow again after [`Self::Pause`]; the answer is [`Event::Started`]. Nothing where it is not paused.
+    /// Resume the data after [`Self::Pause`]; answered by [`Event::Started`]. No effect if it is not paused.
     Start,
-    /// Data shall not flow; the answer is [`Event::Paused`]. Nothing where it does not flow.
+    /// Pause the data; answered by [`Event::Paused`]. No effect if no data flows.
     Pause,
-    /// Time has passed: the instant of `poll_timeout` is here. Always harmless.
+    /// The time returned by `poll_timeout` has come. Permitted at any time.
     Tick,
 }
 
-/// An event without what lies in memory of the client.
+/// An event without the part that is in memory of the client.
 #[derive(Clone, Copy, Debug)]
 enum Pending<'n> {
     /// The values of the newest package.
@@ -43,34 +43,34 @@ enum Pending<'n> {
     },
     /// The text of the newest package.
     Text,
-    /// The absent outputs, from this one on.
+    /// The absent outputs, from this index on.
     Absent(usize),
-    /// The outputs of another type, from this one on.
+    /// The outputs of another type, from this index on.
     OtherType(usize),
     Other(Event<'n, 'n>),
 }
 
-/// One client of Real-Time Data Exchange, from one connection to the next.
+/// A client of Real-Time Data Exchange that is used for any number of successive connections.
 ///
 /// The port connects to 30004 and reports [`Input::Opened`]; [`Output::Close`] follows [`Event::Failed`].
 #[derive(Debug)]
 pub struct Client<'n, 'm> {
     packages: Packages<'n, 'm>,
-    /// What one package, or another input, brings: four at most.
+    /// The events of one package or another input: at most four.
     events: Deque<Pending<'n>, 8>,
-    /// When the newest bytes were read, and the instant of the newest input.
+    /// The time at which the newest bytes were read, and the time of the newest input.
     arrival: Instant,
     now: Instant,
-    /// Size of the package that events are about \[B\].
+    /// The size of the package to which the events refer \[B\].
     package: usize,
     close: bool,
 }
 
 impl<'n, 'm> Client<'n, 'm> {
-    /// A client that waits for [`Input::Opened`]; `outputs` are one recipe, `inputs` any number of them.
+    /// Creates a client that waits for [`Input::Opened`]; `outputs` is one recipe, `inputs` any number of them.
     ///
     /// # Errors
-    /// What is wrong with the configuration or the memory.
+    /// Returns the fault of the configuration or the memory.
     pub fn new(
         config: ClientConfig,
         outputs: DynamicRecipe<'n, 'm>,
@@ -82,7 +82,7 @@ impl<'n, 'm> Client<'n, 'm> {
         Ok(Self { packages, events: Deque::new(), arrival, now, package: 0, close: false })
     }
 
-    /// Takes one input at `now`, which never goes back. Drain [`poll_output`](Self::poll_output) and
+    /// Processes one input at `now`, which must never decrease. Drain [`poll_output`](Self::poll_output) and
     /// [`poll_event`](Self::poll_event) after it.
     pub fn handle(&mut self, now: Instant, input: Input) {
         self.now = now;
@@ -99,21 +99,21 @@ impl<'n, 'm> Client<'n, 'm> {
         }
     }
 
-    /// Where the next bytes received go; never empty once events were drained.
+    /// Returns the buffer for the next bytes received; never empty after events were drained.
     pub fn receive_window(&mut self) -> &mut [u8] {
-        // The package is moved, or written over.
+        // The package is moved or overwritten.
         self.package = 0;
         self.packages.window()
     }
 
-    /// `count` bytes were received into the window. `arrival` is when they were read, taken right after the read; `now`,
-    /// as in [`handle`](Self::handle), is not before it.
+    /// Records that `count` bytes were received into the window. `arrival` is the time right after they were read;
+    /// `now`, as in [`handle`](Self::handle), is not before it.
     pub fn commit(&mut self, count: usize, arrival: Instant, now: Instant) {
         (self.arrival, self.now) = (arrival, now);
         self.packages.assembler.commit(count);
     }
 
-    /// The next thing that the port must do; `None` once all is done. Bytes are whole packages.
+    /// Returns the next action for the port; `None` if there is none. Transmitted bytes are whole packages.
     #[must_use]
     pub fn poll_output(&mut self) -> Option<Output<'_>> {
         if core::mem::take(&mut self.close) {
@@ -122,7 +122,7 @@ impl<'n, 'm> Client<'n, 'm> {
         self.packages.poll_transmit().map(Output::Transmit)
     }
 
-    /// The next event; `None` once all are taken. Packages are understood one by one as events are asked for.
+    /// Returns the next event; `None` if there is none. Each call parses further packages as needed.
     #[must_use]
     pub fn poll_event(&mut self) -> Option<Event<'_, 'n>> {
         let pending = loop {
@@ -158,7 +158,8 @@ impl<'n, 'm> Client<'n, 'm> {
         }
     }
 
-    /// When [`Input::Tick`] is due at the latest: in the past while anything is queued, `None` while nothing is waited for.
+    /// Returns the latest time of the next [`Input::Tick`]: in the past while anything is queued, `None` while no
+    /// deadline runs.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
         if self.packages.has_output() || self.close || !self.events.is_empty() {
@@ -167,29 +168,29 @@ impl<'n, 'm> Client<'n, 'm> {
         self.next_deadline()
     }
 
-    /// The same, whatever is queued.
+    /// Returns the latest time of the next [`Input::Tick`] without regard to queued outputs and events.
     pub(crate) const fn next_deadline(&self) -> Option<Instant> {
         self.packages.next_deadline()
     }
 
-    /// Whether packages wait to be written.
+    /// Returns whether packages wait to be written.
     pub(crate) const fn has_packages(&self) -> bool {
         self.packages.has_output()
     }
 
-    /// Writes a recipe of inputs, all of its values in order, those of absent inputs left out.
+    /// Writes a recipe of inputs: all of its values in order, without those of absent inputs.
     ///
     /// # Errors
-    /// [`WriteError`]: nothing is written then.
+    /// [`WriteError`]; nothing is written then.
     pub fn write(&mut self, recipe: usize, values: &[Value]) -> Result<(), WriteError> {
         self.packages.conversation.write(recipe, |inputs, id, out| inputs.emit_data(id, values, out))
     }
 
-    /// Writes a recipe of inputs whose names are those of an [`rtde_recipe!`](outrigger_wire::rtde_recipe): `emit` is its method
-    /// of this name.
+    /// Writes a recipe of inputs whose names are those of an [`rtde_recipe!`](outrigger_wire::rtde_recipe); `emit` is
+    /// that type's method of the same name.
     ///
     /// # Errors
-    /// [`WriteError`]: nothing is written then.
+    /// [`WriteError`]; nothing is written then.
     pub fn write_with(
         &mut self,
         recipe: usize,
@@ -198,58 +199,58 @@ impl<'n, 'm> Client<'n, 'm> {
         self.packages.conversation.write(recipe, |_, id, out| emit(id, out))
     }
 
-    /// Writes a text to the controller's log; of each text the first 255 bytes.
+    /// Writes a text to the controller's log; of `message` and `source` the first 255 bytes each.
     ///
     /// # Errors
-    /// [`WriteError::NotConnected`]; [`WriteError::Values`] where the transmit memory has no room for it.
+    /// [`WriteError::NotConnected`]; [`WriteError::Values`] if the transmit memory has no room for it.
     pub fn say(&mut self, level: Level, message: &str, source: &str) -> Result<(), WriteError> {
         self.packages.conversation.say(level, message.as_bytes(), source.as_bytes())
     }
 
-    /// Whether data flows.
+    /// Returns whether data flows.
     #[must_use]
     pub const fn is_flowing(&self) -> bool {
         self.packages.conversation.is_flowing()
     }
 
-    /// The form that packages have.
+    /// Returns the version of the protocol in use.
     #[must_use]
     pub const fn protocol(&self) -> Protocol {
         self.packages.conversation.protocol()
     }
 
-    /// The outputs, with what is known of each.
+    /// Returns the outputs, each with its state on this connection.
     #[must_use]
     pub const fn outputs(&self) -> &DynamicRecipe<'n, 'm> {
         self.packages.conversation.outputs()
     }
 
-    /// The recipes of inputs.
+    /// Returns the recipes of inputs.
     #[must_use]
     pub const fn inputs(&self) -> &[Inputs<'n, 'm>] {
         self.packages.conversation.inputs()
     }
 
-    /// Packages of this connection.
+    /// Returns the package counts of this connection.
     #[must_use]
     pub const fn counts(&self) -> &RtdeCounts {
         self.packages.conversation.counts()
     }
 
-    /// What was missing and late in this connection.
+    /// Returns the statistics of missing and late packages of this connection.
     #[must_use]
     pub const fn cadence(&self) -> &Cadence {
         self.packages.conversation.cadence()
     }
 
-    /// Bytes of this connection that were skipped.
+    /// Returns the number of bytes of this connection that were skipped.
     #[must_use]
     pub const fn dropped_bytes(&self) -> u64 {
         self.packages.assembler.dropped()
     }
 }
 
-/// For recordings: between two inputs, once everything was polled.
+/// For recordings: to be called between two inputs, after everything was polled.
 #[cfg(feature = "record")]
 impl Client<'_, '_> {
     pub(crate) const fn memory_size(&self) -> usize {
@@ -267,7 +268,7 @@ impl Client<'_, '_> {
     }
 }
 
-/// Queues what an event is, and where it is one of many, that there are some.
+/// Queues an event. Of several absent outputs, or outputs of another type, one entry is queued for all.
 fn keep<'n>(events: &mut Deque<Pending<'n>, 8>, close: &mut bool, event: Event<'_, 'n>) {
     let pending = match event {
         Event::Data(Data { sequence, late, .. }) => Pending::Data { sequence, late },
@@ -282,6 +283,6 @@ fn keep<'n>(events: &mut Deque<Pending<'n>, 8>, close: &mut bool, event: Event<'
         },
     };
     *close |= matches!(event, Event::Failed(_));
-    // There is room for more than one input brings.
+    // The queue has room for more events than one input causes.
     let _ = events.push_back(pending);
 }

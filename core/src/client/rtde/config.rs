@@ -1,29 +1,32 @@
-//! Thresholds of a client.
+//! The thresholds of a client.
 
 use crate::robot::BadValue;
 use outrigger_wire::time::Duration;
 
-/// How a client asks and waits. Where the specification knows no number, these are those of clients in use.
+/// Rates, timeouts and retries of a client. If the specification defines no value, the default is that of widely used
+/// clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct ClientConfig {
-    /// How often outputs are to come \[Hz\]: 1 … 500. The controller divides its own rate by a whole number, and so
-    /// sends at least as often; more than its rate is asked for as its rate. Default 500.
+    /// The requested rate of outputs \[Hz\]: 1 … 500. The controller divides its own rate by a whole number, and so
+    /// sends at least as often; if more than its rate is configured, its rate is requested. Default 500.
     pub frequency: u16,
-    /// Longest wait for an answer. Default 1 s.
+    /// The longest wait for a reply. Default 1 s.
     pub reply_timeout: Duration,
-    /// How often a question is asked before the client gives up, ≥ 1; set-ups are asked for once. Default 3.
+    /// The number of attempts for a request before the client gives up, ≥ 1; set-ups are requested only once. Default
+    /// 3.
     pub attempts: u8,
-    /// Wait before inputs that somebody owns are asked for again: a controller may hold our own connection before this
-    /// one for a while. Default 500 ms.
+    /// The wait before inputs owned by another client are requested again: a controller may consider our own previous
+    /// connection open for a while. Default 500 ms.
     pub in_use_wait: Duration,
-    /// How often such inputs are asked for before they are refused, ≥ 1. Default 5.
+    /// The number of attempts for such inputs before they are given up, ≥ 1. Default 5.
     pub in_use_attempts: u8,
-    /// Longest wait for a controller that says its safety settings are not confirmed yet. Default 5 min.
+    /// The longest wait for a controller that reports that its safety settings are not confirmed yet. Default 5 min.
     pub unconfirmed_timeout: Duration,
-    /// Started and silent for this long, the connection is given up. Default 2 s.
+    /// The time without data after which a started connection is given up. Default 2 s.
     pub silence_timeout: Duration,
-    /// A controller clock that jumps ahead by more than this began anew; less is as many missing packages. Default 10 s.
+    /// A jump of the controller's clock ahead by more than this counts as a restart; a smaller one as missing packages.
+    /// Default 10 s.
     pub clock_jump: Duration,
 }
 
@@ -43,10 +46,10 @@ impl Default for ClientConfig {
 }
 
 impl ClientConfig {
-    /// Whether every field is in its range.
+    /// Checks that every field is in its range.
     ///
     /// # Errors
-    /// The first field that is not.
+    /// Returns the first field that is not.
     pub fn check(&self) -> Result<(), BadValue> {
         BadValue::unless((1..=500).contains(&self.frequency), "frequency", "1 to 500 Hz")?;
         BadValue::unless(self.reply_timeout > Duration::ZERO, "reply_timeout", "more than 0")?;

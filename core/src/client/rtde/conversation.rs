@@ -1,4 +1,4 @@
-//! What is asked, what is answered, and what flows: packages in, packages and events out.
+//! The protocol of one connection: requests, replies and data. Packages in, packages and events out.
 
 use super::cadence::{Cadence, Watch};
 use super::config::ClientConfig;
@@ -16,48 +16,48 @@ use outrigger_wire::rtde::{
 };
 use outrigger_wire::time::Instant;
 
-/// What a PolyScope X says that nobody has confirmed its safety settings on.
+/// The text by which a PolyScope X reports that nobody has confirmed its safety settings.
 const UNCONFIRMED: &[u8] = b"SafetySetup has not been confirmed";
 
-/// Where events go.
+/// The receiver of events.
 pub(crate) type Sink<'s, 'n> = &'s mut dyn FnMut(Event<'_, 'n>);
 
-/// Packages of one connection.
+/// Counts of the packages of one connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct RtdeCounts {
-    /// All of them, and what was wrong with some.
+    /// All packages, and their faults.
     pub stream: StreamCounts,
-    /// Data of the outputs.
+    /// Data packages of the outputs.
     pub data: u64,
-    /// Texts.
+    /// Text messages.
     pub texts: u32,
-    /// Answers that nobody had asked for.
+    /// Replies without a request.
     pub unexpected: u32,
     /// Data of recipes that were not set up.
     pub unknown_recipes: u32,
 }
 
-/// Where a connection stands.
+/// The state of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 enum Phase {
-    /// There is none.
+    /// No connection.
     Closed,
-    /// A question was asked, for the `asked`th time.
+    /// A request was sent for the `asked`th time.
     Asking { step: Step, deadline: Instant, asked: u8 },
-    /// Inputs were in use; they are asked for again.
+    /// Inputs were in use and are requested again at `until`.
     InUse { recipe: u8, until: Instant },
     /// Data flows.
     Flowing { silent_at: Instant },
-    /// Everything is set up, and data does not flow.
+    /// The set-up is complete, and the data is paused.
     Paused,
-    /// Nothing more comes of it.
+    /// The connection failed and must be closed.
     Failed,
 }
 
-/// What is asked, what is answered, and what flows.
+/// The protocol of one connection: requests, replies and data.
 #[derive(Debug)]
 pub(crate) struct Conversation<'n, 'm> {
     config: ClientConfig,
@@ -67,18 +67,18 @@ pub(crate) struct Conversation<'n, 'm> {
     talk: Talk,
 }
 
-/// What is known of one connection, recipes aside.
+/// The state of one connection, without recipes.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 struct Talk {
     phase: Phase,
     protocol: Protocol,
     software: SoftwareVersion,
-    /// The outputs are set up: data of this recipe is theirs. The number is none in version 1.
+    /// The recipe number of the outputs once they are set up; the number is `None` in version 1.
     set_up: Option<Option<u8>>,
-    /// How often the inputs that are being set up were in use.
+    /// The number of times that the inputs being set up were in use.
     refused: u8,
-    /// Since when the controller says that its safety settings are not confirmed.
+    /// The time since which the controller has reported that its safety settings are not confirmed.
     unconfirmed: Option<Instant>,
     counts: RtdeCounts,
     watch: Watch,
@@ -114,7 +114,7 @@ impl<'n, 'm> Conversation<'n, 'm> {
         Self { config, outputs, inputs, outbox: Outbox::new(transmit), talk: Talk::new() }
     }
 
-    /// A connection stands.
+    /// Begins the negotiation on a new connection.
     pub(super) fn open(&mut self, now: Instant) {
         self.close();
         self.talk = Talk::new();
@@ -122,7 +122,7 @@ impl<'n, 'm> Conversation<'n, 'm> {
         for inputs in self.inputs.iter_mut() {
             inputs.recipe.forget();
         }
-        // The first question always has room, and nobody listens yet.
+        // The first request always fits, and causes no event.
         self.ask(Step::Protocol, now, &mut |_| {});
     }
 
@@ -135,7 +135,7 @@ impl<'n, 'm> Conversation<'n, 'm> {
         }
     }
 
-    /// A package has come.
+    /// Processes a received package.
     pub(super) fn take(&mut self, bytes: &[u8], arrival: Instant, now: Instant, on: Sink<'_, 'n>) {
         if self.is_over() {
             return;
@@ -184,7 +184,7 @@ impl<'n, 'm> Conversation<'n, 'm> {
                 on(Event::Started);
             }
             (Some(Step::Start), Reply::Start { accepted: false }) => self.fail(Failure::NotStarted, on),
-            // The first data was the answer already.
+            // The first data was accepted as the reply already.
             (None, Reply::Start { accepted: true }) if self.is_flowing() => {}
             (Some(Step::Pause), Reply::Pause { .. }) => {
                 self.talk.phase = Phase::Paused;
@@ -223,7 +223,7 @@ impl<'n, 'm> Conversation<'n, 'm> {
         self.next_inputs(0, now, on);
     }
 
-    /// Goes on with this recipe of inputs, or with the start where there is none.
+    /// Continues with this recipe of inputs, or with the start if there is no such recipe.
     fn next_inputs(&mut self, recipe: u8, now: Instant, on: Sink<'_, 'n>) {
         self.talk.refused = 0;
         let step = if usize::from(recipe) < self.inputs.len() { Step::Inputs(recipe) } else { Step::Start };
@@ -280,13 +280,13 @@ impl<'n, 'm> Conversation<'n, 'm> {
             }
         };
         match self.talk.phase {
-            // The answer to the start comes later, or got lost.
+            // The reply to the start arrives later, or was lost.
             Phase::Asking { step: Step::Start, .. } => {
                 self.talk.flow(now + self.config.silence_timeout);
                 on(Event::Started);
             }
             Phase::Flowing { .. } => self.talk.phase = Phase::Flowing { silent_at: now + self.config.silence_timeout },
-            // What was under way when data was to pause still is data.
+            // Data that was sent before a pause took effect is still data.
             _ => {}
         }
         self.talk.counts.data = self.talk.counts.data.saturating_add(1);
@@ -294,7 +294,7 @@ impl<'n, 'm> Conversation<'n, 'm> {
         on(Event::Data(Data { values: data, sequence, late }));
     }
 
-    /// The values of a data package of the outputs that was taken in.
+    /// Returns the values of a received data package of the outputs.
     pub(super) fn values<'e>(&'e self, package: &'e [u8]) -> Option<RecipeData<'e, 'n>> {
         match self.reply(package)? {
             Reply::Data { values, .. } => self.outputs.read(values).ok(),
@@ -302,7 +302,7 @@ impl<'n, 'm> Conversation<'n, 'm> {
         }
     }
 
-    /// The text of a package that was taken in.
+    /// Returns the text of a received text package.
     pub(super) fn text<'e>(&self, package: &'e [u8]) -> Option<TextMessage<'e>> {
         match self.reply(package)? {
             Reply::Text(text) => Some(text),
@@ -314,7 +314,8 @@ impl<'n, 'm> Conversation<'n, 'm> {
         Reply::parse(&Package::new_checked(package).ok()?, self.talk.protocol).ok()
     }
 
-    /// The outputs whose values are of another type than the registry says: name, there, here.
+    /// Iterates over the outputs whose type differs from the registry: name, type in the registry, type of the
+    /// controller.
     pub(super) fn other_types(&self) -> impl Iterator<Item = (&'n str, DataType, DataType)> {
         other_types(&self.outputs)
     }
@@ -334,7 +335,7 @@ impl<'n, 'm> Conversation<'n, 'm> {
         on(Event::Malformed(error));
     }
 
-    /// A package was longer than the memory, or the stream is none of packages.
+    /// Handles a package longer than the memory, or a stream that does not consist of packages.
     pub(super) fn skip(&mut self, error: FrameError, on: Sink<'_, 'n>) {
         if self.is_over() {
             return;
@@ -354,7 +355,7 @@ impl<'n, 'm> Conversation<'n, 'm> {
         on(Event::Failed(failure));
     }
 
-    /// Asks a question for the first time.
+    /// Sends a request for the first time.
     fn ask(&mut self, step: Step, now: Instant, on: Sink<'_, 'n>) {
         self.ask_again(step, 1, now, on);
     }
@@ -397,7 +398,7 @@ impl<'n, 'm> Conversation<'n, 'm> {
     }
 
     fn unanswered(&mut self, step: Step, asked: u8, now: Instant, on: Sink<'_, 'n>) {
-        // A second answer to a set-up would be taken for the answer to the next one.
+        // A second reply to a set-up would be taken for the reply to the next one.
         let once = matches!(step, Step::Outputs | Step::Inputs(_));
         match self.talk.unconfirmed {
             Some(since) if now.since(since) >= self.config.unconfirmed_timeout => self.fail(Failure::Unconfirmed, on),
@@ -462,7 +463,7 @@ impl<'n, 'm> Conversation<'n, 'm> {
         self.outbox.append(|out| Request::Text(text).emit(out)).map_err(WriteError::Values)
     }
 
-    /// There is no connection, or nothing more comes of it.
+    /// Returns whether the connection is closed or has failed.
     const fn is_over(&self) -> bool {
         matches!(self.talk.phase, Phase::Closed | Phase::Failed)
     }
@@ -520,7 +521,7 @@ impl Conversation<'_, '_> {
     }
 }
 
-/// Every variable whose values are of another type than is expected: name, there, here.
+/// Iterates over the variables whose type differs from the expected one: name, expected type, type of the controller.
 fn other_types<'n>(recipe: &DynamicRecipe<'n, '_>) -> impl Iterator<Item = (&'n str, DataType, DataType)> {
     recipe.fields().iter().filter_map(|field| {
         let Presence::Present(answered) = field.presence else { return None };
@@ -529,7 +530,7 @@ fn other_types<'n>(recipe: &DynamicRecipe<'n, '_>) -> impl Iterator<Item = (&'n 
     })
 }
 
-/// The first input whose values would be of another type than they are written.
+/// Returns the first input whose type differs from that of the values to write.
 fn of_other_type<'n>(recipe: &DynamicRecipe<'n, '_>) -> Option<RecipeError<'n>> {
     let (name, ..) = other_types(recipe).next()?;
     Some(RecipeError { name, problem: Problem::OtherType })

@@ -1,4 +1,4 @@
-//! What a client reports.
+//! The events that a client reports.
 
 use crate::link::Sequence;
 use outrigger_wire::frame::FrameError;
@@ -6,72 +6,73 @@ use outrigger_wire::rtde::{ControllerVersion, DataType, PackageType, Protocol, R
 use outrigger_wire::time::Duration;
 use outrigger_wire::{WireError, rtde};
 
-/// Something that came of an input; names are those of the recipes (`'n`), everything else lies in receive memory.
+/// An event of a [`Client`](super::Client). Names are those of the recipes (`'n`), all other data is in the receive
+/// memory.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Event<'e, 'n> {
-    /// The form of packages from now on.
+    /// The version of the protocol from now on.
     Protocol(Protocol),
-    /// The controller's software.
+    /// The controller's software version.
     Controller(ControllerVersion),
-    /// An optional output that this controller does not give; its values are absent.
+    /// An optional output that this controller does not provide; its values are absent.
     Absent(RecipeError<'n>),
-    /// The controller gives an output another type than the registry; it is read as that.
+    /// The type of an output on the controller differs from the registry; it is read as the controller sends it.
     OtherType {
-        /// The output.
+        /// The name of the output.
         name: &'n str,
-        /// In the registry.
+        /// The type in the registry.
         expected: DataType,
-        /// By the controller.
+        /// The type on the controller.
         answered: DataType,
     },
     /// The outputs are set up.
     Outputs,
     /// This recipe of inputs is set up, and may be written once data flows.
     Inputs {
-        /// Which recipe, in the order in which they were handed in.
+        /// The index of the recipe, in the order passed to the client.
         recipe: usize,
     },
-    /// An input is owned by another client, or by our own connection before this one; it is asked for again.
+    /// An input is owned by another client, or by our own previous connection; it is requested again.
     InUse {
-        /// Which recipe.
+        /// The index of the recipe.
         recipe: usize,
-        /// The input.
+        /// The name of the input.
         name: &'n str,
-        /// When again.
+        /// The time until the next attempt.
         again_in: Duration,
     },
-    /// This recipe of inputs cannot be written in this connection. Outputs go on.
+    /// This recipe of inputs cannot be written on this connection. Outputs are not affected.
     InputsRefused {
-        /// Which recipe.
+        /// The index of the recipe.
         recipe: usize,
-        /// Why.
+        /// The cause.
         error: RecipeError<'n>,
     },
     /// Data flows.
     Started,
-    /// Data does not flow, until [`Input::Start`](super::Input::Start).
+    /// The data is paused until [`Input::Start`](super::Input::Start).
     Paused,
     /// Values of the outputs.
     Data(Data<'e, 'n>),
-    /// The controller says something.
+    /// A text message of the controller.
     Text(TextMessage<'e>),
-    /// The controller waits for a person to confirm its safety settings (PolyScope X), and answers nothing until then.
+    /// The controller waits for a person to confirm its safety settings (PolyScope X), and sends no reply until then.
     Unconfirmed,
-    /// A package that nobody has asked for; ignored.
+    /// A package without a request; ignored.
     Unexpected(PackageType),
     /// Data of a recipe that was not set up; ignored.
     UnknownRecipe(Option<u8>),
-    /// A package that cannot be used; ignored.
+    /// An invalid package; ignored.
     Malformed(WireError),
     /// A package longer than the receive memory was skipped.
     Skipped(FrameError),
-    /// Nothing more comes of this connection.
+    /// The connection failed and must be closed.
     Failed(Failure<'n>),
 }
 
 impl<'n> Event<'_, 'n> {
-    /// The same event, where nothing of it lies in receive memory.
+    /// Returns the event if no part of it is in the receive memory.
     pub(super) fn kept(self) -> Option<Event<'n, 'n>> {
         Some(match self {
             Self::Data(_) | Self::Text(_) => return None,
@@ -100,33 +101,34 @@ impl<'n> Event<'_, 'n> {
 pub struct Data<'e, 'n> {
     /// The values.
     pub values: RecipeData<'e, 'n>,
-    /// Where it stands among those before it; none where the recipe has neither `timestamp` nor `control_step`.
+    /// The position in the sequence; `None` if the recipe has neither `timestamp` nor `control_step`.
     pub sequence: Option<Sequence>,
-    /// It came more than a period later after the one before it than the controller sent it; `false` without `timestamp`.
+    /// `true` if the package followed the previous one more than a period later than the controller sent it; `false`
+    /// without `timestamp`.
     pub late: bool,
 }
 
-/// A question of the client.
+/// A request of the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Step {
-    /// Which form packages have.
+    /// The version of the protocol.
     Protocol,
-    /// Which software this is.
+    /// The software version of the controller.
     Controller,
-    /// Which types the outputs have.
+    /// The set-up of the outputs.
     Outputs,
-    /// Which types the inputs of this recipe have.
+    /// The set-up of this recipe of inputs.
     Inputs(u8),
-    /// Whether data flows.
+    /// The start of the data.
     Start,
-    /// Whether it pauses.
+    /// The pause of the data.
     Pause,
 }
 
 impl Step {
-    /// The name used in reports.
+    /// Returns the name used in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -140,26 +142,26 @@ impl Step {
     }
 }
 
-/// Why nothing more comes of a connection.
+/// The reason for which a connection failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum Failure<'n> {
-    /// An output that is needed: its name, and what is wrong with it.
+    /// A required output is missing or invalid: its name, and the fault.
     Outputs(RecipeError<'n>),
-    /// The controller has none of the outputs.
+    /// The controller has none of the requested outputs.
     NoOutputs,
-    /// A question was not answered, as often as it was asked.
+    /// No reply to a request after all attempts.
     NoReply(Step),
     /// The controller refuses to send data.
     NotStarted,
-    /// Its safety settings were not confirmed for too long.
+    /// The controller's safety settings were not confirmed for too long.
     Unconfirmed,
-    /// Data flowed, and then none came for too long.
+    /// Data flowed, and then stopped for too long.
     Silent,
-    /// The stream is not one package after the other.
+    /// The stream does not consist of consecutive packages.
     LostSync(FrameError),
-    /// A question does not fit into the transmit memory, or is longer than a controller takes.
+    /// A request does not fit into the transmit memory, or is longer than a controller accepts.
     Request(WireError),
 }
 

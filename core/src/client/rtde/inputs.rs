@@ -1,9 +1,9 @@
-//! Inputs that are written together, and why they are not.
+//! Inputs that are written together, and the errors of writing them.
 
 use outrigger_wire::WireError;
 use outrigger_wire::rtde::DynamicRecipe;
 
-/// One recipe of inputs.
+/// A recipe of inputs.
 #[derive(Debug)]
 pub struct Inputs<'n, 'm> {
     pub(super) recipe: DynamicRecipe<'n, 'm>,
@@ -11,36 +11,36 @@ pub struct Inputs<'n, 'm> {
 }
 
 impl<'n, 'm> Inputs<'n, 'm> {
-    /// Inputs that will be written together.
+    /// Creates a recipe of inputs that will be written together.
     #[must_use]
     pub const fn new(recipe: DynamicRecipe<'n, 'm>) -> Self {
         Self { recipe, number: None }
     }
 
-    /// The inputs, with what is known of each.
+    /// Returns the inputs, each with its state on this connection.
     #[must_use]
     pub const fn recipe(&self) -> &DynamicRecipe<'n, 'm> {
         &self.recipe
     }
 
-    /// The controller's number for them; `None` where they are not set up.
+    /// Returns the controller's number for the recipe; `None` if it is not set up.
     #[must_use]
     pub const fn number(&self) -> Option<u8> {
         self.number
     }
 }
 
-/// Why inputs were not written.
+/// The reason for which inputs were not written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum WriteError {
-    /// There is no connection, or nothing more comes of it.
+    /// No connection, or it has failed.
     NotConnected,
     /// Data does not flow.
     NotStarted,
-    /// There is no such recipe, or the controller has refused it.
+    /// The recipe does not exist, or the controller has refused it.
     NotSetUp,
-    /// The values are not those of the recipe, or the transmit memory has no room for them.
+    /// The values do not match the recipe, or the transmit memory has no room for them.
     Values(WireError),
 }
 

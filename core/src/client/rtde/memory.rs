@@ -1,24 +1,25 @@
-//! What a client is made from, and why it cannot be.
+//! The memory of a client, and the errors of creating one.
 
 use crate::robot::BadValue;
 use outrigger_wire::WireError;
 
-/// Memory of one client, from the caller.
+/// The memory of one client, provided by the caller.
 #[derive(Debug)]
 pub struct ClientMemory<'m> {
-    /// What is received into: a package longer than it is skipped. 1 KiB holds 100 variables and the longest texts.
+    /// The receive memory: longer packages are skipped. 1 KiB holds 100 variables and the longest texts.
     pub receive: &'m mut [u8],
-    /// What is transmitted from: a set-up is as long as its list of names and 11 bytes, data as its values and 4.
+    /// The transmit memory: a set-up needs the length of its list of names plus 11 bytes, data that of its values plus
+    /// 4.
     pub transmit: &'m mut [u8],
 }
 
-/// A client that cannot be made.
+/// The reason for which a client cannot be created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum ClientError {
     /// A threshold outside its range.
     Config(BadValue),
-    /// Too little memory to receive into.
+    /// The receive memory is too small.
     Memory(WireError),
     /// More recipes of inputs than a controller numbers: 255.
     TooManyInputs,

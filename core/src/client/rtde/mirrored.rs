@@ -1,8 +1,8 @@
-//! Commands through registers, each measured by when the controller's program mirrors its number
+//! Commands sent through registers, with a measurement of when the controller's program mirrors their numbers
 //! (`core/docs/protocol/ur-rtde.md 6, 7`).
 //!
 //! A command is sent by [`RegisterCommands::send`] through a [`Client`] that has the registers as one of its recipes of
-//! inputs and the mirror among its outputs; each of its data is shown to [`RegisterCommands::take`]:
+//! inputs and the mirror among its outputs; each data package of the client is passed to [`RegisterCommands::take`]:
 //!
 //! ```
 //! use outrigger_core::client::rtde::{Client, ClientConfig, ClientMemory, Event, Input, Inputs};
@@ -49,35 +49,35 @@ use outrigger_wire::robot::JointVelocities;
 use outrigger_wire::rtde::{RecipeData, Value};
 use outrigger_wire::time::{Duration, Instant};
 
-/// Numbers commands, sends them, and measures when each is mirrored.
+/// A sender that numbers commands and measures when each is mirrored.
 #[derive(Clone, Debug)]
 pub struct RegisterCommands {
     names: RegisterNames,
-    /// The one that was used last.
+    /// The number used last.
     newest: Option<CommandNumber>,
-    /// Whether data of this connection has shown the mirror.
+    /// `true` once data of this connection has contained the mirror.
     seen: bool,
     answers: Answers<CommandNumber>,
     round_trips: Histogram,
 }
 
-/// A command was mirrored.
+/// The acknowledgement of a command by its mirrored number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Echo {
-    /// Which one.
+    /// The number of the command.
     pub number: CommandNumber,
-    /// From sending it until the arrival of the first data that shows its number.
+    /// The time from sending the command until the arrival of the first data that contains its number.
     pub round_trip: Duration,
 }
 
-/// Why a command was not sent.
+/// The reason for which a command was not sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum SendError {
     /// A speed is not a number, or infinite.
     NotFinite,
-    /// No data of this connection has shown the mirror, and with it which number is next.
+    /// No data of this connection has contained the mirror, from which the next number follows.
     NoMirror,
     /// The registers cannot be written.
     Write(WriteError),
@@ -96,8 +96,9 @@ impl core::fmt::Display for SendError {
 impl core::error::Error for SendError {}
 
 impl RegisterCommands {
-    /// Commands in these registers; one that is mirrored within `deadline` is answered in time. A program reads a
-    /// command in the cycle after its arrival and the data after that shows it: two cycles and the network's time.
+    /// Creates a sender with these registers; a command mirrored within `deadline` counts as answered in time. A
+    /// program reads a command in the cycle after its arrival, and the data after that contains it: two cycles and the
+    /// network's delay.
     #[must_use]
     pub fn new(registers: Registers, deadline: Duration) -> Self {
         Self {
@@ -109,19 +110,21 @@ impl RegisterCommands {
         }
     }
 
-    /// A connection stands; what was sent over the one before is not waited for. Counting goes on.
+    /// Must be called for each new connection: commands sent on the previous one are no longer awaited. The numbers
+    /// continue.
     pub fn opened(&mut self) {
         self.seen = false;
         self.answers.clear();
     }
 
-    /// Sends a command as the client's `recipe` of inputs, and says its number. `word` is what is to be done, as the
-    /// program that reads it understands it.
+    /// Sends a command as the client's `recipe` of inputs, and returns its number. `word` is the command word, as
+    /// defined by the program that reads it.
     ///
-    /// Of commands that are sent faster than the program reads, it mirrors the newest: the others count as not answered.
+    /// If commands are sent faster than the program reads them, it mirrors only the newest: the others count as not
+    /// answered.
     ///
     /// # Errors
-    /// [`SendError`]: nothing is written then, and no number is used.
+    /// [`SendError`]; nothing is written then, and no number is used.
     pub fn send(
         &mut self,
         client: &mut Client<'_, '_>,
@@ -144,13 +147,14 @@ impl RegisterCommands {
         Ok(number)
     }
 
-    /// Data has come, read at `arrival`: the command that it is the first to mirror, if any.
+    /// Processes data read at `arrival`. Returns the command that it is the first to mirror, if any.
     pub fn take(&mut self, data: &RecipeData<'_, '_>, arrival: Instant) -> Option<Echo> {
         let Value::Int32(register) = data.get(self.names.mirror())? else { return None };
         let number = CommandNumber::new(register);
         if !self.seen {
             self.seen = true;
-            // Registers outlive connections: what stands in the mirror now must never be taken for an answer.
+            // Registers outlive connections: the present value of the mirror must never be taken for an
+            // acknowledgement.
             let own = self.newest;
             self.newest = number.filter(|old| own.is_none_or(|own| old.ahead_of(own) > 0)).or(own);
             return None;
@@ -161,13 +165,13 @@ impl RegisterCommands {
         Some(Echo { number, round_trip })
     }
 
-    /// Answered, late and missing in this connection, at `now`.
+    /// Returns the numbers of answered, late and missing commands on this connection at `now`.
     #[must_use]
     pub fn figures(&self, now: Instant) -> AnswerFigures {
         self.answers.figures(now)
     }
 
-    /// Round trips of all commands that were mirrored, over all connections.
+    /// Returns the round trips of all mirrored commands, over all connections.
     #[must_use]
     pub const fn round_trips(&self) -> &Histogram {
         &self.round_trips

@@ -1,23 +1,23 @@
-//! A client of Real-Time Data Exchange, port 30004 (`core/docs/protocol/ur-rtde.md`), on its own: for recorders, tools
-//! and other sessions.
+//! A client of Real-Time Data Exchange, port 30004 (`core/docs/protocol/ur-rtde.md`), which needs no engine: for
+//! recorders, tools and other sessions.
 //!
-//! | step | asks | goes on | otherwise |
+//! | step | requests | continues if | otherwise |
 //! |---|---|---|---|
-//! | protocol | version 2 | refused: in version 1 | |
-//! | controller | its software | with the rate it has | |
-//! | outputs | by name, with a frequency | each has a type | asked again without optional ones; [`Failure::Outputs`] |
-//! | inputs, recipe by recipe | by name | each has a type | in use: asked again later; this recipe is refused |
+//! | protocol | version 2 | accepted | refused: continues with version 1 |
+//! | controller | its software version | replied; its rate follows | |
+//! | outputs | by name, with a frequency | each has a type | requested again without optional ones; [`Failure::Outputs`] |
+//! | inputs, recipe by recipe | by name | each has a type | in use: requested again later; this recipe is refused |
 //! | start | | data flows | refused: [`Failure::NotStarted`] |
 //!
-//! Each question has a time-out and, set-ups aside, is asked again; texts and data that come before an answer are no hindrance. A
-//! connection begins with [`Input::Opened`], and everything is negotiated anew then. After a [`Failure`] the client
-//! takes nothing more of a connection and asks to close it; the caller opens another when it likes.
+//! Each request has a timeout and, except for set-ups, is repeated. Texts and data that arrive before a reply are
+//! permitted. A connection begins with [`Input::Opened`], and everything is negotiated anew then. After a [`Failure`]
+//! the client ignores the connection and requests to close it; the caller may open another one.
 //!
-//! Beside values that are set, inputs can be commands: [`RegisterCommands`] numbers them, and measures when a program on the
-//! controller mirrors the number.
+//! Inputs can carry commands, too: [`RegisterCommands`] numbers them, and measures when a program on the controller
+//! mirrors the number.
 //!
-//! **One input, then drain [`Client::poll_output`] and [`Client::poll_event`] until both are `None`, then sleep until
-//! [`Client::poll_timeout`].**
+//! **Pass one input, then drain [`Client::poll_output`] and [`Client::poll_event`] until both are `None`, then sleep
+//! until [`Client::poll_timeout`].**
 //!
 //! ```
 //! use outrigger_core::client::Output;

@@ -1,8 +1,8 @@
-//! Packages that wait to be transmitted, in memory of the caller.
+//! The queue of packages to transmit, in memory of the caller.
 
 use outrigger_wire::WireError;
 
-/// Bytes that the port has not taken yet.
+/// The bytes that the port has not taken yet.
 #[derive(Debug)]
 pub(super) struct Outbox<'m> {
     memory: &'m mut [u8],
@@ -14,7 +14,7 @@ impl<'m> Outbox<'m> {
         Self { memory, len: 0 }
     }
 
-    /// Appends the package that `emit` writes, or nothing.
+    /// Appends the package that `emit` writes, or nothing if it fails.
     pub(super) fn append(&mut self, emit: impl FnOnce(&mut [u8]) -> Result<usize, WireError>) -> Result<(), WireError> {
         let room = self.memory.get_mut(self.len..).unwrap_or_default();
         self.len = self.len.saturating_add(emit(room)?).min(self.memory.len());
@@ -29,7 +29,7 @@ impl<'m> Outbox<'m> {
         self.len = 0;
     }
 
-    /// Everything that waits, and then nothing does.
+    /// Returns all queued bytes and empties the queue; `None` if it is empty.
     pub(super) fn take(&mut self) -> Option<&[u8]> {
         let len = core::mem::take(&mut self.len);
         self.memory.get(..len).filter(|bytes| !bytes.is_empty())

@@ -1,4 +1,4 @@
-//! A stream that is cut into packages, and a conversation that understands them.
+//! The division of a received stream into packages, and the protocol that processes them.
 
 use super::config::ClientConfig;
 use super::conversation::{Conversation, Sink};
@@ -45,8 +45,8 @@ impl<'n, 'm> Packages<'n, 'm> {
         self.assembler.window()
     }
 
-    /// Takes in the next package: its size \[B\], 0 where the stream is none of packages there; `None` where more bytes
-    /// are needed.
+    /// Processes the next package and returns its size \[B\], or 0 if the stream contains no package there; `None` if
+    /// more bytes are needed.
     pub(super) fn step(&mut self, arrival: Instant, now: Instant, on: Sink<'_, 'n>) -> Option<usize> {
         let Self { assembler, conversation } = self;
         Some(match assembler.next_frame()? {

@@ -1,9 +1,9 @@
-//! Commands as they lie in general purpose registers (`core/docs/protocol/ur-rtde.md 6, 7`).
+//! The layout of commands in general purpose registers (`core/docs/protocol/ur-rtde.md 6, 7`).
 //!
-//! A command is eight input registers that are set up as one recipe and so are always written whole: a command word,
-//! the command's number, and six speeds. A program on the controller reads them in its cycle, and writes the number it
-//! has read into an output register: the mirror. Until it has read a command, registers are zero, and zero is the number
-//! of none.
+//! A command consists of eight input registers, which are set up as one recipe and thus always written together: a
+//! command word, the command's number, and six speeds. A program on the controller reads them in its cycle, and writes
+//! the number it has read into an output register: the mirror. Before the first command the registers are zero, and
+//! zero is not the number of any command.
 
 use core::fmt::Write as _;
 
@@ -15,23 +15,23 @@ use outrigger_wire::robot::{JointVelocities, SoftwareVersion};
 use outrigger_wire::rtde::registry::{Direction, Variable};
 use outrigger_wire::rtde::{RecipeReader, Value};
 
-/// Integers of a command: the word and the number.
+/// The number of integers in a command: the word and the number.
 const INTEGERS: u8 = 2;
-/// Doubles of a command: a speed per joint.
+/// The number of doubles in a command: a speed per joint.
 const DOUBLES: u8 = 6;
-/// The first register that by convention is no fieldbus's, and how many there are.
+/// The first register that by convention is not used by fieldbuses, and the number of registers.
 const UPPER: u8 = 24;
 const END: u8 = 48;
 
-/// Bytes of the longest names.
+/// The lengths of the longest names.
 const MIRROR_NAME: usize = "output_int_register_47".len();
 const INPUT_NAMES: usize = INTEGERS as usize * "input_int_register_47,".len()
     + DOUBLES as usize * "input_double_register_47,".len()
     - ",".len();
 
-/// Which registers commands use. All of them are lower ones (0 to 23), or all are upper ones (24 to 47).
+/// The registers used by commands: either all in the lower range (0 to 23), or all in the upper range (24 to 47).
 ///
-/// By convention the lower ones belong to a fieldbus; the upper ones exist from 3.9 and 5.3 on.
+/// By convention the lower range belongs to fieldbuses; the upper range exists from 3.9 and 5.3 on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Registers {
@@ -41,19 +41,20 @@ pub struct Registers {
 }
 
 impl Registers {
-    /// Registers of one command, and so room for the fields of its recipe.
+    /// The number of registers of one command, and of the fields of its recipe.
     pub const COUNT: usize = INTEGERS as usize + DOUBLES as usize;
 
-    /// The first lower ones.
+    /// The first registers of the lower range.
     pub const LOWER: Self = Self { integer: 0, double: 0, mirror: 1 };
-    /// The first upper ones.
+    /// The first registers of the upper range.
     pub const UPPER: Self = Self { integer: UPPER, double: UPPER, mirror: UPPER + 1 };
 
-    /// The word is in integer register `first_integer` and the number in the next one; speeds are in double registers
-    /// from `first_double` on. The mirror is the output register with the number's own number.
+    /// Creates a choice of registers: the word in integer register `first_integer`, the number in the next one, the
+    /// speeds in double registers from `first_double` on. The mirror is the output register with the same index as that
+    /// of the number.
     ///
     /// # Errors
-    /// The first of the two that leaves its range, or is in another range than the one before it.
+    /// Returns the first argument that is out of range, or not in the same range as the one before it.
     pub const fn new(first_integer: u8, first_double: u8) -> Result<Self, BadValue> {
         let Some(last_integer) = last_of(first_integer, INTEGERS) else {
             return Err(BadValue::new("first_integer", "0 to 22 or 24 to 46", None));
@@ -70,10 +71,10 @@ impl Registers {
         }
     }
 
-    /// The same with another output register as mirror.
+    /// Returns the same registers with another output register as mirror.
     ///
     /// # Errors
-    /// Where it is not in the range of the others.
+    /// Returns an error if `register` is not in the range of the others.
     pub const fn with_mirror(self, register: u8) -> Result<Self, BadValue> {
         match last_of(register, 1) {
             Some(_) if (register < UPPER) == (self.integer < UPPER) => Ok(Self { mirror: register, ..self }),
@@ -81,7 +82,8 @@ impl Registers {
         }
     }
 
-    /// The first upper ones where this software has them, else the first lower ones; `None` where it has no RTDE.
+    /// Returns the first upper registers if this software has them, otherwise the first lower ones; `None` if it has no
+    /// RTDE.
     #[must_use]
     pub fn for_software(software: SoftwareVersion) -> Option<Self> {
         let has = |name| Variable::named(name, Direction::Input)?.since().reached(software);
@@ -90,7 +92,7 @@ impl Registers {
         if upper { Some(Self::UPPER) } else { lower.then_some(Self::LOWER) }
     }
 
-    /// Their names, for the recipes of a client.
+    /// Returns the names for the recipes of a client.
     #[must_use]
     pub fn names(self) -> RegisterNames {
         let mut names = RegisterNames { inputs: String::new(), mirror: String::new() };
@@ -105,7 +107,7 @@ impl Registers {
     }
 }
 
-/// The last of `count` registers from `first` on, where all of them are in one range.
+/// Returns the last of `count` registers from `first` on; `None` if they are not all in one range.
 const fn last_of(first: u8, count: u8) -> Option<u8> {
     let last = first.saturating_add(count).saturating_sub(1);
     if last < UPPER || (first >= UPPER && last < END) { Some(last) } else { None }
@@ -118,7 +120,7 @@ fn name<const N: usize>(list: &mut String<N>, register: &str, number: u8) {
     let _ = write!(list, "{comma}{register}{number}");
 }
 
-/// Names of [`Registers`] on the wire.
+/// The names of [`Registers`] on the wire.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RegisterNames {
     inputs: String<INPUT_NAMES>,
@@ -126,38 +128,38 @@ pub struct RegisterNames {
 }
 
 impl RegisterNames {
-    /// The recipe of inputs, joined by commas. As outputs of the same names they can be read back.
+    /// Returns the recipe of inputs, joined by commas. They can be read back as outputs of the same names.
     #[must_use]
     pub fn inputs(&self) -> &str {
         &self.inputs
     }
 
-    /// The output in which the controller's program mirrors the number.
+    /// Returns the output in which the controller's program mirrors the number.
     #[must_use]
     pub fn mirror(&self) -> &str {
         &self.mirror
     }
 }
 
-/// The number of a command: 1 to 2³¹ − 1, and then 1 again. Zero is what a fresh register holds.
+/// The number of a command: 1 to 2³¹ − 1, followed by 1. A register that was never written holds zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct CommandNumber(i32);
 
-/// How many numbers there are.
+/// The number of different command numbers.
 const NUMBERS: u64 = i32::MAX as u64;
 
 impl CommandNumber {
-    /// The number after the last one.
+    /// The first number, which also follows the last one.
     pub const FIRST: Self = Self(1);
 
-    /// What a register holds; `None` where that is the number of no command.
+    /// Returns the number in a register; `None` if its value is not the number of a command.
     #[must_use]
     pub const fn new(register: i32) -> Option<Self> {
         if register > 0 { Some(Self(register)) } else { None }
     }
 
-    /// As a register holds it.
+    /// Returns the value in a register.
     #[must_use]
     pub const fn get(self) -> i32 {
         self.0
@@ -188,28 +190,29 @@ impl Counter for CommandNumber {
     }
 }
 
-/// One command as registers hold it.
+/// A command in the form in which registers hold it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct RegisterCommand {
-    /// What is to be done; its meaning is that of the program that reads it. A fresh register holds 0.
+    /// The command word, whose meaning is defined by the program that reads it. A register that was never written holds
+    /// 0.
     pub word: i32,
-    /// Which command it is.
+    /// The number of the command.
     pub number: CommandNumber,
-    /// Speeds of the joints \[rad/s\].
+    /// The joint speeds \[rad/s\].
     pub speeds: JointVelocities<6>,
 }
 
 impl RegisterCommand {
-    /// The values of the recipe [`RegisterNames::inputs`].
+    /// Returns the values of the recipe [`RegisterNames::inputs`].
     #[must_use]
     pub fn values(&self) -> [Value; Registers::COUNT] {
         let [base, shoulder, elbow, wrist_1, wrist_2, wrist_3] = self.speeds.0.map(|speed| Value::Double(speed.into()));
         [Value::Int32(self.word), Value::Int32(self.number.get()), base, shoulder, elbow, wrist_1, wrist_2, wrist_3]
     }
 
-    /// The command in the next values of a data package, which are those of [`RegisterNames::inputs`]; `None` where
-    /// registers are fresh, or the values are not those.
+    /// Reads a command from the next values of a data package, which must be those of [`RegisterNames::inputs`];
+    /// returns `None` if the registers were never written, or the values are of other types.
     #[must_use]
     pub fn read(values: &mut RecipeReader<'_, '_>) -> Option<Self> {
         let word = values.value()?;

@@ -1,4 +1,4 @@
-//! A client, a scripted service and a clock; everything that comes out is kept.
+//! A client with a scripted service and a clock; all outputs and events are stored.
 
 use crate::client::Output;
 use crate::client::rtde::{Client, ClientConfig, ClientMemory, Event, Input, Inputs};
@@ -9,7 +9,7 @@ use outrigger_wire::rtde::registry::Direction;
 use outrigger_wire::rtde::{DataType, DynamicRecipe, Field, Value};
 use outrigger_wire::time::{Duration, Instant};
 
-/// One event, kept.
+/// A stored event.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Seen {
     Data {
@@ -17,7 +17,7 @@ pub(crate) enum Seen {
         sequence: Option<Sequence>,
         late: bool,
     },
-    /// Any other, as it is shown.
+    /// Any other event, as text.
     Other(String),
 }
 
@@ -37,10 +37,10 @@ pub(crate) struct Bench {
     pub(crate) service: Service,
     pub(crate) now: Instant,
     pub(crate) events: Vec<Seen>,
-    /// Its clock [µs], and the count of its cycles.
+    /// The service's clock [µs], and the number of its cycles.
     pub(crate) micros: u64,
     pub(crate) step: u64,
-    /// Reads give at most this many bytes.
+    /// The largest number of bytes per read.
     pub(crate) read_most: usize,
 }
 
@@ -84,14 +84,14 @@ impl Bench {
         }
     }
 
-    /// A connection, and everything that can be said at once.
+    /// Opens a connection and exchanges packages until both sides are idle.
     pub(crate) fn open(&mut self) {
         self.service.open();
         self.client.handle(self.now, Input::Opened);
         self.exchange();
     }
 
-    /// Both sides speak until neither has anything to say.
+    /// Exchanges packages until both sides are idle.
     pub(crate) fn exchange(&mut self) {
         loop {
             let asked = self.drain();
@@ -106,7 +106,7 @@ impl Bench {
         }
     }
 
-    /// Outputs and events, until there are none; whether anything was asked.
+    /// Drains outputs and events; returns whether anything was sent.
     pub(crate) fn drain(&mut self) -> bool {
         let mut asked = false;
         loop {
@@ -130,7 +130,7 @@ impl Bench {
         self.client.handle(self.now, input);
     }
 
-    /// Time passes on both clocks, and one state is sent.
+    /// Advances both clocks, and sends one state.
     pub(crate) fn cycle(&mut self) {
         self.micros += 2_000;
         self.step += 1;
@@ -153,7 +153,7 @@ impl Bench {
         });
     }
 
-    /// Nothing is said for a while, and the client is woken when it asked to be.
+    /// Lets time pass without packages; the client is woken at the times it requested.
     pub(crate) fn wait(&mut self, millis: u64) {
         let end = self.now + Duration::from_millis(millis);
         while let Some(at) = self.client.poll_timeout().filter(|at| *at <= end) {
@@ -164,18 +164,18 @@ impl Bench {
         self.now = end;
     }
 
-    /// The events other than data, as they are shown, since the last call.
+    /// Returns the events other than data since the last call, as text.
     pub(crate) fn others(&mut self) -> Vec<String> {
         self.events.drain(..).filter_map(|seen| if let Seen::Other(text) = seen { Some(text) } else { None }).collect()
     }
 
-    /// How the data since the last call followed each other.
+    /// Returns the sequence positions of the data since the last call.
     pub(crate) fn sequences(&mut self) -> Vec<Option<Sequence>> {
         let sequence = |seen| if let Seen::Data { sequence, .. } = seen { Some(sequence) } else { None };
         self.events.drain(..).filter_map(sequence).collect()
     }
 
-    /// What clients asked, by its letter.
+    /// Returns the letters of the requests that clients sent.
     pub(crate) fn letters(&self) -> String {
         self.service.asked.iter().map(|(letter, _)| char::from(*letter)).collect()
     }

@@ -1,4 +1,4 @@
-//! Data, pauses, inputs, texts, and everything that should not come.
+//! Data, pauses, inputs, texts, and unexpected packages.
 
 use super::bench::{Bench, RECEIVE, Seen};
 use crate::client::Output;
@@ -175,7 +175,7 @@ fn nothing_is_said_without_a_connection_nor_told_of_one_that_has_failed() {
 
     let mut bench = flowing("timestamp");
     bench.others();
-    // No length of a package; and what comes before the connection is given up.
+    // Not a valid length of a package; more bytes arrive before the connection is closed.
     bench.service.out.extend([0, 1]);
     bench.exchange();
     assert!(matches!(&bench.others()[..], [failed] if failed.starts_with("Failed(LostSync")));

@@ -1,4 +1,4 @@
-//! A client opposite a scripted service: what is asked, what is taken, what is told.
+//! Tests of a client with a scripted service: requests, replies and events.
 
 mod bench;
 mod flowing;

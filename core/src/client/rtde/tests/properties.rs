@@ -1,4 +1,4 @@
-//! Whatever a service sends, and however it is cut.
+//! Properties that hold for any data from a service, and any segmentation of it.
 
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -8,7 +8,7 @@ use crate::client::rtde::Input;
 use outrigger_wire::rtde::{Level, Reply, TextMessage};
 use outrigger_wire::time::Duration;
 
-/// A conversation with everything in it, read in pieces of at most these lengths.
+/// Returns the events of a conversation with all kinds of packages, read in pieces of at most these lengths.
 fn conversation(pieces: &[usize]) -> Vec<Seen> {
     let mut bench = Bench::new("timestamp,actual_q", "payload,robot_mode", &["input_int_register_24"]);
     bench.service.missing = vec!["payload"];

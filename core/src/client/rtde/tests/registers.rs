@@ -1,4 +1,4 @@
-//! Commands in registers: where they lie, how they are counted, and when they are answered.
+//! Commands in registers: their layout, their numbers, and their acknowledgement.
 
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -100,7 +100,7 @@ proptest! {
         let size = recipe(INPUTS, "", Direction::Input).emit_data(3, &written.values(), &mut bytes).unwrap();
         let package = Package::new_checked(&bytes[..size]).unwrap();
         let Ok(Request::Data { recipe: 3, values }) = Request::parse(&package, Protocol::V2) else { panic!() };
-        // As the controller shows inputs that are asked for as outputs.
+        // As the controller sends inputs that are requested as outputs.
         let outputs = recipe(INPUTS, "", Direction::Output);
         let read = RegisterCommand::read(&mut outputs.read(values).unwrap().reader());
         prop_assert_eq!(read, Some(written));
@@ -116,7 +116,7 @@ proptest! {
     }
 }
 
-/// Commands through a client, opposite a service that mirrors what it is told to.
+/// Commands through a client, with a service that mirrors a configured number.
 struct Registered {
     bench: Bench,
     commands: RegisterCommands,
@@ -130,7 +130,7 @@ impl Registered {
         Self { bench, commands: RegisterCommands::new(Registers::UPPER, DEADLINE), mirror: 0 }
     }
 
-    /// 2 ms later, data shows the mirror.
+    /// Publishes data with the mirror, 2 ms later.
     fn cycle(&mut self) -> Option<Echo> {
         let Self { bench, commands, mirror } = self;
         bench.now = bench.now + Duration::from_millis(2);
@@ -157,7 +157,7 @@ impl Registered {
         sent.map(CommandNumber::get)
     }
 
-    /// Closed and open again, with the engine's knowledge of before.
+    /// Closes and reopens the connection; the sender keeps its state.
     fn reconnect(&mut self) {
         self.bench.handle(Input::Closed);
         self.bench.open();
@@ -197,7 +197,7 @@ fn a_late_echo_and_one_that_never_comes_are_told_apart() {
         link.send().unwrap();
         link.cycle();
     }
-    // The first was passed over; the second comes 8 ms after it was sent, the third not at all.
+    // The first command was skipped; the second is acknowledged 8 ms after it was sent, the third not at all.
     for mirror in [0, 0, 2, 2, 2, 2] {
         link.mirror = mirror;
         link.cycle();
@@ -231,7 +231,7 @@ fn after_a_new_connection_no_echo_of_the_one_before_is_an_answer() {
     }
     link.reconnect();
     assert_eq!(link.send(), Err(SendError::NoMirror));
-    // The controller has seen two of the three, and has forgotten nothing.
+    // The controller has read two of the three commands, and its mirror is unchanged.
     link.mirror = 2;
     assert_eq!(link.cycle(), None);
     assert_eq!(link.send(), Ok(4));

@@ -1,4 +1,4 @@
-//! From the connection to the first data.
+//! The negotiation from the connection to the first data.
 
 use super::bench::{Bench, Seen};
 use crate::client::rtde::{ClientConfig, Input, WriteError};
