@@ -1,4 +1,4 @@
-//! The conversation with one controller in interpreter mode.
+//! The client of a controller in interpreter mode.
 
 use super::lines::{Line, Lines};
 use super::pending::{AHEAD, Ahead, OTHERS, Pending, Sent, UNANSWERED};
@@ -11,17 +11,18 @@ use outrigger_wire::interpreter::{PORT, Query, Reply, reason};
 use outrigger_wire::robot::Text;
 use outrigger_wire::time::{Duration, Instant};
 
-/// A statement that changes nothing.
+/// A statement without effect.
 const PROBE: &str = "sync()\n";
-/// Time between a probe that was discarded and the next.
+/// The time between a rejected probe and the next one.
 const AGAIN: Duration = Duration::from_millis(100);
-/// A probe that was accepted and is not executed after this time was dropped when the program entered interpreter mode.
+/// The time after which an accepted probe that was not executed is assumed to have been dropped when the program
+/// entered interpreter mode.
 const DROPPED: Duration = Duration::from_millis(500);
 const CLEAR: &str = "clear_interpreter()\n";
 const END: &str = "end_interpreter()\n";
-/// The most events of one input: one for each line that waits for a reply, and the first.
+/// The most events of one input: one for each line that waits for a reply, and the one of the input itself.
 const EVENTS: usize = UNANSWERED + OTHERS + 1;
-/// The lines of [`InterpreterInput::Cancel`]: nothing begins any more before what is under way is stopped.
+/// The lines sent for [`InterpreterInput::Cancel`]: pending statements are skipped before the present one is aborted.
 const CANCEL: [(&str, Sent<'static>); 4] =
     [("skipbuffer\n", Sent::Other), ("abort\n", Sent::Other), (CLEAR, Sent::Other), (END, Sent::Other)];
 
@@ -33,14 +34,14 @@ enum Stage {
     },
     /// Connected; the program does not run yet.
     Connected,
-    /// The program runs: a statement that it executes shows that it takes statements.
+    /// The program runs. Probes are sent until it executes one, which shows that it accepts statements.
     Entering {
         until: Instant,
         probe: Instant,
     },
-    /// Statements go out while there are any.
+    /// Statements are sent while there are any.
     Sending,
-    /// `end_interpreter()` is out.
+    /// `end_interpreter()` was sent.
     Ending {
         until: Instant,
     },
@@ -51,7 +52,7 @@ enum Stage {
 
 /// The client of port 30020.
 ///
-/// | stage | goes on with | otherwise |
+/// | stage | continues with | otherwise |
 /// |---|---|---|
 /// | idle | `Start`: [`Output::Open`] | |
 /// | opening | `Opened`: [`InterpreterEvent::Connected`] | [`Refused`](InterpreterOutcome::Refused), [`NoConnection`](InterpreterOutcome::NoConnection) |
@@ -60,30 +61,30 @@ enum Stage {
 /// | sending | all are executed, or one is discarded: `end_interpreter()` | [`Silent`](InterpreterOutcome::Silent) |
 /// | ending, cancelling | `ProgramEnded` | [`NotEnded`](InterpreterOutcome::NotEnded), [`Cancelled`](InterpreterOutcome::Cancelled) |
 ///
-/// In every stage a connection that closes and a program that ends are the end, which [`Self::outcome`] names.
+/// In every stage the client ends if the connection closes or the program ends; [`Self::outcome`] returns the cause.
 #[derive(Debug)]
 pub struct Client<'t, 'm> {
     config: InterpreterConfig,
     replies: LineAssembler<'m>,
     statements: Statements<'t>,
-    /// Set while another statement is to be sent.
+    /// `true` while there are statements to send.
     more: bool,
-    /// A statement of the file ends interpreter mode.
+    /// `true` if a statement of the file ends interpreter mode.
     ends: bool,
     lines: Lines<'t>,
     pending: Pending<'t>,
     stage: Stage,
-    /// The instant of the newest input.
+    /// The time of the newest input.
     now: Instant,
-    /// The time of the next question how far the statements are.
+    /// The time of the next query of the last executed statement.
     poll: Instant,
-    /// The statement of the probe.
+    /// The number of the probe on the controller.
     probe: Option<u32>,
-    /// Statements since the last `clear_interpreter()`.
+    /// The number of statements since the last `clear_interpreter()`.
     kept: u32,
-    /// A statement defined something: nothing is cleared.
+    /// `true` once a statement defined something: nothing is cleared any more.
     defined: bool,
-    /// The reason of the newest line that was discarded, beside statements of the file.
+    /// The reason of the newest discarded line that is not a statement of the file.
     reason: Text<128>,
     discarded: Option<(u32, Text<128>)>,
     events: Deque<InterpreterEvent, EVENTS>,
@@ -93,8 +94,8 @@ pub struct Client<'t, 'm> {
 }
 
 impl<'t, 'm> Client<'t, 'm> {
-    /// Returns a client that is not connected yet. `memory` holds the longest reply, which
-    /// repeats its line: the longest statement and 200 bytes more.
+    /// Returns a client that is not connected yet. `memory` must be large enough for the longest reply, which repeats
+    /// its line: the longest statement and 200 bytes more.
     #[must_use]
     pub fn new(config: InterpreterConfig, file: StatementFile<'t>, memory: &'m mut [u8]) -> Self {
         let config = InterpreterConfig {
@@ -126,7 +127,7 @@ impl<'t, 'm> Client<'t, 'm> {
         }
     }
 
-    /// Takes one input at `now`, which never goes back. Drain [`poll_event`](Self::poll_event) and
+    /// Processes one input at `now`, which must never decrease. Drain [`poll_event`](Self::poll_event) and
     /// [`poll_output`](Self::poll_output) after it.
     pub fn handle(&mut self, now: Instant, input: InterpreterInput) {
         self.now = now;
@@ -165,12 +166,12 @@ impl<'t, 'm> Client<'t, 'm> {
         self.go_on();
     }
 
-    /// Returns the place for the next bytes received.
+    /// Returns the buffer for the next bytes received.
     pub fn receive_window(&mut self) -> &mut [u8] {
         self.replies.window()
     }
 
-    /// Takes `count` bytes that were received into the window.
+    /// Processes `count` bytes that were received into the window.
     pub fn commit(&mut self, count: usize, now: Instant) {
         self.now = now;
         self.replies.commit(count);
@@ -178,7 +179,7 @@ impl<'t, 'm> Client<'t, 'm> {
             if self.outcome.is_some() {
                 continue;
             }
-            // A line that was not asked for is no reply.
+            // A line without a request is not a reply.
             let Some(sent) = self.pending.replied() else { continue };
             match line {
                 Ok(line) => match Answer::of(Reply::parse(line), sent).ok_or_else(|| Text::from_bytes(line)) {
@@ -193,7 +194,7 @@ impl<'t, 'm> Client<'t, 'm> {
         }
     }
 
-    /// The next thing that the port must do; `None` once all is done.
+    /// Returns the next action for the port; `None` if there is none.
     #[must_use]
     pub fn poll_output(&mut self) -> Option<Output<'_>> {
         if self.outcome.is_some() {
@@ -206,7 +207,8 @@ impl<'t, 'm> Client<'t, 'm> {
         self.lines.next().map(|piece| Output::Transmit(piece.as_bytes()))
     }
 
-    /// The next event; `None` once all are taken, and then [`Self::outcome`] tells whether it is over.
+    /// Returns the next event; `None` if there is none. After that, [`Self::outcome`] returns whether the client has
+    /// ended.
     #[must_use]
     pub fn poll_event(&mut self) -> Option<InterpreterEvent> {
         if let Some(event) = self.events.pop_front() {
@@ -222,7 +224,8 @@ impl<'t, 'm> Client<'t, 'm> {
         None
     }
 
-    /// The time at which [`InterpreterInput::Tick`] is due; `None` while only the peer or the program can bring news.
+    /// Returns the time at which [`InterpreterInput::Tick`] is due; `None` while only an input from the peer or the
+    /// program is awaited.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
         if self.outcome.is_some() {
@@ -240,14 +243,14 @@ impl<'t, 'm> Client<'t, 'm> {
         [reply, poll, stage].into_iter().flatten().min()
     }
 
-    /// The end, once it is known.
+    /// Returns the outcome once the client has ended.
     #[must_use]
     pub const fn outcome(&self) -> Option<InterpreterOutcome> {
         self.outcome
     }
 
     fn tell(&mut self, event: InterpreterEvent) {
-        // Never more than there is room for, where events are taken after each input.
+        // The queue never overflows if events are taken after each input.
         let _ = self.events.push_back(event);
     }
 
@@ -257,12 +260,12 @@ impl<'t, 'm> Client<'t, 'm> {
 
     fn send(&mut self, line: Line<'t>, sent: Sent<'t>) {
         if self.lines.push(line) {
-            // Both have the same room.
+            // The queue of lines and that of pending replies have the same size.
             let _ = self.pending.sent(sent, self.now);
         }
     }
 
-    /// Something was accepted, and its execution is awaited.
+    /// Returns whether an accepted statement waits for its execution.
     fn waits(&self) -> bool {
         match self.stage {
             Stage::Entering { .. } => self.probe.is_some(),
@@ -345,7 +348,7 @@ impl<'t, 'm> Client<'t, 'm> {
         }
     }
 
-    /// Does what is due at this instant.
+    /// Performs the actions that are due now.
     fn go_on(&mut self) {
         if self.outcome.is_some() {
             return;
@@ -420,7 +423,7 @@ enum Answer {
 }
 
 impl Answer {
-    /// Reads a reply to the line that was `sent`; `None` where it is none.
+    /// Interprets a reply to the line that was `sent`; returns `None` if it does not match.
     fn of(reply: Reply<'_>, sent: Sent<'_>) -> Option<Self> {
         Some(match (reply, sent) {
             (Reply::Accepted { id: Some(id), .. }, Sent::Statement { line, .. }) => Self::Accepted { line, id },

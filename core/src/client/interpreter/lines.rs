@@ -1,29 +1,29 @@
-//! The lines that are to be sent, and their bytes.
+//! The queue of lines to send, and their conversion to bytes.
 
 use heapless::Deque;
 
 use super::pending::{OTHERS, UNANSWERED};
 use super::statements::{Statement, split_part};
 
-/// A line on its way out.
+/// A line to send.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Line<'t> {
     /// A statement of the file.
     Statement(Statement<'t>),
-    /// A line of ours, with its end.
+    /// A line of the client itself, with its line end.
     Own(&'static str),
 }
 
 /// The most lines that wait for the port: as many as may wait for a reply.
 const WAITING: usize = UNANSWERED + OTHERS;
 
-/// Lines that are written in pieces, in their order.
+/// The lines to send, in order. They are written in pieces.
 #[derive(Debug)]
 pub(super) struct Lines<'t> {
     waiting: Deque<Line<'t>, WAITING>,
     /// The rest of the statement that is being written.
     rest: Option<&'t str>,
-    /// A blank is due before its next part.
+    /// `true` if a blank has to be written before the next part.
     blank: bool,
 }
 
@@ -32,18 +32,18 @@ impl<'t> Lines<'t> {
         Self { waiting: Deque::new(), rest: None, blank: false }
     }
 
-    /// Forgets all of them.
+    /// Discards all lines.
     pub(super) fn clear(&mut self) {
         self.waiting.clear();
         (self.rest, self.blank) = (None, false);
     }
 
-    /// Returns `false` where there is no room.
+    /// Appends a line; returns `false` if there is no room.
     pub(super) fn push(&mut self, line: Line<'t>) -> bool {
         self.waiting.push_back(line).is_ok()
     }
 
-    /// The next piece to be written.
+    /// Returns the next piece to write.
     pub(super) fn next(&mut self) -> Option<&'t str> {
         let Some(rest) = self.rest else {
             return match self.waiting.pop_front()? {

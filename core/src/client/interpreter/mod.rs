@@ -1,10 +1,11 @@
-//! Statements for a program in interpreter mode: sent, acknowledged, executed, aborted (port 30020,
-//! `core/docs/protocol/ur-external-control.md 3`).
+//! A client that sends statements to a program in interpreter mode, and follows their acknowledgement and execution
+//! (port 30020, `core/docs/protocol/ur-external-control.md 3`).
 //!
-//! A program that calls `interpreter_mode()` takes statements while it runs, which e-Series and PolyScope X have from 5.10 on.
-//! [`Client`] sends those of a [`StatementFile`], each as one line, never more than [`InterpreterConfig::unanswered`] without a
-//! reply and [`InterpreterConfig::ahead`] that wait for their execution. That program is another connection's: whoever sends
-//! [`PROGRAM`] reports [`InterpreterInput::ProgramRuns`] and [`InterpreterInput::ProgramEnded`].
+//! A program that calls `interpreter_mode()` accepts statements while it runs. E-Series and PolyScope X support this
+//! from 5.10 on. [`Client`] sends those of a [`StatementFile`], each as one line, with at most
+//! [`InterpreterConfig::unanswered`] waiting for a reply and [`InterpreterConfig::ahead`] waiting for execution. The
+//! program itself is uploaded over another connection: its sender, who uploads [`PROGRAM`], reports
+//! [`InterpreterInput::ProgramRuns`] and [`InterpreterInput::ProgramEnded`].
 //!
 //! ```
 //! use outrigger_core::client::Output;
@@ -32,28 +33,29 @@ pub use statements::{Statement, StatementError, StatementFile, Statements};
 use outrigger_wire::robot::Text;
 use outrigger_wire::time::Duration;
 
-/// The program that takes the statements: it ends once they end interpreter mode.
+/// The program that accepts the statements: it ends when they end interpreter mode.
 pub const PROGRAM: &str = "def outrigger_interpreter():\n  interpreter_mode()\nend\n";
 
 /// Limits and timeouts of a [`Client`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InterpreterConfig {
-    /// Longest wait for a connection. Default 3 s.
+    /// The longest wait for a connection. Default 3 s.
     pub opening: Duration,
-    /// Longest wait until a program that runs is in interpreter mode. Default 5 s.
+    /// The longest wait until a running program is in interpreter mode. Default 5 s.
     pub entering: Duration,
-    /// Longest wait for the reply to a line. Default 2 s.
+    /// The longest wait for the reply to a line. Default 2 s.
     pub reply: Duration,
-    /// Time between two questions how far the statements are. Default 50 ms.
+    /// The time between two queries of the last executed statement. Default 50 ms.
     pub poll: Duration,
-    /// Longest wait for the end of the program after `end_interpreter()`, and after [`InterpreterInput::Cancel`]. Default 3 s.
+    /// The longest wait for the end of the program after `end_interpreter()`, and after [`InterpreterInput::Cancel`].
+    /// Default 3 s.
     pub ending: Duration,
-    /// The most statements without a reply, 1 … 8. Default 1: none behind one that is discarded was sent.
+    /// The most statements that wait for a reply, 1 … 8. Default 1: no statement after a discarded one has been sent.
     pub unanswered: usize,
-    /// The most statements that are accepted and not executed, 1 … 64. Default 32.
+    /// The most statements that are accepted but not executed, 1 … 64. Default 32.
     pub ahead: usize,
-    /// After so many accepted statements `clear_interpreter()` is sent, unless one of them defines or assigns something. Default
-    /// 500, as in UR's sample: each statement makes the program longer.
+    /// The number of accepted statements after which `clear_interpreter()` is sent, unless one of them defines or
+    /// assigns something. Default 500, as in UR's sample: each statement makes the program longer.
     pub clear_every: u32,
 }
 
@@ -75,11 +77,11 @@ impl Default for InterpreterConfig {
 /// An input of a [`Client`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InterpreterInput {
-    /// Begin: connect.
+    /// Start: connect.
     Start,
-    /// The connection asked for by `Output::Open` is established.
+    /// The connection requested by `Output::Open` is established.
     Opened,
-    /// The connection asked for by `Output::Open` was refused or could not be made.
+    /// The connection requested by `Output::Open` was refused or could not be made.
     Refused,
     /// The peer, or the network stack, closed the connection.
     Closed,
@@ -87,9 +89,9 @@ pub enum InterpreterInput {
     ProgramRuns,
     /// The program has ended.
     ProgramEnded,
-    /// Stop the motion, drop all statements, end interpreter mode.
+    /// Stop the motion, discard all statements, end interpreter mode.
     Cancel,
-    /// Time has passed. Always harmless.
+    /// The time has advanced. Permitted at any time.
     Tick,
 }
 
@@ -98,82 +100,83 @@ pub enum InterpreterInput {
 pub enum InterpreterEvent {
     /// The controller serves interpreter mode: the program may be sent.
     Connected,
-    /// The program takes statements.
+    /// The program accepts statements.
     Entered,
     /// A statement was accepted.
     Accepted {
-        /// Its line in the file.
+        /// The line of the statement in the file.
         line: u32,
-        /// Its number on the controller.
+        /// The number of the statement on the controller.
         id: u32,
     },
     /// A statement was executed.
     Executed {
-        /// Its line in the file.
+        /// The line of the statement in the file.
         line: u32,
-        /// Its number on the controller.
+        /// The number of the statement on the controller.
         id: u32,
     },
-    /// A statement was discarded. Nothing more of the file is sent; what was accepted is executed.
+    /// A statement was discarded. The rest of the file is not sent; statements accepted before are executed.
     Discarded {
-        /// Its line in the file.
+        /// The line of the statement in the file.
         line: u32,
         /// The controller's reason.
         reason: Text<128>,
     },
     /// The statements so far were cleared from the controller's memory.
     Cleared {
-        /// The number of the last one.
+        /// The number of the `clear_interpreter()` statement on the controller.
         id: u32,
     },
 }
 
-/// The end of a [`Client`].
+/// The outcome of a [`Client`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InterpreterOutcome {
     /// All statements were executed, and interpreter mode has ended.
     Done,
     /// A statement was discarded; those before it were executed.
     Discarded {
-        /// Its line in the file.
+        /// The line of the statement in the file.
         line: u32,
         /// The controller's reason.
         reason: Text<128>,
     },
-    /// The program ended before the statements did: by an error of one, by a stop, or because another took its place.
+    /// The program ended before its statements did: by an error in one, by a stop, or because another program replaced
+    /// it.
     ProgramEnded {
-        /// The lines of the first statement that is not known to be executed and of the last that was accepted: it ended in one of
-        /// these. `None` where none was.
+        /// The lines of the first statement that is not known to be executed and of the last accepted one: the program
+        /// ended in one of these or between them. `None` if no statement was waiting.
         lines: Option<(u32, u32)>,
     },
     /// [`InterpreterInput::Cancel`] was carried out.
     Cancelled {
-        /// Set where the program has ended; otherwise a statement is still being executed.
+        /// `true` if the program has ended; otherwise a statement is still being executed.
         ended: bool,
     },
-    /// The program runs, and does not enter interpreter mode in time.
+    /// The program runs but did not enter interpreter mode in time.
     NotEntered {
-        /// The reason of the last line that was discarded, or empty.
+        /// The reason of the last discarded line, or empty.
         reason: Text<128>,
     },
-    /// All statements were executed, and the program has not ended in time.
+    /// All statements were executed, but the program has not ended in time.
     NotEnded,
-    /// The controller does not answer a line in time.
+    /// The controller did not reply to a line in time.
     Silent {
-        /// The line of the statement, where it was one.
+        /// The line of the statement in the file; `None` for a line of the client itself.
         line: Option<u32>,
     },
-    /// A reply that answers nothing that was sent.
+    /// A reply that does not match the line that was sent.
     WrongService {
         /// The reply.
         reply: Text<128>,
     },
     /// A reply is longer than the memory for it.
     ReplyTooLong {
-        /// The line of the statement, where it was one.
+        /// The line of the statement in the file; `None` for a line of the client itself.
         line: Option<u32>,
     },
-    /// The connection was refused: the software has no interpreter mode, or something is between.
+    /// The connection was refused: the software has no interpreter mode, or a firewall prevents it.
     Refused,
     /// No connection in time.
     NoConnection,

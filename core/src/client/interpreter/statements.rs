@@ -1,35 +1,35 @@
-//! A file of statements for interpreter mode, of which each goes out as one line.
+//! A file of statements for interpreter mode, each of which is sent as one line.
 
 use crate::client::script::ScriptError;
 use crate::client::script::file::{lines, utf8, words};
 
-/// A file of URScript statements, as they stand in a program's body.
+/// A file of URScript statements, as in the body of a program.
 ///
-/// A block (`if`, `while`, `def`, `thread`, `sec`) and an expression over several lines are one statement, which is sent as one
-/// line: without comments, line ends and the marks that PolyScope writes before its steps.
+/// A block (`if`, `while`, `def`, `thread`, `sec`) and an expression over several lines are one statement, which is
+/// sent as one line: without comments, line ends and the marks that PolyScope writes before its steps.
 #[derive(Clone, Copy, Debug)]
 pub struct StatementFile<'t> {
     text: &'t str,
 }
 
-/// The reason why a file has no statements that could be sent.
+/// The reason for which a file contains no statements that can be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StatementError {
-    /// The file as a whole.
+    /// The file as a whole is invalid.
     File(ScriptError),
-    /// The block or the expression that begins at this line is not ended.
+    /// The block or expression that begins at this line is not ended.
     Unfinished {
-        /// From 1.
+        /// The number of the line, from 1.
         line: u32,
     },
     /// An `end` without a block.
     StrayEnd {
-        /// From 1.
+        /// The number of the line, from 1.
         line: u32,
     },
     /// The statement that begins at this line is longer than [`StatementFile::LONGEST`].
     TooLong {
-        /// From 1.
+        /// The number of the line, from 1.
         line: u32,
     },
 }
@@ -50,13 +50,13 @@ impl core::fmt::Display for StatementError {
 impl core::error::Error for StatementError {}
 
 impl<'t> StatementFile<'t> {
-    /// The most bytes of a statement, of which a controller's own limit is not known.
+    /// The longest accepted statement \[B\]; the limit of controllers is not known.
     pub const LONGEST: usize = 32 * 1024;
 
-    /// Reads the statements in `bytes`.
+    /// Checks the statements in `bytes`.
     ///
     /// # Errors
-    /// `StatementError` for the first place that cannot be sent.
+    /// Returns the first statement that cannot be sent.
     pub fn new(bytes: &'t [u8]) -> Result<Self, StatementError> {
         let text = utf8(bytes).map_err(StatementError::File)?;
         let mut all = Statements { rest: text, line: 1 };
@@ -68,30 +68,30 @@ impl<'t> StatementFile<'t> {
         if any { Ok(Self { text }) } else { Err(StatementError::File(ScriptError::Empty)) }
     }
 
-    /// Returns the statements in their order.
+    /// Returns an iterator over the statements in their order.
     #[must_use]
     pub const fn statements(&self) -> Statements<'t> {
         Statements { rest: self.text, line: 1 }
     }
 
-    /// Returns the text of a line, from 1.
+    /// Returns the text of a line, counted from 1.
     #[must_use]
     pub fn source_line(&self, line: u32) -> Option<&'t str> {
         lines(self.text).nth(usize::try_from(line.checked_sub(1)?).ok()?)
     }
 }
 
-/// One statement of a file.
+/// A statement of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Statement<'t> {
-    /// The line where it begins, from 1.
+    /// The line at which it begins, from 1.
     pub line: u32,
-    /// Its lines as they stand in the file.
+    /// The lines of the statement as in the file.
     text: &'t str,
 }
 
 impl<'t> Statement<'t> {
-    /// Returns the parts that are sent, with a blank between two of them.
+    /// Iterates over the parts to send, which have to be separated by blanks.
     pub fn parts(&self) -> impl Iterator<Item = &'t str> + use<'t> {
         let mut rest = self.text;
         core::iter::from_fn(move || {
@@ -101,12 +101,12 @@ impl<'t> Statement<'t> {
         })
     }
 
-    /// The first part, and the lines behind it.
+    /// Returns the first part, and the lines after it.
     pub(super) fn split_part(&self) -> Option<(&'t str, &'t str)> {
         split_part(self.text)
     }
 
-    /// Returns `true` where later statements may need it: it defines or assigns something.
+    /// Returns `true` if later statements may depend on it: it defines or assigns something.
     #[must_use]
     pub fn defines(&self) -> bool {
         let mut depth = 0_u32;
@@ -135,11 +135,11 @@ impl<'t> Statement<'t> {
     }
 }
 
-/// The statements of a file, in their order.
+/// An iterator over the statements of a file.
 #[derive(Clone, Debug)]
 pub struct Statements<'t> {
     rest: &'t str,
-    /// The line where `rest` begins.
+    /// The number of the line at which `rest` begins.
     line: u32,
 }
 
@@ -177,7 +177,7 @@ impl<'t> Statements<'t> {
         Some(Err(StatementError::Unfinished { line: first }))
     }
 
-    /// Takes so many bytes, which are so many lines, off the front.
+    /// Removes `size` bytes, which are `count` lines, from the front and returns them.
     fn take(&mut self, size: usize, count: u32) -> &'t str {
         let (taken, rest) = self.rest.split_at_checked(size).unwrap_or((self.rest, ""));
         self.rest = rest;
@@ -194,7 +194,7 @@ impl<'t> Iterator for Statements<'t> {
     }
 }
 
-/// The first part of these lines that is code, and what is behind its line.
+/// Returns the first part of these lines that is code, and the text after its line.
 pub(super) fn split_part(lines: &str) -> Option<(&str, &str)> {
     let mut size = 0_usize;
     for line in lines.split_inclusive(['\n']) {
@@ -207,7 +207,8 @@ pub(super) fn split_part(lines: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// The code of a line: neither its comment nor a mark of a step (`$ 1 "MoveJ"`), which ends with its line.
+/// Returns the code of a line without its comment. A mark of a step (`$ 1 "MoveJ"`) extends to the end of its line and
+/// is not code.
 fn code(line: &str) -> &str {
     let line = line.trim();
     if line.starts_with(['$']) {
@@ -229,7 +230,7 @@ fn code(line: &str) -> &str {
 struct Open {
     blocks: u32,
     brackets: u32,
-    /// The last line ends with something that a value has to follow.
+    /// `true` if the last line ends with an operator or a comma, after which a value has to follow.
     goes_on: bool,
 }
 
@@ -238,7 +239,7 @@ impl Open {
         self.blocks == 0 && self.brackets == 0 && !self.goes_on
     }
 
-    /// Takes the code of a line. Returns `false` where it ends a block that never began.
+    /// Processes the code of a line. Returns `false` if it ends a block that never began.
     fn take(&mut self, part: &str) -> bool {
         let mut last = "";
         for word in words(part).filter(|word| !word.is_empty()) {

@@ -6,25 +6,25 @@ use super::*;
 use crate::client::Output;
 use outrigger_wire::time::Instant;
 
-/// A controller in interpreter mode, and what the client said to it and of it.
+/// A simulated controller in interpreter mode, with the lines and events of the client.
 struct World<'t, 'm> {
     client: Client<'t, 'm>,
     now: Instant,
-    /// Bytes of a line that is not ended.
+    /// The bytes of a line that is not complete.
     partial: Vec<u8>,
     lines: Vec<String>,
     events: Vec<InterpreterEvent>,
-    /// Accepted and not executed.
+    /// The statements that are accepted but not executed.
     queue: VecDeque<(u32, String)>,
     id: u32,
     executed: u32,
-    /// The program takes statements.
+    /// `true` if the program accepts statements.
     interprets: bool,
-    /// The program executes them.
+    /// `true` if the program executes statements.
     executes: bool,
-    /// The controller answers.
+    /// `true` if the controller replies.
     answers: bool,
-    /// Bytes that are received at once.
+    /// The number of bytes that are received at once.
     piece: usize,
     opened: bool,
     closed: bool,
@@ -51,7 +51,7 @@ impl<'t, 'm> World<'t, 'm> {
         }
     }
 
-    /// Connected, with a program that runs.
+    /// Returns a connected client with a running program.
     fn running(config: InterpreterConfig, text: &'t str, memory: &'m mut [u8]) -> Self {
         let mut world = Self::new(config, text, memory);
         for input in [InterpreterInput::Start, InterpreterInput::Opened, InterpreterInput::ProgramRuns] {
@@ -129,7 +129,7 @@ impl<'t, 'm> World<'t, 'm> {
         }
     }
 
-    /// Time goes on: a statement is executed every 30 ms.
+    /// Lets time pass; a statement is executed every 30 ms.
     fn run(&mut self, millis: u64) {
         for _ in 0..millis / 10 {
             self.now = self.now + Duration::from_millis(10);
@@ -203,7 +203,7 @@ fn statements_wait_until_the_program_executes_one_whatever_it_drops_before() {
     world.interprets = true;
     world.run(200);
     assert!(!world.lines.iter().any(|line| line == "a()"));
-    // What was accepted before interpreter mode was entered is dropped by it.
+    // Statements that were accepted before interpreter mode was entered are dropped.
     world.queue.clear();
     world.executes = true;
     world.run(1200);
@@ -281,7 +281,7 @@ fn a_cancel_drops_what_waits_before_it_stops_what_moves() {
     world.run(300);
     assert_eq!(world.client.outcome(), Some(InterpreterOutcome::Cancelled { ended: true }));
 
-    // A statement that abort does not end.
+    // A statement that `abort` does not end.
     let mut memory = [0; 256];
     let mut world = World::running(config(), &text, &mut memory);
     world.run(100);

@@ -1,5 +1,5 @@
-//! The client of PolyScope X's Robot API (`core/docs/protocol/ur-dashboard.md 6`), which takes the requests of a
-//! dashboard.
+//! The client of PolyScope X's Robot API (`core/docs/protocol/ur-dashboard.md 6`), which accepts the same requests as
+//! the client of a dashboard server.
 //!
 //! ```
 //! use outrigger_core::client::Output;
@@ -29,41 +29,41 @@ use outrigger_wire::robot::SoftwareVersion;
 use outrigger_wire::robot_api::{Call, FIRST, HttpError, PORT, Response, VERSION, Value, member};
 use outrigger_wire::time::{Duration, Instant};
 
-/// Longest reply in the words of a dashboard, and longest refusal \[B\].
+/// The size of the longest reply in the form of a dashboard's, and of the longest refusal \[B\].
 const LINE: usize = 560;
-/// What a dashboard says before the name of a program (`core/docs/protocol/ur-dashboard.md 3`).
+/// The text of a dashboard server before the name of a program (`core/docs/protocol/ur-dashboard.md 3`).
 const LOADED: &[u8] = b"Loaded program: ";
 
-/// What an exchange is for.
+/// The purpose of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Purpose {
-    /// Which API is it?
+    /// Queries the description of the API, which contains its version.
     Description,
-    /// Is the program paused? To go on with it is another call.
+    /// Queries whether the program is paused, because resuming it is another call than starting it.
     Look,
     /// The request itself.
     Request,
-    /// It was refused: is that for want of remote control?
+    /// After a refusal, queries whether it was for lack of remote control.
     Control,
 }
 
-/// What came of a request.
+/// The outcome of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
     Event(Event<'static>),
     Done,
-    /// `line`, as a dashboard would have said it.
+    /// The reply in `line`, in the form of a dashboard's.
     Line,
-    /// Nothing that is known: the beginning of the answer.
+    /// An unknown reply, of which the beginning is reported.
     Other,
     LocalControl,
-    /// In the words of `line`.
+    /// A refusal with the text in `line`.
     Refused,
-    /// The API offers nothing for it.
+    /// The API has no call for the request.
     NotOffered,
 }
 
-/// One call, on a connection of its own.
+/// A call, on a connection of its own.
 #[derive(Clone, Copy, Debug)]
 struct Exchange {
     purpose: Purpose,
@@ -72,27 +72,27 @@ struct Exchange {
     connected: bool,
 }
 
-/// The conversation with the Robot API of one controller, a connection for each call.
+/// The client of the Robot API of one controller, with a connection for each call.
 ///
-/// The description is asked for first: it tells the generation of the API. The answers are given in the words of a
-/// dashboard, as [`Reply`]; `play` asks whether the program is paused, and then resumes it; after a refusal the
-/// control mode is asked for, where the software has it. Compressed answers are not asked for; chunks are understood.
+/// The description is requested first: it contains the version of the API. The replies have the form of a dashboard's,
+/// as [`Reply`]. `play` first queries whether the program is paused, and then resumes it; after a refusal the control
+/// mode is queried, if the software supports it. The client requests no compressed replies; it accepts chunked ones.
 #[derive(Debug)]
 pub struct Client<'m> {
     window: &'m mut [u8],
     host: &'m str,
     timeouts: Timeouts,
     software: Option<SoftwareVersion>,
-    /// The instant of the newest input.
+    /// The time of the newest input.
     now: Instant,
     exchange: Option<Exchange>,
-    /// What is asked, and its argument.
+    /// The present request, and its argument.
     request: Option<RequestKind>,
     argument: String<{ Argument::MAX_LEN }>,
     response: Response,
     line: Vec<u8, LINE>,
     call: [u8; Call::MAX_LEN],
-    /// Bytes of `call`.
+    /// The number of bytes in `call`.
     size: usize,
     open: bool,
     transmit: bool,
@@ -101,8 +101,8 @@ pub struct Client<'m> {
 }
 
 impl<'m> Client<'m> {
-    /// Not connected yet. `window` is what is received into, of any size but 0; `host` is the controller as a URL names
-    /// it, at most 64 bytes: `192.168.56.101`, or with a port.
+    /// Creates an unconnected client. `window` is the receive buffer, of any size but 0; `host` is the controller as in
+    /// a URL, at most 64 bytes: `192.168.56.101`, or with a port.
     #[must_use]
     pub const fn new(window: &'m mut [u8], host: &'m str, timeouts: Timeouts) -> Self {
         Self {
@@ -125,7 +125,7 @@ impl<'m> Client<'m> {
         }
     }
 
-    /// The oldest software that has this API, from [`Event::Ready`] on.
+    /// Returns the oldest software version that has this API; available from [`Event::Ready`] on.
     #[must_use]
     pub const fn software(&self) -> Option<SoftwareVersion> {
         self.software
@@ -139,15 +139,15 @@ impl<'m> Client<'m> {
         }
         self.request = Some(kind);
         self.argument.clear();
-        // No argument is longer.
+        // The buffer is large enough for every argument.
         let _ = self.argument.push_str(request.argument().unwrap_or_default());
-        // Where the description is under way, its answer goes on with the request.
+        // If the description is being requested, its reply continues with the request.
         if self.exchange.is_none() {
             self.go_on();
         }
     }
 
-    /// The first call that a request needs.
+    /// Begins the first call that a request needs.
     fn go_on(&mut self) {
         match (self.software, self.request) {
             (None, _) => self.begin(Purpose::Description),
@@ -176,7 +176,8 @@ impl<'m> Client<'m> {
             }
         };
         let Some(call) = call else { return self.end(Outcome::NotOffered) };
-        // There is room for every call; a host that is too long leaves nothing to send, and so no answer.
+        // The buffer is large enough for every call; a host that is too long leaves nothing to send, and so there is no
+        // reply.
         self.size = call.emit(self.host, &mut self.call).unwrap_or(0);
         self.response = Response::new(wanted.unwrap_or(VERSION));
         self.exchange = Some(Exchange { purpose, since: self.now, limit, connected: false });
@@ -189,24 +190,24 @@ impl<'m> Client<'m> {
             if self.response.is_success() && bytes.eq_ignore_ascii_case(b"PAUSED"))
     }
 
-    /// Nothing more is asked for the request.
+    /// Ends the request without further calls.
     fn end(&mut self, outcome: Outcome) {
         self.exchange = None;
         self.outcome = Some(outcome);
     }
 
-    /// There is no answer to this call.
+    /// Ends a call that has no reply.
     fn fail(&mut self, exchange: Exchange, event: Event<'static>) {
         self.open = false;
         self.transmit = false;
         match exchange.purpose {
-            // The refusal stands, whatever the reason.
+            // The refusal stands, whether the control mode is known or not.
             Purpose::Control => self.end(Outcome::Refused),
             Purpose::Description | Purpose::Look | Purpose::Request => self.end(Outcome::Event(event)),
         }
     }
 
-    /// The answer is whole.
+    /// Processes a complete reply.
     fn answered(&mut self, exchange: Exchange) {
         match exchange.purpose {
             Purpose::Description => match self.response.software() {
@@ -247,7 +248,7 @@ impl<'m> Client<'m> {
         }
     }
 
-    /// A request that was done, or a question that was answered: the value in the words of a dashboard.
+    /// Converts the reply to a completed request or a query to the form of a dashboard's.
     fn read(&mut self) -> Outcome {
         let Some(request) = self.request else { return Outcome::Other };
         if member(request).is_none() {
@@ -269,7 +270,7 @@ impl<'m> Client<'m> {
         if fits && !self.line.is_empty() { Outcome::Line } else { Outcome::Other }
     }
 
-    /// What a controller says that will not, with the status.
+    /// Stores the text of a refusal, with the status.
     fn refused(&mut self) {
         use core::fmt::Write as _;
         let words = match self.response.value() {
@@ -277,14 +278,14 @@ impl<'m> Client<'m> {
             Some(Value::Null) | None => self.response.excerpt(),
         };
         let mut status = String::<20>::new();
-        // Three digits have room.
+        // The string is long enough for three digits.
         let _ = if words.is_empty() {
             write!(status, "status {}", self.response.status())
         } else {
             write!(status, " (status {})", self.response.status())
         };
         self.line.clear();
-        // So has the longest value, and the status behind it.
+        // The line is long enough for the longest value followed by the status.
         let _ = self.line.extend_from_slice(words).and_then(|()| self.line.extend_from_slice(status.as_bytes()));
     }
 

@@ -1,4 +1,4 @@
-//! The client over connections that answer, refuse, break off or say nothing.
+//! The client with connections that reply, refuse, break off or are silent.
 
 use super::*;
 use outrigger_wire::robot::{ProgramState, RobotMode};
@@ -8,15 +8,15 @@ fn at(millis: u64) -> Instant {
     Instant::from_micros(millis * 1_000)
 }
 
-/// A client and a clock; what it asks for, and what it tells, in words.
+/// A client and a clock; its calls and events are stored as text.
 struct Bench {
     client: Client<'static>,
     now: Instant,
-    /// Calls by method and path, and bodies.
+    /// The calls by method and path, with bodies.
     calls: Vec<String>,
     events: Vec<String>,
     outputs: Vec<&'static str>,
-    /// Reads give at most this many bytes.
+    /// The largest number of bytes per read.
     piece: usize,
 }
 
@@ -30,7 +30,7 @@ impl Bench {
         Self { client, now: at(0), calls: vec![], events: vec![], outputs: vec![], piece: 512 }
     }
 
-    /// One with an API of this version.
+    /// Returns a client that has found an API of this version.
     fn ready(version: &str) -> Self {
         let mut bench = Self::new();
         bench.input(Input::Start);
@@ -83,13 +83,13 @@ impl Bench {
         }
     }
 
-    /// The connection that was asked for stands, and is answered so.
+    /// Establishes the requested connection and sends this reply.
     fn answer(&mut self, status: u16, body: &str) {
         self.input(Input::Opened);
         self.bytes(format!("HTTP/1.1 {status} X\r\nContent-Length: {}\r\n\r\n{body}", body.len()).as_bytes());
     }
 
-    /// The last event.
+    /// Removes and returns the last event.
     fn told(&mut self) -> String {
         self.events.pop().expect("an event")
     }
@@ -237,7 +237,7 @@ fn what_gives_no_answer_is_told_with_the_request_and_the_next_one_is_put_all_the
 }
 
 proptest! {
-    /// Whatever comes, each request ends in one event, and every wait ends.
+    /// For any replies, each request ends in one event, and every wait ends.
     #[test]
     fn any_answers_in_any_pieces_end_in_one_event_for_each_request(
         answers in prop::collection::vec((

@@ -1,43 +1,43 @@
-//! A program file, before it is sent: what is in it, what cannot work, and which of its lines the controller means.
+//! A program file before it is sent: its content, warnings, and the lines to which the controller's line numbers refer.
 
-/// A file of URScript text as the controller's ports take it (`core/docs/protocol/ur-client-interfaces.md 5.1`).
+/// A file of URScript text as the controller's ports accept it (`core/docs/protocol/ur-client-interfaces.md 5.1`).
 ///
-/// Lines before the first statement are not sent: outside a program the controller counts none of them, and its line
-/// numbers would not be the file's.
+/// Lines before the first statement are not sent: the controller does not count lines outside a program, so its line
+/// numbers would differ from those of the file.
 #[derive(Clone, Copy, Debug)]
 pub struct ScriptFile<'t> {
-    /// From the first statement on.
+    /// The text from the first statement on.
     text: &'t str,
-    /// Lines of the file before it.
+    /// The number of lines of the file before the first statement.
     skipped: u32,
     kind: ScriptKind,
     name: Option<&'t str>,
-    /// How many programs the file is for the controller.
+    /// The number of programs that the controller sees in the file.
     programs: u32,
 }
 
-/// What the file's last program is: the one that runs in the end.
+/// The kind of the file's last program, which is the one that runs in the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScriptKind {
     /// A `def` block.
     Program,
     /// A `sec` block: it runs beside the program and reports nothing.
     Secondary,
-    /// A line on its own: a program of one statement, or a service line.
+    /// A single line: a program of one statement, or a service line.
     Statement,
 }
 
-/// Why a file is not sent.
+/// The reason for which a file is not sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScriptError {
-    /// No UTF-8.
+    /// The file is not UTF-8.
     NotUtf8 {
-        /// Line of the first byte that is none, from 1.
+        /// The line of the first invalid byte, from 1.
         line: u32,
         /// The byte within the line, from 1.
         column: u32,
     },
-    /// No statement at all.
+    /// The file contains no statement.
     Empty,
 }
 
@@ -52,25 +52,25 @@ impl core::fmt::Display for ScriptError {
 
 impl core::error::Error for ScriptError {}
 
-/// Something in a file that will not do what it looks like.
+/// A place in a file that the controller does not process as it appears to be meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScriptWarning {
-    /// Line of the file, from 1.
+    /// The line of the file, from 1.
     pub line: u32,
-    /// What is there.
+    /// The kind of problem.
     pub kind: ScriptWarningKind,
 }
 
-/// See [`ScriptWarning`].
+/// The kind of a [`ScriptWarning`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScriptWarningKind {
     /// The block that begins here has no `end` in column 1: the controller waits for it and runs nothing.
     NoEnd,
-    /// A second program: it ends the one before it as soon as it is read.
+    /// A second program, which ends the one before it as soon as it is read.
     Replaces,
-    /// A line in column 1 inside a block, which is to be indented.
+    /// A line inside a block that is not indented.
     NotIndented,
-    /// A statement that takes time in a `sec` program, which has to be done within one control step.
+    /// A statement that takes time in a `sec` program, which has to be completed within one control step.
     TakesTime,
     /// Characters outside ASCII: the controller reads and shows each of their bytes as a character.
     NotAscii,
@@ -79,7 +79,7 @@ pub enum ScriptWarningKind {
 }
 
 impl ScriptWarningKind {
-    /// For people.
+    /// Returns the text for people.
     #[must_use]
     pub const fn text(self) -> &'static str {
         match self {
@@ -99,10 +99,10 @@ impl ScriptWarningKind {
 const TAKE_TIME: [&str; 9] = ["sleep", "sync", "movej", "movel", "movec", "movep", "speedj", "servoj", "thread"];
 
 impl<'t> ScriptFile<'t> {
-    /// The program in `bytes`.
+    /// Reads the program in `bytes`.
     ///
     /// # Errors
-    /// Where there is nothing that could be sent.
+    /// Returns an error if nothing can be sent.
     pub fn new(bytes: &'t [u8]) -> Result<Self, ScriptError> {
         let text = utf8(bytes)?;
         let mut skipped: u32 = 0;
@@ -125,38 +125,38 @@ impl<'t> ScriptFile<'t> {
         Ok(file)
     }
 
-    /// What is to be sent; where [`Self::ends_with_line_end`] says no, followed by a line end.
+    /// Returns the bytes to send; if [`Self::ends_with_line_end`] returns `false`, a line end has to follow.
     #[must_use]
     pub const fn bytes(&self) -> &'t [u8] {
         self.text.as_bytes()
     }
 
-    /// Whether the last line is ended, without which the controller would not run it.
+    /// Returns whether the last line has a line end, without which the controller would not run it.
     #[must_use]
     pub fn ends_with_line_end(&self) -> bool {
         self.text.ends_with('\n')
     }
 
-    /// What the last program of the file is.
+    /// Returns the kind of the last program of the file.
     #[must_use]
     pub const fn kind(&self) -> ScriptKind {
         self.kind
     }
 
-    /// Its name, where it has one.
+    /// Returns the name of the last program, if it has one.
     #[must_use]
     pub const fn name(&self) -> Option<&'t str> {
         self.name
     }
 
-    /// Lines that are sent.
+    /// Returns the number of lines that are sent.
     #[must_use]
     pub fn lines(&self) -> u32 {
         number(lines(self.text).count())
     }
 
-    /// The line of the file that the controller calls `line`, and what stands there. `None` where the file is several
-    /// programs, each counted on its own, or has no such line.
+    /// Returns the number and text of the line of the file to which the controller's number `line` refers. `None` if
+    /// the file contains several programs, which are counted separately, or no such line.
     #[must_use]
     pub fn source_line(&self, line: i32) -> Option<(u32, &'t str)> {
         let line = u32::try_from(line).ok().filter(|_| self.programs == 1)?;
@@ -164,7 +164,7 @@ impl<'t> ScriptFile<'t> {
         Some((line.saturating_add(self.skipped), text))
     }
 
-    /// Tells everything that will not do what it looks like, in the order of the lines.
+    /// Passes every warning about the file to `tell`, in the order of the lines.
     pub fn warnings(&self, mut tell: impl FnMut(ScriptWarning)) {
         let skipped = self.skipped;
         let mut warn = |line: u32, kind| tell(ScriptWarning { line: line.saturating_add(skipped), kind });
@@ -206,7 +206,7 @@ enum Item<'t> {
     NeverEnds { line: u32 },
 }
 
-/// Goes through the file as the controller's ports do: blocks up to an `end` in column 1, lines on their own.
+/// Parses the file as the controller's ports do: blocks up to an `end` in column 1, and single lines.
 fn walk<'t>(text: &'t str, visit: &mut dyn FnMut(Item<'t>)) {
     let mut block: Option<u32> = None;
     for (line, text) in (1_u32..).zip(lines(text)) {
@@ -232,7 +232,8 @@ fn walk<'t>(text: &'t str, visit: &mut dyn FnMut(Item<'t>)) {
     }
 }
 
-/// The text in `bytes`, without the mark that editors of another system begin a file with and that no controller knows.
+/// Returns `bytes` as text without a byte order mark, with which some editors begin a file and which no controller
+/// accepts.
 pub(in crate::client) fn utf8(bytes: &[u8]) -> Result<&str, ScriptError> {
     let text = core::str::from_utf8(bytes).map_err(|error| {
         let before = bytes.get(..error.valid_up_to()).unwrap_or_default();
@@ -242,7 +243,8 @@ pub(in crate::client) fn utf8(bytes: &[u8]) -> Result<&str, ScriptError> {
     Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
 }
 
-/// As `str::lines` gives them. A pattern of one `char`, here and below, has a panic that links; a list of them has none.
+/// Splits as `str::lines` does. Here and below, a pattern of a single `char` would link a panic; a list of characters
+/// does not.
 pub(in crate::client) fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.split_inclusive(['\n']).map(|line| match line.strip_suffix('\n') {
         Some(line) => line.strip_suffix('\r').unwrap_or(line),
@@ -250,13 +252,13 @@ pub(in crate::client) fn lines(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Neither empty nor only a comment.
+/// Returns whether the line is neither empty nor only a comment.
 fn is_statement(line: &str) -> bool {
     let line = line.trim();
     !line.is_empty() && !line.starts_with('#')
 }
 
-/// A block that begins in column 1, with its name.
+/// Returns the kind and name of a block that begins in column 1.
 fn opens(line: &str) -> Option<(ScriptKind, Option<&str>)> {
     let (kind, rest) = match (line.strip_prefix("def"), line.strip_prefix("sec")) {
         (Some(rest), _) => (ScriptKind::Program, rest),
@@ -271,7 +273,7 @@ fn is_end(line: &str) -> bool {
     line.strip_prefix("end").map(str::trim_start).is_some_and(|rest| rest.is_empty() || rest.starts_with('#'))
 }
 
-/// Whether a block that opens on this line is ended on it: `def stop(): sleep(0.0) end`.
+/// Returns whether a block that begins on this line also ends on it: `def stop(): sleep(0.0) end`.
 fn ends_on_its_line(line: &str) -> bool {
     let (mut open, mut end) = (0_u32, 0_u32);
     for word in words(line) {
@@ -284,7 +286,7 @@ fn ends_on_its_line(line: &str) -> bool {
     end >= open
 }
 
-/// The words of a line's code: neither of its texts nor of its comment.
+/// Iterates over the words of a line's code, without those in string literals and comments.
 pub(in crate::client) fn words(line: &str) -> impl Iterator<Item = &str> {
     let mut comment = false;
     line.split(['"'])
@@ -297,7 +299,7 @@ pub(in crate::client) fn words(line: &str) -> impl Iterator<Item = &str> {
         .flat_map(|code| code.split(|c: char| !c.is_ascii_alphanumeric() && c != '_'))
 }
 
-/// The line that comes after `before`, from 1.
+/// Returns the number of the line after `before`, from 1.
 fn line_of(before: &[u8]) -> u32 {
     number(before.iter().filter(|byte| **byte == b'\n').count()).saturating_add(1)
 }

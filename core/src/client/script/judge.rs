@@ -1,4 +1,4 @@
-//! What the messages of 30001 say about one program.
+//! The evaluation of the messages of port 30001 about one program.
 
 use heapless::Deque;
 
@@ -10,18 +10,18 @@ use outrigger_wire::primary::{
 };
 use outrigger_wire::robot::{RobotMode, SoftwareVersion, Text};
 
-/// Key messages about programs (5.x).
+/// The titles of key messages about programs (5.x).
 const STARTED: &[u8] = b"PROGRAM_XXX_STARTED";
 const STOPPED: &[u8] = b"PROGRAM_XXX_STOPPED";
-/// Names in key messages are cut to this.
+/// The length to which names in key messages are truncated.
 const NAME: usize = 31;
-/// What a report's level has more where it is for developers.
+/// The bit that is set in a report's level if the report is for developers.
 const FOR_DEVELOPERS: i32 = 128;
-/// States in a row without a program, at 10 Hz, after which a program that a key message began counts as ended though
-/// no key message said so.
+/// The number of consecutive states without a program, at 10 Hz, after which a program whose start a key message
+/// reported counts as ended even if no key message reports the end.
 const UNSAID_END: u8 = 5;
 
-/// Something to be told, in the order in which it happened.
+/// An event to report, in the order of occurrence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum News {
     Software(SoftwareVersion),
@@ -30,11 +30,11 @@ pub(super) enum News {
     },
     Started(Evidence),
     Paused(bool),
-    /// The words of the message that was taken last.
+    /// The message processed last.
     Message,
 }
 
-/// What is known of the program.
+/// The knowledge about the program.
 #[derive(Debug)]
 pub(super) struct Judge<'t> {
     file: ScriptFile<'t>,
@@ -42,15 +42,15 @@ pub(super) struct Judge<'t> {
     robot_mode: Option<RobotMode>,
     running: Option<bool>,
     paused: bool,
-    /// Whether a program ran when ours was sent; `None` before that.
+    /// `true` if a program ran when ours was sent; `None` before that.
     ran_before: Option<bool>,
     started: Option<Evidence>,
-    /// States in a row, since the start, in which no program runs.
+    /// The number of consecutive states, since the start, in which no program runs.
     idle_states: u8,
     /// The first error since the program was sent.
     reported: Option<(i32, i32, Text<255>)>,
     pub(super) outcome: Option<UploadOutcome>,
-    /// What one message brings: three at most, unless a state holds one sub-package several times.
+    /// The events of one message: three at most, unless a state contains a sub-package several times.
     pub(super) news: Deque<News, 8>,
 }
 
@@ -79,7 +79,7 @@ impl<'t> Judge<'t> {
         &self.file
     }
 
-    /// Whether a state has told if a program runs.
+    /// Returns whether a state has shown if a program runs.
     pub(super) const fn has_state(&self) -> bool {
         self.running.is_some()
     }
@@ -88,14 +88,14 @@ impl<'t> Judge<'t> {
         self.started
     }
 
-    /// The program goes out now.
+    /// Records that the program is being sent.
     pub(super) fn sent(&mut self) {
         let replaces = self.running == Some(true) && self.file.kind() != ScriptKind::Secondary;
         self.ran_before = Some(self.running == Some(true));
         self.tell(News::Sent { replaces });
     }
 
-    /// The time for news is over.
+    /// Decides when the time for messages is over.
     pub(super) fn unheard(&mut self) {
         let outcome = match (self.started, self.reported) {
             (Some(evidence), _) => UploadOutcome::Started(evidence),
@@ -110,12 +110,12 @@ impl<'t> Judge<'t> {
         self.decide(outcome);
     }
 
-    /// The first outcome stays.
+    /// Sets the outcome, unless one was set before.
     pub(super) fn decide(&mut self, outcome: UploadOutcome) {
         self.outcome.get_or_insert(outcome);
     }
 
-    /// Takes in one message.
+    /// Processes one message.
     pub(super) fn take(&mut self, bytes: &[u8]) -> Result<(), WireError> {
         match Message::new_checked(bytes)?.kind() {
             MessageKind::RobotState(packages) => {
@@ -134,7 +134,7 @@ impl<'t> Judge<'t> {
     fn take_mode(&mut self, mode: &RobotModeData<'_>) {
         let (running, paused) = (mode.is_program_running(), mode.is_program_paused());
         self.robot_mode = Some(mode.named_robot_mode());
-        // A paused program is one that exists, whichever of the two flags its software keeps up.
+        // A paused program exists too, whichever of the two flags the software sets for it.
         let exists = running || paused;
         self.running = Some(exists);
         if core::mem::replace(&mut self.paused, paused) != paused {
@@ -200,7 +200,7 @@ impl<'t> Judge<'t> {
         Ok(())
     }
 
-    /// Whether `text` stands in what was sent, in quotes.
+    /// Returns whether `text` is a string literal in the program that was sent.
     fn says(&self, text: &[u8]) -> bool {
         let quoted = |words: &[u8]| {
             words.strip_prefix(b"\"").and_then(|words| words.strip_suffix(b"\"")).is_some_and(|words| words == text)
@@ -208,14 +208,15 @@ impl<'t> Judge<'t> {
         !text.is_empty() && self.file.bytes().windows(text.len().saturating_add(2)).any(quoted)
     }
 
-    /// Whether a key message names this program. What a statement is called is not documented: any name is its own.
+    /// Returns whether a key message is about this program. The name of a single statement is not documented: any name
+    /// is accepted for it.
     fn is_ours(&self, name: &[u8]) -> bool {
         let Some(ours) = self.file.name().map(str::as_bytes) else { return true };
         ours == name || (name.len() >= NAME && ours.starts_with(name))
     }
 }
 
-/// The words of a message for people, among the bytes of one.
+/// Returns the message to people that is encoded in `bytes`; `None` for other messages.
 pub(super) fn message(bytes: &[u8], software: Option<SoftwareVersion>) -> Option<ControllerMessage<'_>> {
     let MessageKind::RobotMessage(message) = Message::new_checked(bytes).ok()?.kind() else { return None };
     words(&message, &message.payload(software).ok()?)

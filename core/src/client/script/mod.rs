@@ -1,9 +1,10 @@
-//! A program file sent to a controller, and what became of it: over 30001, the only port that says so.
+//! The upload of a program file to a controller, and the determination of its outcome, by port 30001: the only port
+//! that reports it.
 //!
-//! The text ports answer nothing (`core/docs/protocol/ur-client-interfaces.md 5.1`). What is known of a program comes
-//! from what the primary interface tells everybody: key messages (5.x, and CB3 from 3.14), exceptions with line and
-//! column, error codes, and the state that says whether any program runs. [`Upload`] judges by these; old software has
-//! only the last, and [`Evidence`] says so.
+//! The text ports send no replies (`core/docs/protocol/ur-client-interfaces.md 5.1`). The outcome of a program is
+//! derived from what the primary interface sends to all its clients: key messages (5.x, and CB3 from 3.14), exceptions
+//! with line and column, error codes, and the state, which contains whether any program runs. [`Upload`] evaluates
+//! these; old software sends only the last, which [`Evidence`] reports.
 //!
 //! ```
 //! use outrigger_core::client::Output;
@@ -33,24 +34,25 @@ use outrigger_wire::primary::ReportKind;
 use outrigger_wire::robot::{MessageSource, RobotMode, SoftwareVersion, Text};
 use outrigger_wire::time::Duration;
 
-/// How long to wait, and for what.
+/// The timeouts of an upload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UploadConfig {
-    /// Longest wait for a connection. Default 3 s.
+    /// The longest wait for a connection. Default 3 s.
     pub opening: Duration,
-    /// Longest wait for the first message after connecting. Default 2 s.
+    /// The longest wait for the first message after connecting. Default 2 s.
     pub greeting: Duration,
-    /// Longest wait for a robot state before the program is sent: it tells whether a program runs already. Default 0.5 s.
+    /// The longest wait for a robot state before the program is sent: it shows whether a program runs already. Default
+    /// 0.5 s.
     pub baseline: Duration,
-    /// Longest wait for news of the program once it is sent. Default 3 s.
+    /// The longest wait for messages about the program after it was sent. Default 3 s.
     pub verdict: Duration,
-    /// So much longer per line: a controller compiles everything first
-    /// (`core/docs/protocol/ur-client-interfaces.md 5.2`; how long that takes is not documented). Default 5 ms.
+    /// The addition to `verdict` per line: a controller first compiles the whole program
+    /// (`core/docs/protocol/ur-client-interfaces.md 5.2`; the time for it is not documented). Default 5 ms.
     pub per_line: Duration,
-    /// How long to go on listening after the start, for a program that fails at once, and because old software drops
-    /// a program whose sender is gone (5.7). Default 0.5 s.
+    /// The time for which messages are received after the start, for a program that fails at once, and because old
+    /// software drops a program whose sender has disconnected (5.7). Default 0.5 s.
     pub settle: Duration,
-    /// Whether to go on until the program ends.
+    /// `true` to continue until the program ends.
     pub wait: bool,
 }
 
@@ -68,107 +70,109 @@ impl Default for UploadConfig {
     }
 }
 
-/// What shows that a program started, or ended.
+/// The evidence that a program started, or ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Evidence {
-    /// A key message with its name.
+    /// A key message with the program's name.
     KeyMessage,
-    /// `isProgramRunning` of the robot mode data changed: some program runs, or none does.
+    /// `isProgramRunning` of the robot mode data changed: it covers all programs.
     RobotModeData,
-    /// A message or pop-up says what stands in the statement: software names no single statement when it starts.
+    /// A message or pop-up shows a text of the statement. Software sends no key message with the name of a single
+    /// statement.
     OwnWords,
 }
 
-/// What became of the program. Every upload ends with one of these.
+/// The outcome of an upload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UploadOutcome {
-    /// It runs.
+    /// The program runs.
     Started(Evidence),
-    /// It ran, and is over.
+    /// The program ran and has ended.
     Ended(Evidence),
-    /// A secondary program: it reports nothing, and nothing was said against it.
+    /// A secondary program was sent: its success is not reported, and no error was.
     NoResultExpected,
-    /// It is no program, or ended by an error.
+    /// The text is not a valid program, or it ended by an error.
     Failed {
-        /// Whether it had been started.
+        /// `true` if the program had been started.
         started: bool,
-        /// Line and column of what was sent, from 1, where the software tells them.
+        /// The line and column of the sent text, from 1, if the software reports them.
         position: Option<(i32, i32)>,
-        /// What is wrong, in the controller's words.
+        /// The error in the controller's words.
         text: Text<255>,
     },
-    /// C210: in local control the controller takes no programs.
+    /// C210: in local control the controller accepts no programs.
     LocalControl,
     /// An error was reported and no program started.
     Reported {
-        /// `C<code>`.
+        /// The code of the error: `C<code>`.
         code: i32,
-        /// `A<argument>`.
+        /// The argument of the error: `A<argument>`.
         argument: i32,
-        /// The controller's words, where its software sends any.
+        /// The controller's text, if its software sends one.
         text: Text<255>,
     },
-    /// Another program took its place.
+    /// Another program replaced it.
     Replaced,
-    /// Nothing was heard of it.
+    /// No message about the program in time.
     Unheard(Silence),
     /// The connection was refused.
     Refused,
     /// No connection within the time allowed.
     NoConnection,
-    /// Nothing came after connecting.
+    /// No message after connecting.
     NoGreeting,
-    /// Something else than a controller's primary interface answers.
+    /// The peer is not a controller's primary interface.
     WrongService(Found),
     /// The connection was closed, before or after the program was sent.
     Closed {
-        /// Whether the program had been sent.
+        /// `true` if the program had been sent.
         sent: bool,
     },
 }
 
-/// What is known where nothing was heard of a program.
+/// The facts known if there was no message about a program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Silence {
-    /// The robot mode, where a state came.
+    /// The robot mode, if a state was received.
     pub robot_mode: Option<RobotMode>,
-    /// Whether a program ran before ours was sent: then the state cannot tell them apart.
+    /// `true` if a program ran before ours was sent: the state cannot distinguish the two.
     pub ran_before: bool,
-    /// Whether any runs now.
+    /// `true` if any program runs now.
     pub runs_now: bool,
 }
 
-/// What happened on the way.
+/// An event of an upload.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum UploadEvent<'a> {
-    /// The controller's software.
+    /// The controller's software version.
     Software(SoftwareVersion),
-    /// The program is sent now.
+    /// The program is being sent.
     Sent {
-        /// Whether another program runs, which it replaces.
+        /// `true` if another program runs, which it replaces.
         replaces: bool,
     },
     /// The program runs.
     Started(Evidence),
-    /// Programs are paused, or go on: by a person, or by a stop.
+    /// Programs were paused (`true`) or resumed (`false`): by a person, or by a stop.
     Paused(bool),
     /// A message of the controller to people.
     Message(ControllerMessage<'a>),
 }
 
-/// A message of a controller to people, as it stands in its bytes.
+/// A message of a controller to people. It refers to the bytes received.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ControllerMessage<'a> {
-    /// What it is.
+    /// The kind of message.
     pub kind: ReportKind,
-    /// Which part of the controller speaks.
+    /// The part of the controller that sent it.
     pub source: MessageSource,
-    /// Code and argument; 0 where the kind has none.
+    /// The code and argument; 0 if the kind has none.
     pub code: (i32, i32),
-    /// How grave it is: 1 info, 2 warning, 3 violation, 4 fault; `None` where the kind has no level, or the software tells none.
+    /// The severity: 1 info, 2 warning, 3 violation, 4 fault; `None` if the kind has no level, or the software does not
+    /// send it.
     pub level: Option<i32>,
-    /// Title; empty where the kind has none.
+    /// The title; empty if the kind has none.
     pub title: &'a [u8],
-    /// Text in the controller's extended ASCII; empty where the software sends none.
+    /// The text in the controller's extended ASCII; empty if the software sends none.
     pub text: &'a [u8],
 }

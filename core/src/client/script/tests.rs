@@ -10,14 +10,14 @@ const FIVE: SoftwareVersion = SoftwareVersion::new(5, 15);
 const THREE: SoftwareVersion = SoftwareVersion::new(3, 2);
 const PROGRAM: &str = "# a comment\ndef weld():\n  movej(q)\nend\n";
 
-/// An upload with what it told, in words, and a clock.
+/// An upload with its events as text, and a clock.
 struct Bench {
     upload: Upload<'static, 'static>,
     now: Instant,
     told: Vec<String>,
     sent: Vec<u8>,
     software: SoftwareVersion,
-    /// Bytes reach the upload in pieces of this size.
+    /// The size of the pieces in which bytes are passed to the upload.
     piece: usize,
 }
 
@@ -29,7 +29,7 @@ impl Bench {
         Self { upload, now: Instant::ZERO, told: vec![], sent: vec![], software, piece: usize::MAX }
     }
 
-    /// One that is connected, has seen a state and has sent its program.
+    /// Returns an upload that is connected, has received a state and has sent its program.
     fn sent(software: SoftwareVersion, text: &'static str, wait: bool, running: bool) -> Self {
         let mut bench = Self::new(software, text, wait);
         bench.input(UploadInput::Opened);
@@ -44,7 +44,7 @@ impl Bench {
         self.drain();
     }
 
-    /// Outputs and events, until there are none.
+    /// Drains outputs and events.
     fn drain(&mut self) {
         loop {
             let event = self.upload.poll_event().map(|event| words(&event));
@@ -110,7 +110,7 @@ impl Bench {
         self.bytes(&bytes[..len]);
     }
 
-    /// Sleeps to the upload's own deadline.
+    /// Sleeps until the upload's own deadline.
     fn wait(&mut self) -> Duration {
         let at = self.upload.poll_timeout().expect("a deadline");
         let waited = at.since(self.now);

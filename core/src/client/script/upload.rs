@@ -1,4 +1,4 @@
-//! One upload: connect, look, send, listen, judge.
+//! The state machine of an upload: connect, observe the state, send, receive, decide.
 
 use super::judge::{Judge, News, message};
 use super::{ScriptFile, ScriptKind, UploadConfig, UploadEvent, UploadOutcome};
@@ -7,54 +7,55 @@ use outrigger_wire::WireError;
 use outrigger_wire::frame::{Assembler, Framing, Probe};
 use outrigger_wire::time::Instant;
 
-/// What happened outside an [`Upload`].
+/// An input of an [`Upload`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UploadInput {
-    /// Begin: connect, and send the program.
+    /// Start: connect, and send the program.
     Start,
-    /// The connection asked for by [`Output::Open`] stands.
+    /// The connection requested by [`Output::Open`] is established.
     Opened,
-    /// The connection asked for by [`Output::Open`] was refused or could not be made.
+    /// The connection requested by [`Output::Open`] was refused or could not be made.
     Refused,
     /// The peer, or the network stack, closed the connection. Not reported after [`Output::Close`].
     Closed,
-    /// Time has passed: the instant of `poll_timeout` is here. Always harmless.
+    /// The time returned by `poll_timeout` has come. Permitted at any time.
     Tick,
 }
 
-/// Where an upload stands; each instant is when it goes on by itself.
+/// The stage of an upload. Each instant is the time at which the upload continues without further input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// Nothing has begun.
+    /// Not started.
     Idle,
     /// A connection is being made.
     Opening(Instant),
-    /// Connected; nothing has come.
+    /// Connected; no message was received.
     Greeting(Instant),
-    /// A controller speaks; whether a program runs is not known yet.
+    /// A controller sends messages; it is not known yet whether a program runs.
     Baseline(Instant),
-    /// It is written; news are waited for.
+    /// The program was sent; messages about it are awaited.
     Verdict(Instant),
-    /// It runs; a failure at once would be seen until then.
+    /// The program runs; an immediate failure would be noticed until then.
     Settling(Instant),
-    /// It runs; its end is waited for.
+    /// The program runs; its end is awaited.
     Waiting,
 }
 
-/// What is to be done at the port.
+/// The action to request from the port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Todo {
     Nothing,
     Open,
-    /// The file's bytes, then a line end where they have none.
+    /// Send the file's bytes, then a line end if they have none.
     SendFile,
     SendLineEnd,
 }
 
-/// One program on its way to a controller.
+/// The upload of one program to a controller.
 ///
-/// Its outputs: [`Output::Open`] after [`UploadInput::Start`]; once a controller speaks, the program as one or two
-/// [`Output::Transmit`]; [`Output::Close`] once [`Self::outcome`] is there, where a connection is left.
+/// Its outputs: [`Output::Open`] after [`UploadInput::Start`]; once a controller sends messages, the program as one or
+/// two [`Output::Transmit`]; [`Output::Close`] when there is an [outcome](Self::outcome), if the connection is still
+/// open.
 #[derive(Debug)]
 pub struct Upload<'t, 'm> {
     config: UploadConfig,
@@ -63,25 +64,25 @@ pub struct Upload<'t, 'm> {
     judge: Judge<'t>,
     stage: Stage,
     todo: Todo,
-    /// A connection stands, or is being made.
+    /// `true` while a connection is open, or is being made.
     connected: bool,
-    /// The instant of the newest input.
+    /// The time of the newest input.
     now: Instant,
-    /// Bytes were received, and not everything that follows from them is told.
+    /// `true` while received bytes are not completely processed.
     received: bool,
-    /// Bytes of the message that is told about.
+    /// The size of the message that is being reported \[B\].
     message: usize,
 }
 
 impl<'t, 'm> Upload<'t, 'm> {
-    /// The TCP port to connect to: the only one that says what becomes of a program.
+    /// The TCP port to connect to: the only one that reports the outcome of a program.
     pub const PORT: u16 = 30_001;
 
-    /// An upload of `file`, receiving into `memory`: a first robot state takes about 1.4 KiB, longer messages than the
-    /// memory are skipped.
+    /// Creates an upload of `file`, which receives into `memory`: a first robot state takes about 1.4 KiB; messages
+    /// longer than the memory are skipped.
     ///
     /// # Errors
-    /// `BufferTooSmall` where `memory` is shorter than [`Assembler::MIN_MEMORY`].
+    /// `BufferTooSmall` if `memory` is shorter than [`Assembler::MIN_MEMORY`].
     pub fn new(config: UploadConfig, file: ScriptFile<'t>, memory: &'m mut [u8]) -> Result<Self, WireError> {
         let assembler = Assembler::new(Framing::Primary, memory)?;
         Ok(Self {
@@ -98,7 +99,7 @@ impl<'t, 'm> Upload<'t, 'm> {
         })
     }
 
-    /// Takes one input at `now`, which never goes back. Drain [`poll_output`](Self::poll_output) and
+    /// Processes one input at `now`, which must never decrease. Drain [`poll_output`](Self::poll_output) and
     /// [`poll_event`](Self::poll_event) after it.
     pub fn handle(&mut self, now: Instant, input: UploadInput) {
         self.now = now;
@@ -125,13 +126,13 @@ impl<'t, 'm> Upload<'t, 'm> {
         self.go_on();
     }
 
-    /// Where the next bytes received go. Empty only while events wait that nobody took.
+    /// Returns the buffer for the next bytes received. Empty only while there are events that were not taken.
     pub fn receive_window(&mut self) -> &mut [u8] {
         self.message = 0;
         self.assembler.window()
     }
 
-    /// `count` bytes were received into the window.
+    /// Records that `count` bytes were received into the window.
     pub fn commit(&mut self, count: usize, now: Instant) {
         self.now = now;
         if self.outcome().is_some() {
@@ -147,7 +148,7 @@ impl<'t, 'm> Upload<'t, 'm> {
         }
     }
 
-    /// The next thing that the port must do; `None` once all is done.
+    /// Returns the next action for the port; `None` if there is none.
     #[must_use]
     pub fn poll_output(&mut self) -> Option<Output<'_>> {
         if self.outcome().is_some() {
@@ -167,7 +168,8 @@ impl<'t, 'm> Upload<'t, 'm> {
         }
     }
 
-    /// The next event; `None` once all are taken, and then [`Self::outcome`] says whether the upload is over.
+    /// Returns the next event; `None` if there is none. After that, [`Self::outcome`] returns whether the upload has
+    /// ended.
     #[must_use]
     pub fn poll_event(&mut self) -> Option<UploadEvent<'_>> {
         loop {
@@ -187,7 +189,7 @@ impl<'t, 'm> Upload<'t, 'm> {
         }
     }
 
-    /// When [`UploadInput::Tick`] is due; `None` while only the peer can bring news.
+    /// Returns the time at which [`UploadInput::Tick`] is due; `None` while only messages of the peer are awaited.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
         match self.stage {
@@ -201,7 +203,7 @@ impl<'t, 'm> Upload<'t, 'm> {
         }
     }
 
-    /// What became of the program, once that is known: the upload is over.
+    /// Returns the outcome of the program once the upload has ended.
     #[must_use]
     pub const fn outcome(&self) -> Option<UploadOutcome> {
         self.judge.outcome
@@ -213,7 +215,7 @@ impl<'t, 'm> Upload<'t, 'm> {
         self.judge.file()
     }
 
-    /// Takes in the next message, or what follows from all of them; `None` where nothing is left.
+    /// Processes the next message, or the consequences of all of them; returns `None` if nothing is left.
     fn next_message(&mut self) -> Option<()> {
         if !self.received {
             return None;
@@ -221,7 +223,7 @@ impl<'t, 'm> Upload<'t, 'm> {
         if self.outcome().is_none()
             && let Some(frame) = self.assembler.next_frame()
         {
-            // What is too long or malformed is not about a program; the next message may be.
+            // Messages that are too long or malformed are not about a program; the next message may be.
             if let Ok(bytes) = frame {
                 self.message = bytes.len();
                 let _ = self.judge.take(bytes);
@@ -231,13 +233,14 @@ impl<'t, 'm> Upload<'t, 'm> {
             }
             return Some(());
         }
-        // What came in one go came before anything that follows from it.
+        // Messages received together precede everything that follows from them.
         self.received = false;
         self.go_on();
         Some(())
     }
 
-    /// Old software closes what it will not take; a program that runs goes on without us.
+    /// Handles the end of the connection. Old software closes it for what it rejects; a running program continues
+    /// without it.
     fn closed(&mut self) {
         match (self.stage, self.judge.started()) {
             (Stage::Settling(_), Some(evidence)) => self.judge.decide(UploadOutcome::Started(evidence)),
@@ -269,7 +272,7 @@ impl<'t, 'm> Upload<'t, 'm> {
         self.todo = Todo::SendFile;
         self.judge.sent();
         let file = self.judge.file();
-        // Of a secondary program only bad news come, and those at once.
+        // A secondary program reports only errors, and those at once.
         let wait = match file.kind() {
             ScriptKind::Secondary => self.config.settle,
             ScriptKind::Program | ScriptKind::Statement => self.config.verdict,
