@@ -1,24 +1,25 @@
-//! The side of the program that provisions a board.
+//! The client of the provisioning protocol, for the program that provisions a board.
 
 use super::intake::Intake;
 use super::wire::{Answer, CHUNK_MAX, Fingerprint, Frame, Here, Origin, Refusal, Refused, Request};
 use outrigger_wire::time::{Duration, Instant};
 
-/// The time to wait for an answer before the same is asked again.
+/// The time to wait for an answer before the request is repeated.
 const PATIENCE: Duration = Duration::from_millis(500);
-/// The number of times that the same is asked.
+/// The number of attempts for each request.
 const TRIES: u8 = 10;
-/// The number of times that it is begun anew, because the board restarted or lost a piece.
+/// The most times that a transmission is started, including those after the board restarted or lost a piece.
 const BEGINNINGS: u8 = 5;
-/// The longest time in which a board stops its control loop, writes, and restarts.
+/// The longest time that a board needs to stop its control loop, write, and restart.
 const RESTART: Duration = Duration::from_secs(60);
 
-/// Asks a [`Service`](super::Service), one thing at a time and again where nothing is answered, so often and no more.
+/// A client of a [`Service`](super::Service). It makes one request at a time and repeats it a limited number of times
+/// if no answer arrives.
 #[derive(Clone, Debug)]
 pub struct Caller<'i> {
     want: Want<'i>,
     stage: Stage,
-    /// The start of the board that was asked.
+    /// The boot number of the board at the last answer.
     boot: u32,
     turn: u16,
     tries: u8,
@@ -32,34 +33,34 @@ pub struct Caller<'i> {
 /// An event of a caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event<'a> {
-    /// The board. After [`Caller::look`] the last event.
+    /// The board's identity and state. After [`Caller::look`] the last event.
     Here(Here<'a>),
-    /// The number of bytes of the image that the board has.
+    /// The number of bytes of the image that the board has received.
     Sent(u32),
-    /// The board stops its control loop, and writes.
+    /// The board is stopping its control loop, and will write.
     Writing,
     /// The board has written this copy, with this number, and restarts.
     Kept {
         /// The index of the copy.
         copy: u8,
-        /// Its number.
+        /// The sequence number of the copy.
         sequence: u32,
     },
     /// The board has erased both copies, and restarts.
     Erased,
-    /// The board has restarted, and this is in force now. The last event: [`Here::in_force`] shows whether the image is the one that
-    /// was put.
+    /// The board has restarted with these settings in force. The last event: [`Here::in_force`] shows whether the image
+    /// is the one that was sent.
     Restarted(Here<'a>),
-    /// No; the last event.
+    /// The board refused the request; the last event.
     Refused(Refused<'a>),
-    /// Nobody answers; the last event.
+    /// No answer; the last event.
     Silent {
-        /// Any byte was received.
+        /// `true` if any byte was received.
         heard: bool,
     },
     /// The board was going to write, and has not answered since; the last event.
     Lost,
-    /// The board answers in a way that only another version understands; the last event.
+    /// The board answers in a form that only another version understands; the last event.
     NotUnderstood,
 }
 
@@ -72,13 +73,14 @@ enum Want<'i> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// To [`Want::Look`].
+    /// Awaits the answer for [`Want::Look`].
     Hello,
     Begin,
     Chunk(u32),
-    /// Waits for `Writing`, also before an erase.
+    /// Awaits `Writing`, also before an erase.
     Commit,
-    /// Waits for the restart; the board is asked meanwhile, for an answer to the first turn may come any time, or a restart.
+    /// Awaits the restart. Requests continue meanwhile, because the answer to the first turn, or a restart, may be seen
+    /// at any time.
     Restart {
         first: u16,
         until: Instant,
@@ -86,7 +88,7 @@ enum Stage {
     Ended,
 }
 
-/// An event without what is in the frame.
+/// An event without the data that is in the frame.
 #[derive(Clone, Copy, Debug)]
 enum Pending {
     Framed,
@@ -97,19 +99,19 @@ enum Pending {
 }
 
 impl<'i> Caller<'i> {
-    /// Asks who is there.
+    /// Creates a client that asks for the board's identity and state.
     #[must_use]
     pub fn look(now: Instant) -> Self {
         Self::new(Want::Look, Stage::Hello, 0, now)
     }
 
-    /// Has `image` written. `boot` is that of [`Here`], as it answered before.
+    /// Creates a client that has `image` written. `boot` is that of [`Here`], as answered before.
     #[must_use]
     pub fn put(image: &'i [u8], boot: u32, now: Instant) -> Self {
         Self::new(Want::Put(image), Stage::Begin, boot, now)
     }
 
-    /// Has what was written erased. `boot` is that of [`Here`], as it answered before.
+    /// Creates a client that has the written copies erased. `boot` is that of [`Here`], as answered before.
     #[must_use]
     pub fn erase(boot: u32, now: Instant) -> Self {
         Self::new(Want::Erase, Stage::Commit, boot, now)
@@ -132,17 +134,17 @@ impl<'i> Caller<'i> {
         caller
     }
 
-    /// Returns the room for received bytes; never empty once every event was [polled](Self::poll_event).
+    /// Returns the buffer for received bytes; never empty once every event was [polled](Self::poll_event).
     pub fn receive_window(&mut self) -> &mut [u8] {
         self.intake.window()
     }
 
-    /// Takes the bytes that were written to the beginning of the [window](Self::receive_window).
+    /// Processes the bytes that were written to the beginning of the [window](Self::receive_window).
     pub fn commit(&mut self, n: usize) {
         self.intake.commit(n);
     }
 
-    /// Returns the next frame to send, whole.
+    /// Returns the next complete frame to send.
     pub fn poll_output(&mut self) -> Option<Frame> {
         let frame = core::mem::take(&mut self.out);
         (!frame.is_empty()).then_some(frame)
@@ -154,7 +156,7 @@ impl<'i> Caller<'i> {
         (self.stage != Stage::Ended).then_some(self.again)
     }
 
-    /// Asks again, or gives up, for what was not answered by `now`.
+    /// Repeats a request that was not answered by `now`, or gives up.
     pub fn handle(&mut self, now: Instant) {
         if self.stage == Stage::Ended || now < self.again || self.pending.is_some() {
             return;
@@ -168,7 +170,7 @@ impl<'i> Caller<'i> {
         } else if self.tries < TRIES || matches!(self.stage, Stage::Restart { .. }) {
             self.ask(now);
         } else if self.stage == Stage::Commit {
-            // What it answered may be what was lost: a new start shows it.
+            // Only the answer may have been lost: a restart of the board will show it.
             self.go(Stage::Restart { first: self.turn, until: now + RESTART }, now);
         } else {
             self.end(Pending::Silent);
@@ -201,7 +203,7 @@ impl<'i> Caller<'i> {
         })
     }
 
-    /// Reads a frame. One that is not the awaited answer is ignored.
+    /// Processes a frame. A frame that is not the awaited answer is ignored.
     fn hear(&mut self, now: Instant) {
         let stage = self.stage;
         let (turn, answer) = match Answer::from_content(self.intake.content()) {
@@ -232,7 +234,7 @@ impl<'i> Caller<'i> {
             (Stage::Commit, Answer::Writing) => {
                 self.pending = Some(Pending::Framed);
                 self.go(Stage::Restart { first: turn, until: now + RESTART }, now);
-                // It answers nothing while it writes.
+                // The board does not answer while it writes.
                 self.out.clear();
                 self.again = now + PATIENCE;
             }
@@ -249,7 +251,7 @@ impl<'i> Caller<'i> {
                 self.beginnings = self.beginnings.saturating_add(1);
                 self.go(Stage::Begin, now);
             }
-            // It started anew: was that before it had written, or after?
+            // The board restarted, either before or after it had written.
             (Stage::Restart { .. }, Answer::Refused(Refused { why: Refusal::NoBegin, .. })) => {}
             (Stage::Commit, Answer::Refused(Refused { why: Refusal::NoBegin, .. })) => {
                 self.go(Stage::Restart { first: turn, until: now + RESTART }, now);
@@ -259,7 +261,7 @@ impl<'i> Caller<'i> {
         }
     }
 
-    /// Goes on behind the bytes of the image that the board has.
+    /// Continues after the bytes of the image that the board has.
     fn proceed(&mut self, bytes: u32, now: Instant) {
         let length = if let Want::Put(image) = self.want { Fingerprint::of(image).length } else { 0 };
         self.go(if bytes < length { Stage::Chunk(bytes) } else { Stage::Commit }, now);
@@ -270,7 +272,7 @@ impl<'i> Caller<'i> {
         self.ask(now);
     }
 
-    /// Asks what is asked in this stage. Each has a turn of its own, the same however often it is asked.
+    /// Sends the request of the present stage. Each request has a turn of its own, which stays the same in repetitions.
     fn ask(&mut self, now: Instant) {
         if self.tries == 0 {
             self.turn = self.turn.wrapping_add(1);

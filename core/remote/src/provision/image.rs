@@ -1,22 +1,22 @@
-//! The image of a board's settings, as one run of bytes.
+//! The image of a board's settings: the format in which they are transmitted and stored.
 
 /// The version of this layout.
 const VERSION: u8 = 1;
-/// Before the parts: version, and the lengths of the first two, little-endian.
+/// The length of the header before the parts: version, and the lengths of the first two, little-endian.
 const HEAD_LEN: usize = 1 + 4 + 4;
 
-/// Length of [`Image::requests`], where there is one: a port and a key \[B\].
+/// The length of [`Image::requests`] if it is not empty: a port and a key \[B\].
 pub const REQUESTS_LEN: usize = 2 + 32;
 
-/// The settings of a board, and parts beside them because not everybody may read them, or they are long.
+/// The settings of a board, with separate parts for what is secret or long.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct Image<'a> {
-    /// [`Settings`](outrigger_core::engine::Settings), as they are written.
+    /// [`Settings`](outrigger_core::engine::Settings) in their encoded form.
     pub settings: &'a [u8],
-    /// UDP port for requests (2 bytes, big-endian) and the key (32); empty where none are taken.
+    /// The UDP port for requests (2 bytes, big-endian) and the key (32); empty if requests are not accepted.
     pub requests: &'a [u8],
-    /// The waypoints of the law's motion behind those of the settings, as [`Stored`](outrigger_core::trajectory::Stored) reads it;
-    /// empty where there is no more.
+    /// The waypoints of the law's motion after those in the settings, as [`Stored`](outrigger_core::trajectory::Stored)
+    /// reads them; empty if there are no more.
     pub motion: &'a [u8],
 }
 
@@ -28,7 +28,7 @@ impl<'a> Image<'a> {
         HEAD_LEN.saturating_add(settings.len()).saturating_add(requests.len()).saturating_add(motion.len())
     }
 
-    /// Writes it to `out` and returns its length; `None` where `out` is too small.
+    /// Writes the image to `out` and returns its length; `None` if `out` is too small.
     #[must_use]
     pub fn to_bytes(&self, out: &mut [u8]) -> Option<usize> {
         let Self { settings, requests, motion } = self;
@@ -43,7 +43,7 @@ impl<'a> Image<'a> {
         Some(self.length())
     }
 
-    /// Reads the image in `bytes`, exactly; `None` where they are none, or of another version.
+    /// Reads an image that occupies all of `bytes`; returns `None` if they are not an image, or one of another version.
     #[must_use]
     pub fn from_bytes(bytes: &'a [u8]) -> Option<Self> {
         let ([VERSION], rest) = bytes.split_first_chunk()? else { return None };
@@ -58,7 +58,7 @@ impl<'a> Image<'a> {
 }
 
 impl core::fmt::Debug for Image<'_> {
-    /// Lengths: a key is shown to nobody.
+    /// Prints only the lengths, so that the key is not shown.
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         let Self { settings, requests, motion } = self;
         f.debug_struct("Image")

@@ -1,4 +1,4 @@
-//! Frames out of a stream of bytes, in fixed memory.
+//! The extraction of frames from a stream of bytes, in fixed memory.
 
 use heapless::Vec;
 
@@ -7,14 +7,14 @@ use outrigger_wire::bytes::move_to_front;
 use outrigger_wire::checksum::crc32;
 use outrigger_wire::stuffing::{self, CONTENT_MAX};
 
-/// Bytes in any pieces; what is no whole frame with the right checksum is nothing.
+/// A buffer that accepts bytes in any pieces. Data without a complete frame with a valid checksum is ignored.
 #[derive(Clone, Debug)]
 pub(super) struct Intake {
     buffer: [u8; FRAME_MAX],
-    /// The first byte that was not read yet.
+    /// The index of the first byte that was not processed yet.
     start: usize,
     end: usize,
-    /// Set while the bytes up to the next zero are the rest of something too long.
+    /// `true` while bytes up to the next zero are skipped because the frame is too long.
     skipping: bool,
     content: Vec<u8, CONTENT_MAX>,
     heard: bool,
@@ -25,7 +25,7 @@ impl Intake {
         Self { buffer: [0; FRAME_MAX], start: 0, end: 0, skipping: false, content: Vec::new(), heard: false }
     }
 
-    /// Returns the room for received bytes; never empty once everything was [polled](Self::poll).
+    /// Returns the buffer for received bytes; never empty once all frames were [polled](Self::poll).
     pub(super) fn window(&mut self) -> &mut [u8] {
         if self.start > 0 {
             self.end = move_to_front(&mut self.buffer, self.start..self.end);
@@ -39,12 +39,12 @@ impl Intake {
         self.heard |= n > 0;
     }
 
-    /// Returns `true` once any byte was received.
+    /// Returns `true` if any byte was received.
     pub(super) const fn heard(&self) -> bool {
         self.heard
     }
 
-    /// Returns `true` if there is another frame; [content](Self::content) is of that one then.
+    /// Advances to the next frame. Returns `true` if there is one; [content](Self::content) then returns its content.
     pub(super) fn poll(&mut self) -> bool {
         loop {
             let waiting = self.buffer.get(self.start..self.end).unwrap_or_default();

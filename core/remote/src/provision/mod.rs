@@ -1,9 +1,9 @@
-//! Settings of a board, written at the bench over a serial line, without a compiler: frames in, an image out.
+//! Provisioning of a board with settings over a serial line, without a compiler.
 //!
-//! [`Service`] is the board's side and [`Caller`] the other one. Neither has a port or reads a clock. The settings travel as an
-//! [`Image`], with the key for requests and the waypoints of a motion. The service assembles it in memory that it is given and answers; its port checks the
-//! settings, stores them and restarts the board. Every byte is in
-//! `core/docs/protocol/outrigger-provision.md`.
+//! [`Service`] is the board's side and [`Caller`] the other one. Neither has a port or reads a clock. The settings are
+//! transmitted as an [`Image`], with the key for requests and the waypoints of a motion. The service assembles it in
+//! memory of the caller and answers; its port checks the settings, stores them and restarts the board. Every byte of
+//! the protocol is defined in `core/docs/protocol/outrigger-provision.md`.
 //!
 //! ```
 //! use outrigger_core::mode::Mode;

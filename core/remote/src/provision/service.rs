@@ -1,28 +1,29 @@
-//! The board's side.
+//! The board's side of the provisioning protocol.
 
 use super::intake::Intake;
 use super::wire::{Answer, Fingerprint, Frame, Here, Refusal, Refused, Request, Unread, VERSION};
 use outrigger_core::mode::Mode;
 use outrigger_wire::checksum::crc32;
 
-/// A task for the port of a [`Service`], which answers for it.
+/// A task for the port of a [`Service`], which the port has to answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asked {
-    /// Say who is there: [`here`](Service::here).
+    /// Report identity and state: [`here`](Service::here).
     Hello,
-    /// Judge the [image](Service::image), which is whole: [`refuse`](Service::refuse), or [`writing`](Service::writing),
-    /// and once it is written [`kept`](Service::kept).
+    /// Check the complete [image](Service::image): [`refuse`](Service::refuse), or [`writing`](Service::writing), and
+    /// [`kept`](Service::kept) once it is written.
     Keep,
     /// Erase both copies: [`writing`](Service::writing), then [`erased`](Service::erased).
     Erase,
 }
 
-/// Puts an image together out of requests. It answers by itself what needs nobody, and speaks only when it is asked.
+/// The board's side of the protocol, which assembles an image from requests. It answers by itself unless the port has
+/// to act, and sends nothing without a request.
 #[derive(Debug)]
 pub struct Service<'m> {
     memory: &'m mut [u8],
     begun: Option<Fingerprint>,
-    /// Bytes that are there from the beginning on.
+    /// The number of bytes received without a gap from the beginning.
     received: usize,
     intake: Intake,
     /// The turn of the request that is answered next.
@@ -31,23 +32,23 @@ pub struct Service<'m> {
 }
 
 impl<'m> Service<'m> {
-    /// Images as long as `memory` are taken.
+    /// Creates a service that accepts images as long as `memory`.
     #[must_use]
     pub const fn new(memory: &'m mut [u8]) -> Self {
         Self { memory, begun: None, received: 0, intake: Intake::new(), turn: 0, out: Frame::new() }
     }
 
-    /// Returns the room for received bytes; empty only while an answer waits for [`poll_output`](Self::poll_output).
+    /// Returns the buffer for received bytes; empty only while an answer waits for [`poll_output`](Self::poll_output).
     pub fn receive_window(&mut self) -> &mut [u8] {
         self.intake.window()
     }
 
-    /// Takes the bytes that were written to the beginning of the [window](Self::receive_window).
+    /// Processes the bytes that were written to the beginning of the [window](Self::receive_window).
     pub fn commit(&mut self, n: usize) {
         self.intake.commit(n);
     }
 
-    /// Returns the next task that only the port can do; `mode` is that of the control loop. `None` while an answer waits.
+    /// Returns the next task for the port; `mode` is that of the control loop. `None` while an answer waits to be sent.
     pub fn poll_asked(&mut self, mode: Mode) -> Option<Asked> {
         while self.out.is_empty() && self.intake.poll() {
             let Self { memory, begun, received, intake, .. } = self;
@@ -78,28 +79,28 @@ impl<'m> Service<'m> {
         None
     }
 
-    /// Returns the image, as far as it is there.
+    /// Returns the part of the image received so far.
     #[must_use]
     pub fn image(&self) -> &[u8] {
         self.memory.get(..self.received).unwrap_or_default()
     }
 
-    /// Answers a hello. Texts longer than 48 bytes, and `why` longer than 96, are cut off.
+    /// Answers a hello. Texts longer than 48 bytes, and `why` longer than 96, are truncated.
     pub fn here(&mut self, here: &Here<'_>) {
         self.answer(&Answer::Here(*here));
     }
 
-    /// Refuses what was asked; `text` says more, in up to 96 bytes.
+    /// Refuses the request; `text` contains details, in up to 96 bytes.
     pub fn refuse(&mut self, why: Refusal, text: &str) {
         self.answer(&Answer::Refused(Refused { why, text }));
     }
 
-    /// Answers that the task is about to be done.
+    /// Answers that the task is about to be carried out.
     pub fn writing(&mut self) {
         self.answer(&Answer::Writing);
     }
 
-    /// Answers that the image is written as this copy, with this number.
+    /// Answers that the image was written as this copy, with this sequence number.
     pub fn kept(&mut self, copy: u8, sequence: u32) {
         self.answer(&Answer::Kept { copy, sequence });
     }
@@ -109,7 +110,7 @@ impl<'m> Service<'m> {
         self.answer(&Answer::Erased);
     }
 
-    /// Returns the next frame to send, whole.
+    /// Returns the next complete frame to send.
     pub fn poll_output(&mut self) -> Option<Frame> {
         let frame = core::mem::take(&mut self.out);
         (!frame.is_empty()).then_some(frame)
@@ -120,11 +121,11 @@ impl<'m> Service<'m> {
     }
 }
 
-/// Returns an error in a mode in which a board may not be provisioned: it shuts its control loop down for that, which it does not do
-/// while the arm may move by its doing.
+/// Checks that a board may be provisioned in this mode. Provisioning shuts the control loop down, which is not
+/// permitted while the board may be moving the arm.
 ///
 /// # Errors
-/// [`Refusal::Commanding`].
+/// [`Refusal::Commanding`] if it is not permitted.
 pub const fn admits(mode: Mode) -> Result<(), Refusal> {
     if mode.drives() { Err(Refusal::Commanding(mode)) } else { Ok(()) }
 }
@@ -179,7 +180,7 @@ fn check(memory: &[u8], begun: &mut Option<Fingerprint>, received: usize, whole:
     }
     let found = crc32(memory.get(..received).unwrap_or_default());
     if found != whole.crc {
-        // Whatever it was, it is not to be added to.
+        // A damaged image must not be continued.
         *begun = None;
         return Err(Refusal::Damaged { found, expected: whole.crc });
     }

@@ -1,4 +1,4 @@
-//! Both sides, with a line between them that loses, doubles and damages, and a board that starts anew.
+//! Both sides, with a line between them that loses, duplicates and damages frames, and a board that restarts.
 
 use proptest::prelude::*;
 
@@ -13,7 +13,7 @@ fn image(length: usize) -> Vec<u8> {
     (0..length).map(|n| (n * 7 + n / 251) as u8).collect()
 }
 
-/// The content of a frame.
+/// Returns the content of a frame.
 fn content(frame: &[u8]) -> Vec<u8> {
     let mut intake = intake::Intake::new();
     intake.window()[..frame.len()].copy_from_slice(frame);
@@ -109,13 +109,13 @@ proptest! {
         prop_assert_eq!(Image::from_bytes(&bytes), Some(image));
         let short = bytes.len() - 1;
         prop_assert_eq!(image.to_bytes(&mut vec![0; short]), None);
-        // Only the motion, which is the last, has no length of its own.
+        // Only the motion, as the last part, has no length of its own.
         let cut = cut.index(bytes.len());
         let read = Image::from_bytes(&bytes[..cut]);
         prop_assert_eq!(read.is_some(), cut >= bytes.len() - motion.len());
     }
 
-    /// Whatever the pieces are in which bytes arrive, and whatever stood on the line before.
+    /// The answers do not depend on the pieces in which bytes arrive, nor on earlier bytes on the line.
     #[test]
     fn a_stream_cut_in_two_ways_is_answered_the_same(
         noise in prop::collection::vec(any::<u8>(), 0..600), pieces in prop::collection::vec(1..90_usize, 1..40),
@@ -155,14 +155,14 @@ proptest! {
         };
         let (whole, kept) = answered(&mut std::iter::repeat(usize::MAX));
         let cut = answered(&mut pieces.into_iter().cycle());
-        // Noise may be a frame that says something only by an accident of 32 bits.
+        // Noise is a valid frame only by a coincidence of 32 bits.
         prop_assert_eq!(whole.last().map(|(asked, _)| *asked), Some(Some(Asked::Keep)));
         prop_assert_eq!(&kept, &image);
         prop_assert_eq!((whole, kept), cut);
     }
 }
 
-/// A board with its flash: what it runs after a start, and what was written since.
+/// A board with its flash: the settings in force since the start, and what was written since.
 struct Board {
     memory: Vec<u8>,
     boot: u32,
@@ -171,13 +171,13 @@ struct Board {
     refuses: Option<Refusal>,
 }
 
-/// A line between both: each frame is lost, doubled or damaged as `faults` say, in order.
+/// A line between both sides: each frame is lost, duplicated or damaged as `faults` says, in order.
 struct World<'f> {
     now: Instant,
     faults: &'f mut dyn FnMut() -> Fault,
-    /// The board starts anew before it answers its how manyth request, where that is one of these.
+    /// The board restarts before it answers the requests with these numbers.
     starts: Vec<usize>,
-    /// The power is cut while it writes.
+    /// `true` if the power fails while the board writes.
     cut: bool,
     asked: usize,
 }
@@ -204,7 +204,7 @@ impl World<'_> {
         }
     }
 
-    /// The last event, and everything before it in short.
+    /// Runs the exchange; returns the last event, and the earlier ones in short form.
     fn talk(&mut self, caller: &mut Caller<'_>, board: &mut Board) -> (String, Vec<String>) {
         let mut memory = std::mem::take(&mut board.memory);
         let mut service = Service::new(&mut memory);
@@ -360,7 +360,7 @@ fn the_service_refuses_pieces_that_fit_nothing() {
     assert_eq!(ask(Request::Begin(whole)), Ok(0));
     assert_eq!(ask(chunk(100, 200)), Err(Refusal::Gap { found: 100, expected: 0 }));
     assert_eq!(ask(chunk(0, 150)), Ok(150));
-    // The same again, what overlaps, and the same beginning change nothing.
+    // Repeated pieces, overlapping pieces and the same beginning change nothing.
     assert_eq!([ask(chunk(0, 150)), ask(chunk(50, 120)), ask(Request::Begin(whole))], [Ok(150); 3]);
     assert_eq!(ask(Request::Commit(whole)), Err(Refusal::Incomplete { found: 150, expected: 300 }));
     let behind = Request::Chunk { offset: 150, bytes: &[0; 151] };
@@ -368,7 +368,7 @@ fn the_service_refuses_pieces_that_fit_nothing() {
     assert_eq!(ask(Request::Chunk { offset: 150, bytes: &[0; 150] }), Ok(300));
     let damaged = ask(Request::Commit(whole));
     assert!(matches!(damaged, Err(Refusal::Damaged { expected, .. }) if expected == whole.crc), "{damaged:?}");
-    // What was wrong is not added to.
+    // A damaged image is not continued.
     assert_eq!(ask(Request::Begin(whole)), Ok(0));
 }
 
@@ -403,7 +403,7 @@ fn a_board_that_never_answers_is_given_up_in_bounded_time() {
         let (last, _) = world.talk(&mut caller, &mut board());
         assert_eq!((last.as_str(), world.now), ("Silent { heard: false }", Instant::ZERO + Duration::from_secs(5)));
     }
-    // What was perhaps done is asked about for longer.
+    // A request that may have been carried out is queried for longer.
     world.now = Instant::ZERO;
     let (last, _) = world.talk(&mut Caller::erase(1, Instant::ZERO), &mut board());
     assert_eq!(last, "Lost");
@@ -439,7 +439,8 @@ proptest! {
         ),
         length in 1..ROOM,
     ) {
-        // After eight frames of any fate three that arrive: question and answer, wherever they fall, within the ten tries.
+        // After eight frames of any fate three arrive, so that a request and its answer get through within the ten
+        // attempts.
         let spared = |(number, fault)| if number % 11 < 8 { fault } else { Fault::None };
         let mut faults = faults.into_iter().enumerate().map(spared).chain(std::iter::repeat(Fault::None));
         let mut next = || faults.next().unwrap_or(Fault::None);

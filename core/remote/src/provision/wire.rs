@@ -1,4 +1,4 @@
-//! Requests and answers, and their frames: `core/docs/protocol/outrigger-provision.md` 2–5.
+//! The requests and answers, and their frames: `core/docs/protocol/outrigger-provision.md` 2–5.
 
 use heapless::Vec;
 
@@ -7,17 +7,17 @@ use outrigger_core::packed;
 use outrigger_wire::checksum::crc32;
 use outrigger_wire::stuffing::{self, CONTENT_MAX};
 
-/// The version of what is said.
+/// The version of the protocol.
 pub const VERSION: u8 = 1;
 /// The longest frame \[B\]: the zero before it, a byte of stuffing, its content, its zero.
 pub const FRAME_MAX: usize = 1 + 1 + CONTENT_MAX + 1;
-/// Most bytes of one [`Request::Chunk`].
+/// The most bytes of one [`Request::Chunk`].
 pub const CHUNK_MAX: usize = 192;
 
 /// The length of a frame's head: version, turn.
 const HEAD_LEN: usize = 1 + 2;
 const SUM_LEN: usize = 4;
-/// Longest names and reasons \[B\]; what is longer is cut off.
+/// The longest names and reasons \[B\]; longer ones are truncated.
 const NAME_MAX: usize = 48;
 const WHY_MAX: usize = 96;
 
@@ -26,14 +26,14 @@ pub(super) type Frame = Vec<u8, FRAME_MAX>;
 /// The identity of an image.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Fingerprint {
-    /// Its length \[B\].
+    /// The length of the image \[B\].
     pub length: u32,
-    /// Its CRC-32.
+    /// The CRC-32 of the image.
     pub crc: u32,
 }
 
 impl Fingerprint {
-    /// Returns that of `image`.
+    /// Returns the fingerprint of `image`.
     #[must_use]
     pub fn of(image: &[u8]) -> Self {
         Self { length: u32::try_from(image.len()).unwrap_or(u32::MAX), crc: crc32(image) }
@@ -43,65 +43,66 @@ impl Fingerprint {
 /// A request to a board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Request<'a> {
-    /// A question for the board and what is in force.
+    /// Asks for the board's identity and the settings in force.
     Hello,
-    /// An image follows. The same again changes nothing.
+    /// Announces an image. A repetition changes nothing.
     Begin(Fingerprint),
-    /// A piece of it. The same again changes nothing.
+    /// A piece of the announced image. A repetition changes nothing.
     Chunk {
-        /// The offset of its first byte \[B\].
+        /// The offset of the first byte \[B\].
         offset: u32,
-        /// At most [`CHUNK_MAX`] bytes.
+        /// The bytes of the piece, at most [`CHUNK_MAX`].
         bytes: &'a [u8],
     },
-    /// The end of the image: judge it, write it, restart.
+    /// Ends the image: check it, write it, restart.
     Commit(Fingerprint),
-    /// Erase what was written, and start anew with what was compiled in.
+    /// Erases the written copies, and restarts with the compiled-in settings.
     Erase,
 }
 
 /// An answer of a board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Answer<'a> {
-    /// To a hello.
+    /// The answer to a hello.
     #[serde(borrow)]
     Here(Here<'a>),
-    /// To a begin and to each piece: so many bytes are there from the beginning on.
+    /// The answer to a begin and to each piece: this many bytes were received without a gap from the beginning.
     Received(u32),
-    /// To a commit and an erase: it will be done, and takes a while; nothing is answered meanwhile.
+    /// The answer to a commit and an erase: it will be carried out, which takes a while; no other request is answered
+    /// meanwhile.
     Writing,
-    /// The image is written; the board restarts.
+    /// The image was written; the board restarts.
     Kept {
         /// The index of the copy.
         copy: u8,
-        /// Its number.
+        /// The sequence number of the copy.
         sequence: u32,
     },
-    /// The copies are erased; the board restarts.
+    /// The copies were erased; the board restarts.
     Erased,
-    /// No.
+    /// The request was refused.
     #[serde(borrow)]
     Refused(Refused<'a>),
 }
 
-/// A board, and what is in force on it.
+/// The identity of a board, and the settings in force on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Here<'a> {
-    /// The board's name, in the words of its firmware.
+    /// The board's name, as given by its firmware.
     pub board: &'a str,
     /// The build of its firmware.
     pub build: &'a str,
-    /// Random, one number from one start to the next.
+    /// A random number that differs after each start.
     pub boot: u32,
-    /// The kind of controller that the firmware is for, as settings name it.
+    /// The kind of controller that the firmware supports, numbered as in settings.
     pub kind: u8,
-    /// The format of settings that it reads.
+    /// The format of settings that the firmware reads.
     pub format: u8,
-    /// The longest image that there is room for \[B\].
+    /// The longest image that the board has room for \[B\].
     pub room: u32,
-    /// The firmware can take requests over the network.
+    /// `true` if the firmware can accept requests over the network.
     pub requests: bool,
-    /// The firmware can feed a long motion.
+    /// `true` if the firmware can feed a long motion.
     pub motion: bool,
     /// The mode of its control loop.
     pub mode: Mode,
@@ -109,9 +110,9 @@ pub struct Here<'a> {
     pub origin: Origin,
     /// The fingerprint of the image in force.
     pub in_force: Fingerprint,
-    /// The two copies in flash.
+    /// The states of the two copies in flash.
     pub copies: [Copy; 2],
-    /// The reason for which a copy was refused at the start; empty where none was.
+    /// The reason for which a copy was rejected at the start; empty if none was.
     pub why: &'a str,
 }
 
@@ -139,13 +140,13 @@ impl Default for Here<'_> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Origin {
-    /// From the firmware itself.
+    /// The settings compiled into the firmware.
     CompiledIn,
-    /// From this copy in flash, 0 or 1.
+    /// A copy in flash, 0 or 1.
     Flash {
         /// The index of the copy.
         copy: u8,
-        /// Its number: a copy that was written later has the next one, wrapping.
+        /// The sequence number of the copy: each copy written later has the next one, wrapping.
         sequence: u32,
     },
 }
@@ -154,16 +155,16 @@ pub enum Origin {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Copy {
-    /// Empty: never written, or erased.
+    /// Never written, or erased.
     #[default]
     Empty,
-    /// Not whole: it was not written to its end, or was changed, or cannot be read.
+    /// Incomplete, changed, or not readable.
     Damaged,
-    /// Whole, and this firmware cannot run it.
+    /// Complete, but this firmware cannot run it.
     Refused,
-    /// Whole, and not the newest that can be run.
+    /// Complete, but not the newest that can be run.
     Older,
-    /// This is what runs.
+    /// The copy in force.
     InForce,
 }
 
@@ -172,99 +173,99 @@ pub enum Copy {
 pub struct Refused<'a> {
     /// The reason.
     pub why: Refusal,
-    /// The board's own words, where it knows more.
+    /// The board's own text with details; may be empty.
     pub text: &'a str,
 }
 
-/// A reason to refuse.
+/// A reason to refuse a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Refusal {
     /// A request of another version.
     OtherVersion {
-        /// Theirs.
+        /// The version of the request.
         found: u8,
         /// The version of the board.
         expected: u8,
     },
-    /// No request that this version knows.
+    /// A request that this version does not know.
     NoRequest,
-    /// The arm is, or is about to be, or was just commanded: in this mode nothing is written.
+    /// The arm is commanded, being armed, or being stopped: nothing is written in this mode.
     Commanding(Mode),
     /// More bytes than there is room for, or than were announced.
     TooLong {
         /// The length found.
         found: u32,
-        /// At most.
+        /// The greatest length accepted.
         expected: u32,
     },
-    /// A piece or an end of an image that was not announced: the board started anew, or another began.
+    /// A piece or an end of an image that was not announced: the board restarted, or another image was begun.
     NoBegin,
-    /// A piece that leaves a gap.
+    /// A piece after a gap.
     Gap {
         /// The offset found.
         found: u32,
         /// The greatest offset accepted.
         expected: u32,
     },
-    /// The end, before all of it was there.
+    /// The end, before all bytes were received.
     Incomplete {
-        /// The number of bytes that are there.
+        /// The number of bytes received.
         found: u32,
-        /// The number of bytes that were announced.
+        /// The number of bytes announced.
         expected: u32,
     },
-    /// All of it is there, and not what was announced.
+    /// All bytes were received, but the checksum differs.
     Damaged {
-        /// Its CRC-32.
+        /// The CRC-32 of the received bytes.
         found: u32,
-        /// The announced one.
+        /// The announced CRC-32.
         expected: u32,
     },
     /// The bytes are no image.
     NoImage,
-    /// The settings are for a device beside another kind of controller.
+    /// The settings are for a device with another kind of controller.
     OtherKind {
-        /// Theirs.
+        /// The kind of the settings.
         found: u8,
-        /// The format of the firmware.
+        /// The kind that the firmware supports.
         expected: u8,
     },
-    /// The settings are of another format.
+    /// The settings are in another format.
     OtherFormat {
-        /// Theirs.
+        /// The format of the settings.
         found: u8,
-        /// The one that the firmware reads.
+        /// The format that the firmware reads.
         expected: u8,
     },
-    /// The bytes are no settings, or not of this version.
+    /// The bytes are not settings, or not of this version.
     NoSettings,
-    /// The settings say something that cannot be run; the text says what.
+    /// The settings cannot be run; the text has the cause.
     Unfit,
-    /// The image has a port for requests, and the firmware was built without.
+    /// The image has a port for requests, which the firmware does not support.
     NoRequests,
-    /// The image has a motion that is longer than the engine's memory, and the firmware was built without what feeds it.
+    /// The image has a motion longer than the engine's memory, and the firmware does not support feeding one.
     NoMotion,
-    /// The flash did not take it: what was in force before is in force after the start.
+    /// Writing to the flash failed: after the restart the same settings are in force as before.
     Flash {
-        /// The address \[B\], from the beginning of the region.
+        /// The address \[B\] relative to the beginning of the region.
         at: u32,
     },
 }
 
-/// An error in a frame that means nothing here.
+/// The error for a frame that cannot be interpreted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unread {
     /// A frame of another version.
     OtherVersion {
-        /// Its turn, which every version has in the same place.
+        /// The turn, which is at the same position in every version.
         turn: u16,
-        /// The version.
+        /// The version of the frame.
         found: u8,
     },
     /// A frame of this version with unknown content.
     Malformed {
-        /// Its turn.
+        /// The turn of the frame.
         turn: u16,
     },
     /// A frame shorter than any message.
@@ -272,15 +273,15 @@ pub enum Unread {
 }
 
 impl<'a> Request<'a> {
-    /// Reads the request, and its turn, in the content of a frame.
+    /// Reads a request and its turn from the content of a frame.
     ///
     /// # Errors
-    /// [`Unread`].
+    /// [`Unread`] if it is not valid.
     pub fn from_content(content: &'a [u8]) -> Result<(u16, Self), Unread> {
         read(content)
     }
 
-    /// Returns its frame, after a zero that ends whatever stood on the line before; `None` where a piece is too long.
+    /// Returns the frame, preceded by a zero that ends earlier bytes on the line; `None` if a piece is too long.
     #[must_use]
     pub fn to_frame(&self, turn: u16) -> Option<Vec<u8, FRAME_MAX>> {
         written(turn, self)
@@ -288,15 +289,15 @@ impl<'a> Request<'a> {
 }
 
 impl<'a> Answer<'a> {
-    /// Reads the answer, and the turn of the request, in the content of a frame.
+    /// Reads an answer and the turn of its request from the content of a frame.
     ///
     /// # Errors
-    /// [`Unread`].
+    /// [`Unread`] if it is not valid.
     pub fn from_content(content: &'a [u8]) -> Result<(u16, Self), Unread> {
         read(content)
     }
 
-    /// Returns its frame, as [`Request::to_frame`]; of texts that are too long their beginning.
+    /// Returns the frame, as [`Request::to_frame`]; texts that are too long are truncated.
     #[must_use]
     pub fn to_frame(&self, turn: u16) -> Option<Vec<u8, FRAME_MAX>> {
         let clipped = match *self {

@@ -1,14 +1,14 @@
-//! The request that armed the arm, for a client that withdraws its own.
+//! The record of which request armed the arm, for a client that withdraws its request.
 
 use outrigger_core::mode::Epoch;
 
-/// The request that armed the arm in the present epoch. `K` names a request and its client.
+/// The record of which request armed the arm in the present epoch. `K` identifies a request and its client.
 ///
-/// Withdrawing a request stops the arm only if that very request armed it, and nobody has requested it since: what another client
-/// armed, or relies on by now, goes on.
+/// Withdrawing a request stops the arm only if that very request armed it, and no other request was granted since:
+/// commanding that another client began, or relies on by now, continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Armed<K> {
-    /// The epoch of the newest request that was granted, and that request where nobody has taken over.
+    /// The epoch of the newest granted request, and that request unless another one was granted after it.
     newest: Option<(Epoch, Option<K>)>,
 }
 
@@ -25,13 +25,14 @@ impl<K> Armed<K> {
         Self { newest: None }
     }
 
-    /// Records that request `by` was granted in `epoch`. `commanded`: the arm was commanded already, so that it armed nothing.
+    /// Records that request `by` was granted in `epoch`. `commanded` is `true` if the arm was already commanded: the
+    /// request did not arm it then.
     pub fn granted(&mut self, by: K, epoch: Epoch, commanded: bool) {
         let again = self.newest.as_ref().is_some_and(|(before, _)| *before == epoch);
         self.newest = Some((epoch, (!commanded && !again).then_some(by)));
     }
 
-    /// Records a request in `epoch` that nobody can withdraw, such as a key.
+    /// Records a request in `epoch` that cannot be withdrawn, such as a key press.
     pub fn taken_over(&mut self, epoch: Epoch) {
         self.newest = Some((epoch, None));
     }

@@ -1,15 +1,15 @@
-//! Freshness of requests: a number is issued with an answer and makes one request fresh, within two seconds.
+//! The freshness of requests: each answer carries a number, which makes one request fresh within two seconds.
 //!
-//! A request that is held back and delivered later carries a number that has expired or was used, and is refused. As with the Echo
-//! option of RFC 9175 the responder issues a value, and judges by its own clock how old the request is that echoes it
-//! (`core/docs/protocol/outrigger-requests.md` 4).
+//! A request that is delayed and delivered later carries a number that has expired or was used, and is refused. As with
+//! the Echo option of RFC 9175, the service issues a value, and determines by its own clock the age of a request that
+//! returns it (`core/docs/protocol/outrigger-requests.md` 4).
 
 use outrigger_wire::time::{Duration, Instant};
 
-/// Longest time from the issue of a challenge to the arrival of the request that carries it.
+/// The longest time from the issue of a challenge to the arrival of the request that carries it.
 pub const FRESH_FOR: Duration = Duration::from_secs(2);
 
-/// A number issued with an answer. A request that [causes motion](super::Ask::causes_motion) carries it back.
+/// A number issued with an answer. A request that [causes motion](super::Ask::causes_motion) has to carry it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Challenge(u32);
 
@@ -20,7 +20,7 @@ impl Challenge {
         Self(number)
     }
 
-    /// Returns the number, as it stands in answers and requests.
+    /// Returns the number, as in answers and requests.
     #[must_use]
     pub const fn number(self) -> u32 {
         self.0
@@ -31,18 +31,18 @@ impl Challenge {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Challenges<const N: usize> {
     next: u32,
-    /// Expiry of each, newest first; zero where none was issued, or it was used.
+    /// The expiry of each challenge, newest first; zero if none was issued, or it was used.
     until: [Instant; N],
 }
 
 impl<const N: usize> Challenges<N> {
-    /// Creates a memory of no challenges; the first will have this number.
+    /// Creates an empty memory; the first challenge will have this number.
     #[must_use]
     pub const fn new(first: u32) -> Self {
         Self { next: first, until: [Instant::ZERO; N] }
     }
 
-    /// Issues a challenge. The oldest of `N` expires by it.
+    /// Issues a challenge. If `N` are outstanding, the oldest expires.
     pub fn issue(&mut self, now: Instant) -> Challenge {
         let issued = Challenge(self.next);
         self.next = self.next.wrapping_add(1);
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn every_short_history_of_issues_uses_and_delays_is_judged_as_by_a_list() {
-        // Each step: issue, use one of the newest four, or let 0.7 s or 2.1 s pass.
+        // In each step: issue, use one of the newest four, or let 0.7 s or 2.1 s pass.
         type World = (Challenges<3>, Vec<(Challenge, Instant, bool)>, Instant);
         fn explore((challenges, issued, now): &World, depth: usize, uses: &mut (u32, u32)) {
             if depth == 0 {

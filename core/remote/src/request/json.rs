@@ -1,4 +1,4 @@
-//! One line as a JSON object with known keys and flat values, read where it lies.
+//! A parser for one line with a JSON object of known keys and flat values. It works in place.
 
 use core::ops::Range;
 
@@ -12,7 +12,7 @@ use outrigger_wire::sensor::SampleValue;
 
 const KEYS: &str = "one of do, id, epoch, output, source, values, seq, how, challenge, what";
 
-/// A fault, as offsets into its line.
+/// An error, with its positions as offsets into its line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Flaw {
     kind: FaultKind,
@@ -36,7 +36,7 @@ impl Flaw {
     }
 }
 
-/// Reads the message of a line, unless a `flaw` of it is known already.
+/// Reads the message of a line, unless `flaw` already contains an error.
 pub(super) fn message_of(flaw: Result<(), Flaw>, line: &mut [u8]) -> Result<Message<'_>, Fault<'_>> {
     let mut found = Found::default();
     let read = flaw.and_then(|()| Scanner { line, at: 0 }.object(&mut found)).and_then(|()| found.check());
@@ -48,7 +48,7 @@ pub(super) fn message_of(flaw: Result<(), Flaw>, line: &mut [u8]) -> Result<Mess
     })
 }
 
-/// A word of `do`.
+/// A value of the key `do`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Status,
@@ -73,7 +73,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// In the order of [`Ask::WORDS`].
+    /// The list of all kinds, in the order of [`Ask::WORDS`].
     const ALL: [Self; 19] = [
         Self::Status,
         Self::Watch,
@@ -96,7 +96,8 @@ impl Kind {
         Self::Withdraw,
     ];
 
-    /// Keys it needs beside `do`, and keys that it may have beside those and `id`, `epoch` and `challenge`.
+    /// Returns the keys that are required besides `do`, and those that are permitted besides `id`, `epoch` and
+    /// `challenge`.
     const fn keys(self) -> (&'static [Key], &'static [Key]) {
         match self {
             Self::Status | Self::Watch | Self::Release | Self::Acknowledge => (&[], &[]),
@@ -124,15 +125,15 @@ struct Found {
     how: Option<Range<usize>>,
     challenge: Option<u32>,
     what: Option<u32>,
-    /// The place of each key.
+    /// The position of each key in the line.
     keys: [usize; Key::ALL.len()],
     seen: u16,
-    /// The end of the object.
+    /// The position of the end of the object.
     end: usize,
 }
 
 impl Found {
-    /// Checks that it has the keys of its kind, and no others.
+    /// Checks that the object has the required keys of its kind, and no others that are not permitted.
     fn check(&self) -> Result<Kind, Flaw> {
         let missing = |key: Key| Flaw::at(FaultKind::MissingKey, self.end, key.expected()).of(key);
         let kind = self.kind.ok_or_else(|| missing(Key::Do))?;
@@ -190,7 +191,7 @@ const VALUE: &str = "a value";
 const STRING: &str = "a text in quotes";
 const ESCAPE: &str = "an escape of JSON, of a character";
 
-/// Reads a line from its beginning. Texts are unescaped where they stand.
+/// A scanner of a line from its beginning. Texts are unescaped in place.
 struct Scanner<'l> {
     line: &'l mut [u8],
     at: usize,
@@ -211,12 +212,12 @@ impl Scanner<'_> {
         }
     }
 
-    /// Returns the flaw of something that is not JSON here.
+    /// Returns the error for a syntax error at this position.
     fn syntax(&self, expected: &'static str) -> Flaw {
         Flaw::at(FaultKind::Syntax, self.at, expected).found(self.token())
     }
 
-    /// From here to where another value or key could begin.
+    /// Returns the range from here to the next character that separates values or keys.
     fn token(&self) -> Range<usize> {
         let rest = self.line.get(self.at..).unwrap_or_default();
         let ends = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r' | b',' | b':' | b']' | b'}');
@@ -233,7 +234,7 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// Returns `true` if another item follows, behind a comma; otherwise takes the end.
+    /// Consumes a comma and returns `true`, or consumes the end and returns `false`.
     fn another(&mut self, end: u8, expected: &'static str) -> Result<bool, Flaw> {
         self.blanks();
         let more = match self.peek() {
@@ -321,7 +322,7 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// Returns the flaw of a value here that is not one of the key's, or of a missing one.
+    /// Returns the error for a value here of a wrong type, or for a missing one.
     fn other(&self, key: Key) -> Flaw {
         let begins = matches!(self.peek(), Some(b'"' | b'[' | b'{' | b't' | b'f' | b'n' | b'-' | b'0'..=b'9'));
         if !begins {
@@ -334,7 +335,7 @@ impl Scanner<'_> {
         if self.peek() == Some(b'"') { self.text() } else { Err(self.other(key)) }
     }
 
-    /// A text in quotes: where its characters stand now.
+    /// Reads a text in quotes; returns the range of its unescaped characters.
     fn text(&mut self) -> Result<Range<usize>, Flaw> {
         self.skip(1);
         let start = self.at;
@@ -362,7 +363,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Unescaped text is never longer.
+    /// Writes a byte of unescaped text, which is never longer than the escaped one.
     fn put(&mut self, end: &mut usize, byte: u8) {
         if let Some(place) = self.line.get_mut(*end) {
             *place = byte;
@@ -408,7 +409,7 @@ impl Scanner<'_> {
         Some(number)
     }
 
-    /// A number of JSON: where it stands.
+    /// Reads a number in JSON's grammar; returns its range.
     fn number(&mut self) -> Result<Range<usize>, Flaw> {
         let start = self.at;
         let flaw = self.syntax("a number as JSON writes it");

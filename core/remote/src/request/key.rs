@@ -1,23 +1,23 @@
-//! The keys of a message, and what each of them takes.
+//! The keys of a message, and the values that each accepts.
 
 /// A key of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key {
     /// The kind of the request.
     Do,
-    /// For the sender.
+    /// A number chosen by the sender, which the answer repeats.
     Id,
-    /// The epoch that the sender saw.
+    /// The epoch that the sender observed.
     Epoch,
     /// An output and its value.
     Output,
-    /// A source of the configuration.
+    /// The name of a source in the configuration.
     Source,
-    /// Numbers of a reading.
+    /// The values of a reading.
     Values,
-    /// Sequence number of a reading.
+    /// The sequence number of a reading.
     Seq,
-    /// The way in which a hand, a force or a motion is to move the arm, or a choice whether a contact ends it.
+    /// The parameters of a motion by hand, by force or to a target, or whether a contact ends a motion.
     How,
     /// The challenge of a recent answer.
     Challenge,
@@ -39,7 +39,7 @@ impl Key {
         Self::What,
     ];
 
-    /// Returns the key as it stands in a line.
+    /// Returns the key as it is written in a line.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -60,7 +60,7 @@ impl Key {
         1 << self as u8
     }
 
-    /// Returns a description of its values.
+    /// Returns a description of the accepted values.
     pub(super) const fn expected(self) -> &'static str {
         match self {
             Self::Do => WORDS,

@@ -1,20 +1,20 @@
-//! Bytes in any pieces, cut into lines.
+//! The division of received bytes into lines.
 
 use super::json::{Flaw, message_of};
 use super::{Fault, FaultKind, Message};
 use outrigger_wire::bytes::move_to_front;
 
-/// Longest line \[B\], without the newline at its end.
+/// The longest line \[B\], without the newline at its end.
 pub const LINE_MAX: usize = 1024;
 
-/// One sender's bytes: what is complete is a message or a fault, what is not waits for its end.
+/// A buffer for the bytes of one sender. A complete line is a message or a fault; an incomplete one waits for its end.
 ///
 /// After a line that is too long nothing more is read: [`is_closed`](Self::is_closed).
 #[derive(Clone, Debug)]
 pub struct Lines {
-    /// One line and its newline.
+    /// One line with its newline.
     buffer: [u8; LINE_MAX + 1],
-    /// The first byte that was not read yet.
+    /// The index of the first byte that was not processed yet.
     start: usize,
     end: usize,
     closed: bool,
@@ -33,8 +33,8 @@ impl Lines {
         Self { buffer: [0; LINE_MAX + 1], start: 0, end: 0, closed: false }
     }
 
-    /// Returns the room for received bytes. Empty while a message waits for [`poll_message`](Self::poll_message) and there is no more
-    /// room, and after a line that was too long.
+    /// Returns the buffer for received bytes. Empty while it is full and a message waits for
+    /// [`poll_message`](Self::poll_message), and after a line that was too long.
     pub fn receive_window(&mut self) -> &mut [u8] {
         if self.closed {
             return &mut [];
@@ -46,12 +46,12 @@ impl Lines {
         self.buffer.get_mut(self.end..).unwrap_or_default()
     }
 
-    /// Takes the bytes that were written to the beginning of the [window](Self::receive_window).
+    /// Processes the bytes that were written to the beginning of the [window](Self::receive_window).
     pub fn commit(&mut self, n: usize) {
         self.end = self.end.saturating_add(n).min(self.buffer.len());
     }
 
-    /// Returns the next message, or the error in the next line; `None` where no line is complete. Blank lines are skipped.
+    /// Returns the next message, or the error in the next line; `None` if no line is complete. Blank lines are skipped.
     pub fn poll_message(&mut self) -> Option<Result<Message<'_>, Fault<'_>>> {
         let (from, to) = loop {
             let waiting = self.buffer.get(self.start..self.end)?;

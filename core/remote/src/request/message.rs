@@ -1,4 +1,4 @@
-//! Requests, and how they are written.
+//! The requests, and their written form.
 
 use core::fmt::{self, Write as _};
 
@@ -7,10 +7,10 @@ use super::key::Key;
 use outrigger_core::mode::Epoch;
 use outrigger_wire::sensor::SampleValue;
 
-/// One line, read.
+/// The content of one line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Message<'a> {
-    /// For its sender, who finds it in the answer.
+    /// A number chosen by the sender, which the answer repeats.
     pub id: Option<u32>,
     /// The challenge of a recent answer. A request that [causes motion](Ask::causes_motion) needs one.
     pub challenge: Option<Challenge>,
@@ -18,85 +18,85 @@ pub struct Message<'a> {
     pub ask: Ask<'a>,
 }
 
-/// A request. An epoch is the one that the sender saw.
+/// A request. The epoch in a request is the one that the sender observed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Ask<'a> {
-    /// The state of the session.
+    /// Report the state of the session.
     Status,
-    /// The state of the session, now and with each change.
+    /// Report the state of the session now and after each change.
     Watch,
-    /// To command.
+    /// Begin commanding.
     Request(Epoch),
-    /// To go on with a motion that was suspended.
+    /// Resume a suspended motion.
     Resume(Epoch),
-    /// To stop the arm.
+    /// Stop the arm.
     Release,
-    /// To clear the latched reason.
+    /// Clear the latched reason.
     Acknowledge,
-    /// To set an output.
+    /// Set an output.
     Set {
-        /// The epoch that was seen.
+        /// The epoch that the sender observed.
         epoch: Epoch,
         /// The output and its value: `digital-out.3=on`. Not empty.
         output: &'a str,
     },
-    /// To take a reading of a source.
+    /// Accept a reading of a source.
     Sample {
-        /// The epoch that was seen.
+        /// The epoch that the sender observed.
         epoch: Epoch,
-        /// The source's name. Not empty.
+        /// The name of the source. Not empty.
         source: &'a str,
-        /// Its numbers, finite, in the source's unit.
+        /// The values, finite, in the source's unit.
         values: SampleValue,
-        /// Its sequence number, wrapping; `None`: one more than that of the reading before.
+        /// The sequence number, wrapping; `None`: one more than that of the previous reading.
         seq: Option<u32>,
     },
-    /// To end our program on the controller, so that the pendant's goes on.
+    /// End our program on the controller, so that the pendant's program around it continues.
     HandBack(Epoch),
-    /// To send that program again.
+    /// Send our program again.
     Resend(Epoch),
-    /// To let a hand move the arm, for as long as the same sender renews it.
+    /// Let a hand move the arm (freedrive), as long as the same sender renews it.
     Freedrive {
-        /// The epoch that was seen.
+        /// The epoch that the sender observed.
         epoch: Epoch,
-        /// Within which limits: `tool-speed=0.1`; empty for those of everybody.
+        /// The limits: `tool-speed=0.1`; empty for the defaults.
         how: &'a str,
     },
-    /// To let a force move it, likewise.
+    /// Let a force move the arm (force mode), as long as the same sender renews it.
     Force {
-        /// The epoch that was seen.
+        /// The epoch that the sender observed.
         epoch: Epoch,
-        /// The kind and its limits: `z=-20 tool-speed=0.1`. Not empty.
+        /// The parameters and limits: `z=-20 tool-speed=0.1`. Not empty.
         how: &'a str,
     },
-    /// A choice whether a contact of the tool ends what the controller executes by itself.
+    /// Choose whether a contact of the tool ends motions executed by the controller.
     ToolContact {
-        /// The epoch that was seen.
+        /// The epoch that the sender observed.
         epoch: Epoch,
         /// `on` or `off`.
         how: &'a str,
     },
-    /// A renewal of a motion by hand or force, by its sender.
+    /// Renew freedrive or force mode; only by the sender who began it.
     Renew,
-    /// The end of a motion by hand or force, whoever began it: the arm rests, and stays commanded.
+    /// End freedrive or force mode, whoever began it: the arm rests, and remains commanded.
     Stiffen,
-    /// To move the arm to one place, or along a motion that is sent in pieces, for as long as the same sender is there.
+    /// Move the arm to a target, or along a motion that is sent in pieces, as long as the same sender is connected.
     Move {
-        /// The epoch that was seen.
+        /// The epoch that the sender observed.
         epoch: Epoch,
         /// The motion: `q=0,-1.57,-1.57,-1.57,1.57,0 speed=0.5`; or a piece of one: `begin=120`, `rows=0.5,0.1,...`, `end`. Not empty.
         how: &'a str,
     },
-    /// The end of a motion, whoever began it: the arm comes to rest, and stays commanded.
+    /// End a motion, whoever began it: the arm comes to rest, and remains commanded.
     Cancel,
-    /// One command to the controller's dashboard server that makes the arm ready; not while it is commanded.
+    /// Send one command that makes the arm ready to the controller's dashboard server; not while the arm is commanded.
     Dashboard {
-        /// The epoch that was seen.
+        /// The epoch that the sender observed.
         epoch: Epoch,
         /// The command: `brake-release`. Not empty.
         how: &'a str,
     },
-    /// To take an earlier request of the same sender back. It stops the arm only if that very request armed it.
+    /// Withdraw an earlier request of the same sender. Stops the arm only if that very request armed it.
     Withdraw {
         /// The `id` of that request; on a keyed channel its counter.
         what: u32,
@@ -104,7 +104,7 @@ pub enum Ask<'a> {
 }
 
 impl Ask<'_> {
-    /// The words of `do`.
+    /// The values of `do`.
     pub const WORDS: [&'static str; 19] = [
         "status",
         "watch",
@@ -127,7 +127,7 @@ impl Ask<'_> {
         "withdraw",
     ];
 
-    /// Returns the word of `do`.
+    /// Returns the value of `do`.
     #[must_use]
     pub const fn word(&self) -> &'static str {
         match self {
@@ -153,28 +153,29 @@ impl Ask<'_> {
         }
     }
 
-    /// Returns whether the arm may move by this, so that it has to be fresh: it is carried out only with a
-    /// [`Challenge`] that was issued to its sender at most [`FRESH_FOR`](super::FRESH_FOR) ago and not used yet.
+    /// Returns whether the arm may move as a result of the request. If so, it has to be fresh: it is carried out only
+    /// with a [`Challenge`] that was issued to its sender at most [`FRESH_FOR`](super::FRESH_FOR) ago and not used yet.
     ///
-    /// The list of such requests stands here alone. What stops the arm, or only asks, needs no challenge and never waits for one.
+    /// This is the only list of such requests. Requests that stop the arm, or only query, need no challenge and never
+    /// wait for one.
     #[must_use]
     pub fn causes_motion(&self) -> bool {
         match self {
             Self::Request(_) | Self::Resume(_) | Self::HandBack(_) => true,
-            // A hand or a force goes on moving the arm by a renewal.
+            // After a renewal, freedrive or force mode continues to move the arm.
             Self::Freedrive { .. } | Self::Force { .. } | Self::Renew => true,
-            // Its beginning and its waypoints are collected; nothing moves before its end.
+            // The beginning and the waypoints of a motion are collected; nothing moves before its end is sent.
             Self::Move { how, .. } => !how.starts_with("begin=") && !how.starts_with("rows="),
-            // Brakes that open may let the arm sink.
+            // When brakes are released, the arm may sink.
             Self::Dashboard { .. } => true,
-            // A motion that the slider holds goes on when it is raised.
+            // A motion held by the speed slider continues when the slider is raised.
             Self::Set { output, .. } => output.starts_with("speed-slider"),
             Self::Status | Self::Watch | Self::Sample { .. } | Self::ToolContact { .. } | Self::Resend(_) => false,
             Self::Release | Self::Acknowledge | Self::Stiffen | Self::Cancel | Self::Withdraw { .. } => false,
         }
     }
 
-    /// Returns the epoch that its sender saw; `None` where none is needed.
+    /// Returns the epoch that the sender observed; `None` for requests that need none.
     #[must_use]
     pub const fn epoch(&self) -> Option<Epoch> {
         match self {
@@ -195,7 +196,7 @@ impl Ask<'_> {
     }
 }
 
-/// The line, without its newline.
+/// Formats the line without its newline.
 impl fmt::Display for Message<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_char('{')?;
@@ -224,7 +225,7 @@ impl fmt::Display for Message<'_> {
                 write!(f, ",\"{}\":{},\"{}\":[", Key::Source.name(), Quoted(source), Key::Values.name())?;
                 for (index, value) in values.as_slice().iter().enumerate() {
                     let comma = if index > 0 { "," } else { "" };
-                    // The fewest digits that read back as the same number.
+                    // The fewest digits that are read as the same number.
                     write!(f, "{comma}{value:?}")?;
                 }
                 f.write_char(']')?;
@@ -238,7 +239,7 @@ impl fmt::Display for Message<'_> {
     }
 }
 
-/// A text in quotes.
+/// A text in quotes, escaped.
 struct Quoted<'a>(&'a str);
 
 impl fmt::Display for Quoted<'_> {
@@ -247,7 +248,7 @@ impl fmt::Display for Quoted<'_> {
         for character in self.0.chars() {
             match character {
                 '"' | '\\' => write!(f, "\\{character}")?,
-                // Also what only a terminal takes for a control character.
+                // Including characters that only terminals treat as control characters.
                 control if control.is_control() => write!(f, "\\u{:04x}", u32::from(control))?,
                 _ => f.write_char(character)?,
             }

@@ -1,37 +1,39 @@
-//! Requests to a process that commands a robot, as lines of JSON: what `outrigger ask` sends to `outrigger run`.
+//! Requests to a process that commands a robot, as lines of JSON: the protocol between `outrigger ask` and `outrigger
+//! run`.
 //!
-//! One object per line, of at most [`LINE_MAX`] bytes, in UTF-8. `do` says what is asked, `id` is given back in the answer:
+//! One object per line, of at most [`LINE_MAX`] bytes, in UTF-8. `do` is the kind of request; the answer repeats `id`:
 //!
-//! | `do` | further keys | asks |
+//! | `do` | further keys | requests |
 //! |---|---|---|
-//! | `status` | | how it stands |
-//! | `watch` | | the same, and again with each change |
-//! | `request` | `epoch` | to command |
-//! | `resume` | `epoch` | to go on with a motion that was suspended |
+//! | `status` | | the state of the session |
+//! | `watch` | | the state of the session, and again after each change |
+//! | `request` | `epoch` | to begin commanding |
+//! | `resume` | `epoch` | to resume a suspended motion |
 //! | `release` | | to stop the arm |
 //! | `acknowledge` | | to clear the latched reason |
 //! | `set` | `epoch`, `output` | to set an output, as `outrigger io` writes it: `"digital-out.3=on"` |
-//! | `sample` | `epoch`, `source`, `values`, perhaps `seq` | to take a reading of a source, 1 to 6 numbers in the source's unit |
-//! | `hand-back` | `epoch` | to end our program on the controller, so that the pendant's program around it goes on |
+//! | `sample` | `epoch`, `source`, `values`, optional `seq` | to accept a reading: 1 to 6 numbers in the source's unit |
+//! | `hand-back` | `epoch` | to end our program on the controller, so that the pendant's program around it continues |
 //! | `resend` | `epoch` | to send that program again |
-//! | `freedrive` | `epoch`, perhaps `how` | to let a hand move the arm, for as long as the same sender renews it |
-//! | `force` | `epoch`, `how` | to let a force move it, likewise: `"z=-20"` |
-//! | `tool-contact` | `epoch`, `how` | that a contact of the tool ends what the controller executes, `"on"`, or does not, `"off"` |
-//! | `renew` | | that a hand or a force goes on moving the arm, by who began it |
-//! | `stiffen` | | that it ends, whoever began it |
-//! | `move` | `epoch`, `how` | to move the arm to one place, or along a motion that is sent in pieces, for as long as the same sender is there |
-//! | `cancel` | | that it ends, whoever began it |
-//! | `dashboard` | `epoch`, `how` | one command to the controller's dashboard server that makes the arm ready: `"brake-release"` |
-//! | `withdraw` | `what` | to take back the request with this `id`; stops the arm if that request armed it |
+//! | `freedrive` | `epoch`, optional `how` | to let a hand move the arm, as long as the same sender renews it |
+//! | `force` | `epoch`, `how` | to let a force move the arm, as long as the same sender renews it: `"z=-20"` |
+//! | `tool-contact` | `epoch`, `how` | whether a contact of the tool ends motions of the controller: `"on"`, `"off"` |
+//! | `renew` | | to renew `freedrive` or `force`, by the sender who began it |
+//! | `stiffen` | | to end `freedrive` or `force`, whoever began it |
+//! | `move` | `epoch`, `how` | to move to a target, or along a motion sent in pieces, while the sender is connected |
+//! | `cancel` | | to end a motion, whoever began it |
+//! | `dashboard` | `epoch`, `how` | one command to the dashboard server that makes the arm ready: `"brake-release"` |
+//! | `withdraw` | `what` | to withdraw the request with this `id`; stops the arm if that request armed it |
 //!
-//! `epoch` is the number that the sender saw in the last answer: what is asked with another one than the present is refused
-//! by whoever carries it out. Where none is needed it may stand, and is not looked at. So it is with `challenge`, the number of a
-//! recent answer: a request that [causes motion](Ask::causes_motion) is refused without one that was issued to its sender within
-//! [`FRESH_FOR`], each good for one request. `id`, `epoch`, `seq`, `challenge` and `what` are integers
-//! from 0 to 4294967295. Any other key, a key that stands twice, and one that this `do` does not have, are faults.
+//! `epoch` is the number in the last answer that the sender received: a request with another one than the present is
+//! refused by the process that carries it out. In requests that do not need it, it is permitted and ignored. The same
+//! applies to `challenge`, the number of a recent answer: a request that [causes motion](Ask::causes_motion) is refused
+//! without one that was issued to its sender within [`FRESH_FOR`]; each is valid for one request. `id`, `epoch`, `seq`,
+//! `challenge` and `what` are integers from 0 to 4294967295. Any other key, a repeated key, and a key that this `do`
+//! does not have, are faults.
 //!
-//! Nothing here reads a socket or decides anything: [`Lines`] takes bytes in any pieces, and gives [`Message`]s and
-//! [`Fault`]s, in bounded memory.
+//! This module reads no socket and makes no decision: [`Lines`] receives bytes in any pieces, and returns [`Message`]s
+//! and [`Fault`]s, in bounded memory.
 //!
 //! ```
 //! use outrigger_core::mode::Epoch;
@@ -66,25 +68,25 @@ pub use lines::{LINE_MAX, Lines};
 pub use message::{Ask, Message};
 pub use number::number;
 
-/// An error in a line. None of such a line is carried out.
+/// An error in a line. No part of such a line is carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault<'a> {
-    /// The line's `id`, where it stands before the fault.
+    /// The line's `id`, if it precedes the fault.
     pub id: Option<u32>,
     /// The kind of the error.
     pub kind: FaultKind,
-    /// The place in the line: bytes before it.
+    /// The position in the line: the number of bytes before it.
     pub at: usize,
-    /// The key whose value it is, or that is missing.
+    /// The key whose value is invalid, or that is missing.
     pub key: Option<Key>,
-    /// A description of the values that are accepted there.
+    /// A description of the values accepted at this position.
     pub expected: &'static str,
-    /// The bytes that stand there: at most [`FOUND_MAX`](Self::FOUND_MAX) of them, of any kind.
+    /// The bytes at this position: at most [`FOUND_MAX`](Self::FOUND_MAX), of any value.
     pub found: &'a [u8],
 }
 
 impl Fault<'_> {
-    /// Most bytes of [`found`](Self::found).
+    /// The most bytes of [`found`](Self::found).
     pub const FOUND_MAX: usize = 32;
 }
 
@@ -103,7 +105,7 @@ impl core::fmt::Display for Fault<'_> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FaultKind {
-    /// Longer than [`LINE_MAX`] bytes. Where it ends is unknown: nothing is read after it.
+    /// Longer than [`LINE_MAX`] bytes. Its end is unknown: nothing is read after it.
     TooLong,
     /// Not UTF-8.
     NotText,
@@ -111,17 +113,17 @@ pub enum FaultKind {
     Syntax,
     /// A key that no message has.
     UnknownKey,
-    /// A key that stands twice.
+    /// A repeated key.
     RepeatedKey,
-    /// A key that another `do` has.
+    /// A key of another `do`.
     UnexpectedKey,
-    /// A key that this `do` needs.
+    /// A required key of this `do` is missing.
     MissingKey,
     /// A value of another type.
     WrongType,
-    /// A number, or how many of them, beyond what is allowed; a text that is empty.
+    /// A number, or the number of values, out of range; an empty text.
     OutOfRange,
-    /// A `do` that nobody knows.
+    /// An unknown value of `do`.
     UnknownWord,
 }
 

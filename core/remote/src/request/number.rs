@@ -1,8 +1,9 @@
-//! Numbers in JSON's grammar, read by the decimal reader of `outrigger-wire`.
+//! The reader of numbers in JSON's grammar, based on the decimal reader of `outrigger-wire`.
 
 use outrigger_wire::decimal;
 
-/// Returns the `f32` next to the number in `text`; `None` if `text` is not a number in JSON's grammar, or one too large for an `f32`.
+/// Returns the `f32` nearest to the number in `text`; `None` if `text` is not a number in JSON's grammar, or too large
+/// for an `f32`.
 #[must_use]
 pub fn number(text: &str) -> Option<f32> {
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -14,7 +15,7 @@ pub fn number(text: &str) -> Option<f32> {
     if all { f32_of(text.as_bytes()) } else { None }
 }
 
-/// Returns the `f32` next to a number that is known to be in JSON's grammar; `None` if it is too large for one.
+/// Returns the `f32` nearest to a number that is known to be in JSON's grammar; `None` if it is too large.
 pub(super) fn f32_of(number: &[u8]) -> Option<f32> {
     decimal::parse(number).filter(|value| value.is_finite())
 }

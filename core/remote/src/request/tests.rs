@@ -1,4 +1,4 @@
-//! Lines whole and in pieces, right and wrong.
+//! Complete and divided lines, valid and invalid ones.
 
 use proptest::prelude::*;
 
@@ -6,7 +6,7 @@ use super::*;
 use outrigger_core::mode::Epoch;
 use outrigger_wire::sensor::SampleValue;
 
-/// What a stream that comes in pieces of these sizes says, in words, and whether it is closed.
+/// Reads a stream in pieces of these sizes; returns the results as text, and whether the reader is closed.
 fn read(stream: &[u8], pieces: &[usize]) -> (Vec<String>, bool) {
     let (mut lines, mut said, mut rest) = (Lines::new(), vec![], stream);
     let mut pieces = pieces.iter().copied().chain(core::iter::repeat(usize::MAX));
@@ -25,7 +25,7 @@ fn read(stream: &[u8], pieces: &[usize]) -> (Vec<String>, bool) {
     }
 }
 
-/// What is wrong with a line: kind, place, key and what stands there.
+/// Returns the fault of a line: kind, position, key and the bytes found.
 fn fault(line: &str) -> (FaultKind, usize, Option<Key>, String) {
     let mut lines = Lines::new();
     let bytes = format!("{line}\n");
@@ -43,7 +43,7 @@ fn each_message_is_read_whatever_the_order_of_its_keys_and_its_blanks() {
         (r#" { "do" : "watch" , "id" : 4294967295 } "#, r#"{"id":4294967295,"do":"watch"}"#),
         ("{\"epoch\":3,\"do\":\"request\"}\r", r#"{"do":"request","epoch":3}"#),
         (r#"{"do":"resume","epoch":0,"id":1}"#, r#"{"id":1,"do":"resume","epoch":0}"#),
-        // An epoch may stand where none is needed: a stop is not refused for it.
+        // An epoch is permitted where none is needed: a stop is not refused because of it.
         (r#"{"do":"release","epoch":9}"#, r#"{"do":"release"}"#),
         (r#"{"do":"acknowledge"}"#, r#"{"do":"acknowledge"}"#),
         (r#"{"epoch":2,"do":"hand-back"}"#, r#"{"do":"hand-back","epoch":2}"#),
@@ -68,7 +68,7 @@ fn each_message_is_read_whatever_the_order_of_its_keys_and_its_blanks() {
             r#"{"challenge":4294967295,"do":"request","epoch":3}"#,
             r#"{"do":"request","epoch":3,"challenge":4294967295}"#,
         ),
-        // So may a challenge.
+        // A challenge is permitted as well.
         (r#"{"do":"release","challenge":1}"#, r#"{"do":"release","challenge":1}"#),
         (
             r#"{"output":"digital-out.3=on","do":"set","epoch":1}"#,

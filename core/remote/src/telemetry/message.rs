@@ -1,4 +1,4 @@
-//! The messages. Fields are encoded in the order in which they stand here.
+//! The telemetry messages. Fields are encoded in the order of their declaration.
 
 use heapless::Vec;
 
@@ -12,27 +12,28 @@ use outrigger_wire::sensor;
 use outrigger_wire::sensor::Sample;
 use outrigger_wire::time::{Duration, Instant};
 
-/// Most bytes of one [`Chunk`].
+/// The most bytes of one [`Chunk`].
 pub const CHUNK_MAX: usize = 1024;
 
-/// The content of one datagram, of an arm with `N` joints. `S` and `E` are what only this kind of controller has to show and to
-/// report: [`ControllerKind::Status`](outrigger_core::engine::ControllerKind::Status) and [`ControllerKind::Event`](outrigger_core::engine::ControllerKind::Event).
+/// The content of one datagram, for an arm with `N` joints. `S` and `E` are the state and events that exist only for
+/// this kind of controller: [`ControllerKind::Status`](outrigger_core::engine::ControllerKind::Status) and
+/// [`ControllerKind::Event`](outrigger_core::engine::ControllerKind::Event).
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 #[expect(clippy::large_enum_variant, reason = "one exists at a time, and there is no heap to put the large ones on")]
 pub enum Message<'a, const N: usize, S, E> {
-    /// The device; once a second.
+    /// The device's identity; once a second.
     #[serde(borrow)]
     Hello(Hello<'a>),
     /// The state of the session; repeated.
     Status(Status<S>),
     /// The input and output of the law; repeated.
     Motion(Motion<N>),
-    /// One histogram of the real-time link; each once in a while.
+    /// A histogram of the real-time link; all of them in turn.
     Histogram(HistogramReport),
-    /// Something happened, once.
+    /// An event; sent once.
     Event(Event<E>),
-    /// The port's own observations; once a second.
+    /// The port's own counts and observations; once a second.
     #[serde(borrow)]
     Port(PortReport<'a>),
     /// A piece of the settings in force; repeated.
@@ -46,94 +47,94 @@ pub enum Message<'a, const N: usize, S, E> {
     Boot(Boot<'a>),
 }
 
-/// The device.
+/// The identity of the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Hello<'a> {
-    /// The board's name, in the words of its firmware.
+    /// The board's name, as given by its firmware.
     pub board: &'a str,
-    /// The build: what distinguishes two firmwares of one board.
+    /// The build: distinguishes two firmwares of one board.
     pub build: &'a str,
-    /// Version of Outrigger's core.
+    /// The version of Outrigger's core.
     pub version: &'a str,
 }
 
 /// The state of the session.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Status<S> {
-    /// Mode of the machine.
+    /// The mode of the mode machine.
     pub mode: Mode,
-    /// Since when.
+    /// The time at which the mode was entered.
     pub since: Instant,
-    /// The epoch that intents from outside must carry.
+    /// The epoch that requests from outside must carry.
     pub epoch: Epoch,
-    /// The first reason since the last acknowledge.
+    /// The first reason since the last acknowledgement.
     pub latch: Option<Reason>,
-    /// Every reason since then.
+    /// The reasons since the last acknowledgement.
     pub reasons: ReasonSet,
     /// All reasons for which a request would be refused.
     pub unmet: ReasonSet,
-    /// The arm was last seen moving, and its rest was not measured since.
+    /// `true` if the arm was last observed moving, and its standstill was not measured since.
     pub motion_unknown: bool,
-    /// The next command overrides a stop at the pendant.
+    /// `true` if the next command overrides a stop at the pendant.
     pub overrides_pendant: bool,
-    /// Good cycles in a row, while arming.
+    /// The number of consecutive good cycles, while arming.
     pub good_cycles: u32,
     /// The proof that commands are accepted.
     pub accepted_by: Option<Proof>,
-    /// The facts that decisions rest on, each with the instant when it was learned.
+    /// The facts on which decisions are based, each with the time at which it was learned.
     pub evidence: Evidence,
-    /// Figures of the link that states come from.
+    /// The figures of the link that carries the states.
     pub link: Figures,
     /// The counts of each sensor, in the order of the settings.
     pub sources: Vec<SourceFigures, MAX_SOURCES>,
-    /// Readings of sensors that nobody configured.
+    /// Readings of sensors that are not configured.
     pub unknown_readings: u32,
-    /// Entries that the recorder had no room for.
+    /// Entries for which the recorder had no room.
     pub recorder_lost: u32,
-    /// Events that found no room in telemetry.
+    /// Events for which telemetry had no room.
     pub events_lost: u32,
-    /// The state that only this kind of controller has.
+    /// The state that exists only for this kind of controller.
     pub peer: S,
 }
 
 /// The input and output of the law.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Motion<const N: usize> {
-    /// The controller's clock.
+    /// The time of the controller's clock.
     pub controller_time: ControllerTime,
     /// Measured joint angles \[rad\].
     pub positions: JointPositions<N>,
     /// Measured joint speeds \[rad/s\].
     pub velocities: JointVelocities<N>,
-    /// Joint speeds that the controller steers to \[rad/s\].
+    /// Target joint speeds of the controller \[rad/s\].
     pub target_velocities: JointVelocities<N>,
-    /// Joint speeds that were approved last \[rad/s\]; `None` unless commanding.
+    /// Joint speeds approved last \[rad/s\]; `None` unless commanding.
     pub approved: Option<JointVelocities<N>>,
-    /// Joint speeds that are commanded \[rad/s\]: the approved ones, or those of a target that is being braked.
+    /// Commanded joint speeds \[rad/s\]: the approved ones, or those of a target that is being braked.
     pub commanded: JointVelocities<N>,
     /// Pose of the tool in the base frame.
     pub tcp_pose: Option<Pose>,
-    /// Factor on speeds, 0 … 1.
+    /// The speed scaling, 0 … 1.
     pub speed_scaling: Option<f32>,
-    /// Digital inputs of the robot, bit 0 the first.
+    /// The digital inputs of the robot; bit 0 is the first.
     pub digital_inputs: u64,
     /// The newest reading of each sensor, in SI units.
     pub samples: Vec<Sample, MAX_SOURCES>,
 }
 
-/// The name of a histogram.
+/// The kind of a histogram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum HistogramKind {
     /// Time between accepted states.
     Interval,
     /// Age of accepted states on arrival.
     Age,
-    /// From the arrival of a state to the answer to it.
+    /// Time from the arrival of a state until its answer was written.
     Turnaround,
 }
 
 impl HistogramKind {
-    /// Every histogram, in the order of its number.
+    /// The list of all kinds, in the order of their numbers.
     pub const ALL: [Self; 3] = [Self::Interval, Self::Age, Self::Turnaround];
 
     /// Returns the name used in reports.
@@ -147,14 +148,14 @@ impl HistogramKind {
     }
 }
 
-/// One histogram, over the life of the session.
+/// One histogram over the life of the session.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct HistogramReport {
-    /// The histogram's name.
+    /// The kind of the histogram.
     pub kind: HistogramKind,
-    /// The longest span.
+    /// The longest time.
     pub longest: Duration,
-    /// The number of spans in each bin, shortest first; bins behind the last are empty. Edges: [`Histogram`].
+    /// The number of times in each bin, shortest first; bins after the last one are empty. Edges: [`Histogram`].
     pub bins: Vec<u32, BINS>,
 }
 
@@ -167,7 +168,7 @@ impl HistogramReport {
     }
 }
 
-/// The items; a list that collects itself panics where it is full.
+/// Collects the items that fit; `collect` would panic if the list is full.
 pub(super) fn as_many_as_fit<T, const N: usize>(items: impl Iterator<Item = T>) -> Vec<T, N> {
     let mut list = Vec::new();
     for item in items.take(N) {
@@ -176,64 +177,65 @@ pub(super) fn as_many_as_fit<T, const N: usize>(items: impl Iterator<Item = T>) 
     list
 }
 
-/// The port's own observations.
+/// The port's own counts and observations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct PortReport<'a> {
-    /// The counts of all sensors' readings, and of input that was no reading.
+    /// The counts of all sensors' readings, and of input that is not a reading.
     pub sensors: sensor::Figures,
-    /// Datagrams and connections of others that were refused.
+    /// Rejected datagrams and connections from unknown addresses.
     pub strangers: u32,
     /// Datagrams of telemetry that could not be sent.
     pub unsent: u32,
-    /// The reason for which each link is not connected, in the port's words.
+    /// The reason for which each link is not connected, as text of the port.
     #[serde(borrow)]
     pub troubles: [Option<&'a str>; LinkId::MOST],
     /// Transfers from sensors that failed: the port, the bus or the converter reported an error.
     pub sensor_faults: u32,
-    /// The counts of its network controller.
+    /// The counts of the network controller.
     pub network: NetworkCounts,
-    /// Bytes of the device's stack that were never used, where it knows.
+    /// The bytes of the device's stack that were never used, if the device measures them.
     pub stack_unused: Option<u32>,
-    /// Frames of the network that came in, whole, to anybody.
+    /// Complete network frames received, whatever their destination.
     pub frames: u32,
-    /// Starts of the network controller that were made because nothing came in any more.
+    /// Restarts of the network controller because no frames were received any more.
     pub interface_restarts: u32,
     /// The traffic from the robot's address.
     pub activity: LinkActivity,
-    /// The outcome of the last rise of the line that asks for the brakes to be released, in the port's words.
+    /// The outcome of the last rising edge of the line that requests the release of the brakes, as text of the port.
     pub brake_release: Option<&'a str>,
 }
 
-/// Counts of a device's network controller and its driver since the device was started. Each number stays at its end where it
-/// would exceed it; what a controller does not count is 0.
+/// Counts of a device's network controller and its driver since the device was started. Each number saturates; events
+/// that a controller does not count are 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct NetworkCounts {
-    /// Received frames that the device could not use: too short, too long, damaged, or lost in a full memory.
+    /// Received frames that the device could not use: too short, too long, damaged, or lost because its memory was
+    /// full.
     pub bad: u32,
-    /// Frames of the device that were thrown away: there was no link, or the controller was being started.
+    /// Frames of the device that were discarded: there was no link, or the controller was being started.
     pub unsent: u32,
-    /// Times that the link was lost.
+    /// The number of times that the link was lost.
     pub link_losses: u32,
-    /// Bounded waits for the controller, or for its transceiver, that ran out.
+    /// Bounded waits for the controller, or for its transceiver, that timed out.
     pub timeouts: u32,
-    /// Errors on the way between processor and controller: transfers that failed, settings that were lost.
+    /// Errors between processor and controller: failed transfers, lost settings.
     pub bus_errors: u32,
-    /// Starts of the controller after the first, whatever for.
+    /// Starts of the controller after the first, for any reason.
     pub restarts: u32,
 }
 
-/// Traffic from the robot's address since the device was started: how far a connection that fails has got.
+/// The traffic from the robot's address since the device was started: how far a failing connection has got.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum LinkActivity {
-    /// No frame at all has come in, from anybody.
+    /// No frame was received from any address.
     #[default]
     Silence,
-    /// Frames of others, none of it.
+    /// Frames from other addresses only.
     Others,
-    /// An answer to ARP: something has that address.
+    /// An ARP reply: a device has that address.
     Address,
-    /// Packets of IP.
+    /// IP packets from that address.
     Packets,
 }
 
@@ -254,23 +256,23 @@ impl LinkActivity {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Stage {
-    /// Its first instruction, and its clocks.
+    /// The first instruction, and the clocks.
     Clocks,
-    /// Its settings are read.
+    /// The settings are being read.
     Settings,
-    /// Its network controller is started.
+    /// The network controller is being started.
     Interface,
-    /// Memory, sensors and tasks are made ready.
+    /// Memory, sensors and tasks are being prepared.
     Tasks,
     /// The control loop runs.
     Running,
 }
 
 impl Stage {
-    /// Every stage, in order.
+    /// The list of all stages, in order.
     pub const ALL: [Self; 5] = [Self::Clocks, Self::Settings, Self::Interface, Self::Tasks, Self::Running];
 
-    /// Returns what the device did in it, in lower case.
+    /// Returns the device's activity in this stage, in lower case.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -287,17 +289,17 @@ impl Stage {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum ResetCause {
-    /// The chip does not say.
+    /// Not reported by the chip.
     Unknown,
-    /// A supply that was switched on.
+    /// The supply was switched on.
     Power,
-    /// Its supply fell too low for a moment.
+    /// The supply voltage was too low for a moment.
     BrownOut,
     /// The reset pin, by a button or a debugger.
     Pin,
     /// The watchdog: the control loop hung.
     Watchdog,
-    /// Its program asked for it.
+    /// A request of the program.
     Software,
 }
 
@@ -316,33 +318,33 @@ impl ResetCause {
     }
 }
 
-/// The end of the run before, where the program itself recorded it.
+/// The end of the previous run, if the program recorded it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum CrashReport<'a> {
-    /// A panic, by the last bytes of the file's path, and the line.
+    /// A panic, with the last bytes of the source file's path, and the line.
     Panic {
         /// The end of the path of the source file.
         file: &'a str,
-        /// From 1.
+        /// The line, from 1.
         line: u32,
     },
     /// A fault of the processor.
     Fault {
-        /// Address of the instruction.
+        /// The address of the instruction.
         at: u32,
-        /// The address that its function returns to.
+        /// The return address of its function.
         from: u32,
     },
-    /// The stack was used up.
+    /// A stack overflow; the place is `None` if unknown.
     StackOverflow(Option<Place>),
 }
 
-/// A place in the program. On a stack that is used up the processor has no room for it: then it is not known.
+/// A place in the program. After a stack overflow it may be unknown, because the processor has no room to store it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Place {
-    /// Address of the instruction.
+    /// The address of the instruction.
     pub at: u32,
-    /// The address that its function returns to.
+    /// The return address of its function.
     pub from: u32,
 }
 
@@ -351,27 +353,27 @@ pub struct Place {
 pub struct Boot<'a> {
     /// The cause of the reset.
     pub cause: ResetCause,
-    /// Starts since it was powered, this one among them.
+    /// The number of starts since the device was powered, including this one.
     pub starts: u32,
-    /// The last stage of the run before; `None` where no record of one is left.
+    /// The last stage of the previous run; `None` if there is no record of one.
     pub before: Option<Stage>,
-    /// The end of that run, where its program recorded it.
+    /// The end of the previous run, if its program recorded it.
     #[serde(borrow)]
     pub crash: Option<CrashReport<'a>>,
     /// The stage of this run.
     pub stage: Stage,
-    /// Rate of the processor \[Hz\].
+    /// The clock rate of the processor \[Hz\].
     pub clock: u32,
-    /// The processor runs on the configured clock, not on the chip's fallback.
+    /// `true` if the processor runs on the configured clock, not on the chip's fallback.
     pub is_clock_as_meant: bool,
-    /// The reason for which the newest settings in flash do not run; `None` where they run, or there are none.
+    /// The reason for which the newest settings in flash are not in force; `None` if they are, or there are none.
     pub refused: Option<&'a str>,
 }
 
-/// A piece of something longer.
+/// A piece of longer data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Chunk<'a> {
-    /// Length of the whole \[B\].
+    /// The length of the whole data \[B\].
     pub length: u32,
     /// The offset of this piece \[B\].
     pub offset: u32,
@@ -379,15 +381,15 @@ pub struct Chunk<'a> {
     pub bytes: &'a [u8],
 }
 
-/// A piece of the recording of a fallback, or of what the run before the last reset left. The whole is a dump for
-/// [`replay`](outrigger_core::engine::replay).
+/// A piece of the recording of a fallback, or of what the run before the last reset left. The complete data is a dump
+/// for [`replay`](outrigger_core::engine::replay).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Recording<'a> {
-    /// Number of the fallback since the start, from 1; 0 for what the run before left.
+    /// The number of the fallback since the start, from 1; 0 for the recording of the previous run.
     pub number: u32,
-    /// The cause of the fallback; `None` for what the run before left: [`Boot`] says why that ended.
+    /// The cause of the fallback; `None` for the recording of the previous run: [`Boot`] contains why that ended.
     pub reason: Option<Reason>,
-    /// The number of the pass in which it is sent, from 0.
+    /// The number of the repetition in which it is sent, from 0.
     pub pass: u8,
     /// The piece.
     #[serde(borrow)]

@@ -1,10 +1,10 @@
 //! Datagrams with state, events, histograms and recordings of a device, for a listener on the network (feature `record`).
 //!
-//! The wire format is described in `core/remote/docs/telemetry.md`, for any language. Nothing is ever read from the network: a
-//! device that nobody listens to behaves the same.
+//! The wire format is described in `core/remote/docs/telemetry.md`, for any language. Nothing is ever read from the
+//! network: a device behaves the same whether or not anybody listens.
 //!
-//! A [`Sampler`] is shown every event and the engine after each input, copies what is due, and makes a datagram of it
-//! when its port asks for one: the control path pays for a copy, and only now and then.
+//! A [`Sampler`] is passed every event, and the engine after each input. It copies the data that is due, and encodes it
+//! in a datagram when its port asks for one: the control path costs only an occasional copy.
 //!
 //! ```
 //! use outrigger_core::engine::krc::Krc;
@@ -34,42 +34,43 @@ use outrigger_core::engine::{ControllerKind, ControllerStatus, Data};
 use outrigger_core::packed;
 use outrigger_wire::time::Instant;
 
-/// The longest datagram \[B\]: whole on every Ethernet, with room for tunnels.
+/// The longest datagram \[B\]: not fragmented on any Ethernet, with a reserve for tunnels.
 pub const DATAGRAM_MAX: usize = 1200;
 
-/// The first bytes of every datagram; the last byte counts the formats. A letter for the kind of controller follows.
+/// The first bytes of every datagram; the last byte is the version of the format. A letter for the kind of controller
+/// follows.
 pub const MAGIC: &[u8; 5] = b"ORTM\x0c";
 
-/// A datagram of a device beside the kind of controller that an engine has `P` for.
+/// A datagram of a device whose engine is for the kind of controller `P`.
 pub type PeerDatagram<'a, const N: usize, P> =
     Datagram<'a, N, <P as ControllerKind>::Status, <P as ControllerKind>::Event>;
 
-/// One datagram.
+/// A datagram of telemetry.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Datagram<'a, const N: usize, S, E> {
-    /// Another number after each start of the device.
+    /// A number that differs after each start of the device.
     pub boot: u32,
-    /// Counted up by one with each datagram since then: what shows that one was lost.
+    /// The number of datagrams sent before this one since the start: gaps show lost datagrams.
     pub sequence: u32,
-    /// The time that the content is of, since the start of the device's clock.
+    /// The time of the content, since the start of the device's clock.
     pub at: Instant,
     /// The content.
     #[serde(borrow)]
     pub message: Message<'a, N, S, E>,
 }
 
-/// An error in bytes that are no datagram of telemetry.
+/// The error for bytes that are not a datagram of telemetry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum TelemetryError {
-    /// Other bytes than telemetry.
+    /// The bytes are not telemetry.
     NotTelemetry,
-    /// Telemetry in another format: this one.
+    /// Telemetry in another format, with this version.
     OtherFormat(u8),
-    /// Telemetry of a device beside another kind of controller.
+    /// Telemetry of a device with another kind of controller.
     OtherKind,
-    /// Bytes that end too early, go on behind the message, or have unknown values.
+    /// The bytes end too early, continue after the message, or have unknown values.
     Malformed,
 }
 
@@ -90,8 +91,7 @@ impl core::fmt::Display for TelemetryError {
 impl core::error::Error for TelemetryError {}
 
 impl<'a, const N: usize, S: ControllerStatus, E: Data> Datagram<'a, N, S, E> {
-    /// Writes the datagram to `out` and returns its length; `None` where `out` is too small ([`DATAGRAM_MAX`] is
-    /// enough).
+    /// Writes the datagram to `out` and returns its length; `None` if `out` is too small ([`DATAGRAM_MAX`] is enough).
     #[must_use]
     pub fn encode(&self, out: &mut [u8]) -> Option<usize> {
         let (magic, room) = out.split_first_chunk_mut()?;
@@ -102,10 +102,10 @@ impl<'a, const N: usize, S: ControllerStatus, E: Data> Datagram<'a, N, S, E> {
         content.len().checked_add(MAGIC.len())?.checked_add(1)
     }
 
-    /// Reads the datagram in `bytes`, exactly.
+    /// Reads a datagram that occupies all of `bytes`.
     ///
     /// # Errors
-    /// [`TelemetryError`].
+    /// [`TelemetryError`] if it is not valid.
     pub fn decode(bytes: &'a [u8]) -> Result<Self, TelemetryError> {
         let (magic, rest) = bytes.split_first_chunk().ok_or(TelemetryError::NotTelemetry)?;
         if magic != MAGIC {

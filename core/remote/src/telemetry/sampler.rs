@@ -1,4 +1,4 @@
-//! From an engine to datagrams: what is due is copied when the engine is shown, and encoded when a datagram is asked for.
+//! The conversion of an engine's state to datagrams: data is copied when due, and encoded when a datagram is requested.
 
 use heapless::Deque;
 
@@ -14,55 +14,56 @@ use outrigger_core::link::Histograms;
 use outrigger_core::robot::Reason;
 use outrigger_wire::time::{Duration, Instant};
 
-/// Events that may wait; a fallback with everything around it makes fewer.
+/// The most events that may wait; a fallback with everything around it causes fewer.
 const EVENTS: usize = 16;
 
 const _: () = assert!(CHUNK_MAX + 128 <= DATAGRAM_MAX, "a chunk fits with everything around it");
 
-/// The names of the device.
+/// The identity and settings of the device.
 #[derive(Clone, Copy, Debug)]
 pub struct Device<'s> {
     /// The board's name.
     pub board: &'s str,
     /// The build of its firmware.
     pub build: &'s str,
-    /// Another number after each start.
+    /// A number that differs after each start.
     pub boot: u32,
-    /// The settings in force; empty where there are none.
+    /// The settings in force; empty if there are none.
     pub settings: &'s [u8],
 }
 
 /// The times between messages of each kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pace {
-    /// Time between two datagrams of [`Status`], and of [`Motion`].
+    /// The time between two datagrams of [`Status`], and of [`Motion`].
     pub repeat: Duration,
-    /// Time between two of [`Hello`], [`PortReport`], [`Boot`] and [`HistogramReport`], each.
+    /// The time between two datagrams of each of [`Hello`], [`PortReport`], [`Boot`] and [`HistogramReport`].
     pub slow: Duration,
-    /// Time between two times that the settings are sent.
+    /// The time between two transmissions of the settings.
     pub settings: Duration,
-    /// Time between two pieces of a recording or of the settings, and between two events, at least.
+    /// The least time between two pieces of a recording or of the settings, and between two events.
     pub gap: Duration,
-    /// The number of times that a recording is sent: what is lost once comes again.
+    /// The number of times that a recording is sent, so that lost pieces are repeated.
     pub passes: u8,
-    /// Time between two times that what an earlier run recorded is sent, behind the first `passes`: who looks comes later.
+    /// The time between two later transmissions of an earlier run's recording, after the first `passes`: for listeners
+    /// that connect later.
     pub again: Duration,
 }
 
 impl Pace {
-    /// Returns the default with this time between repeated datagrams.
+    /// Returns the defaults with this time between repeated datagrams.
     #[must_use]
     pub fn every(repeat: Duration) -> Self {
         Self { repeat, ..Self::default() }
     }
 
-    /// Returns how long a recorder of `memory` bytes is to [keep](Engine::keeping_fallbacks) a fallback so that it can be
-    /// sent as many times as it should: the engine is taken to be called at least once per gap.
+    /// Returns how long a recorder of `memory` bytes has to [keep](Engine::keeping_fallbacks) a fallback so that it can
+    /// be sent as many times as configured, if the engine is called at least once per gap.
     #[must_use]
     pub fn recording_time(&self, memory: usize) -> Duration {
         let pieces = memory.div_ceil(CHUNK_MAX).saturating_add(3);
         let pieces = u64::try_from(pieces).unwrap_or(u64::MAX).saturating_mul(u64::from(self.passes));
-        // Twice as long as it takes, for an engine that is called every 8 ms, and a moment for its surroundings.
+        // Twice the time it takes, for an engine that is called every 8 ms, and a second more.
         self.gap.max(Duration::from_millis(8)).times(pieces.saturating_mul(2)) + Duration::from_secs(1)
     }
 }
@@ -80,13 +81,13 @@ impl Default for Pace {
     }
 }
 
-/// The messages of a device, copied when they are due. About 4 KiB.
+/// The source of a device's telemetry: copies data when it is due. About 4 KiB.
 #[derive(Debug)]
 pub struct Sampler<'s, const N: usize, P: Controller<N>> {
     device: Device<'s>,
     pace: Pace,
     sequence: u32,
-    /// With when they happened; the newest `unstamped` of them just did.
+    /// The events with their times; the newest `unstamped` ones have no time yet.
     events: Deque<(Instant, Event<P::Event>), EVENTS>,
     unstamped: usize,
     events_lost: u32,
@@ -105,14 +106,14 @@ pub struct Sampler<'s, const N: usize, P: Controller<N>> {
     settings_at: usize,
     next_settings: Instant,
     transfer: Transfer,
-    /// The place up to which an earlier run's recording is sent.
+    /// The progress in sending an earlier run's recording.
     left_transfer: Transfer,
 }
 
-/// A message of a device beside this kind of controller.
+/// A message of a device with this kind of controller.
 type OwnMessage<'s, const N: usize, P> = Message<'s, N, <P as ControllerKind>::Status, <P as ControllerKind>::Event>;
 
-/// The one thing that was copied and waits to be encoded.
+/// The data that was copied and waits to be encoded: at most one item.
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "there is one of it, and no heap to put the large ones on")]
 enum Copied<const N: usize, S> {
@@ -135,13 +136,13 @@ struct Piece {
     bytes: [u8; CHUNK_MAX],
 }
 
-/// A recording on its way.
+/// The progress in sending a recording.
 #[derive(Clone, Copy, Debug)]
 struct Transfer {
-    /// Number of the fallback; 0 before the first.
+    /// The number of the fallback; 0 before the first.
     number: u32,
     pass: u8,
-    /// Length of the recording's header.
+    /// The length of the recording's header.
     header: usize,
     /// The offset of the next piece.
     offset: usize,
@@ -195,7 +196,7 @@ impl<'s, const N: usize, P: Controller<N>> Sampler<'s, N, P> {
         }
     }
 
-    /// Takes an event that the engine reports. [`observe`](Self::observe) follows and gives its time.
+    /// Queues an event of the engine. [`observe`](Self::observe) must follow, which gives it its time.
     pub fn event(&mut self, event: Event<P::Event>) {
         if self.events.push_back((Instant::ZERO, event)).is_ok() {
             self.unstamped = self.unstamped.saturating_add(1);
@@ -214,7 +215,7 @@ impl<'s, const N: usize, P: Controller<N>> Sampler<'s, N, P> {
         self.boot = Some(boot);
     }
 
-    /// Looks at the engine after an input at `now`. Copies at most one thing.
+    /// Processes the engine's state after an input at `now`. Copies at most one item.
     pub fn observe<L: Law<N>>(&mut self, engine: &Engine<'_, N, P, L>, now: Instant) {
         self.stamp(now);
         if !matches!(self.copied, Copied::Nothing) {
@@ -241,15 +242,15 @@ impl<'s, const N: usize, P: Controller<N>> Sampler<'s, N, P> {
         self.copied_at = now;
     }
 
-    /// The events that came since the last time happened just now.
+    /// Sets the time of the events that were queued since the last call.
     fn stamp(&mut self, now: Instant) {
         let stamped = self.events.len().saturating_sub(self.unstamped);
         self.events.iter_mut().skip(stamped).for_each(|(at, _)| *at = now);
         self.unstamped = 0;
     }
 
-    /// Writes the next datagram to `out` ([`DATAGRAM_MAX`] is enough) and returns its length. `None` where none is due:
-    /// ask again after the next input, or after some milliseconds.
+    /// Writes the next datagram to `out` ([`DATAGRAM_MAX`] is enough) and returns its length. Returns `None` if none is
+    /// due: call it again after the next input, or after some milliseconds.
     pub fn poll(&mut self, now: Instant, out: &mut [u8]) -> Option<usize> {
         if let Some((at, message)) = self.next_of_its_own(now) {
             return self.encode(at, message, out);
@@ -270,7 +271,7 @@ impl<'s, const N: usize, P: Controller<N>> Sampler<'s, N, P> {
         }
     }
 
-    /// Returns the next short message that needs no copy: it goes first.
+    /// Returns the next short message that needs no copy; these have priority.
     fn next_of_its_own(&mut self, now: Instant) -> Option<(Instant, OwnMessage<'s, N, P>)> {
         if let Some((at, event)) = self.next_event(now) {
             return Some((at, Message::Event(event)));
@@ -295,7 +296,7 @@ impl<'s, const N: usize, P: Controller<N>> Sampler<'s, N, P> {
         datagram.encode(out)
     }
 
-    /// The oldest event that has been stamped.
+    /// Returns the oldest event that has a time.
     fn next_event(&mut self, now: Instant) -> Option<(Instant, Event<P::Event>)> {
         if now < self.next_event || self.events.len() <= self.unstamped {
             return None;
@@ -328,7 +329,7 @@ impl<'s, const N: usize, P: Controller<N>> Sampler<'s, N, P> {
         HistogramReport::of(kind, histogram)
     }
 
-    /// The next piece of the recording that the engine keeps.
+    /// Returns the next piece of the recording that the engine keeps.
     fn next_piece<L: Law<N>>(&mut self, engine: &Engine<'_, N, P, L>, now: Instant) -> Option<Piece> {
         let kept = engine.kept_fallback()?;
         if kept.number != self.transfer.number {
@@ -342,7 +343,8 @@ impl<'s, const N: usize, P: Controller<N>> Sampler<'s, N, P> {
         Some(piece)
     }
 
-    /// The next piece of what an earlier run recorded, from where the engine's recorder keeps it: a recording with the number 0.
+    /// Returns the next piece of an earlier run's recording, from the memory of the engine's recorder: a recording with
+    /// the number 0.
     fn next_left<L: Law<N>>(&mut self, engine: &Engine<'_, N, P, L>, now: Instant) -> Option<Piece> {
         let piece = self.left_transfer.piece(engine, engine.recorder().earlier()?, None)?;
         let waits = self.left_transfer.offset == 0 && self.left_transfer.pass >= self.pace.passes;
@@ -352,7 +354,7 @@ impl<'s, const N: usize, P: Controller<N>> Sampler<'s, N, P> {
 }
 
 impl Transfer {
-    /// The next piece: of the header, of the two halves, or of the end mark.
+    /// Returns the next piece: of the header, of the two halves, or of the end mark.
     fn piece<const N: usize, P: Controller<N>, L: Law<N>>(
         &mut self,
         engine: &Engine<'_, N, P, L>,

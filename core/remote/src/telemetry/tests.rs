@@ -21,7 +21,8 @@ const BOOT: Boot<'static> = Boot {
     refused: Some("source[1].input"),
 };
 
-/// Does not compile while a kind of message is missing here: name a new one in `outrigger-tests` (`telemetry`), too, which sees each sent.
+/// Does not compile if a kind of message is missing here. Add new kinds to `outrigger-tests` (`telemetry`) too, which
+/// checks that each is sent.
 const fn _every_kind(message: &Message<'_, 6, u8, u8>) {
     match message {
         Message::Hello(_)
@@ -119,7 +120,7 @@ proptest! {
         let mut out = [0; DATAGRAM_MAX];
         let length = datagram.encode(&mut out).expect("no longer than it was");
         let again = UrDatagram::decode(&out[..length]).expect("telemetry");
-        // NaN is not itself: compared by what it is written as.
+        // Compared as text, because NaN is not equal to itself.
         prop_assert_eq!(format!("{again:?}"), format!("{datagram:?}"));
     }
 
@@ -142,7 +143,7 @@ proptest! {
             let mut out = [0; DATAGRAM_MAX];
             let length = datagram.encode(&mut out).expect("it is short");
             prop_assert_eq!(UrDatagram::decode(&out[..length]), Ok(datagram));
-            // Nothing that is cut off is taken for whole.
+            // No truncated datagram is accepted as complete.
             for cut in 0..length {
                 prop_assert!(UrDatagram::decode(&out[..cut]).is_err());
             }

@@ -1,4 +1,4 @@
-//! The side of the one who asks.
+//! The client's side of keyed requests.
 
 use core::fmt::Write as _;
 
@@ -12,26 +12,26 @@ use crate::request::{FRESH_FOR, Message};
 use outrigger_core::mode::Epoch;
 use outrigger_wire::time::{Duration, Instant};
 
-/// The time to wait for an answer before the same is sent again, at first and at most: each time it is doubled.
+/// The time to wait for an answer before the request is repeated: initial and maximum value; it is doubled each time.
 const PATIENCE: (Duration, Duration) = (Duration::from_millis(100), Duration::from_millis(800));
 
-/// Asks a [`Service`](super::Service), one thing at a time, and again where a datagram was lost: the same datagram, which is
-/// carried out once.
+/// A client of a [`Service`](super::Service). It makes one request at a time and repeats the datagram if no answer
+/// arrives; the request is carried out only once.
 #[derive(Clone, Debug)]
 pub struct Caller {
     key: Key,
     ours: Nonce,
-    /// The session's number and the service's nonce, once there is one.
+    /// The session's number and the service's nonce, once a session is open.
     session: Option<(u64, Nonce)>,
     counter: u32,
-    /// The challenge of the newest answer, and when its request was first sent.
+    /// The challenge of the newest answer, and the time at which its request was first sent.
     challenge: Option<(U32, Instant)>,
     asked_at: Instant,
     out: [u8; DATAGRAM_MAX],
     length: usize,
-    /// `out` is to be sent.
+    /// `true` if `out` has to be sent.
     due: bool,
-    /// The time to send it again, and the delay after that; `None` while no answer is awaited.
+    /// The time of the next repetition, and the delay after that; `None` while no answer is awaited.
     again: Option<(Instant, Duration)>,
     window: [u8; ANSWER_LEN + 1],
     event: Option<Event>,
@@ -40,20 +40,20 @@ pub struct Caller {
 /// An event of a caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// A session is open; the present epoch.
+    /// A session is open, with the present epoch.
     Open(Epoch),
-    /// The answer to the request; the present epoch.
+    /// The answer to the request, with the present epoch.
     Answer(Epoch, Reply),
     /// An answer that only another version understands.
     NotUnderstood,
 }
 
-/// An error: the request does not fit into a datagram, no session is open, or it has lasted for too long.
+/// The error for a request that does not fit into a datagram, if no session is open, or if the session has used up its counters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLong;
 
 impl Caller {
-    /// Asks for a session. `nonce` is 16 random bytes, never the same twice.
+    /// Creates a client and requests a session. `nonce` is 16 random bytes, which must never be used twice.
     #[must_use]
     pub fn new(key: Key, nonce: [u8; 16], now: Instant) -> Self {
         let mut caller = Self {
@@ -90,18 +90,18 @@ impl Caller {
         self.counter
     }
 
-    /// Returns whether a request that causes motion would be fresh, with time to arrive: the newest answer was asked for at most half of
-    /// [`FRESH_FOR`] ago, and its challenge is unused. If not, asking for the status brings another one.
+    /// Returns whether a request that causes motion would be fresh on arrival: the newest answer was requested at most
+    /// half of [`FRESH_FOR`] ago, and its challenge is unused. If not, a status request obtains another one.
     #[must_use]
     pub fn is_fresh(&self, now: Instant) -> bool {
         self.challenge.is_some_and(|(_, issued)| now.since(issued) + now.since(issued) <= FRESH_FOR)
     }
 
-    /// Asks, with the challenge of the newest answer where the request causes motion; `seen` is the epoch that the sender saw. An earlier
-    /// request that is not answered is not waited for any more.
+    /// Sends a request, with the challenge of the newest answer if it causes motion; `seen` is the epoch that the
+    /// sender observed. An earlier request without an answer is not repeated any more.
     ///
     /// # Errors
-    /// [`TooLong`], and nothing is sent.
+    /// [`TooLong`]; nothing is sent then.
     pub fn ask(&mut self, now: Instant, seen: Epoch, message: Message<'_>) -> Result<(), TooLong> {
         let (session, theirs) = self.session.ok_or(TooLong)?;
         let counter = self.counter.checked_add(1).ok_or(TooLong)?;
@@ -141,12 +141,12 @@ impl Caller {
         Ok(())
     }
 
-    /// Returns the room for the next datagram: what is longer may be cut off.
+    /// Returns the buffer for the next datagram; longer ones may be truncated.
     pub const fn receive_window(&mut self) -> &mut [u8] {
         &mut self.window
     }
 
-    /// Reads the datagram of `n` bytes in the window. One that is not the awaited answer is ignored.
+    /// Processes the datagram of `n` bytes in the window. A datagram that is not the awaited answer is ignored.
     pub fn commit(&mut self, now: Instant, n: usize) {
         let _ = now;
         let event = self.read(n);
@@ -178,7 +178,7 @@ impl Caller {
         Some(Reply::read(&reply).map_or(Event::NotUnderstood, |reply| Event::Answer(epoch, reply)))
     }
 
-    /// Sends again what was not answered by `now`.
+    /// Repeats a request that was not answered by `now`.
     pub fn handle(&mut self, now: Instant) {
         if let Some((at, patience)) = self.again
             && now >= at
@@ -188,13 +188,13 @@ impl Caller {
         }
     }
 
-    /// Returns the latest time to call [`handle`](Self::handle) at.
+    /// Returns the latest time of the next call of [`handle`](Self::handle); `None` while no answer is awaited.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
         self.again.map(|(at, _)| at)
     }
 
-    /// Returns a datagram to be sent.
+    /// Returns a datagram to send; `None` if there is none.
     pub fn poll_output(&mut self) -> Option<&[u8]> {
         core::mem::take(&mut self.due).then_some(self.out.get(..self.length)?)
     }
@@ -204,13 +204,13 @@ impl Caller {
         (self.ours, self.session.map(|(_, theirs)| theirs).unwrap_or_default())
     }
 
-    /// Returns the next event.
+    /// Returns the next event; `None` if there is none.
     pub const fn poll_event(&mut self) -> Option<Event> {
         self.event.take()
     }
 }
 
-/// Writes as long as there is room.
+/// A writer that stops at the end of its buffer.
 struct Writer<'w> {
     to: &'w mut [u8],
     at: usize,

@@ -1,4 +1,4 @@
-//! The key, and what is computed with it, `core/docs/protocol/outrigger-requests.md` 6.
+//! The key, and the tags computed with it, `core/docs/protocol/outrigger-requests.md` 6.
 
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
@@ -8,7 +8,7 @@ use zerocopy::byteorder::big_endian::U64;
 use super::wire::{Kind, Nonce, TAG_LEN};
 use outrigger_wire::time::Instant;
 
-/// A key of 32 bytes, ready to be used. It is not shown.
+/// A prepared key of 32 bytes. `Debug` does not print it.
 #[derive(Clone)]
 pub struct Key(Hmac<Sha256>);
 
@@ -19,10 +19,10 @@ impl core::fmt::Debug for Key {
 }
 
 impl Key {
-    /// Creates the key of these bytes.
+    /// Creates a key from these bytes.
     #[must_use]
     pub fn new(bytes: &[u8; 32]) -> Self {
-        // A shorter key is one with zeros behind it: RFC 2104.
+        // HMAC pads a key shorter than its block with zeros: RFC 2104.
         let mut block = [0; 64];
         if let Some((begin, _)) = block.split_first_chunk_mut() {
             *begin = *bytes;
@@ -30,7 +30,7 @@ impl Key {
         Self(Hmac::new(&block.into()))
     }
 
-    /// Reads the bytes of a key as people keep it: 64 hexadecimal digits, with blanks and line ends around them.
+    /// Parses a key as it is stored in files: 64 hexadecimal digits, with blanks and line ends around them.
     #[must_use]
     pub fn bytes_of(text: &str) -> Option<[u8; 32]> {
         let digits = text.trim_ascii().as_bytes();
@@ -46,12 +46,12 @@ impl Key {
         Some(bytes)
     }
 
-    /// The tag of what begins with `parts`, in this order.
+    /// Returns the tag over `parts`, in this order.
     pub(super) fn tag(&self, parts: &[&[u8]]) -> [u8; TAG_LEN] {
         self.of(parts).finalize().into_bytes().into()
     }
 
-    /// Returns `true` if `tag` is that of `parts`; it takes as long whatever is wrong with it.
+    /// Returns `true` if `tag` is that of `parts`; the comparison takes constant time.
     pub(super) fn holds(&self, parts: &[&[u8]], tag: &[u8; TAG_LEN]) -> bool {
         self.of(parts).verify(&(*tag).into()).is_ok()
     }
@@ -62,7 +62,7 @@ impl Key {
         mac
     }
 
-    /// A session's number and the service's nonce, which nobody can foresee who has not the key and the seed.
+    /// Returns a session number and the service's nonce, which cannot be predicted without the key and the seed.
     pub(super) fn fresh(&self, seed: &[u8; 32], made: u64, now: Instant, theirs: &Nonce) -> (u64, Nonce) {
         let (made, now) = (U64::new(made), U64::new(now.as_micros()));
         let tag = self.tag(&[b"keyed nonce     ", seed, made.as_bytes(), now.as_bytes(), theirs]);
@@ -74,8 +74,8 @@ impl Key {
     }
 }
 
-/// Returns the bytes that the tag of a datagram of this kind is computed over first: no datagram is of use in another direction, or
-/// for anything else that is done with the key.
+/// Returns the bytes that precede the content in the tag of a datagram of this kind. They prevent a datagram from being
+/// used in another direction, or for another purpose of the key.
 pub(super) const fn label(kind: Kind) -> &'static [u8; 16] {
     match kind {
         Kind::Hello => b"keyed hello     ",

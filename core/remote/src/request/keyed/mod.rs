@@ -1,7 +1,7 @@
-//! Requests over a network, with a key that both sides have: datagrams in, requests out.
+//! Requests over a network, authenticated with a key that both sides have: datagrams in, requests out.
 //!
-//! [`Service`] is the side of the one who commands a robot, [`Caller`] the side of the one who asks. Neither knows a socket or
-//! reads a clock; random numbers are handed in. The layout, and what it is meant to withstand, are
+//! [`Service`] is the side that commands a robot, [`Caller`] its client. Neither uses a socket or reads a clock; random
+//! numbers are passed in. The layout, and the attacks that it has to resist, are in
 //! `core/docs/protocol/outrigger-requests.md`.
 //!
 //! ```

@@ -1,4 +1,4 @@
-//! Answers as they are sent, `core/docs/protocol/outrigger-requests.md` 5.
+//! The answers and their encoding, `core/docs/protocol/outrigger-requests.md` 5.
 
 use zerocopy::byteorder::big_endian::{U16, U32, U64};
 
@@ -10,20 +10,20 @@ use outrigger_core::robot::{Reason, ReasonSet};
 use outrigger_wire::dashboard::Outcome;
 use outrigger_wire::time::Duration;
 
-/// The state of a session, and the verdict on a request.
+/// The state of a session, and the outcome of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reply {
-    /// The verdict on the request.
+    /// The outcome of the request.
     pub verdict: Verdict,
     /// The present mode.
     pub mode: Mode,
     /// The quality of the link to the controller.
     pub grade: Grade,
-    /// The latched reason.
+    /// The latched reason, if any.
     pub latch: Option<Reason>,
     /// The reasons for which a request would be refused.
     pub unmet: ReasonSet,
-    /// The process in command is about to end.
+    /// `true` if the process that commands is about to end.
     pub ending: bool,
 }
 
@@ -40,72 +40,72 @@ impl Default for Reply {
     }
 }
 
-/// The verdict on a request.
+/// The outcome of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Verdict {
-    /// Done, or begun.
+    /// Carried out, or begun.
     Done,
-    /// Its sender saw another epoch than the present.
+    /// The sender observed another epoch than the present one.
     WrongEpoch,
-    /// For this reason; `None` where it was not learned.
+    /// Refused for this reason; `None` if the reason is not known.
     Refused(Option<Reason>),
-    /// The process in command is about to end, or has not decided in time.
+    /// The process that commands is about to end, or did not decide in time.
     Ending,
-    /// The fate of an output.
+    /// The outcome of setting an output.
     Output(News),
-    /// No news of an output within the timeout.
+    /// No outcome of setting an output within the timeout.
     NoNews,
-    /// Too many outputs wait.
+    /// Too many output writes are pending.
     Full,
-    /// A value that is not had here: an output, a source, how many numbers.
+    /// A value that does not exist here: an output, a source, the number of values.
     BadValue,
     /// The outcome of a command to the controller's dashboard server.
     Dashboard(Outcome),
-    /// A request that causes motion came without a challenge of this session that is unused and younger than
-    /// [`FRESH_FOR`](crate::request::FRESH_FOR). Nothing was done.
+    /// A request that causes motion arrived without an unused challenge of this session younger than
+    /// [`FRESH_FOR`](crate::request::FRESH_FOR). It was not carried out.
     NotFresh,
-    /// Its sender has withdrawn it.
+    /// The sender has withdrawn the request.
     Withdrawn,
-    /// A line that is not understood.
+    /// An error in the line: its kind and position.
     Fault(FaultKind, u16),
 }
 
-/// The final fate of an output.
+/// The outcome of setting an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum News {
-    /// The controller shows it, so long after it was sent.
+    /// The controller shows the new value, this long after it was sent.
     Confirmed(Duration),
-    /// Sent, and not shown by anything that this controller publishes.
+    /// Sent, but this controller does not publish the output.
     NeverShown,
-    /// The controller shows something else after the time allowed.
+    /// The controller shows another value after the time allowed.
     NotConfirmed,
-    /// A later one for the same output took its place.
+    /// A later write for the same output replaced it.
     Superseded,
     /// No session with a controller.
     NotConnected,
-    /// This arm, or this software, has no such thing, or a number is out of its range.
+    /// This arm or its software has no such output, or a number is out of its range.
     Impossible,
     /// The controller is in local control.
     LocalControl,
-    /// RTDE has no input for it that is ours.
+    /// This session owns no RTDE input for it.
     NoInput,
-    /// Outputs are not to be set.
+    /// Setting outputs is disabled in the configuration.
     Off,
-    /// The link was stale, or did not take text, for too long.
+    /// The link was stale, or did not accept text, for too long.
     LinkStale,
-    /// A change of motion while the arm is commanded or not at rest.
+    /// The write would change motion, and the arm is commanded or not at rest.
     Commanding,
     /// This kind of controller has no such output.
     NoSuchOutput,
-    /// The handshake with the program on the controller sets this variable.
+    /// The handshake with the program on the controller uses this variable.
     Reserved,
-    /// Too many wait to be sent or confirmed.
+    /// Too many writes are pending.
     Full,
 }
 
-/// In place of a reason.
+/// The encoding of no reason.
 const NONE: u8 = 0xff;
 const ENDING: u8 = 1;
 
@@ -126,7 +126,7 @@ const NEWS: [News; 14] = [
     News::Full,
 ];
 
-/// In the order of their numbers.
+/// The kinds in the order of their numbers.
 const FAULTS: [FaultKind; 10] = [
     FaultKind::TooLong,
     FaultKind::NotText,
@@ -183,7 +183,7 @@ impl Reply {
         }
     }
 
-    /// `None` where something stands there that this version does not know.
+    /// Decodes a reply; returns `None` if it contains values that this version does not know.
     pub(super) fn read(body: &Body) -> Option<Self> {
         let detail = usize::from(body.detail);
         let verdict = match body.verdict {
@@ -223,7 +223,7 @@ impl Reply {
                 .collect(),
             ending: body.flags & ENDING != 0,
         };
-        // One form of each answer: what was left out of it would be something that this version does not know.
+        // Each reply has exactly one encoding: other bytes would contain something that this version does not know.
         (zerocopy::IntoBytes::as_bytes(&reply.write()) == zerocopy::IntoBytes::as_bytes(body)).then_some(reply)
     }
 }

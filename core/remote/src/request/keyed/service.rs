@@ -1,4 +1,4 @@
-//! The side of the one who commands a robot.
+//! The service's side of keyed requests, which runs where the robot is commanded.
 
 use zerocopy::byteorder::big_endian::{U32, U64};
 use zerocopy::{FromBytes as _, IntoBytes as _};
@@ -11,26 +11,27 @@ use crate::request::{Ask, Challenge, Challenges};
 use outrigger_core::mode::Epoch;
 use outrigger_wire::time::{Duration, Instant};
 
-/// Sessions that are spoken in, and as many that begin.
+/// The number of sessions with requests, and that of sessions without a request so far.
 const SLOTS: usize = 2;
-/// Most welcomes at once, and how often there may be another one.
+/// The most welcomes at once, and the time after which a further one is permitted.
 const WELCOMES: u8 = 10;
 const WELCOME_EVERY: Duration = Duration::from_millis(100);
 
-/// Takes datagrams from anybody, and gives requests of those who have the key. `A` is an address.
+/// A service that receives datagrams from anybody, and returns the requests of those who have the key. `A` is an
+/// address.
 ///
-/// What is not of a session that stands, or not new, or not whole, is dropped without an answer, and
+/// Datagrams that do not belong to an open session, are not new, or are damaged, are dropped without an answer, and
 /// [counted](Self::counts).
 #[derive(Clone, Debug)]
 pub struct Service<A> {
     key: Key,
     seed: [u8; 32],
     made: u64,
-    /// Begun, and nothing was asked yet; oldest first.
+    /// The sessions without a request so far; oldest first.
     begun: [Option<Session<A>>; SLOTS],
-    /// In which something was asked; least recent first.
+    /// The sessions with requests; least recently used first.
     open: [Option<Session<A>>; SLOTS],
-    /// Welcomes that may be sent, as of a time.
+    /// The number of welcomes that may be sent, and the time of that number.
     welcomes: (u8, Instant),
     counts: Counts,
     window: [u8; DATAGRAM_MAX + 1],
@@ -40,20 +41,20 @@ pub struct Service<A> {
     to: Option<(A, usize)>,
 }
 
-/// Counts of dropped datagrams, since the beginning.
+/// Counts of dropped datagrams since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Not of this layout.
+    /// Datagrams of another layout.
     pub foreign: u32,
     /// Datagrams of an earlier layout: the other side needs the present version.
     pub outdated: u32,
-    /// Datagrams of no open session, or from another address than its own.
+    /// Datagrams without an open session, or from an address other than the session's.
     pub unknown: u32,
-    /// Not newer than what was taken before.
+    /// Requests that are not newer than one received before.
     pub repeated: u32,
-    /// With another tag than the key makes of them.
+    /// Datagrams with an invalid tag.
     pub forged: u32,
-    /// Hellos beyond ten at once and ten a second.
+    /// Hellos beyond ten at once and ten per second.
     pub hasty: u32,
 }
 
@@ -88,16 +89,16 @@ struct Waiting {
     seen: Epoch,
     challenge: Challenge,
     came: Instant,
-    /// The end of its line in the window.
+    /// The end of the line in the window.
     end: usize,
 }
 
-/// A request of somebody who has the key, never given twice.
+/// A request from a client that has the key. Each request is returned only once.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Asked<'a> {
-    /// For its [answer](Service::answer).
+    /// The ticket for the [answer](Service::answer).
     pub ticket: Ticket,
-    /// The request; or the verdict to answer at once, without any of it being done.
+    /// The request; or the outcome to answer at once, without carrying it out.
     pub ask: Result<Ask<'a>, Verdict>,
 }
 
@@ -116,8 +117,8 @@ struct Session<A> {
 }
 
 impl<A: Copy + PartialEq> Service<A> {
-    /// Creates a service with this key. `seed` is another one in each life of this device, from a source of random numbers: with a
-    /// seed of an earlier life, what was recorded then could be played again.
+    /// Creates a service with this key. `seed` must be a new random number after each start of this device: with an
+    /// earlier seed, datagrams recorded then could be replayed.
     #[must_use]
     pub const fn new(key: Key, seed: [u8; 32]) -> Self {
         Self {
@@ -141,13 +142,13 @@ impl<A: Copy + PartialEq> Service<A> {
         self.counts
     }
 
-    /// Returns the room for the next datagram: what is longer may be cut off.
+    /// Returns the buffer for the next datagram; longer ones may be truncated.
     pub const fn receive_window(&mut self) -> &mut [u8] {
         &mut self.window
     }
 
-    /// Reads the datagram of `n` bytes from `from` in the window; `epoch` is the present one. What waited to be looked at or to be
-    /// sent is gone.
+    /// Processes the datagram of `n` bytes from `from` in the window; `epoch` is the present one. A request or an
+    /// answer that was not polled before is discarded.
     pub fn commit(&mut self, now: Instant, n: usize, from: A, epoch: Epoch) {
         (self.asked, self.to) = (None, None);
         let datagram = self.window;
@@ -213,7 +214,7 @@ impl<A: Copy + PartialEq> Service<A> {
         None
     }
 
-    /// Returns `true` if another welcome may be sent now.
+    /// Returns `true`, and counts it, if another welcome may be sent now.
     fn may_welcome(&mut self, now: Instant) -> bool {
         let (left, at) = self.welcomes;
         let more = now.since(at).whole(WELCOME_EVERY).unwrap_or_default();
@@ -241,8 +242,8 @@ impl<A: Copy + PartialEq> Service<A> {
             return Some(Drop::Forged);
         }
         if counter == session.counter {
-            // Asked again, for the answer was lost: it is given again, and nothing is done. Two requests of one counter do
-            // not come of one caller.
+            // A repetition, because the answer was lost: the answer is sent again, and nothing is carried out. A single
+            // client never sends two different requests with the same counter.
             let again = session.answer.filter(|_| session.tag == *tag);
             let Some(answer) = again else { return Some(Drop::Repeated) };
             let length = put(&mut self.out, &[&answer]);
@@ -264,8 +265,8 @@ impl<A: Copy + PartialEq> Service<A> {
         None
     }
 
-    /// Returns what the datagram asks; `present` is the epoch now. A request that acts is refused with another epoch, in the datagram or
-    /// in its line, and one that causes motion without a challenge of this session that is fresh.
+    /// Returns the request in the datagram; `present` is the epoch now. A request that acts is refused if the epoch in
+    /// the datagram or in its line differs, and one that causes motion if it has no fresh challenge of this session.
     pub fn poll_request(&mut self, present: Epoch) -> Option<Asked<'_>> {
         let Waiting { ticket, seen, challenge, came, end } = self.asked.take()?;
         let line = self.window.get_mut(size_of::<Turn>()..end)?;
@@ -273,7 +274,7 @@ impl<A: Copy + PartialEq> Service<A> {
             Ok(message) => {
                 let ask = message.ask;
                 let open = self.open.iter_mut().flatten().find(|open| open.number == ticket.session);
-                // Used up whatever else is wrong with the request.
+                // The challenge is consumed even if the request has another fault.
                 let fresh =
                     !ask.causes_motion() || open.is_some_and(|open| open.challenges.spend(challenge, came).is_some());
                 match ask.epoch() {
@@ -287,7 +288,7 @@ impl<A: Copy + PartialEq> Service<A> {
         Some(Asked { ticket, ask })
     }
 
-    /// Answers a request, with a new challenge. A request that is not the newest of its session is not answered any more.
+    /// Answers a request, with a new challenge. Has no effect if the request is not the newest of its session.
     pub fn answer(&mut self, now: Instant, ticket: Ticket, present: Epoch, reply: &Reply) {
         let Ticket { session, counter } = ticket;
         let is = |open: &&mut Session<A>| open.number == session && open.counter == counter && open.answer.is_none();
@@ -306,14 +307,14 @@ impl<A: Copy + PartialEq> Service<A> {
         self.to = Some((open.from, length));
     }
 
-    /// Returns a datagram to be sent and its destination; once.
+    /// Returns a datagram to send and its destination; each only once.
     pub fn poll_output(&mut self) -> Option<(A, &[u8])> {
         let (to, length) = self.to.take()?;
         Some((to, self.out.get(..length)?))
     }
 }
 
-/// A cause to drop a datagram.
+/// A cause for dropping a datagram.
 #[derive(Clone, Copy, Debug)]
 enum Drop {
     Foreign,
@@ -324,7 +325,7 @@ enum Drop {
     Hasty,
 }
 
-/// Behind the others; the first goes where there is no room.
+/// Appends a session after the others; if there is no room, the first one is dropped.
 fn push<T>(slots: &mut [Option<T>; SLOTS], new: T) {
     let at = slots.iter().position(Option::is_none).unwrap_or_default();
     let behind = slots.get_mut(at..).unwrap_or_default();
@@ -334,7 +335,7 @@ fn push<T>(slots: &mut [Option<T>; SLOTS], new: T) {
     }
 }
 
-/// The parts, one behind the other; how long they are.
+/// Writes the parts one after the other; returns their length.
 fn put(out: &mut [u8], parts: &[&[u8]]) -> usize {
     let bytes = parts.iter().flat_map(|part| part.iter());
     out.iter_mut().zip(bytes).map(|(to, from)| *to = *from).count()

@@ -1,4 +1,4 @@
-//! Vectors, and every way in which somebody without the key, or with old datagrams, can try.
+//! Test vectors, and attacks by parties without the key or with recorded datagrams.
 
 mod exhaustive;
 mod fresh;
@@ -27,7 +27,7 @@ fn caller(nonce: u8) -> Caller {
     Caller::new(Key::new(&KEY), [nonce; 16], NOW)
 }
 
-/// Gives the service a datagram, and what it sends.
+/// Passes a datagram to the service; returns what it sends.
 fn give(service: &mut Service<u8>, from: u8, bytes: &[u8]) -> Option<Vec<u8>> {
     give_at(service, NOW, from, bytes)
 }
@@ -56,7 +56,7 @@ fn out(caller: &mut Caller) -> Vec<u8> {
     caller.poll_output().expect("something to be sent").to_vec()
 }
 
-/// A caller with a session.
+/// Returns a client with an open session.
 fn open(service: &mut Service<u8>, from: u8) -> Caller {
     let mut caller = caller(from);
     let hello = out(&mut caller);
@@ -75,7 +75,7 @@ fn asked(caller: &mut Caller, ask: Ask<'_>) -> Vec<u8> {
     out(caller)
 }
 
-/// Asks for the status, whose answer has a challenge.
+/// Requests the status, whose answer has a challenge.
 fn refresh(service: &mut Service<u8>, caller: &mut Caller, from: u8) {
     let request = asked(caller, Ask::Status);
     assert_eq!(give(service, from, &request), None);
@@ -85,7 +85,7 @@ fn refresh(service: &mut Service<u8>, caller: &mut Caller, from: u8) {
     assert!(take(caller, &answer).is_some() && caller.is_fresh(NOW));
 }
 
-/// The datagram is dropped, and counted where it belongs.
+/// Asserts that the datagram is dropped, and counted with the right cause.
 fn dropped(service: &mut Service<u8>, from: u8, bytes: &[u8], count: fn(&Counts) -> u32) {
     let before = service.counts();
     assert_eq!(give(service, from, bytes), None, "no answer");
@@ -163,13 +163,13 @@ fn replays_reorderings_other_sessions_and_other_directions_are_dropped() {
     dropped(&mut service, 1, &answer, |counts| counts.foreign);
     assert_eq!(take(&mut one, &requests[3]), None, "a request is no answer");
     let request = asked(&mut two, Ask::Release);
-    // Another session's number over the same request.
+    // The number of another session with the same request.
     let mut mixed = request;
     mixed[8..16].copy_from_slice(&requests[3][8..16]);
     dropped(&mut service, 1, &mixed, |counts| counts.repeated);
     mixed[16..20].copy_from_slice(&9_u32.to_be_bytes());
     dropped(&mut service, 1, &mixed, |counts| counts.forged);
-    // What was recorded in an earlier life of the service, with another seed.
+    // Datagrams recorded in an earlier run of the service, with another seed.
     let mut later = Service::new(Key::new(&KEY), [0x5f; 32]);
     let mut again = caller(1);
     give(&mut later, 1, &out(&mut again)).expect("a welcome: hellos can be recorded too");
@@ -187,7 +187,7 @@ fn a_session_that_somebody_speaks_in_is_not_ended_by_hellos_that_were_recorded()
     }
     give(&mut service, 1, &asked(&mut one, Ask::Release));
     assert_eq!(service.poll_request(EPOCH).expect("it still stands").ask, Ok(Ask::Release));
-    // A third that speaks takes the place of the one that has been silent for longest.
+    // A third active session replaces the one that was inactive for longest.
     for from in [2, 3] {
         let mut other = open(&mut service, from);
         give(&mut service, from, &asked(&mut other, Ask::Status));
@@ -233,7 +233,7 @@ fn a_line_that_is_none_is_answered_with_what_is_wrong() {
     let line = format!("{{\"do\":\"dance\"}}{}", " ".repeat(BODY_MIN));
     let mut bytes = asked(&mut caller, Ask::Status)[..28].to_vec();
     bytes.extend(line.as_bytes());
-    // With the tag that somebody with the key, and another software, would make.
+    // With the tag that another software with the key would compute.
     let nonces = caller.nonces();
     let tag = Key::new(&KEY).tag(&[mac::label(wire::Kind::Request), &nonces.0, &nonces.1, &bytes]);
     bytes.extend(tag);

@@ -3,15 +3,15 @@
 use zerocopy::byteorder::big_endian::{U16, U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-/// Longest datagram \[B\].
+/// The longest datagram \[B\].
 pub const DATAGRAM_MAX: usize = 512;
-/// A hello and its welcome \[B\].
+/// The length of a hello and its welcome \[B\].
 pub const HELLO_LEN: usize = size_of::<Hello>() + TAG_LEN;
-/// An answer \[B\], and the shortest request: none is answered by more than it has.
+/// The length of an answer \[B\], which is also that of the shortest request: no answer is longer than its request.
 pub const ANSWER_LEN: usize = size_of::<Turn>() + size_of::<Body>() + TAG_LEN;
-/// Longest line of a request \[B\].
+/// The longest line of a request \[B\].
 pub const BODY_MAX: usize = DATAGRAM_MAX - size_of::<Turn>() - TAG_LEN;
-/// Shortest one, with the blanks behind it.
+/// The shortest line of a request, with the blanks after it \[B\].
 pub(super) const BODY_MIN: usize = size_of::<Body>();
 /// The length of the tag at the end of every datagram.
 pub(super) const TAG_LEN: usize = 32;
@@ -25,9 +25,9 @@ pub(super) const OUTDATED: [u8; 4] = *b"ORQ1";
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Kind {
-    /// A caller asks for a session.
+    /// A client requests a session.
     Hello = 1,
-    /// The answer to a hello: a session is open.
+    /// The answer to a hello: the session is open.
     Welcome = 2,
     /// A request.
     Request = 3,
@@ -35,7 +35,7 @@ pub(super) enum Kind {
     Answer = 4,
 }
 
-/// A nonce.
+/// A random number that is used only once.
 pub(super) type Nonce = [u8; 16];
 
 /// The beginning of every datagram.
@@ -53,7 +53,7 @@ impl Head {
     }
 }
 
-/// Caller to service, without its tag.
+/// A hello, from client to service, without its tag.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub(super) struct Hello {
@@ -62,7 +62,7 @@ pub(super) struct Hello {
     pub(super) zero: [u8; 16], // a welcome is no longer than this
 }
 
-/// Service to caller, without its tag.
+/// A welcome, from service to client, without its tag.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub(super) struct Welcome {

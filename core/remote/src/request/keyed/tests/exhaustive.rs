@@ -1,17 +1,17 @@
-//! Two callers and one who has everything that was ever sent: every short sequence of what they can do.
+//! Two clients and an attacker with every datagram ever sent: every short sequence of their actions.
 
 use std::collections::BTreeSet;
 
 use super::*;
 
-/// What can happen next.
+/// An action.
 #[derive(Clone, Copy, Debug)]
 enum Op {
-    /// This caller asks for a session anew.
+    /// The client requests a new session.
     Hello(usize),
-    /// It asks for something, if it has one.
+    /// The client sends a request, if it has a session.
     Ask(usize),
-    /// Something that was sent arrives, for the first time or again: the so-manieth from the newest, from this address.
+    /// A datagram arrives, for the first time or again: its index from the newest, and the address it comes from.
     Arrive(usize, u8),
 }
 
@@ -20,9 +20,9 @@ struct World {
     service: Service<u8>,
     callers: [Option<Caller>; 2],
     next_nonce: u8,
-    /// Everything that was sent, by whoever.
+    /// The datagrams sent so far, by all parties.
     sent: Vec<Vec<u8>>,
-    /// What was asked, by the tag that it has: not yet done, or done.
+    /// The requests sent by clients, by their tags: those not carried out yet, and those carried out.
     asked: BTreeSet<Vec<u8>>,
     done: BTreeSet<Vec<u8>>,
 }
@@ -96,7 +96,7 @@ fn whatever_comes_in_whatever_order_is_done_once_and_only_where_it_was_asked_for
     };
     let mut seen = (0, 0);
     explore(&world, 5, &mut seen);
-    // On from where both have a session.
+    // Continues from a state in which both clients have a session.
     let mut both = world;
     for op in [Op::Hello(0), Op::Arrive(0, 1), Op::Arrive(0, 1), Op::Hello(1), Op::Arrive(0, 1), Op::Arrive(0, 1)] {
         assert!(both.step(op));

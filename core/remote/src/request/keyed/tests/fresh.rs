@@ -1,4 +1,5 @@
-//! Two clients, an arm, and somebody who holds every datagram back, delivers it late, in another order or again: every short sequence.
+//! Two clients, an arm, and an attacker who delays, reorders or repeats datagrams: every short sequence of their
+//! actions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,17 +9,18 @@ use crate::request::{Armed, FRESH_FOR};
 /// A step of a history.
 #[derive(Clone, Copy, Debug)]
 enum Op {
-    /// This client asks for the status, which brings it a challenge.
+    /// The client requests the status, whose answer contains a challenge.
     Status(usize),
-    /// The client asks to command.
+    /// The client requests to command.
     Request(usize),
-    /// The client gives its newest request up.
+    /// The client withdraws its newest request.
     Withdraw(usize),
-    /// A datagram arrives, for the first time or again: so many were sent after it. What never arrives is lost.
+    /// A datagram arrives, for the first time or again: the number of datagrams sent after it. One that never arrives
+    /// is lost.
     Deliver(usize),
-    /// Time passes, of which two amounts are too much.
+    /// Time passes; two of the durations exceed the limit.
     Wait(Duration),
-    /// Commanding ends by a fault, or by somebody's release.
+    /// Commanding ends by a fault, or by a release of another client.
     Fall,
 }
 
@@ -32,11 +34,11 @@ struct World {
     service: Service<u8>,
     callers: [Caller; 2],
     armed: Armed<Ticket>,
-    /// Datagrams that were sent, with the client, and whether it is an answer to it.
+    /// The datagrams sent, each with its client and whether it is an answer to the client.
     sent: Vec<(Vec<u8>, usize, bool)>,
     /// The newest request of each client.
     newest: [Option<u32>; 2],
-    /// Held against it: when each challenge was issued, those that armed, and requests that were withdrawn.
+    /// The model: when each challenge was issued, the challenges that were used for arming, and the withdrawn requests.
     issued: BTreeMap<(usize, u32), Instant>,
     spent: BTreeSet<(usize, u32)>,
     withdrawn: BTreeSet<Request>,
@@ -44,7 +46,7 @@ struct World {
     commanded: Option<(Request, bool)>,
 }
 
-/// Counts of what was granted, refused as not fresh, and stopped by a withdrawal or not.
+/// Counts of requests that were granted, refused as not fresh, and stopped by a withdrawal or not.
 #[derive(Default)]
 struct Seen {
     armed: u32,
@@ -155,7 +157,7 @@ impl World {
             self.service.answer(now, ticket, self.epoch(), &reply);
         }
         if let Some((_, answer)) = self.service.poll_output() {
-            // An answer that is given again has the challenge that it had.
+            // A repeated answer has the same challenge as before.
             self.issued.entry((who, field(answer, 24))).or_insert(now);
             self.sent.push((answer.to_vec(), who, true));
         }
@@ -181,7 +183,8 @@ fn whatever_is_delayed_reordered_or_repeated_only_a_fresh_request_moves_the_arm(
     let mut seen = Seen::default();
     let mut world = World::new();
     explore(&world, 4, &mut seen);
-    // On from where both have a challenge, from where one has asked to command, and from where the arm is commanded by it.
+    // Continues from states in which both have a challenge, one has requested to command, and the arm is commanded by
+    // that request.
     let fresh = [0, 1].map(|who| [Op::Status(who), Op::Deliver(0), Op::Deliver(0)]);
     let asked = [Op::Request(0), Op::Deliver(0)];
     for steps in [&fresh.concat()[..], &asked[..1], &asked[1..]] {
@@ -208,7 +211,7 @@ fn a_request_that_was_held_back_for_an_hour_does_not_arm_the_arm() {
     service.answer(late, ticket, EPOCH, &Reply { verdict: Verdict::NotFresh, ..Reply::default() });
     let refusal = sent(&mut service, 1).expect("an answer");
     assert!(take(&mut caller, &refusal).is_some());
-    // The refusal has a new challenge: what is asked again at once is fresh.
+    // The refusal contains a new challenge: a request repeated at once is fresh.
     let again = asked(&mut caller, Ask::Request(EPOCH));
     assert_eq!(give_at(&mut service, late + FRESH_FOR, 1, &again), None);
     assert_eq!(service.poll_request(EPOCH).expect("a request").ask, Ok(Ask::Request(EPOCH)));

@@ -1,4 +1,4 @@
-//! Published vectors of the code that is used, and whole exchanges as bytes.
+//! Published test vectors of the authentication code, and complete exchanges as bytes.
 
 use super::*;
 
@@ -12,7 +12,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Of RFC 4231, HMAC-SHA-256: those whose keys have no more than 32 bytes, which is what a key has here.
+/// The vectors of RFC 4231 for HMAC-SHA-256 whose keys have at most 32 bytes, the length of a key here.
 #[test]
 fn the_code_is_hmac_sha_256() {
     for (key, data, expected) in [
@@ -52,7 +52,7 @@ struct Exchange {
 }
 
 impl Exchange {
-    /// Hello, welcome, request, answer.
+    /// Returns hello, welcome, request and answer.
     fn datagrams(&self) -> [Vec<u8>; 4] {
         let mut service = Service::new(Key::new(&self.key), self.seed);
         let mut caller = Caller::new(Key::new(&self.key), self.nonce, NOW);
@@ -96,8 +96,8 @@ fn exchanges() -> [Exchange; 3] {
     ]
 }
 
-/// What an implementation in another language can be held against. `tests/vectors.txt` was made by Python's `hmac` from the page
-/// alone, but for the service's nonces, which only the service has to make.
+/// A reference for implementations in other languages. `tests/vectors.txt` was made by Python's `hmac` from the page
+/// alone, except for the service's nonces, which only the service computes.
 #[test]
 fn three_whole_exchanges_are_these_bytes() {
     let written = include_str!("vectors.txt");
