@@ -1,7 +1,7 @@
-//! The engine without an async runtime, as a task of a real-time operating system would drive it.
+//! An engine without an async runtime, driven as by a task of a real-time operating system.
 //!
-//! `cargo run -p outrigger-core --example bare_loop`: connects to a scripted controller in memory, turns the base joint
-//! by 90° in 2 s, stops, and prints what happened. No socket, no thread, no clock but a counter.
+//! `cargo run -p outrigger-core --example bare_loop` connects to a scripted controller in memory, turns the base joint
+//! by 90° in 2 s, stops, and prints the transitions. It uses no socket and no thread, and the only clock is a counter.
 
 mod peer;
 
@@ -15,13 +15,13 @@ use outrigger_wire::time::{Duration, Instant};
 
 use peer::Peer;
 
-/// All that a task has to do: hand over one input, then drain.
+/// Passes one input to the engine, then drains it: the whole work of such a task.
 fn input(engine: &mut UrEngine<'_, JointServo<6>>, peer: &mut Peer, now: Instant, input: Input) {
     engine.handle(now, input);
     drain(engine, peer, now);
 }
 
-/// Does what the engine asks for. On a board this is where the network stack is called.
+/// Carries out the outputs of the engine. On a board this function calls the network stack.
 fn drain(engine: &mut UrEngine<'_, JointServo<6>>, peer: &mut Peer, now: Instant) {
     let mut opened = Vec::new();
     while let Some(output) = engine.poll_output() {
@@ -41,7 +41,7 @@ fn drain(engine: &mut UrEngine<'_, JointServo<6>>, peer: &mut Peer, now: Instant
             println!("{:>6} ms  {} -> {}  {reason}", t.at.as_micros() / 1_000, t.from.name(), t.to.name());
         }
     }
-    // A stack reports an opened connection as a new input, once the one before is drained.
+    // A network stack reports an opened connection as a new input, once the previous one is drained.
     for link in opened {
         input(engine, peer, now, Input::Opened(link));
     }
@@ -66,7 +66,8 @@ fn main() {
     let memory = Memory { primary: &mut primary, realtime: &mut realtime, rtde: None };
     let mut config = UrConfig::default();
     config.limits.velocity.0 = [1.5; 6];
-    // By states from 30003 alone a stop at the pendant cannot be seen: this arm is commanded all the same.
+    // With states from 30003 alone a stop at the pendant cannot be detected: this example commands the arm
+    // nevertheless.
     config.mode.pendant.stop = PendantStop::Overridden;
     let mut engine = UrEngine::new(config, law, memory).expect("a valid configuration");
 
@@ -74,7 +75,7 @@ fn main() {
     input(&mut engine, &mut peer, now, Input::Start);
     let (mut requested, mut shutting_down) = (false, false);
     while !engine.is_finished() {
-        // Sleep until the next thing happens: here always the next control cycle, or the engine's own deadline.
+        // Sleep until the next event: here always the next control cycle, or the engine's own deadline.
         let cycle = now + Duration::from_micros(peer.period());
         let deadline = engine.poll_timeout().filter(|at| *at < cycle);
         now = deadline.unwrap_or(cycle).max(now);

@@ -1,17 +1,18 @@
-//! Every short sequence of askers, renewals, states and faults, against the rules of motion that a hand or a force makes:
-//! *it begins only where somebody asked for it in `Command`, and goes on only while that one renews it and the arm stays
-//! within its limits.*
+//! Explores every short sequence of requests, renewals, states and faults, against the rules of freedrive and force
+//! mode: *such a motion begins only if a client requests it in `Command`, and continues only while that client renews
+//! it and the arm stays within its limits.*
 //!
-//! The [`Guide`] is explored in front of the real mode machine, with a program on the controller that obeys or does not. The
-//! rules are written down here a second time, from what an observer sees go out and remembers of what was asked:
+//! The [`Guide`] is explored together with the real mode machine, and a program on the controller that obeys or does
+//! not. The rules are implemented here a second time, from what an observer sees sent, and from its record of the
+//! requests:
 //!
-//! * `Start` goes out once for each motion that was granted, and for none after commanding has ended.
-//! * In answer to a state nothing but `Start`, `Keep` or `Cancel` goes out from then on, and `Keep` only while the one who began it
-//!   renewed it in time, the tool was shown within its limits, and nobody asked for the end.
-//! * Somebody else's renewal is refused and changes nothing.
-//! * Where the renewal lapses, or a limit is exceeded, commanding has ended by the end of that very step, for that reason.
-//! * A pause at the pendant has ended commanding by the end of that step, and nothing is latched for it alone.
-//! * A motion that has ended begins nothing: what goes out then is `Keep`, which moves nothing.
+//! * `Start` is sent once for each granted motion, and never after commanding has ended.
+//! * From then on, states are answered only by `Start`, `Keep` or `Cancel`; and by `Keep` only while the client that
+//!   began the motion renewed it in time, the tool was shown within its limits, and nobody requested the end.
+//! * A renewal by another client is refused and changes nothing.
+//! * If the renewal lapses, or a limit is exceeded, commanding has ended by the end of that very step, for that reason.
+//! * A pause at the pendant has ended commanding by the end of that step, and latches no reason.
+//! * A motion that has ended begins nothing: `Keep` is sent then, which moves nothing.
 
 mod small;
 
@@ -31,7 +32,7 @@ use self::small::CYCLE;
 const RENEW: Duration = CYCLE.times(4);
 const START: Instant = Instant::from_micros(1_000_000);
 
-/// With the times of a move that the controller executes.
+/// Returns a configuration with short timeouts, including those of moves that the controller executes.
 fn mode_config() -> ModeConfig {
     let mut config = small::mode_config();
     config.delegated.mirror_age = CYCLE.times(4);
@@ -44,21 +45,21 @@ fn mode_config() -> ModeConfig {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Event {
-    /// A cycle later a state: the tool as it may be, too fast, too far, or not shown.
+    /// A state one cycle later: the tool within its limits, too fast, too far, or not shown.
     Calm,
     Fast,
     Far,
     Blind,
-    /// The same, at rest.
+    /// A state one cycle later, at rest.
     Rest,
-    /// A cycle later a state of a program that is paused at the pendant.
+    /// A state one cycle later, with the program paused at the pendant.
     Paused,
-    /// Nothing for two cycles.
+    /// Two cycles without a state.
     Wait,
-    /// The program gives the motion up by itself.
+    /// The program ends the motion by itself.
     GivesUp,
     Begin(u32),
-    /// The controller is to make a move of its own; a force is to act beside it.
+    /// A request for a move by the controller, and one for a force in addition to it.
     Move,
     Join,
     Renew(u32),
@@ -87,7 +88,7 @@ const EVENTS: [Event; 17] = [
     Event::Fault,
 ];
 
-/// What an observer remembers of a motion that was granted.
+/// The observer's record of a granted motion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Granted {
     number: MoveNumber,
@@ -106,11 +107,11 @@ struct World {
     seen_at: Instant,
     shown: Mirrored,
     granted: Option<Granted>,
-    /// The move that the controller was to make by itself last.
+    /// The latest move that the controller was to execute.
     moved: Option<MoveNumber>,
-    /// Whether the program hears what it is told.
+    /// `true` if the program receives commands.
     hears: bool,
-    /// How this world came about.
+    /// The events that led to this world, with the outputs.
     story: Vec<(Event, Out)>,
 }
 
@@ -126,7 +127,7 @@ enum Out {
 }
 
 impl World {
-    /// In `Command`, at rest for long enough.
+    /// Returns a world in `Command`, at rest for long enough.
     fn commanding(hears: bool) -> Self {
         let machine = ModeMachine::new(mode_config());
         let mut world = Self {
@@ -192,7 +193,7 @@ impl World {
         }
     }
 
-    /// What goes out now.
+    /// Returns the output that is sent now.
     fn out(&mut self) -> Out {
         match self.machine.action() {
             Action::Silent | Action::Mirror => Out::Nothing,
@@ -254,7 +255,7 @@ impl World {
                     (self.granted, self.moved) = (None, Some(number));
                 }
             }
-            // There it would begin to count.
+            // The distance would be measured from there.
             Event::Join if self.seen == Event::Far => {}
             Event::Join => {
                 let (facts, state) = (self.facts(), self.state());
@@ -298,14 +299,14 @@ impl World {
         self.obey(out);
     }
 
-    /// What an engine does once commanding is over.
+    /// Clears the guide when commanding is over, as the engine does.
     fn forget(&mut self) {
         if self.machine.mode() != Mode::Command {
             self.guide.clear();
         }
     }
 
-    /// Whether the program may still be moving the arm by this motion.
+    /// Returns whether the program may still be moving the arm by this motion.
     fn runs(&self, granted: Granted) -> bool {
         self.machine.mode() == Mode::Command
             && self.machine.drive() == Drive::Delegated(granted.number)
@@ -341,7 +342,7 @@ impl World {
                 self.story
             );
         }
-        // Before this step it ran, as the program showed it then, and may have been told to go on.
+        // The motion was running before this step, as the program showed then, and may have been continued.
         let ran = before.granted == Some(granted) && granted.started && before.runs(granted);
         if state && ran {
             assert!(!matches!(out, Out::Law | Out::Hold | Out::Start(_)), "{out:?} beside a hand");
@@ -366,13 +367,13 @@ impl World {
         if mode == Mode::Stopping && granted.started && state {
             assert!(matches!(out, Out::Cancel(_) | Out::Keep | Out::Stop | Out::Nothing | Out::Hold), "{out:?}");
         }
-        // Once commanding has ended, nothing of it is granted any more.
+        // Once commanding has ended, no motion is granted any more.
         if before.machine.mode() == Mode::Command && mode != Mode::Command {
             self.granted = granted.started.then_some(Granted { ends: true, ..granted });
         }
     }
 
-    /// For this reason, where the mode machine had none of its own in the same step.
+    /// Asserts that commanding ended for this reason, unless the mode machine had a reason of its own in the same step.
     fn ended_for(&self, reason: Reason) {
         let own = [Reason::MoveUnseen, Reason::MoveNotStarted, Reason::StateStale, Reason::EvidenceMissing];
         let latch = self.machine.latch().expect("a reason");
@@ -390,7 +391,7 @@ impl World {
         }
     }
 
-    /// Worlds that go on alike: times as they are from now.
+    /// Returns a key that is equal for worlds that behave alike: times are relative to now.
     fn key(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         self.machine.hash(&mut hasher);

@@ -1,17 +1,19 @@
-//! Every short sequence of words, levels, faults and time, against the one rule about who may begin a motion: *Arming
-//! only after an explicit request newer than the last release or fallback, the one automatic request excepted.*
+//! Explores every short sequence of messages, levels, faults and time, against the rule about the permission to begin
+//! motion: *Arming begins only after an explicit request newer than the last release or fallback, except for the one
+//! automatic request.*
 //!
-//! The [`Operator`] is explored in front of the real mode machine. Sequences that lead to the same world are followed once.
-//! The rules are written down here a second time, from what an observer beside the operator sees and hears:
+//! The [`Operator`] is explored together with the real mode machine. Sequences that lead to the same world are
+//! continued once. The rules are implemented here a second time, from what an observer of the operator's inputs and
+//! outputs knows:
 //!
-//! * `Arming` begins by a message with the present epoch, by a rise of a request line that was low for long enough since
-//!   the latest of boot, new epoch, return to `Monitor`, acknowledge and refusal, or by the automatic request: once in the
-//!   life of the process, within its time, before any word and any latch.
-//! * Nobody's request is granted while a held line is low or not seen, or a stop line is open or not seen.
-//! * A held line that is low, and an open stop line, end `Arming` and `Command` within the states that are configured.
-//! * After a release by a line no rise counts for a while.
-//! * In one state: stop, acknowledge, request.
-//! * A refusal says whose word it was.
+//! * `Arming` begins by a message with the present epoch, by a rising edge of a request line that was low for long
+//!   enough since the latest of boot, new epoch, return to `Monitor`, acknowledgement and refusal, or by the automatic
+//!   request: once in the life of the process, within its time, before any other input and any latch.
+//! * No request is granted while a held line is low or not observed, or a stop line is open or not observed.
+//! * A held line that is low, and an open stop line, end `Arming` and `Command` within the configured number of states.
+//! * After a release by a line no rising edge counts for a while.
+//! * Within one state, the order is: stop, acknowledge, request.
+//! * A refusal names the channel of the refused input.
 
 mod small;
 
@@ -28,7 +30,7 @@ use outrigger_wire::time::{Duration, Instant};
 
 use self::small::{CYCLE, mode_config};
 
-/// Longest gap between two states across which a level is known.
+/// The longest gap between two states across which a level counts as known.
 const GAP: Duration = CYCLE.times(5);
 
 const LOW_FOR: Duration = CYCLE.times(2);
@@ -39,7 +41,7 @@ fn times() -> OperatorConfig {
     OperatorConfig { low_for: LOW_FOR, released_for: RELEASED_FOR, low_states: 2, ..OperatorConfig::default() }
 }
 
-/// Lines of one channel.
+/// The levels of the lines of one channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 struct Levels {
     stop: bool,
@@ -47,14 +49,14 @@ struct Levels {
     request: bool,
 }
 
-/// What the line of one channel has been to whoever looks at it.
+/// The observed history of one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Seen {
-    /// As it was last seen; `None` where that is not known.
+    /// The latest level; `None` if it is not known.
     level: Option<bool>,
-    /// Since when it is so.
+    /// The time since which it has this level.
     since: Instant,
-    /// In so many states in a row, three at most.
+    /// The number of consecutive states with this level, at most three.
     states: u8,
 }
 
@@ -74,32 +76,32 @@ impl Seen {
 enum Event {
     Established,
     LinkLost,
-    /// A cycle later a state, with the levels as they are; at rest and ready, accepted, or at rest and not ready.
+    /// A state one cycle later, with the present levels: at rest and ready, accepted, or at rest and not ready.
     Ready,
     Accepted,
     NotReady,
-    /// The same, too old to be acted on.
+    /// A state one cycle later, too old to be acted on.
     Late,
     /// A state that shows a stop, or a pause, at the pendant.
     Stopped,
     Paused,
-    /// Nothing for so many cycles.
+    /// This many cycles without a state.
     Wait(u8),
     Fault,
-    /// By a message, with the epoch of now or of before.
+    /// A message, with the present epoch or an earlier one.
     Request,
     OldRequest,
     Release,
     Acknowledge,
     /// The level at the robot's inputs changes; every further state shows it.
     Input(Contact),
-    /// The settled level of a pin changes, and is told.
+    /// The debounced level of a pin changes, and is reported.
     Pin(Contact),
     /// The process is told to end.
     End,
 }
 
-/// Everything there is, and what an observer remembers.
+/// The complete state, with the observer's record.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct World {
     operator: Operator,
@@ -111,9 +113,9 @@ struct World {
     seen_inputs: [Seen; 3],
     seen_pins: [Seen; 3],
     last_state: Option<Instant>,
-    /// Nothing has been said, latched or granted yet.
+    /// `true` while there was no input, latch or grant.
     unspoken: bool,
-    /// The latest of boot, epoch, return to `Monitor`, acknowledge and refusal.
+    /// The latest time of boot, new epoch, return to `Monitor`, acknowledgement and refusal.
     spoken: Instant,
     line_released: Option<Instant>,
     automatic_grants: u8,
@@ -121,13 +123,13 @@ struct World {
     ended: bool,
 }
 
-/// What happened in one step.
+/// The results of one step.
 #[derive(Default)]
 struct Step {
-    /// A message with the present epoch asked.
+    /// `true` if a message with the present epoch made a request.
     message: bool,
     outcome: Outcome,
-    /// The automatic request is over its time.
+    /// `true` if the time of the automatic request is over.
     too_late: bool,
     refusal: Option<Refusal>,
     acknowledged: bool,
@@ -203,7 +205,7 @@ impl World {
             | bit(config.request_input, self.inputs.request)
     }
 
-    /// Which held request lines and stop lines there are, as this observer has seen them.
+    /// Returns the observed held request lines and stop lines, each with whether it is configured.
     fn lines(&self) -> [(bool, Seen); 4] {
         let config = self.config();
         let held = |there: bool, means: RequestAs| there && means == RequestAs::Held;
@@ -217,7 +219,7 @@ impl World {
         ]
     }
 
-    /// A rise of this line, low before as `before` says, counts.
+    /// Returns whether a rising edge of this line counts, if it was low before as in `before`.
     fn counts(&self, before: Seen) -> bool {
         let entered = self.machine.entered();
         let since = before.since.max(self.spoken).max(entered);
@@ -292,7 +294,7 @@ impl World {
         self.remember(&before, event, &step);
     }
 
-    /// Whether the request line has risen so that it counts.
+    /// Returns whether the request line has a rising edge that counts.
     fn look_at_inputs(&mut self, fresh: bool) -> bool {
         if self.last_state.is_none_or(|at| self.now.since(at) > GAP) {
             self.seen_inputs = [Seen::NEVER; 3];
@@ -326,7 +328,7 @@ impl World {
         );
         let acknowledged_here = matches!(step.outcome.acknowledged, Some(Ok(())));
 
-        // The rule.
+        // The rule itself.
         if from != Mode::Arming && to == Mode::Arming {
             assert!(!self.ended && event != Event::End, "armed after the end");
             assert_eq!(self.machine.latch(), None, "armed over a latch");
@@ -345,7 +347,7 @@ impl World {
             }
         }
 
-        // Lines that are low stop.
+        // Lines that are low stop the arm.
         let looked = (state && event != Event::Late) || matches!(event, Event::Pin(_));
         if looked && matches!(to, Mode::Arming | Mode::Command) {
             for (there, seen) in self.lines() {
@@ -361,7 +363,7 @@ impl World {
             assert!(!matches!(to, Mode::Arming | Mode::Command), "a release that releases nothing");
         }
 
-        // Refusals say whose.
+        // Refusals name the channel.
         let refusals = [
             step.refusal,
             step.outcome.acknowledged.and_then(Result::err),
@@ -381,13 +383,13 @@ impl World {
             );
             assert_eq!(to, if step.outcome.stopped.is_some() { to } else { self.machine.mode() });
         }
-        // What would be refused is known before.
+        // A refusal is predictable from the unmet preconditions.
         if event == Event::Request && !self.ended && from == Mode::Monitor {
             let facts = before.facts();
             let unmet = before.machine.unmet(&facts, self.now).union(before.operator.unmet());
             assert_eq!(unmet.is_empty(), to == Mode::Arming, "{unmet:?}");
         }
-        // A rise that does not count is told, and moves nothing.
+        // A rising edge that does not count is reported, and moves nothing.
         if let Some(Err(Refusal { reason: Reason::LineHeld, by, .. })) = step.outcome.requested {
             assert_ne!(to, Mode::Arming);
             let rose = if by == Channel::Pin { pin_rose } else { input_rose && !acknowledged_here };
@@ -424,7 +426,7 @@ impl World {
             self.automatic_grants += 1;
             assert_eq!(self.automatic_grants, 1, "the automatic request was granted twice");
         }
-        // A rise while the arm is commanded says nothing.
+        // A rising edge while the arm is commanded has no meaning.
         let line_spoke = line_spoke && !matches!(from, Mode::Arming | Mode::Command);
         self.unspoken &= !(spoke || line_spoke || by_line || open || armed || self.machine.latch().is_some());
         let refused = [step.refusal, step.outcome.acknowledged.and_then(Result::err)];
@@ -437,11 +439,12 @@ impl World {
         }
         self.lapsed |= step.lapsed();
         self.ended |= event == Event::End;
-        // What is out of the machine is not asked about here; it only must not pile up.
+        // The actions of the machine are not checked here; they must not pile up, however.
         let _ = self.machine.action();
     }
 
-    /// Times relative to now, and none that means nothing any more, so that worlds meet.
+    /// Returns a fingerprint with times relative to now and without those that have become irrelevant, so that equal
+    /// worlds are recognised.
     fn fingerprint(&self) -> u128 {
         let half = |salt: u64| {
             let mut hasher = DefaultHasher::new();
@@ -500,8 +503,8 @@ fn alphabet(config: &OperatorConfig) -> Vec<Event> {
     events
 }
 
-/// Follows every sequence of up to `depth` events after `prefix`; gives how many distinct worlds there are, and how many
-/// of the ways into `Arming` there were.
+/// Explores every sequence of up to `depth` events after `prefix`; returns the number of distinct worlds, and that of
+/// transitions into `Arming`.
 fn explore(config: OperatorConfig, prefix: &[Event], depth: usize) -> (usize, usize) {
     let events = alphabet(&config);
     let mut start = World::boot(config);
@@ -545,7 +548,8 @@ fn then(events: &[Event], more: &[Event]) -> Vec<Event> {
     [events, more].concat()
 }
 
-/// From boot, from `Monitor`, and by `to_command` from `Arming`, `Command` and what follows a release and a fallback.
+/// Explores from boot, from `Monitor`, and by `to_command` from `Arming`, `Command` and the modes after a release and a
+/// fallback.
 fn explore_all(config: OperatorConfig, to_command: &[Event], depth: usize) {
     let reached = |events: &[Event]| {
         let mut world = World::boot(config);

@@ -1,10 +1,12 @@
-//! Every short sequence of requests, lines, faults and commands that make an arm ready, against two rules: *no such command goes out
-//! while arming, commanding or stopping*, and *no Arming follows one without an explicit request newer than it*. A third is about the
-//! line that asks for `brake release`: *it asks once for a rise after low for long enough, of an arm in `IDLE` that nobody commands*.
+//! Explores every short sequence of requests, lines, faults and commands that make an arm ready, against two rules: *no
+//! such command is sent while arming, commanding or stopping*, and *no Arming follows one without an explicit request
+//! newer than it*. A third is about the line that requests `brake release`: *it requests once for a rising edge after
+//! low for long enough, of an arm in `IDLE` that is not commanded*.
 //!
-//! [`Leave`] is explored beside the real [`Operator`] and mode machine, with the mailbox between who asks and the engine. Sequences that
-//! lead to the same world are followed once. What is newer than a command is written down here by itself: a message that was put into
-//! the mailbox after it, or a line that was first seen to have risen after it.
+//! [`Leave`] is explored together with the real [`Operator`] and mode machine, with the mailbox between clients and the
+//! engine. Sequences that lead to the same world are continued once. What counts as newer than a command is defined
+//! here independently: a message that was put into the mailbox after it, or a line whose rising edge was first observed
+//! after it.
 
 mod small;
 
@@ -36,36 +38,37 @@ fn times() -> OperatorConfig {
 enum Event {
     Established,
     LinkLost,
-    /// A cycle later a state: of an arm whose brakes are closed, of one that is ready, of one that is ready and has accepted us.
+    /// A state one cycle later: of an arm with closed brakes, of one that is ready, or of one that is ready and has
+    /// accepted us.
     Idle,
     Running,
     Accepted,
-    /// Nothing for so long that states are missed.
+    /// A time without a state, so long that states are missed.
     Wait,
     Fault,
-    /// Somebody puts a request into the mailbox, with the present epoch, or takes one back.
+    /// A client puts a request with the present epoch into the mailbox, or withdraws one.
     Request,
     Release,
     Acknowledge,
-    /// The engine is given what waits first.
+    /// The engine receives the first pending message.
     Take,
     /// The level of the robot's input, or of the pin, changes.
     Input,
     Pin,
     /// The level of the line for the brakes changes.
     Brakes,
-    /// Somebody asks for a command; the mode is told as it is, or as it was.
+    /// A client requests a command; the mode is passed as it is, or as it was before.
     Ask,
     AskBehind,
     Listens,
     ListensBehind,
-    /// The engine has had the release: told only where nothing waits.
+    /// The engine has processed the release; reported only if no message is pending.
     Released,
     Looked,
     Over,
 }
 
-/// Everything there is, and what an observer remembers.
+/// The complete state, with the observer's record.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct World {
     operator: Operator,
@@ -79,24 +82,24 @@ struct World {
     shown: bool,
     line: BrakeLine,
     brakes: bool,
-    /// Since when that line is low, and when it last rose.
+    /// The time since which that line is low, and the time of its last rising edge.
     brakes_low: Option<Instant>,
     brakes_rose: Option<Instant>,
     release_waits: bool,
     request_waits: Option<Epoch>,
-    /// A release was asked for by our machine, and not reported yet.
+    /// `true` if the interlock requested a release that is not reported yet.
     released: bool,
-    /// Commands that went out for the one that is under way.
+    /// The number of commands sent for the present request.
     sent: u8,
-    /// Since the last command somebody requested; `None` before the first.
+    /// `true` if a client requested to command since the last command; `None` before the first.
     requested_since: Option<bool>,
 }
 
-/// What came of one step.
+/// The results of one step.
 #[derive(Default)]
 struct Step {
     output: Option<LeaveOutput>,
-    /// A line was first seen to have risen.
+    /// `true` if a rising edge of a line was first observed.
     rose: bool,
 }
 
@@ -212,13 +215,13 @@ impl World {
         let _ = self.machine.action();
     }
 
-    /// The level of the line for the brakes is seen; whether it asks for the command.
+    /// Observes the level of the line for the brakes; returns whether it requests the command.
     fn press(&mut self) -> bool {
         let fresh = self.evidence.filter(|(_, at)| self.now.since(*at) <= CYCLE.times(4));
         let robot_mode = fresh.map(|(seen, _)| if seen == Event::Idle { RobotMode::Idle } else { RobotMode::Running });
         let software = Some(SoftwareVersion::new(5, 15));
         let came = self.line.see(self.brakes, BrakeSight { mode: self.machine.mode(), software, robot_mode }, self.now);
-        // The rule, written down again.
+        // The rule, implemented a second time.
         let low = std::mem::replace(&mut self.brakes_low, (!self.brakes).then_some(self.now));
         let settled = low.is_some_and(|since| self.now.since(since) >= LOW_FOR);
         let calm = self.brakes_rose.is_none_or(|at| self.now.since(at) >= RELEASED_FOR);
@@ -239,7 +242,7 @@ impl World {
         granted
     }
 
-    /// The engine is given what waits first.
+    /// Passes the first pending message to the engine.
     fn take(&mut self) {
         if std::mem::take(&mut self.release_waits) {
             let _ = self.operator.release(&mut self.machine, self.now);
@@ -274,7 +277,7 @@ impl World {
             Some(LeaveOutput::Connect) => self.sent = 0,
             Some(LeaveOutput::Release | LeaveOutput::Nothing) | None => {}
         }
-        // It is released where somebody asks for a command and the server listens, and not before.
+        // A release is requested when a client requests a command and the server listens, and not before.
         if step.output == Some(LeaveOutput::Release) {
             assert!(matches!(event, Event::Listens | Event::ListensBehind) && before.leave.is_busy());
         }
@@ -318,7 +321,7 @@ fn alphabet(config: &OperatorConfig) -> Vec<Event> {
     events
 }
 
-/// How many distinct worlds there are, commands that went out, and ways into `Arming` after one.
+/// The number of distinct worlds, of commands sent, and of transitions into `Arming` after one.
 #[derive(Debug, Default)]
 struct Found {
     worlds: usize,
@@ -326,7 +329,7 @@ struct Found {
     armed_after: usize,
 }
 
-/// Follows every sequence of up to `depth` events after `prefix`.
+/// Explores every sequence of up to `depth` events after `prefix`.
 fn explore(config: OperatorConfig, prefix: &[Event], depth: usize, found: &mut Found) {
     let events = alphabet(&config);
     let mut start = World::boot(config);
@@ -365,7 +368,8 @@ fn explore(config: OperatorConfig, prefix: &[Event], depth: usize, found: &mut F
     found.worlds += known.len();
 }
 
-/// From boot, from `Monitor`, from commanding, and from each stage of a command, with an arm that waits for its brakes or for nothing.
+/// Explores from boot, `Monitor`, commanding, and each stage of a command, with an arm that waits for its brakes or for
+/// nothing.
 fn explore_all(config: OperatorConfig, depth: usize) {
     use Event::*;
     let ready: &[Event] = &[Established, Running];
@@ -373,7 +377,7 @@ fn explore_all(config: OperatorConfig, depth: usize) {
     let listening: &[Event] = &[Established, Idle, Idle, Idle, Ask, Listens];
     let waiting: &[Event] = &[Established, Running, Request, Ask, Listens];
     let out: &[Event] = &[Established, Idle, Idle, Idle, Ask, Listens, Take, Released];
-    // With the request line raised and held beside it.
+    // With the request line raised and held as well.
     let pressed: &[Event] =
         &[Established, Idle, Brakes, Idle, Brakes, Idle, Idle, Idle, Input, Pin, Brakes, Listens, Take, Released];
     let done: &[Event] = &[Established, Idle, Idle, Idle, Ask, Listens, Take, Released, Over, Running];

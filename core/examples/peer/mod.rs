@@ -1,6 +1,6 @@
-//! A controller in a few lines, for examples and trace tests: just enough of 30001, 30003 and 30004 to be commanded.
+//! A simulated controller for examples and trace tests, with just enough of 30001, 30003 and 30004 to be commanded.
 //!
-//! The arm is ideal: it has the commanded speed in the next cycle. `outrigger-sim` is the faithful one.
+//! The arm is ideal: it has the commanded speed in the next cycle. `outrigger-sim` is the realistic simulator.
 
 #![allow(unreachable_pub, reason = "tests of several packages use it, and an example that is a program")]
 
@@ -15,34 +15,34 @@ use outrigger_wire::realtime;
 use outrigger_wire::robot::{MessageSource, SoftwareVersion};
 use outrigger_wire::rtde::Value;
 
-/// The peer.
+/// The simulated controller.
 #[derive(Clone, Debug)]
 pub struct Peer {
     software: SoftwareVersion,
-    /// Its clock \[µs\].
+    /// The controller's clock \[µs\].
     pub micros: u64,
-    /// Joint angles \[rad\] and speeds \[rad/s\].
+    /// The joint angles \[rad\].
     pub q: [f64; 6],
-    /// See `q`.
+    /// The joint speeds \[rad/s\].
     pub qd: [f64; 6],
-    /// Text is dropped without a word, as in local control.
+    /// `true` to drop text without a reply, as in local control.
     pub local: bool,
-    /// Safety mode by its number; anything but 1 and 2 stops the arm.
+    /// The safety mode by its number; all except 1 and 2 stop the arm.
     pub safety: u8,
-    /// Levels of its digital inputs, bit 0 the first.
+    /// The levels of the digital inputs; bit 0 is the first.
     pub digital_inputs: u64,
-    /// Levels of its digital outputs, bit 0 the first.
+    /// The levels of the digital outputs; bit 0 is the first.
     pub digital_outputs: u64,
-    /// Whether a program runs that did not come from us.
+    /// `true` if a program of another sender runs.
     pub foreign: bool,
-    /// The program that runs: its speeds hold until then, and then it ends.
+    /// The running program: its speeds apply until its end.
     program: Option<Program>,
-    /// Text programs received whole, in order.
+    /// The text programs received completely, in order.
     pub programs: Vec<String>,
     text: String,
-    /// Its port 30004.
+    /// The service on port 30004.
     pub rtde: rtde::Service,
-    /// What it sends on the other two.
+    /// The bytes to send on the other two ports.
     out: [VecDeque<u8>; 2],
     open: [bool; LINKS.len()],
     first_state_due: bool,
@@ -55,7 +55,7 @@ struct Program {
 }
 
 impl Peer {
-    /// A peer with this software, arm at rest, no program running.
+    /// Creates a controller with this software, with the arm at rest and no program.
     pub fn new(software: SoftwareVersion) -> Self {
         Self {
             software,
@@ -77,12 +77,12 @@ impl Peer {
         }
     }
 
-    /// Its control and publishing period \[µs\].
+    /// Returns the control and publishing period \[µs\].
     pub fn period(&self) -> u64 {
         self.software.generation().period_micros()
     }
 
-    /// Somebody connects; what is sent at once is there to read.
+    /// Opens a connection and sends the messages that are sent at once.
     pub fn open(&mut self, link: LinkId) {
         self.open[link.index()] = true;
         self.out_mut(link).clear();
@@ -96,7 +96,7 @@ impl Peer {
         }
     }
 
-    /// The connection is gone.
+    /// Closes a connection.
     pub fn close(&mut self, link: LinkId) {
         self.open[link.index()] = false;
         self.out_mut(link).clear();
@@ -109,14 +109,14 @@ impl Peer {
         }
     }
 
-    /// Bytes sent on `link` and not yet read; at most `most` of them.
+    /// Returns bytes sent on `link` and not read so far; at most `most` of them.
     pub fn read(&mut self, link: LinkId, most: usize) -> Vec<u8> {
         let out = self.out_mut(link);
         let rest = out.split_off(most.min(out.len()));
         std::mem::replace(out, rest).into()
     }
 
-    /// Text arrives on 30003, packages on 30004.
+    /// Receives text on 30003, and packages on 30004.
     pub fn write(&mut self, link: LinkId, bytes: &[u8]) {
         if link == LinkId::RTDE {
             return self.rtde.write(bytes);
@@ -131,7 +131,7 @@ impl Peer {
         }
     }
 
-    /// One control cycle passes: the arm moves, states are sent.
+    /// Runs one control cycle: the arm moves, and states are sent.
     pub fn cycle(&mut self) {
         let period = self.period();
         self.micros += period;
@@ -163,7 +163,7 @@ impl Peer {
         }
     }
 
-    /// Whether a program runs, ours or not.
+    /// Returns whether any program runs.
     pub fn program_runs(&self) -> bool {
         self.program.is_some() || self.foreign
     }
@@ -180,7 +180,7 @@ impl Peer {
         if program.starts_with("sec ") {
             return self.set_outputs(program);
         }
-        // Nothing here depends on the slider.
+        // The slider has no effect here.
         if program.starts_with("set speed ") {
             return;
         }
@@ -201,7 +201,7 @@ impl Peer {
         }
     }
 
-    /// A secondary program: of all there could be in it, the standard digital outputs.
+    /// Executes a secondary program. Only the standard digital outputs are supported.
     fn set_outputs(&mut self, program: &str) {
         for call in program.split("set_standard_digital_out(").skip(1) {
             let (arguments, _) = call.split_once(')').expect("a closed call");

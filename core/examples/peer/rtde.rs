@@ -1,4 +1,4 @@
-//! Just enough of port 30004 to be asked, and to deviate from what a client expects.
+//! A simulated service on port 30004, which can deviate from what a client expects.
 
 use std::collections::VecDeque;
 
@@ -9,25 +9,25 @@ use outrigger_wire::rtde::{ControllerVersion, DataType, NameList, Package, Proto
 /// The number of the output recipe.
 pub const OUTPUTS: u8 = 7;
 
-/// One connection to port 30004.
+/// The service with one connection.
 #[derive(Clone, Debug)]
 pub struct Service {
     software: SoftwareVersion,
-    /// The highest protocol version that is accepted.
+    /// The highest protocol version that it accepts.
     pub highest_protocol: u16,
-    /// Variables it does not have.
+    /// Variables that it does not have.
     pub missing: Vec<&'static str>,
-    /// Inputs that somebody else owns.
+    /// Inputs that another client owns.
     pub in_use: Vec<&'static str>,
-    /// Words in place of the types that variables have.
+    /// Replies to use in place of the types of these variables.
     pub words: Vec<(&'static str, &'static str)>,
-    /// Every recipe of inputs gets the number 0.
+    /// `true` to give every recipe of inputs the number 0.
     pub numbers_nothing: bool,
-    /// Questions it does not answer, by their letter.
+    /// Requests to which it does not reply, by their letter.
     pub silent_on: Vec<u8>,
-    /// Everything that clients asked, letter and payload.
+    /// The requests received from clients: letter and payload.
     pub asked: Vec<(u8, Vec<u8>)>,
-    /// What it sends and nobody has read.
+    /// Bytes sent and not read so far.
     pub out: VecDeque<u8>,
     received: Vec<u8>,
     protocol: Protocol,
@@ -57,7 +57,7 @@ impl Service {
         }
     }
 
-    /// A client connects: nothing is known of it.
+    /// Accepts a new client and resets the state of the connection.
     pub fn open(&mut self) {
         self.out.clear();
         self.received.clear();
@@ -67,7 +67,7 @@ impl Service {
         self.started = false;
     }
 
-    /// Bytes of a client.
+    /// Receives bytes of a client.
     pub fn write(&mut self, bytes: &[u8]) {
         self.received.extend(bytes);
         while let Some(size) = self.received.first_chunk().map(|size| usize::from(u16::from_be_bytes(*size)))
@@ -145,7 +145,7 @@ impl Service {
         names.iter().map(word).collect()
     }
 
-    /// Sends the outputs that were asked for, once data was started.
+    /// Sends the requested outputs, if the data was started.
     pub fn publish(&mut self, value: impl Fn(&str, DataType) -> Value) {
         if !self.started {
             return;
@@ -172,7 +172,7 @@ fn joined(words: &[(String, String)]) -> String {
     words.iter().map(|(_, word)| word.as_str()).collect::<Vec<_>>().join(",")
 }
 
-/// Nothing, of this type.
+/// Returns a zero value of this type.
 pub fn zero(data_type: DataType) -> Value {
     match data_type {
         DataType::Bool => Value::Bool(false),

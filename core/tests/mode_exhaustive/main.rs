@@ -1,30 +1,31 @@
-//! Every short sequence of events, from boot and from the middle of each mode, against the invariants of the
-//! mode machine. Sequences that lead to the same machine at the same time are followed once: the 20⁸ from boot
-//! (3 · 10¹⁰) meet in some 10⁵ worlds. Who may ask is `operator_exhaustive.rs`.
+//! Explores every short sequence of events, from boot and from the middle of each mode, against the invariants of the
+//! mode machine. Sequences that lead to the same machine at the same time are continued once: the 20⁸ from boot (3 ·
+//! 10¹⁰) lead to some 10⁵ worlds. `operator_exhaustive.rs` covers the permission to request.
 //!
-//! The rules are written down here a second time, by what can be seen from outside:
+//! The rules are implemented here a second time, from what can be observed from outside:
 //!
 //! * `Move` in `Command` only, once per state, never for an old one; a fault is never followed by one.
 //! * `Command` is entered from `Arming` only, after the good cycles and with acceptance shown since.
 //! * `Arming` begins by a request only, without latch, with every precondition held; so nothing resumes by itself.
-//! * `Stopping` says zero so many times, then stop exactly once, then nothing; rest counts only if measured after.
-//! * A robot known to be stopped by itself is told nothing.
-//! * The first reason stays latched, none is forgotten, until acknowledged.
-//! * Losing sight of a commanded arm leaves `MotionUnknown`, and only measured rest clears it.
+//! * `Stopping` sends a fixed number of zero commands, then stop exactly once, then nothing; rest counts only if
+//!   measured after.
+//! * Nothing is sent to a robot known to have stopped by itself.
+//! * The first reason stays latched, and no reason is lost, until acknowledged.
+//! * Losing the connection to a commanded arm leaves `MotionUnknown`, and only measured rest clears it.
 //! * Every transition is in the table for that event, and reported; epochs change with authority.
-//! * `Start` goes out in `Command` only, once for each move that was taken, with its number, in answer to a timely state
-//!   at rest; out of streamed drive only after rest was measured under zero velocity.
+//! * `Start` is sent in `Command` only, once for each accepted move, with its number, in answer to a timely state at
+//!   rest; out of streamed drive only after rest was measured under zero velocity.
 //! * Between two `Start`s the end of the first was shown, and rest measured after it.
-//! * While a move may run no `Hold` and no `Move` goes out; while nobody has asked the law to go on, no `Move`.
-//! * After any reason, and to a robot that takes no text too, `Cancel` goes out at the first cycle; then in answer to
-//!   every state until the end of the move is shown, and never without one.
-//! * `Stop` follows where the arm is not seen to slow down, and where it rests but the end is not shown; not before.
-//! * While the controller executes a move, states that are missing end it by the machine's own limit alone.
-//! * A mirror that is too old, a move that is not begun in time, one that is not ours, an arm off its course, a program
-//!   that is gone and a pause that is too long each end commanding; a move that is as it should be, or paused, does not.
-//! * Outside of `Command` and `Stopping` a move that may run is `MotionUnknown`, until its end is shown and rest measured
-//!   after it. Nobody else's program is stopped for it.
-//! * Left alone, every mode ends in `Offline` by its time-outs, in a bounded number of wake-ups.
+//! * While a move may run no `Hold` and no `Move` is sent; until the law is requested to continue, no `Move`.
+//! * After any reason, and also to a robot that accepts no text, `Cancel` is sent in the first cycle; then in answer to
+//!   every state until the end of the move is shown, and never without a state.
+//! * `Stop` follows if the arm is not seen to slow down, or if it rests but the end is not shown; not before.
+//! * While the controller executes a move, missing states end it only by the machine's own limit.
+//! * A mirror that is too old, a move that is not begun in time, a foreign move, an arm off its course, a program that
+//!   has ended and a pause that is too long each end commanding; a move as expected, or a paused one, does not.
+//! * Outside of `Command` and `Stopping` a move that may run is `MotionUnknown`, until its end is shown and rest
+//!   measured after it. No foreign program is stopped for it.
+//! * Without further events, every mode ends in `Offline` by its timeouts, in a bounded number of wake-ups.
 
 mod moves;
 mod seen;
@@ -50,7 +51,7 @@ fn explained<T>(trace: impl Fn() -> Vec<Event>, check: impl FnOnce() -> T) -> T 
     })
 }
 
-/// 128 bits instead of the world itself: two of 10⁶ worlds share one with a chance below 10⁻²⁶.
+/// Returns 128 bits in place of the world itself: two of 10⁶ worlds have the same with a probability below 10⁻²⁶.
 fn fingerprint(world: &World) -> u128 {
     let half = |salt: u64| {
         let mut hasher = DefaultHasher::new();
@@ -60,19 +61,19 @@ fn fingerprint(world: &World) -> u128 {
     half(1) << 64 | half(2)
 }
 
-/// Follows every sequence of up to `depth` events after `prefix`; gives how many distinct worlds there are.
+/// Explores every sequence of up to `depth` events after `prefix`; returns the number of distinct worlds.
 fn explore(prefix: &[Event], depth: usize) -> usize {
     explore_among(&alphabet(&Seen::STREAMED), prefix, depth)
 }
 
-/// The same with other events.
+/// Does the same as [`explore`] with other events.
 fn explore_among(events: &[Event], prefix: &[Event], depth: usize) -> usize {
     let mut start = World::boot();
     for event in prefix {
         start.step(*event);
     }
     let mut known = HashSet::from([fingerprint(&start)]);
-    // Each with the way that led there, for the report of a failure.
+    // Each with the path that led there, for the report of a failure.
     let mut ways: Vec<(usize, Event)> = vec![(0, Event::Tick)];
     let mut frontier = vec![(0, start)];
     for level in 0..depth {
@@ -119,7 +120,7 @@ const TO_COMMAND: [Event; 6] = [
     Event::State(Seen::Moving),
 ];
 
-/// The end of `events`, and the mode it must be in for the test to mean anything.
+/// Returns the world at the end of `events`, and asserts its mode, without which the test would have no meaning.
 fn reaches(events: &[Event], mode: Mode) -> World {
     let mut world = World::boot();
     for event in events {
@@ -176,7 +177,7 @@ fn every_short_sequence_after_losing_sight_of_the_arm_keeps_the_invariants() {
 
 /// Streaming, with a program of ours that waits for a move.
 const WAITS: [Event; 1] = [Event::State(Seen::Waits)];
-/// Asked for: zero velocity, rest, `Start`.
+/// A move is requested: zero velocity, rest, `Start`.
 const STARTS: [Event; 4] =
     [Event::State(Seen::Waits), Event::Delegate, Event::State(Seen::Waits), Event::State(Seen::Waits)];
 const RUNS: [Event; 1] = [Event::State(Seen::RunsOn)];
@@ -249,7 +250,7 @@ fn long_random_walks_with_moves_keep_the_invariants_and_begin_many() {
     assert!(moves > 100, "{moves} moves");
 }
 
-/// Long walks, each from boot: the modes and drives that they led to.
+/// Makes long random walks, each from boot; returns the modes and drives that they visited.
 fn walk(events: &[Event], walks: u64, helpful: fn(&World) -> Event) -> HashSet<(Mode, Drive)> {
     let mut visited = HashSet::new();
     for seed in 1..=walks {
@@ -259,7 +260,7 @@ fn walk(events: &[Event], walks: u64, helpful: fn(&World) -> Event) -> HashSet<(
         for _ in 0..2_000 {
             x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             let roll = (x >> 33) as usize;
-            // Three steps of four follow the way to command, or walks would hardly ever leave Monitor.
+            // Three of four steps lead towards command, or walks would hardly ever leave Monitor.
             let event = if !roll.is_multiple_of(4) { helpful(&world) } else { events[roll / 4 % events.len()] };
             walked.push(event);
             explained(|| walked.clone(), || world.step(event));
@@ -269,7 +270,7 @@ fn walk(events: &[Event], walks: u64, helpful: fn(&World) -> Event) -> HashSet<(
     visited
 }
 
-/// What somebody would do who wants the arm to be commanded.
+/// Returns the event by which an operator would come closer to commanding the arm.
 fn helpful(world: &World) -> Event {
     match world.machine.mode() {
         Mode::Offline => Event::Established,
@@ -282,7 +283,7 @@ fn helpful(world: &World) -> Event {
     }
 }
 
-/// The same, with one move after the other.
+/// Returns the event by which an operator would come closer to executing one move after the other.
 fn helpful_with_moves(world: &World) -> Event {
     let seen = world.seen.map(|(seen, _)| seen);
     match (world.machine.mode(), seen) {

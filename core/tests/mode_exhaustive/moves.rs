@@ -1,4 +1,4 @@
-//! What an observer knows of moves that the controller executes, from what was asked for, shown and sent alone.
+//! An observer's knowledge of moves that the controller executes, derived only from requests, states and outputs.
 
 use outrigger_core::mode::{Mirrored, Mode, MoveNumber};
 use outrigger_core::robot::Reason;
@@ -9,54 +9,55 @@ use crate::world::Out;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Moves {
-    /// The number that was given last.
+    /// The latest number issued.
     pub(crate) number: Option<MoveNumber>,
-    /// In `Command`: the law does not move the arm.
+    /// In `Command`: `true` if the law does not move the arm.
     delegated: bool,
-    /// A move was asked for and not begun: since when, and whether the law moved the arm until then.
+    /// A move that was requested and not begun: the time of the request, and whether the law moved the arm until then.
     asked: Option<(Instant, bool)>,
-    /// `Start` went out, and nothing has shown since that the move is over.
+    /// `true` if `Start` was sent, and nothing has shown since that the move is over.
     pub(crate) may_run: bool,
-    /// Whether the mirror has shown it since.
+    /// `true` if the mirror has shown the move since.
     shown: bool,
-    /// In `Command`: since when it is shown to have ended.
+    /// In `Command`: the time since which the move is shown to have ended.
     ended: Option<Instant>,
-    /// In `Command`, in time that was not paused: since the program last showed anything, and since `Start`.
+    /// In `Command`, in time that was not paused: the time since the last sign of the program, and since `Start`.
     quiet: Duration,
     waited: Duration,
-    /// Pauses in a row.
+    /// The duration of the present pause.
     paused: Duration,
-    /// When a timely state came last.
+    /// The time of the latest timely state.
     timely: Instant,
-    /// In `Stopping`: when the arm was last seen to slow down, or the robot took no text.
+    /// In `Stopping`: the time at which the arm was last seen to slow down, or the robot accepted no text.
     slowed: Instant,
-    /// From when on what is shown counts.
+    /// The time from which on states count.
     counts_from: Instant,
-    /// The link was lost since `Start`.
+    /// `true` if the link was lost since `Start`.
     out_of_sight: bool,
-    /// In `Stopping` after a move, and `Stop` has not gone out.
+    /// In `Stopping` after a move: `true` until `Stop` is sent.
     pub(crate) cancelling: bool,
-    /// The next thing to go out must be `Cancel`.
+    /// `true` if the next output must be `Cancel`.
     cancel_due: bool,
-    /// In `Command`, with the law moving the arm: when its program was last seen paused, until it moves again.
+    /// In `Command`, with the law moving the arm: the time at which its program was last seen paused, until it moves
+    /// again.
     halted: Option<Instant>,
 }
 
-/// One step of the world, as far as moves are concerned.
+/// A step of the world, with the data that concerns moves.
 #[derive(Clone, Copy)]
 pub(crate) struct Step {
     pub(crate) from: Mode,
     pub(crate) to: Mode,
     pub(crate) event: Event,
     pub(crate) now: Instant,
-    /// Since when in `from`.
+    /// The time at which the mode `from` was entered.
     pub(crate) entered: Instant,
     pub(crate) silenced: bool,
     pub(crate) motion_unknown: bool,
 }
 
 impl Moves {
-    /// Whether `Start` has gone out in this `Command`, for the newest move.
+    /// Returns whether `Start` was sent in this `Command` for the newest move.
     pub(crate) fn is_begun(&self) -> bool {
         self.delegated && self.asked.is_none()
     }
@@ -89,7 +90,7 @@ impl Moves {
         (self.delegated, self.asked) = (false, None);
     }
 
-    /// What the event shows, before what goes out.
+    /// Processes what the event shows, before the output.
     pub(crate) fn observe(&mut self, step: Step) {
         let Step { from, to, event, now, .. } = step;
         let seen = if let Event::State(seen) = event { Some(seen) } else { None };
@@ -114,7 +115,7 @@ impl Moves {
         if to != from {
             match (from, to) {
                 (Mode::Command, _) => {
-                    // What it shows after the beginning of the end counts.
+                    // States after the beginning of the end count.
                     self.may_run = self.is_begun();
                     self.cancel_due = self.may_run && to == Mode::Stopping;
                     self.cancelling = self.cancel_due;
@@ -139,7 +140,7 @@ impl Moves {
         assert!(!(self.may_run && to == Mode::Arming), "armed while a move may run");
     }
 
-    /// Whether `Stop` has to go out now, for the arm was not seen to slow down.
+    /// Returns whether `Stop` has to be sent now because the arm was not seen to slow down.
     fn stop_is_due(&self, step: Step) -> bool {
         self.cancelling && step.now.since(self.slowed) > config().delegated.cancel_timeout && !step.silenced
     }
@@ -204,7 +205,7 @@ impl Moves {
         }
     }
 
-    /// Clocks of the mirror, the beginning and the pause.
+    /// Advances the clocks of the mirror, the beginning and the pause.
     fn keep_time(&mut self, seen: Seen, passed: Duration) {
         if seen.is_paused() {
             self.paused = self.paused + passed;
@@ -218,7 +219,7 @@ impl Moves {
         }
     }
 
-    /// Whether what a timely state shows allows to go on in delegated drive; commanding may end for other reasons.
+    /// Returns whether a timely state permits delegated drive to continue; commanding may end for other reasons.
     fn goes_on(&self, seen: Seen, begun: bool, was_ended: bool) -> bool {
         let limits = config().delegated;
         let running = match seen.mirrored(self.number) {
@@ -238,7 +239,7 @@ impl Moves {
         starts && here && rests && mirrored && self.paused <= limits.pause_timeout
     }
 
-    /// What goes out, `out`, in answer to the event.
+    /// Checks the output `out` that answers the event.
     pub(crate) fn sent(&mut self, out: Out, step: Step) {
         let Step { to: mode, event, now, .. } = step;
         let seen = if let Event::State(seen) = event { Some(seen) } else { None };
@@ -323,7 +324,7 @@ impl Moves {
         self.forget(mode);
     }
 
-    /// What no longer matters, so that worlds that differ in nothing else are one.
+    /// Resets data that no longer matters, so that worlds that differ in nothing else are equal.
     fn forget(&mut self, mode: Mode) {
         let Self { number, may_run, shown, slowed, counts_from, out_of_sight, cancelling, .. } = *self;
         if mode == Mode::Command {
@@ -335,7 +336,7 @@ impl Moves {
         }
     }
 
-    /// In `Stopping`: whether a `Stop` in answer to this event may be.
+    /// In `Stopping`: returns whether a `Stop` in answer to this event is permitted.
     pub(crate) fn may_stop(&self, step: Step) -> bool {
         let rests = matches!(step.event, Event::State(seen) if seen.shows_rest());
         let long = step.now.since(step.entered) >= config().rest_window;

@@ -1,4 +1,4 @@
-//! What may happen: states with what they show, and everything else that the machine is told.
+//! The possible events: states with their content, and all other inputs of the machine.
 
 use outrigger_core::mode::{
     Acceptance, Activity, DelegatedConfig, Evidence, Held, Mirrored, ModeConfig, MoveNumber, PeerGate, Pendant,
@@ -9,7 +9,7 @@ use outrigger_wire::time::{Duration, Instant};
 
 pub(crate) const CYCLE: Duration = Duration::from_millis(8);
 
-/// Small numbers, so that short sequences get everywhere.
+/// Returns a configuration with small numbers, so that short sequences reach every mode.
 pub(crate) fn config() -> ModeConfig {
     let config = ModeConfig {
         good_cycles: 2,
@@ -35,59 +35,59 @@ pub(crate) fn config() -> ModeConfig {
     config
 }
 
-/// What a state shows.
+/// The content of a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Seen {
     /// At rest, no program.
     Idle,
     /// At rest, our program running.
     Accepted,
-    /// Moving as told.
+    /// Moving as commanded.
     Moving,
-    /// Moving, and after a reconnect it is by our last command.
+    /// Moving; after a reconnect, by our last command.
     MovingByUs,
-    /// As `Moving`, but too old to answer with motion.
+    /// As `Moving`, but too old to be answered with motion.
     Late,
     Protective,
     NotRunning,
     NotFollowing,
     SourceStale,
     LowGrade,
-    /// What is commanded is too far from what is measured.
+    /// The commanded positions are too far from the measured ones.
     Strays,
-    /// At rest, our program running; perhaps stopped at the pendant.
+    /// At rest, our program running; possibly stopped at the pendant.
     PendantWait,
-    /// Moving on, although the program was stopped or paused at the pendant.
+    /// Still moving, although the program was stopped or paused at the pendant.
     PendantStopped,
     PendantPaused,
     TextPaused,
-    /// A state from which nothing could be learned.
+    /// A state without information.
     Nothing,
     /// At rest, and the program waits for a move.
     Waits,
-    /// The program executes our move: slowing down, going on, or still at rest.
+    /// The program executes our move: slowing down, moving on, or still at rest.
     Runs,
     RunsOn,
     RunsResting,
-    /// It goes on, and the state is too old to be answered.
+    /// The move continues, and the state is too old to be answered.
     RunsLate,
-    /// It executes a move that is not ours.
+    /// The program executes a move that is not ours.
     RunsOther,
-    /// It executes our move, and the arm is where that does not take it.
+    /// The program executes our move, and the arm is off its course.
     OffCourse,
-    /// It has ended our move: at rest, or still moving.
+    /// The program has ended our move: at rest, or still moving.
     Ended,
     EndedMoving,
-    /// Moving on, and the program shows nothing new.
+    /// Still moving, and the program shows nothing new.
     Mute,
-    /// At rest, and the speed scaling holds the program still.
+    /// At rest, and the speed scaling holds the program.
     Paused,
-    /// Moving on, and the program is gone.
+    /// Still moving, and the program has ended.
     Gone,
 }
 
 impl Seen {
-    /// Where the controller executes nothing.
+    /// The states that occur while the controller executes no move.
     pub(crate) const STREAMED: [Self; 16] = [
         Self::Idle,
         Self::Accepted,
@@ -107,7 +107,7 @@ impl Seen {
         Self::Nothing,
     ];
 
-    /// Where it may: everything of its own, and one of each kind of the others.
+    /// The states that occur while it may: all that concern moves, and one of each other kind.
     pub(crate) const DELEGATED: [Self; 20] = [
         Self::Idle,
         Self::Accepted,
@@ -131,7 +131,7 @@ impl Seen {
         Self::Gone,
     ];
 
-    /// The evidence of a state that is read at `at`, where `number` is the move that was asked for last.
+    /// Returns the evidence of a state that is read at `at`; `number` is that of the latest requested move.
     pub(crate) fn evidence(self, at: Instant, number: Option<MoveNumber>) -> Evidence {
         if self == Self::Nothing {
             return Evidence::default();
@@ -169,7 +169,7 @@ impl Seen {
         }
     }
 
-    /// What it mirrors, where `number` is the move that was asked for last.
+    /// Returns the mirrored value; `number` is that of the latest requested move.
     pub(crate) fn mirrored(self, number: Option<MoveNumber>) -> Option<Mirrored> {
         let ours = number.or(MoveNumber::new(7))?;
         match self {
@@ -181,7 +181,7 @@ impl Seen {
         }
     }
 
-    /// The program executes a move.
+    /// Returns whether the program executes a move.
     pub(crate) fn is_running(self) -> bool {
         matches!(self.mirrored(None), Some(Mirrored::Running(_)))
     }
@@ -190,12 +190,12 @@ impl Seen {
         !matches!(self, Self::Late | Self::RunsLate | Self::Nothing)
     }
 
-    /// The program is frozen, not gone.
+    /// Returns whether the program is paused, but has not ended.
     pub(crate) fn is_paused(self) -> bool {
         self.paused_by().is_some()
     }
 
-    /// Returns the cause for which the program is frozen.
+    /// Returns the reason for which the program is paused.
     pub(crate) fn paused_by(self) -> Option<Reason> {
         match self {
             Self::Paused => Some(Reason::HeldByScaling),
@@ -204,7 +204,7 @@ impl Seen {
         }
     }
 
-    /// No motion text may go out on this.
+    /// Returns whether no motion text may be sent in answer to this state.
     pub(crate) fn forbids_text(self) -> bool {
         matches!(self, Self::Protective | Self::NotRunning)
     }
@@ -240,23 +240,23 @@ impl Seen {
 pub(crate) enum Event {
     Established,
     LinkLost,
-    /// A cycle later, a state.
+    /// A state one cycle later.
     State(Seen),
-    /// A cycle later, nothing.
+    /// One cycle without a state.
     Tick,
-    /// Nothing for longer than any time-out.
+    /// No state for longer than any timeout.
     LongSilence,
     Fault(Reason),
     Request,
     Release,
     Acknowledge,
-    /// The controller is to execute a move.
+    /// A request that the controller executes a move.
     Delegate,
-    /// The law is to go on.
+    /// A request that the law continues.
     Stream,
 }
 
-/// Everything that may happen, with these states.
+/// Returns all possible events with these states.
 pub(crate) fn alphabet(seen: &[Seen]) -> Vec<Event> {
     let mut events: Vec<Event> = seen.iter().copied().map(Event::State).collect();
     events.extend([
@@ -273,7 +273,7 @@ pub(crate) fn alphabet(seen: &[Seen]) -> Vec<Event> {
         Event::Delegate,
         Event::Stream,
     ]);
-    // What the monitor of a link finds: it ends streaming, and not a move.
+    // A fault found by the monitor of a link ends streaming, but not a move.
     if seen.contains(&Seen::Runs) {
         events.push(Event::Fault(Reason::StatesMissed));
     }

@@ -1,4 +1,4 @@
-//! A machine among events, and everything that must hold of one step.
+//! A machine with its environment, and the invariants of each step.
 
 use outrigger_core::mode::{Action, Evidence, Mode, ModeMachine, MoveNumber};
 use outrigger_core::robot::{Reason, ReasonSet};
@@ -18,32 +18,32 @@ pub(crate) enum Out {
     Cancel(MoveNumber),
 }
 
-/// A machine, the world around it, and what an observer remembers.
+/// A machine, its environment, and the observer's record.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct World {
     pub(crate) machine: ModeMachine,
     pub(crate) now: Instant,
     pub(crate) seen: Option<(Seen, Instant)>,
-    /// In `Arming`: timely states in a row, and whether the last state showed our program.
+    /// In `Arming`: the number of consecutive timely states, and whether the last state showed our program.
     good: u32,
     shown: bool,
-    /// In `Stopping`: holds and stops said; a message forbade all text.
+    /// In `Stopping`: the numbers of holds and stops sent, and whether a message forbade all text.
     holds: u8,
     stops: u8,
     silenced: bool,
-    /// What was seen last forbids text.
+    /// `true` if the latest state forbids text.
     forbidden: bool,
-    /// In `Stopping`: why; and states in a row, the newest last, in which the arm did not slow down.
+    /// In `Stopping`: the reason; and the number of consecutive latest states in which the arm did not slow down.
     why: Option<Reason>,
     unslowed: u8,
-    /// In `Stopping`: the controller executed a move; from when on rest counts.
+    /// In `Stopping`: whether the controller executed a move, and the time from which on rest counts.
     delegated: bool,
     rest_from: Instant,
-    /// When a state came last.
+    /// The time of the latest state.
     heard: Instant,
-    /// Stops said in `Monitor` since the connection stands.
+    /// The number of stops sent in `Monitor` since the connection was made.
     stray_stops: u8,
-    /// Since when rest must be shown before the motion is known again.
+    /// The time since which rest must be shown before the motion is known again.
     unknown_since: Option<Instant>,
     entered: Instant,
     moves: Moves,
@@ -73,7 +73,7 @@ impl World {
         }
     }
 
-    /// Whether a move was begun, and nothing has shown its end.
+    /// Returns whether a move was begun, and nothing has shown its end.
     pub(crate) fn may_run(&self) -> bool {
         self.moves.may_run
     }
@@ -95,7 +95,7 @@ impl World {
         }
     }
 
-    /// Plays `event` and checks everything that must hold of this one step.
+    /// Applies `event` and checks every invariant of this step.
     pub(crate) fn step(&mut self, event: Event) {
         let before = self.clone();
         let (from, latch, reasons) = (before.machine.mode(), before.machine.latch(), before.machine.reasons());
@@ -143,7 +143,7 @@ impl World {
         };
         let to = self.machine.mode();
 
-        // The transition reported is the one that happened, and the table allows it for this event.
+        // The reported transition is the one that happened, and the table permits it for this event.
         match transition {
             Some(t) => {
                 assert_eq!((t.from, t.to, t.at), (from, to, self.now));
@@ -313,7 +313,7 @@ impl World {
         let is_state = matches!(event, Event::State(_));
         let left = self.moves.may_run;
         let cancelling = self.moves.cancelling;
-        // `Cancel` and a keep-alive are no motion text, and a move that goes on later is ended then.
+        // `Cancel` and a keep-alive are not motion text; a move that continues later is ended by them.
         match out {
             Out::Silent | Out::Cancel(_) | Out::Keep => {}
             Out::Stop if left || cancelling => {
@@ -380,7 +380,8 @@ impl World {
         assert_eq!(self.out(), Out::Silent, "asking twice gives nothing more");
     }
 
-    /// Left alone, every mode ends in `Offline`, without a move and without spinning on a deadline.
+    /// Asserts that without further events every mode ends in `Offline`, without a move and without a busy loop on a
+    /// deadline.
     pub(crate) fn check_left_alone(&self) {
         let mut alone = self.clone();
         for _ in 0..12 {
@@ -399,7 +400,7 @@ impl World {
     }
 }
 
-/// The table of the module, by event.
+/// Returns whether the table of the mode machine permits a transition by this event.
 fn allowed(from: Mode, to: Mode, event: Event) -> bool {
     use Event::{Established, Fault, LinkLost, LongSilence, Release, Request, State, Tick};
     match (from, to) {

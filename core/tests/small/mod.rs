@@ -1,11 +1,11 @@
-//! Small numbers, so that short sequences get everywhere: what the explorations have in common.
+//! The common configuration of the explorations: small numbers, so that short sequences reach every mode.
 
 use outrigger_core::mode::ModeConfig;
 use outrigger_wire::time::Duration;
 
 pub(crate) const CYCLE: Duration = Duration::from_millis(8);
 
-/// Of the mode machine, without what only a move by the controller needs.
+/// Returns the configuration of the mode machine, with defaults for moves by the controller.
 pub(crate) fn mode_config() -> ModeConfig {
     let config = ModeConfig {
         good_cycles: 1,
