@@ -1,5 +1,5 @@
-//! From what a law wants to what may be sent: limits, the governor that holds them, and the judges of
-//! the sensors behind the law; and, beside the motion, what is set on the controller.
+//! The check of a law's commands before they are sent: limits, the governor that applies them, and the monitors of the
+//! law's sensors. Also motions executed by the controller, and its outputs.
 //!
 //! ```
 //! use outrigger_core::command::Limits;

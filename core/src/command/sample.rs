@@ -1,4 +1,4 @@
-//! Readings of sensors, as a law gets them.
+//! The readings of sensors in the form in which a law receives them.
 
 #[cfg(feature = "motions")]
 use super::{AddedSlot, TorqueSlot};
@@ -6,7 +6,7 @@ use crate::robot::Reason;
 use outrigger_wire::robot::{JointTorques, JointVelocities, Wrench};
 use outrigger_wire::sensor::{Sample, SourceId};
 
-/// The newest readings that a law may use in this cycle, and how its feedback may answer them.
+/// The newest readings that a law may use in this cycle, and the limits of its output.
 #[derive(Clone, Copy, Debug)]
 pub struct Samples<'a> {
     readings: &'a [Sample],
@@ -19,10 +19,10 @@ pub struct Samples<'a> {
 }
 
 impl<'a> Samples<'a> {
-    /// No reading: for laws that need none.
+    /// No readings: for laws that need none.
     pub const NONE: Samples<'static> = Samples::new(&[]);
 
-    /// These readings, one per source.
+    /// Creates a set of these readings, one per source.
     #[must_use]
     pub const fn new(samples: &'a [Sample]) -> Self {
         Self {
@@ -36,14 +36,14 @@ impl<'a> Samples<'a> {
         }
     }
 
-    /// The same where no more feedback is granted than this.
+    /// Returns the readings with this limit of the feedback gain \[1/s\].
     #[cfg(feature = "programs")]
     pub(crate) const fn with_most_feedback(mut self, most: f32) -> Self {
         self.most_feedback = most;
         self
     }
 
-    /// Returns these readings for a path that takes torques, which the law puts into `slot`.
+    /// Returns the readings for a path that accepts torques, which the law puts into `slot`.
     #[cfg(feature = "motions")]
     pub(crate) const fn taking_torques(mut self, slot: &'a TorqueSlot) -> Self {
         self.torques = Some(slot);
@@ -66,11 +66,11 @@ impl<'a> Samples<'a> {
         None
     }
 
-    /// Commands these torques \[Nm\], beyond what holds the arm against gravity, and returns the speeds that the step of a law
-    /// then returns: none, for nobody uses them.
+    /// Commands these torques \[Nm\], in addition to what holds the arm against gravity. Returns the speeds that the
+    /// law's step must return then: zero, because they are not used.
     ///
     /// # Errors
-    /// [`Reason::PathUnfit`] where speeds go out.
+    /// [`Reason::PathUnfit`] if the path sends speeds.
     pub fn command_torques<const N: usize>(&self, torques: &JointTorques<N>) -> Result<JointVelocities<N>, Reason> {
         #[cfg(feature = "motions")]
         if let Some(slot) = self.torques {
@@ -120,16 +120,16 @@ impl<'a> Samples<'a> {
         f32::INFINITY
     }
 
-    /// The reading of this source.
+    /// Returns the reading of this source; `None` if there is none.
     #[must_use]
     pub fn of(&self, source: SourceId) -> Option<&'a Sample> {
         self.readings.iter().find(|s| s.source == source)
     }
 
-    /// The first number of this source's reading.
+    /// Returns the first value of this source's reading.
     ///
     /// # Errors
-    /// [`Reason::SourceStale`] where there is none.
+    /// [`Reason::SourceStale`] if there is no reading.
     pub fn first(&self, source: SourceId) -> Result<f32, Reason> {
         self.of(source).map(|sample| sample.value.first()).ok_or(Reason::SourceStale)
     }

@@ -1,16 +1,16 @@
-//! The governor of joint torques: between what a law wants and what may be sent.
+//! The governor of joint torques, which checks the torques that a law requests before they are sent.
 //!
-//! | wanted or measured | outcome |
+//! | requested or measured | outcome |
 //! |---|---|
 //! | NaN or infinite | refused, [`Reason::NotFinite`] |
 //! | a torque above [`TorqueLimits::torque`] | refused, [`Reason::TorqueLimit`] |
 //! | a change faster than [`TorqueLimits::rise`] allows | the change shortened, all joints together |
 //! | a joint measured faster than [`Limits::velocity`] | refused, [`Reason::VelocityLimit`] |
 //! | a joint that would not come to rest inside its range | refused, [`Reason::PositionLimit`] |
-//! | the same within [`TorqueLimits::travel`] of where torques began | refused, [`Reason::GuideLimit`] |
+//! | the same within [`TorqueLimits::travel`] of the position where torques began | refused, [`Reason::GuideLimit`] |
 //!
-//! How fast a joint gets by a torque depends on what it carries, so speed and place are judged as they are measured, in each
-//! state. Whatever is refused ends commanding: no torque goes out, and the program on the controller brings the arm to rest.
+//! The speed that a torque causes depends on the load, so measured speeds and positions are checked in each state. A
+//! refusal ends commanding: no torque is sent, and the program on the controller brings the arm to rest.
 
 use core::cell::Cell;
 
@@ -20,7 +20,7 @@ use outrigger_wire::math::bounded;
 use outrigger_wire::robot::{JointPositions, JointTorques, JointVelocities, State};
 use outrigger_wire::time::Duration;
 
-/// Joint torques that may be sent, in this engine call only. Only a [`TorqueGovernor`] makes one.
+/// Joint torques that may be sent, in this engine call only. Only a [`TorqueGovernor`] creates them.
 #[derive(Debug)]
 #[must_use]
 pub struct ApprovedTorques<'machine, const N: usize> {
@@ -29,14 +29,14 @@ pub struct ApprovedTorques<'machine, const N: usize> {
 }
 
 impl<'machine, const N: usize> ApprovedTorques<'machine, N> {
-    /// The torques, finite and within the limits \[Nm\], and the authority to send them.
+    /// Returns the torques, finite and within the limits \[Nm\], and the authority to send them.
     #[must_use]
     pub const fn into_parts(self) -> (JointTorques<N>, Authority<'machine>) {
         (*self.torques, self.authority)
     }
 }
 
-/// Holds the limits, and the last approved torques they are applied to.
+/// The limits, and the last approved torques to which they are applied.
 #[derive(Clone, Copy, Debug)]
 pub struct TorqueGovernor<const N: usize> {
     limits: TorqueLimits<N>,
@@ -48,44 +48,44 @@ pub struct TorqueGovernor<const N: usize> {
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct TorqueMemory<const N: usize> {
     last: JointTorques<N>,
-    /// The place at which torques began; `None` while none are commanded.
+    /// The joint positions at which torque commands began; `None` while none are commanded.
     from: Option<JointPositions<N>>,
 }
 
 impl<const N: usize> TorqueGovernor<N> {
-    /// Returns a governor whose last command was no torque. `limits` are checked beforehand.
+    /// Creates a governor whose last command was zero torque. `limits` must have been checked.
     #[must_use]
     pub fn new(limits: TorqueLimits<N>) -> Self {
         Self { limits, memory: TorqueMemory::default() }
     }
 
-    /// The limits.
+    /// Returns the limits.
     #[must_use]
     pub const fn limits(&self) -> &TorqueLimits<N> {
         &self.limits
     }
 
-    /// Forgets the last command, because the arm stands or is brought to rest.
+    /// Discards the last command, because the arm is at rest or is being brought to rest.
     pub fn reset(&mut self) {
         self.memory = TorqueMemory::default();
     }
 
-    /// Returns everything that decides what follows, except the limits.
+    /// Returns the state on which further decisions depend, except the limits.
     #[cfg(feature = "record")]
     #[must_use]
     pub const fn saved(&self) -> &TorqueMemory<N> {
         &self.memory
     }
 
-    /// Goes on from what was [saved](Self::saved).
+    /// Restores a [saved](Self::saved) state.
     #[cfg(feature = "record")]
     pub const fn resume(&mut self, memory: TorqueMemory<N>) {
         self.memory = memory;
     }
 
-    /// Approves, shapes or refuses the `wanted` torques for an arm in `state`, `dt` after the last command by the controller's
-    /// clock. `scale`, from 0 to 1, is the share of them that is left while a late sample is bridged; the bounds hold for
-    /// `wanted` itself. A refusal leaves the last command as it was.
+    /// Approves, shapes or refuses the `wanted` torques for an arm in `state`, `dt` after the last command by the
+    /// controller's clock. `scale`, from 0 to 1, is the part of them that remains while a late sample is bridged; the
+    /// limits apply to `wanted` itself. After a refusal the last command is unchanged.
     ///
     /// # Errors
     /// See the table of this module.
@@ -129,24 +129,25 @@ impl<const N: usize> TorqueGovernor<N> {
     }
 }
 
-/// Returns the time \[s\] for which joints go on as fast as they are measured to the place where they rest: until a stop is taken
-/// up, and half of the time in which the joint that takes the longest brakes.
+/// Returns the time \[s\] which, multiplied by the measured speed of a joint, gives its distance to rest: the time
+/// until a stop takes effect, plus half the braking time of the joint that brakes longest.
 fn time_to_rest<const N: usize>(state: &State<N>, arm: &Limits<N>, dt: Duration) -> f32 {
     let longest = state.velocities.zip_with(&arm.braking.0, |v, braking| v / braking).max_abs();
     dt.as_secs_f32() + arm.reaction.as_secs_f32() + 0.5 * longest
 }
 
-/// The way of a joint \[rad\].
+/// The path of a joint \[rad\].
 #[derive(Clone, Copy)]
 struct Way {
-    /// The place at which torques began.
+    /// The position at which torque commands began.
     from: f32,
     at: f32,
     rests_at: f32,
 }
 
 impl Way {
-    /// Returns whether the joint is and rests within these bounds. One that began outside may stay there and may come back in.
+    /// Returns whether the joint is, and will rest, within these bounds. A joint that began outside may stay there and
+    /// may move back inside.
     fn is_within(&self, low: f32, high: f32) -> bool {
         let low = if self.from < low { self.from - STAYS } else { low };
         let high = if self.from > high { self.from + STAYS } else { high };
@@ -155,7 +156,7 @@ impl Way {
     }
 }
 
-/// A joint that moves no further stays where it was \[rad\]: measured angles are not quite still.
+/// The displacement below which a joint counts as not moving \[rad\]: measured angles are not quite constant.
 const STAYS: f32 = 1e-3;
 
 /// Shortens the step from `last` to `wanted` so that no joint changes more than is allowed.
@@ -169,7 +170,7 @@ pub(super) fn approach<const N: usize>(
     if steepest <= 1.0 {
         return *wanted;
     }
-    // NaN, where no time has passed and nothing changes, is no step.
+    // NaN occurs if no time has passed and nothing changes: no change is made.
     let part = if steepest.is_finite() { 1.0 / steepest } else { 0.0 };
     last.zip_with(&step.0, |last, change| last + change * part)
 }
@@ -177,7 +178,7 @@ pub(super) fn approach<const N: usize>(
 /// The most joints that an arm has here.
 pub(super) const MOST_JOINTS: usize = 7;
 
-/// The place where a law puts the torques that it wants, in one step on a path that takes torques.
+/// The place in which a law stores the torques of one step, on a path that accepts torques.
 #[derive(Debug)]
 pub(crate) struct TorqueSlot {
     most: [f32; MOST_JOINTS],
@@ -185,23 +186,23 @@ pub(crate) struct TorqueSlot {
 }
 
 impl TorqueSlot {
-    /// Returns an empty place, for an arm with these limits.
+    /// Returns an empty slot, for an arm with these limits.
     #[must_use]
     pub(crate) fn new<const N: usize>(limits: &TorqueLimits<N>) -> Self {
         Self { most: spread(&limits.torque), wanted: Cell::new(None) }
     }
 
-    /// Puts torques there, in place of any before.
+    /// Stores torques, in place of earlier ones.
     pub(super) fn put<const N: usize>(&self, torques: &JointTorques<N>) {
         self.wanted.set(Some(spread(torques)));
     }
 
-    /// The highest torque of each joint.
+    /// Returns the highest torque of each joint.
     pub(super) fn most<const N: usize>(&self) -> JointTorques<N> {
         gather(&self.most)
     }
 
-    /// The torques, where the law has put some there.
+    /// Removes and returns the torques; `None` if the law has stored none.
     #[must_use]
     pub(crate) fn take<const N: usize>(&self) -> Option<JointTorques<N>> {
         self.wanted.take().map(|wanted| gather(&wanted))
@@ -221,8 +222,8 @@ pub(super) fn gather<const N: usize>(values: &[f32; MOST_JOINTS]) -> JointTorque
     out
 }
 
-/// Returns the torques that bring joints from their `measured` speeds to those `wanted`: `gain` times their limits for each
-/// rad/s, up to the limits.
+/// Returns the torques that bring joints from their `measured` speeds to those `wanted`: `gain` times their limits for
+/// each rad/s, at most the limits.
 #[must_use]
 pub(crate) fn towards<const N: usize>(
     wanted: &JointVelocities<N>,

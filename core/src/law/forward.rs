@@ -1,25 +1,27 @@
-//! Joint speeds, positions or torques that somebody streams, in place of a motion (`core/docs/protocol/ros2-surface.md` 7.4 and 7.9).
+//! Streamed joint speeds, positions or torques, in place of a motion (`core/docs/protocol/ros2-surface.md` 7.4 and
+//! 7.9).
 //!
-//! The source of the first command claims the law until the arm rests again; the newest command counts.
+//! The source of the first command has exclusive use of the law until the arm is at rest again; the newest command
+//! counts.
 //!
 //! | phase | command | next state | next phase |
 //! |---|---|---|---|
 //! | `Idle` | speeds, positions, torques | | `Speeds`, `Positions`, `Torques` |
-//! | `Speeds` | speeds | they are wanted for [`Forward::holds`], from the first state on | `Speeds` |
-//! | `Speeds` | none in time | zero is wanted: the speeds have lapsed | `Lapsed` |
-//! | `Torques` | torques | they are wanted for [`Forward::holds`], from the first state on | `Torques` |
-//! | `Torques` | none in time | zero speed is wanted: the torques have lapsed | `Lapsed` |
+//! | `Speeds` | speeds | they are commanded for [`Forward::holds`], from the first state on | `Speeds` |
+//! | `Speeds` | none in time | zero is commanded: the speeds have lapsed | `Lapsed` |
+//! | `Torques` | torques | they are commanded for [`Forward::holds`], from the first state on | `Torques` |
+//! | `Torques` | none in time | zero speed is commanded: the torques have lapsed | `Lapsed` |
 //! | `Lapsed` | speeds, torques | | `Speeds`, `Torques` |
-//! | `Lapsed` | none | zero speed is wanted until the arm rests | `Idle`, held where it rests |
+//! | `Lapsed` | none | zero speed is commanded until the arm is at rest | `Idle`, held there |
 //! | `Positions` | positions | the newest are followed by feedback | `Positions` |
-//! | `Positions` | none in time | the last are followed until the arm rests there, or stands elsewhere after a second | `Idle`, held there |
+//! | `Positions` | none in time | the last are followed until the arm rests there, or after a second elsewhere | `Idle`, held there |
 //!
-//! Torques go out only on a path that takes them, or are added to the control law of a KUKA LWR in joint impedance:
-//! [`Forwarded::fits`]. After they have lapsed nothing of them is left within
-//! [`TorqueLimits::rise`](crate::command::TorqueLimits::rise), and a joint gets only the torque that brakes it.
+//! Torques are sent only on a path that accepts them: [`Forwarded::fits`]. After they have lapsed, they decay to zero
+//! within [`TorqueLimits::rise`], and a joint gets only the torque that brakes it.
 //!
-//! Whatever else is sent is refused, and what was sent before holds until its own end. Nothing is extrapolated. Where the robot's
-//! speed scaling is 0 the law makes no steps, and the time of a command goes on: see [`Motion::stand`](super::Motion::stand).
+//! Other commands are refused, and the previous one remains in force until its own end. Nothing is extrapolated. While
+//! the robot's speed scaling is 0 the law makes no steps, but the time of a command continues: see
+//! [`Motion::stand`](super::Motion::stand).
 //!
 //! ```
 //! use outrigger_core::command::Limits;
@@ -46,22 +48,22 @@ use crate::robot::{BadValue, Range, range_of};
 use outrigger_wire::robot::{JointPositions, JointTorques, JointVelocities, State};
 use outrigger_wire::time::Duration;
 
-/// What is streamed.
+/// The values of a streamed command.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Forwarded<const N: usize> {
-    /// Speed of each joint \[rad/s\].
+    /// The speed of each joint \[rad/s\].
     Speeds(JointVelocities<N>),
-    /// Angle of each joint \[rad\].
+    /// The angle of each joint \[rad\].
     Positions(JointPositions<N>),
-    /// Torque of each joint beyond what holds the arm against gravity \[Nm\].
+    /// The torque of each joint in addition to what holds the arm against gravity \[Nm\].
     Torques(JointTorques<N>),
 }
 
 impl<const N: usize> Forwarded<N> {
-    /// Checks torques for a path that takes torques up to `limits`, or for one that takes none. Speeds and positions fit every
-    /// path; the law judges them.
+    /// Checks torques for a path that accepts torques within `limits`, or, with `None`, for one that accepts none.
+    /// Speeds and positions fit every path; the law checks them.
     ///
     /// # Errors
     /// [`ForwardError::NoTorques`], [`ForwardError::NotFinite`] or [`ForwardError::Torque`].
@@ -72,87 +74,88 @@ impl<const N: usize> Forwarded<N> {
     }
 }
 
-/// One command of a stream.
+/// A command of a stream.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Forward<const N: usize> {
-    /// What is wanted.
+    /// The requested values.
     pub what: Forwarded<N>,
-    /// For how long, by the controller's clock, where no other command follows: one step of the law at least.
+    /// The time, by the controller's clock, for which the command is in force if no other follows: at least one step of
+    /// the law.
     pub holds: Duration,
 }
 
 impl<const N: usize> Forward<N> {
-    /// Range of [`holds`](Self::holds).
+    /// The range of [`holds`](Self::holds).
     pub const HOLDS: Range<Duration> = range_of!(0.002 to 0.2 "s");
-    /// How long UR's driver waits for the next command.
+    /// The time for which UR's driver waits for the next command.
     pub const DRIVER_HOLDS: Duration = Duration::from_millis(40);
 }
 
-/// What of a stream is under way.
+/// The state of a stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Forwarding {
-    /// Nothing.
+    /// No stream.
     #[default]
     Idle,
-    /// Speeds.
+    /// Speeds are followed.
     Speeds,
-    /// No further speeds or torques came in time: the arm comes to rest.
+    /// No further speeds or torques arrived in time: the arm comes to rest.
     Lapsed,
-    /// Positions.
+    /// Positions are followed.
     Positions,
-    /// Torques.
+    /// Torques are followed.
     Torques,
 }
 
-/// Why a command of a stream is refused.
+/// The reason for which a command of a stream is refused.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum ForwardError {
-    /// The law makes no motion now.
+    /// The law is not commanding now.
     NotCommanding,
-    /// The law is none of joints.
+    /// The law does not command joints.
     NoJointLaw,
-    /// A sensor moves the arm by this law.
+    /// The law is controlled by a sensor.
     Sensor,
-    /// A motion is under way.
+    /// A motion is in progress.
     MotionUnderWay,
     /// A number is NaN or infinite.
     NotFinite,
     /// [`Forward::holds`] is out of its range.
     Holds(BadValue),
-    /// A limit would not hold.
+    /// A limit would be exceeded.
     Beyond(Excess),
-    /// A joint is to go further from where it is than one command may lead.
+    /// A joint would move further from its present position than one command may move it.
     Far {
-        /// The joint, from 0.
+        /// The joint, counted from 0.
         joint: u8,
-        /// From where it is \[rad\].
+        /// The distance from its present position \[rad\].
         off: f32,
-        /// How far it may be \[rad\].
+        /// The permitted distance \[rad\].
         allowed: f32,
     },
-    /// A command of another kind than those by which the arm moves.
+    /// A command of another kind than those that the arm follows now.
     OtherKind,
-    /// Positions, to a law whose feedback is off.
+    /// Positions were sent to a law without feedback.
     NoFeedback,
-    /// Torques, on a path that takes none.
+    /// Torques were sent on a path that accepts none.
     NoTorques,
     /// A torque above its limit.
     Torque {
-        /// The joint, from 0.
+        /// The joint, counted from 0.
         joint: u8,
         /// The torque that was sent \[Nm\].
         sent: f32,
-        /// The highest that is allowed, in this direction \[Nm\].
+        /// The limit in the same direction \[Nm\].
         allowed: f32,
     },
 }
 
 impl ForwardError {
-    /// As it stands in figures and logs.
+    /// Returns the name used in figures and logs.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
@@ -201,22 +204,23 @@ impl fmt::Display for ForwardError {
 
 impl core::error::Error for ForwardError {}
 
-/// No joint that rests is faster \[rad/s\].
+/// The joint speed below which an arm counts as at rest \[rad/s\].
 const AT_REST: f32 = 0.02;
-/// A joint so near to its position is there \[rad\].
+/// The distance below which a joint counts as being at its position \[rad\].
 const THERE: f32 = 0.01;
-/// Joints that stand beside their positions, held up by something, are no faster \[rad/s\]: those that creep there are.
+/// The joint speed below which an arm counts as stopped away from its position by an obstacle \[rad/s\]: a slow
+/// approach is faster.
 const STANDS: f32 = 0.002;
-/// For so long after the last position an arm that stands may only be about to move.
+/// The time after the last position for which an arm at rest may only be about to move.
 const ON_ITS_WAY: Duration = Duration::from_secs(1);
 
-/// A command, and for how long it has held.
+/// A command, and how long it has been in force.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 struct Held<T> {
     what: T,
     holds: Duration,
-    /// Since the first state that it answered; `None` before.
+    /// The time since the first state that it answered; `None` before.
     age: Option<Duration>,
 }
 
@@ -225,7 +229,8 @@ impl<T> Held<T> {
         Self { what, holds, age: None }
     }
 
-    /// `dt` after the last state: for how long it has not held any more, `None` where it still does.
+    /// Adds `dt`, the time since the last state. Returns how long ago the command expired; `None` if it is still in
+    /// force.
     fn overdue(&mut self, dt: Duration) -> Option<Duration> {
         let age = self.age.map_or(Duration::ZERO, |age| age + dt);
         self.age = Some(age);
@@ -240,25 +245,25 @@ enum Phase<const N: usize> {
     Idle,
     Speeds(Held<JointVelocities<N>>),
     Lapsed,
-    /// With how fast each joint may be on its way.
+    /// The position command, with the highest speed of each joint on the way.
     Positions(Held<JointPositions<N>>, JointVelocities<N>),
     Torques(Held<JointTorques<N>>),
 }
 
-/// What the law is to do at a state.
+/// The behaviour of the law in one step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Lead<const N: usize> {
-    /// What it does of itself.
+    /// The law follows its own reference.
     Own,
-    /// These speeds; while [torques](Stream::torques) hold, those measured.
+    /// These speeds are commanded; while [torques](Stream::torques) are in force, these are the measured speeds.
     Speeds(JointVelocities<N>),
-    /// Feedback to these positions, no faster than this.
+    /// Feedback to these positions, with at most these speeds.
     Positions(JointPositions<N>, JointVelocities<N>),
-    /// The arm rests: it is held where it is, and the claim is over.
+    /// The arm is at rest: it is held there, and the stream ends.
     Rests,
 }
 
-/// The commands of one stream after the other.
+/// The state of a stream: its present command.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Stream<const N: usize> {
@@ -266,11 +271,11 @@ pub(super) struct Stream<const N: usize> {
 }
 
 impl<const N: usize> Stream<N> {
-    /// Takes a command, for an arm in `state`, each of whose joints may be led `reach` \[rad\] far. Torques are judged beforehand, by
-    /// [`Forwarded::fits`].
+    /// Accepts a command for an arm in `state`, each of whose joints may be moved by at most `reach` \[rad\]. Torques
+    /// have to be checked before by [`Forwarded::fits`].
     ///
     /// # Errors
-    /// Why not; what was taken before goes on.
+    /// Returns the reason of a refusal; the previous command remains in force.
     pub(super) fn take(
         &mut self,
         forward: &Forward<N>,
@@ -301,7 +306,7 @@ impl<const N: usize> Stream<N> {
         Ok(())
     }
 
-    /// A state, `dt` after the last one: what is wanted now.
+    /// Processes a state, `dt` after the last one; returns the behaviour in this step.
     pub(super) fn step(&mut self, state: &State<N>, dt: Duration) -> Lead<N> {
         let speed = state.velocities.max_abs();
         match &mut self.phase {
@@ -340,8 +345,8 @@ impl<const N: usize> Stream<N> {
         }
     }
 
-    /// The same for a state at which the law makes no step, because the robot's speed scaling is 0. What runs out meanwhile is not
-    /// gone on with.
+    /// Processes a state at which the law makes no step, because the robot's speed scaling is 0. A command that expires
+    /// meanwhile is not continued.
     pub(super) fn stand(&mut self, dt: Duration) {
         let overdue = match &mut self.phase {
             Phase::Idle | Phase::Lapsed => return,
@@ -364,7 +369,7 @@ impl<const N: usize> Stream<N> {
         }
     }
 
-    /// Returns the torques that hold at the state of the last [`step`](Self::step).
+    /// Returns the torques in force at the state of the last [`step`](Self::step).
     pub(super) const fn torques(&self) -> Option<&JointTorques<N>> {
         match &self.phase {
             Phase::Torques(held) => Some(&held.what),
@@ -373,7 +378,7 @@ impl<const N: usize> Stream<N> {
     }
 }
 
-/// Checks that each joint's command is a number and no further from 0 than `most`; the first that is further is `beyond`.
+/// Checks that each joint's command is finite and not above `most` in magnitude. Calls `beyond` for the first that is.
 fn judge<const N: usize>(
     commands: &[f32; N],
     most: &[f32; N],

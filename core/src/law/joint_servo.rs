@@ -1,12 +1,12 @@
-//! Holds the joints on a reference: where they were at arming, a trajectory, or [positions that somebody streams](super::Forward);
-//! or moves them by speeds or torques that somebody streams.
+//! A law that holds the joints on a reference: their positions at arming, a trajectory, or [streamed
+//! positions](super::Forward); or that moves them by streamed speeds or torques.
 //!
-//! For each joint `v = f·v_ref + clamp(P·(q_ref − q) + D·(s·v_ref − v_measured), ±c) + g·sensor`, with the
-//! robot's speed scaling `s`. P = 20 /s and D = 0.1 are the gains of Andersen's report of 2015. Far from the
-//! reference the P term is kept so small that the arm can be braked in front of it.
+//! For each joint `v = f·v_ref + clamp(P·(q_ref − q) + D·(s·v_ref − v_measured), ±c) + g·sensor`, with the robot's
+//! speed scaling `s`. P = 20 /s and D = 0.1 are the gains of Andersen's report of 2015. Far from the reference the P
+//! term is limited so that the arm can be braked before it.
 //!
-//! On a path that takes torques, each joint gets its highest torque times `G·(v − v_measured)`: a spring with a damper about the
-//! reference.
+//! On a path that accepts torques, each joint gets its highest torque times `G·(v − v_measured)`: a spring with a
+//! damper about the reference.
 
 #[cfg(feature = "trajectories")]
 use super::Replaced;
@@ -29,24 +29,24 @@ use outrigger_wire::robot::{JointPositions, JointVelocities, State};
 use outrigger_wire::sensor::SourceId;
 use outrigger_wire::time::Duration;
 
-/// What a [`JointServo`] follows.
+/// The reference that a [`JointServo`] follows.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Reference<const N: usize> {
     /// The measured position at arming.
     Hold,
-    /// A motion given in joint angles; the arm must stand near its beginning when first armed.
+    /// A motion in absolute joint angles; the arm must be near its beginning when first armed.
     Absolute(Trajectory<N>),
-    /// A motion added to the position measured when first armed.
+    /// A motion relative to the position measured when first armed.
     Relative(Trajectory<N>),
 }
 
 impl<const N: usize> Reference<N> {
-    /// Whether an arm with these limits can make as much of the motion as is known, with nothing to spare for feedback.
-    /// Where a relative motion ends up is not known beforehand.
+    /// Checks that an arm with these limits can execute the motion as far as it is known, without a reserve for
+    /// feedback. Positions of a relative motion are not known beforehand and not checked.
     ///
     /// # Errors
-    /// What the motion exceeds, on the way to which waypoint, by its number from 0.
+    /// Returns the waypoint, counted from 0, to which the motion exceeds a limit, and the excess.
     pub fn check(&self, limits: &Limits<N>) -> Result<(), (u32, Excess)> {
         let (trajectory, origin) = match self {
             Self::Hold => return Ok(()),
@@ -60,36 +60,37 @@ impl<const N: usize> Reference<N> {
 }
 
 settings! {
-    /// Gains and bounds of a [`JointServo`].
+    /// Gains and limits of a [`JointServo`].
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[cfg_attr(feature = "defmt", derive(defmt::Format))]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct JointServoConfig in "" {
-        /// Speed per position error \[1/s\]; 0 for a motion without feedback. No more than a quarter of an error is corrected in
-        /// one cycle: at 125 Hz that of 31 /s, in cycles of 50 ms that of 5 /s. Where positions are sent, of an error about a
-        /// reference that stands no more than half in the time until the arm shows it: with the buffered path of a CB3 that of
-        /// 4.4 /s.
+        /// The speed per position error \[1/s\]; 0 for a motion without feedback. At most a quarter of an error is
+        /// corrected in one cycle: at 125 Hz this limits the gain to 31 /s, in cycles of 50 ms to 5 /s. On paths that
+        /// send positions, an error about a resting reference is corrected by at most half within the time until the
+        /// arm shows it: on the buffered path of a CB3 this limits the gain to 4.4 /s.
         pub proportional: f32 [0.0 to 100.0 "1/s"] = 20.0,
-        /// Speed per speed error \[1\].
+        /// The speed per speed error \[1\].
         pub derivative: f32 [0.0 to 10.0] = 0.1,
-        /// Part of the reference's own speed that is commanded.
+        /// The part of the reference's own speed that is commanded.
         pub feed_forward: f32 [0.0 to 1.0] = 1.0,
-        /// Most speed of one joint that feedback may ask for \[rad/s\].
+        /// The highest speed of one joint that feedback may request \[rad/s\].
         pub correction_limit: f32 [0.001 to 6.0 "rad/s"] = 1.0,
-        /// Deceleration with which feedback nears the reference \[rad/s²\]: well below the arm's acceleration limit,
-        /// or a push is answered by swinging to and fro. Infinite: not minded.
+        /// The deceleration with which feedback approaches the reference \[rad/s²\]: must be well below the arm's
+        /// acceleration limit, or the arm oscillates after a push. Infinite: not limited.
         pub correction_deceleration: f32 [0.001 to 50.0 "rad/s²"] or f32::INFINITY = 1.0,
-        /// Speed of one joint up to which feedback may add to the reference's own \[rad/s\]: not above the arm's
+        /// The speed of one joint up to which feedback may add to the reference's own \[rad/s\]: not above the arm's
         /// velocity limit, or catching up after a disturbance is refused there. Infinite: not limited.
         pub joint_speed: f32 [0.001 to 6.3 "rad/s"] or f32::INFINITY = f32::INFINITY,
-        /// Distance of one joint from its reference that ends commanding \[rad\].
+        /// The distance of one joint from its reference at which commanding ends \[rad\].
         pub path_tolerance: f32 [0.001 to 6.3 "rad"] = 0.2,
-        /// Time to full speed when a suspended motion is resumed.
+        /// The time to full speed when a suspended motion is resumed.
         pub resume_ramp: Duration [0.0 to 60.0 "s"] = Duration::from_millis(500),
-        /// Torque on a path that takes torques, as a share of the joint's limit for each rad/s that it is slower than the servo
-        /// wants \[s/rad\]: the damping of each joint, and with [`proportional`](Self::proportional) its stiffness.
+        /// The torque on a path that accepts torques, as a fraction of the joint's limit for each rad/s by which the
+        /// joint is slower than requested \[s/rad\]: the damping of each joint, and with
+        /// [`proportional`](Self::proportional) its stiffness.
         pub torque_gain: f32 [0.0 to 100.0 "s/rad"] = 2.0,
-        /// Added speeds from a sensor.
+        /// Additional speeds from a sensor.
         pub sensor nowhere: Option<SensorFeedForward> = None,
         /// The quantity that the numbers of that sensor are added to; a build without feature `motions` adds speeds.
         pub sensor_adds nowhere: OfMotions<SensorAdds> = OfMotions::<SensorAdds>::default(),
@@ -97,45 +98,45 @@ settings! {
 }
 
 impl JointServoConfig {
-    /// Whether a law can work with these settings.
+    /// Checks that a law can work with these settings.
     ///
     /// # Errors
-    /// The first setting that is out of its range.
+    /// Returns the first setting that is out of its range.
     pub fn check(&self) -> Result<(), BadValue> {
         self.check_ranges()?;
         self.sensor.map_or(Ok(()), |sensor| SensorFeedForward::GAIN.check(sensor.gain, "sensor_gain"))
     }
 }
 
-/// The most of an error that is corrected in one cycle: an arm shows what came of a command two cycles later at the soonest, and
-/// would swing about its reference.
+/// The largest part of an error that is corrected in one cycle: an arm shows the effect of a command two cycles later
+/// at the soonest, and would oscillate about its reference.
 const MOST_CORRECTED: f32 = 0.25;
 
-/// Position servo of the joints.
+/// A position servo of the joints.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct JointServo<const N: usize> {
     config: JointServoConfig,
     motion: Option<Course<N>>,
-    /// What the motion is held to, where that is more than one path tolerance.
+    /// The tolerances of the motion, if there is more than the one path tolerance.
     watch: Option<Watched<N>>,
-    /// What somebody streams in place of a motion.
+    /// The streamed command that replaces the motion.
     stream: Option<Streamed<N>>,
-    /// Where to stand while no motion runs.
+    /// The position to hold while no motion runs.
     hold: JointPositions<N>,
-    /// What the last step was reckoned with.
+    /// The setpoint of the last step.
     setpoint: Setpoint<N>,
 }
 
 #[cfg(feature = "trajectories")]
 type Watched<const N: usize> = Watch<N>;
-/// Without feature `trajectories` there is none, and it takes no room.
+/// A type without values: without feature `trajectories` there are no tolerances, and they take no memory.
 #[cfg(not(feature = "trajectories"))]
 type Watched<const N: usize> = crate::trajectory::Never;
 
 #[cfg(feature = "motions")]
 type Streamed<const N: usize> = Stream<N>;
-/// Without feature `motions` there is none, and it takes no room.
+/// A type without values: without feature `motions` there are no streams, and they take no memory.
 #[cfg(not(feature = "motions"))]
 type Streamed<const N: usize> = crate::trajectory::Never;
 
@@ -147,7 +148,7 @@ struct Course<const N: usize> {
 }
 
 impl<const N: usize> JointServo<N> {
-    /// A servo on `reference`.
+    /// Creates a servo that follows `reference`.
     #[must_use]
     pub fn new(reference: Reference<N>, config: JointServoConfig) -> Self {
         let motion = |trajectory, relative| Course { sampler: Sampler::new(trajectory, config.resume_ramp), relative };
@@ -159,9 +160,9 @@ impl<const N: usize> JointServo<N> {
         Self { config, motion, watch: None, stream: None, hold: JointPositions::ZERO, setpoint: Setpoint::default() }
     }
 
-    /// The same, with each joint of its motion held to these, in place of one path tolerance for all. The motion is finished
-    /// once every joint has come within its goal's tolerance. Where the motion begins, and where it is resumed, the arm has to be
-    /// within [`JointServoConfig::path_tolerance`] as well.
+    /// Returns the servo with tolerances for each joint of its motion, in place of one path tolerance for all. The
+    /// motion is finished once every joint is within its goal's tolerance. At the beginning of the motion, and when it
+    /// is resumed, the arm has to be within [`JointServoConfig::path_tolerance`] as well.
     #[cfg(feature = "trajectories")]
     #[must_use]
     pub const fn with_tolerances(mut self, tolerances: Tolerances<N>) -> Self {
@@ -169,13 +170,13 @@ impl<const N: usize> JointServo<N> {
         self
     }
 
-    /// Gains and bounds.
+    /// Returns the gains and limits.
     #[must_use]
     pub const fn config(&self) -> &JointServoConfig {
         &self.config
     }
 
-    /// Where the joints are wanted, and how fast, in the motion's own time.
+    /// Returns the present setpoint, with the speeds in the motion's own time.
     #[cfg(feature = "trajectories")]
     fn wanted_now(&self) -> Result<Setpoint<N>, FeedError> {
         #[cfg(feature = "motions")]
@@ -185,18 +186,18 @@ impl<const N: usize> JointServo<N> {
         match (&self.motion, self.progress()) {
             (_, Progress::Waiting) => Err(FeedError::NotCommanding),
             (Some(motion), Progress::Running | Progress::Finished) => Ok(motion.sampler.standing()),
-            // Also beside a motion that is suspended: nobody has asked to go on with it.
+            // Also if there is a suspended motion: nobody has requested to resume it.
             (Some(_) | None, _) => Ok(Setpoint { positions: self.hold, velocities: JointVelocities::ZERO }),
         }
     }
 
-    /// Returns the stage of a stream.
+    /// Returns the state of a stream.
     #[cfg(feature = "motions")]
     fn forwarding(&self) -> Forwarding {
         self.stream.as_ref().map_or(Forwarding::Idle, Stream::stage)
     }
 
-    /// Returns the time of the motion that has passed.
+    /// Returns the elapsed time of the motion.
     fn elapsed(&self) -> Duration {
         self.motion.as_ref().map_or(Duration::ZERO, |motion| motion.sampler.elapsed())
     }
@@ -209,7 +210,7 @@ impl<const N: usize> JointServo<N> {
         }
     }
 
-    /// Goes on with a suspended motion, where there is one.
+    /// Resumes a suspended motion, if there is one.
     fn resume(&mut self, state: &State<N>) -> Result<(), Reason> {
         #[cfg(feature = "trajectories")]
         if let (Some(motion), Some(watch)) = (&self.motion, &self.watch)
@@ -221,7 +222,7 @@ impl<const N: usize> JointServo<N> {
         self.motion.as_mut().map_or(Ok(()), |m| m.sampler.resume(&state.positions, self.config.path_tolerance))
     }
 
-    /// Whether the arm is near enough to the reference, at this step.
+    /// Checks that the arm is near enough to the reference in this step.
     fn judge(&mut self, error: &JointPositions<N>, dt: Duration, scaling: f32) -> Result<(), Reason> {
         #[cfg(feature = "trajectories")]
         if let (Some(watch), Some(motion)) = (&mut self.watch, &self.motion) {
@@ -229,14 +230,14 @@ impl<const N: usize> JointServo<N> {
         }
         #[cfg(feature = "motions")]
         if self.forwarding() == Forwarding::Positions {
-            // As far as it may be led, and as far again: it may still go the other way when it is led back.
+            // Twice the distance of one command: the arm may still move the other way when it is sent back.
             return within(error, 2.0 * self.config.path_tolerance);
         }
         let _ = (dt, scaling);
         within(error, self.config.path_tolerance)
     }
 
-    /// Whether a motion at its end has come to its goal.
+    /// Returns whether a motion at its end has reached its goal.
     fn has_arrived(&self) -> bool {
         #[cfg(feature = "trajectories")]
         return self.watch.as_ref().is_none_or(Watch::has_arrived);
@@ -244,10 +245,10 @@ impl<const N: usize> JointServo<N> {
         self.watch.is_none()
     }
 
-    /// Where the joints should be now, and how fast: advances a running motion.
+    /// Returns the setpoint of this step; advances a running motion.
     fn reference(&mut self, dt: Duration, scaling: f32) -> Setpoint<N> {
         match &mut self.motion {
-            // At its end a motion is held where it ends, not where the arm happened to be.
+            // A finished motion is held at its end, not at the arm's present position.
             Some(motion) if matches!(motion.sampler.progress(), Progress::Running | Progress::Finished) => {
                 motion.sampler.advance(dt, scaling)
             }
@@ -255,7 +256,7 @@ impl<const N: usize> JointServo<N> {
         }
     }
 
-    /// The joint speeds wanted now.
+    /// Computes the joint speeds for this step.
     #[inline(always)]
     fn speeds(&mut self, state: &State<N>, samples: &Samples<'_>, dt: Duration) -> Result<JointVelocities<N>, Reason> {
         if !(state.positions.is_finite() && state.velocities.is_finite()) {
@@ -288,8 +289,8 @@ impl<const N: usize> JointServo<N> {
 
         let JointServoConfig { derivative, feed_forward, joint_speed, .. } = self.config;
         let proportional = bounded(self.config.proportional, 0.0, MOST_CORRECTED / dt.as_secs_f32());
-        // An arm that shows late what was sent would swing about its rest. While the reference moves, the same gain makes good a part
-        // of that delay.
+        // An arm that shows the effect of commands late would oscillate about its rest. While the reference moves, the
+        // same gain compensates a part of that delay.
         let at_rest = bounded(proportional, 0.0, samples.most_feedback());
         let (limit, deceleration) = (self.config.correction_limit.abs(), self.config.correction_deceleration);
         let mut wanted = velocities;
@@ -304,7 +305,7 @@ impl<const N: usize> JointServo<N> {
         }
         #[cfg(feature = "motions")]
         if let Some(fastest) = fastest {
-            // Feedback alone may ask for more than the governor lets pass.
+            // Feedback alone may request more than the governor permits.
             wanted = wanted.zip_with(fastest.as_array(), |v, most| bounded(v, -*most, *most));
         }
         if let Some(SensorFeedForward { source, gain }) = self.config.sensor {
@@ -346,7 +347,7 @@ impl<const N: usize> Law<N> for JointServo<N> {
                     }
                     motion.sampler.start(JointPositions::ZERO);
                 }
-                // A motion that is over is not pulled back to its end after a fallback.
+                // After a fallback the arm is not pulled back to the end of a finished motion.
                 Progress::Finished => self.motion = None,
                 Progress::Suspended | Progress::Running | Progress::Endless => {}
             }
@@ -425,7 +426,7 @@ impl<const N: usize> Motion<N> for JointServo<N> {
     fn feed(&mut self, waypoint: &Waypoint<N>, last: bool, limits: &Limits<N>) -> Result<(), FeedError> {
         let motion = self.motion.as_mut().ok_or(FeedError::NoMotion)?;
         let origin = motion.sampler.origin();
-        // Before it has begun, nobody knows where a relative motion goes.
+        // The positions of a relative motion are unknown before it has begun.
         let known = !(motion.relative && motion.sampler.progress() == Progress::Waiting);
         if let Some(from) = motion.sampler.trajectory().last().filter(|from| from.at < waypoint.at) {
             survey(&Leg::between(from, waypoint), limits, known.then_some(&origin)).map_err(FeedError::Beyond)?;
@@ -456,7 +457,7 @@ impl<const N: usize> Motion<N> for JointServo<N> {
     fn cancel(&mut self, limits: &Limits<N>) -> Result<Replaced, FeedError> {
         let Setpoint { positions, velocities } = self.wanted_now()?;
         let slowest = velocities.iter().zip(limits.acceleration.iter()).map(|(speed, most)| speed.abs() / most);
-        // Twice as long, for feedback and what the controller's own filters add; and some time passes for an arm at rest.
+        // Twice as long, for feedback and the controller's own filters; at rest a minimum time passes.
         let seconds = slowest.fold(0.001_f32, f32::max) * 2.0;
         let micros = if seconds < 100.0 { (seconds * 1e6) as u64 } else { 100_000_000 };
         let at = Duration::from_micros(micros);
@@ -480,7 +481,7 @@ impl<const N: usize> Motion<N> for JointServo<N> {
         let mut stream = self.stream.unwrap_or_default();
         stream.take(forward, state, limits, self.config.path_tolerance)?;
         self.stream = Some(stream);
-        // A motion that is over, or was left where commanding ended, is not gone on with from elsewhere.
+        // A motion that is over, or was suspended, is not continued from another position.
         self.motion = None;
         Ok(())
     }
