@@ -1,5 +1,5 @@
-//! The classification of counters: in order, lost, duplicate, reordered, restarted (`core/docs/protocol/kuka-fri.md
-//! C2`).
+//! The classification of counters: in order, lost, duplicate, reordered, restarted
+//! (`core/docs/protocol/kuka-fri.md C2`).
 
 /// A wrapping counter of a link: FRI counts in `u16`, the cycle number derived from a controller's clock is `u64`.
 pub trait Counter: Copy {
