@@ -46,7 +46,7 @@ impl<const N: usize> Reference<N> {
     /// feedback. Positions of a relative motion are not known beforehand and not checked.
     ///
     /// # Errors
-    /// Returns the waypoint, counted from 0, to which the motion exceeds a limit, and the excess.
+    /// Returns the number, from 0, of the waypoint on the way to which the motion exceeds a limit, and the excess.
     pub fn check(&self, limits: &Limits<N>) -> Result<(), (u32, Excess)> {
         let (trajectory, origin) = match self {
             Self::Hold => return Ok(()),
