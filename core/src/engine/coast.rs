@@ -1,10 +1,10 @@
-//! How far the arm can coast, at worst, after something went wrong.
+//! The worst-case stopping distance of the arm after a fault.
 
 use crate::command::Limits;
 use outrigger_wire::time::Duration;
 
-/// The farthest the arm travels after a fault: v·t + v·T/2 for each joint, with the time t until the stop begins, and the
-/// time T that the joint which takes the longest brakes for.
+/// The farthest the arm travels after a fault: v·t + v·T/2 for each joint, with the time t until the stop begins, and
+/// the braking time T of the joint that takes the longest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Coast<const N: usize> {
@@ -13,15 +13,15 @@ pub struct Coast<const N: usize> {
 }
 
 impl<const N: usize> Coast<N> {
-    /// For an arm within `limits` that goes on for `time` after the fault and is then stopped at `deceleration` \[rad/s²\],
-    /// or at the limits' own braking where that is less.
+    /// Computes the distance for an arm within `limits` that continues for `time` after the fault and is then stopped
+    /// at `deceleration` \[rad/s²\], or at the limits' own braking if that is lower.
     #[must_use]
     pub fn of(limits: &Limits<N>, time: Duration, deceleration: f32) -> Self {
         Self { joints: limits.farthest(time, deceleration) }
     }
 
-    /// The farthest a point of the arm travels \[m\], where `reach` is its greatest distance from each joint's axis
-    /// \[m\]: every joint coasts at once, and always in the direction that adds up.
+    /// Returns the farthest that a point of the arm travels \[m\]. `reach` is its greatest distance from each joint's
+    /// axis \[m\]. The result assumes that all joints coast at once, in the directions that add up.
     #[must_use]
     pub fn at_reach(&self, reach: &[f32; N]) -> f32 {
         self.joints.iter().zip(reach).map(|(joint, reach)| joint * reach).sum()

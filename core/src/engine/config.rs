@@ -1,4 +1,4 @@
-//! Every threshold of an engine that is the same beside every controller, with its default.
+//! The thresholds of an engine that are the same for every controller, with their defaults.
 
 use outrigger_urscript::Decimal;
 
@@ -9,34 +9,34 @@ use crate::mode::{ModeTuning, OperatorConfig, StandstillConfig};
 use crate::robot::{BadValue, Wording, wording};
 use outrigger_wire::time::Duration;
 
-/// Everything an engine can be told. Thresholds that depend on the controller's period, which is only known once it is
-/// there, are given as [tuning](LinkTuning) of their defaults.
+/// The configuration of an engine. Some thresholds depend on the controller's period, which is known only once it is
+/// connected. They are given as [tuning](LinkTuning) of their defaults.
 ///
-/// `P` is what only this kind of controller needs: a [`UrConfig`](super::ur::UrConfig) or a
+/// `P` is the configuration of this kind of controller: a [`UrConfig`](super::ur::UrConfig) or a
 /// [`KrcConfig`](super::krc::KrcConfig).
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Config<const N: usize, P> {
-    /// What only this kind of controller needs.
+    /// The settings of this kind of controller.
     pub peer: P,
     /// Link monitor.
     pub link: LinkTuning,
     /// Mode machine.
     pub mode: ModeTuning,
-    /// What counts as rest.
+    /// The thresholds of standstill.
     pub standstill: StandstillConfig,
-    /// What the arm may do.
+    /// The limits of the arm's motion.
     pub limits: Limits<N>,
     /// Sensors.
     pub sources: [Option<SourceConfig>; MAX_SOURCES],
-    /// Where an operator speaks beside messages: digital inputs of the robot (truth values of a KRL program, bit 0
-    /// `BOOL[1]`), pins, and a request at the start.
+    /// The operator's channels in addition to messages: digital inputs of the robot (truth values of a KRL program, bit
+    /// 0 `BOOL[1]`), pins, and an automatic request at the start.
     pub operator: OperatorConfig,
 }
 
-/// What only one kind of controller needs to be told.
+/// The settings of one kind of controller.
 pub trait Options: Data {
-    /// The letter that tells recordings and settings of this kind apart.
+    /// The letter that identifies recordings and settings of this kind.
     const KIND: u8;
 }
 
@@ -59,7 +59,7 @@ pub trait Data: Copy + Send + 'static + core::fmt::Debug + PartialEq {}
 impl<T: Copy + Send + 'static + core::fmt::Debug + PartialEq> Data for T {}
 
 impl<const N: usize, P> Config<N, P> {
-    /// Monitors for the configured sensors.
+    /// Creates the monitors of the configured sensors.
     pub(super) fn monitors(&self) -> Result<Sources, ConfigError> {
         let mut configs: heapless::Vec<SourceConfig, MAX_SOURCES> = heapless::Vec::new();
         for source in self.sources.iter().flatten() {
@@ -68,19 +68,19 @@ impl<const N: usize, P> Config<N, P> {
         Sources::new(&configs).map_err(ConfigError::Sources)
     }
 
-    /// Checks the thresholds that are given, before it is known which period the controller has.
+    /// Checks the configured thresholds, before the controller's period is known.
     pub(super) fn check_given(&self, shortest: Duration) -> Result<(), ConfigError> {
         self.link.check(shortest).map_err(ConfigError::of("link"))?;
         self.mode.check(shortest).map_err(ConfigError::of("mode"))
     }
 
-    /// Whether every common field is in its range, for a controller whose thresholds are `cycle`.
+    /// Checks every common field for a controller with the thresholds `cycle`.
     #[inline(never)]
     pub(super) fn check_common(&self, cycle: &CycleConfig) -> Result<(), ConfigError> {
         let value = ConfigError::of;
         let CycleConfig { link, mode, following, scaling, pendant, .. } = cycle;
         link.check().map_err(value("link"))?;
-        // Thresholds of moves are no part of a configuration: a peer that is given moves checks its own.
+        // The thresholds of moves are not part of a configuration: a controller that executes moves checks its own.
         mode.check_streamed().map_err(value("mode"))?;
         following.check().map_err(value("mode"))?;
         scaling.check().map_err(value("mode"))?;
@@ -91,17 +91,17 @@ impl<const N: usize, P> Config<N, P> {
         self.monitors().map(|_| ())
     }
 
-    /// The longest age at which a reading still moves the arm.
+    /// Returns the longest age at which a reading still moves the arm.
     pub(super) fn oldest_reading(&self, period: Duration) -> Duration {
         let ages = self.sources.iter().flatten().map(|source| {
-            // What is bridged still moves the arm.
+            // A bridged reading still moves the arm.
             source.max_age + period.times(u64::from(source.bridge_cycles))
         });
         ages.fold(Duration::ZERO, Duration::max)
     }
 }
 
-/// A limit that something else in the configuration would break.
+/// A limit that another setting would exceed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Conflict {
@@ -109,15 +109,15 @@ pub struct Conflict {
     pub key: Wording,
     /// The joint, from 0.
     pub joint: u8,
-    /// Its value.
+    /// The value of the limit.
     pub found: f32,
-    /// The most that would be kept.
+    /// The highest value that would be respected.
     pub most: f32,
-    /// The unit of both.
+    /// The unit of both values.
     pub unit: Wording,
-    /// Name of the other setting.
+    /// The name of the other setting.
     pub other: Wording,
-    /// What the other setting is, as a clause.
+    /// The meaning of the other setting, as a clause.
     pub why: Wording,
 }
 
@@ -130,36 +130,36 @@ impl core::fmt::Display for Conflict {
     }
 }
 
-/// A configuration that cannot be run.
+/// A configuration that cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum ConfigError {
     /// A value outside its range.
     Value {
-        /// Part of the configuration.
+        /// The section of the configuration.
         section: Wording,
-        /// The field and what it must be.
+        /// The field and its allowed values.
         error: BadValue,
     },
-    /// Limits that cannot be held.
+    /// Limits that contradict each other.
     Limits(LimitsError),
-    /// A limit that would not be kept.
+    /// A limit that another setting would exceed.
     Conflict(Conflict),
-    /// Sensors that cannot be watched.
+    /// Sensors that cannot be monitored.
     Sources(SourcesError),
-    /// A memory handed in is too small.
+    /// A memory that was passed in is too small.
     Memory {
-        /// Its field.
+        /// The name of its field.
         field: &'static str,
-        /// Bytes it has.
+        /// The size that was found \[B\].
         found: usize,
-        /// Bytes it needs.
+        /// The size that is needed \[B\].
         expected: usize,
     },
 }
 
 impl ConfigError {
-    /// What is wrong in this part of the configuration.
+    /// Returns a function that turns a bad value of this section into an error.
     pub(super) fn of(section: &'static str) -> impl Fn(BadValue) -> Self {
         let section = wording(section);
         move |error| Self::Value { section, error }

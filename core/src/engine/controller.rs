@@ -1,7 +1,7 @@
 //! The interface between the engine and one kind of controller.
 //!
-//! A controller turns bytes into states, facts and faults, and commands into bytes. It knows neither the law nor how a command is
-//! decided. The engine calls it in this order for a state:
+//! A controller turns bytes into states, facts and faults, and commands into bytes. It knows neither the law nor how a
+//! command is decided. The engine calls it in this order for a state:
 //!
 //! | call | returns |
 //! |---|---|
@@ -54,11 +54,12 @@ pub trait ControllerKind: Sized + sealed::Sealed {
     /// The memory that it receives into.
     type Memory;
 
-    /// `true` where one of its links waits for connections (datagrams aside). Otherwise a loop leaves out what only that needs.
+    /// `true` if one of its links listens for connections, apart from datagrams. Otherwise a loop omits the code for
+    /// it.
     const LISTENS: bool = false;
 
-    /// `true` where the controller is given moves to execute by itself. Otherwise its progress is never asked for, and requests are refused
-    /// by the defaults of [`Delegated`].
+    /// `true` if the controller can execute moves by itself. Otherwise its progress is never queried, and requests are
+    /// rejected by the defaults of [`Delegated`].
     const DELEGATES: bool = false;
 }
 
@@ -66,94 +67,96 @@ pub trait ControllerKind: Sized + sealed::Sealed {
 ///
 /// Sealed: an engine trusts its controller with the bytes that move an arm.
 pub trait Controller<const N: usize>: ControllerKind + Delegated<N> + ArmFacts<N> + Recorded<N> {
-    /// A controller that nothing was sent to yet, and the cycle's memory with the thresholds for it. Where moves are
-    /// [delegated](ControllerKind::DELEGATES), their thresholds are checked here.
+    /// Creates a controller that nothing has been sent to, and the cycle's memory with the thresholds for it. If moves
+    /// are [delegated](ControllerKind::DELEGATES), their thresholds are checked here.
     ///
     /// # Errors
     /// The first fault of the configuration or the memory.
     fn new(config: &Config<N, Self::Options>, memory: Self::Memory) -> Result<(Self, CycleMemory<N>), ConfigError>;
 
-    /// Handles every deadline of its own that has passed.
+    /// Handles every deadline of the controller that has passed.
     fn wake(&mut self, cx: &mut Context<'_, N, Self>);
 
-    /// Handles an input about links or about an output, or an acknowledgement; the others are the engine's own.
+    /// Handles an input about links or about an output, or an acknowledgement. The engine handles all others.
     fn handle(&mut self, input: Input, cx: &mut Context<'_, N, Self>);
 
-    /// The memory that the next bytes received on `link` go into.
+    /// Returns the memory for the next bytes received on `link`.
     fn receive_window(&mut self, link: LinkId) -> &mut [u8];
 
-    /// Takes bytes that were received into the window. Returns `true` where they complete the newest state; otherwise it is judged at
-    /// the next tick.
+    /// Takes bytes that were received into the window. Returns `true` if they complete the newest state; otherwise the
+    /// state is judged at the next tick.
     fn commit(&mut self, received: &Received, cx: &mut Context<'_, N, Self>) -> bool;
 
     /// Returns the facts that the newest state, which is judged now, does not carry.
     fn facts(&mut self, cx: &mut Context<'_, N, Self>) -> SideFacts;
 
-    /// Takes note of the newest state where one was just `judged`, then prepares the command path. Returns `false` if no command can be
-    /// sent in this call. It is called a second time, without a state, where the command is refused and the controller
-    /// [listens](ControllerKind::LISTENS).
+    /// Takes note of the newest state if one was just `judged`, then prepares the command path. Returns `false` if no
+    /// command can be sent in this call. It is called a second time, without a state, if the command is rejected and
+    /// the controller [listens](ControllerKind::LISTENS).
     fn prepare(&mut self, judged: Option<Judged>, cx: &mut Context<'_, N, Self>) -> bool;
 
-    /// Makes bytes of the command. Returns `true` where there are any.
+    /// Makes the bytes of the command. Returns `true` if there are any.
     ///
     /// # Errors
     /// The reason that ends commanding instead.
     fn write(&mut self, verdict: Verdict<'_, N>) -> Result<bool, Reason>;
 
-    /// Makes the output that is independent of the command. Returns `true` where it answers the state.
+    /// Makes the output that is independent of the command. Returns `true` if it answers the state.
     fn conclude(&mut self, cx: &mut Context<'_, N, Self>) -> bool;
 
-    /// Leaves after a shutdown, once the arm is at rest since `rest` and nothing is waited for any more. Returns `true` when done.
+    /// Disconnects after a shutdown, once the arm is at rest since `rest` and nothing is waited for any more. Returns
+    /// `true` when done.
     fn leave(&mut self, rest: Instant, cx: &mut Context<'_, N, Self>) -> bool;
 
-    /// `true` while a session stands whose states are judged.
+    /// Returns `true` while a session is established whose states are judged.
     fn is_established(&self) -> bool;
 
-    /// The output that waits for the port.
+    /// Returns the kind of output that waits for the port.
     fn waiting(&self) -> Waiting;
 
-    /// The next output for the port.
+    /// Returns the next output for the port.
     fn poll_output(
         &mut self,
         config: &Config<N, Self::Options>,
         events: &mut Events<Self::Event>,
     ) -> Option<Output<'_>>;
 
-    /// The latest time at which it is to be woken.
+    /// Returns the latest time of its next wake-up.
     fn next_deadline(&self, now: Instant, config: &Config<N, Self::Options>, cycle: &CycleMemory<N>)
     -> Option<Instant>;
 
-    /// The roles of its links at present.
+    /// Returns the roles of its links at present.
     fn links(&self) -> LinkRoles;
 
-    /// The status that is shown to people.
+    /// Returns the status that is displayed.
     fn status(&self) -> Self::Status;
 }
 
-/// Motion that a controller executes by itself, for a program of ours that runs on it.
+/// Motion that a controller executes by itself, by a program of ours on it.
 pub trait Delegated<const N: usize>: ControllerKind {
-    /// Carries out a word for the program of ours, unless something is not `free`.
+    /// Carries out an operator action for our program on the controller, unless `free` is an error.
     ///
     /// # Errors
-    /// The reason that is not `free`, or [`Reason::NoSuchProgram`] if no program of ours is running on the controller.
+    /// The reason in `free`, or [`Reason::NoSuchProgram`] if no program of ours is running on the controller.
     #[cfg(feature = "programs")]
     fn word_for_program(&mut self, word: Word, free: Result<(), Reason>, now: Instant) -> Result<(), Reason> {
         let _ = (word, free, now);
         Err(Reason::NoSuchProgram)
     }
 
-    /// Progress of the motion that the controller executes, beside `state`, which is judged now.
+    /// Returns the progress of the motion that the controller executes, as of `state`, which is judged now.
     fn executed(&mut self, state: &State<N>, now: Instant) -> Executed {
         let _ = (state, now);
         Executed::default()
     }
 
-    /// Takes the move that the controller is to execute by this number, from `state` on: by `Verdict::Start`, once.
+    /// Takes the move that the controller is to execute under this number, from `state` on. It is sent once, by
+    /// `Verdict::Start`.
     fn delegated(&mut self, number: MoveNumber, asked: JointMove<N>, state: &State<N>) {
         let _ = (number, asked, state);
     }
 
-    /// The move that was passed to [`delegated`](Self::delegated) last.
+    /// Returns the move that was passed to [`delegated`](Self::delegated) last.
     fn asked(&self) -> Option<JointMove<N>> {
         None
     }
@@ -161,20 +164,20 @@ pub trait Delegated<const N: usize>: ControllerKind {
     /// Asks the controller for the joint positions of a pose, or the pose of joint positions.
     ///
     /// # Errors
-    /// [`Reason::NoSuchProgram`] if no program of ours can be asked.
+    /// [`Reason::NoSuchProgram`] if no program of ours can answer.
     #[cfg(feature = "motions")]
     fn locate(&mut self, target: MoveTarget<N>) -> Result<(), Reason> {
         let _ = target;
         Err(Reason::NoSuchProgram)
     }
 
-    /// The answer to [`locate`](Self::locate); `None` before it has come.
+    /// Returns the answer to [`locate`](Self::locate); `None` before it arrives.
     #[cfg(feature = "motions")]
     fn located(&self) -> Option<Result<Destination<N>, LocateError>> {
         None
     }
 
-    /// Checks that a program of ours can let a hand or a force move the arm.
+    /// Checks that a program of ours supports freedrive and force mode.
     ///
     /// # Errors
     /// [`Reason::NoSuchProgram`] if none can.
@@ -183,33 +186,34 @@ pub trait Delegated<const N: usize>: ControllerKind {
         Err(Reason::NoSuchProgram)
     }
 
-    /// Takes the way in which the arm gives way: by `Verdict::Guide`, once, or beside the move that it executes, from the next
-    /// `Verdict::Keep` on.
+    /// Takes the parameters of freedrive or force mode. They are sent once, by `Verdict::Guide`; for force mode
+    /// together with the move that the controller executes (`beside`), from the next `Verdict::Keep` on.
     #[cfg(feature = "programs")]
     fn guided(&mut self, what: Guidance, beside: bool) {
         let _ = (what, beside);
     }
 
-    /// Takes note that the move which the controller executes comes to rest from now on, wherever that is.
+    /// Takes note that the move which the controller executes is to come to rest from now on, wherever the arm is.
     #[cfg(feature = "programs")]
     fn move_ends(&mut self) {}
 
     /// Sets whether a contact of the tool ends the motion that the controller executes.
     ///
     /// # Errors
-    /// The reason why that cannot be.
+    /// The reason for which it is not possible.
     #[cfg(feature = "programs")]
     fn stop_at_contact(&mut self, stops: bool) -> Result<(), Reason> {
         let _ = stops;
         Err(Reason::NoSuchProgram)
     }
 
-    /// The number of waypoints that can be taken now for the move that leads on.
+    /// Returns the number of waypoints that can be appended now to the move along waypoints.
     fn leg_room(&self) -> usize {
         0
     }
 
-    /// The leg from the last waypoint of the move that leads on to this one, which is to be the `last` or not.
+    /// Returns the leg from the last waypoint of the move along waypoints to this one, with the end of the move there
+    /// if it is the `last`.
     ///
     /// # Errors
     /// The fault of the waypoint.
@@ -218,27 +222,27 @@ pub trait Delegated<const N: usize>: ControllerKind {
         Err(FeedError::NoMotion)
     }
 
-    /// Leads the move on to this waypoint, within the limits; it ends there where it is the `last`.
+    /// Appends this waypoint, within the limits, to the move along waypoints; the move ends there if it is the `last`.
     fn lead_on(&mut self, to: &Waypoint<N>, last: bool) {
         let _ = (to, last);
     }
 
-    /// The share of its own time that the move which leads on has made, as its program shows.
+    /// Returns the progress of the move along waypoints in its own time, as its program reports it.
     fn led(&self) -> Option<Duration> {
         None
     }
 
-    /// Sets the tolerances of the move that leads on.
+    /// Sets the tolerances of the move along waypoints.
     ///
     /// # Errors
-    /// [`FeedError::NoMotion`] where there is no such move.
+    /// [`FeedError::NoMotion`] if there is no such move.
     #[cfg(feature = "motions")]
     fn hold_to(&mut self, tolerances: Tolerances<N>) -> Result<(), FeedError> {
         let _ = tolerances;
         Err(FeedError::NoMotion)
     }
 
-    /// The tolerances of the move that leads on, and how it keeps them.
+    /// Returns the tolerances of the move along waypoints, and how well it keeps them.
     #[cfg(feature = "motions")]
     fn tolerated(&self) -> Option<&Watch<N>> {
         None
@@ -247,26 +251,26 @@ pub trait Delegated<const N: usize>: ControllerKind {
 
 /// The facts about the arm that only some kinds of controller have.
 pub trait ArmFacts<const N: usize>: ControllerKind {
-    /// The arm's kinematics, as far as they are known by now.
+    /// Returns the arm's kinematics, as far as they are known by now.
     fn kinematics(&self, config: &Config<N, Self::Options>) -> Option<KinematicChain<N>> {
         let _ = config;
         None
     }
 
-    /// Tool and Jacobian of the newest state, where the controller measures them.
+    /// Returns the tool and the Jacobian of the newest state, if the controller measures them.
     fn posture(&self) -> Option<&Posture<N>> {
         None
     }
 
-    /// Takes notice before each command whether the motion of the law has `ended`.
+    /// Takes note before each command whether the motion of the law has `ended`.
     fn motion_ended(&mut self, _ended: bool) {}
 
-    /// Returns `true` once the arm has come to where a motion has ended, or is not waited for.
+    /// Returns `true` once the arm has reached the end of a motion, or if that is not waited for.
     fn has_converged(&self) -> bool {
         true
     }
 
-    /// The speeds that are commanded, where they are not those that were approved \[rad/s\].
+    /// Returns the commanded speeds, if they differ from the approved ones \[rad/s\].
     fn commanded(&self) -> Option<JointVelocities<N>> {
         None
     }
@@ -275,29 +279,29 @@ pub trait ArmFacts<const N: usize>: ControllerKind {
 /// The recorder's side of a controller, and its checkpoints.
 #[cfg(feature = "record")]
 pub trait Recorded<const N: usize>: ControllerKind {
-    /// The bytes that were received into the window of `link`.
+    /// Returns the bytes that were received into the window of `link`.
     fn received(&mut self, link: LinkId, count: usize) -> &[u8];
 
-    /// The size of the receive memory of each link \[B\].
+    /// Returns the size of the receive memory of each link \[B\].
     fn memory_sizes(&self) -> MemorySizes;
 
-    /// Cuts `memory` to these sizes; `None` where there is less.
+    /// Cuts `memory` to these sizes; `None` if it is smaller.
     fn exactly(memory: Self::Memory, sizes: MemorySizes) -> Option<Self::Memory>;
 
-    /// The bytes that were made in this call of the engine, in the order of the writing; empty where none were.
+    /// Returns the bytes that were made in this call of the engine, in the order of writing; empty if none were made.
     fn made(&self) -> [&[u8]; 3];
 
-    /// The next bytes that the last input made, with everything else left out.
+    /// Returns the next bytes that the last input made, without any other output.
     fn next_made(&mut self) -> Option<&[u8]>;
 
-    /// Saves everything that decides what follows, except the configuration.
+    /// Saves everything that decides the further behaviour, except the configuration.
     fn save(&self, to: &mut Saver<'_>) -> Option<()>;
 
-    /// Goes on from what was saved. Returns the thresholds of the session that stood, or those before the first one.
+    /// Loads what was saved. Returns the thresholds of the session at that time, or those before the first session.
     fn load(&mut self, from: &mut Loader<'_>, config: &Config<N, Self::Options>) -> Option<CycleConfig>;
 }
 
-/// The recorder's side of a controller: nothing, in an engine that does not record.
+/// The recorder's side of a controller: empty, in an engine that does not record.
 #[cfg(not(feature = "record"))]
 pub trait Recorded<const N: usize>: ControllerKind {}
 
@@ -310,7 +314,7 @@ pub trait ControllerStatus: Data {
     const KIND: u8;
 }
 
-/// The size of the receive memory of each link \[B\]; 0 where there is none.
+/// The size of the receive memory of each link \[B\]; 0 if there is none.
 #[cfg(feature = "record")]
 pub(super) type MemorySizes = [u32; 4];
 

@@ -2,13 +2,14 @@
 //!
 //! | step | file | does |
 //! |---|---|---|
-//! | intake | `heard` | shows every state that was read to the link monitor, keeps the newest |
-//! | watch | `watch` | shows the newest state, after draining, to the watchers: standstill, tracking, pendant, sensors |
-//! | gather | `gather` | puts the evidence together |
+//! | intake | `heard` | passes every state that was read to the link monitor, keeps the newest |
+//! | watch | `watch` | passes the newest state, after draining, to the watchers: standstill, tracking, pendant, sensors |
+//! | gather | `gather` | assembles the evidence |
 //! | decide | `decide` | mode machine, operator; then law and governor, for the command that goes out |
 //!
-//! [`CycleMemory`] is all that is remembered between cycles, apart from the law. Law, sensors and governor may refuse: the engine
-//! reports the refusal by [`CycleMemory::fault`] and asks again, so that zero velocity goes out in the very same cycle.
+//! [`CycleMemory`] is everything that is stored between cycles, apart from the law. Law, sensors and governor may
+//! refuse. The engine then reports the refusal by [`CycleMemory::fault`] and requests another command, so that zero
+//! velocity is sent in the same cycle.
 
 mod decide;
 mod executed;
@@ -38,7 +39,7 @@ use crate::robot::Authority;
 pub enum Verdict<'m, const N: usize> {
     /// No command.
     Silent,
-    /// The measured position, unchanged: to a controller that wants an answer to every state.
+    /// The measured position, unchanged: for a controller that needs an answer to every state.
     Mirror,
     /// Zero velocity.
     Hold,
@@ -49,20 +50,20 @@ pub enum Verdict<'m, const N: usize> {
     /// Joint torques.
     #[cfg(feature = "motions")]
     Torque(ApprovedTorques<'m, N>),
-    /// The controller executes this move, by this number, by itself.
+    /// This move under this number, which the controller executes by itself.
     Start(ApprovedMove<'m, N>, MoveNumber),
-    /// The arm gives way to a hand or a force from now on, as this move.
+    /// Freedrive or force mode from now on, under this number.
     #[cfg(feature = "programs")]
     Guide(Authority<'m>, MoveNumber),
-    /// A sign of life to the program that executes moves.
+    /// A keep-alive for the program that executes moves.
     Keep,
-    /// The end of this move.
+    /// A request to the program to end this move.
     Cancel(MoveNumber),
 }
 
 impl<const N: usize> CycleMemory<N> {
-    /// Suspends the `law` where a transition has ended what it was asked for. Called before the law is asked for anything else, and
-    /// before the engine's call returns.
+    /// Suspends the `law` if a transition has ended its motion. Call it before the law is used again, and before the
+    /// engine's call returns.
     pub(super) fn suspend_ended<L: Law<N>>(&mut self, law: &mut L) {
         if core::mem::take(&mut self.law_ended) {
             law.suspend();

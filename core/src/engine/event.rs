@@ -1,4 +1,4 @@
-//! What an engine reports.
+//! The events that an engine reports.
 
 use heapless::Deque;
 #[cfg(feature = "record")]
@@ -11,9 +11,9 @@ use crate::mode::{Lapse, Refusal, Transition};
 use crate::robot::Reason;
 use outrigger_wire::time::Duration;
 
-/// Something an operator or a log should know. None of them needs an answer.
+/// An event for an operator or a log. No event needs an answer.
 ///
-/// `P` is what only this kind of controller has to tell: a [`UrEvent`](super::ur::UrEvent) or a
+/// `P` is the event type of this kind of controller: a [`UrEvent`](super::ur::UrEvent) or a
 /// [`KrcEvent`](super::krc::KrcEvent).
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -22,13 +22,13 @@ use outrigger_wire::time::Duration;
 pub enum Event<P> {
     /// The mode changed.
     Transition(Transition),
-    /// A word that was said here was refused; it is spent.
+    /// An operator action on this device was refused. It is not repeated automatically.
     Refused(Refusal),
-    /// The grade of the link that states come from changed.
+    /// The grade of the link that delivers the states changed.
     Grade(GradeChange),
-    /// The controller's clock began anew, or jumped; counted from the start of the session.
+    /// The controller's clock restarted, or jumped. The count is since the start of the session.
     ClockJump(u32),
-    /// This device was woken late, by more than it may be.
+    /// This process was scheduled later than allowed.
     LocalStall {
         /// The delay of the wake-up.
         late: Duration,
@@ -37,28 +37,29 @@ pub enum Event<P> {
     },
     /// A sensor's reading was too old and was bridged for a cycle.
     Bridged(Bridged),
-    /// What became of an [`Input::Set`](super::Input::Set).
+    /// The result of an [`Input::Set`](super::Input::Set).
     Output {
-        /// What was to be set.
+        /// The value to set.
         write: Write,
-        /// What became of it.
+        /// The result.
         news: WriteNews,
     },
-    /// So many events found no room, because nobody took them.
+    /// The number of events that were dropped because the queue was full.
     Lost(u32),
-    /// The reason that begins to hold the motion while commanding lasts, [`Reason::HeldByScaling`] or
-    /// [`Reason::ProgramPaused`]; `None` where the motion goes on.
+    /// The reason that starts to hold the motion during commanding, [`Reason::HeldByScaling`] or
+    /// [`Reason::ProgramPaused`]; `None` if the motion continues.
     Held(Option<Reason>),
-    /// The [automatic request](crate::mode::OperatorConfig::start_within) is not asked any more.
+    /// The [automatic request](crate::mode::OperatorConfig::start_within) is no longer made.
     Lapsed(Lapse),
-    /// Commanding begins, and a stop at the pendant is not seen: the next command would override it.
+    /// Commanding starts although a stop at the pendant cannot be detected: the next command would override it.
     PendantOverridden,
-    /// About this kind of controller.
+    /// An event of this kind of controller.
     Peer(P),
-    /// The [`Refused`](Self::Refused) or [`Transition`](Self::Transition) that follows is for
-    /// [`Reason::GradeLow`](crate::robot::Reason::GradeLow): for this cause.
+    /// The cause of the [`Refused`](Self::Refused) or [`Transition`](Self::Transition) with
+    /// [`Reason::GradeLow`](crate::robot::Reason::GradeLow) that follows.
     GradeLow(GradeLow),
-    /// A state was read that cannot be one of this arm, and used for nothing; so many since the session began.
+    /// A state was received whose values are impossible for this arm, and was discarded. The count is since the session
+    /// started.
     Impossible(u32),
 }
 
@@ -71,12 +72,12 @@ pub(super) const fn is_milestone(count: u64) -> bool {
     reported == count
 }
 
-/// Events waiting to be taken.
+/// The queue of events that have not been taken.
 #[derive(Debug)]
 pub struct Events<P> {
     queue: Deque<Event<P>, 16>,
     lost: u32,
-    /// Transitions since [`Events::begin`], whether or not there was room in the queue: the recorder's.
+    /// The transitions since [`Events::begin`], for the recorder. They are stored even if the queue is full.
     #[cfg(feature = "record")]
     transitions: Vec<Transition, 8>,
 }
@@ -93,13 +94,14 @@ impl<P> Default for Events<P> {
 }
 
 impl<P> Events<P> {
-    /// Appends; where there is no room it is counted as lost. The oldest stay: they explain what follows.
+    /// Appends an event. If the queue is full, the event is counted as lost. The oldest events are kept, because they
+    /// explain the later ones.
     // Not inlined: fifty callers, 80 B in each.
     #[inline(never)]
     pub(super) fn push(&mut self, event: Event<P>) {
         #[cfg(feature = "record")]
         if let Event::Transition(transition) = event {
-            // One input makes a handful at most; a further one would only be missing in a recording.
+            // One input causes a handful at most; a further one would only be missing in a recording.
             let _ = self.transitions.push(transition);
         }
         if self.queue.push_back(event).is_err() {
@@ -107,7 +109,7 @@ impl<P> Events<P> {
         }
     }
 
-    /// Appends what only this kind of controller tells.
+    /// Appends an event of this kind of controller.
     pub(super) fn push_peer(&mut self, event: P) {
         self.push(Event::Peer(event));
     }
@@ -124,13 +126,13 @@ impl<P> Events<P> {
         self.queue.is_empty() && self.lost == 0
     }
 
-    /// A new input begins.
+    /// Starts a new input: clears the transitions of the one before.
     pub(super) fn begin(&mut self) {
         #[cfg(feature = "record")]
         self.transitions.clear();
     }
 
-    /// Transitions since then.
+    /// Returns the transitions since [`begin`](Self::begin).
     #[cfg(feature = "record")]
     pub(super) fn transitions(&self) -> &[Transition] {
         &self.transitions

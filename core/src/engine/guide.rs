@@ -1,5 +1,5 @@
-//! Motion that a hand or a force makes, and the end of motion that the controller makes, asked for from outside: in place of
-//! inputs, between two of them.
+//! Freedrive and force mode, and the end of a motion that the controller executes, requested from outside. The calls
+//! are made between two inputs, in place of an input.
 
 use core::fmt;
 
@@ -11,13 +11,13 @@ use crate::mode::{Asker, GuideLimits, MoveNumber};
 use crate::robot::{BadValue, Reason};
 use outrigger_wire::time::Instant;
 
-/// Why the arm is not given away to a hand or a force.
+/// A rejection of freedrive or force mode.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum GuideError {
-    /// It must not begin now, or there is no program for it.
+    /// Not possible now, or no program of ours on the controller supports it.
     Refused(Reason),
-    /// What `force_mode` is asked for cannot be asked for.
+    /// The parameters of `force_mode` are not valid.
     Force(ForceModeError),
     /// A limit is out of its range.
     Limits(BadValue),
@@ -36,13 +36,14 @@ impl fmt::Display for GuideError {
 impl core::error::Error for GuideError {}
 
 impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
-    /// The arm is to give way to a hand or a force from where it rests, in `Command`, while `asker` renews it: the number that
-    /// the program on the controller will mirror. The law rests from now on, also when it is over: see [`stream`](Self::stream).
-    /// Where the controller executes a move a force acts beside it, by the same number, and ends with it.
+    /// Starts freedrive or force mode from where the arm rests, in `Command`. Returns the number that the program on
+    /// the controller will mirror. It lasts while `asker` renews it. The law is suspended from now on, and stays
+    /// suspended after the end: see [`stream`](Self::stream). If the controller executes a move, force mode runs
+    /// together with the move, has the same number and ends with it.
     ///
     /// # Errors
-    /// The first thing against, and nothing changes: see [`Guide::begin`](crate::mode::Guide::begin); `NoSuchProgram` where no
-    /// program of ours does this.
+    /// The first reason against it; nothing changes then. See [`Guide::begin`](crate::mode::Guide::begin).
+    /// `NoSuchProgram` if no program of ours supports it.
     pub fn guide(
         &mut self,
         what: Guidance,
@@ -52,7 +53,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
     ) -> Result<MoveNumber, GuideError> {
         self.account();
         if let Guidance::Force(mode) = &what {
-            // What a controller has no scaling of the gain makes of it is no error.
+            // A controller without a scaling of the gain ignores it; that is not an error.
             mode.check(true).map_err(GuideError::Force)?;
         }
         limits.check_ranges().map_err(GuideError::Limits)?;
@@ -66,10 +67,10 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         Ok(number)
     }
 
-    /// Who began it goes on answering for it.
+    /// Renews freedrive or force mode on behalf of the client that started it.
     ///
     /// # Errors
-    /// `NotYours` where somebody else began it, `NotCommanding` where nothing of the kind goes on.
+    /// `NotYours` if another client started it, `NotCommanding` if neither is active.
     pub fn renew_guide(&mut self, asker: Asker, now: Instant) -> Result<(), Reason> {
         self.account();
         self.cycle.renew(asker, now)?;
@@ -77,10 +78,11 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         Ok(())
     }
 
-    /// It is to end, whoever asks: the arm comes to rest in `Command`, and nothing begins by itself.
+    /// Ends freedrive or force mode; any client may request it. The arm comes to rest in `Command`, and no other motion
+    /// starts by itself.
     ///
     /// # Errors
-    /// `NotCommanding` where nothing of the kind goes on, `MoveNotStarted` where it is still to begin: release it then.
+    /// `NotCommanding` if neither is active, `MoveNotStarted` if it has not started yet: use a release then.
     pub fn end_guide(&mut self) -> Result<(), Reason> {
         self.account();
         self.cycle.end_guide()?;
@@ -88,11 +90,12 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         Ok(())
     }
 
-    /// The move that the controller executes, or is about to, is to end, whoever asks: the arm comes to rest in `Command`, and
-    /// nothing begins by itself. In place of an input, like [`delegate`](Self::delegate).
+    /// Ends the move that the controller executes or is about to execute; any client may request it. The arm comes to
+    /// rest in `Command`, and no other motion starts by itself. Call it in place of an input, like
+    /// [`delegate`](Self::delegate).
     ///
     /// # Errors
-    /// `NotCommanding` where there is none.
+    /// `NotCommanding` if there is no move.
     pub fn end_move(&mut self, now: Instant) -> Result<(), Reason> {
         self.account();
         self.cycle.end_move(now)?;
@@ -101,10 +104,11 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         Ok(())
     }
 
-    /// Whether a contact of the tool is to end what the program on the controller makes by itself, from now on.
+    /// Sets whether a contact of the tool ends a motion that the program on the controller executes, from now on.
     ///
     /// # Errors
-    /// `NoSuchProgram` where no program of ours does this, `PathUnfit` where this software does not tell of contacts.
+    /// `NoSuchProgram` if no program of ours supports it, `PathUnfit` if this controller software does not report
+    /// contacts.
     pub fn stop_at_contact(&mut self, stops: bool) -> Result<(), Reason> {
         self.account();
         self.peer.stop_at_contact(stops)?;
@@ -112,7 +116,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         Ok(())
     }
 
-    /// Whether a hand or a force moves the arm, or is about to.
+    /// Returns `true` while freedrive or force mode is active, or about to start.
     #[must_use]
     pub const fn is_guided(&self) -> bool {
         self.cycle.is_guided()

@@ -1,4 +1,4 @@
-//! What goes into an engine and what comes out of it.
+//! The inputs and outputs of an engine.
 
 use core::net::{IpAddr, SocketAddr};
 
@@ -9,128 +9,132 @@ use outrigger_wire::time::Duration;
 
 /// One connection, or one flow of datagrams, of an engine; the port owns the socket behind it.
 ///
-/// Which links there are, and what each is for, is the peer's: [`ur`](super::ur) and [`krc`](super::krc) name theirs.
+/// The kind of controller decides which links exist and what each is for: see [`ur`](super::ur) and
+/// [`krc`](super::krc).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct LinkId(u8);
 
 impl LinkId {
-    /// How many links a peer has at most.
+    /// The maximum number of links of one controller.
     pub const MOST: usize = 8;
 
-    /// The link at `index`, 0 to 7, of its peer's.
+    /// Returns the link at `index`, 0 to 7, in the controller's list of links; `None` for a higher index.
     #[must_use]
     pub const fn new(index: u8) -> Option<Self> {
         if index < 8 { Some(Self(index)) } else { None }
     }
 
-    /// The link of a peer's own list.
+    /// Creates the link at `index`, which must be below 8.
     pub(super) const fn of(index: u8) -> Self {
         Self(index)
     }
 
-    /// Position in its peer's list of links.
+    /// Returns the index of the link in the controller's list of links.
     #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// Where a link is to be connected: the robot's address is the port's to know.
+/// The TCP port to connect a link to. The robot's address is configured in the port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Endpoint {
-    /// TCP port as the controller numbers it (30001 …); a port base is applied by the port.
+    /// The TCP port as the controller numbers it (30001 …). The port adds its configured port base.
     pub port: u16,
 }
 
-/// Something that happened outside the engine. Each is one call of `handle`.
+/// An event outside the engine. Each is one call of `handle`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Input {
-    /// Begin: connect, or listen, and go on with it after every loss.
+    /// Start: connect, or listen, and do so again after every loss.
     Start,
-    /// The connection asked for by [`Output::Open`] stands; for a link of datagrams that [listens](Output::Listen): they can be
-    /// received now.
+    /// The connection requested by [`Output::Open`] is established. For a datagram link that [listens](Output::Listen):
+    /// datagrams can be received now.
     Opened(LinkId),
-    /// A connection came to the link that [listens](Output::Listen), from this address. The link listens no more until it is
-    /// told to again; who may stay is the peer's to decide, by [`Output::Abort`].
+    /// A connection from this address was accepted on the link that [listens](Output::Listen). The link stops listening
+    /// until it is requested again. The engine decides whether the connection is kept; otherwise it sends
+    /// [`Output::Abort`].
     Accepted(LinkId, SocketAddr),
-    /// The connection asked for by [`Output::Open`] was refused or could not be made, or nobody can
-    /// [listen](Output::Listen) there.
+    /// The connection requested by [`Output::Open`] was refused or could not be made, or [listening](Output::Listen) on
+    /// the port failed.
     Refused(LinkId),
-    /// The peer, or the network stack, closed the connection. Not reported after [`Output::Abort`].
+    /// The controller, or the network stack, closed the connection. Not reported after [`Output::Abort`].
     Closed(LinkId),
-    /// Bytes written to the link that the peer has not acknowledged, and for how long the oldest of them waits.
-    /// The newest report holds until the next; `bytes: 0` clears it.
+    /// The number of bytes written to the link that the controller has not acknowledged, and the age of the oldest of
+    /// them. The newest report holds until the next; `bytes: 0` clears it.
     Unacked {
         /// The link.
         link: LinkId,
-        /// Bytes waiting for an acknowledgement.
+        /// Bytes that are not acknowledged.
         bytes: u32,
         /// Time since the oldest of them was written.
         age: Duration,
     },
-    /// A reading of a sensor. The newest of each source wins.
+    /// A reading of a sensor. The newest of each source replaces older ones.
     Sample(Sample),
-    /// An operator asks to command, by a message: an edge, never a level. The epoch is the machine's as the operator saw
-    /// it; another is refused.
+    /// An operator's request to command, by a message. It is an edge, never a level. The epoch is the machine's as the
+    /// operator saw it; another one is refused.
     Request(Epoch),
-    /// The same, to go on with the motion that the last fallback suspended.
+    /// A request like [`Request`](Self::Request) that also continues the motion which the last fallback suspended.
     Resume(Epoch),
-    /// A pin of this device is high or low now, and has been for
+    /// A pin of this device is high or low now, and has been so for
     /// [`pin_filter`](crate::mode::OperatorConfig::pin_filter). The newest level holds until the next.
     Pin(Contact, bool),
-    /// The operator takes the request back: the arm is stopped.
+    /// The operator withdraws the request: the arm is stopped.
     Release,
-    /// Set a digital output, an analog output or another value of the controller. It goes out beside the motion and never
-    /// changes it; an [`Event::Output`](super::Event) tells what became of it.
+    /// Sets a digital output, an analog output or another value of the controller. It is independent of the motion and
+    /// never changes it. An [`Event::Output`](super::Event) reports the result.
     Set(Write),
     /// The operator has seen the latched reasons and clears them.
     Acknowledge,
-    /// Stop the arm, confirm standstill, then leave the controller. No request is accepted any more.
+    /// Stop the arm, confirm standstill, then disconnect from the controller. Later requests are ignored.
     Shutdown,
-    /// The instant of `poll_timeout` is here, or nothing more waits to be received: what was received is complete. Always
-    /// harmless.
+    /// The time returned by `poll_timeout` has come, or no more bytes wait to be received: the received data is
+    /// complete. Always harmless.
     Tick,
-    /// The two ends of the connection of this link, where a controller may have to connect to us: our address and its own.
+    /// The two addresses of this link's connection, our own and the controller's, for a controller that may have to
+    /// connect to us.
     Ends(LinkId, IpAddr, IpAddr),
-    /// A program of ours that stays is to end, so that the program of the pendant around it goes on: heeded in `Monitor`, with
-    /// the arm at rest, otherwise an [`Event::Refused`](super::Event::Refused) says why not. Without the feature `programs` there is none.
+    /// Ends our resident program, so that the pendant program around it continues. It is carried out only in `Monitor`
+    /// with the arm at rest; otherwise an [`Event::Refused`](super::Event::Refused) gives the reason. Without the
+    /// feature `programs` there is no such program.
     HandBack,
-    /// A program of ours that stays is to be sent to the controller: heeded likewise, where none runs.
+    /// Sends our resident program to the controller, under the same conditions as `HandBack`, if it is not running.
     Resend,
 }
 
-/// Something the port must do now.
+/// An action that the port must carry out now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Output<'a> {
-    /// Connect `link` to `endpoint` and report `Opened` or `Refused`. The engine keeps its own deadline.
+    /// Connect `link` to `endpoint` and report `Opened` or `Refused`. The engine has its own deadline for it.
     Open {
         /// The link.
         link: LinkId,
-        /// Where to.
+        /// The TCP port of the controller.
         endpoint: Endpoint,
     },
-    /// Wait on this port of ours for one connection to `link`, and report `Accepted` or `Refused`; for a link of datagrams:
-    /// receive them there, and report `Opened` or `Refused`.
+    /// Wait on this port of our device for one connection to `link`, and report `Accepted` or `Refused`. For a datagram
+    /// link: receive datagrams there, and report `Opened` or `Refused`.
     Listen {
         /// The link.
         link: LinkId,
-        /// Port of this device.
+        /// The port number on this device.
         port: u16,
     },
-    /// Reset the connection of `link`, give up opening it or listening: queued bytes are dropped, nothing more is reported
-    /// of it.
+    /// Reset the connection of `link`, or stop opening it or listening. Queued bytes are dropped, and nothing more is
+    /// reported for it.
     Abort(LinkId),
-    /// Write `bytes` to `link`, all of them; where that fails the link is closed. A long message comes in several of these,
-    /// one behind the other, with nothing else for the same link between them.
+    /// Write all of `bytes` to `link`; close the link if that fails. A long message is split into several of these, in
+    /// order, with nothing else for the same link between them.
     Transmit {
         /// The link.
         link: LinkId,
-        /// Whom a datagram is for; `None` for a connection, and for the one who connected.
+        /// The receiver of a datagram; `None` for a connection, and for the peer that connected.
         to: Option<SocketAddr>,
         /// The bytes.
         bytes: &'a [u8],

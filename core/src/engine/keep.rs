@@ -1,28 +1,29 @@
-//! What is recorded is kept for a while after a fallback, so that a port whose only way out is a slow one can send it.
+//! A pause of the recorder after a fallback, so that a port with a slow connection has time to send the recording.
 
 use crate::mode::{Mode, Transition};
 use crate::robot::Reason;
 use outrigger_wire::time::{Duration, Instant};
 
-/// A fallback whose recording is complete and stays as it is for now.
+/// A fallback whose recording is complete and is not overwritten at present.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct KeptFallback {
-    /// Counted from 1 since the engine was made; fallbacks while another one was kept are counted and not recorded.
+    /// The number of the fallback, from 1 since the engine was made. Fallbacks during the pause are counted and not
+    /// recorded.
     pub number: u32,
-    /// Why.
+    /// The reason of the fallback.
     pub reason: Reason,
-    /// When.
+    /// The time of the fallback.
     pub at: Instant,
 }
 
 /// Decides when recording pauses.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Keeper {
-    /// How long; zero never pauses.
+    /// The length of the pause; at zero recording never pauses.
     hold: Duration,
     number: u32,
-    /// The newest that is recorded, until it was kept for long enough.
+    /// The newest recorded fallback, until the pause is over.
     fallback: Option<KeptFallback>,
     until: Option<Instant>,
 }
@@ -32,12 +33,12 @@ impl Keeper {
         Self { hold, ..Self::default() }
     }
 
-    /// What is kept now.
+    /// Returns the fallback that is kept now; `None` while recording does not pause.
     pub(super) fn kept(&self) -> Option<KeptFallback> {
         self.fallback.filter(|_| self.until.is_some())
     }
 
-    /// Whether recording pauses at `now`.
+    /// Returns `true` while recording pauses at `now`.
     pub(super) fn pauses(&mut self, now: Instant) -> bool {
         if self.until.is_some_and(|until| now >= until) {
             self.until = None;
@@ -46,14 +47,14 @@ impl Keeper {
         self.until.is_some()
     }
 
-    /// The memory is full, and what is oldest would be forgotten: that is not done to a fallback. Whether recording
-    /// pauses instead.
+    /// Starts the pause if a fallback is recorded: the memory is full, and the oldest entries would be overwritten
+    /// otherwise. Returns `true` if recording pauses.
     pub(super) fn is_full(&mut self, now: Instant) -> bool {
         self.begin(now);
         self.until.is_some()
     }
 
-    /// What an input made, all of it recorded.
+    /// Takes note of the transitions that one input caused, once all of them are recorded.
     pub(super) fn observe(&mut self, transitions: &[Transition], mode: Mode, now: Instant) {
         for transition in transitions {
             let commanding = matches!(transition.from, Mode::Arming | Mode::Command);

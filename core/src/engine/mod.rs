@@ -1,26 +1,27 @@
-//! Engines that speak with one controller, without sockets, clocks or tasks.
+//! The engine: connects to one robot controller, judges its states and commands the arm, without sockets, clocks or
+//! tasks.
 //!
 //! **One input, then drain `poll_output` and `poll_event` until both are `None`, then sleep until `poll_timeout`.**
 //!
-//! An answer to a state comes first: the deadline, figures for people and the recorder's note of what came of it are made when
-//! [`written`](Engine::written) or [`poll_event`](Engine::poll_event) is called, or before the next input; at once in a call that
-//! reports an event. No decision depends on when.
+//! The answer to a state has priority. The next deadline, the displayed figures and the recorder's entries are computed
+//! later: when [`written`](Engine::written) or [`poll_event`](Engine::poll_event) is called, or before the next input.
+//! A call that reports an event computes them at once. No decision depends on when this happens.
 //!
-//! An engine reads no clock, allocates nothing and does not panic: time is an argument, memory is handed in when it is
-//! made, and any bytes on any link end in a value, an event or a counted skip.
+//! An engine reads no clock, allocates nothing and does not panic. Time is an argument, and memory is passed in when
+//! the engine is made. Any bytes on any link result in a value, an event or a counted skip.
 //!
 //! | input | does |
 //! |---|---|
-//! | `Start` | the controller's links are opened, or listened on; again after every loss |
-//! | `Opened`, `Accepted`, `Ends`, `Refused`, `Closed` | the port's report on a link: the conversation goes on, or begins again after a pause |
-//! | `Unacked` | the bytes that the controller has not acknowledged: too many for too long end commanding |
-//! | bytes | messages → facts and states; the newest state, once all that has arrived is read, is judged and answered |
-//! | `Sample` | the newest reading of each sensor is kept for the next cycle |
-//! | `Set` | a value of the controller is set beside the motion, and confirmed by what the controller shows |
-//! | `Request`, `Resume`, `Release`, `Acknowledge`, `Pin` | what an operator asks for, judged by [`Operator`](crate::mode::Operator) |
-//! | `HandBack`, `Resend` | the program of ours on the controller ends, or is sent |
-//! | `Shutdown` | the arm is brought to rest, then the controller is left |
-//! | time | every wait has a deadline; a stall of our own is seen before the bytes that waited meanwhile |
+//! | `Start` | opens the controller's links, or listens on them; repeats this after every loss |
+//! | `Opened`, `Accepted`, `Ends`, `Refused`, `Closed` | the port's report on a link: the conversation continues, or starts again after a pause |
+//! | `Unacked` | the number of bytes that the controller has not acknowledged: too many for too long end commanding |
+//! | bytes | messages → facts and states; once everything received is read, the newest state is judged and answered |
+//! | `Sample` | stores the newest reading of each sensor for the next cycle |
+//! | `Set` | sets a value of the controller, independent of the motion; the controller's own report confirms it |
+//! | `Request`, `Resume`, `Release`, `Acknowledge`, `Pin` | operator actions, judged by [`Operator`](crate::mode::Operator) |
+//! | `HandBack`, `Resend` | ends our program on the controller, or sends it |
+//! | `Shutdown` | brings the arm to rest, then disconnects from the controller |
+//! | time | every wait has a deadline; a stall of this process is detected before the bytes received meanwhile are judged |
 //!
 //! ```
 //! use outrigger_core::engine::ur::{Memory, UrConfig, UrEngine};
@@ -117,7 +118,7 @@ pub use settings::{
 #[cfg(feature = "record")]
 pub use snapshot::Snapshot;
 
-/// The engine beside one robot with `N` joints. One value per robot; any number of them live side by side.
+/// The engine for one robot with `N` joints. There is one value per robot, and any number of them can coexist.
 ///
 /// `P` is the kind of controller, `L` the law that moves the arm. Most programs name one of
 /// [`UrEngine`](ur::UrEngine) and [`KrcEngine`](krc::KrcEngine).
@@ -130,18 +131,18 @@ pub struct Engine<'m, const N: usize, P: Controller<N>, L> {
     events: Events<P::Event>,
     /// The state that was judged in this call, until the controller has taken note of it.
     judged: Option<Judged>,
-    /// When the state arrived that is being answered, until the answer is written.
+    /// The arrival time of the state that is being answered, until the answer is written.
     answers: Option<Instant>,
     lifecycle: Lifecycle,
-    /// When the engine asked to be called at the latest, queued output aside.
+    /// The deadline for the next call, apart from queued output.
     due: Option<Instant>,
-    /// The time of the last call, while its account is owed.
+    /// The time of the last call, until `account` has been called for it.
     owed: Option<Instant>,
     #[cfg(feature = "record")]
     recorder: Recorder<'m>,
     #[cfg(feature = "record")]
     keeper: Keeper,
-    /// Something else than an input changed the engine since the last one.
+    /// The engine was changed by something other than an input since the last one.
     #[cfg(feature = "record")]
     changed: bool,
     /// Without the feature nothing is recorded.
@@ -154,16 +155,16 @@ pub struct Engine<'m, const N: usize, P: Controller<N>, L> {
 enum Lifecycle {
     Idle,
     Running,
-    /// The arm rests since then, if it does.
+    /// A shutdown is in progress. Contains the time since which the mode is `Offline` or `Monitor`, `None` before that.
     ShuttingDown(Option<Instant>),
     Finished,
 }
 
 impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
-    /// An engine that waits for [`Input::Start`].
+    /// Creates an engine that waits for [`Input::Start`].
     ///
     /// # Errors
-    /// What is wrong with the configuration or the memory.
+    /// The first fault of the configuration or the memory.
     pub fn new(config: Config<N, P::Options>, law: L, memory: P::Memory) -> Result<Self, ConfigError> {
         let (peer, cycle) = P::new(&config, memory)?;
         Ok(Self {
@@ -214,7 +215,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
             Input::HandBack => self.word_for_program(Word::HandBack, now),
             #[cfg(feature = "programs")]
             Input::Resend => self.word_for_program(Word::Resend, now),
-            // There is no program of ours in such a build.
+            // Such a build has no program on the controller.
             #[cfg(not(feature = "programs"))]
             Input::HandBack | Input::Resend => {}
             Input::Sample(sample) => self.cycle.sources_mut().observe(sample, now),
@@ -236,13 +237,14 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
                     self.lifecycle = Lifecycle::ShuttingDown(None);
                 }
             }
-            // Waking up is all there is to it, except that no more bytes came: what arrived is complete.
+            // The deadline has passed or the socket is drained, so the newest state can be judged.
             Input::Tick => self.judge(now),
         }
         self.settle(now);
     }
 
-    /// A word for the program of ours on the controller: heeded where nothing is commanded and the arm is at rest.
+    /// Passes an operator action for our program on the controller. It is carried out only if nothing is commanded and
+    /// the arm is at rest; otherwise [`Event::Refused`] reports why not.
     #[cfg(feature = "programs")]
     fn word_for_program(&mut self, word: Word, now: Instant) {
         let rests = self.cycle.evidence().at_rest.is_some_and(|rest| rest.value);
@@ -257,19 +259,19 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         }
     }
 
-    /// Where the next bytes received on `link` go; never empty for a link that was opened. A datagram longer than this is
-    /// cut by the port, and refused as too long by its length.
+    /// Returns the buffer for the next bytes received on `link`. It is never empty for a link that was opened. The port
+    /// truncates a datagram that is longer than the buffer, and its length makes it rejected as too long.
     pub fn receive_window(&mut self, link: LinkId) -> &mut [u8] {
         self.peer.receive_window(link)
     }
 
-    /// `count` bytes were received into the window of `link`. `arrival` is when they were read, taken right after the
-    /// read; `now`, as in [`handle`](Self::handle), is not before it.
+    /// Takes `count` bytes that were received into the window of `link`. `arrival` is the time at which they were read,
+    /// taken right after the read; `now`, as in [`handle`](Self::handle), is not before it.
     pub fn commit(&mut self, link: LinkId, count: usize, arrival: Instant, now: Instant) {
         self.receive(&Received { link, count, from: None, arrival }, now);
     }
 
-    /// The same of a datagram that `from` has sent, whole.
+    /// Takes a whole datagram from `from`, otherwise like [`commit`](Self::commit).
     pub fn commit_datagram(&mut self, link: LinkId, count: usize, from: SocketAddr, arrival: Instant, now: Instant) {
         self.receive(&Received { link, count, from: Some(from), arrival }, now);
     }
@@ -286,16 +288,17 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         self.settle(now);
     }
 
-    /// The next thing the port must do; `None` once all is done.
+    /// Returns the next action for the port; `None` once all are taken.
     #[must_use]
     pub fn poll_output(&mut self) -> Option<Output<'_>> {
         self.peer.poll_output(&self.config, &mut self.events)
     }
 
-    /// The bytes of the last [`Output::Transmit`] have been written to its link, at `now`. From the arrival of the state
-    /// that caused them, on whatever link, to there; `None` for what answers no state.
+    /// Reports that the bytes of the last [`Output::Transmit`] have been written to its link, at `now`. Returns the
+    /// time from the arrival of the state that caused them, on whichever link, until `now`; `None` if they answer no
+    /// state.
     ///
-    /// No decision depends on it, and a port may leave it out.
+    /// No decision depends on it, and a port may omit the call.
     pub fn written(&mut self, now: Instant) -> Option<Duration> {
         let arrival = self.answers.take();
         let turnaround = self.cycle.written(arrival, now);
@@ -303,7 +306,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         turnaround
     }
 
-    /// The next event; `None` once all are taken.
+    /// Returns the next event; `None` once all are taken.
     #[must_use]
     pub fn poll_event(&mut self) -> Option<Event<P::Event>> {
         self.account();
@@ -315,8 +318,9 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         !self.events.is_empty()
     }
 
-    /// The latest time for the next [`Input::Tick`]: in the past while anything is queued, or until [`written`](Self::written) or
-    /// [`poll_event`](Self::poll_event) was called after an answer; `None` while nothing is waited for.
+    /// Returns the latest time for the next [`Input::Tick`]. It is in the past while anything is queued, and after an
+    /// answer until [`written`](Self::written) or [`poll_event`](Self::poll_event) is called. `None` while nothing is
+    /// waited for.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
         let queued = self.peer.waiting() != Waiting::Nothing
@@ -326,7 +330,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         if queued { Some(Instant::ZERO) } else { self.due }
     }
 
-    /// Whether a [`Input::Shutdown`] has been carried out and every connection is closed.
+    /// Returns `true` once an [`Input::Shutdown`] has been carried out and every connection is closed.
     #[must_use]
     pub fn is_finished(&self) -> bool {
         self.lifecycle == Lifecycle::Finished && self.peer.waiting() != Waiting::Links
@@ -370,10 +374,11 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         self.judged = Some(Judged { arrival, acknowledged });
     }
 
-    /// Finishes a call: writes the command, advances a shutdown. The account of a call that answers a state, and reports nothing, is
-    /// owed until the answer is written; any other is made at once.
+    /// Finishes a call: writes the pending command, advances a shutdown, recomputes the next deadline. If the call
+    /// answers a state and reports no event, the deadline, figures and recorder entries are postponed until the answer
+    /// is written; otherwise they are computed at once.
     fn settle(&mut self, now: Instant) {
-        // Where no law needs kinematics there is no code for them.
+        // If no law needs kinematics, the code for them is not linked.
         if self.law.needs_kinematics() && self.cycle.take_learned() {
             self.cycle.set_chain(self.peer.kinematics(&self.config));
         }
@@ -393,7 +398,8 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         }
     }
 
-    /// Does everything that the answer to a state need not wait for: the next deadline, figures for people, the recorder.
+    /// Does everything that the answer to a state need not wait for: the next deadline, displayed figures, the
+    /// recorder.
     fn account(&mut self) {
         let Some(now) = self.owed.take() else { return };
         self.cycle.account();
@@ -405,7 +411,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
 
     /// Writes the command of this cycle, and the output beside it.
     fn answer(&mut self, now: Instant) {
-        // An answer that was never written is none to what is written from now on.
+        // An answer that was never written must not be attributed to bytes that are written from now on.
         self.answers = None;
         let judged = self.judged.take();
         let prepared = self.with_peer(now, |peer, cx| peer.prepare(judged, cx));
@@ -417,7 +423,8 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         }
     }
 
-    /// Decides on the command and makes its bytes. Returns `true` where they answer the state; `None` where there is no command.
+    /// Decides on the command and makes its bytes. Returns `true` if they answer the state; `None` if there is no
+    /// command.
     fn command(&mut self, now: Instant) -> Option<bool> {
         self.cycle.suspend_ended(&mut self.law);
         if cfg!(feature = "motions") && P::DELEGATES {
@@ -432,10 +439,10 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         written.unwrap_or_else(|reason| {
             self.cycle.fault(now, reason, &mut self.events);
             if P::LISTENS {
-                // What is said in another mode may be something else.
+                // The output of another mode may be different.
                 self.with_peer(now, |peer, cx| peer.prepare(None, cx));
             }
-            // The answer to a fault while commanding is zero velocity, or the end of a move, in this very cycle.
+            // A fault while commanding is answered with zero velocity, or the end of a move, in this very cycle.
             let verdict = match self.cycle.answer(&mut self.law, None, now, &mut self.events) {
                 Ok(verdict @ (Verdict::Hold | Verdict::Cancel(_))) => verdict,
                 Ok(Verdict::Silent | Verdict::Mirror | Verdict::Stop | Verdict::Keep)
@@ -450,14 +457,15 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         })
     }
 
-    /// What only this kind of controller has, to be changed by something else than an input.
+    /// Returns the controller-specific part, for a change that is not an input.
     fn peer_mut(&mut self) -> &mut P {
         self.account();
         self.record_change();
         &mut self.peer
     }
 
-    /// Something else than an input changes the engine: the next input recorded begins with a checkpoint.
+    /// Notes that the engine is changed by something other than an input: the recorder writes a checkpoint before the
+    /// next input.
     const fn record_change(&mut self) {
         #[cfg(feature = "record")]
         {

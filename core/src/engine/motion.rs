@@ -1,4 +1,5 @@
-//! Motion that is asked for from outside, of the law or of the controller: in place of inputs, between two of them.
+//! Motion requested from outside, executed by the law or by the controller. The calls are made between two inputs, in
+//! place of an input.
 
 use super::Engine;
 use super::controller::Controller;
@@ -21,35 +22,36 @@ use outrigger_wire::robot::JointPositions;
 use outrigger_wire::time::{Duration, Instant};
 
 impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
-    /// The controller is to execute `asked` by itself, from where the arm rests: the number that the program which executes
-    /// it will mirror. From now on the law rests, and nothing begins with what it was about to do. The move goes out with a
-    /// later state; see [`ModeMachine::delegate`](crate::mode::ModeMachine::delegate). In place of an input: call it between two
-    /// of them.
+    /// Has the controller execute the move `asked` by itself, from where the arm rests. Returns the number that the
+    /// program which executes it will mirror. The law is suspended from now on, and a motion that it had not started
+    /// does not start. The move is sent with a later state; see
+    /// [`ModeMachine::delegate`](crate::mode::ModeMachine::delegate). Call it between two inputs, in place of an input.
     ///
-    /// Does not compile beside a kind of controller that is given no moves.
+    /// Does not compile for a kind of controller that executes no moves.
     ///
     /// # Errors
-    /// The first reason against, and nothing changes: one of
-    /// [`ModeMachine::delegate`](crate::mode::ModeMachine::delegate)'s, or a limit that the move would not hold.
+    /// The first reason against it; nothing changes then. A reason of
+    /// [`ModeMachine::delegate`](crate::mode::ModeMachine::delegate), or a limit that the move would exceed.
     pub fn delegate(&mut self, asked: JointMove<N>, now: Instant) -> Result<MoveNumber, Reason> {
         const { assert!(P::DELEGATES, "this kind of controller is given no moves") };
         self.give(asked, now)
     }
 
-    /// The same for programs that are beside any kind of controller.
+    /// Has the controller execute a move like [`delegate`](Self::delegate), in programs that support any kind of
+    /// controller.
     ///
     /// # Errors
-    /// As above, and [`Reason::NoSuchProgram`] beside a kind of controller that is given no moves.
+    /// As above, and [`Reason::NoSuchProgram`] for a kind of controller that executes no moves.
     pub fn offer(&mut self, asked: JointMove<N>, now: Instant) -> Result<MoveNumber, Reason> {
         if P::DELEGATES { self.give(asked, now) } else { Err(Reason::NoSuchProgram) }
     }
 
-    /// The controller is to say where `target` is in the other measure, which takes some states; nothing moves. What was asked for
-    /// before is forgotten. With the [answer](Self::located), [`JointMove::towards`] makes the move for
-    /// [`delegate`](Self::delegate). In place of an input, like that.
+    /// Asks the controller for the joint positions of a pose, or for the pose of joint positions. The answer takes some
+    /// states; nothing moves. An earlier question is discarded. With the [answer](Self::located),
+    /// [`JointMove::towards`] makes the move for [`delegate`](Self::delegate). Call it in place of an input, like that.
     ///
     /// # Errors
-    /// [`Reason::NotCommanding`] in any mode but `Command`, [`Reason::NotFinite`], and where no program of ours can be asked
+    /// [`Reason::NotCommanding`] in any mode but `Command`, [`Reason::NotFinite`], and if no program of ours can answer
     /// [`Reason::NoSuchProgram`] or [`Reason::ProgramAway`].
     #[cfg(feature = "motions")]
     pub fn locate(&mut self, target: MoveTarget<N>) -> Result<(), Reason> {
@@ -65,20 +67,21 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         Ok(())
     }
 
-    /// What the controller says of the target that was given to [`locate`](Self::locate) last; `None` before it has.
+    /// Returns the controller's answer to the last call of [`locate`](Self::locate); `None` before it arrives.
     #[cfg(feature = "motions")]
     #[must_use]
     pub fn located(&self) -> Option<Result<Destination<N>, LocateError>> {
         self.peer.located()
     }
 
-    /// One waypoint more for the move that leads on ([`JointMove::along`]), from the last one or, at first, from where it
-    /// begins; the move ends there where it is the `last`. In place of an input, like [`delegate`](Self::delegate). Where the
-    /// next one comes late, the controller brings the arm to rest, and the move has ended.
+    /// Appends a waypoint to a move along waypoints ([`JointMove::along`]). Its leg starts at the last waypoint or, for
+    /// the first one, where the move begins. The move ends at the waypoint if it is the `last`. Call it in place of an
+    /// input, like [`delegate`](Self::delegate). If the next waypoint is late, the controller brings the arm to rest,
+    /// and the move has ended.
     ///
     /// # Errors
-    /// Why it is not taken: no such move, no room ([`leg_room`](Self::leg_room)), a time that does not rise, or a limit that the
-    /// arm would exceed on the way there. Nothing changes then.
+    /// The reason for which it is rejected: no such move, no room ([`leg_room`](Self::leg_room)), a time that does not
+    /// increase, or a limit that the arm would exceed on the way there. Nothing changes then.
     pub fn lead_on(&mut self, to: &Waypoint<N>, last: bool) -> Result<(), FeedError> {
         let leg = self.peer.leg_to(to, last)?;
         survey(&leg, &self.config.limits, Some(&JointPositions::ZERO)).map_err(FeedError::Beyond)?;
@@ -88,24 +91,26 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         Ok(())
     }
 
-    /// How many waypoints [`lead_on`](Self::lead_on) takes now.
+    /// Returns the number of waypoints that [`lead_on`](Self::lead_on) accepts now.
     #[must_use]
     pub fn leg_room(&self) -> usize {
         self.peer.leg_room()
     }
 
-    /// How much of its own time the move that leads on has made, as the program shows that makes it; `None` where none does.
+    /// Returns the progress of the move along waypoints in its own time, as its program reports it; `None` if there is
+    /// no such move.
     #[must_use]
     pub fn led(&self) -> Option<Duration> {
         self.peer.led()
     }
 
-    /// The move that leads on is held to these tolerances from now on, in its own time: its target and the measured joints to `path`
-    /// where the program says that it is, and after its end to `goal`. Where one does not hold, commanding ends by that name. In
-    /// place of an input, like [`delegate`](Self::delegate), after which it is called.
+    /// Sets the tolerances of the move along waypoints, in its own time. Its target and the measured joints must stay
+    /// within `path` of the place that the program reports, and after its end within `goal`. If a tolerance is
+    /// violated, commanding ends with the reason of that name. Call it in place of an input, like
+    /// [`delegate`](Self::delegate), after that call.
     ///
     /// # Errors
-    /// [`FeedError::NoMotion`] where there is no such move.
+    /// [`FeedError::NoMotion`] if there is no such move.
     #[cfg(feature = "motions")]
     pub fn hold_to(&mut self, tolerances: Tolerances<N>) -> Result<(), FeedError> {
         self.account();
@@ -113,15 +118,16 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         self.peer.hold_to(tolerances)
     }
 
-    /// Whether the move that leads on has come to its goal, and how late it is: `None` where it is held to no tolerances.
+    /// Returns whether the move along waypoints has reached its goal, and how late it is; `None` if it has no
+    /// tolerances.
     #[cfg(feature = "motions")]
     #[must_use]
     pub fn tolerated(&self) -> Option<&Watch<N>> {
         self.peer.tolerated()
     }
 
-    /// Whether whoever asked last to command has asked to go on with what a stop had suspended, and nothing has begun since that
-    /// a controller makes by itself.
+    /// Returns `true` if the last request that was granted was to resume a suspended motion, and the controller has not
+    /// started a motion by itself since then.
     #[must_use]
     pub const fn goes_on(&self) -> bool {
         self.cycle.goes_on()
@@ -138,11 +144,12 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         Ok(number)
     }
 
-    /// The law is to make the motion again, beginning from where the arm rests: see
-    /// [`ModeMachine::stream`](crate::mode::ModeMachine::stream). In place of an input, like [`delegate`](Self::delegate).
+    /// Has the law make the motion again, starting from where the arm rests: see
+    /// [`ModeMachine::stream`](crate::mode::ModeMachine::stream). Call it in place of an input, like
+    /// [`delegate`](Self::delegate).
     ///
     /// # Errors
-    /// Why not; nothing changes then.
+    /// The reason against it; nothing changes then.
     pub fn stream(&mut self, now: Instant) -> Result<(), Reason> {
         const { assert!(P::DELEGATES, "this kind of controller is given no moves") };
         self.account();
@@ -151,12 +158,13 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         Ok(())
     }
 
-    /// One waypoint more for the motion that the law follows; the motion ends there where it is the `last`. In place of an
-    /// input: call it between two of them. `motion_status().room` says how many are taken now.
+    /// Appends a waypoint to the motion that the law follows. The motion ends there if it is the `last`. Call it
+    /// between two inputs, in place of an input. `motion_status().room` is the number of waypoints that are accepted
+    /// now.
     ///
     /// # Errors
-    /// Why it is not taken: what is wrong with it, or a limit that the arm would exceed on the way there. Nothing changes
-    /// then.
+    /// The reason for which it is rejected: a fault of the waypoint, or a limit that the arm would exceed on the way
+    /// there. Nothing changes then.
     pub fn feed(&mut self, waypoint: &Waypoint<N>, last: bool, now: Instant) -> Result<(), FeedError> {
         self.account();
         #[cfg(feature = "record")]
@@ -170,14 +178,14 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         taken
     }
 
-    /// From the next state on the law follows the motion through these `waypoints`, in place of the one it follows: smoothly, from
-    /// where that wants the joints now. Positions are the joints' own, and times count from now on. What became of the other
-    /// motion is returned: its waypoints are forgotten, and it is never gone on with. In place of an input, like
-    /// [`delegate`](Self::delegate).
+    /// Replaces the motion that the law follows by one through these `waypoints`, from the next state on. The change is
+    /// smooth: the new motion starts with the joint setpoints of the old one. Positions are those of the joints, and
+    /// times count from now on. Returns what became of the old motion. Its waypoints are discarded, and it is never
+    /// resumed. Call it in place of an input, like [`delegate`](Self::delegate).
     ///
     /// # Errors
-    /// Why not, and the motion goes on as before: [`FeedError::NotCommanding`] in any mode but `Command`; what is wrong with a
-    /// waypoint; a limit that the arm would exceed, also on its way to the first of them.
+    /// The reason against it; the old motion continues then. [`FeedError::NotCommanding`] in any mode but `Command`, a
+    /// fault of a waypoint, or a limit that the arm would exceed, also on its way to the first waypoint.
     #[cfg(feature = "trajectories")]
     pub fn replace(&mut self, waypoints: &[Waypoint<N>], last: bool) -> Result<Replaced, FeedError> {
         self.account();
@@ -189,12 +197,13 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         Ok(replaced)
     }
 
-    /// The motion that the law follows comes to rest from now on, within the acceleration limits and in the direction in which the
-    /// joints go, and is finished there: the arm is held, and can be given another motion. What became of it is returned. A
-    /// [release](super::Input::Release) stops harder, by the controller's own means. In place of an input, like [`replace`](Self::replace).
+    /// Brings the motion that the law follows to rest from now on, within the acceleration limits and along the present
+    /// direction of the joints. The motion is then finished: the arm is held, and another motion can be set. Returns
+    /// what became of the motion. A [release](super::Input::Release) stops harder, by the controller's own means. Call
+    /// it in place of an input, like [`replace`](Self::replace).
     ///
     /// # Errors
-    /// Those of [`replace`](Self::replace); the motion goes on as before.
+    /// Those of [`replace`](Self::replace); the motion continues then.
     #[cfg(feature = "trajectories")]
     pub fn cancel(&mut self) -> Result<Replaced, FeedError> {
         self.account();
@@ -205,13 +214,14 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         Ok(cancelled)
     }
 
-    /// From the next state on the law follows these speeds, positions or torques, in place of a motion, for as long as they
-    /// [hold](Forward::holds). In place of an input, like [`feed`](Self::feed). `motion_status().forwarding` says how it stands.
+    /// Has the law follow these speeds, positions or torques in place of a motion, from the next state on and for as
+    /// long as they [hold](Forward::holds). Call it in place of an input, like [`feed`](Self::feed).
+    /// `motion_status().forwarding` reports the status.
     ///
     /// # Errors
-    /// Why not, and what was commanded before goes on: [`ForwardError::NotCommanding`] in any mode but `Command`, and while the
-    /// controller moves the arm by itself; those of [`Forwarded::fits`](crate::law::Forwarded::fits) and of
-    /// [`Motion::forward`](crate::law::Motion::forward).
+    /// The reason against it; the previous command continues then. [`ForwardError::NotCommanding`] in any mode but
+    /// `Command`, and while the controller moves the arm by itself; the errors of
+    /// [`Forwarded::fits`](crate::law::Forwarded::fits) and of [`Motion::forward`](crate::law::Motion::forward).
     #[cfg(feature = "motions")]
     pub fn forward(&mut self, forward: &Forward<N>, now: Instant) -> Result<(), ForwardError> {
         self.account();

@@ -1,8 +1,8 @@
-//! Recording what goes into an engine and what comes out.
+//! The recording of an engine's inputs and outputs.
 //!
-//! A *dump* is a [header](Engine::dump_header) with the configuration and the sizes of the receive memory, which
-//! decide what is read at a time, then the two [halves](crate::recorder::Recorder::halves) of the recorder, and an
-//! [end mark](Engine::dump_end), without which it is not whole.
+//! A *dump* consists of a [header](Engine::dump_header), the two [halves](crate::recorder::Recorder::halves) of the
+//! recorder and an [end mark](Engine::dump_end), without which it is incomplete. The header has the configuration and
+//! the sizes of the receive memory, which decide how many bytes are read at a time.
 
 use super::Engine;
 use super::config::Options as _;
@@ -21,23 +21,24 @@ use outrigger_wire::time::{Duration, Instant};
 /// What every dump begins with; the last byte counts the formats.
 pub(super) const MAGIC: &[u8; 10] = b"OUTRIGGER\x14";
 
-/// What every dump ends with; the length of everything before it follows, little-endian.
+/// The first bytes of the end mark; the length of everything before the mark follows, little-endian.
 const END_MAGIC: &[u8; 8] = b"WHOLE\x0d\x0a\x00";
 
-/// In the kind of a dump: its engine has feature `programs`, and a checkpoint more in it.
+/// A flag in the kind of a dump: its engine has the feature `programs`, and its checkpoints contain more.
 pub(super) const PROGRAMS: u8 = 0x80;
 pub(super) const WITH_PROGRAMS: u8 = if cfg!(feature = "programs") { PROGRAMS } else { 0 };
 
-/// Length of the end mark of a dump \[B\].
+/// The length of the end mark of a dump \[B\].
 pub const DUMP_END_LEN: usize = END_MAGIC.len() + 4;
 
-/// Room kept for what one input makes, beside its own payload: transitions, one text that moves, one that sets outputs.
+/// The room reserved for the outcomes of one input \[B\], in addition to its payload: transitions, one motion text, one
+/// text that sets outputs.
 const ROOM_FOR_OUTCOMES: usize = 1280;
-/// Entries that one input makes at most: itself, its transitions, its texts.
+/// The maximum number of entries for one input: the input, its transitions and its texts.
 const ENTRIES_OF_ONE_INPUT: usize = 11;
 
 impl<'m, const N: usize, P: Controller<N>, L: Law<N>> Engine<'m, N, P, L> {
-    /// Records in `memory` from now on: to be called before the first input. From 64 KiB on it is of use; a second of a
+    /// Records in `memory` from now on. Call it before the first input. A useful size is 64 KiB or more; a second of a
     /// 500 Hz stream takes 0.7 MiB.
     #[must_use]
     pub fn with_recorder(mut self, memory: &'m mut [u8]) -> Self {
@@ -45,37 +46,37 @@ impl<'m, const N: usize, P: Controller<N>, L: Law<N>> Engine<'m, N, P, L> {
         self
     }
 
-    /// Records in memory that a reset left as it was: what an earlier run [recorded](Recorder::holding) in it is kept, and can be sent
-    /// from there, until this run arms; then it is recorded over.
+    /// Records in memory that a reset has left unchanged. The [recording](Recorder::holding) of an earlier run in it is
+    /// kept, and can be sent from there, until this run arms; then it is overwritten.
     #[must_use]
     pub fn with_earlier_recording(mut self, memory: &'m mut [u8]) -> Self {
         self.recorder = Recorder::holding(memory);
         self
     }
 
-    /// After each fallback nothing more is recorded for `hold`, from when the arm is at rest again or the memory full: what
-    /// led to it stays as it is, and a slow port can send it. Fallbacks in that time are not recorded. Without this,
-    /// recording never pauses.
+    /// Pauses recording for `hold` after each fallback, from when the arm is at rest again or the memory full. The
+    /// recording of the fallback stays unchanged meanwhile, and a slow port can send it. Fallbacks during the pause are
+    /// not recorded. Without this call recording never pauses.
     #[must_use]
     pub fn keeping_fallbacks(mut self, hold: Duration) -> Self {
         self.keeper = Keeper::new(hold);
         self
     }
 
-    /// The fallback whose recording is complete and stays as it is for now.
+    /// Returns the fallback whose recording is complete and is not overwritten at present.
     #[must_use]
     pub fn kept_fallback(&self) -> Option<KeptFallback> {
         self.keeper.kept()
     }
 
-    /// The recorder.
+    /// Returns the recorder.
     #[must_use]
     pub const fn recorder(&self) -> &Recorder<'m> {
         &self.recorder
     }
 
-    /// Writes the beginning of a dump to `out` and returns its length; `None` where `out` is too small (1 KiB is
-    /// enough). The recorder's two halves follow it, and then [`dump_end`](Self::dump_end).
+    /// Writes the beginning of a dump to `out` and returns its length; `None` if `out` is too small (1 KiB is enough).
+    /// The recorder's two halves follow it, and then [`dump_end`](Self::dump_end).
     #[must_use]
     pub fn dump_header(&self, out: &mut [u8]) -> Option<usize> {
         let mut header = Saver::new(out);
@@ -93,14 +94,14 @@ impl<'m, const N: usize, P: Controller<N>, L: Law<N>> Engine<'m, N, P, L> {
         Some(header.written())
     }
 
-    /// The end mark of a dump whose header has `header` bytes.
+    /// Returns the end mark of a dump whose header has `header` bytes.
     #[must_use]
     pub fn dump_end(&self, header: usize) -> [u8; DUMP_END_LEN] {
         let length = self.recorder.halves().iter().fold(header, |length, half| length.saturating_add(half.len()));
         dump_end(length)
     }
 
-    /// Before an input is looked at: makes room, and writes the input down.
+    /// Records an input, before it is handled: makes room and writes the input.
     pub(super) fn record_input(&mut self, now: Instant, input: &Input) {
         if !self.make_room(now, 128) {
             return;
@@ -111,7 +112,7 @@ impl<'m, const N: usize, P: Controller<N>, L: Law<N>> Engine<'m, N, P, L> {
         }
     }
 
-    /// Before received bytes are looked at.
+    /// Records received bytes, before they are handled.
     pub(super) fn record_received(&mut self, now: Instant, received: &Received) {
         let Received { link, count, from, arrival } = *received;
         if !self.make_room(now, count.saturating_add(64)) {
@@ -122,7 +123,7 @@ impl<'m, const N: usize, P: Controller<N>, L: Law<N>> Engine<'m, N, P, L> {
         self.recorder.append(Kind::Received, now, &[head, self.peer.received(link, count)]);
     }
 
-    /// Before a waypoint is looked at.
+    /// Records a waypoint, before it is handled.
     pub(super) fn record_waypoint(&mut self, now: Instant, waypoint: &Waypoint<N>, last: bool) {
         let mut bytes = [0; 160];
         if self.make_room(now, bytes.len())
@@ -132,7 +133,7 @@ impl<'m, const N: usize, P: Controller<N>, L: Law<N>> Engine<'m, N, P, L> {
         }
     }
 
-    /// Before a command of a stream is looked at.
+    /// Records a command of a stream, before it is handled.
     #[cfg(feature = "motions")]
     pub(super) fn record_forward(&mut self, now: Instant, forward: &Forward<N>) {
         let mut bytes = [0; 64];
@@ -143,7 +144,7 @@ impl<'m, const N: usize, P: Controller<N>, L: Law<N>> Engine<'m, N, P, L> {
         }
     }
 
-    /// After an input: what came of it.
+    /// Records the outcomes of an input, after it is handled.
     pub(super) fn record_outcomes(&mut self, now: Instant) {
         if !self.recorder.is_enabled() {
             return;
@@ -166,7 +167,7 @@ impl<'m, const N: usize, P: Controller<N>, L: Law<N>> Engine<'m, N, P, L> {
         }
     }
 
-    /// Whether there is any: not while what is there is to be kept.
+    /// Makes room for an entry. Returns `true` if there is room: never while the recording of a fallback is kept.
     fn make_room(&mut self, now: Instant, payload: usize) -> bool {
         if !matches!(self.cycle.mode().mode(), Mode::Offline | Mode::Monitor) {
             self.recorder.begin();
@@ -175,7 +176,7 @@ impl<'m, const N: usize, P: Controller<N>, L: Law<N>> Engine<'m, N, P, L> {
             return false;
         }
         if self.keeper.pauses(now) {
-            // What is missed meanwhile, the next checkpoint knows.
+            // The next checkpoint contains the effect of what is missing.
             self.changed = true;
             return false;
         }
@@ -188,7 +189,7 @@ impl<'m, const N: usize, P: Controller<N>, L: Law<N>> Engine<'m, N, P, L> {
         if !(first || full || core::mem::take(&mut self.changed)) {
             return true;
         }
-        // Taken out and put back, because the checkpoint is of everything else.
+        // The recorder is taken out and put back, because the checkpoint covers everything else.
         let mut recorder = core::mem::replace(&mut self.recorder, Recorder::new(&mut []));
         let save = |room: &mut [u8]| self.save(room);
         if full || !recorder.append_with(Kind::Checkpoint, now, save) {
@@ -198,13 +199,13 @@ impl<'m, const N: usize, P: Controller<N>, L: Law<N>> Engine<'m, N, P, L> {
         true
     }
 
-    /// Everything that decides what follows, except the configuration.
+    /// Saves everything that decides the further behaviour, except the configuration.
     pub(super) fn save(&self, room: &mut [u8]) -> Option<usize> {
         let mut to = Saver::new(room);
         to.put(&(&self.lifecycle, &self.due))?;
         self.peer.save(&mut to)?;
         self.cycle.save(&mut to)?;
-        // Last, because only the law knows how long it is.
+        // The law is last, because only the law knows its length.
         self.law.save(&mut to)?;
         Some(to.written())
     }
@@ -223,7 +224,8 @@ impl<'m, const N: usize, P: Controller<N>, L: Law<N>> Engine<'m, N, P, L> {
     }
 }
 
-/// The end mark of a dump that has `length` bytes before it: of one that is put together from what a recorder had.
+/// Returns the end mark of a dump with `length` bytes before it, for a dump that is assembled from the parts of a
+/// recorder.
 #[must_use]
 pub fn dump_end(length: usize) -> [u8; DUMP_END_LEN] {
     let mut mark = [0; DUMP_END_LEN];

@@ -1,5 +1,5 @@
-//! Running an engine again from a dump: from the first checkpoint on, every input, in order, must give the same transitions and
-//! the same texts.
+//! The replay of a dump: from the first checkpoint on, every input, in order, must cause the same transitions and the
+//! same texts.
 
 use core::net::SocketAddr;
 
@@ -16,12 +16,12 @@ use crate::recorder::{Entry, Kind, Loader, entries};
 use outrigger_wire::robot::Text;
 use outrigger_wire::time::Instant;
 
-/// Something an input made.
+/// An effect of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// The mode changed.
     Transition(Transition),
-    /// A text went out.
+    /// A text was sent.
     Text {
         /// Offset of the first byte that differs \[B\].
         at: u16,
@@ -30,59 +30,59 @@ pub enum Outcome {
     },
 }
 
-/// What a replay ran through without finding a difference.
+/// The counts of a replay that found no difference.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Replayed {
-    /// Inputs, received bytes among them.
+    /// Inputs, including received bytes.
     pub inputs: u32,
-    /// Transitions, each the same.
+    /// Transitions; each was equal.
     pub transitions: u32,
-    /// Texts, each the same to the byte.
+    /// Texts; each was equal to the byte.
     pub texts: u32,
-    /// When the first entry was recorded.
+    /// The time of the first entry.
     pub from: Instant,
-    /// When the last one was.
+    /// The time of the last entry.
     pub to: Instant,
 }
 
-/// Why a dump was not replayed to its end.
+/// An error that ended a replay early.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ReplayError {
-    /// The bytes are no dump.
+    /// The bytes are not a dump.
     NoDump,
-    /// A dump of another format: this one.
+    /// The dump has this other format.
     OtherFormat(u8),
-    /// A dump of which the end is missing, or something in between.
+    /// The end of the dump, or a part of it, is missing.
     CutOff,
-    /// The recorded configuration is refused by this version of the engine.
+    /// This version of the engine rejects the recorded configuration.
     Config(ConfigError),
-    /// The memory handed in is smaller than the recorded engine's.
+    /// The memory that was passed in is smaller than the recorded engine's.
     Memory {
-        /// What that had for each link \[B\]; 0 where it was not used.
+        /// The recorded engine's memory for each link \[B\]; 0 for an unused link.
         expected: MemorySizes,
     },
-    /// The dump is of an engine beside another kind of controller.
+    /// The dump is of an engine for another kind of controller.
     OtherKind,
-    /// The dump is of an engine built with feature `programs` and this one is without it, or the other way round: what a
-    /// checkpoint holds is different then.
+    /// The dump is of an engine built with the feature `programs` and this one is without it, or the other way round.
+    /// Their checkpoints differ.
     OtherFeatures {
-        /// The recorded engine had it.
+        /// The recorded engine had the feature.
         programs: bool,
     },
-    /// Entry number `entry`, from 0, cannot be read; a checkpoint also where its law is of another kind.
+    /// Entry number `entry`, from 0, cannot be read, or it is a checkpoint with a law of another kind.
     BadEntry {
-        /// Its number.
+        /// The number of the entry.
         entry: u32,
     },
-    /// The engine did something else than it did then.
+    /// The engine behaved differently from the recording.
     Diverged {
-        /// Number of the entry, from 0, where the difference shows.
+        /// The number of the entry, from 0, at which the difference was found.
         entry: u32,
-        /// When the input before it was recorded.
+        /// The time of the input before it.
         at: Instant,
-        /// What was recorded.
+        /// The recorded effect.
         recorded: Option<Outcome>,
-        /// What the engine did now.
+        /// The effect in this replay.
         now: Option<Outcome>,
     },
 }
@@ -122,7 +122,7 @@ impl core::fmt::Display for ReplayError {
 impl core::error::Error for ReplayError {}
 
 impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
-    /// Puts a recorded input in again. `None` where the entry is none, or does not fit.
+    /// Handles a recorded input again. Returns `None` if the entry is not an input, or does not fit.
     fn put_in(&mut self, entry: &Entry<'_>) -> Option<()> {
         match entry.kind {
             Kind::Checkpoint => self.load(entry.payload),
@@ -143,7 +143,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
             }
             Kind::Waypoint => {
                 let (last, waypoint) = packed::from_bytes(entry.payload)?;
-                // What was refused then is refused again.
+                // A waypoint that was rejected then is rejected again.
                 let _ = self.feed(&waypoint, last, entry.at);
                 Some(())
             }
@@ -159,8 +159,8 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         }
     }
 
-    /// Whether the engine does now what `entry` says it did, after `transitions` other transitions: what each of them
-    /// has, where not.
+    /// Compares the engine's effect with the recorded one in `entry`, after `transitions` other transitions. If they
+    /// differ, the error has both: the recorded effect and the one in this replay.
     fn compare(&mut self, entry: &Entry<'_>, transitions: usize) -> Result<(), [Option<Outcome>; 2]> {
         if entry.kind == Kind::Transition {
             let recorded = packed::from_bytes(entry.payload);
@@ -177,14 +177,14 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         }
     }
 
-    /// Something the last input made beside what was compared: `transitions` transitions, and every text.
+    /// Returns an effect of the last input that has no entry: a transition after the first `transitions`, or a text.
     fn left_over(&mut self, transitions: usize) -> Option<Outcome> {
         let transition = self.events.transitions().get(transitions).copied().map(Outcome::Transition);
         transition.or_else(|| self.peer.next_made().and_then(|text| text_from(text, 0)))
     }
 }
 
-/// What is between the first bytes of `dump` and its end mark.
+/// Returns the part of `dump` between its first bytes and its end mark.
 fn body(dump: &[u8]) -> Result<&[u8], ReplayError> {
     let ([name @ .., found], rest) = dump.split_first_chunk::<10>().ok_or(ReplayError::NoDump)?;
     let [ours @ .., expected] = MAGIC;
@@ -204,7 +204,7 @@ fn text_from(text: &[u8], at: usize) -> Option<Outcome> {
     Some(Outcome::Text { at: u16::try_from(at).unwrap_or(u16::MAX), rest })
 }
 
-/// What a dump begins with, behind its magic, and the entries.
+/// The beginning of a dump, after its magic, and the entries.
 struct Header<'d> {
     kind: u8,
     sizes: MemorySizes,
@@ -233,15 +233,15 @@ impl<'d> Header<'d> {
     }
 }
 
-/// The transitions in `dump`, in order, as they were recorded; none for bytes that are no whole dump.
+/// Returns the transitions in `dump`, in order, as they were recorded; none if the bytes are not a complete dump.
 pub fn recorded_transitions(dump: &[u8]) -> impl Iterator<Item = Transition> + '_ {
     let recorded = Header::read(dump).map_or(&[][..], |header| header.entries);
     let transitions = entries(recorded).filter(|entry| entry.kind == Kind::Transition);
     transitions.filter_map(|entry| packed::from_bytes(entry.payload))
 }
 
-/// Runs the engine again through everything in `dump`, in `memory` at least as large as the recorded engine's. `law`
-/// is any law of the recorded kind: what it was is in the dump.
+/// Replays `dump` with a new engine, in `memory` at least as large as the recorded engine's. `law` is any law of the
+/// recorded kind; its state is in the dump.
 ///
 /// # Errors
 /// See [`ReplayError`].
@@ -253,7 +253,8 @@ pub fn replay<const N: usize, P: Controller<N>, L: Law<N>>(
     replay_watched::<N, P, L>(dump, law, memory, |_, _, _| {})
 }
 
-/// The same, and `watch` is shown the engine after each input, when that was, and what it reported.
+/// Replays `dump` like [`replay`]. After each input, `watch` is called with the engine, the time of the input and each
+/// event that it caused.
 ///
 /// # Errors
 /// See [`ReplayError`].
@@ -292,7 +293,7 @@ pub fn replay_watched<const N: usize, P: Controller<N>, L: Law<N>>(
             }
         }
         let left_over = engine.left_over(transitions);
-        // At the end of a half, what the last input made may not have been written any more.
+        // At the end of a half, the effects of the last input may not have been written.
         let complete = recorded.peek().is_some_and(|(_, next)| next.kind != Kind::Checkpoint);
         if left_over.is_some() && complete {
             let entry = number.saturating_add(1);
@@ -309,7 +310,8 @@ pub fn replay_watched<const N: usize, P: Controller<N>, L: Law<N>>(
     Ok(replayed)
 }
 
-/// A new engine that receives into exactly `sizes` of `memory`, which decide what is read at a time.
+/// Creates an engine that receives into exactly `sizes` of `memory`, because they decide how many bytes are read at a
+/// time.
 pub(super) fn in_memory<'m, const N: usize, P: Controller<N>, L: Law<N>>(
     sizes: MemorySizes,
     config: Config<N, P::Options>,

@@ -1,4 +1,5 @@
-//! An engine that goes on from where another one stood: simulations and tests that begin with a session that stands.
+//! A snapshot of an engine, from which other engines continue: for simulations and tests that start with an established
+//! session.
 
 use core::marker::PhantomData;
 
@@ -10,10 +11,10 @@ use crate::law::Law;
 use crate::mode::Mode;
 use outrigger_wire::time::Instant;
 
-/// Where an engine stood; it makes any number of engines that go on from there.
+/// The saved state of an engine. Any number of engines can continue from it.
 ///
-/// It is what a recording's checkpoint is, with the configuration. Only an engine makes one, and only of a session in which nothing
-/// moves: what goes on from it commands after a request of its own, as any engine does.
+/// It has the content of a recording's checkpoint, and the configuration. It can be taken only while nothing moves. An
+/// engine that continues from it commands only after a request of its own, like any engine.
 #[derive(Clone, Copy, Debug)]
 pub struct Snapshot<'b, const N: usize, O, L> {
     config: Config<N, O>,
@@ -23,8 +24,8 @@ pub struct Snapshot<'b, const N: usize, O, L> {
 }
 
 impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
-    /// Where the engine stands, written to `room`: 8 KiB are enough. `None` where they are not, outside
-    /// [`Mode::Monitor`] and [`Mode::Offline`], before outputs and events are drained, and where the law [cannot be
+    /// Writes a snapshot to `room`; 8 KiB are enough. Returns `None` if they are not, outside of [`Mode::Monitor`] and
+    /// [`Mode::Offline`], before outputs and events are drained, and if the law [cannot be
     /// saved](crate::recorder::Checkpoint::save).
     ///
     /// The recorder is not part of it.
@@ -41,11 +42,11 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
 }
 
 impl<const N: usize, O: Options, L: Law<N>> Snapshot<'_, N, O, L> {
-    /// An engine that goes on from here, in `memory` at least as large as the first one's. `law` is any of its kind: what it
-    /// was is in the snapshot. Time goes on from the first engine's.
+    /// Creates an engine that continues from here, in `memory` at least as large as the first engine's. `law` is any
+    /// law of the same kind; its state is in the snapshot. Time continues from the first engine's.
     ///
     /// # Errors
-    /// [`ReplayError::Memory`] where there is too little, [`ReplayError::BadEntry`] for a law that takes back nothing.
+    /// [`ReplayError::Memory`] if `memory` is too small, [`ReplayError::BadEntry`] if the law cannot load its state.
     pub fn engine<'m, P>(&self, law: L, memory: P::Memory) -> Result<Engine<'m, N, P, L>, ReplayError>
     where
         P: Controller<N, Options = O>,

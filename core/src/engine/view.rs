@@ -1,4 +1,4 @@
-//! What can be seen of an engine from outside.
+//! The observable status of an engine.
 
 use super::Engine;
 use super::config::Config;
@@ -14,125 +14,126 @@ use crate::trajectory::Progress;
 use outrigger_wire::robot::{JointVelocities, State};
 use outrigger_wire::time::Instant;
 
-/// What can be seen of an engine from outside.
+/// The observable status of an engine.
 impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
-    /// What only this kind of controller has to show.
+    /// Returns the part of the engine that is specific to the kind of controller.
     #[must_use]
     pub const fn peer(&self) -> &P {
         &self.peer
     }
 
-    /// The mode now.
+    /// Returns the mode now.
     #[must_use]
     pub const fn mode(&self) -> Mode {
         self.cycle.mode().mode()
     }
 
-    /// The mode machine: epoch, latch, proof of acceptance, good cycles.
+    /// Returns the mode machine: epoch, latch, proof of acceptance, good cycles.
     #[must_use]
     pub const fn mode_machine(&self) -> &ModeMachine {
         self.cycle.mode()
     }
 
-    /// What operators' words are judged by.
+    /// Returns the judge of operator actions.
     #[must_use]
     pub const fn operator(&self) -> &Operator {
         self.cycle.operator()
     }
 
-    /// The first reason since the last acknowledge.
+    /// Returns the first reason since the last acknowledgement.
     #[must_use]
     pub const fn latch(&self) -> Option<Reason> {
         self.cycle.mode().latch()
     }
 
-    /// Everything a request would be refused for now.
+    /// Returns every reason for which a request would be refused now.
     #[must_use]
     pub fn unmet(&self, now: Instant) -> ReasonSet {
         self.cycle.unmet(now)
     }
 
-    /// Grade of the link that states come from; `Unacceptable` without a session.
+    /// Returns the grade of the link that delivers the states; `Unacceptable` without a session.
     #[must_use]
     pub fn grade(&self) -> Grade {
         if self.peer.is_established() { self.cycle.link().grade() } else { Grade::Unacceptable }
     }
 
-    /// The grade that commanding needs to begin.
+    /// Returns the grade that commanding needs to start.
     #[must_use]
     pub const fn grade_needed(&self) -> Grade {
         self.cycle.link().config().entry
     }
 
-    /// Figures of the link that states come from at `now`.
+    /// Returns the figures at `now` of the link that delivers the states.
     #[must_use]
     pub fn figures(&self, now: Instant) -> Figures {
         self.cycle.link().figures(now)
     }
 
-    /// Histograms of the link that states come from.
+    /// Returns the histograms of the link that delivers the states.
     #[must_use]
     pub const fn histograms(&self) -> &Histograms {
         self.cycle.link().histograms()
     }
 
-    /// The newest state of this session.
+    /// Returns the newest state of this session.
     #[must_use]
     pub fn state(&self) -> Option<&State<N>> {
         self.cycle.state().filter(|_| self.peer.is_established())
     }
 
-    /// What the mode machine decides by, as of the newest state.
+    /// Returns the evidence that the mode machine decides by, as of the newest state.
     #[must_use]
     pub const fn evidence(&self) -> &Evidence {
         self.cycle.evidence()
     }
 
-    /// The joint speeds that were approved last \[rad/s\]; `None` unless commanding.
+    /// Returns the joint speeds that were approved last \[rad/s\]; `None` unless commanding.
     #[must_use]
     pub fn approved(&self) -> Option<JointVelocities<N>> {
         (self.mode() == Mode::Command).then(|| self.cycle.approved())
     }
 
-    /// The joint speeds that are commanded now \[rad/s\]: the approved ones, or those of a target that is being braked.
+    /// Returns the joint speeds that are commanded now \[rad/s\]: the approved ones, or those of a target that is being
+    /// braked.
     #[must_use]
     pub fn commanded(&self) -> JointVelocities<N> {
         self.peer.commanded().or(self.approved()).unwrap_or(JointVelocities::ZERO)
     }
 
-    /// Returns the reason that holds the motion while commanding lasts: [`Reason::HeldByScaling`], or for a motion which
-    /// the controller executes also [`Reason::ProgramPaused`]. The arm goes on by itself once it is gone.
+    /// Returns the reason that holds the motion during commanding: [`Reason::HeldByScaling`], or for a motion that the
+    /// controller executes also [`Reason::ProgramPaused`]. The arm continues by itself once the reason is gone.
     #[must_use]
     pub fn held_by(&self) -> Option<Reason> {
         self.cycle.held_by()
     }
 
-    /// Returns whether a stop at the pendant is overridden by the next command: it cannot be seen, and the configuration
-    /// allows commanding all the same. Only while commanding.
+    /// Returns `true` if the next command overrides a stop at the pendant: the stop cannot be detected, and the
+    /// configuration allows commanding all the same. Only while commanding.
     #[must_use]
     pub const fn overrides_pendant(&self) -> bool {
         self.cycle.overrides_pendant()
     }
 
-    /// Whether bytes of the link were reported as not acknowledged.
+    /// Returns `true` if unacknowledged bytes were reported for the link.
     #[must_use]
     pub fn has_unacked(&self, link: LinkId) -> bool {
         self.peer.links().unacked.has(link)
     }
 
-    /// The sensors and what was counted of them.
+    /// Returns the sensors and their counters.
     #[must_use]
     pub const fn sources(&self) -> &Sources {
         self.cycle.sources()
     }
 
-    /// The law.
+    /// Returns the law.
     #[must_use]
     pub const fn law(&self) -> &L {
         &self.law
     }
 
-    /// The state of the motion that the law follows; the default where it follows none.
+    /// Returns the status of the motion that the law follows; the default if it follows none.
     #[must_use]
     pub fn motion_status(&self) -> MotionStatus {
         let status = MotionStatus::of(&self.law);
@@ -142,21 +143,21 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         }
     }
 
-    /// The law, to give it another motion. What it asks for is held to the limits like before.
+    /// Returns the law, to set another motion. The limits apply to its speeds as before.
     pub fn law_mut(&mut self) -> &mut L {
         self.account();
         self.record_change();
         &mut self.law
     }
 
-    /// Returns the arm's kinematics: those that the law gets when it begins next. Beside a law that needs none, those of the
-    /// controller, else of the configured model.
+    /// Returns the arm's kinematics that the law gets when it begins next. If the law needs none, these are the
+    /// controller's, or else those of the configured model.
     #[must_use]
     pub fn kinematics(&self) -> Option<KinematicChain<N>> {
         self.cycle.chain().copied().or_else(|| self.peer.kinematics(&self.config))
     }
 
-    /// The configuration.
+    /// Returns the configuration.
     #[must_use]
     pub const fn config(&self) -> &Config<N, P::Options> {
         &self.config

@@ -25,7 +25,7 @@ pub struct Context<'c, const N: usize, C: Controller<N>> {
 pub struct Judged {
     /// The time at which the state was read.
     pub(in crate::engine) arrival: Instant,
-    /// The robot's inputs acknowledged with it.
+    /// The robot's inputs acknowledged with this state.
     pub(in crate::engine) acknowledged: bool,
 }
 

@@ -10,13 +10,13 @@ impl LinkSet {
     /// The empty set.
     pub const NONE: Self = Self(0);
 
-    /// Returns `true` where `link` is one of them.
+    /// Returns `true` if `link` is in the set.
     #[must_use]
     pub const fn has(self, link: LinkId) -> bool {
         self.0 & Self::only(link) != 0
     }
 
-    /// Returns the set with `link`, where that `is_in`.
+    /// Returns the set with `link` added if `is_in`.
     #[must_use]
     pub const fn with(self, link: LinkId, is_in: bool) -> Self {
         if is_in { Self(self.0 | Self::only(link)) } else { self }
@@ -39,12 +39,12 @@ impl LinkSet {
 /// The roles of a controller's links at present.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkRoles {
-    /// The connection that carries commands: its unacknowledged bytes are to be reported by
-    /// [`Input::Unacked`](crate::engine::Input::Unacked). `None` where datagrams do.
+    /// The connection that carries commands. Its unacknowledged bytes are to be reported by
+    /// [`Input::Unacked`](crate::engine::Input::Unacked). `None` if datagrams carry commands.
     pub commands: Option<LinkId>,
-    /// The links of which unacknowledged bytes were reported.
+    /// The links for which unacknowledged bytes were reported.
     pub unacked: LinkSet,
-    /// The links that can be read some 50 ms late: states, and the answers to commands, come by others.
+    /// The links that can be read some 50 ms late, because states and the answers to commands arrive on others.
     pub late: LinkSet,
 }
 

@@ -15,7 +15,7 @@ use outrigger_wire::robot::JointVelocities;
 use outrigger_wire::time::Instant;
 
 impl<const N: usize> CycleMemory<N> {
-    /// Judges the newest state, once all that has arrived is read. Returns whether the robot's inputs acknowledged.
+    /// Judges the newest state, once everything received is read. Returns `true` if the robot's inputs acknowledged.
     pub(in crate::engine) fn judge<L: Law<N>, E>(
         &mut self,
         law: &L,
@@ -50,7 +50,7 @@ impl<const N: usize> CycleMemory<N> {
         outcome.is_some_and(|outcome| self.carry_out(&outcome, now, events))
     }
 
-    /// Judges what a program on the controller executes.
+    /// Judges the motion that a program on the controller executes.
     #[cfg(feature = "programs")]
     fn judge_programs<E>(&mut self, now: Instant, events: &mut Events<E>) {
         let guided = self.state.as_ref().and_then(|state| self.guide.observe(&self.mode, &self.evidence, state, now));
@@ -63,12 +63,12 @@ impl<const N: usize> CycleMemory<N> {
         }
         let ended = self.resident.is_some_and(|watch| watch.has_ended());
         if ended && matches!(self.mode.mode(), Mode::Arming | Mode::Command) {
-            // What stopped the robot, and its program with it, has spoken first.
+            // A stop of the robot, which also ends its program, has been judged before.
             self.fault(now, Reason::ProgramEnded, events);
         }
     }
 
-    /// Reports a change of what holds a motion that the controller executes.
+    /// Reports a change of the reason that holds a motion which the controller executes.
     #[cfg(feature = "programs")]
     fn report_hold<E>(&mut self, events: &mut Events<E>) {
         let held = self.mode.held_by(&self.evidence);
@@ -76,17 +76,17 @@ impl<const N: usize> CycleMemory<N> {
             return;
         }
         self.held = held;
-        // A motion that has ended does not go on, and a program that waits for one does.
+        // A motion that has ended does not continue; a program that waits for one does.
         if held.is_some() || self.mode.unfinished_move().is_some() || self.mode.awaits_move() {
             events.push(Event::Held(held));
         }
     }
 
-    /// Returns the command that goes out now, and consumes it: call it once per state. `asked` is the move that the controller was
-    /// asked to execute last.
+    /// Returns the command of this cycle. Consumes it; call once per state. `asked` is the move that the controller was
+    /// last requested to execute.
     ///
     /// # Errors
-    /// The reason why law, sensor or governor refuse; pass it to [`fault`](Self::fault) and ask again.
+    /// The reason for which law, sensor or governor refuse. Pass it to [`fault`](Self::fault) and call this again.
     pub(in crate::engine) fn answer<'c, L: Law<N>, E>(
         &'c mut self,
         law: &mut L,
@@ -108,7 +108,7 @@ impl<const N: usize> CycleMemory<N> {
             Action::Start(authority, number) => {
                 let (Some(asked), Some(state)) = (asked, self.state.as_ref()) else { return Err(Reason::Internal) };
                 let approved = self.stream.governor.approve_move(authority, asked, state)?;
-                // What was streamed before says nothing about the target from now on.
+                // The streamed commands say nothing about the controller's target from now on.
                 self.following.reset();
                 Ok(Verdict::Start(approved, number))
             }

@@ -1,4 +1,4 @@
-//! The evidence of one state, put together: no decision is made here, and nothing is remembered.
+//! The assembly of the evidence of one state. It makes no decision and stores nothing.
 
 use super::given::{Executed, SideFacts};
 use super::pendant::PendantRule;
@@ -7,8 +7,8 @@ use crate::mode::{Acceptance, Activity, Evidence, Held, PeerGate};
 use outrigger_wire::robot::{ProgramState, Safety, State};
 use outrigger_wire::time::Instant;
 
-/// Writes the evidence about `state`, part by part where it is kept: a copy of the whole takes 57 instructions more in each cycle. The
-/// state's own evidence goes before the facts beside it; the rest is what the watchers found.
+/// Writes the evidence about `state` field by field, in place: a copy of the whole takes 57 more instructions in each
+/// cycle. The state's own facts take precedence over the side facts; the rest are the findings of the watchers.
 #[inline(always)]
 pub(super) fn gather<const N: usize>(
     evidence: &mut Evidence,
@@ -73,7 +73,7 @@ pub(super) fn gather<const N: usize>(
     *program_running = facts.program;
 }
 
-/// Returns the activity of the program interpreter by the packet's number; `None` for a number without a name.
+/// Returns the activity of the program interpreter for the program state in the packet; `None` for an unknown number.
 const fn activity(state: ProgramState) -> Option<Activity> {
     match state {
         ProgramState::Playing | ProgramState::Resuming => Some(Activity::Running),

@@ -9,48 +9,48 @@ use outrigger_wire::time::Duration;
 /// Facts about the controller that the newest state does not carry.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SideFacts {
-    /// Where the packet does not have it.
+    /// The robot mode, if the packet does not have it.
     pub(in crate::engine) robot_mode: Option<Held<RobotMode>>,
-    /// Where the packet does not have it.
+    /// The safety mode, if the packet does not have it.
     pub(in crate::engine) safety: Option<Held<Safety>>,
     pub(in crate::engine) master_safety: Option<Held<MasterSafetyState>>,
     pub(in crate::engine) remote: Option<Held<bool>>,
     pub(in crate::engine) program: Option<Held<Activity>>,
-    /// The speed slider, where the packet does not have it.
+    /// The speed slider, if the packet does not have it.
     pub(in crate::engine) speed_slider: Option<Held<f32>>,
-    /// Whether the state's program state means what it says.
+    /// The program state in the packet is known to mean what its number says.
     pub(in crate::engine) program_state_known: bool,
-    /// Whether text can be sent.
+    /// Text can be sent.
     pub(in crate::engine) path_open: bool,
-    /// What is commanded, or would be at the beginning, is too far from what is measured (FRI).
+    /// The commanded position, or the one that commanding would start from, is too far from the measured one (FRI).
     pub(in crate::engine) strays: bool,
-    /// What the peer says of itself, where it does.
+    /// The controller's own report on being commanded, if it sends one.
     pub(in crate::engine) gate: Option<PeerGate>,
-    /// For how long the oldest text waits to be acknowledged; zero where none does.
+    /// The age of the oldest text that is not acknowledged; zero if all are.
     pub(in crate::engine) unacked: Duration,
-    /// What is known of a program of ours that carries the commands, where one is to.
+    /// The status of the program of ours that carries the commands; `None` if no program is to carry them.
     #[cfg(feature = "programs")]
     pub(in crate::engine) resident: Option<Resident>,
 }
 
-/// A program of ours that carries the commands.
+/// The status of a program of ours that carries the commands.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(not(feature = "programs"), expect(dead_code, reason = "nobody has such a connection then"))]
 pub(in crate::engine) struct Resident {
-    /// Its connection stands, and it has been greeted.
+    /// Its connection is established, and the greeting has been exchanged.
     pub(in crate::engine) connected: bool,
-    /// Whether it mirrors what it is sent, and when it last did.
+    /// The mirroring of the commands that it receives: `true` if it mirrors them, with the time when it last did.
     pub(in crate::engine) mirrors: Held<bool>,
 }
 
 /// Progress of a motion that the controller executes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Executed {
-    /// What the program that executes moves shows, and when it last showed that it lives.
+    /// The report of the program that executes moves, with the time when it last showed that it is running.
     pub(in crate::engine) mirrored: Option<Held<Mirrored>>,
-    /// The program is paused, and what it executes with it.
+    /// The program is paused, and with it the motion that it executes.
     pub(in crate::engine) paused: bool,
-    /// The target of the newest state is where the move may take it.
+    /// The target of the newest state is within the course of the move.
     pub(in crate::engine) on_course: bool,
 }
 
@@ -64,9 +64,9 @@ pub struct CycleConfig {
     pub(in crate::engine) scaling: ScalingConfig,
     pub(in crate::engine) pendant: PendantConfig,
     pub(in crate::engine) sight: PendantSight,
-    /// For how long a command holds without a successor.
+    /// The time for which a command holds without a successor.
     pub(in crate::engine) hold: Duration,
-    /// Most speed for an error that a law may ask for \[1/s\].
+    /// The highest feedback gain, speed per error, that a law may use \[1/s\].
     #[cfg(feature = "programs")]
     pub(in crate::engine) most_feedback: f32,
 }

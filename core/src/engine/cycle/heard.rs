@@ -1,4 +1,4 @@
-//! The states that were read: whether they can be of this arm, and what each says about the link.
+//! The intake of states: rejects those that are impossible for this arm, and passes the others to the link monitor.
 
 use super::CycleMemory;
 use crate::engine::event::{Event, Events, is_milestone};
@@ -7,7 +7,7 @@ use outrigger_wire::robot::{ControllerTime, State};
 use outrigger_wire::time::Instant;
 
 impl<const N: usize> CycleMemory<N> {
-    /// A state was read, not necessarily the newest.
+    /// Takes a state that was read, not necessarily the newest.
     pub(in crate::engine) fn hear<E>(
         &mut self,
         state: &State<N>,
@@ -31,8 +31,8 @@ impl<const N: usize> CycleMemory<N> {
         }
     }
 
-    /// Returns whether what was read can be a state of this arm, beside the angles that were measured `before`. Where it
-    /// cannot, it is counted, reported at each power of ten, and as good as lost.
+    /// Returns `true` if `content` can be a state of this arm, compared with the angles that were measured `before`.
+    /// Otherwise the state is counted, reported at each power of ten, and discarded like a lost one.
     pub(in crate::engine) fn is_possible<E>(
         &mut self,
         content: &Content<'_, N>,
@@ -54,8 +54,8 @@ impl<const N: usize> CycleMemory<N> {
         }
     }
 
-    /// A counter of the peer was read: the time it stands for, where its state is the newest and is to be
-    /// [kept](Self::keep).
+    /// Takes a counter of the controller that was read. Returns the time that it stands for if its state is the newest
+    /// and is to be [stored](Self::keep).
     pub(in crate::engine) fn hear_counter<E, C: Counter>(
         &mut self,
         counter: C,
@@ -68,13 +68,13 @@ impl<const N: usize> CycleMemory<N> {
         self.heard(&observation, now, events).then_some(stamp)
     }
 
-    /// Takes what the link says of a state that was read, and returns whether that is the newest.
+    /// Takes the link monitor's finding about a state that was read. Returns `true` if the state is the newest.
     fn heard<E>(&mut self, observation: &Observation, now: Instant, events: &mut Events<E>) -> bool {
         if let Some(change) = observation.change {
             events.push(Event::Grade(change));
         }
         if observation.sequence == Sequence::NewEpoch {
-            // What was measured on the old clock cannot be compared with the new one.
+            // Measurements on the old clock cannot be compared with the new one.
             self.standstill.reset();
             self.judged_at = None;
             self.stream.stepped_at = None;

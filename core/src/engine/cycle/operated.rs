@@ -1,4 +1,4 @@
-//! The words of operators, faults, and what follows from a transition.
+//! Operator actions, faults, and the consequences of a transition.
 
 use super::CycleMemory;
 use crate::engine::event::{Event, Events};
@@ -7,7 +7,8 @@ use crate::robot::Reason;
 use outrigger_wire::time::Instant;
 
 impl<const N: usize> CycleMemory<N> {
-    /// Time has passed: stalls of our own and stale states are seen here, before any bytes that waited meanwhile.
+    /// Handles the passage of time: detects stalls of this process and stale states, before any bytes received
+    /// meanwhile.
     pub(in crate::engine) fn wake<E>(&mut self, now: Instant, due: Option<Instant>, events: &mut Events<E>) {
         if let Some(late) = self.link.local_stall(now, due) {
             events.push(Event::LocalStall { late, limit: self.link.config().stall });
@@ -32,32 +33,33 @@ impl<const N: usize> CycleMemory<N> {
     fn grade_changed<E>(&mut self, now: Instant, events: &mut Events<E>) {
         if let Some(change) = self.link.tick(now) {
             events.push(Event::Grade(change));
-            // A grade that falls because nothing comes is known before the next state says so.
+            // A grade that drops because no state arrives is known before the next state shows it.
             if !self.link.entry() {
                 self.evidence.link_entry = Some(Held::new(false, now));
             }
         }
     }
 
-    /// Something ends commanding.
+    /// Ends commanding for `reason`.
     pub(in crate::engine) fn fault<E>(&mut self, now: Instant, reason: Reason, events: &mut Events<E>) {
         let transition = self.mode.fault(now, reason);
         self.after(transition, events);
     }
 
-    /// The link is gone.
+    /// Takes note that the link is lost.
     pub(in crate::engine) fn link_lost<E>(&mut self, now: Instant, reason: Reason, events: &mut Events<E>) {
         let transition = self.mode.link_lost(now, reason);
         self.after(transition, events);
     }
 
-    /// An operator, who saw `epoch`, asks to command; `resume` goes on with a suspended motion.
+    /// Handles an operator's request to command. `epoch` is the one that the operator saw; `resume` continues a
+    /// suspended motion.
     pub(in crate::engine) fn request<E>(&mut self, epoch: Epoch, now: Instant, resume: bool, events: &mut Events<E>) {
         let asked = self.operator.request(epoch, &mut self.mode, &self.evidence, now);
         self.begin(asked, resume, now, events);
     }
 
-    /// A pin of this device has another level; whether that has acknowledged.
+    /// Takes a new level of a pin of this device. Returns `true` if that has acknowledged.
     pub(in crate::engine) fn pin<E>(
         &mut self,
         contact: Contact,
@@ -69,19 +71,19 @@ impl<const N: usize> CycleMemory<N> {
         self.carry_out(&outcome, now, events)
     }
 
-    /// The operator takes the request back.
+    /// Handles the operator's release.
     pub(in crate::engine) fn release<E>(&mut self, now: Instant, events: &mut Events<E>) {
         let transition = self.operator.release(&mut self.mode, now);
         self.after(transition, events);
     }
 
-    /// Releases the command and rejects all later requests.
+    /// Releases command and rejects all later requests.
     pub(in crate::engine) fn end<E>(&mut self, now: Instant, events: &mut Events<E>) {
         let transition = self.operator.end(&mut self.mode, now);
         self.after(transition, events);
     }
 
-    /// The operator has seen the latched reasons.
+    /// Handles the operator's acknowledgement of the latched reasons.
     pub(in crate::engine) fn acknowledge<E>(&mut self, now: Instant, events: &mut Events<E>) {
         let acknowledged = self.operator.acknowledge(Channel::Message, &mut self.mode, now);
         if let Err(refusal) = acknowledged {
@@ -89,7 +91,7 @@ impl<const N: usize> CycleMemory<N> {
         }
     }
 
-    /// Carries out the outcome of the request lines. Returns `true` where they acknowledged.
+    /// Carries out the outcome of the request lines. Returns `true` if they acknowledged.
     pub(super) fn carry_out<E>(&mut self, outcome: &Outcome, now: Instant, events: &mut Events<E>) -> bool {
         self.after(outcome.stopped, events);
         if let Some(Err(refusal)) = outcome.acknowledged {
@@ -125,7 +127,7 @@ impl<const N: usize> CycleMemory<N> {
         }
     }
 
-    /// By which figure, where the reason is the link's grade.
+    /// Reports the figure that decided the link's grade, if the grade is the reason.
     fn explain<E>(&self, reason: Option<Reason>, now: Instant, events: &mut Events<E>) {
         if reason == Some(Reason::GradeLow) {
             events.push(Event::GradeLow(self.link.grade_low(now)));
@@ -152,7 +154,7 @@ impl<const N: usize> CycleMemory<N> {
         self.stream.begun = false;
         #[cfg(feature = "programs")]
         self.stream.end_halt();
-        // The end of a stop repeats why it began.
+        // The reason at the end of a stop is the one that began it.
         self.explain(transition.reason.filter(|_| transition.from != Mode::Stopping), transition.at, events);
         events.push(Event::Transition(transition));
     }

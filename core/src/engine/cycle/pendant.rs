@@ -1,4 +1,4 @@
-//! The rule for a stop at the pendant, as it stands in a session.
+//! The rule for a stop at the pendant in the present session.
 
 use crate::mode::{PeerGate, Pendant, PendantConfig, PendantReading, PendantStop, PendantWatch};
 #[cfg(feature = "record")]
@@ -10,26 +10,26 @@ use outrigger_wire::time::Instant;
 pub(in crate::engine) enum PendantSight {
     /// A stop ends the program that takes the commands.
     Always,
-    /// By the program that states tell of, unless it flickers.
+    /// A stop shows in the program state of the packets, unless the program flickers.
     ByStates,
-    /// A stop that is never seen.
+    /// A stop never shows.
     Never,
 }
 
-/// A [`PendantWatch`], its thresholds, and what follows where no stop is seen.
+/// A [`PendantWatch`], its thresholds, and the consequence if a stop cannot be seen.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PendantRule {
     pub(super) config: PendantConfig,
     watch: PendantWatch,
     sight: PendantSight,
-    /// A stop is not seen now, and the next command would override it.
+    /// A stop cannot be seen now, and the next command would override it.
     overrides: bool,
-    /// The gate of a peer that takes commands and says nothing of its own.
+    /// The gate of a controller that takes commands and reports no gate of its own.
     gate: PeerGate,
 }
 
 impl PendantRule {
-    /// Returns the rule of a session.
+    /// Creates the rule of a session.
     pub(super) fn new(config: PendantConfig, sight: PendantSight) -> Self {
         let watch = PendantWatch::default();
         let mut rule = Self { config, watch, sight, overrides: false, gate: PeerGate::Ready };
@@ -42,7 +42,7 @@ impl PendantRule {
         self.gate = if overrides && self.config.stop == PendantStop::Seen { PeerGate::Unseen } else { PeerGate::Ready };
     }
 
-    /// Forgets what was seen, because nothing is commanded now.
+    /// Forgets the earlier readings, because nothing is commanded now.
     pub(super) fn begin(&mut self) {
         self.watch = PendantWatch::default();
         self.set(self.sight == PendantSight::Never);
@@ -52,14 +52,14 @@ impl PendantRule {
     pub(super) fn observe(&mut self, reading: &PendantReading, commanding: bool, now: Instant) -> Pendant {
         let said = self.watch.observe(&self.config, reading, now);
         if self.sight == PendantSight::ByStates {
-            // The end of a text that nothing has accepted could not be seen.
+            // The end of a text that was never accepted could not be seen.
             let sees = self.watch.sees_stops(&self.config).unwrap_or(!commanding);
             self.set(!sees);
         }
         said
     }
 
-    /// Returns the gate of a peer that takes commands and says nothing of its own.
+    /// Returns the gate of a controller that takes commands and reports no gate of its own.
     pub(super) const fn gate(&self) -> PeerGate {
         self.gate
     }

@@ -19,26 +19,27 @@ const SLOW: f32 = 0.001;
 pub(super) struct Watched {
     /// The state is fresh.
     pub(super) fresh: bool,
-    /// The state is fresh, and an answer to it gets through in time.
+    /// The state is fresh, and an answer to it reaches the controller in time.
     pub(super) timely: bool,
-    /// The arm is at rest, as of when that was measured.
+    /// The arm is at rest, with the time of that measurement.
     pub(super) at_rest: Held<bool>,
-    /// The controller's target follows the commands, or the move it executes.
+    /// The controller's target follows the commands, or the course of the move that it executes.
     pub(super) follows: bool,
-    /// The program that takes the commands, as the pendant may have stopped it.
+    /// The effect of the pendant on the program that takes the commands.
     pub(super) pendant: Pendant,
     /// The program state of the packet may be used.
     pub(super) speaks: bool,
     /// The controller's target slows down, or is at rest.
     pub(super) slowing: bool,
-    /// The sensors permit to command.
+    /// The sensors permit commanding, or the reason against it.
     pub(super) sources: Result<(), Reason>,
-    /// After a reconnect: the arm still moves by the last command.
+    /// After a reconnect: the arm still moves by our last command.
     pub(super) moving_by_us: Option<bool>,
 }
 
 impl<const N: usize> CycleMemory<N> {
-    /// Shows the newest state to every watcher. Returns `None` where no state has come since the last one that was judged.
+    /// Passes the newest state to every watcher. Returns `None` if no state has arrived since the last one that was
+    /// judged.
     pub(super) fn watch<L: Law<N>>(
         &mut self,
         law: &L,
@@ -60,8 +61,8 @@ impl<const N: usize> CycleMemory<N> {
         let period = self.link.config().period;
         let dt = self.judged_at.map_or(period, |at| state.controller_time.since(at));
         self.judged_at = Some(state.controller_time);
-        // A motion queued behind text that does not get through would be carried out long after its time: like the state
-        // it answers, what was sent before it must not be older than a cycle and the margin.
+        // A motion queued behind text that does not get through would be carried out long after its time: like the
+        // state it answers, what was sent before it must not be older than a cycle and the margin.
         let bound = period + self.link.config().margin;
         // A program that is paused answers nothing that could carry an acknowledgement.
         let gets_through = self.mode.mode() != Mode::Command || facts.unacked <= bound;
@@ -74,18 +75,18 @@ impl<const N: usize> CycleMemory<N> {
         let timely = fresh && gets_through;
         let at_rest = measured_rest(&mut self.standstill, &self.link, &self.mode, state, fresh, arrival, now);
         let follows = match executed {
-            // Where a hand or a force takes the arm nobody knows beforehand.
+            // The course of freedrive or force mode is not known in advance.
             #[cfg(feature = "programs")]
             Some(_) if self.mode.executes_move() && self.guide.is_on() => true,
             Some(executed) if self.mode.executes_move() => executed.on_course,
-            // Which speeds a torque makes nobody knows beforehand: the governor judges those that are measured.
+            // The speeds that a torque causes are not known in advance: the governor judges the measured ones.
             _ if self.stream.commands_torques() && self.mode.mode() == Mode::Command => true,
             Some(_) | None => {
                 let reported = facts.speed_slider.map(|slider| now.since(slider.at));
                 !commanding || self.following.judge(state, dt, reported).holds()
             }
         };
-        // The number of the real-time packet is unconfirmed: it speaks only where nobody else does.
+        // The number in the real-time packet is unconfirmed: it is used only if no other source is available.
         let speaks = facts.program_state_known || facts.program.is_none();
         let program = state.program_state.filter(|_| speaks);
         #[cfg(feature = "programs")]
@@ -95,9 +96,9 @@ impl<const N: usize> CycleMemory<N> {
         let pendant = match (by_program, self.mode.mode()) {
             (Some(by_program), _) => by_program,
             (None, mode @ (Mode::Arming | Mode::Command)) => {
-                // Asked for where no program is seen, and dear.
+                // Computed only if no program is seen, because it is expensive.
                 let lasts = matches!(program, Some(ProgramState::Stopping | ProgramState::Stopped)) && {
-                    // Acknowledged is everything, or what went out before the oldest that is not.
+                    // Everything is acknowledged, or what was sent before the oldest text that is not.
                     let age =
                         if facts.unacked == Duration::ZERO { now.since(self.spoke_at) } else { facts.unacked + period };
                     age + period.times(u64::from(self.pendant.config.left)) <= self.hold
@@ -112,7 +113,7 @@ impl<const N: usize> CycleMemory<N> {
         let follows = follows || (pendant == Pendant::Paused && !self.mode.executes_move());
         #[cfg(feature = "programs")]
         if pendant == Pendant::Paused {
-            // How a paused program brings the arm to rest is not known beforehand.
+            // The way in which a paused program brings the arm to rest is not known in advance.
             self.following.reset();
         }
         let slowing = (self.mode.mode() == Mode::Stopping || pendant == Pendant::Stopped) && {
@@ -120,13 +121,14 @@ impl<const N: usize> CycleMemory<N> {
             self.target_speed = speed;
             speed < before || speed <= SLOW
         };
-        // Asked for after a reconnect alone, and dear: it compares with every move that is remembered.
+        // Computed only after a reconnect, because it is expensive: it compares with every stored command.
         let moving_by_us = self.mode.is_motion_unknown().then(|| self.following.is_moving_by_us(state));
         let sources = self.sources_verdict(law, state, now);
         Some(Watched { fresh, timely, at_rest, follows, pendant, speaks, slowing, sources, moving_by_us })
     }
 
-    /// While commanding, a sensor may be bridged: then [`answer`](Self::answer) judges it, once per cycle.
+    /// Judges the sensors. While commanding, a sensor may be bridged: then [`answer`](Self::answer) judges it, once per
+    /// cycle.
     fn sources_verdict<L: Law<N>>(&self, law: &L, state: &State<N>, now: Instant) -> Result<(), Reason> {
         match self.mode.mode() {
             Mode::Command => Ok(()),
@@ -140,8 +142,9 @@ impl<const N: usize> CycleMemory<N> {
     }
 }
 
-/// Shows the state to the measurement of rest. A state that is late by less than a gap that is allowed for is a measurement all the
-/// same, of then; but a peer that mirrors leaves by itself where its link is late.
+/// Passes the state to the measurement of standstill. A state that is late by less than the allowed gap is still a
+/// valid measurement, of its own time. This does not hold for a controller that mirrors, because it drops out by itself
+/// if its link is late.
 #[inline(never)]
 fn measured_rest<const N: usize>(
     standstill: &mut Standstill<N>,
@@ -161,7 +164,7 @@ fn measured_rest<const N: usize>(
     Held::new(standstill.observe(state, arrival, usable), at)
 }
 
-/// Returns `true` where the program does not go on by itself.
+/// Returns `true` if the program does not continue by itself.
 #[cfg(feature = "programs")]
 const fn is_paused(state: ProgramState) -> bool {
     matches!(state, ProgramState::Pausing | ProgramState::Paused)

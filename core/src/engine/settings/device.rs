@@ -1,4 +1,5 @@
-//! What is around the engine of a board: its network, its sensors and where they are wired, who listens.
+//! The configuration of a board around the engine: its network, its sensors and their wiring, the receivers of
+//! telemetry.
 
 use core::net::{Ipv4Addr, SocketAddrV4};
 
@@ -8,39 +9,41 @@ use crate::robot::BadValue;
 use outrigger_wire::sensor::{Form, Scale, SourceId};
 use outrigger_wire::time::Duration;
 
-/// What is around the engine of a board.
+/// The configuration of a board around the engine.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Device {
-    /// Its own address.
+    /// The board's own address.
     pub address: Ipv4Addr,
-    /// Bits of the address that name the network, 1 … 30.
+    /// The number of address bits that identify the network, 1 … 30.
     pub prefix: u8,
-    /// The way to other networks; `None` where the robot and the listener are on the board's own.
+    /// The gateway to other networks; `None` if the robot and the telemetry receiver are on the board's own network.
     pub gateway: Option<Ipv4Addr>,
-    /// Hardware address, where it is not to be [the derived one](Device::hardware_address).
+    /// The hardware address, if it is not [the derived one](Device::hardware_address).
     pub mac: Option<[u8; 6]>,
-    /// Where telemetry goes; `None` sends none.
+    /// The receiver of telemetry; `None` sends none.
     pub telemetry: Option<TelemetryTarget>,
     /// The sensors, in the order of the configuration.
     pub sensors: [Option<Sensor>; MAX_SOURCES],
-    /// Memory for the recorder \[B\], where the board leaves the choice.
+    /// The memory of the recorder \[B\], on boards that let it be chosen.
     pub recorder: Option<u32>,
-    /// Whether a contact at a pin of the board asks for the arm's brakes to be released.
+    /// A contact at a pin of the board requests the release of the arm's brakes.
     pub brake_release_pin: bool,
 }
 
 impl Device {
-    /// The hardware address: the configured one, else one derived from the own address, locally administered.
+    /// Returns the hardware address: the configured one, or else a locally administered one derived from the board's
+    /// address.
     #[must_use]
     pub fn hardware_address(&self) -> [u8; 6] {
         let [a, b, c, d] = self.address.octets();
         self.mac.unwrap_or([0x02, 0x00, a, b, c, d])
     }
 
-    /// Whether a board can be started with it: what a network stack or a port would not bear.
+    /// Checks that a board can start with this configuration: every value is one that a network stack or a port
+    /// accepts.
     ///
     /// # Errors
-    /// The first field that cannot be.
+    /// The first field that is not.
     pub fn check(&self) -> Result<(), BadValue> {
         let Self { address, prefix, mac, telemetry, sensors, .. } = self;
         let own = !address.is_unspecified() && !address.is_multicast() && !address.is_broadcast();
@@ -73,7 +76,7 @@ impl Device {
         Ok(())
     }
 
-    /// Each sensor, and the places behind it.
+    /// Returns each sensor, together with the places behind it.
     fn with_those_behind(&self) -> impl Iterator<Item = (&Sensor, &[Option<Sensor>])> {
         let mut rest = &self.sensors[..];
         core::iter::from_fn(move || {
@@ -87,10 +90,10 @@ impl Device {
         })
     }
 
-    /// The first sensor that is at a port which a board with these does not have.
+    /// Checks that a board with these ports has the port of every sensor.
     ///
     /// # Errors
-    /// Which it is.
+    /// The first sensor at a port that the board does not have.
     pub fn check_ports(&self, ports: &Ports) -> Result<(), NoPort> {
         for (at, sensor) in (0..).zip(&self.sensors) {
             let Some((kind, number)) = sensor.map(|sensor| sensor.input.port()) else { continue };
@@ -102,7 +105,7 @@ impl Device {
         Ok(())
     }
 
-    /// The sensors, with the source that each is for an engine of these `sources`.
+    /// Returns the sensors, each with its source in an engine with these `sources`.
     pub fn sensors_of(
         &self,
         sources: &[Option<SourceConfig>; MAX_SOURCES],
@@ -111,52 +114,52 @@ impl Device {
     }
 }
 
-/// Who listens to a board.
+/// The receivers of a board's telemetry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct TelemetryTarget {
-    /// Its address.
+    /// The receiver's address.
     pub address: Ipv4Addr,
-    /// Its UDP port.
+    /// The receiver's UDP port.
     pub port: u16,
-    /// A second one, who is sent the same.
+    /// A second receiver of the same messages.
     pub also: Option<SocketAddrV4>,
-    /// Time between two messages of each kind that is repeated.
+    /// The time between two messages of each repeated kind.
     pub period: Duration,
 }
 
-/// Where a board's readings come from, and how they become SI units.
+/// A sensor of a board, with the conversion of its readings to SI units.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Sensor {
-    /// Where they come from.
+    /// The input that it is wired to.
     pub input: SensorInput,
-    /// From what it sends to SI.
+    /// The conversion to SI units.
     pub scale: Scale,
 }
 
-/// Where a board's readings come from.
+/// The input of a board that readings come from.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub enum SensorInput {
     /// The board's serial port.
     Serial {
-        /// Its rate \[Bd\].
+        /// The bit rate \[Bd\].
         baud: u32,
-        /// What it carries.
+        /// The form of the readings.
         form: Form,
     },
-    /// One of the board's analogue inputs \[V\].
+    /// An analogue input of the board \[V\].
     Analog {
-        /// Which, from 1.
+        /// The number of the input, from 1.
         port: u8,
         /// Readings per second.
         rate: u32,
     },
-    /// A GP2Y0E03 at the board's I²C bus \[m\].
+    /// A GP2Y0E03 on the board's I²C bus \[m\].
     Gp2y0e03,
-    /// A force/torque sensor read through an ADS131M06 at the board's SPI port \[N, N·m\].
+    /// A force/torque sensor read through an ADS131M06 on the board's SPI port \[N, N·m\].
     Ads131m06 {
         /// Readings per second.
         rate: BridgeRate,
-        /// From voltages to forces and torques.
+        /// The conversion from voltages to forces and torques.
         bridges: Bridges,
     },
 }
@@ -165,7 +168,7 @@ impl SensorInput {
     /// The highest number of an analogue input.
     pub const MOST_ANALOG: u8 = 4;
 
-    /// The port that it takes, and which of that kind, from 1.
+    /// Returns the kind of the port that it occupies, and the number of that port, from 1.
     #[must_use]
     pub const fn port(&self) -> (PortKind, u8) {
         match self {
@@ -177,7 +180,7 @@ impl SensorInput {
     }
 }
 
-/// What a sensor is wired to.
+/// A kind of port for sensors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum PortKind {
@@ -192,7 +195,7 @@ pub enum PortKind {
 }
 
 impl PortKind {
-    /// What people call it.
+    /// Returns the name used in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -204,7 +207,7 @@ impl PortKind {
     }
 }
 
-/// How many ports of each kind a board has for sensors.
+/// The number of ports of each kind that a board has for sensors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ports {
     /// Serial ports.
@@ -218,7 +221,7 @@ pub struct Ports {
 }
 
 impl Ports {
-    /// Those of this kind.
+    /// Returns the number of ports of this kind.
     #[must_use]
     pub const fn of(&self, kind: PortKind) -> u8 {
         match kind {
@@ -230,17 +233,17 @@ impl Ports {
     }
 }
 
-/// A sensor is at a port that the board does not have.
+/// An error: a sensor is configured at a port that the board does not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct NoPort {
-    /// Its place among the sources of the configuration, from 0.
+    /// The index of the sensor's source in the configuration, from 0.
     pub source: u8,
-    /// Where it is.
+    /// The kind of the port.
     pub kind: PortKind,
-    /// At which of these, from 1.
+    /// The number of the port, from 1.
     pub number: u8,
-    /// So many of these the board has.
+    /// The number of ports of this kind that the board has.
     pub has: u8,
 }
 

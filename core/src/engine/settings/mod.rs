@@ -1,4 +1,4 @@
-//! Everything a board is told, as the bytes that are compiled into its firmware, or told over a serial line.
+//! The settings of a board, as bytes that are compiled into its firmware or sent to it over a serial line.
 
 mod device;
 
@@ -11,49 +11,49 @@ use crate::packed;
 use outrigger_wire::checksum::crc32;
 use outrigger_wire::sensor::SourceId;
 
-/// What the bytes begin with; the number of the format and a letter for the kind of controller follow.
+/// The first bytes of settings; the number of the format and a letter for the kind of controller follow.
 const MAGIC: &[u8; 9] = b"OUTRIGSET";
-/// What those beside a KRC began with, in formats before 4.
+/// The first bytes of settings for a KRC in formats before 4.
 const MAGIC_BEFORE: &[u8; 9] = b"OUTRIGKRC";
 /// The number of the format of settings that this version writes and reads.
 pub const SETTINGS_FORMAT: u8 = 14;
 /// Before the content: magic, format and kind, its length and its checksum, both little-endian.
 const HEADER_LEN: usize = MAGIC.len() + 2 + 8;
 
-/// Everything a board is told. A host reads the same file by the same code, and says what is wrong with it.
+/// The settings of a board. A host reads the same file with the same code, and reports its errors.
 ///
-/// `O` is what only this kind of controller needs, as in [`Config`].
+/// `O` is the type of the settings that only this kind of controller has, as in [`Config`].
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(bound = "O: Options")]
 pub struct Settings<const N: usize, O> {
-    /// The robot's address; unspecified where the one who speaks first is believed.
+    /// The robot's address; unspecified if the sender of the first datagram is accepted as the robot.
     pub robot: Ipv4Addr,
-    /// What the engine is told; its ports are the ones to connect to, or to listen on.
+    /// The configuration of the engine; its ports are those to connect to, or to listen on.
     pub config: Config<N, O>,
-    /// What moves the arm.
+    /// The law that moves the arm.
     pub law: LawConfig<N>,
-    /// What is around the engine.
+    /// The configuration of the board around the engine.
     pub device: Device,
 }
 
-/// Why bytes are no settings.
+/// An error in the bytes of settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum SettingsError {
-    /// They are none.
+    /// The bytes are not settings.
     NoSettings,
-    /// They are for a device beside another kind of controller.
+    /// The settings are for another kind of controller.
     OtherKind,
-    /// They are of another format than this version reads.
+    /// The settings have another format than this version reads.
     OtherFormat {
-        /// Theirs.
+        /// The format that was found.
         found: u8,
-        /// The one that is read.
+        /// The format that this version reads.
         expected: u8,
     },
-    /// They end too early, or were changed.
+    /// The bytes end too early, or were changed.
     Damaged,
-    /// They were written by a version whose settings are others.
+    /// The settings were written by a version with other settings.
     OtherVersion,
 }
 
@@ -76,7 +76,8 @@ impl core::fmt::Display for SettingsError {
 
 impl core::error::Error for SettingsError {}
 
-/// The format and the kind of controller of the settings in `bytes`, whatever their format; `None` where they are none.
+/// Returns the format and the kind of controller of the settings in `bytes`, for any format; `None` if they are not
+/// settings.
 #[must_use]
 pub fn settings_kind(bytes: &[u8]) -> Option<(u8, u8)> {
     let (magic, rest) = bytes.split_first_chunk()?;
@@ -85,10 +86,10 @@ pub fn settings_kind(bytes: &[u8]) -> Option<(u8, u8)> {
 }
 
 impl<const N: usize, O: Options> Settings<N, O> {
-    /// The letter that tells settings of this kind apart.
+    /// The letter that identifies settings of this kind.
     pub const KIND: u8 = O::KIND;
 
-    /// Writes the bytes to `out` and returns their number; `None` where `out` is too small (16 KiB are enough).
+    /// Writes the bytes to `out` and returns their number; `None` if `out` is too small (16 KiB are enough).
     #[must_use]
     pub fn to_postcard(&self, out: &mut [u8]) -> Option<usize> {
         let (header, room) = out.split_at_mut_checked(HEADER_LEN)?;
@@ -104,10 +105,10 @@ impl<const N: usize, O: Options> Settings<N, O> {
         HEADER_LEN.checked_add(content.len())
     }
 
-    /// The settings in `bytes`, exactly.
+    /// Reads settings from exactly `bytes`.
     ///
     /// # Errors
-    /// What is wrong with the bytes. What they say is checked by who uses it: the engine and the law.
+    /// The fault of the bytes. The values are checked by their users: the engine and the law.
     pub fn from_postcard(bytes: &[u8]) -> Result<Self, SettingsError> {
         let (magic, rest) = bytes.split_first_chunk().ok_or(SettingsError::NoSettings)?;
         let ([format, kind], rest) = rest.split_first_chunk().ok_or(SettingsError::NoSettings)?;
@@ -129,7 +130,7 @@ impl<const N: usize, O: Options> Settings<N, O> {
         packed::from_bytes(content).ok_or(SettingsError::OtherVersion)
     }
 
-    /// The sensors, each with its source.
+    /// Returns the sensors, each with its source.
     pub fn sensors(&self) -> impl Iterator<Item = (SourceId, Sensor)> {
         self.device.sensors_of(&self.config.sources)
     }
@@ -231,8 +232,9 @@ mod tests {
         assert_eq!(UrSettings::from_postcard(&longer).err(), Some(SettingsError::Damaged));
     }
 
-    /// One that is added, moved or of another default writes other bytes: then [`SETTINGS_FORMAT`] goes up, unless it was a default, and
-    /// the recordings' does, for they begin with the configuration.
+    /// A setting that is added, moved or has another default changes these bytes. Unless only a default has changed,
+    /// [`SETTINGS_FORMAT`] must increase then, and the format of recordings too, because they begin with the
+    /// configuration.
     #[test]
     fn settings_of_this_format_are_these_bytes() {
         let krc =
