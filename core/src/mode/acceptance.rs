@@ -1,9 +1,10 @@
-//! Does the peer accept what we send? Zero velocity proves nothing: local mode drops text in silence.
+//! The proof that the controller accepts commands. Zero velocity proves nothing, because local mode drops text without
+//! a reply.
 
 use super::held::Held;
 use outrigger_wire::time::{Duration, Instant};
 
-/// What the controller's program interpreter does.
+/// The activity of the controller's program interpreter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
@@ -16,18 +17,18 @@ pub enum Activity {
     Paused,
 }
 
-/// A kind of proof, best first.
+/// A kind of proof, the best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Proof {
-    /// The peer's own state says so.
+    /// The controller's own state reports it.
     PeerState,
-    /// The peer mirrors our counter.
+    /// The controller mirrors our counter.
     MirroredCounter,
     /// The program state in the packet of the cycle.
     ProgramState,
-    /// `isProgramRunning` of the robot mode data, ten times a second.
+    /// The field `isProgramRunning` of the robot mode data, ten times a second.
     ProgramRunning,
 }
 
@@ -44,34 +45,34 @@ impl Proof {
     }
 }
 
-/// What is known of acceptance. A field is `None` where this firmware, or this path, does not have it.
+/// The facts that can prove acceptance. A field is `None` if this firmware, or this path, does not have it.
 ///
-/// Fill `program_state` only where the numbers are known to mean what they seem to
-/// (`core/docs/protocol/ur-client-interfaces.md 2.5`: unconfirmed on 30003): the best proof present decides, and a
-/// wrong one blocks.
+/// Set `program_state` only if its numbers are known to mean what they seem to
+/// (`core/docs/protocol/ur-client-interfaces.md 2.5`: unconfirmed on 30003). The best proof that exists decides, and a
+/// wrong one blocks commanding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Acceptance {
-    /// Whether the newest packet mirrors a counter of ours.
+    /// `true` if the newest packet mirrors a counter of ours.
     pub mirrored_counter: Option<Held<bool>>,
-    /// From the packet of the cycle.
+    /// The program state in the packet of the cycle.
     pub program_state: Option<Held<Activity>>,
-    /// From `isProgramRunning` and `isProgramPaused`.
+    /// The program state by `isProgramRunning` and `isProgramPaused`.
     pub program_running: Option<Held<Activity>>,
 }
 
-/// What a proof says.
+/// The result of a proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// Accepted, last shown at this time.
     Accepted(Proof, Instant),
     /// The best proof does not show it yet.
     NotYet,
-    /// No proof exists, or none that could tell our program from the one before it.
+    /// No proof exists, or none that could distinguish our program from the one before it.
     Unknown,
 }
 
-/// Which proofs were busy with a foreign program when arming began, and so prove nothing.
+/// The proofs that showed a foreign program when arming began, and so prove nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Baseline {
@@ -82,7 +83,8 @@ pub(super) struct Baseline {
 impl Baseline {
     pub(super) const IDLE: Self = Self { program_state: false, program_running: false };
 
-    /// A proof that has shown no program since `since` was freed of the other one: from now on it can show ours.
+    /// Takes newer facts: a proof that has shown no program since `since` is free of the foreign one and can show ours
+    /// from now on.
     pub(super) fn observe(&mut self, known: &Acceptance, since: Instant) {
         let idle = |held: Option<Held<Activity>>| held.is_some_and(|h| h.value == Activity::Stopped && h.at > since);
         self.program_state &= !idle(known.program_state);
@@ -91,7 +93,7 @@ impl Baseline {
 }
 
 impl Acceptance {
-    /// Whether a program runs or is paused, by any fresh field; `None` where no field is fresh.
+    /// Returns `true` if a program runs or is paused, by any fresh field; `None` if no field is fresh.
     #[must_use]
     pub fn program(&self, now: Instant, max_age: Duration) -> Option<bool> {
         let fresh = |held: Option<Held<Activity>>| held.and_then(|h| h.fresh(now, max_age));
@@ -103,7 +105,7 @@ impl Acceptance {
         }
     }
 
-    /// Whether a field says, learned after `since`, that no program runs.
+    /// Returns `true` if a field shows, learned after `since`, that no program runs.
     pub(super) fn is_stopped_since(&self, since: Instant) -> bool {
         [self.program_state, self.program_running]
             .iter()
@@ -111,7 +113,7 @@ impl Acceptance {
             .any(|held| held.value == Activity::Stopped && held.at > since)
     }
 
-    /// What the program did by the best field, learned after `since`.
+    /// Returns the activity of the program by the best field, learned after `since`.
     pub(super) fn newest_since(&self, since: Instant) -> Option<Activity> {
         self.program_state.or(self.program_running).filter(|held| held.at > since).map(|held| held.value)
     }
@@ -121,8 +123,8 @@ impl Acceptance {
         Baseline { program_state: busy(self.program_state), program_running: busy(self.program_running) }
     }
 
-    /// Whether there is a proof that could tell our program from what runs now. The path of a machine that may
-    /// `take_over` ends the other program before it begins ours.
+    /// Returns `true` if there is a proof that could distinguish our program from one that runs now. With `take_over`
+    /// the path ends the other program before it starts ours.
     pub(super) fn can_prove(&self, take_over: bool) -> bool {
         let baseline = if take_over { Baseline::IDLE } else { self.baseline() };
         self.mirrored_counter.is_some()
@@ -130,7 +132,7 @@ impl Acceptance {
             || (self.program_running.is_some() && !baseline.program_running)
     }
 
-    /// The verdict of the best proof there is, by what was learned after `since`.
+    /// Returns the verdict of the best proof that exists, by facts learned after `since`.
     pub(super) fn verdict(&self, baseline: Baseline, since: Instant, now: Instant, max_age: Duration) -> Verdict {
         let after = |at: Instant| at > since && now.since(at) <= max_age;
         if let Some(mirrored) = self.mirrored_counter {
@@ -156,7 +158,7 @@ impl Acceptance {
         Verdict::Unknown
     }
 
-    /// When `proof` last showed that our commands are accepted; a paused program still is ours.
+    /// Returns the time at which `proof` last showed that our commands are accepted. A paused program is still ours.
     #[must_use]
     pub fn shown_at(&self, proof: Proof) -> Option<Instant> {
         let alive = |held: Option<Held<Activity>>| held.filter(|h| h.value != Activity::Stopped).map(|h| h.at);
@@ -168,7 +170,7 @@ impl Acceptance {
         }
     }
 
-    /// When `proof` last said anything.
+    /// Returns the time of the newest fact for `proof`, whatever it shows.
     pub(super) fn heard_at(&self, proof: Proof) -> Option<Instant> {
         match proof {
             Proof::PeerState => None,

@@ -1,4 +1,4 @@
-//! Thresholds of the mode machine. All are defaults; none is a constant of the code.
+//! The thresholds of the mode machine. All are defaults; none is a constant of the code.
 
 use super::following::FollowingTuning;
 use super::moves::DelegatedConfig;
@@ -8,70 +8,72 @@ use crate::robot::{BadValue, settings};
 use outrigger_wire::time::Duration;
 
 settings! {
-    /// Thresholds of one machine; [`ModeConfig::new`] gives the defaults.
+    /// The thresholds of one machine; [`ModeConfig::new`] returns the defaults.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct ModeConfig in "" by new(cycle: Duration) {
-        /// Period of the states.
+        /// The period of the states.
         pub cycle: Duration = cycle,
-        /// Rest counts when it was measured this long after the stop, or the connection, began: not less than the
-        /// window of [`Standstill`](super::Standstill). Default 200 ms.
+        /// The time after the start of the stop, or of the connection, from which measured standstill counts: not less
+        /// than the window of [`Standstill`](super::Standstill). Default 200 ms.
         pub rest_window: Duration = Duration::from_millis(200),
-        /// The peer wants a mirrored position wherever nothing is commanded, and says itself whether it follows (FRI).
-        /// Default no.
+        /// The controller needs a mirrored position whenever nothing is commanded, and reports itself whether it
+        /// follows (FRI). Default no.
         pub mirrors: bool = false,
-        /// For moves that the controller executes.
+        /// The thresholds for moves that the controller executes.
         pub delegated: DelegatedConfig = DelegatedConfig::new(cycle),
     }
 
-    /// Thresholds of the mode machine that differ from its defaults, which depend on the controller's period
+    /// The thresholds of the mode machine that differ from their defaults, which depend on the controller's period
     /// ([`ModeConfig::new`]).
     #[derive(Clone, Copy, Debug, Default, PartialEq)]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub tuning ModeTuning {
-        /// Good cycles in a row before `Command`. Default 100.
+        /// The number of consecutive good cycles before `Command`. Default 100.
         pub good_cycles: u32 [1 to 60000] = 100,
         /// Longest time in `Arming`. Default 10 s.
         pub arming_timeout: Duration [0.001 to 60.0 "s"] = Duration::from_secs(10),
-        /// A fact older than this is not held; two periods at least. Default 300 ms: three of the slowest port's messages.
+        /// The age above which a fact no longer counts; two periods at least. Default 300 ms: three of the slowest
+        /// port's messages.
         pub evidence_age: Duration [0.002 to 2.0 "s"] = Duration::from_millis(300),
-        /// Longest time without a timely state in `Arming` and `Command`; not above the time after which the arm
+        /// The longest time without a timely state in `Arming` and `Command`; not above the time after which the arm
         /// stops by itself; two periods at least. Default 40 ms, at least three cycles, at most `evidence_age`.
         pub state_timeout: Duration [0.002 to 2.0 "s"] = Duration::from_millis(40).max(cycle.times(3)),
-        /// Zero velocities before the `stopj`. Default 3.
+        /// The number of zero velocities before the `stopj`. Default 3.
         pub stop_cycles: u8 [1 to 10] = 3,
-        /// Longest wait for standstill in `Stopping`. Default 5 s.
+        /// The longest wait for standstill in `Stopping`. Default 5 s.
         pub stop_timeout: Duration [0.001 to 60.0 "s"] = Duration::from_secs(5),
-        /// The accepting program may be invisible for this long in `Command`: one program replaces the other every
-        /// cycle, and a slow message may fall between; two periods at least. Default 500 ms.
+        /// The time for which the accepting program may be invisible in `Command`, because one program replaces the
+        /// other every cycle, and a slow message may fall between; two periods at least. Default 500 ms.
         pub program_timeout: Duration [0.002 to 5.0 "s"] = Duration::from_millis(500),
-        /// Longest time in `Monitor` without any state. Default 2 s.
+        /// The longest time in `Monitor` without any state. Default 2 s.
         pub offline_after: Duration [0.002 to 60.0 "s"] = Duration::from_secs(2),
-        // Not in files: of remote control an engine hears only that it is off, there is no word whose age could be judged.
-        /// The same as `evidence_age` for remote control, which is polled. Default 300 ms.
+        // Not in files: an engine learns of remote control only that it is off, so there is no report whose age could
+        // be judged.
+        /// An age limit like `evidence_age` for remote control, which is polled. Default 300 ms.
         pub remote_evidence_age nowhere: Duration [0.002 to 10.0 "s"] = Duration::from_millis(300),
         /// Arm although another program runs; the path ends it before it sends the first command. Default no.
         pub take_over: bool => bool = false,
         /// Arm although nothing shows that commands are accepted. Default no.
         pub acceptance_unknown: bool => bool = false,
-        /// Arm only with evidence of remote control. Default no, for controllers that do not know it.
+        /// Arm only with evidence of remote control. Default no, for controllers that do not report it.
         pub require_remote: bool => bool = false,
     }
     beside {
-        /// Comparison of the controller's target with what was sent.
+        /// The comparison of the controller's target with the commands.
         pub following prefix "following_": FollowingTuning,
-        /// What the robot's speed scaling lets go out; the same for every period.
+        /// The thresholds for the robot's speed scaling; the same for every period.
         pub scaling prefix "scaling_": ScalingConfig,
-        /// Stop and pause at the pendant.
+        /// The detection of stop and pause at the pendant.
         pub pendant prefix "pendant_": PendantConfig,
     }
 }
 
 impl ModeTuning {
-    /// Checks what is given against the shortest period that there is: longer ones take as much more as they need.
+    /// Checks the given values against the shortest period that exists: longer periods raise them as far as they need.
     ///
     /// # Errors
-    /// The first that no period takes.
+    /// The first value that no period accepts.
     pub(crate) fn check(&self, shortest: Duration) -> Result<(), BadValue> {
         let two = shortest.times(2);
         let enough = |given: Option<Duration>| given.is_none_or(|given| given >= two);
@@ -80,8 +82,8 @@ impl ModeTuning {
         BadValue::unless(enough(self.program_timeout), "program_timeout", "at least two cycles")
     }
 
-    /// The thresholds for a controller of this period. A default follows the thresholds that are given; a given one is no
-    /// shorter than this period takes, because it was chosen before the period was known.
+    /// Returns the thresholds for a controller of this period. A default follows the thresholds that are given. A given
+    /// one is raised to the minimum for this period, because it was chosen before the period was known.
     #[must_use]
     pub fn of(&self, period: Duration) -> ModeConfig {
         let mut mode = ModeConfig::new(period);
@@ -115,7 +117,8 @@ impl ModeConfig {
         self.delegated.check(self.cycle)
     }
 
-    /// The same without `delegated`, for who makes it of the cycle alone and gives no moves.
+    /// Checks every field except `delegated`, for a controller that executes no moves and derives it from the cycle
+    /// alone.
     ///
     /// # Errors
     /// As [`check`](Self::check).

@@ -1,4 +1,4 @@
-//! Is the arm where a move of the controller's may take it? The target of a state against a plan, or a corridor.
+//! The course of a move that the controller executes: compares the target of a state with a plan, or with a corridor.
 
 use crate::robot::settings;
 use outrigger_wire::robot::{JointPositions, State};
@@ -8,35 +8,35 @@ settings! {
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct CourseConfig in "course." {
-        /// How far a joint's target may be from the plan or beside the corridor \[rad\]: at least what the fastest joint does
-        /// between two mirrored figures of progress. Default 0.05.
+        /// The largest distance of a joint's target from the plan or the corridor \[rad\]: at least the travel of the
+        /// fastest joint between two mirrored progress values. Default 0.05.
         pub position: f32 [0.0001 to 1.0 "rad"] = 0.05,
-        /// How much faster than asked the target may be \[rad/s\]. Default 0.02.
+        /// The absolute amount by which the target may be faster than requested \[rad/s\]. Default 0.02.
         pub speed: f32 [0.0001 to 0.5 "rad/s"] = 0.02,
-        /// The same as a share of what was asked. Default 0.05.
+        /// The amount by which the target may be faster, as a share of the requested speed. Default 0.05.
         pub relative: f32 [0.0 to 0.5] = 0.05,
-        /// How far the tool may be beside the line that it was to go on \[m\]. Default 0.01.
+        /// The largest distance of the tool from its line \[m\]. Default 0.01.
         pub line: f32 [0.0001 to 0.5 "m"] = 0.01,
-        /// How much faster than asked the tool may be on it \[m/s\]. Default 0.05.
+        /// The amount by which the tool may be faster on its line than requested \[m/s\]. Default 0.05.
         pub tool_speed: f32 [0.0001 to 0.5 "m/s"] = 0.05,
     }
 }
 
-/// Where one move may take the target of an arm with `N` joints.
+/// The course of one move for the target of an arm with `N` joints.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Course<const N: usize> {
-    /// Where the arm was when the move was asked for \[rad\].
+    /// The position of the arm when the move was requested \[rad\].
     pub from: JointPositions<N>,
-    /// Where it ends \[rad\].
+    /// The end of the move \[rad\].
     pub to: JointPositions<N>,
-    /// The speed of the fastest joint that was asked for \[rad/s\].
+    /// The requested speed of the fastest joint \[rad/s\].
     pub speed: f32,
 }
 
 impl<const N: usize> Course<N> {
-    /// Without a plan: whether the target is inside the corridor, the straight line in joint space (`movej`) give or take
-    /// [`position`](CourseConfig::position) in each joint, and not faster than asked. `false` for NaN.
+    /// Without a plan: returns `true` if the target is within [`position`](CourseConfig::position) of the corridor in
+    /// each joint, which is the straight line in joint space (`movej`), and not faster than requested. `false` for NaN.
     #[must_use]
     pub fn holds(&self, state: &State<N>, config: &CourseConfig) -> bool {
         let way = self.to.zip_with(self.from.as_array(), |to, from| to - from);
@@ -44,22 +44,22 @@ impl<const N: usize> Course<N> {
         let dot =
             |a: &JointPositions<N>, b: &JointPositions<N>| a.iter().zip(b.iter()).map(|(a, b)| a * b).sum::<f32>();
         let length = dot(&way, &way);
-        // The nearest point of the line; a move to where the arm is has only one.
+        // The nearest point of the line; a move to the present position has only one.
         let share = if length > 0.0 { dot(&gone, &way) / length } else { 0.0 };
         let share = outrigger_wire::math::bounded(share, 0.0, 1.0);
         let beside = gone.zip_with(way.as_array(), |gone, way| gone - way * share).max_abs();
         beside <= config.position && self.is_slow_enough(state, config)
     }
 
-    /// With a plan: whether the target is where that is at the mirrored progress, give or take
-    /// [`position`](CourseConfig::position) in each joint, and not faster than asked. `false` for NaN.
+    /// With a plan: returns `true` if the target is within [`position`](CourseConfig::position) of the planned position
+    /// at the mirrored progress in each joint, and not faster than requested. `false` for NaN.
     #[must_use]
     pub fn holds_at(&self, planned: &JointPositions<N>, state: &State<N>, config: &CourseConfig) -> bool {
         let off = state.target_positions.zip_with(planned.as_array(), |at, planned| at - planned).max_abs();
         off <= config.position && self.is_slow_enough(state, config)
     }
 
-    /// Whether the target is not faster than asked. `false` for NaN.
+    /// Returns `true` if the target is not faster than requested. `false` for NaN.
     #[must_use]
     pub fn is_slow_enough(&self, state: &State<N>, config: &CourseConfig) -> bool {
         state.target_velocities.max_abs() <= self.speed + config.speed + config.relative * self.speed

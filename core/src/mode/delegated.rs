@@ -1,36 +1,36 @@
-//! Motion that the controller executes: one move at a time, given to a program of ours that mirrors its number.
+//! The execution of moves by the controller: one move at a time, sent to a program of ours that mirrors its number.
 //!
-//! | step | what goes out ([`Action`](super::Action)) | goes on when |
+//! | step | output ([`Action`](super::Action)) | condition for the next step |
 //! |---|---|---|
-//! | bridging | `Hold`: zero velocity, as in streamed drive | rest was measured for `rest_window` since the move was asked for |
-//! | ready | nothing | a timely state comes that is not paused: `Start`, which spends the one authority |
-//! | started | `Keep` | the mirror shows the move; not within `start_timeout`: `MoveNotStarted` |
+//! | bridging | `Hold`: zero velocity, as in streamed drive | rest was measured for `rest_window` since the request |
+//! | ready | nothing | a timely state arrives that is not paused: `Start`, which consumes the one authority |
+//! | started | `Keep` | the mirror shows the move; otherwise `MoveNotStarted` after `start_timeout` |
 //! | running | `Keep` | the mirror shows that it has ended, or that the program waits for a move |
-//! | ending | `Keep` | rest was measured since; not within `stop_timeout`: `NotAtRest` |
+//! | ending | `Keep` | rest was measured since; otherwise `NotAtRest` after `stop_timeout` |
 //! | idle | `Keep` | [`delegate`](super::ModeMachine::delegate): the next move; [`stream`](super::ModeMachine::stream): back to streamed drive |
-//! | cancelled, in `Stopping` | `Cancel` per state, until the end is shown; then `Keep` | rest was measured |
+//! | cancelled, in `Stopping` | `Cancel` per state until the mirror shows the end; then `Keep` | rest was measured |
 //!
-//! * Nothing begins by itself: after a move the drive stays delegated, and idle, until somebody asks for more.
+//! * Nothing starts by itself: after a move the drive stays delegated, and idle, until another motion is requested.
 //! * In every step up to running the mirror must be at most `mirror_age` old, and show no other move (`MoveUnseen`,
-//!   `OtherMove`). That the arm is where the move may take it is for whoever knows the move
-//!   ([`Course`](super::Course)), and comes as [`Evidence::following`](super::Evidence::following).
-//! * A pause at the pendant, or a slider at 0, freezes the program, and its mirror with it: the move is not lost, and the
-//!   clocks of mirror and start stand still, for `pause_timeout` at most, pause and slider taken together. A slider at 0 for
-//!   longer is a fault (`HeldByScaling`); a longer pause at the pendant ends commanding without one (`ProgramPaused`). While
-//!   the drive is idle no move is there to hold: the slider does not matter, and a pause is outlasted all the same. Motion
-//!   that a hand or a force makes ends at once ([`Guide`](super::Guide)).
-//! * A move asked for while another one may run, while the arm may move or while the program is paused is refused. A
-//!   `Start` that waits in a paused program would begin with whoever resumes it.
-//! * `Cancel` is a message to the program and no motion text. It goes out at once, to a robot too that its safety system
-//!   has stopped: its program may be paused only, and go on with the move when that ends. It is repeated, because a path
-//!   of registers overwrites it, but only in answer to states: where none come, silence lets the program's own time-out
-//!   act.
-//! * `Stop` follows where no slowing down was seen for `cancel_timeout`, and where the arm rests but the end of the
-//!   move was not shown: the program may be paused, or may not have read the move yet.
-//! * Where neither could be had, because the robot takes no text, its link is lost or `stop_timeout` is over, the
-//!   motion is unknown until the end of the move is shown **and** rest was measured after it. Until then every state is
-//!   answered by `Cancel`. As soon as text is permitted one `Stop` goes out: at once where the link was there all
-//!   along; after a reconnect only if the mirror shows this very move.
+//!   `OtherMove`). [`Course`](super::Course) judges whether the arm is where the move may take it; the result is
+//!   [`Evidence::following`](super::Evidence::following).
+//! * A pause at the pendant, or a speed slider at 0, stops the program, and its mirror with it. The move is not lost,
+//!   and the timers of mirror and start are stopped, for `pause_timeout` at most, pause and slider taken together. A
+//!   slider at 0 for longer is a fault (`HeldByScaling`); a longer pause at the pendant ends commanding without a fault
+//!   (`ProgramPaused`). While the drive is idle there is no move to hold: the slider does not matter, and a pause is
+//!   tolerated all the same. Freedrive and force mode end at once ([`Guide`](super::Guide)).
+//! * A move is refused if another one may run, if the arm may move or if the program is paused. A `Start` that waits in
+//!   a paused program would take effect when somebody resumes it.
+//! * `Cancel` is a message to the program and no motion text. It is sent at once, even to a robot that its safety
+//!   system has stopped: the program may only be paused, and continue the move when that ends. It is repeated, because
+//!   a path of registers overwrites it, but only in answer to states: if none arrive, silence lets the program's own
+//!   timeout act.
+//! * `Stop` follows if the arm has not slowed down for `cancel_timeout`, and if the arm rests but the mirror has not
+//!   shown the end of the move: the program may be paused, or may not have read the move yet.
+//! * If neither is possible, because the robot takes no text, its link is lost or `stop_timeout` is over, the motion is
+//!   unknown until the mirror shows the end of the move **and** rest was measured after it. Until then every state is
+//!   answered by `Cancel`. As soon as text is permitted one `Stop` is sent: at once if the link was never lost; after a
+//!   reconnect only if the mirror shows this very move.
 //!
 //! ```
 //! use outrigger_core::mode::{Evidence, ModeConfig, ModeMachine};
@@ -48,7 +48,7 @@ use super::{Acceptance, Activity, Held, ModeConfig, Pendant};
 use crate::robot::Reason;
 use outrigger_wire::time::{Duration, Instant};
 
-/// How far a move is; the module's table, and what is left of it afterwards.
+/// The step of a move, as in the table of the module, and what remains of the move afterwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 enum Step {
@@ -58,33 +58,34 @@ enum Step {
     Running,
     Ending,
     Idle,
-    /// In `Stopping`: it may still run. Whether the mirror has ever shown it.
+    /// In `Stopping`: the move may still run. `shown` is `true` once the mirror has shown it.
     Cancelled {
         shown: bool,
     },
-    /// In `Stopping`: its end was shown, or `Stop` went out.
+    /// In `Stopping`: the mirror has shown its end, or `Stop` was sent.
     Over,
-    /// Commanding is over, and its end was not shown. The link was there all along.
+    /// Commanding is over, and the mirror has not shown its end. The link was never lost.
     Left,
-    /// The same, but the link was lost since: another program may run there now.
+    /// Like `Left`, but the link was lost since: another program may run on the controller now.
     LeftUnseen,
 }
 
-/// The move that was asked for last, from then on until it is known to have ended.
+/// The move that was requested last, until it is known to have ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Delegation {
     number: MoveNumber,
     step: Step,
-    /// When the step began, put off by pauses.
+    /// The start of the step, postponed by pauses.
     since: Instant,
-    /// When the program last showed something, put off by pauses; in `Stopping`, when the arm last became slower.
+    /// The time of the program's last report, postponed by pauses; in `Stopping`, the time at which the arm last became
+    /// slower.
     seen: Instant,
-    /// For how long the program has been paused.
+    /// The time for which the program has been paused.
     paused: Duration,
 }
 
-/// What goes out for a move in answer to a state in `Command`.
+/// The output for a move in answer to a state in `Command`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Answer {
     Hold,
@@ -93,10 +94,11 @@ pub(super) enum Answer {
 }
 
 impl Delegation {
-    /// The move behind `last`, asked for at `now`, from standstill: by the number that the program has not shown.
+    /// Creates the move that follows `last`, requested at `now` from standstill. Its number is one that the program is
+    /// not showing.
     ///
     /// # Errors
-    /// Why it must not begin.
+    /// The reason for which it must not start.
     pub(super) fn ask(
         before: Option<&Self>,
         last: Option<MoveNumber>,
@@ -130,7 +132,7 @@ impl Delegation {
         self.number
     }
 
-    /// Whether `Start` has gone out: from then on nothing but `Cancel` and `Stop` ends the move.
+    /// Returns `true` once `Start` was sent: from then on only `Cancel` and `Stop` end the move.
     pub(super) const fn is_begun(&self) -> bool {
         !matches!(self.step, Step::Bridging | Step::Ready)
     }
@@ -140,7 +142,7 @@ impl Delegation {
         matches!(self.step, Step::Started | Step::Running)
     }
 
-    /// Whether its end is still to come, as far as the program shows.
+    /// Returns `true` while its end is still to come, as far as the program shows.
     #[cfg(feature = "programs")]
     pub(super) const fn is_unfinished(&self) -> bool {
         matches!(self.step, Step::Bridging | Step::Ready | Step::Started | Step::Running)
@@ -152,7 +154,7 @@ impl Delegation {
         matches!(self.step, Step::Idle)
     }
 
-    /// Whether streamed drive may go on.
+    /// Checks that streamed drive may continue.
     pub(super) fn may_stream(&self, evidence: &Evidence, config: &ModeConfig, now: Instant) -> Result<(), Reason> {
         match self.step {
             Step::Bridging | Step::Ready | Step::Idle => at_rest(evidence, config, now).map_or(Ok(()), Err),
@@ -161,7 +163,8 @@ impl Delegation {
         }
     }
 
-    /// Takes a state in `Command`, a timely one `passed` after the one before: what speaks against going on.
+    /// Takes a state in `Command`; `passed` is the time since the one before for a timely state. Returns the reason
+    /// that ends commanding.
     pub(super) fn observe(
         &mut self,
         evidence: &Evidence,
@@ -219,7 +222,7 @@ impl Delegation {
             Some(Mirrored::Running(number)) if number == self.number => self.step_to(Step::Running, now),
             Some(Mirrored::Ended(number)) if number == self.number => self.step_to(Step::Ending, now),
             Some(Mirrored::Running(_)) => return Some(Reason::OtherMove),
-            // The end of the move before it is shown until this one begins.
+            // The mirror shows the end of the move before until this one starts.
             Some(Mirrored::Idle | Mirrored::Ended(_)) | None => {
                 let overdue = !evidence.is_paused() && now.since(since) > config.delegated.start_timeout;
                 return overdue.then_some(Reason::MoveNotStarted);
@@ -259,17 +262,17 @@ impl Delegation {
         (self.step, self.since) = (step, now);
     }
 
-    /// Whether a state may be answered now: not by a `Start` that a paused program would begin with later.
+    /// Returns `true` if a state may be answered now: not by a `Start` that a paused program would take later.
     pub(super) fn answers(&self, evidence: &Evidence) -> bool {
         self.step != Step::Ready || !evidence.is_paused()
     }
 
-    /// Returns `true` while a pause at the pendant is outlasted, for `pause_timeout` at most.
+    /// Returns `true` while a pause at the pendant is tolerated, for `pause_timeout` at most.
     pub(super) fn outlasts_pause(&self, evidence: &Evidence, config: &ModeConfig) -> bool {
         evidence.pendant == Pendant::Paused && self.paused <= config.delegated.pause_timeout
     }
 
-    /// What answers the state that came at `at`.
+    /// Returns the answer to the state that arrived at `at`.
     pub(super) fn answer(&mut self, at: Instant) -> Answer {
         match self.step {
             Step::Bridging => Answer::Hold,
@@ -282,14 +285,15 @@ impl Delegation {
         }
     }
 
-    /// Commanding ends at `now`.
+    /// Takes note that commanding ends at `now`.
     pub(super) fn cancel(&mut self, now: Instant) {
         let shown = self.step != Step::Started;
         self.step_to(Step::Cancelled { shown }, now);
         self.seen = now;
     }
 
-    /// Takes a state in `Stopping`. Where the robot is `silenced`, no `stopj` can follow: patience begins anew.
+    /// Takes a state in `Stopping`. While the robot is `silenced`, no `stopj` can follow, and the wait for it starts
+    /// again.
     pub(super) fn observe_cancelled(&mut self, evidence: &Evidence, silenced: bool, now: Instant) {
         if evidence.slowing || silenced {
             self.seen = now;
@@ -301,7 +305,7 @@ impl Delegation {
         }
     }
 
-    /// When the `stopj` is due: exceeded, not met.
+    /// Returns the time at which the `stopj` is due: exceeded, not met.
     pub(super) fn patience_ends(&self, config: &ModeConfig) -> Instant {
         self.seen + config.delegated.cancel_timeout
     }
@@ -310,22 +314,22 @@ impl Delegation {
         matches!(self.step, Step::Over)
     }
 
-    /// A `Stop` is to go out, from `now` on.
+    /// Takes note that a `Stop` is to be sent, from `now` on.
     pub(super) const fn stops(&mut self, now: Instant) {
         self.since = now;
     }
 
-    /// It has: whatever program runs is ended, and rest counts from then on.
+    /// Takes note that a `Stop` was sent: any program is ended, and rest counts from then on.
     pub(super) const fn stopped(&mut self) {
         self.step = Step::Over;
     }
 
-    /// From when on rest counts, in a `Stopping` that was entered at `entered`.
+    /// Returns the time from which rest counts, in a `Stopping` that was entered at `entered`.
     pub(super) fn rest_counts_from(&self, entered: Instant) -> Instant {
         if self.is_over() { entered.max(self.since) } else { entered }
     }
 
-    /// What is left of it outside of `Command` and `Stopping`, where the link `holds` or is lost.
+    /// Returns what remains of it outside of `Command` and `Stopping`; `holds` is `false` if the link is lost.
     pub(super) fn left(mut self, holds: bool) -> Option<Self> {
         self.step = match self.step {
             Step::Bridging | Step::Ready | Step::Over => return None,
@@ -337,19 +341,19 @@ impl Delegation {
         Some(self)
     }
 
-    /// In `Monitor`: takes a state. Whether it is known now to have ended, by what was learned after `after`.
+    /// Takes a state in `Monitor`. Returns `true` if it is now known to have ended, from facts learned after `after`.
     pub(super) fn has_ended(&mut self, evidence: &Evidence, after: Instant) -> bool {
         self.since = self.since.max(after);
         self.is_ended_by(evidence, true)
     }
 
-    /// In `Monitor`: whether what runs, if anything does, is this move.
+    /// In `Monitor`: returns `true` if the motion that runs, if any, is this move.
     pub(super) fn is_ours(&self, evidence: &Evidence) -> bool {
         let ours = Mirrored::Running(self.number);
         self.step == Step::Left || evidence.mirrored.is_some_and(|held| held.value == ours && held.at > self.since)
     }
 
-    /// A program that was never seen to begin it may still be about to.
+    /// Returns `true` if the evidence shows its end. A program that was never seen to start it may still be about to.
     fn is_ended_by(&self, evidence: &Evidence, shown: bool) -> bool {
         let after = |held: &Held<Mirrored>| held.at > self.since;
         let mirror = match evidence.mirrored.filter(after).map(|held| held.value) {
@@ -362,7 +366,7 @@ impl Delegation {
 }
 
 impl Evidence {
-    /// Whether nothing that the program does goes on for now.
+    /// Returns `true` while nothing that the program executes progresses.
     pub(crate) fn is_paused(&self) -> bool {
         self.paused_by().is_some()
     }
@@ -375,12 +379,13 @@ impl Evidence {
         self.pendant == Pendant::Paused || shows(program_state) || shows(program_running)
     }
 
-    /// Returns `true` while nothing that a program does goes on: it is paused, or a slider at 0 holds what it executes.
+    /// Returns `true` while nothing that a program executes progresses: it is paused, or a slider at 0 holds its
+    /// motion.
     pub(crate) fn has_paused_program(&self, now: Instant, max_age: Duration) -> bool {
         self.is_paused() || self.shows_pause(now, max_age)
     }
 
-    /// Returns the cause that holds the program still: a pause at the pendant before the speed slider.
+    /// Returns the cause that holds the program: a pause at the pendant before the speed slider.
     pub(super) fn paused_by(&self) -> Option<Reason> {
         if self.pendant == Pendant::Paused {
             return Some(Reason::ProgramPaused);
@@ -388,7 +393,7 @@ impl Evidence {
         self.paused.then_some(Reason::HeldByScaling)
     }
 
-    /// Whether the program executes a move, whosever.
+    /// Returns `true` if the program executes a move, from any client.
     pub(super) fn shows_running(&self) -> bool {
         matches!(self.mirrored, Some(Held { value: Mirrored::Running(_), .. }))
     }

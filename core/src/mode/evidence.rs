@@ -1,4 +1,4 @@
-//! What the known facts say for and against commanding.
+//! The evidence for and against commanding, and its judgement.
 
 use super::PeerGate;
 use super::acceptance::Acceptance;
@@ -10,53 +10,54 @@ use crate::robot::{Reason, ReasonSet};
 use outrigger_wire::robot::{MasterSafetyState, RobotMode, Safety};
 use outrigger_wire::time::{Duration, Instant};
 
-/// Everything the machine decides by. `None` is "never learned"; the default holds nothing and permits nothing.
+/// The evidence that the machine decides by. `None` means that a fact was never learned; the default contains nothing
+/// and permits nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Evidence {
     /// This cycle's state is the newest, in order, and young enough for a moving command.
     pub timely: bool,
-    /// The link's grade lets commanding begin.
+    /// The link's grade permits commanding to begin.
     pub link_entry: Option<Held<bool>>,
-    /// Robot mode.
+    /// The robot mode.
     pub robot_mode: Option<Held<RobotMode>>,
-    /// What the safety system says.
+    /// The safety state that the safety system reports.
     pub safety: Option<Held<Safety>>,
-    /// CB2 only: the masterboard's safety state, which must be `Ok` where it is known.
+    /// CB2 only: the masterboard's safety state, which must be `Ok` if it is known.
     pub master_safety: Option<Held<MasterSafetyState>>,
     /// Remote control; may stay `None` unless [`ModeConfig::require_remote`].
     pub remote: Option<Held<bool>>,
-    /// A fresh sample from every source of the law, or what is wrong with the first.
+    /// `Ok` if every source of the law has a fresh sample, or the fault of the first one.
     pub sources: Option<Held<Result<(), Reason>>>,
-    /// Standstill was measured ([`Standstill`](super::Standstill)).
+    /// Standstill, as measured by [`Standstill`](super::Standstill).
     pub at_rest: Option<Held<bool>>,
-    /// The controller's target follows what was sent ([`Following`](super::Following)); while the controller executes a
-    /// move, it is where that may take it ([`Course`](super::Course)).
+    /// The controller's target follows the commands ([`Following`](super::Following)); while the controller executes a
+    /// move, the target is within the course of the move ([`Course`](super::Course)).
     pub following: Option<Held<bool>>,
-    /// What is commanded, or would be at the beginning, is too far from what is measured; `false` where no position is
-    /// commanded.
+    /// The commanded position, or the one that commanding would start from, is too far from the measured one; `false`
+    /// if no position is commanded.
     pub strays: bool,
-    /// The arm moves, and as our own last command would have it: asked only after a reconnect.
+    /// The arm moves as our own last command would have it; set only after a reconnect.
     pub moving_by_us: Option<Held<bool>>,
-    /// What the peer says of itself.
+    /// The controller's readiness to be commanded.
     pub gate: Option<Held<PeerGate>>,
-    /// What the pendant did to the program.
+    /// The effect of the pendant on the program.
     pub pendant: Pendant,
     /// The controller's target is slower than in the state before, or at rest.
     pub slowing: bool,
-    /// What the program that executes moves shows of itself, and when it last showed that it lives: what stays in a
-    /// register when a program is gone, or paused, is as old as its last change.
+    /// The report of the program that executes moves, with the time when it last showed that it is running. A register
+    /// keeps its value when a program is gone or paused, so the report is as old as its last change.
     pub mirrored: Option<Held<Mirrored>>,
-    /// The robot's speed scaling, or a pause at the pendant, holds the program that executes moves still.
+    /// The robot's speed scaling, or a pause at the pendant, holds the program that executes moves.
     pub paused: bool,
-    /// What shows that our commands are accepted, or that somebody else's program runs.
+    /// The facts that show whether our commands are accepted, or a foreign program runs.
     pub acceptance: Acceptance,
 }
 
-/// Reasons against, in the order in which they explain one another.
+/// The reasons against a stage, in the order in which they explain one another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Against {
-    /// The first that says something; `EvidenceMissing` only where nothing else does.
+    /// The first reason; `EvidenceMissing` only if there is no other.
     pub(super) first: Option<Reason>,
     pub(super) all: ReasonSet,
 }
@@ -71,24 +72,24 @@ impl Against {
     }
 }
 
-/// What a mode asks of the evidence.
+/// A stage of commanding, with its own preconditions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// To begin arming.
+    /// The start of arming.
     Entry,
-    /// To go on arming.
+    /// Arming.
     Arming,
-    /// To go on commanding.
+    /// Commanding.
     Command,
 }
 
 impl Evidence {
-    /// What speaks against `stage`.
+    /// Returns the reasons against `stage`.
     pub(super) fn against(&self, stage: Stage, config: &ModeConfig, now: Instant) -> Against {
         let age = config.evidence_age;
         let mut against = Against::default();
-        // What stops the arm comes first: a protective stop also ends the program and the motion, and the
-        // reason latched must be the one to act on.
+        // A cause that stops the arm is judged first: a protective stop also ends the program and the motion, and the
+        // latched reason must be the one to act on.
         against.add(missing_or(self.safety, now, age, Reason::of_safety));
         against.add(self.master_safety.and_then(|held| master_obstacle(held.value)));
         against.add(missing_or(self.robot_mode, now, age, mode_obstacle));
@@ -129,7 +130,7 @@ impl Evidence {
         against
     }
 
-    /// What is known to forbid motion text, however old: only a newer fact may lift it.
+    /// Returns `true` if a fact forbids motion text, however old it is: only a newer fact may lift it.
     pub(super) fn forbids_text(&self) -> bool {
         let safety = self.safety.and_then(|held| Reason::of_safety(held.value));
         safety.is_some_and(|reason| reason != Reason::EvidenceMissing)
@@ -137,24 +138,25 @@ impl Evidence {
             || self.robot_mode.is_some_and(|held| mode_obstacle(held.value).is_some())
     }
 
-    /// Whether motion text is positively known to be allowed.
+    /// Returns `true` if motion text is positively known to be permitted.
     pub(super) fn permits_text(&self, now: Instant, age: Duration) -> bool {
         missing_or(self.safety, now, age, Reason::of_safety).is_none()
             && missing_or(self.robot_mode, now, age, mode_obstacle).is_none()
             && !self.forbids_text()
     }
 
-    /// Rest measured entirely after `since`: before, the arm may only just have been told to move.
+    /// Returns `true` if standstill was measured entirely after `since`: before, the arm may only just have been
+    /// commanded to move.
     pub(super) fn rests_since(&self, since: Instant, config: &ModeConfig) -> bool {
         self.at_rest.is_some_and(|held| held.value && held.at.since(since) >= config.rest_window)
     }
 
     fn foreign_program(&self, config: &ModeConfig, now: Instant) -> Option<Reason> {
-        // A peer that reports its own state needs no proof by programs.
+        // A controller that reports its own state needs no proof by programs.
         if config.mirrors {
             return None;
         }
-        // The one that mirrors what it is sent is ours.
+        // A program that mirrors our commands is ours.
         let ours = self.acceptance.mirrored_counter.and_then(|held| held.fresh(now, config.evidence_age));
         if cfg!(feature = "programs") && ours == Some(true) {
             return None;
@@ -162,7 +164,7 @@ impl Evidence {
         match self.acceptance.program(now, config.evidence_age) {
             Some(true) if !config.take_over => Some(Reason::ForeignProgram),
             _ if config.acceptance_unknown => None,
-            // Nothing there is, or what there is is busy with the other program.
+            // No proof exists, or the foreign program occupies it.
             _ if !self.acceptance.can_prove(config.take_over) => Some(Reason::AcceptanceUnknown),
             Some(_) => None,
             None => Some(Reason::EvidenceMissing),
@@ -170,7 +172,7 @@ impl Evidence {
     }
 }
 
-/// Whether these reasons forbid motion text by themselves.
+/// Returns `true` if this reason forbids motion text by itself.
 pub(super) const fn stops_the_robot(reason: Reason) -> bool {
     matches!(
         reason,

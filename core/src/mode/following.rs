@@ -1,11 +1,13 @@
-//! Does the controller do what it was told? Its target speed against the history of approved commands.
+//! The comparison of the controller's target speed with the history of approved commands: whether it does what it was
+//! commanded.
 
 use crate::robot::{BadValue, settings};
 use outrigger_wire::robot::{JointVelocities, State};
 use outrigger_wire::time::Duration;
 
 const HISTORY: usize = u32::BITS as usize;
-/// Distinct moving commands remembered; at 1.4 rad/s² those of the last 0.1 s, at a steady speed all of them.
+/// The number of distinct moving commands that are stored; at 1.4 rad/s² those of the last 0.1 s, at a steady speed all
+/// of them.
 const MOVES: usize = 8;
 
 settings! {
@@ -18,25 +20,28 @@ settings! {
     #[derive(Clone, Copy, Debug, Default, PartialEq)]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub tuning FollowingTuning {
-        /// A command shows in the target after 0 … this many cycles. Default 24 ms.
+        /// The number of cycles, from 0, after which a command shows in the target at the latest. Default 24 ms.
         pub delay: u8 [1 to 31 "cycles"] = u8::try_from(cycles(cycle, 24, 31)).unwrap_or(31),
-        /// Consecutive cycles outside before it is [`Followed::Lost`]. Default 40 ms.
+        /// The number of consecutive cycles outside of the tolerance before the result is [`Followed::Lost`]. Default
+        /// 40 ms.
         pub patience: u16 [1 to 1000 "cycles"] = patience(cycle, 40),
-        /// Where the scaling is only reported now and then: so many cycles in a row in which the target may be slower than
-        /// commanded, at most, before it is [`Followed::Lost`]. Default 200 ms, two reports.
+        /// For a scaling that is reported only now and then: the highest number of consecutive cycles in which the
+        /// target may be slower than commanded before the result is [`Followed::Lost`]. Default 200 ms, two reports.
         pub late_patience: u16 [1 to 1000 "cycles"] = patience(cycle, 200),
         /// Absolute tolerance \[rad/s\]. Default 0.02.
         pub tolerance: f32 [0.0001 to 0.5 "rad/s"] = 0.02,
         /// Tolerance relative to the command. Default 0.05.
         pub relative: f32 [0.0 to 0.5] = 0.05,
-        /// A target that comes closer at least this fast \[rad/s²\] is on its ramp, not lost. Default 0.5.
+        /// The speed of approach \[rad/s²\] from which a target outside of the tolerance is on its ramp, not lost.
+        /// Default 0.5.
         pub ramp: f32 [0.01 to 150.0 "rad/s²"] = 0.5,
-        /// How fast the controller's speed scaling may rise \[1/s\]: it lags behind the slider. Default 1.
+        /// The highest rate at which the controller's speed scaling rises \[1/s\]: it lags behind the slider. Default
+        /// 1.
         pub scaling_rate: f32 [0.01 to 1000.0 "1/s"] = 1.0,
     }
 }
 
-/// Cycles in a time, from two to `most`.
+/// Returns the number of cycles in a time, from two to `most`.
 fn cycles(cycle: Duration, millis: u64, most: u64) -> u64 {
     Duration::from_millis(millis).whole_up(cycle).clamp(2, most)
 }
@@ -57,7 +62,8 @@ impl FollowingConfig {
 }
 
 impl FollowingTuning {
-    /// The tolerances for a controller of this period. Of the two patiences, the one that is not given follows the other.
+    /// Returns the tolerances for a controller of this period. If only one of the two patiences is given, the other one
+    /// follows it.
     #[must_use]
     pub fn of(&self, period: Duration) -> FollowingConfig {
         let mut following = FollowingConfig::new(period);
@@ -71,23 +77,23 @@ impl FollowingTuning {
     }
 }
 
-/// A report of the slider may be so much later than the packet that shows what the slider did.
+/// The time by which a report of the slider may be later than the packet that shows the effect of the slider.
 const REPORT_DELAY: Duration = Duration::from_millis(20);
 
-/// What one state says.
+/// The result for one state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Followed {
-    /// The target is among the commands of the last cycles, scaled as the controller says.
+    /// The target is within the commands of the last cycles, scaled as the controller reports.
     Within,
-    /// It is not, for so many cycles in a row.
+    /// The target is outside of them, for this number of consecutive cycles.
     Outside(u16),
-    /// It is not for longer than the patience.
+    /// The target is outside of them for longer than the patience.
     Lost,
 }
 
 impl Followed {
-    /// Whether commanding may go on.
+    /// Returns `true` if commanding may continue.
     #[must_use]
     pub const fn holds(self) -> bool {
         match self {
@@ -99,29 +105,30 @@ impl Followed {
 
 /// Compares the controller's target speed with what was sent to an arm with `N` joints.
 ///
-/// It sees a second commander, a killed program and a controller that does not listen, as soon as the commands
-/// differ from what those do. At rest there is nothing to tell them apart: that takes acceptance evidence.
+/// It detects a second commander, a killed program and a controller that ignores commands, as soon as their motion
+/// differs from the commands. At rest they do not differ: that takes evidence of acceptance.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Following<const N: usize> {
     config: FollowingConfig,
-    /// Newest at `at`, older ones behind it. Empty slots are zero: arming begins at rest.
+    /// The history of commands: the newest at `at`, older ones behind it. Empty slots are zero, because arming begins
+    /// at rest.
     history: [JointVelocities<N>; HISTORY],
     at: usize,
-    /// One bit per cycle, the newest the lowest: nothing was sent in it, and the command before lasts, or has ended by
-    /// itself.
+    /// One bit per cycle, the newest the lowest: nothing was sent in that cycle, and the command before lasts, or has
+    /// ended by itself.
     repeated: u32,
-    /// Moving commands, each different from the one before: what an arm may still do that never heard the stop.
+    /// Moving commands, each different from the one before: what an arm that never received the stop may still do.
     moves: [JointVelocities<N>; MOVES],
     moved: usize,
     outside: u16,
     excess: f32,
-    /// Smallest scaling that may still be in force.
+    /// The smallest scaling that may still be in force.
     scaling_floor: f32,
 }
 
 impl<const N: usize> Following<N> {
-    /// An arm that was told nothing.
+    /// Creates the comparison for an arm that was sent no command.
     #[must_use]
     pub fn new(config: FollowingConfig) -> Self {
         Self {
@@ -137,12 +144,12 @@ impl<const N: usize> Following<N> {
         }
     }
 
-    /// Forgets all commands: at each arming.
+    /// Forgets all commands, at each arming.
     pub fn reset(&mut self) {
         *self = Self::new(self.config);
     }
 
-    /// These velocities were put on the wire in this cycle; zero for a hold.
+    /// Takes note of the velocities that were sent in this cycle; zero for a hold.
     pub fn sent(&mut self, velocities: &JointVelocities<N>) {
         self.push(*velocities, false);
         let last = self.moves.get(self.moved).map_or(JointVelocities::ZERO, |last| *last);
@@ -154,26 +161,27 @@ impl<const N: usize> Following<N> {
         }
     }
 
-    /// Nothing was put on the wire in this cycle.
+    /// Takes note that nothing was sent in this cycle.
     pub fn skipped(&mut self) {
         self.push(self.newest(), true);
     }
 
-    /// What was sent in this cycle is not carried out in it: the target may be anything from there down to zero.
+    /// Takes note that the command of this cycle is not carried out in it: the target may be anything from there down
+    /// to zero.
     pub fn held_back(&mut self) {
         self.repeated |= 1;
     }
 
-    /// The newest command.
+    /// Returns the newest command.
     #[must_use]
     pub fn newest(&self) -> JointVelocities<N> {
         self.history.get(self.at).map_or(JointVelocities::ZERO, |sent| *sent)
     }
 
-    /// Judges a state, `dt` after the one before, against everything sent before it, scaled as the state says.
+    /// Judges a state, `dt` after the one before, against everything sent before it, scaled as the state reports.
     ///
-    /// `reported`: the scaling does not come with the packet alone but from a slower report of this age (ten times a
-    /// second), and may be older than the target.
+    /// `reported` is the age of the slower report (ten times a second) that the scaling comes from, which may be older
+    /// than the target; `None` if the scaling comes with the packet alone.
     pub fn judge(&mut self, state: &State<N>, dt: Duration, reported: Option<Duration>) -> Followed {
         let (span, dt) = (dt, dt.as_secs_f32().min(1.0));
         let scaling = state.scaling();
@@ -184,28 +192,29 @@ impl<const N: usize> Following<N> {
         if excess <= 0.0 {
             self.outside = 0;
         } else if excess < before - self.config.ramp * dt {
-            // On its ramp; the run so far stands, so that noise around the limit does not excuse itself.
+            // On its ramp; the count so far is kept, so that noise around the limit does not excuse itself.
         } else {
             self.outside = self.outside.saturating_add(1);
         }
         if excess <= 0.0 {
             return Followed::Within;
         }
-        // Nobody has reported the slider since the target left what it may be, and it is slower, not another way.
+        // No report of the slider has arrived since the target left its tolerance, and the target is slower, not
+        // different otherwise.
         let unreported = |age: Duration| age + REPORT_DELAY >= span.times(u64::from(self.outside));
         let excused = reported.is_some_and(unreported) && self.excess_of(&state.target_velocities, 0.0) <= 0.0;
         let patience = if excused { self.config.late_patience } else { self.config.patience };
         if self.outside >= patience { Followed::Lost } else { Followed::Outside(self.outside) }
     }
 
-    /// Whether the target is one of our last moving commands, still in force: an arm that goes on by what *we*
-    /// said. Not only the newest, for the connection may have died before that and the stop behind it arrived.
-    /// A command that hardly moves is nobody's in particular.
+    /// Returns `true` if the target is one of our last moving commands, still in force: the arm continues by *our*
+    /// command. Older commands are compared too, because the connection may have failed before the newest one and the
+    /// stop after it arrived. A command that hardly moves does not count, because it cannot be attributed.
     #[must_use]
     pub fn is_moving_by_us(&self, state: &State<N>) -> bool {
         let target = &state.target_velocities;
         self.moves.iter().any(|sent| {
-            // Between two remembered ones lie others, up to a tolerance away.
+            // Other commands lie between two stored ones, up to a tolerance away.
             let tolerance = self.config.tolerance + self.tolerance_at(sent.max_abs());
             self.moves_visibly(sent) && off_by(target, sent) <= tolerance
         })
@@ -223,13 +232,13 @@ impl<const N: usize> Following<N> {
         }
     }
 
-    /// How far the worst joint's target is outside of everything it may be \[rad/s\], where commands are scaled by
+    /// Returns the distance of the worst joint's target from its permitted range \[rad/s\], with commands scaled by
     /// `scaling_floor` … 1; infinite for NaN.
     fn excess_of(&self, target: &JointVelocities<N>, scaling_floor: f32) -> f32 {
         if !target.is_finite() {
             return f32::INFINITY;
         }
-        // Mostly the newest command alone allows it. A board has no room for it.
+        // Mostly the newest command alone permits it. A board has no room for this shortcut.
         if cfg!(not(target_os = "none"))
             && scaling_floor.to_bits() == 1.0_f32.to_bits()
             && self.repeated & 1 == 0
@@ -247,7 +256,7 @@ impl<const N: usize> Following<N> {
         worst
     }
 
-    /// Returns whether every joint's target is within the tolerance of `sent`, at its full size.
+    /// Returns `true` if every joint's target is within the tolerance of `sent`, unscaled.
     fn allows(&self, sent: &JointVelocities<N>, target: &JointVelocities<N>) -> bool {
         sent.iter().zip(target.iter()).all(|(sent, target)| {
             let tolerance = self.tolerance_at(sent.abs());
@@ -256,10 +265,11 @@ impl<const N: usize> Following<N> {
         })
     }
 
-    /// The excess of one joint, zero or less where it is within: older commands only widen what it may be, so nothing
-    /// is asked beyond the one that allows it. Comparisons, for `f32::min` is a call on a microcontroller.
+    /// Returns the excess of one joint, zero or less if it is within its range. Older commands only widen the range, so
+    /// the search stops at the one that permits the target. It uses comparisons, because `f32::min` is a call on a
+    /// microcontroller.
     fn excess_of_joint(&self, joint: usize, target: f32, scaling_floor: f32) -> f32 {
-        // Hull of the commands in the window, each between its full and its scaled size.
+        // The hull of the commands in the window, each between its full and its scaled size.
         let (mut low, mut high) = (f32::INFINITY, f32::NEG_INFINITY);
         let mut excess = f32::INFINITY;
         let mut repeated = self.repeated;
@@ -276,7 +286,7 @@ impl<const N: usize> Following<N> {
                 }
             }
             repeated >>= 1;
-            // Each side by its own end: the tolerance of a command that is scaled down is scaled with it.
+            // Each side has the tolerance of its own end: the tolerance of a scaled command is scaled with it.
             let below = low - self.tolerance_at(low.abs()) - target;
             let above = target - high - self.tolerance_at(high.abs());
             excess = if below > above { below } else { above };
@@ -292,7 +302,7 @@ impl<const N: usize> Following<N> {
     }
 }
 
-/// The largest difference of a joint; NaN where one is.
+/// Returns the largest difference of a joint; NaN if one is NaN.
 fn off_by<const N: usize>(a: &JointVelocities<N>, b: &JointVelocities<N>) -> f32 {
     a.zip_with(b.as_array(), |a, b| a - b).max_abs()
 }
@@ -311,7 +321,7 @@ mod tests {
         State { target_velocities: JointVelocities([speed; 6]), ..State::default() }
     }
 
-    /// Verdicts of a run: in each cycle the state is judged, then a command is sent.
+    /// Returns the verdicts of a run: in each cycle the state is judged, then a command is sent.
     fn run(cycles: usize, command: impl Fn(usize) -> f32, state: impl Fn(usize) -> State<6>) -> Vec<Followed> {
         let mut following = following();
         (0..cycles)
@@ -500,7 +510,7 @@ mod tests {
         for cycle in 0..200 {
             following.sent(&JointVelocities([0.4 * (cycle as f32 * 0.01).min(1.0); 6]));
         }
-        // The stop was said, and not heard.
+        // The stop was sent, and not received.
         for _ in 0..100 {
             following.sent(&JointVelocities::ZERO);
             following.skipped();

@@ -1,20 +1,20 @@
-//! Motion that a hand or a force makes: who answers for it, and when it ends.
+//! Freedrive and force mode: the client that is responsible for them, and their end.
 //!
-//! The controller executes it like a [move](super::delegated): it begins from rest, in `Command` alone, by a number that the
-//! program mirrors, and whatever ends commanding cancels it. Beside that:
+//! The controller executes them like a [move](super::delegated). They start from rest, only in `Command`, under a
+//! number that the program mirrors, and every end of commanding cancels them. In addition:
 //!
-//! | what | then |
+//! | event | result |
 //! |---|---|
-//! | who began it has not renewed it for [`renew_within`](GuideLimits::renew_within) | commanding ends: `NotRenewed` |
-//! | somebody else renews it | refused, `NotYours`; it counts for nothing |
-//! | the tool, or a joint, is faster than it may be, or the tool is further than that from where it began | commanding ends: `GuideLimit` |
-//! | a state does not say where the tool is or how fast | commanding ends: `EvidenceMissing` |
-//! | a force is to move the arm [beside a move](Guide::join) | it is as long as that, with the same rules and limits |
-//! | the program is paused at the pendant | commanding ends: `ProgramPaused`. Resuming must not make a force press again |
-//! | somebody asks for its end | `Cancel` per state until the end is shown; then the arm rests in `Command`, and nothing begins by itself |
+//! | the client that started it has not renewed it for [`renew_within`](GuideLimits::renew_within) | commanding ends: `NotRenewed` |
+//! | another client renews it | refused, `NotYours`; it has no effect |
+//! | the tool or a joint exceeds its speed limit, or the tool its distance from the start | commanding ends: `GuideLimit` |
+//! | a state does not contain the pose or the speed of the tool | commanding ends: `EvidenceMissing` |
+//! | force mode is started [together with a move](Guide::join) | it lasts as long as the move, with the same rules and limits |
+//! | the program is paused at the pendant | commanding ends: `ProgramPaused`, because resuming must not apply a force again |
+//! | a client requests its end | `Cancel` per state until the program shows the end; then the arm rests in `Command`, and nothing starts by itself |
 //!
-//! What was commanded says nothing about where a hand takes the arm: the comparison of the two
-//! ([`Following`](super::Following)) is off meanwhile, and these limits on what is measured take its place.
+//! The commands say nothing about the path of the arm meanwhile. The comparison with them
+//! ([`Following`](super::Following)) is off, and these limits on measured values replace it.
 //!
 //! ```
 //! use outrigger_core::mode::{Asker, Evidence, Guide, GuideLimits, ModeConfig, ModeMachine};
@@ -38,30 +38,30 @@ use outrigger_wire::math::{norm, subtract};
 use outrigger_wire::robot::State;
 use outrigger_wire::time::{Duration, Instant};
 
-/// Who asks, by a number that whoever passes requests on gives to each.
+/// A client, by the number that the distributor of requests assigned to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Asker(pub u32);
 
 settings! {
-    /// What the arm may do while a hand or a force moves it.
+    /// The limits of freedrive and force mode.
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[cfg_attr(feature = "defmt", derive(defmt::Format))]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct GuideLimits in "guide." {
-        /// It ends where who began it has not renewed it for this long. Default 1 s.
+        /// The time after which it ends unless its client has renewed it. Default 1 s.
         pub renew_within: Duration [0.05 to 60.0 "s"] = Duration::from_secs(1),
-        /// Highest speed of the tool centre point \[m/s\]. Default 0.25.
+        /// The highest speed of the tool centre point \[m/s\]. Default 0.25.
         pub tool_speed: f32 [0.001 to 2.0 "m/s"] = 0.25,
-        /// Highest speed of each joint \[rad/s\]. Default 1.
+        /// The highest speed of each joint \[rad/s\]. Default 1.
         pub joint_speed: f32 [0.001 to 3.2 "rad/s"] = 1.0,
-        /// How far the tool centre point may be from where it began \[m\]. Default 0.5.
+        /// The largest distance of the tool centre point from where it began \[m\]. Default 0.5.
         pub deviation: f32 [0.001 to 3.0 "m"] = 0.5,
     }
 }
 
-/// The motion of this kind that was begun last, from then on until its end is known. Default: none.
+/// The freedrive or force mode that was started last, until its end is known. Default: none.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Guide {
@@ -74,19 +74,20 @@ struct Guided {
     number: MoveNumber,
     asker: Asker,
     limits: GuideLimits,
-    /// Where the tool was \[m\].
+    /// The position of the tool at the start \[m\].
     from: [f32; 3],
     renewed: Instant,
-    /// Somebody has asked for its end.
+    /// A client has requested its end.
     ends: bool,
 }
 
 impl Guide {
-    /// `asker` wants the arm to give way from where it rests in `state`: the number that its program will mirror.
+    /// Starts freedrive or force mode for `asker`, from where the arm rests in `state`. Returns the number that its
+    /// program will mirror.
     ///
     /// # Errors
-    /// The first reason against; nothing changes. Those of [`ModeMachine::delegate`], `EvidenceMissing` where the state does
-    /// not say where the tool is and how fast.
+    /// The first reason against it; nothing changes then. Those of [`ModeMachine::delegate`], and `EvidenceMissing` if
+    /// the state does not contain the pose and the speed of the tool.
     pub fn begin<const N: usize>(
         &mut self,
         asker: Asker,
@@ -105,12 +106,12 @@ impl Guide {
         Ok(number)
     }
 
-    /// A force is to move the arm beside the move that the controller executes now, and for no longer than that: its number.
-    /// Where the end is asked for, the move ends with it.
+    /// Starts force mode together with the move that the controller executes now. Returns the number of that move, with
+    /// which it ends. A request for its end ends the move too.
     ///
     /// # Errors
-    /// `NotCommanding` where no move is executed, `NotAtRest` where the arm gives way already, `EvidenceMissing` as in
-    /// [`begin`](Self::begin).
+    /// `NotCommanding` if no move is executed, `NotAtRest` if freedrive or force mode is active already,
+    /// `EvidenceMissing` as in [`begin`](Self::begin).
     pub fn join<const N: usize>(
         &mut self,
         asker: Asker,
@@ -135,10 +136,10 @@ impl Guide {
         Ok(number)
     }
 
-    /// Who began it goes on answering for it.
+    /// Renews it on behalf of the client that started it.
     ///
     /// # Errors
-    /// `NotYours` where somebody else began it, `NotCommanding` where there is none.
+    /// `NotYours` if another client started it, `NotCommanding` if none is active.
     pub fn renew(&mut self, asker: Asker, now: Instant) -> Result<(), Reason> {
         let guided = self.guided.as_mut().ok_or(Reason::NotCommanding)?;
         if guided.asker != asker {
@@ -148,10 +149,11 @@ impl Guide {
         Ok(())
     }
 
-    /// It is to end, whoever asks.
+    /// Requests its end; any client may do so.
     ///
     /// # Errors
-    /// `NotCommanding` where there is none, `MoveNotStarted` where it has not begun yet: [release](ModeMachine::release) it.
+    /// `NotCommanding` if none is active, `MoveNotStarted` if it has not started yet: [release](ModeMachine::release)
+    /// it then.
     pub fn end(&mut self, machine: &ModeMachine) -> Result<(), Reason> {
         let guided = self.guided.as_mut().ok_or(Reason::NotCommanding)?;
         if !machine.executes_move() {
@@ -161,7 +163,8 @@ impl Guide {
         Ok(())
     }
 
-    /// Takes a state, after the machine has: what ends commanding, for [`ModeMachine::fault`].
+    /// Takes a state, after the machine has. Returns the reason that ends commanding, to be passed to
+    /// [`ModeMachine::fault`].
     pub fn observe<const N: usize>(
         &mut self,
         machine: &ModeMachine,
@@ -175,37 +178,38 @@ impl Guide {
         guided.lapsed(now).or(paused).or_else(|| guided.exceeded(state).filter(|_| machine.executes_move()))
     }
 
-    /// Takes the time: likewise.
+    /// Handles the passage of time. Returns the reason that ends commanding, like [`observe`](Self::observe).
     #[must_use]
     pub fn tick(&self, now: Instant) -> Option<Reason> {
         self.guided.as_ref()?.lapsed(now)
     }
 
-    /// When [`tick`](Self::tick) is due.
+    /// Returns the time at which [`tick`](Self::tick) is due.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Instant> {
         let guided = self.guided.as_ref()?;
         Some(guided.renewed + guided.limits.renew_within + Duration::from_micros(1))
     }
 
-    /// Whether a hand or a force moves the arm, or is about to.
+    /// Returns `true` while freedrive or force mode is active, or about to start.
     #[must_use]
     pub const fn is_on(&self) -> bool {
         self.guided.is_some()
     }
 
-    /// The motion whose end was asked for and is not known yet: `Cancel` is sent where `Keep` would be.
+    /// Returns the number for which `Cancel` is sent in place of `Keep`, because its end was requested and is not known
+    /// yet.
     #[must_use]
     pub fn ending(&self) -> Option<MoveNumber> {
         self.guided.filter(|guided| guided.ends).map(|guided| guided.number)
     }
 
-    /// Commanding is over, or another motion was asked for.
+    /// Forgets it, because commanding is over or another motion was requested.
     pub const fn clear(&mut self) {
         self.guided = None;
     }
 
-    /// It is over where its end is shown, and where something else is commanded, or nothing.
+    /// Forgets it once the program shows its end, and if something else, or nothing, is commanded.
     fn settle(&mut self, machine: &ModeMachine, evidence: &Evidence) {
         let Some(guided) = &self.guided else { return };
         let shown = evidence.mirrored.map(|held| held.value);
@@ -224,7 +228,7 @@ impl Guided {
     fn exceeded<const N: usize>(&self, state: &State<N>) -> Option<Reason> {
         let Some((pose, speed)) = state.tcp_pose.zip(state.tcp_speed) else { return Some(Reason::EvidenceMissing) };
         let GuideLimits { tool_speed, joint_speed, deviation, .. } = self.limits;
-        // What is no number is within nothing.
+        // NaN is never within a limit.
         let within = norm(speed.linear) <= tool_speed
             && state.velocities.max_abs() <= joint_speed
             && norm(subtract(pose.position, self.from)) <= deviation;

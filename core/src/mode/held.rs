@@ -2,25 +2,25 @@
 
 use outrigger_wire::time::{Duration, Instant};
 
-/// A fact and when it was learned.
+/// A fact, and the time at which it was learned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Held<T> {
     /// The fact.
     pub value: T,
-    /// When it was learned, on our clock.
+    /// The time at which it was learned, on our clock.
     pub at: Instant,
 }
 
 impl<T> Held<T> {
-    /// `value`, learned at `at`.
+    /// Creates a fact `value` that was learned at `at`.
     #[must_use]
     pub const fn new(value: T, at: Instant) -> Self {
         Self { value, at }
     }
 
-    /// The fact, unless it is older than `max_age`.
+    /// Returns the fact; `None` if it is older than `max_age`.
     #[must_use]
     pub fn fresh(self, now: Instant, max_age: Duration) -> Option<T> {
         (now.since(self.at) <= max_age).then_some(self.value)

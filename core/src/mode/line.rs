@@ -1,38 +1,38 @@
-//! One line of an operator: a level, and since when it is so.
+//! One line of an operator: its level, and the time since which it has that level.
 
 use outrigger_wire::time::{Duration, Instant};
 
-/// A level as far as it has been seen.
+/// The level of a line, as far as it was seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) enum Line {
     /// Not seen since boot, or not for too long.
     Unknown,
-    /// Low since then, in so many states.
+    /// Low since that time, in this number of states.
     Low { since: Instant, states: u8 },
     /// High.
     High,
 }
 
-/// A line has risen.
+/// A rise of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rise {
-    /// Since when it had been low.
+    /// The time since which it had been low.
     pub(super) low_since: Instant,
 }
 
 impl Line {
-    /// One more state shows the level. One that was not seen low before does not rise.
+    /// Takes the level in one more state. A line that was not seen low before does not rise.
     pub(super) fn see(&mut self, high: bool, now: Instant) -> Option<Rise> {
         self.take(high, now, 1)
     }
 
-    /// The level has settled: one look is enough.
+    /// Takes a level that has settled, so that a single reading is enough.
     pub(super) fn see_settled(&mut self, high: bool, now: Instant) -> Option<Rise> {
         self.take(high, now, u8::MAX)
     }
 
-    /// An old state shows the level.
+    /// Takes the level in an old state.
     pub(super) const fn see_old(&mut self, high: bool) {
         if high && matches!(self, Self::Low { .. }) {
             *self = Self::Unknown;
@@ -43,7 +43,7 @@ impl Line {
         matches!(self, Self::High)
     }
 
-    /// Whether it was low in so many states in a row.
+    /// Returns `true` if it was low in at least this number of states in a row.
     pub(super) const fn is_low_in(self, least: u8) -> bool {
         matches!(self, Self::Low { states, .. } if states >= least)
     }
@@ -62,23 +62,23 @@ impl Line {
     }
 }
 
-/// Makes a settled level of looks at a contact that bounces.
+/// Derives a settled level from readings of a contact that bounces.
 #[derive(Clone, Copy, Debug)]
 pub struct Debounce {
     filter: Duration,
-    /// The newest look, and since when all have been the same.
+    /// The newest reading, and the time since which all readings were equal.
     newest: Option<(bool, Instant)>,
     settled: Option<bool>,
 }
 
 impl Debounce {
-    /// A level counts once every look for `filter` has found it.
+    /// Creates a debouncer: a level counts once every reading for `filter` has shown it.
     #[must_use]
     pub const fn new(filter: Duration) -> Self {
         Self { filter, newest: None, settled: None }
     }
 
-    /// Takes a look; the level where it has settled anew, the first one included.
+    /// Takes a reading. Returns the level if it has settled anew, including the first time.
     pub fn look(&mut self, high: bool, now: Instant) -> Option<bool> {
         let since = self.newest.filter(|(level, _)| *level == high).map_or(now, |(_, since)| since);
         self.newest = Some((high, since));
@@ -100,7 +100,7 @@ mod tests {
         Instant::ZERO + LOOK.times(number)
     }
 
-    /// The settled levels in a drawing of looks every 5 ms: `#` is high, `.` is low.
+    /// Returns the settled levels for a drawing of readings every 5 ms: `#` is high, `.` is low.
     fn settled(looks: &str) -> String {
         let mut contact = Debounce::new(Duration::from_millis(20));
         let looks = (0..).zip(looks.chars());

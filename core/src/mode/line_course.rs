@@ -1,4 +1,5 @@
-//! Is the tool on the line on which the controller was to move it? The measured pose and speed of a state against a corridor.
+//! The course of a linear move that the controller executes: compares the measured pose and speed of the tool with a
+//! corridor.
 
 use super::CourseConfig;
 use outrigger_wire::math::{Rotation, Vector3, dot, norm, scale, subtract};
@@ -7,24 +8,24 @@ use outrigger_wire::robot::{Pose, State};
 /// Half a turn \[rad\].
 const HALF: f32 = core::f32::consts::PI;
 
-/// Where one linear move may take the tool of an arm.
+/// The course of one linear move for the tool of an arm.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct LineCourse {
-    /// Where the tool was when the move was asked for \[m, rad\].
+    /// The pose of the tool when the move was requested \[m, rad\].
     pub from: Pose,
-    /// Where it ends \[m, rad\].
+    /// The pose at its end \[m, rad\].
     pub to: Pose,
-    /// The speed of the tool that was asked for \[m/s\].
+    /// The requested speed of the tool \[m/s\].
     pub speed: f32,
 }
 
 impl LineCourse {
-    /// Whether the tool is on the straight line, give or take [`line`](CourseConfig::line), turned evenly from one end's orientation
-    /// to the other's, give or take [`position`](CourseConfig::position), and not faster than asked. `false` for NaN, and for a
-    /// state that does not say.
+    /// Returns `true` if the tool is within [`line`](CourseConfig::line) of the straight line, within
+    /// [`position`](CourseConfig::position) of the orientation that is interpolated evenly between its ends, and not
+    /// faster than requested. `false` for NaN, and for a state without pose or speed of the tool.
     ///
-    /// The joints are free to be anywhere: hold them to their limits beside it.
+    /// The joints are not judged: check them against their limits separately.
     #[must_use]
     pub fn holds<const N: usize>(&self, state: &State<N>, config: &CourseConfig) -> bool {
         let (Some(tool), Some(speed)) = (&state.tcp_pose, &state.tcp_speed) else { return false };
@@ -38,21 +39,21 @@ impl LineCourse {
             let planned = from.after(&Rotation::from_vector(scale(whole, share(whole, turned))));
             Pose { rotation: planned.to_vector(), ..*tool }.angle_to(tool) <= config.position
         };
-        // A turn by nearly half of one is made, and written, either way round.
+        // A turn by nearly half a turn can be made, and written, either way round.
         let either = if norm(whole) > HALF - config.position { other_way(whole) } else { whole };
         let turns = [whole, either].iter().any(|whole| is_even(*whole, turned) || is_even(*whole, other_way(turned)));
         beside <= config.line && turns && norm(speed.linear) <= fastest
     }
 }
 
-/// Which share of the way comes nearest to where `gone` has led; one from a place to itself has only that.
+/// Returns the share of the way at which it comes nearest to `gone`; 0 for a way without length.
 fn share(way: Vector3, gone: Vector3) -> f32 {
     let length = dot(way, way);
     let share = if length > 0.0 { dot(gone, way) / length } else { 0.0 };
     outrigger_wire::math::bounded(share, 0.0, 1.0)
 }
 
-/// The same turn the other way round, where it is more than a quarter.
+/// Returns the same turn the other way round, if it is more than a quarter turn.
 fn other_way(turn: Vector3) -> Vector3 {
     let angle = norm(turn);
     if angle > HALF / 2.0 { scale(turn, 1.0 - 2.0 * HALF / angle) } else { turn }

@@ -1,4 +1,4 @@
-//! The machine itself. Its table is the module's.
+//! The mode machine. The table of its transitions is in the documentation of the module.
 
 mod stopping;
 
@@ -13,18 +13,19 @@ use super::{Action, Mode, PeerGate, Transition};
 use crate::robot::{Authority, Reason, ReasonSet};
 use outrigger_wire::time::{Duration, Instant};
 
-/// Decides in each cycle what may go out, by the mode, the newest evidence, and what operators ask for.
+/// Decides in each cycle which motion output is permitted, from the mode, the newest evidence, and the actions of
+/// operators.
 ///
 /// | input | when |
 /// |---|---|
-/// | [`established`](Self::established), [`link_lost`](Self::link_lost) | the session's links stand, one of them fell |
+/// | [`established`](Self::established), [`link_lost`](Self::link_lost) | the session's links are established, one of them is lost |
 /// | [`observe`](Self::observe) | once per newest state, with everything known |
-/// | [`fault`](Self::fault) | something else ends commanding: the link monitor, the law, the governor |
-/// | [`request`](Self::request), [`release`](Self::release), [`acknowledge`](Self::acknowledge) | an operator, by way of [`Operator`](super::Operator) |
-/// | [`delegate`](Self::delegate), [`stream`](Self::stream) | in `Command`: the controller is to execute a move, or the law is to go on |
+/// | [`fault`](Self::fault) | something other than the evidence ends commanding: the link monitor, the law, the governor |
+/// | [`request`](Self::request), [`release`](Self::release), [`acknowledge`](Self::acknowledge) | an operator, through [`Operator`](super::Operator) |
+/// | [`delegate`](Self::delegate), [`stream`](Self::stream) | in `Command`: the controller is to execute a move, or the law is to continue |
 /// | [`tick`](Self::tick) | at [`next_deadline`](Self::next_deadline), or at any other time |
 ///
-/// After each of them, [`action`](Self::action) says what may go out: at most one thing per state.
+/// After each of them, [`action`](Self::action) returns the permitted output: at most one per state.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct ModeMachine {
@@ -33,81 +34,82 @@ pub struct ModeMachine {
     epoch: Epoch,
     latch: Option<Reason>,
     reasons: ReasonSet,
-    /// Since when in this mode.
+    /// The time at which this mode was entered.
     entered: Instant,
-    /// The newest state; in `Arming` and `Command` the newest timely one.
+    /// The time of the newest state; in `Arming` and `Command` of the newest timely one.
     heard: Instant,
-    /// A state, or its time, that has not been answered yet.
+    /// A state, or a due time, has not been answered yet.
     owed: bool,
     good: u32,
     baseline: Baseline,
-    /// In `Arming`: whether the newest state grants; in `Command`: what did.
+    /// In `Arming`: the acceptance that the newest state shows; in `Command`: the one that commanding is based on.
     grant: Grant,
     stopping: Stopping,
-    /// How the last commanding was released, where nothing is latched.
+    /// The kind of the last release; used if nothing is latched.
     released: Reason,
-    /// In `Stopping`: when the next text is due, states or not.
+    /// In `Stopping`: the time at which the next text is due, even if no state arrives.
     due: Instant,
     /// The robot is known to be unable to take motion text.
     silenced: bool,
     motion_unknown: Option<Instant>,
     stray_stop: StrayStop,
-    /// In delegated drive, and afterwards until the move is known to have ended.
+    /// The move in delegated drive, and afterwards until it is known to have ended.
     delegation: Option<Delegation>,
-    /// The number that was given last.
+    /// The number of the last move.
     last_move: Option<MoveNumber>,
-    /// In `Command`, streamed: set from a pause of the program that carries the commands until the arm may go on.
+    /// In `Command`, streamed: set from a pause of the program that carries the commands until the motion may continue.
     halted: bool,
     /// While it is halted, the time at which that program was last seen paused.
     paused_at: Instant,
 }
 
-/// Why we believe that commands are accepted.
+/// The basis for assuming that commands are accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 enum Grant {
     NotYet,
-    /// Nothing can show it, and the configuration accepts that.
+    /// No proof exists, and the configuration accepts that.
     Unproven,
-    /// Shown, last at this time.
+    /// Proven, last at this time.
     By(Proof, Instant),
 }
 
-/// How far `Stopping` got.
+/// The progress of `Stopping`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 enum Stopping {
-    /// This many zero velocities to go.
+    /// This many zero velocities are still to be sent.
     Zeros(u8),
     /// The `stopj` is next.
     StopNext,
-    /// Somebody else stopped the program: nothing is said, unless the arm does not slow down in this many states in a
-    /// row.
+    /// Somebody at the robot stopped the program: nothing is sent, unless the arm does not slow down in this many
+    /// states in a row.
     Quiet(u8),
     /// The move that the controller executes is to end.
     Cancelling,
-    /// Said everything; waiting for standstill.
+    /// The whole stop is sent; waiting for standstill.
     Waiting,
-    /// The same, and the `stopj` was not said, because the robot's own safety system took over.
+    /// Waiting for standstill without having sent the `stopj`, because the robot's own safety system took over.
     Unsaid,
 }
 
-/// States in a row in which the target of a stopped program may not become slower.
+/// The number of states in a row in which the target of a stopped program may fail to become slower.
 const QUIET_STATES: u8 = 3;
 
-/// The one `stopj` for an arm found moving by our command after a reconnect.
+/// The state of the one `stopj` for an arm that moves by our command after a reconnect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 enum StrayStop {
     Unused,
     Next,
     Used,
-    /// For a program of ours that the robot's own safety system paused, and that would go on when it is resumed.
+    /// Sent only if a program of ours is paused: the robot's own safety system paused it, and it would continue when it
+    /// is resumed.
     IfPaused,
 }
 
 impl ModeMachine {
-    /// A machine in `Offline`. The configuration is taken as [checked](ModeConfig::check).
+    /// Creates a machine in `Offline`. The configuration must be [checked](ModeConfig::check).
     #[must_use]
     pub const fn new(config: ModeConfig) -> Self {
         Self {
@@ -135,61 +137,62 @@ impl ModeMachine {
         }
     }
 
-    /// The mode now.
+    /// Returns the mode now.
     #[must_use]
     pub const fn mode(&self) -> Mode {
         self.mode
     }
 
-    /// The thresholds in force.
+    /// Returns the thresholds in force.
     #[must_use]
     pub const fn config(&self) -> &ModeConfig {
         &self.config
     }
 
-    /// New thresholds, for a new session with a controller that may be another one. Whatever an operator must still
-    /// acknowledge stays.
+    /// Sets new thresholds, for a new session with a controller that may be another one. Latched reasons are kept until
+    /// they are acknowledged.
     pub const fn set_config(&mut self, config: ModeConfig) {
         self.config = config;
     }
 
-    /// The epoch now: the one that an outside commander's [`Intent`] must carry.
+    /// Returns the epoch now, which an external client's [`Intent`] must carry.
     #[must_use]
     pub const fn epoch(&self) -> Epoch {
         self.epoch
     }
 
-    /// The first reason since the last acknowledge.
+    /// Returns the first reason since the last acknowledgement.
     #[must_use]
     pub const fn latch(&self) -> Option<Reason> {
         self.latch
     }
 
-    /// Every reason since the last acknowledge, the first among them.
+    /// Returns every reason since the last acknowledgement, including the first.
     #[must_use]
     pub const fn reasons(&self) -> ReasonSet {
         self.reasons
     }
 
-    /// Whether the arm was last seen moving, or told to, and its rest has not been measured since.
+    /// Returns `true` if the arm was last seen moving, or commanded to move, and its standstill has not been measured
+    /// since.
     #[must_use]
     pub const fn is_motion_unknown(&self) -> bool {
         self.motion_unknown.is_some()
     }
 
-    /// Since when in this mode.
+    /// Returns the time at which this mode was entered.
     #[must_use]
     pub const fn entered(&self) -> Instant {
         self.entered
     }
 
-    /// Good cycles in a row, while arming.
+    /// Returns the number of good cycles in a row, while arming.
     #[must_use]
     pub const fn good_cycles(&self) -> u32 {
         self.good
     }
 
-    /// What shows that commands are accepted, while arming and commanding; `None` where nothing does.
+    /// Returns the proof that commands are accepted, while arming and commanding; `None` if there is none.
     #[must_use]
     pub const fn accepted_by(&self) -> Option<Proof> {
         match self.grant {
@@ -198,7 +201,7 @@ impl ModeMachine {
         }
     }
 
-    /// Who makes the motion, in `Command`.
+    /// Returns the source of the motion in `Command`: the law, or a move that the controller executes.
     #[must_use]
     pub const fn drive(&self) -> Drive {
         match (self.mode, &self.delegation) {
@@ -207,23 +210,23 @@ impl ModeMachine {
         }
     }
 
-    /// Whether the controller may execute a move by itself now: from its `Start` until commanding ends. States may be
-    /// missing meanwhile for as long as [`state_timeout`](super::DelegatedConfig::state_timeout) allows.
+    /// Returns `true` while the controller may be executing a move by itself: from its `Start` until commanding ends.
+    /// States may be missing meanwhile for [`state_timeout`](super::DelegatedConfig::state_timeout) at most.
     #[must_use]
     pub fn executes_move(&self) -> bool {
         self.mode == Mode::Command && self.is_begun()
     }
 
-    /// Returns the reason that holds the drive which is delegated to the controller. It goes on by itself once that is gone.
+    /// Returns the reason that holds the delegated drive. The motion continues by itself once the reason is gone.
     #[must_use]
     pub fn held_by(&self, evidence: &Evidence) -> Option<Reason> {
         let delegation = self.delegation.as_ref().filter(|_| self.mode == Mode::Command)?;
-        // A slider at 0 holds a move, and a pause also the program that waits for one.
+        // A slider at 0 holds a move; a pause holds also the program that waits for one.
         evidence.paused_by().filter(|reason| delegation.is_moving() || *reason == Reason::ProgramPaused)
     }
 
-    /// Returns the reason for which a streamed motion stands after a pause of the program that carries it: the pause, or what the
-    /// motion still needs before it goes on; `None` while nothing halts it.
+    /// Returns the reason for which a streamed motion is halted after a pause of the program that carries it: the
+    /// pause, or the precondition that is not met for going on; `None` while nothing halts it.
     #[cold]
     #[inline(never)]
     #[must_use]
@@ -236,19 +239,20 @@ impl ModeMachine {
         })
     }
 
-    /// Returns what speaks against going on after a pause that lasted until `since`: everything is checked again that arming is.
+    /// Returns the first unmet precondition for going on after a pause that lasted until `since`: the preconditions of
+    /// arming, and standstill since then.
     fn against_going_on(&self, since: Instant, evidence: &Evidence, now: Instant) -> Option<Reason> {
         let first = evidence.against(Stage::Arming, &self.config, now).first;
         first.or((!evidence.rests_since(since, &self.config)).then_some(Reason::NotAtRest))
     }
 
-    /// Returns `true` while a streamed motion stands because the program that carries it is paused, or was just now.
+    /// Returns `true` while a streamed motion is halted because the program that carries it is paused, or was just now.
     #[must_use]
     pub const fn is_halted(&self) -> bool {
         matches!(self.mode, Mode::Command) && self.halted
     }
 
-    /// The move that the controller executes, or is about to, in `Command`, as long as its end is not shown.
+    /// Returns the move that the controller executes, or is about to, in `Command`, until the program shows its end.
     #[cfg(feature = "programs")]
     #[must_use]
     pub fn unfinished_move(&self) -> Option<MoveNumber> {
@@ -263,13 +267,14 @@ impl ModeMachine {
         self.mode == Mode::Command && self.delegation.as_ref().is_some_and(Delegation::is_idle)
     }
 
-    /// The controller is to execute a move by itself. `Start` goes out with the next timely state where the drive is
-    /// delegated already, and after `rest_window` of zero velocity and rest where it is streamed.
+    /// Has the controller execute a move by itself. If the drive is delegated already, `Start` is sent with the next
+    /// timely state; if it is streamed, after `rest_window` of zero velocity and standstill.
     ///
     /// # Errors
-    /// The first reason against; nothing changes, and nothing begins later. `NotCommanding` outside of `Command`,
-    /// `NotAtRest` while another move may run or the arm moves, `OtherMove` while the program executes one,
-    /// `ProgramPaused` or `HeldByScaling` while it is paused, `EvidenceMissing` without a mirror at most `mirror_age` old.
+    /// The first reason against it; nothing changes then, and nothing starts later. `NotCommanding` outside of
+    /// `Command`, `NotAtRest` while another move may run or the arm moves, `OtherMove` while the program executes one,
+    /// `ProgramPaused` or `HeldByScaling` while it is paused, `EvidenceMissing` without a mirror at most `mirror_age`
+    /// old.
     pub fn delegate(&mut self, now: Instant, evidence: &Evidence) -> Result<MoveNumber, Reason> {
         self.needs_command()?;
         if self.halted {
@@ -281,7 +286,7 @@ impl ModeMachine {
         Ok(asked.number())
     }
 
-    /// The law is to make the motion again, from the next state on.
+    /// Has the law make the motion again, from the next state on.
     ///
     /// # Errors
     /// `NotCommanding` outside of `Command`, `NotAtRest` while a move may run or the arm moves.
@@ -290,7 +295,7 @@ impl ModeMachine {
         if let Some(delegation) = &self.delegation {
             delegation.may_stream(evidence, &self.config, now)?;
             self.delegation = None;
-            // The law goes on after a pause as after one that it was halted by.
+            // The law continues after this pause as after one that halted it.
             (self.halted, self.paused_at) = (evidence.pendant == Pendant::Paused, now);
             self.owed = false;
         }
@@ -305,10 +310,10 @@ impl ModeMachine {
         }
     }
 
-    /// Everything that a request would be refused for now.
+    /// Returns every reason for which a request would be refused now.
     #[must_use]
     pub fn unmet(&self, evidence: &Evidence, now: Instant) -> ReasonSet {
-        // Without a session nothing else is known, and what was known before says nothing of the robot now.
+        // Without a session nothing else is known, and older facts say nothing about the robot now.
         let mut unmet = match self.mode {
             Mode::Offline => ReasonSet::EMPTY.with(Reason::LinkClosed),
             Mode::Monitor | Mode::Arming | Mode::Command | Mode::Stopping => {
@@ -324,7 +329,7 @@ impl ModeMachine {
         unmet
     }
 
-    /// The session's links stand and states arrive.
+    /// Takes note that the session's links are established and states arrive.
     pub fn established(&mut self, now: Instant) -> Option<Transition> {
         match self.mode {
             Mode::Offline => Some(self.transition(Mode::Monitor, None, now)),
@@ -332,7 +337,7 @@ impl ModeMachine {
         }
     }
 
-    /// A link the session needs is gone, for `reason`.
+    /// Takes note that a link which the session needs is lost, for `reason`.
     pub fn link_lost(&mut self, now: Instant, reason: Reason) -> Option<Transition> {
         match self.mode {
             Mode::Offline => None,
@@ -354,8 +359,8 @@ impl ModeMachine {
         self.take_evidence::<true>(now, evidence)
     }
 
-    /// The same of a machine that [`delegate`](Self::delegate) is never called of: firmware beside a controller that is given
-    /// no moves links nothing of what they need.
+    /// Takes evidence like [`observe`](Self::observe), in a machine for which [`delegate`](Self::delegate) is never
+    /// called. Firmware for a controller that executes no moves then links no code for them.
     pub fn observe_streamed(&mut self, now: Instant, evidence: &Evidence) -> Option<Transition> {
         self.take_evidence::<false>(now, evidence)
     }
@@ -376,13 +381,13 @@ impl ModeMachine {
         }
     }
 
-    /// Something other than the evidence ends commanding; not because states are missing while the controller executes a
-    /// move by itself, for that the machine judges by itself.
+    /// Ends commanding for a reason other than the evidence. Missing states do not count while the controller executes
+    /// a move by itself: the machine judges them by itself.
     pub fn fault(&mut self, now: Instant, reason: Reason) -> Option<Transition> {
         self.silenced |= stops_the_robot(reason);
         self.fall_silent();
         match self.mode {
-            // Nothing is commanded: a link or a sensor may be as bad as it likes.
+            // Nothing is commanded, so faults of a link or a sensor have no effect.
             Mode::Offline | Mode::Monitor => None,
             Mode::Arming => Some(self.fall_back(Mode::Monitor, reason, now)),
             Mode::Command if self.is_begun() && is_about_streaming(reason) => None,
@@ -400,10 +405,10 @@ impl ModeMachine {
         }
     }
 
-    /// An operator asks to command: an edge, spent by this call whatever it answers.
+    /// Handles an operator's request to command. It is an edge, and this call consumes it whatever the result.
     ///
     /// # Errors
-    /// The first reason against. Nothing is latched by it, and nothing begins later.
+    /// The first reason against it. It latches nothing, and nothing starts later.
     pub fn request(&mut self, now: Instant, evidence: &Evidence) -> Result<Option<Transition>, Reason> {
         match self.mode {
             Mode::Offline => Err(Reason::LinkClosed),
@@ -425,7 +430,7 @@ impl ModeMachine {
         }
     }
 
-    /// The operator takes the request back.
+    /// Handles the operator's release.
     pub fn release(&mut self, now: Instant) -> Option<Transition> {
         match self.mode {
             Mode::Offline | Mode::Monitor | Mode::Stopping => None,
@@ -434,7 +439,7 @@ impl ModeMachine {
         }
     }
 
-    /// The operator has seen the reasons: clears them. Nothing else happens.
+    /// Clears the latched reasons, which the operator has seen. Nothing else happens.
     ///
     /// # Errors
     /// `MotionUnknown` until standstill was measured, `NotAtRest` while stopping.
@@ -452,7 +457,7 @@ impl ModeMachine {
         }
     }
 
-    /// The value of an outside commander's intent.
+    /// Returns the value of an external client's intent if it has the present epoch.
     ///
     /// # Errors
     /// `WrongEpoch`: it was decided before the last connection or the last loss of authority.
@@ -460,7 +465,7 @@ impl ModeMachine {
         intent.accept(self.epoch)
     }
 
-    /// Time has passed.
+    /// Handles the passage of time.
     pub fn tick(&mut self, now: Instant) -> Option<Transition> {
         match self.mode {
             Mode::Offline => None,
@@ -474,12 +479,13 @@ impl ModeMachine {
                     return Some(self.give_up_stopping(now));
                 }
                 match self.stopping {
-                    // Whether the arm slows down cannot be seen any more.
+                    // It can no longer be seen whether the arm slows down.
                     Stopping::Quiet(_) if now.since(self.heard) > self.config.state_timeout => {
                         self.stopping = Stopping::StopNext;
                         self.owe(now);
                     }
-                    // `Cancel` answers states alone: where none come, the program's own time-out acts.
+                    // `Cancel` is sent only in answer to states: if none arrive, the program's own timeout ends the
+                    // move.
                     Stopping::Cancelling => self.lose_patience(now),
                     Stopping::Zeros(_)
                     | Stopping::StopNext
@@ -496,10 +502,10 @@ impl ModeMachine {
         }
     }
 
-    /// When to call [`tick`](Self::tick) at the latest.
+    /// Returns the latest time for the next call of [`tick`](Self::tick).
     #[must_use]
     pub fn next_deadline(&self) -> Option<Instant> {
-        // Deadlines are exceeded, not met: one µs after them.
+        // A deadline is exceeded, not met: one µs after it.
         let past = |since: Instant, limit| since + limit + Duration::from_micros(1);
         match self.mode {
             Mode::Offline => None,
@@ -525,8 +531,8 @@ impl ModeMachine {
         }
     }
 
-    /// What may go out now. Asking is taking: until the next state, or the next due time while stopping, the
-    /// answer is `Silent`.
+    /// Returns the permitted output. Consumes it: the result is `Silent` until the next state, or the next due time
+    /// while stopping.
     pub fn action(&mut self) -> Action<'_> {
         let owed = core::mem::take(&mut self.owed);
         match self.mode {
@@ -535,7 +541,7 @@ impl ModeMachine {
                 StrayStop::Next => {
                     self.stray_stop = StrayStop::Used;
                     if self.delegation.take().is_some() {
-                        // Whatever program ran has ended now: rest counts from here on.
+                        // The `stopj` ends any program: standstill counts from here on.
                         self.motion_unknown = Some(self.heard);
                     }
                     Action::Stop
@@ -571,7 +577,8 @@ impl ModeMachine {
         }
     }
 
-    /// Nothing is commanded; a peer that needs an answer to every state gets its own position back.
+    /// Returns the output while nothing is commanded; a controller that needs an answer to every state gets its own
+    /// position back.
     const fn resting(&self, owed: bool) -> Action<'_> {
         if owed && self.config.mirrors { Action::Mirror } else { Action::Silent }
     }
@@ -602,7 +609,7 @@ impl ModeMachine {
         self.baseline.observe(&evidence.acceptance, self.entered);
         self.grant = self.granted(evidence, now);
         match self.grant {
-            // The first motion is not written over what may be a stop at the pendant either.
+            // The first motion must not override a possible stop at the pendant either.
             _ if evidence.pendant == Pendant::Wait => None,
             Grant::Unproven | Grant::By(..) if self.good >= self.config.good_cycles => {
                 Some(self.transition(Mode::Command, None, now))
@@ -661,7 +668,8 @@ impl ModeMachine {
         None
     }
 
-    /// Takes a state while a pause of the program that carries the commands halts the motion: apart, so that streaming pays nothing for it.
+    /// Takes a state while a pause of the program that carries the commands halts the motion. A separate function, so
+    /// that streaming has no cost for it.
     #[cold]
     #[inline(never)]
     fn observe_halted(&mut self, now: Instant, evidence: &Evidence) -> Option<Transition> {
@@ -692,14 +700,15 @@ impl ModeMachine {
         None
     }
 
-    /// A program that is paused mirrors nothing new.
+    /// Renews the proof of acceptance: a paused program mirrors nothing new.
     const fn stays_accepted(&mut self, now: Instant) {
         if let Grant::By(Proof::MirroredCounter, _) = self.grant {
             self.grant = Grant::By(Proof::MirroredCounter, now);
         }
     }
 
-    /// The same while the controller executes a move, or is about to: apart, so that streaming pays nothing for it.
+    /// Takes a state while the controller executes a move, or is about to. A separate function, so that streaming has
+    /// no cost for it.
     #[cold]
     #[inline(never)]
     fn observe_delegated(&mut self, now: Instant, evidence: &Evidence) -> Option<Transition> {
@@ -746,7 +755,7 @@ impl ModeMachine {
         Some(transition)
     }
 
-    /// What `Stopping` begins with in place of zero velocities.
+    /// Replaces the zero velocities at the beginning of `Stopping` by this.
     fn say_instead(&mut self, first: Stopping) {
         if matches!(self.stopping, Stopping::Zeros(_)) {
             self.stopping = first;
@@ -763,7 +772,7 @@ impl ModeMachine {
             }
             Grant::By(proof, shown) => (proof, shown),
         };
-        // What was shown before a pause does not count against a program that has just gone on.
+        // The time before a pause does not count against a program that has just resumed.
         let newest = evidence.acceptance.shown_at(proof);
         let shown =
             if cfg!(feature = "programs") { newest.map_or(shown, |at| at.max(shown)) } else { newest.unwrap_or(shown) };
@@ -781,7 +790,7 @@ impl ModeMachine {
         self.delegation.as_ref().is_some_and(Delegation::is_begun)
     }
 
-    /// Longest time without a timely state in `Command`.
+    /// Returns the longest time without a timely state in `Command`.
     fn state_timeout(&self) -> Duration {
         if self.is_begun() { self.config.delegated.state_timeout } else { self.config.state_timeout }
     }
@@ -805,7 +814,7 @@ impl ModeMachine {
         self.transition(to, Some(reason), now)
     }
 
-    /// The only place where the mode changes.
+    /// Changes the mode. No other function does.
     fn transition(&mut self, to: Mode, reason: Option<Reason>, now: Instant) -> Transition {
         let from = core::mem::replace(&mut self.mode, to);
         self.entered = now;
@@ -832,7 +841,7 @@ impl ModeMachine {
                 };
             }
             Mode::Arming => {}
-            // The state that completed arming is answered with motion already.
+            // The state that completed arming is already answered with motion.
             Mode::Command => self.owed = true,
             Mode::Stopping => {
                 self.stopping = match &mut self.delegation {
@@ -864,7 +873,7 @@ impl ModeMachine {
     }
 }
 
-/// Whether these reasons end commanding only because each state is to be answered in time.
+/// Returns `true` for reasons that end commanding only because each state must be answered in time.
 const fn is_about_streaming(reason: Reason) -> bool {
     matches!(reason, Reason::StateStale | Reason::StatesMissed | Reason::LocalStall | Reason::GradeLow)
 }

@@ -1,9 +1,9 @@
-//! May the arm be moved? One flat machine per robot, the same for every command path.
+//! The mode machine: decides whether the arm may be moved. One flat machine per robot, the same for every command path.
 //!
 //! | state | motion on the wire ([`Action`]) | goes to |
 //! |---|---|---|
 //! | [`Offline`](Mode::Offline) | none | `Monitor` |
-//! | [`Monitor`](Mode::Monitor) | none; the mirrored position where the peer needs one | `Arming`, `Offline` |
+//! | [`Monitor`](Mode::Monitor) | none; the mirrored position if the controller needs one | `Arming`, `Offline` |
 //! | [`Arming`](Mode::Arming) | zero velocity or the mirrored position, for every state | `Command`, `Monitor`, `Offline` |
 //! | [`Command`](Mode::Command) | one command per state | `Stopping`, `Offline` |
 //! | [`Stopping`](Mode::Stopping) | zero velocity `stop_cycles` times, one `stopj`, nothing | `Monitor`, `Offline` |
@@ -18,23 +18,23 @@
 //! | `Stopping` | released, the first bad reason, no timely state for `state_timeout` |
 //! | `Offline` | the link is lost, from `Command` and `Stopping` with `MotionUnknown`; in `Monitor` no state for `offline_after` |
 //!
-//! * The first reason of a fallback is latched, later ones are kept as a set. Only
-//!   [`acknowledge`](ModeMachine::acknowledge) clears them; it never moves anything. `Released` is no fault
-//!   and latches nothing, and neither does losing a link over which nothing was commanded.
-//! * A request is an edge. One that is refused is spent: nothing begins later by itself. A level that was high
-//!   at boot, or is still high after a fallback, is no edge; what lines and messages say is judged by [`Operator`].
-//! * While the robot is known not to run, or its safety system not to be NORMAL or REDUCED, no motion text is
-//!   sent at all: `Stopping` waits in silence.
-//! * `MotionUnknown` is cleared by measured standstill alone. An arm that after a reconnect still moves by our
-//!   own last command gets one `stopj`, from `Monitor`.
-//! * A stop or a pause at the pendant ends commanding as a release does. After a stop nothing is said as long as the arm
-//!   slows down; after a pause one `stopj` takes the paused program's place.
-//! * A slider at 0 is no fault: see [`Scaling`].
-//! * While the controller executes a move by itself ([`Drive::Delegated`]) the table holds, with `Start`, `Keep` and
-//!   `Cancel` for the commands of a cycle: see [`delegated`].
-//! * A hand or a force that moves the arm is such a move, with limits of its own, and somebody who renews it: see [`guide`].
-//! * The right to move is a value: [`Action::Move`] and [`Action::Start`] carry an [`Authority`] that borrows the machine, so it
-//!   is gone before the next transition.
+//! * The first reason of a fallback is latched, later ones are collected as a set. Only
+//!   [`acknowledge`](ModeMachine::acknowledge) clears them; it never moves anything. `Released` is no fault and latches
+//!   nothing. Losing a link while nothing was commanded latches nothing either.
+//! * A request is an edge. One that is refused is consumed: nothing starts later by itself. A level that was high at
+//!   boot, or is still high after a fallback, is no edge; [`Operator`] judges lines and messages.
+//! * While the robot is known not to run, or its safety system not to be NORMAL or REDUCED, no motion text is sent at
+//!   all: `Stopping` waits without sending.
+//! * `MotionUnknown` is cleared only by measured standstill. An arm that after a reconnect still moves by our own last
+//!   command gets one `stopj`, from `Monitor`.
+//! * A stop or a pause at the pendant ends commanding as a release does. After a stop nothing is sent as long as the
+//!   arm slows down; after a pause one `stopj` replaces the paused program.
+//! * A speed slider at 0 is no fault: see [`Scaling`].
+//! * While the controller executes a move by itself ([`Drive::Delegated`]) the table applies with `Start`, `Keep` and
+//!   `Cancel` as the commands of a cycle: see [`delegated`].
+//! * Freedrive and force mode are such moves, with limits of their own, and a client that renews them: see [`guide`].
+//! * The permission to move is a value: [`Action::Move`] and [`Action::Start`] carry an [`Authority`] that borrows the
+//!   machine, so it ends before the next transition.
 //!
 //! ```
 //! use outrigger_core::mode::{Action, Evidence, Mode, ModeConfig, ModeMachine};
@@ -112,28 +112,28 @@ pub use standstill::{Standstill, StandstillConfig};
 use crate::robot::{Authority, Reason};
 use outrigger_wire::time::Instant;
 
-/// State of the machine.
+/// A mode of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Mode {
-    /// No link.
+    /// No link to the controller.
     Offline,
     /// States arrive; nothing is commanded.
     Monitor,
-    /// Showing the peer, and ourselves, that commands arrive: zero velocity only.
+    /// Zero velocity only, to prove to the controller and to us that commands arrive.
     Arming,
-    /// Commanding.
+    /// The arm is commanded.
     Command,
-    /// Bringing the arm to rest.
+    /// The arm is brought to rest.
     Stopping,
 }
 
 impl Mode {
-    /// Every mode.
+    /// All modes.
     pub const ALL: [Self; 5] = [Self::Offline, Self::Monitor, Self::Arming, Self::Command, Self::Stopping];
 
-    /// Whether the arm may move by our doing: it is armed, commanded, or being brought to rest.
+    /// Returns `true` if the arm may move because of us: it is armed, commanded, or being brought to rest.
     #[must_use]
     pub const fn drives(self) -> bool {
         match self {
@@ -142,7 +142,7 @@ impl Mode {
         }
     }
 
-    /// The name used in reports.
+    /// Returns the name used in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -155,72 +155,72 @@ impl Mode {
     }
 }
 
-/// What the peer itself says about being commanded.
+/// The readiness of the controller, and of the path to it, to be commanded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum PeerGate {
-    /// It takes no commands, or there is no path to send them.
+    /// The controller takes no commands, or there is no path to send them.
     #[default]
     No,
-    /// It cannot take them in the way that is configured.
+    /// The controller cannot take commands in the configured way.
     Unfit,
     /// The controller reports another arm, or other software, than is configured.
     Other,
     /// A stop at the pendant cannot be seen, and the configuration does not allow that it is overridden.
     Unseen,
-    /// The program that takes them does not run, and somebody at the robot has to start it.
+    /// The program that takes the commands does not run, and has to be started at the robot.
     Away,
-    /// Commands may be sent. Whether they are accepted is for [`Acceptance`] to show.
+    /// Commands may be sent. [`Acceptance`] shows whether they are accepted.
     Ready,
-    /// It reports that it follows our commands (FRI's command state with power on).
+    /// The controller reports that it follows our commands (FRI's command state with power on).
     Granted,
 }
 
-/// What this cycle may put on the wire. I/O and dashboard are not motion and not asked about here.
+/// The motion output that is permitted in this cycle. I/O and dashboard are not motion and need no permission here.
 #[derive(Debug)]
 #[must_use]
 pub enum Action<'m> {
     /// No motion text.
     Silent,
-    /// The peer's own setpoint, unchanged, where it needs an answer to every state (FRI). A robot that stays where it is
-    /// without being told is sent nothing.
+    /// The controller's own setpoint, unchanged, if it needs an answer to every state (FRI). A robot that holds its
+    /// position without commands is sent nothing.
     Mirror,
     /// Zero velocity.
     Hold,
     /// A moving command, approved with this authority.
     Move(Authority<'m>),
-    /// This move is given to the program that executes it, approved with this authority: once.
+    /// This move is sent to the program that executes it, once, approved with this authority.
     Start(Authority<'m>, MoveNumber),
-    /// A keep-alive to that program, which moves nothing and ends nothing.
+    /// A keep-alive to that program, which neither moves nor ends anything.
     Keep,
-    /// That program is told to end this move, if it executes it: a message, never a program of its own.
+    /// A message to that program to end this move, if it executes it; never a program of its own.
     Cancel(MoveNumber),
-    /// `stopj`, or what the path has for it.
+    /// `stopj`, or the equivalent of the command path.
     Stop,
 }
 
-/// The machine went from one state to another.
+/// A transition of the machine from one mode to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 #[must_use]
 pub struct Transition {
-    /// Before.
+    /// The mode before.
     pub from: Mode,
-    /// After.
+    /// The mode after.
     pub to: Mode,
-    /// Why, on the way down; `None` on the way up.
+    /// The reason for leaving a higher mode; `None` for a step towards `Command`.
     pub reason: Option<Reason>,
-    /// When.
+    /// The time of the transition.
     pub at: Instant,
-    /// The epoch from now on: the one that a request must carry.
+    /// The epoch from now on, which a request must carry.
     pub epoch: Epoch,
 }
 
 impl Transition {
-    /// Why arming, commanding or stopping ended as nobody had asked for: what a recording is kept of. A link that is lost in
-    /// `Monitor`, and a release, are none.
+    /// Returns the reason if arming, commanding or stopping ended without a release, which is what a recording is kept
+    /// for. A link that is lost in `Monitor` returns `None`.
     #[must_use]
     pub fn fallback(&self) -> Option<Reason> {
         self.reason.filter(|reason| self.from.drives() && *reason != Reason::Released)

@@ -1,12 +1,12 @@
-//! The end of a move that the controller executes, asked for in `Command`: the arm rests, and stays commanded.
+//! The end of a move that the controller executes, requested in `Command`: the arm comes to rest, and stays commanded.
 //!
-//! | when | what goes out |
+//! | state of the move | output |
 //! |---|---|
-//! | the move is still to begin | as ever: it begins, and is ended at once |
-//! | it may run | `Cancel` per state in place of `Keep`, until its end is shown |
-//! | its end is not shown within [`stop_timeout`](super::ModeConfig::stop_timeout), pauses not counted | commanding ends: `NotAtRest` |
+//! | it is still to start | unchanged: it starts, and is ended at once |
+//! | it may run | `Cancel` per state in place of `Keep`, until the program shows its end |
+//! | the program does not show its end within [`stop_timeout`](super::ModeConfig::stop_timeout), not counting pauses | commanding ends: `NotAtRest` |
 //!
-//! Whatever ends commanding meanwhile cancels the move as ever.
+//! Another end of commanding meanwhile cancels the move as usual.
 //!
 //! ```
 //! use outrigger_core::mode::{ModeConfig, ModeMachine, MoveEnd};
@@ -24,36 +24,37 @@ use super::moves::MoveNumber;
 use crate::robot::Reason;
 use outrigger_wire::time::Instant;
 
-/// The end that was asked for last. Default: none.
+/// The end that was requested last. Default: none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct MoveEnd {
-    /// Of which move, and since when it is waited for, put off by pauses.
+    /// The number of the move, and the time since which its end is awaited, postponed by pauses.
     asked: Option<(MoveNumber, Instant)>,
 }
 
 impl MoveEnd {
-    /// The move that the controller executes, or is about to, is to end: its number.
+    /// Requests the end of the move that the controller executes, or is about to. Returns its number.
     ///
     /// # Errors
-    /// `NotCommanding` where there is none, or its end is shown.
+    /// `NotCommanding` if there is no move, or the program has shown its end.
     pub fn ask(&mut self, machine: &ModeMachine, now: Instant) -> Result<MoveNumber, Reason> {
         let number = machine.unfinished_move().ok_or(Reason::NotCommanding)?;
-        // Whoever asks again does not wait for longer.
+        // A repeated request does not extend the wait.
         if self.asked.is_none_or(|(before, _)| before != number) {
             self.asked = Some((number, now));
         }
         Ok(number)
     }
 
-    /// The move for which `Cancel` goes out where `Keep` would.
+    /// Returns the move for which `Cancel` is sent in place of `Keep`.
     #[must_use]
     pub fn cancels(&self, machine: &ModeMachine) -> Option<MoveNumber> {
         let (number, _) = self.asked?;
         machine.unfinished_move().filter(|unfinished| *unfinished == number)
     }
 
-    /// Takes a state, after the machine has: what ends commanding, for [`ModeMachine::fault`].
+    /// Takes a state, after the machine has. Returns the reason that ends commanding, to be passed to
+    /// [`ModeMachine::fault`].
     pub fn observe(
         &mut self,
         machine: &ModeMachine,
@@ -65,7 +66,7 @@ impl MoveEnd {
             self.asked = None;
         }
         let (_, since) = self.asked.as_mut()?;
-        // A program that is paused hears nothing, and a move that is to begin is not late.
+        // A paused program takes no message, and a move that is still to start is not late.
         if evidence.is_paused() || !machine.executes_move() {
             *since = now;
         }

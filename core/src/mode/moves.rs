@@ -1,11 +1,13 @@
-//! Words for motion that the controller executes: a move's number, who drives, what a program mirrors, and thresholds.
+//! The types for motion that the controller executes: a move's number, the drive, the mirror of a program, and
+//! thresholds.
 
 use core::num::NonZeroU32;
 
 use crate::robot::{BadValue, settings};
 use outrigger_wire::time::Duration;
 
-/// Number of a move, as the program that executes it mirrors it: 1 … 2³¹ − 1, which a register and a socket both take.
+/// The number of a move, as the program that executes it mirrors it: 1 … 2³¹ − 1, which fits a register and a socket
+/// message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
@@ -15,7 +17,7 @@ impl MoveNumber {
     pub(super) const FIRST: Self = Self(NonZeroU32::MIN);
     const LAST: u32 = i32::MAX as u32;
 
-    /// Number `number`; `None` for 0, which stands for no move, and for what is out of range.
+    /// Creates the number `number`; `None` for 0, which stands for no move, and for a value out of range.
     #[must_use]
     pub const fn new(number: u32) -> Option<Self> {
         match NonZeroU32::new(number) {
@@ -24,13 +26,13 @@ impl MoveNumber {
         }
     }
 
-    /// The number.
+    /// Returns the number.
     #[must_use]
     pub const fn get(self) -> u32 {
         self.0.get()
     }
 
-    /// The one after it; after the last, the first.
+    /// Returns the next number; after the last, the first.
     #[must_use]
     pub const fn next(self) -> Self {
         match Self::new(self.get().saturating_add(1)) {
@@ -40,7 +42,7 @@ impl MoveNumber {
     }
 }
 
-/// Who makes the motion while commanding.
+/// The source of the motion while commanding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
@@ -48,20 +50,20 @@ pub enum Drive {
     /// The law: one command per state.
     #[default]
     Streamed,
-    /// The controller executes this move, is about to, or has.
+    /// The controller: it executes this move, is about to, or has executed it.
     Delegated(MoveNumber),
 }
 
-/// What the program that executes moves shows of itself.
+/// The status that the program which executes moves reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Mirrored {
-    /// It waits for a move.
+    /// The program waits for a move.
     Idle,
-    /// It executes this one.
+    /// The program executes this move.
     Running(MoveNumber),
-    /// It has executed this one, or given it up, and waits.
+    /// The program has executed this move, or ended it early, and waits.
     Ended(MoveNumber),
 }
 
@@ -70,17 +72,17 @@ settings! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct DelegatedConfig in "delegated." by new(cycle: Duration) {
-        /// Oldest mirror to go on with. Default 100 ms, at least two cycles.
+        /// The oldest mirror that commanding may continue with. Default 100 ms, at least two cycles.
         pub mirror_age: Duration [0.002 to 2.0 "s"] = Duration::from_millis(100).max(cycle.times(2)),
-        /// Longest time without a timely state while a move may run; the program's own read time-out is to be no longer.
-        /// Default 200 ms, at least two cycles.
+        /// The longest time without a timely state while a move may run; the program's own read timeout must not be
+        /// longer. Default 200 ms, at least two cycles.
         pub state_timeout: Duration [0.002 to 2.0 "s"] = Duration::from_millis(200).max(cycle.times(2)),
-        /// The mirror shows a move this long after its `Start` at the latest. Default 500 ms.
+        /// The longest time after `Start` until the mirror shows the move. Default 500 ms.
         pub start_timeout: Duration [0.002 to 60.0 "s"] = Duration::from_millis(500),
-        /// Longest time after `Cancel` without a target that becomes slower, or rests, before the `stopj`. Default 100 ms, at
-        /// least two cycles.
+        /// The longest time after `Cancel` without a target that becomes slower, or rests, before the `stopj`. Default
+        /// 100 ms, at least two cycles.
         pub cancel_timeout: Duration [0.002 to 2.0 "s"] = Duration::from_millis(100).max(cycle.times(2)),
-        /// Longest pause at the pendant, or time with a slider at 0. Default 10 s.
+        /// The longest pause at the pendant, or time with a speed slider at 0. Default 10 s.
         pub pause_timeout: Duration [0.0 to 3600.0 "s"] = Duration::from_secs(10),
         /// A program of ours stays on the controller between two `Command`s: in `Monitor` every state is answered by a
         /// keep-alive. Default no.

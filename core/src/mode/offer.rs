@@ -1,9 +1,9 @@
-//! A move that is asked for again while what speaks against it will pass.
+//! The repetition of a request for a move while the reason against it is temporary.
 //!
-//! | what speaks against it | what then |
+//! | reason against the move | result |
 //! |---|---|
-//! | the arm is not at rest, the program has not shown itself yet, or is held by the speed slider | it is asked for again, until `patience` is over |
-//! | anything else, or the same after that time | it is refused for that |
+//! | the arm is not at rest, the program has not reported yet, or is held by the speed slider or a pause | the request is repeated until `patience` is over |
+//! | any other reason, or the same after that time | the move is refused for it |
 //!
 //! ```
 //! use outrigger_core::mode::{MoveNumber, Offer};
@@ -21,7 +21,7 @@ use super::MoveNumber;
 use crate::robot::Reason;
 use outrigger_wire::time::{Duration, Instant};
 
-/// One move that is asked for, from the first time on.
+/// A move that is requested repeatedly. The time counts from the first request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Offer {
     patience: Duration,
@@ -29,17 +29,17 @@ pub struct Offer {
 }
 
 impl Offer {
-    /// One that is asked for again for this long.
+    /// Creates an offer that is repeated for this time at most.
     #[must_use]
     pub const fn new(patience: Duration) -> Self {
         Self { patience, since: None }
     }
 
-    /// Takes what was answered to asking for the move `now`, by [`Engine::offer`](crate::engine::Engine::offer): `None` where it is to
-    /// be asked for again.
+    /// Takes the answer to the request `now`, from [`Engine::offer`](crate::engine::Engine::offer). Returns `None` if
+    /// the request is to be repeated.
     ///
     /// # Errors
-    /// In what is returned: the reason for which it is refused.
+    /// In the returned value: the reason for which the move is refused.
     pub fn judge(&mut self, answer: Result<MoveNumber, Reason>, now: Instant) -> Option<Result<MoveNumber, Reason>> {
         let waits = now.since(*self.since.get_or_insert(now)) <= self.patience;
         match answer {

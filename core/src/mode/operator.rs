@@ -1,21 +1,22 @@
-//! An operator's word: who may ask to command, when it counts, and what takes it back.
+//! The judge of operator actions: who may request commanding, when it counts, and what ends it.
 //!
-//! *Request* starts, *release* stops, *acknowledge* clears. They come as messages (keys, lines, remote commands), by lines
-//! at the robot's inputs or at a board's pins, and one request may be made by this device itself. [`Operator`] decides
-//! about all of them, in front of the [`ModeMachine`]:
+//! A *request* starts, a *release* stops, an *acknowledgement* clears. They arrive as messages (keys, text lines,
+//! remote commands) and by electrical lines at the robot's inputs or at a board's pins. This device may make one
+//! request by itself. [`Operator`] decides about all of them, in front of the [`ModeMachine`]:
 //!
-//! * In one state, and at one time: stop, acknowledge, request, in that order.
-//! * A message carries the [`Epoch`] that its sender saw; another than the machine's is refused ([`Reason::WrongEpoch`]).
-//! * The *automatic* request is asked when nothing speaks against it, and again only after a refusal of itself. It ends
-//!   with the first time it is granted, with any word of an operator, with any latch, and
+//! * In one state, and at one time, the order is: stop, acknowledge, request.
+//! * A message carries the [`Epoch`] that its sender saw; one other than the machine's is refused
+//!   ([`Reason::WrongEpoch`]).
+//! * The *automatic* request is made when every precondition holds, and again only after a refusal of itself. It ends
+//!   with the first time it is granted, with any operator action, with any latch, and
 //!   [`start_within`](OperatorConfig::start_within) after the start.
-//! * A *request line* asks by its rise. The rise counts only after the line was low for
-//!   [`low_for`](OperatorConfig::low_for) since the latest of boot, a new epoch, the return to `Monitor`, an acknowledge
-//!   and a refusal; any other is told as [`Reason::LineHeld`]. One that is [*held*](RequestAs::Held) releases when it is
-//!   low, and while it is low nobody's request is granted ([`Reason::LineLow`]). After a release by a line no rise counts
-//!   for [`released_for`](OperatorConfig::released_for).
-//! * A *stop line* is normally closed, which is high: open, or not seen yet, it refuses requests
-//!   ([`Reason::StopOpen`]); open it releases. It is not an emergency stop.
+//! * A *request line* requests by its rise. The rise counts only after the line was low for
+//!   [`low_for`](OperatorConfig::low_for) since the latest of boot, a new epoch, the return to `Monitor`, an
+//!   acknowledgement and a refusal; any other is refused as [`Reason::LineHeld`]. One that is [*held*](RequestAs::Held)
+//!   releases when it is low, and while it is low no request is granted, from any channel ([`Reason::LineLow`]). After
+//!   a release by a line no rise counts for [`released_for`](OperatorConfig::released_for).
+//! * A *stop line* is normally closed, which is high. While it is open, or not seen yet, it refuses requests
+//!   ([`Reason::StopOpen`]); an open line releases. It is not an emergency stop.
 
 use super::evidence::Evidence;
 use super::line::{Line, Rise};
@@ -26,14 +27,14 @@ use super::{Mode, Transition};
 use crate::robot::{Reason, ReasonSet};
 use outrigger_wire::time::{Duration, Instant};
 
-/// Who speaks.
+/// The channel of an operator action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Channel {
     /// This device itself, once.
     Automatic,
-    /// A key, a line of text, a remote command.
+    /// A key, a text line or a remote command.
     Message,
     /// A line at an input of the robot.
     Input,
@@ -54,16 +55,16 @@ impl Channel {
     }
 }
 
-/// A word that can be refused. A release never is.
+/// An operator action that can be refused. A release is never refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Word {
-    /// To command.
+    /// To start commanding.
     Request,
     /// To clear the latched reason.
     Acknowledge,
-    /// To end a program of ours on the controller, so that the pendant's goes on.
+    /// To end our program on the controller, so that the pendant's program continues.
     HandBack,
     /// To send that program again.
     Resend,
@@ -82,50 +83,50 @@ impl Word {
     }
 }
 
-/// A word that was refused; it is spent.
+/// A refused operator action; it is not repeated automatically.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Refusal {
-    /// What was refused.
+    /// The action that was refused.
     pub word: Word,
-    /// Whose word it was.
+    /// The channel of the action.
     pub by: Channel,
-    /// Why.
+    /// The reason of the refusal.
     pub reason: Reason,
 }
 
 impl Refusal {
-    /// A request of `by`, refused for `reason`.
+    /// Creates the refusal of a request of `by`, for `reason`.
     #[must_use]
     pub const fn of_request(by: Channel, reason: Reason) -> Self {
         Self { word: Word::Request, by, reason }
     }
 
-    /// An acknowledgement of `by`, refused for `reason`.
+    /// Creates the refusal of an acknowledgement of `by`, for `reason`.
     #[must_use]
     pub const fn of_acknowledge(by: Channel, reason: Reason) -> Self {
         Self { word: Word::Acknowledge, by, reason }
     }
 }
 
-/// Why the automatic request will not be asked, although nobody has said anything.
+/// The reason for which the automatic request ended without an operator action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Lapse {
-    /// Something spoke against it for all of [`start_within`](OperatorConfig::start_within).
+    /// A precondition was not met for all of [`start_within`](OperatorConfig::start_within).
     TooLate,
-    /// A reason was latched before.
+    /// A reason was latched first.
     Latched,
 }
 
-/// A line that stands for one word.
+/// A line with a fixed operator action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Contact {
-    /// Open stops the arm and refuses requests.
+    /// An open line stops the arm and refuses requests.
     Stop,
     /// Its rise acknowledges.
     Acknowledge,
@@ -133,28 +134,28 @@ pub enum Contact {
     Request,
 }
 
-/// What came of the lines, and of the automatic request, at one time; in the order in which it happened.
+/// The outcome of the lines and of the automatic request at one time, in the order in which it happened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// The arm is stopped.
     pub stopped: Option<Transition>,
-    /// Somebody acknowledged.
+    /// The result of an acknowledgement.
     pub acknowledged: Option<Result<(), Refusal>>,
-    /// Somebody requested; `Ok(None)` where the arm is commanded already.
+    /// The result of a request; `Ok(None)` if the arm is commanded already.
     pub requested: Option<Result<Option<Transition>, Refusal>>,
-    /// The automatic request is not asked any more, because a reason was latched.
+    /// The automatic request is no longer made, because a reason was latched.
     pub lapsed: bool,
 }
 
-/// Whether this device still asks by itself.
+/// The state of the automatic request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 enum Automatic {
-    /// It does not, or not any more.
+    /// The automatic request is not made, or no longer.
     Spent,
-    /// It will, once it has started.
+    /// The automatic request will be made once this device has started.
     NotStarted,
-    /// It does until then.
+    /// The automatic request is made until this time.
     Until(Instant),
 }
 
@@ -171,14 +172,14 @@ impl Lines {
     const UNKNOWN: Self = Self { stop: Line::Unknown, acknowledge: Line::Unknown, request: Line::Unknown };
 }
 
-/// Which lines a channel has.
+/// The lines that a channel has.
 #[derive(Clone, Copy)]
 struct Present {
     stop: bool,
     request: Option<RequestAs>,
 }
 
-/// One value per robot, in front of its machine.
+/// The judge of operator actions. One value per robot, in front of its machine.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Operator {
@@ -186,18 +187,19 @@ pub struct Operator {
     automatic: Automatic,
     inputs: Lines,
     pins: Lines,
-    /// When the robot's inputs were last seen.
+    /// The time at which the robot's inputs were last seen.
     seen: Instant,
-    /// The latest of acknowledge and refusal: what a line says counts only if it was low after it.
+    /// The time of the latest acknowledgement or refusal: a line counts only if it was low after it.
     spoken: Instant,
-    /// The last release by a line.
+    /// The time of the last release by a line.
     released: Option<Instant>,
-    /// Nothing is asked for any more.
+    /// Later requests are ignored.
     ended: bool,
 }
 
 impl Operator {
-    /// Nobody has spoken, no line was seen. The configuration is taken as [checked](OperatorConfig::check).
+    /// Creates the judge before any action, with no line seen. The configuration must be
+    /// [checked](OperatorConfig::check).
     #[must_use]
     pub const fn new(config: OperatorConfig) -> Self {
         Self {
@@ -212,27 +214,27 @@ impl Operator {
         }
     }
 
-    /// The configuration in force.
+    /// Returns the configuration in force.
     #[must_use]
     pub const fn config(&self) -> &OperatorConfig {
         &self.config
     }
 
-    /// Whether this device may still ask by itself.
+    /// Returns `true` if this device may still make the automatic request.
     #[must_use]
     pub const fn asks_by_itself(&self) -> bool {
         !matches!(self.automatic, Automatic::Spent)
     }
 
-    /// This device has started; calling it again changes nothing.
+    /// Takes note that this device has started; calling it again changes nothing.
     pub fn start(&mut self, now: Instant) {
         if let (Automatic::NotStarted, Some(within)) = (self.automatic, self.config.start_within) {
             self.automatic = Automatic::Until(now + within);
         }
     }
 
-    /// Time has passed, with a state or without: before anything else that comes at `now`. Whether the automatic request is over
-    /// its time just now.
+    /// Handles the passage of time, with a state or without, before anything else at `now`. Returns `true` if the
+    /// automatic request has just expired.
     pub fn wake(&mut self, now: Instant) -> bool {
         let over = matches!(self.automatic, Automatic::Until(end) if now > end);
         if over {
@@ -241,12 +243,12 @@ impl Operator {
         over
     }
 
-    /// When [`wake`](Self::wake) is due at the latest.
+    /// Returns the latest time at which [`wake`](Self::wake) is due.
     pub(crate) fn next_deadline(&self) -> Option<Instant> {
         if let Automatic::Until(end) = self.automatic { Some(end + Duration::from_micros(1)) } else { None }
     }
 
-    /// Returns what the lines and the clock of this device have against a request, of whoever.
+    /// Returns the reasons of the lines and of this device's clock against a request of any channel.
     #[must_use]
     pub fn unmet(&self) -> ReasonSet {
         let mut unmet = ReasonSet::EMPTY;
@@ -264,7 +266,7 @@ impl Operator {
         unmet
     }
 
-    /// Somebody asks by a message to command, who saw `epoch`.
+    /// Handles a request by a message to command. `epoch` is the one that the sender saw.
     ///
     /// # Errors
     /// The first reason against it.
@@ -285,30 +287,30 @@ impl Operator {
         self.ask(Channel::Message, machine, evidence, now)
     }
 
-    /// Somebody takes the request back.
+    /// Handles a release.
     pub fn release(&mut self, machine: &mut ModeMachine, now: Instant) -> Option<Transition> {
         self.automatic = Automatic::Spent;
         machine.release(now)
     }
 
-    /// The same, and from now on nobody's request is heard.
+    /// Handles a release and rejects all later requests.
     pub fn end(&mut self, machine: &mut ModeMachine, now: Instant) -> Option<Transition> {
         self.ended = true;
         self.release(machine, now)
     }
 
-    /// Somebody has seen the latched reasons.
+    /// Handles an acknowledgement of the latched reasons.
     ///
     /// # Errors
-    /// As [`ModeMachine::acknowledge`].
+    /// The errors of [`ModeMachine::acknowledge`].
     pub fn acknowledge(&mut self, by: Channel, machine: &mut ModeMachine, now: Instant) -> Result<(), Refusal> {
         self.automatic = Automatic::Spent;
         self.spoken = now;
         machine.acknowledge().map_err(|reason| self.refuse(Word::Acknowledge, by, reason, now))
     }
 
-    /// A pin of this device was found high or low, and has been so for
-    /// [`pin_filter`](OperatorConfig::pin_filter). A pin that is not configured says nothing.
+    /// Takes a level of a pin of this device that has lasted for [`pin_filter`](OperatorConfig::pin_filter). A pin that
+    /// is not configured is ignored.
     pub fn pin(
         &mut self,
         contact: Contact,
@@ -339,9 +341,9 @@ impl Operator {
         outcome
     }
 
-    /// The levels of the robot's inputs in the newest state, after the machine has observed it. `fresh` says whether it
-    /// may be acted on, `gap` after how long without any state a level is not known any more. `None` where nothing came of
-    /// it.
+    /// Takes the levels of the robot's inputs in the newest state, after the machine has observed it. `fresh` is `true`
+    /// if the state may be acted on; `gap` is the time without any state after which a level is no longer known.
+    /// Returns `None` if it has no effect.
     pub fn observe(
         &mut self,
         levels: u64,
@@ -351,7 +353,7 @@ impl Operator {
         evidence: &Evidence,
         now: Instant,
     ) -> Option<Outcome> {
-        // In most configurations, and in every cycle.
+        // The usual case, in every cycle.
         if matches!(self.automatic, Automatic::Spent) && !self.config.has_inputs() {
             return None;
         }
@@ -383,7 +385,7 @@ impl Operator {
         let high = |input: Option<u8>| input.map(|input| levels.checked_shr(input.into()).unwrap_or(0) & 1 == 1);
         let OperatorConfig { stop_input, acknowledge_input, request_input, .. } = self.config;
         if !fresh {
-            // An old state is no witness of a low level, and spends a high one.
+            // An old state is no proof of a low level, and uses up a high one.
             for (line, input) in [
                 (&mut self.inputs.stop, stop_input),
                 (&mut self.inputs.acknowledge, acknowledge_input),
@@ -405,7 +407,7 @@ impl Operator {
         outcome.requested = risen.and_then(|rise| self.rise(Channel::Input, rise, machine, evidence, now));
     }
 
-    /// Lines that are low stop the arm, whoever asked for its motion.
+    /// Stops the arm if a line is low, regardless of which channel requested its motion.
     fn fall(&mut self, machine: &mut ModeMachine, now: Instant) -> Option<Transition> {
         let low_states = self.config.low_states;
         let (mut stops, mut released) = (false, false);
@@ -424,7 +426,7 @@ impl Operator {
         self.release(machine, now)
     }
 
-    /// A request line has risen; `None` where that says nothing new.
+    /// Handles the rise of a request line; `None` if it has no effect.
     fn rise(
         &mut self,
         by: Channel,

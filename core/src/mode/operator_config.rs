@@ -1,14 +1,14 @@
-//! Where an operator speaks, and from when it counts.
+//! The operator's channels, and the thresholds of their signals.
 
 use crate::robot::{BadValue, Range, range_of, settings, words};
 use outrigger_wire::time::Duration;
 
-/// What a request line means.
+/// The meaning of a request line's level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum RequestAs {
-    /// Its rise requests, low releases, and nobody's request is granted while it is low.
+    /// Its rise requests, a low level releases, and no request is granted while it is low.
     #[default]
     Held,
     /// Its rise requests; another channel has to release.
@@ -18,10 +18,11 @@ pub enum RequestAs {
 words!(RequestAs { "held" = Held, "edge" = Edge });
 
 settings! {
-    /// Where an operator speaks beside messages, and from when it counts. By default nowhere.
+    /// The operator's channels in addition to messages, and the thresholds of their signals. By default there are none.
     ///
-    /// Inputs of the robot are named by bit of a state's digital inputs: on CB3 and later 0 … 7 are the standard inputs, 8 …
-    /// 15 the configurable ones, 16 and 17 the tool's; beside a KRC bit 0 is `BOOL[1]`. Pins stand in the table of a board.
+    /// Inputs of the robot are numbered by the bit of a state's digital inputs. On CB3 and later 0 … 7 are the standard
+    /// inputs, 8 … 15 the configurable ones, 16 and 17 the tool's. On a KRC bit 0 is `BOOL[1]`. Pins are listed in the
+    /// table of a board.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct OperatorConfig in "" {
@@ -31,42 +32,43 @@ settings! {
         pub acknowledge_input: Option<u8> [0 to 17] = None,
         /// The robot's input that stops when it is low.
         pub stop_input: Option<u8> [0 to 17] = None,
-        /// What the robot's request line means. Default held.
+        /// The meaning of the robot's request line. Default held.
         pub input_as at "request_as": RequestAs = RequestAs::Held,
-        /// Whether a pin of this device is a request line.
+        /// A pin of this device is the request line.
         pub request_pin nowhere: bool = false,
-        /// Whether one acknowledges.
+        /// A pin of this device acknowledges.
         pub acknowledge_pin nowhere: bool = false,
-        /// Whether one stops when it is open.
+        /// A pin of this device stops when it is open.
         pub stop_pin nowhere: bool = false,
-        /// What the pin's request line means. Default held.
+        /// The meaning of the pin's request line. Default held.
         pub pin_as nowhere: RequestAs = RequestAs::Held,
-        /// This device requests by itself, once, until so long after its start; `None`, the default, never.
+        /// The time after its start within which this device makes its one automatic request; `None`, the default,
+        /// never.
         pub start_within nowhere: Option<Duration> [Self::START_WITHIN] = None,
-        /// The clock of this device is too inexact to judge the age of states by: nothing is commanded
+        /// The clock of this device is too inexact to judge the age of states: nothing is commanded
         /// ([`Reason::ClockInexact`](crate::robot::Reason::ClockInexact)). Default no.
         pub clock_is_inexact nowhere: bool = false,
-        /// A rise counts after the line was low for this long. Default 50 ms.
+        /// The time for which the line must be low before a rise counts. Default 50 ms.
         pub low_for: Duration [0.01 to 5.0 "s"] = Duration::from_millis(50),
-        /// After a release by a line no rise counts for this long. Default 1 s.
+        /// The time after a release by a line during which no rise counts. Default 1 s.
         pub released_for: Duration [0.0 to 60.0 "s"] = Duration::from_secs(1),
-        /// Fresh states in a row that must show an input low before that acts. Default 2.
+        /// The number of consecutive fresh states that must show an input low before it takes effect. Default 2.
         pub low_states: u8 [1 to 20] = 2,
-        /// A pin's level counts after it was found for this long. Default 20 ms.
+        /// The time for which a pin must have a level before it counts. Default 20 ms.
         pub pin_filter nowhere: Duration [Self::PIN_FILTER] = Duration::from_millis(20),
     }
 }
 
 impl OperatorConfig {
-    /// Range of [`start_within`](Self::start_within).
+    /// The range of [`start_within`](Self::start_within).
     pub const START_WITHIN: Range<Duration> = range_of!(0.1 to 3600.0 "s");
-    /// Range of [`pin_filter`](Self::pin_filter).
+    /// The range of [`pin_filter`](Self::pin_filter).
     pub const PIN_FILTER: Range<Duration> = range_of!(0.005 to 0.2 "s");
 
-    /// Checks every field, and whether they go together.
+    /// Checks every field, and whether the fields are compatible.
     ///
     /// # Errors
-    /// The first field that does not.
+    /// The first field that is wrong.
     pub fn check(&self) -> Result<(), BadValue> {
         let Self { request_input: request, acknowledge_input: acknowledge, stop_input: stop, .. } = *self;
         self.check_ranges()?;
@@ -84,27 +86,27 @@ impl OperatorConfig {
         )
     }
 
-    /// Whether a request line is held.
+    /// Returns `true` if a request line is held.
     #[must_use]
     pub const fn is_held(&self) -> bool {
         (self.request_input.is_some() && matches!(self.input_as, RequestAs::Held))
             || (self.request_pin && matches!(self.pin_as, RequestAs::Held))
     }
 
-    /// Whether a request line is an edge, so that its low level releases nothing.
+    /// Returns `true` if a request line is an edge, so that its low level does not release.
     #[must_use]
     pub const fn has_edge(&self) -> bool {
         (self.request_input.is_some() && matches!(self.input_as, RequestAs::Edge))
             || (self.request_pin && matches!(self.pin_as, RequestAs::Edge))
     }
 
-    /// Whether a line can take a request back.
+    /// Returns `true` if a line can release.
     #[must_use]
     pub const fn can_release(&self) -> bool {
         self.is_held() || self.stop_pin || self.stop_input.is_some()
     }
 
-    /// Whether any pin of this device stands for an operator.
+    /// Returns `true` if any pin of this device is an operator's line.
     #[must_use]
     pub const fn has_pins(&self) -> bool {
         self.request_pin || self.acknowledge_pin || self.stop_pin

@@ -1,4 +1,5 @@
-//! The pace of a streamed motion: [`Scaling`] with its thresholds, and the share of the law's speeds that goes out at the beginning.
+//! The pace of a streamed motion: [`Scaling`] with its thresholds, and the share of the law's speeds that is sent at
+//! the beginning.
 
 use super::{Pace, Scaling, ScalingConfig};
 use crate::robot::Reason;
@@ -10,20 +11,20 @@ use outrigger_wire::time::Duration;
 pub struct Pacer {
     config: ScalingConfig,
     scaling: Scaling,
-    /// The share of the law's last speeds that [`Pace::Begin`] let go out.
+    /// The share of the law's last speeds that [`Pace::Begin`] permitted.
     share: f32,
-    /// A pause of the program holds the arm, and not the scaling.
+    /// A pause of the program holds the arm, not the scaling.
     paused: bool,
 }
 
 impl Pacer {
-    /// A pacer that has seen no state.
+    /// Creates a pacer that has seen no state.
     #[must_use]
     pub const fn new(config: ScalingConfig) -> Self {
         Self { config, scaling: Scaling::BEGIN, share: 1.0, paused: false }
     }
 
-    /// The thresholds.
+    /// Returns the thresholds.
     #[must_use]
     pub const fn config(&self) -> &ScalingConfig {
         &self.config
@@ -34,18 +35,18 @@ impl Pacer {
         self.config = config;
     }
 
-    /// Begins anew, as before every `Command`.
+    /// Starts again, as before every `Command`.
     pub const fn restart(&mut self) {
         (self.scaling, self.share, self.paused) = (Scaling::BEGIN, 1.0, false);
     }
 
-    /// The pace by the newest state.
+    /// Returns the pace as of the newest state.
     #[must_use]
     pub const fn pace(&self) -> Pace {
         self.scaling.pace()
     }
 
-    /// The reason why the arm is held; `None` where it is not.
+    /// Returns the reason that holds the arm; `None` if it is not held.
     #[must_use]
     pub fn held_by(&self) -> Option<Reason> {
         match self.pace() {
@@ -55,7 +56,7 @@ impl Pacer {
         }
     }
 
-    /// Takes a state like [`Scaling::observe`]. Returns `true` where [`held_by`](Self::held_by) has changed.
+    /// Takes a state like [`Scaling::observe`]. Returns `true` if [`held_by`](Self::held_by) has changed.
     pub fn observe(&mut self, scaling: f32, slider: Option<f32>, dt: Duration, moving: impl FnOnce() -> bool) -> bool {
         let before = self.pace() == Pace::Held;
         let paused = cfg!(feature = "programs") && core::mem::take(&mut self.paused);
@@ -63,7 +64,7 @@ impl Pacer {
         held != before || (held && paused)
     }
 
-    /// Takes a state like [`Scaling::observe_paused`]. Returns `true` where [`held_by`](Self::held_by) has changed.
+    /// Takes a state like [`Scaling::observe_paused`]. Returns `true` if [`held_by`](Self::held_by) has changed.
     pub fn observe_paused(&mut self, dt: Duration) -> bool {
         let before = self.held_by();
         self.paused = true;
@@ -71,13 +72,13 @@ impl Pacer {
         self.held_by() != before
     }
 
-    /// Returns `true` where the arm was held for longer than [`ScalingConfig::held_timeout`].
+    /// Returns `true` if the arm was held for longer than [`ScalingConfig::held_timeout`].
     #[must_use]
     pub fn is_overdue(&self) -> bool {
         self.scaling.is_overdue(&self.config)
     }
 
-    /// Returns `true` while zero velocity goes out.
+    /// Returns `true` while zero velocity is sent.
     ///
     /// # Errors
     /// [`Reason::HeldByScaling`] after [`ScalingConfig::held_timeout`].
@@ -85,14 +86,15 @@ impl Pacer {
         if self.is_overdue() { Err(Reason::HeldByScaling) } else { Ok(self.pace() == Pace::Held) }
     }
 
-    /// Returns the speed scaling that the law gets: at the beginning the share that went out last, so that a law's time runs as fast as
-    /// the arm is commanded to move; afterwards the `reported` one.
+    /// Returns the speed scaling for the law: at the beginning the share that was sent last, so that a law's time runs
+    /// as fast as the arm is commanded to move; afterwards the `reported` one.
     #[must_use]
     pub fn scaling_of_law(&self, reported: Option<f32>) -> Option<f32> {
         if self.pace() == Pace::Begin { Some(self.share) } else { reported }
     }
 
-    /// Returns the speeds that go out for those the law wants: at the beginning [`ScalingConfig::begin_speed`] at most.
+    /// Returns the speeds to send for those that the law wants: at the beginning [`ScalingConfig::begin_speed`] at
+    /// most.
     pub fn limit<const N: usize>(&mut self, wanted: JointVelocities<N>) -> JointVelocities<N> {
         if self.pace() != Pace::Begin {
             return wanted;
@@ -102,7 +104,7 @@ impl Pacer {
         wanted.map(|v| v * self.share)
     }
 
-    /// Returns all that decides what follows, except the thresholds.
+    /// Returns everything that decides the further behaviour, except the thresholds.
     #[cfg(feature = "record")]
     #[must_use]
     pub const fn saved(&self) -> (Scaling, f32, bool) {
@@ -110,7 +112,7 @@ impl Pacer {
         (*scaling, *share, *paused)
     }
 
-    /// Goes on from what was [saved](Self::saved).
+    /// Continues from what was [saved](Self::saved).
     #[cfg(feature = "record")]
     pub const fn resume(&mut self, (scaling, share, paused): (Scaling, f32, bool)) {
         (self.scaling, self.share, self.paused) = (scaling, share, paused);

@@ -1,15 +1,16 @@
-//! Stop and pause at the pendant, where every cycle's text is a new program: the next one would override them.
+//! The detection of stop and pause at the pendant for paths on which every cycle's text is a new program: the next text
+//! would override them.
 //!
-//! | the state says | what follows |
+//! | program state | result |
 //! |---|---|
-//! | PAUSING, PAUSED or RESUMING | [`TextPaused`](Pendant::TextPaused): never by our own text |
+//! | PAUSING, PAUSED or RESUMING | [`TextPaused`](Pendant::TextPaused): never caused by our own text |
 //! | no program, and the newest acknowledged text has [`left`](PendantConfig::left) cycles of its time or more | [`Wait`](Pendant::Wait): nothing is written for this cycle |
 //! | still no program in the next fresh state | [`Stopped`](Pendant::Stopped) |
-//! | a program again | it flickers between two texts, and is counted |
+//! | a program again | the program flickers between two texts; the cycle is counted |
 //!
-//! Where that is seen in more than [`flicker`](PendantConfig::flicker) of the cycles, or where no state of the cycle
-//! tells of the program at all, a stop cannot be told from our own text ([`PendantWatch::sees_stops`]): commanding ends,
-//! unless [`PendantStop::Overridden`] allows that the next text overrides such a stop.
+//! If that happens in more than [`flicker`](PendantConfig::flicker) of the cycles, or if the states do not contain the
+//! program at all, a stop cannot be distinguished from our own text ([`PendantWatch::sees_stops`]). Commanding ends
+//! then, unless [`PendantStop::Overridden`] permits the next text to override such a stop.
 
 use super::{Activity, Held, Proof};
 use crate::robot::{settings, words};
@@ -31,69 +32,71 @@ pub enum PendantStop {
 words!(PendantStop { "seen" = Seen, "overridden" = Overridden });
 
 settings! {
-    /// Thresholds of a [`PendantWatch`]. How real controllers show their programs between two texts is not confirmed.
+    /// The thresholds of a [`PendantWatch`]. It is not confirmed how real controllers show their programs between two
+    /// texts.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct PendantConfig in "pendant." {
-        /// The condition for commanding where a stop at the pendant cannot be seen. Default seen, so that it is refused.
+        /// The condition for commanding where a stop at the pendant cannot be seen. Default seen, so that it is
+        /// refused.
         pub stop: PendantStop = PendantStop::Seen,
-        /// Whether one state without a program is enough, on a controller that has shown none while arming. Default no.
+        /// A single state without a program is enough, on a controller that has shown none while arming. Default no.
         pub at_once: bool = false,
-        /// Cycles of its `t` that the newest acknowledged text must have left. Default 2.
+        /// The number of cycles of its `t` that the newest acknowledged text must have left. Default 2.
         pub left: u8 [1 to 50 "cycles"] = 2,
-        /// Share of the cycles in which the program may flicker \[%\]. Default 1.
+        /// The share of cycles in which the program may flicker \[%\]. Default 1.
         pub flicker: u8 [0 to 100 "%"] = 1,
     }
 }
 
-/// What a state says of the pendant.
+/// The effect of the pendant, as a state shows it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Pendant {
-    /// Nothing.
+    /// No effect.
     #[default]
     Go,
-    /// Perhaps a stop: nothing is written, so that the next state tells.
+    /// Perhaps a stop: nothing is written, so that the next state decides.
     Wait,
-    /// The program of ours that carries the commands is paused, and goes on from where it stands once it is resumed.
+    /// The program of ours that carries the commands is paused, and continues from where it is once it is resumed.
     Paused,
     /// The program was stopped.
     Stopped,
-    /// The text of the last command was paused: nothing of it is to go on.
+    /// The text of the last command was paused: no part of it may continue.
     TextPaused,
 }
 
-/// One state, as the watch sees it.
+/// The input of the watch for one state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PendantReading {
     /// The state is young enough to be answered by motion.
     pub fresh: bool,
-    /// What shows that our text is accepted, as far as this state goes.
+    /// The proof that our text is accepted, as of this state.
     pub accepted_by: Option<Proof>,
-    /// The program, where the packet of the cycle has it.
+    /// The program state, if the packet of the cycle has it.
     pub program: Option<ProgramState>,
-    /// The program by the slow report.
+    /// The program's activity by the slow report.
     pub reported: Option<Held<Activity>>,
     /// The newest acknowledged text has enough time left.
     pub lasts: bool,
 }
 
-/// The cycles that the share of flicker is taken of at least, so that a single one does not count.
+/// The lowest number of cycles for the share of flicker, so that a single one does not count.
 const LEAST_CYCLES: u32 = 100;
 
-/// Whether the program that our text is was stopped or paused at the pendant; one value for each arming and the commanding
-/// behind it.
+/// The watch for a stop or a pause at the pendant of the program that our text is; one value for each arming and the
+/// commanding after it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct PendantWatch {
-    /// What showed first that our text is accepted, and when.
+    /// The first proof that our text is accepted, with its time.
     granted: Option<(Proof, Instant)>,
     /// The state before had no program, and nothing was written.
     waits: bool,
     /// The state before had no program.
     gone: bool,
-    /// Cycles with our text accepted, and those of them after which a program was there again.
+    /// The cycles with our text accepted; `flickers` counts those of them after which a program was there again.
     cycles: u32,
     flickers: u32,
 }
@@ -131,15 +134,15 @@ impl PendantWatch {
         }
     }
 
-    /// Whether stops can still be told from our own text.
+    /// Returns `true` while stops can be distinguished from our own text.
     #[inline(never)]
     fn looks(&self, config: &PendantConfig) -> bool {
         let most = self.cycles.max(LEAST_CYCLES).saturating_mul(u32::from(config.flicker));
         self.flickers.saturating_mul(100) <= most
     }
 
-    /// Returns whether a stop at the pendant is seen. Where not, the next text overrides it. Before a text was accepted
-    /// that is not known: `None`.
+    /// Returns whether a stop at the pendant can be seen. If not, the next text overrides it. `None` before a text was
+    /// accepted, because it is not known then.
     #[must_use]
     pub fn sees_stops(&self, config: &PendantConfig) -> Option<bool> {
         self.granted.map(|(proof, _)| proof == Proof::ProgramState && self.looks(config))
@@ -153,7 +156,7 @@ mod tests {
     use super::*;
     use outrigger_wire::time::Duration;
 
-    /// Everything a state may say.
+    /// Returns all readings of a state.
     fn readings(now: Instant) -> Vec<PendantReading> {
         let mut readings = vec![];
         let programs =
@@ -172,13 +175,13 @@ mod tests {
         readings
     }
 
-    /// What an observer remembers.
+    /// The memory of an independent observer.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     struct History {
         granted: Option<Proof>,
-        /// What was said to the newest fresh state that told of the program, and to how many it was `Wait`.
+        /// The answer to the newest fresh state that contained the program.
         last: Pendant,
-        /// It had no program.
+        /// The newest such state had no program.
         gone: bool,
         flickers: u8,
     }
@@ -232,7 +235,7 @@ mod tests {
                         let said = watch.observe(&config, &reading, now);
                         check(&mut told, &reading, said);
                         if matches!(said, Pendant::Go | Pendant::Wait) {
-                            // When it was granted matters by its order alone.
+                            // The order of the proof's time matters, not its value.
                             watch.granted = watch.granted.map(|(proof, _)| (proof, Instant::ZERO));
                             next.insert((watch, told));
                         }

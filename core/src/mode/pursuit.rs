@@ -1,21 +1,23 @@
-//! How far along its plan an arm is whose controller does not say so: by the time that has passed, as fast as the robot's speed
-//! scaling lets it, and by the place on the plan that is nearest to the controller's target.
+//! The progress of an arm along its plan, for a controller that does not report it. It is derived from the elapsed
+//! time, scaled by the robot's speed scaling, and from the place on the plan that is nearest to the controller's
+//! target.
 //!
 //! | | |
 //! |---|---|
-//! | elapsed | grows by the time between two states times the speed scaling: as far as the arm can be. While the scaling falls, the arm slows down later than it: elapsed is then as far as the target is seen to be |
-//! | reached | the place on the plan, near the one before and not beyond elapsed, that the target is nearest to |
-//! | late | elapsed, up to the end of the plan, less reached: what the order took on its way, and what the controller has lost |
+//! | elapsed | grows by the time between two states times the speed scaling: the farthest that the arm can be. While the scaling falls, the arm slows down later than the scaling: elapsed is then as far as the target is seen to be |
+//! | reached | the place on the plan, near the previous one and not beyond elapsed, that is nearest to the target |
+//! | late | elapsed, limited to the end of the plan, minus reached: the time that the order took on its way, and the time that the controller has lost |
 
 use outrigger_wire::robot::JointPositions;
 use outrigger_wire::time::Duration;
 
-/// Of two places on the plan whose distances differ by less \[rad\], the later one counts: where the plan rests, time goes on.
+/// The difference in distance below which two places on the plan are equally near \[rad\]. The later one counts then:
+/// where the plan rests, time continues.
 const SAME: f32 = 1e-4;
-/// Places that are looked at, in periods around the one that is expected.
+/// The places that are compared, in periods around the expected one.
 const AROUND: [i64; 7] = [-3, -2, -1, 0, 1, 2, 3];
 
-/// An arm on its way along a plan, in the plan's own time.
+/// The progress of an arm along a plan, in the plan's own time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Pursuit {
@@ -26,15 +28,15 @@ pub struct Pursuit {
 }
 
 impl Pursuit {
-    /// At the beginning of its plan.
+    /// The beginning of the plan.
     pub const NOT_BEGUN: Self = Self { elapsed: 0, reached: 0 };
 
-    /// The newest state: since the one before `passed` of the plan's time has passed by the speed scaling, and `at_most` so much while
-    /// that falls; the controller's `target` \[rad\] is there. `plan` says where the joints are at a time of the plan \[µs\], whose end is `end` \[µs\]; states come once in a
-    /// `period`.
+    /// Takes the newest state, with the controller's `target` \[rad\]. `passed` is the plan's time since the state
+    /// before according to the speed scaling, and `at_most` its highest value while the scaling falls. `plan` returns
+    /// the joint positions at a time of the plan \[µs\], whose end is `end` \[µs\]. States arrive once in a `period`.
     ///
-    /// How far the target is from the place that was reached, at most of all joints \[rad\]; infinite where there is no plan, or
-    /// for NaN.
+    /// Returns the distance of the target from the place that was reached, the largest of all joints \[rad\]; infinite
+    /// if there is no plan, or for NaN.
     pub fn observe<const N: usize>(
         &mut self,
         target: &JointPositions<N>,
@@ -45,7 +47,7 @@ impl Pursuit {
     ) -> f32 {
         self.elapsed = self.elapsed.saturating_add(passed.as_micros());
         let expected = self.reached.saturating_add(passed.as_micros());
-        // A state is at most a period older than what is known of time.
+        // A state is at most one period older than the elapsed time.
         let falls = at_most.as_micros().saturating_sub(passed.as_micros());
         let most = self.elapsed.saturating_add(period.as_micros()).saturating_add(falls).min(end);
         let mut nearest = f32::INFINITY;
@@ -63,24 +65,24 @@ impl Pursuit {
         nearest
     }
 
-    /// The place that was reached, in the plan's time \[µs\].
+    /// Returns the place that was reached, in the plan's time \[µs\].
     #[must_use]
     pub const fn reached(&self) -> u64 {
         self.reached
     }
 
-    /// How much of the plan's time can have passed \[µs\].
+    /// Returns the largest plan time that can have elapsed \[µs\].
     #[must_use]
     pub const fn elapsed(&self) -> u64 {
         self.elapsed
     }
 
-    /// The end of the plan, at `end` \[µs\], was reached.
+    /// Takes note that the end of the plan, at `end` \[µs\], was reached.
     pub const fn arrive(&mut self, end: u64) {
         self.reached = end;
     }
 
-    /// By how much of the plan's own time the arm is behind, before its end at `end` \[µs\].
+    /// Returns the delay of the arm in the plan's own time, before its end at `end` \[µs\].
     #[must_use]
     pub fn late(&self, end: u64) -> Duration {
         Duration::from_micros(self.elapsed.min(end).saturating_sub(self.reached))
@@ -101,7 +103,8 @@ mod tests {
         Some(JointPositions([0.5 * away, -away]))
     }
 
-    /// The arm is so much behind \[µs\], at this share of its speed: the worst distance, and how late it was seen.
+    /// Follows an arm that is `behind` \[µs\] late, at this share of its speed. Returns the worst distance, the delay
+    /// that was found and the pursuit.
     fn follow(behind: u64, scaling: f32) -> (f32, Duration, Pursuit) {
         let mut pursuit = Pursuit::NOT_BEGUN;
         let passed = Duration::from_micros((PERIOD.as_micros() as f32 * scaling) as u64);
@@ -144,7 +147,7 @@ mod tests {
         assert!(strays.observe(&here, [PERIOD; 2], PERIOD, END, |_| None).is_infinite());
     }
 
-    /// The scaling is 0 at once, and the arm needs a quarter of a second to rest, as often as it likes.
+    /// The scaling drops to 0 at once and the arm needs a quarter of a second to rest, repeatedly.
     #[test]
     fn an_arm_that_slows_down_later_than_the_scaling_is_followed_and_is_not_late() {
         let mut pursuit = Pursuit::NOT_BEGUN;

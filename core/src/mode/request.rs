@@ -1,21 +1,22 @@
-//! Values that belong to one epoch.
+//! Values that are valid in one epoch only.
 
 use crate::robot::Reason;
 
-/// Counts up with each connection and each loss of authority. Values sent for an earlier one are refused.
+/// The number of the present epoch. It increases with each connection and each loss of authority. Values sent for an
+/// earlier epoch are refused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Epoch(u32);
 
 impl Epoch {
-    /// Epoch number `number`, as read from a report.
+    /// Creates the epoch with this number, as read from a report.
     #[must_use]
     pub const fn from_number(number: u32) -> Self {
         Self(number)
     }
 
-    /// The number, for reports.
+    /// Returns the number, for reports.
     #[must_use]
     pub const fn number(self) -> u32 {
         self.0
@@ -26,22 +27,22 @@ impl Epoch {
     }
 }
 
-/// A value from an outside commander, with the epoch it saw when it decided.
+/// A value from an external client, with the epoch that it saw when it decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Intent<T> {
-    /// The epoch the commander saw.
+    /// The epoch that the client saw.
     pub epoch: Epoch,
-    /// What it wants.
+    /// The value that it requests.
     pub value: T,
 }
 
 impl<T> Intent<T> {
-    /// The value, if it belongs to `current`.
+    /// Returns the value if its epoch is `current`.
     ///
     /// # Errors
-    /// `WrongEpoch`.
+    /// `WrongEpoch` if it is another one.
     pub fn accept(self, current: Epoch) -> Result<T, Reason> {
         if self.epoch == current { Ok(self.value) } else { Err(Reason::WrongEpoch) }
     }

@@ -1,45 +1,45 @@
-//! Stop and pause at the pendant, and the end of the program, where a program of ours carries the commands.
+//! The detection of stop and pause at the pendant, and of the program's end, if a program of ours carries the commands.
 //!
-//! | what is seen, once the program has answered in this arming | what follows |
+//! | finding, once the program has answered in this arming | result |
 //! |---|---|
-//! | the state says PAUSING, PAUSED or RESUMING, or the slow report a pause | [`Paused`](Pendant::Paused) |
-//! | its connection stands | [`Go`](Pendant::Go) |
-//! | its connection is gone, and the state says that no program runs | [`Stopped`](Pendant::Stopped) |
-//! | its connection is gone for more fresh states than [`GRACE`](ResidentWatch::GRACE) | [`ResidentWatch::has_ended`] |
-//! | its connection is gone | [`Wait`](Pendant::Wait): nothing is written, the next state tells |
+//! | the state shows PAUSING, PAUSED or RESUMING, or the slow report a pause | [`Paused`](Pendant::Paused) |
+//! | its connection is established | [`Go`](Pendant::Go) |
+//! | its connection is lost, and the state shows that no program runs | [`Stopped`](Pendant::Stopped) |
+//! | its connection is lost for more fresh states than [`GRACE`](ResidentWatch::GRACE) | [`ResidentWatch::has_ended`] |
+//! | its connection is lost | [`Wait`](Pendant::Wait): nothing is written, the next state decides |
 //!
-//! A program that is stopped loses its connection at once, whatever the state in between says; one whose connection the network
-//! has cut ends by itself, a little later.
+//! A program that is stopped loses its connection at once, whatever the state shows meanwhile. One whose connection the
+//! network has cut ends by itself, a little later.
 
 use super::{Activity, Held, Pendant};
 use outrigger_wire::robot::ProgramState;
 use outrigger_wire::time::Instant;
 
-/// One state, as the watch sees it.
+/// The input of the watch for one state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResidentReading {
     /// The state is young enough to be answered by motion.
     pub fresh: bool,
-    /// The program's connection stands, and it has been greeted.
+    /// The program's connection is established, and the greeting has been exchanged.
     pub connected: bool,
-    /// The program, where the packet of the cycle has it.
+    /// The program state, if the packet of the cycle has it.
     pub program: Option<ProgramState>,
-    /// The program by the slow report.
+    /// The program's activity by the slow report.
     pub reported: Option<Held<Activity>>,
 }
 
-/// What became of the program that carries our commands; one value for each arming and the commanding behind it.
+/// The watch of the program that carries our commands; one value for each arming and the commanding after it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct ResidentWatch {
-    /// When its connection was first seen.
+    /// The time at which its connection was first seen.
     since: Option<Instant>,
-    /// Fresh states in a row without it.
+    /// The number of consecutive fresh states without it.
     missing: u8,
 }
 
 impl ResidentWatch {
-    /// Fresh states for which a lost connection may still be a stop at the pendant.
+    /// The number of fresh states for which a lost connection may still be a stop at the pendant.
     pub const GRACE: u8 = 2;
 
     /// Takes the newest state, read at `now`.
@@ -63,7 +63,7 @@ impl ResidentWatch {
         Pendant::Wait
     }
 
-    /// Whether its connection is gone for longer than a stop at the pendant takes to show.
+    /// Returns `true` if its connection is lost for longer than a stop at the pendant takes to show.
     #[must_use]
     pub const fn has_ended(&self) -> bool {
         self.missing > Self::GRACE
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn every_short_sequence_of_states_is_judged_by_the_rule() {
-        // The watch, whether the program has answered, and for how many fresh states its connection is gone.
+        // The watch, whether the program has answered, and the number of fresh states without its connection.
         let mut worlds = HashSet::from([(ResidentWatch::default(), false, 0_u8)]);
         for cycle in 1..=8 {
             let now = Instant::ZERO + Duration::from_millis(2 * cycle);
@@ -100,7 +100,7 @@ mod tests {
                         let mut watch = watch;
                         let reported = pause.then(|| Held::new(Activity::Paused, now));
                         let said = watch.observe(&ResidentReading { fresh, connected, program, reported }, now);
-                        // What is reported as of this very moment was so before the program answered.
+                        // A pause reported at this very moment precedes the program's answer.
                         let newly = !answered && connected;
                         let answered = answered || connected;
                         let stopped = matches!(program, Some(ProgramState::Stopping | ProgramState::Stopped));
@@ -122,7 +122,8 @@ mod tests {
                         };
                         assert_eq!(said, expected, "{program:?} {fresh} {connected} {pause} {watch:?}");
                         assert_eq!(watch.has_ended(), gone > ResidentWatch::GRACE, "{watch:?}");
-                        // When it answered matters by its order alone; commanding is over where it has ended.
+                        // The order of the answer's time matters, not its value; commanding is over once the program
+                        // has ended.
                         watch.since = watch.since.map(|_| Instant::ZERO);
                         if matches!(said, Pendant::Go | Pendant::Wait) && !watch.has_ended() {
                             next.insert((watch, answered, gone));

@@ -1,18 +1,19 @@
-//! Speed scaling: whether the robot carries out at all what it is told, slowed down by its slider and its limiter.
+//! The robot's speed scaling: whether it carries out commands at all, slowed down by its slider and its limiter.
 //!
-//! The controller multiplies what it is sent by its own scaling, so speeds are sent unscaled. Where it scales by nothing,
-//! a law that goes on would only wind up against an arm that stands: then everything stands still here too.
+//! The controller multiplies commands by its own scaling, so speeds are sent unscaled. If it scales by 0, a law that
+//! continues would only wind up against an arm at rest: the law is then held too.
 //!
-//! | pace | what goes out | goes on |
+//! | pace | output | next pace |
 //! |---|---|---|
 //! | [`Begin`](Pace::Begin) | the law's speeds, [`begin_speed`](ScalingConfig::begin_speed) at most | above 0 → `Free`; see below → `Held` |
 //! | [`Free`](Pace::Free) | the law's speeds | 0 for `held_states` in a row → `Held` |
 //! | [`Held`](Pace::Held) | zero velocity | `free_from` or more → `Free` |
 //!
-//! `Begin` lasts while the scaling was 0 ever since `Command` began, which may only mean that the arm rests: until motion went
-//! out for `begin_time`, or the slider itself is at 0. In `Held` the law and the time of its trajectory stand still; after
-//! `held_timeout` it [is overdue](Scaling::is_overdue). A pause of the program that carries the commands holds as well, from its first
-//! state on ([`observe_paused`](Scaling::observe_paused)), and its time counts together with that of the scaling.
+//! `Begin` lasts while the scaling has been 0 ever since `Command` began, which may only mean that the arm rests: until
+//! motion was sent for `begin_time`, or the slider itself is at 0. In `Held` the law and the time of its trajectory are
+//! stopped; after `held_timeout` it [is overdue](Scaling::is_overdue). A pause of the program that carries the commands
+//! holds as well, from its first state on ([`observe_paused`](Scaling::observe_paused)), and its time is added to that
+//! of the scaling.
 
 use crate::robot::{BadValue, settings};
 use outrigger_wire::time::Duration;
@@ -22,18 +23,18 @@ settings! {
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct ScalingConfig in "scaling." {
-        /// Below this the scaling is 0. Default 0.005.
+        /// A scaling below this counts as 0. Default 0.005.
         pub zero_below: f32 [0.0001 to 0.1] = 0.005,
-        /// From this on it is above 0 again, once it was 0. Default 0.01.
+        /// A scaling of this or more counts as above 0 again, once it was 0. Default 0.01.
         pub free_from: f32 [0.0001 to 0.2] = 0.01,
-        /// States in a row with a scaling of 0 before the arm is held. Default 3.
+        /// The number of states in a row with a scaling of 0 before the arm is held. Default 3.
         pub held_states: u8 [1 to 50] = 3,
-        /// Until the scaling has once been above 0, joints are told at most this speed \[rad/s\]: whether a limiter reads 0
-        /// while the arm rests is not confirmed. Default 0.02.
+        /// The highest commanded joint speed until the scaling has once been above 0 \[rad/s\]: it is not confirmed
+        /// whether a limiter reads 0 while the arm rests. Default 0.02.
         pub begin_speed: f32 [0.0 to 0.1 "rad/s"] = 0.02,
-        /// For no longer than this. Default 0.5 s.
+        /// The longest time for which `begin_speed` applies. Default 0.5 s.
         pub begin_time: Duration [0.0 to 5.0 "s"] = Duration::from_millis(500),
-        /// Held for longer, commanding ends. Default 10 s.
+        /// The longest time for which the arm is held; then commanding ends. Default 10 s.
         pub held_timeout: Duration [0.1 to 3600.0 "s"] = Duration::from_secs(10),
     }
 }
@@ -49,36 +50,36 @@ impl ScalingConfig {
     }
 }
 
-/// What the scaling lets go out.
+/// The output that the scaling permits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Pace {
-    /// Little, and not for long: nothing has shown yet that the arm is carried along.
+    /// Slow, and not for long: no state has shown yet that the arm follows.
     Begin,
-    /// What the law wants.
+    /// The law's speeds.
     Free,
     /// Zero velocity.
     Held,
 }
 
-/// What the robot lets go out, by its speed scaling; one value for each time in `Command`.
+/// The judge of the robot's speed scaling; one value for each time in `Command`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Scaling {
     pace: Pace,
     /// States in a row with a scaling of 0.
     zeros: u8,
-    /// In `Begin`: for how long there was motion on the wire. In `Held`: for how long it has lasted.
+    /// In `Begin`: the time for which motion was sent. In `Held`: its duration.
     spent: Duration,
 }
 
 impl Scaling {
-    /// Nothing was read in this `Command` yet.
+    /// The initial value in a `Command`, before any state.
     pub const BEGIN: Self = Self { pace: Pace::Begin, zeros: 0, spent: Duration::ZERO };
 
-    /// Takes a state, `dt` after the one before: its `scaling` as a whole (not a number is 0), and the `slider` alone where
-    /// it is known. `moving`: what was sent last was no zero velocity.
+    /// Takes a state, `dt` after the one before: its whole `scaling` (NaN is 0), and the `slider` alone if it is known.
+    /// `moving` is called to find out whether the last command was not zero velocity.
     pub fn observe(
         &mut self,
         config: &ScalingConfig,
@@ -106,7 +107,7 @@ impl Scaling {
                     self.spent = self.spent + dt;
                 }
                 let by_hand = slider.is_some_and(|slider| slider < config.zero_below);
-                // What goes out now lasts for another cycle.
+                // The present command lasts for another cycle.
                 if by_hand || self.spent + dt > config.begin_time {
                     self.hold();
                 }
@@ -128,13 +129,13 @@ impl Scaling {
         *self = Self { pace: Pace::Held, ..Self::BEGIN };
     }
 
-    /// What may go out.
+    /// Returns the permitted pace.
     #[must_use]
     pub const fn pace(&self) -> Pace {
         self.pace
     }
 
-    /// Whether it was held for too long.
+    /// Returns `true` if the arm was held for too long.
     #[must_use]
     pub fn is_overdue(&self, config: &ScalingConfig) -> bool {
         self.pace == Pace::Held && self.spent > config.held_timeout
@@ -149,7 +150,7 @@ mod tests {
 
     const DT: Duration = Duration::from_millis(8);
 
-    /// Few cycles, so that short sequences get everywhere.
+    /// Few cycles, so that short sequences reach every state.
     const CONFIG: ScalingConfig = ScalingConfig {
         zero_below: 0.005,
         free_from: 0.01,
@@ -159,19 +160,19 @@ mod tests {
         held_timeout: Duration::from_millis(40),
     };
 
-    /// What a state may say.
+    /// The readings of a state.
     const READINGS: [f32; 6] = [0.0, 0.004_9, 0.007, 0.01, 1.0, f32::NAN];
 
     #[derive(Clone, Copy, PartialEq, Eq, Hash)]
     struct Input {
         reading: usize,
-        /// Where the slider stands, where it is known.
+        /// The slider is up; `None` if it is not known.
         slider: Option<bool>,
         /// The law wants to move.
         wants: bool,
     }
 
-    /// What happened so far, told without the machine.
+    /// The history so far, recorded independently of the machine.
     #[derive(Clone, Copy, PartialEq, Eq, Hash)]
     struct History {
         ever_above: bool,
@@ -182,7 +183,7 @@ mod tests {
         last: Option<Pace>,
     }
 
-    /// One more state, against the rules as a person would put them.
+    /// Judges one more state by the rules, independently of the machine.
     fn follow(machine: &mut Scaling, told: &mut History, input: Input) {
         let scaling = READINGS[input.reading];
         let slider = input.slider.map(|up| if up { 1.0 } else { 0.0 });
@@ -223,7 +224,7 @@ mod tests {
         let told = History { ever_above: false, zeros: 0, moved: 0, moving: false, held_for: 0, last: None };
         let mut worlds = HashSet::from([(Scaling::BEGIN, told)]);
         let mut seen = worlds.clone();
-        // Sequences that lead to the same world are followed once; all are over when nothing new is found.
+        // Sequences that lead to the same world are followed once; all are covered when nothing new is found.
         while !worlds.is_empty() {
             let mut next = HashSet::new();
             for (machine, told) in worlds {
@@ -231,13 +232,13 @@ mod tests {
                     for (slider, wants) in
                         [None, Some(false), Some(true)].into_iter().flat_map(|slider| [(slider, false), (slider, true)])
                     {
-                        // A slider at 0 leaves nothing.
+                        // A slider at 0 leaves no scaling.
                         if slider == Some(false) && scaling >= CONFIG.zero_below {
                             continue;
                         }
                         let (mut machine, mut told) = (machine, told);
                         follow(&mut machine, &mut told, Input { reading, slider, wants });
-                        // Beyond its end the time that was spent makes no difference.
+                        // Beyond its end the time spent makes no difference.
                         machine.spent = machine.spent.min(CONFIG.held_timeout + DT);
                         if seen.insert((machine, told)) {
                             next.insert((machine, told));

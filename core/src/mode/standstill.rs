@@ -1,23 +1,23 @@
-//! Is the arm at rest? Measured, never assumed.
+//! The measurement of standstill: measured, never assumed.
 
 use crate::robot::settings;
 use outrigger_wire::robot::{ControllerTime, JointPositions, State};
 use outrigger_wire::time::{Duration, Instant};
 
 settings! {
-    /// What counts as rest (`core/docs/mode-machine.md 9`).
+    /// The thresholds of standstill (`core/docs/mode-machine.md 9`).
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct StandstillConfig in "standstill." {
-        /// Fresh states needed for this long, on both clocks. Default 200 ms.
+        /// The time for which fresh states must show standstill, on both clocks. Default 200 ms.
         pub window: Duration [0.02 to 5.0 "s"] = Duration::from_millis(200),
-        /// Joint speed at most this \[rad/s\]. Default 0.02.
+        /// The highest joint speed \[rad/s\]. Default 0.02.
         pub speed: f32 [0.0001 to 0.5 "rad/s"] = 0.02,
-        /// Joint travel within the window at most this \[rad\]. Default 0.002.
+        /// The highest joint travel within the window \[rad\]. Default 0.002.
         pub travel: f32 [0.0001 to 0.1 "rad"] = 0.002,
-        /// The controller's target speed at most this \[rad/s\]. Default 0.001; infinite where no target is sent.
+        /// The controller's highest target speed \[rad/s\]. Default 0.001; infinite if no target is sent.
         pub target_speed: f32 [0.0001 to 0.5 "rad/s"] = 0.001,
-        /// A longer gap between states begins the window anew. Default 100 ms.
+        /// The gap between states above which the window starts again. Default 100 ms.
         pub max_gap: Duration [0.001 to 5.0 "s"] = Duration::from_millis(100),
     }
 }
@@ -41,14 +41,14 @@ struct Window<const N: usize> {
 }
 
 impl<const N: usize> Standstill<N> {
-    /// Nothing measured yet.
+    /// Creates the measurement, before any state.
     #[must_use]
     pub const fn new(config: StandstillConfig) -> Self {
         Self { config, window: None, at_rest: false }
     }
 
-    /// Takes the newest state. One that is not `fresh`, read late from a backlog, ends the measurement: where
-    /// the arm was is not where it is. NaN is not rest.
+    /// Takes the newest state. A state that is not `fresh`, read late from a backlog, ends the measurement, because the
+    /// arm may be elsewhere by now. NaN is not standstill.
     pub fn observe(&mut self, state: &State<N>, arrival: Instant, fresh: bool) -> bool {
         let config = &self.config;
         let still =
@@ -73,13 +73,13 @@ impl<const N: usize> Standstill<N> {
         self.at_rest
     }
 
-    /// What counts as rest.
+    /// Returns the thresholds of standstill.
     #[must_use]
     pub const fn config(&self) -> &StandstillConfig {
         &self.config
     }
 
-    /// Whether the arm was at rest when last observed.
+    /// Returns `true` if the arm was at rest when last observed.
     #[must_use]
     pub const fn at_rest(&self) -> bool {
         self.at_rest
@@ -117,7 +117,7 @@ mod tests {
         Instant::from_micros(millis * 1_000)
     }
 
-    /// First millisecond at which rest is found; a state every 8 ms, spoiled by `spoil`.
+    /// Returns the first millisecond at which standstill is found, with a state every 8 ms, modified by `spoil`.
     fn rests_at(until: u64, mut spoil: impl FnMut(u64, &mut State<6>)) -> Option<u64> {
         let mut standstill = Standstill::<6>::new(StandstillConfig::default());
         (0..until).step_by(8).find(|millis| {

@@ -1,4 +1,4 @@
-//! Traces of the machine: what arrives when, and what may go out.
+//! Traces of the machine: the sequence of inputs, and the permitted output after each.
 //!
 //! `state!(t 8, field = value => Hold)` reads: 8 ms later a state arrives in which `field` has become `value`,
 //! and the cycle answers with zero velocity. `quiet!(t 8 => Hold)` is 8 ms without a state. Fields keep their
@@ -24,7 +24,7 @@ enum Out {
 
 use Out::{Cancel, Hold, Keep, Mirror, Move, Silent, Start, Stop};
 
-/// The world the evidence is taken from, as a person would put it.
+/// The facts that the evidence is derived from, in the terms of a person.
 #[derive(Clone, Copy, Debug)]
 struct World {
     timely: bool,
@@ -106,7 +106,8 @@ struct Trace {
 }
 
 impl Trace {
-    /// 8 ms cycles, three good ones to command; two zero velocities to stop.
+    /// Creates a trace with 8 ms cycles, three good ones to command and two zero velocities to stop, then changes its
+    /// thresholds.
     fn with(configure: impl FnOnce(&mut ModeConfig)) -> Self {
         let mut config = ModeConfig { good_cycles: 3, stop_cycles: 2, ..ModeConfig::new(Duration::from_millis(8)) };
         configure(&mut config);
@@ -137,7 +138,7 @@ impl Trace {
         self.state(8);
     }
 
-    /// From `Monitor` to `Command` by the shortest way.
+    /// Goes from `Monitor` to `Command` by the shortest way.
     fn arm(&mut self) {
         assert_eq!(self.request(), Ok(Mode::Arming));
         self.world.program = Some(Activity::Running);
@@ -180,7 +181,7 @@ impl Trace {
         }
     }
 
-    /// At rest for longer than the window, answered by silence.
+    /// Passes more time at rest than the window, without any output.
     fn rest(&mut self) {
         self.world.at_rest = true;
         for _ in 0..30 {

@@ -1,4 +1,4 @@
-//! From the end of commanding until the arm is known to rest.
+//! The behaviour of the machine from the end of commanding until the arm is known to be at rest.
 
 use super::super::acceptance::Activity;
 use super::super::delegated::Delegation;
@@ -34,11 +34,12 @@ impl ModeMachine {
         }
     }
 
-    /// The robot's own safety system has taken over: whatever we said now would be a new program, and once said
-    /// too late it stays unsaid.
+    /// Stops sending motion text, because the robot's own safety system has taken over: any text would be a new
+    /// program. A `stopj` that was due meanwhile is not sent later.
     pub(super) fn fall_silent(&mut self) {
         if self.silenced {
-            // `Cancel` is no motion text, and a move may go on when the robot's own stop ends: its `stopj` is put off.
+            // `Cancel` is no motion text, and a move may continue when the robot's own stop ends: its `stopj` is
+            // postponed.
             let ends_move = matches!(self.stopping, Stopping::Cancelling | Stopping::StopNext);
             let put_off = ends_move && self.delegation.is_some();
             self.stopping = if put_off {
@@ -93,7 +94,7 @@ impl ModeMachine {
             }
             self.stop_program(now);
         }
-        // What this state shows counts, however late it comes.
+        // The findings of this state count even if it arrives late.
         if now.since(self.entered) <= self.config.stop_timeout {
             return None;
         }
@@ -108,7 +109,7 @@ impl ModeMachine {
         let shown = evidence.acceptance.newest_since(self.entered);
         let mut ours = self.stray_stop == StrayStop::IfPaused && shown.is_some();
         if ours && shown != Some(Activity::Paused) {
-            // It has ended, or somebody resumed it, or began another.
+            // The program has ended, or was resumed, or another one was started.
             self.stray_stop = StrayStop::Used;
         }
         if let Some(since) = self.motion_unknown {
@@ -119,7 +120,8 @@ impl ModeMachine {
         }
     }
 
-    /// Whether the arm, of which it is unknown what it does, moves by our command; no longer unknown once it is at rest.
+    /// Returns `true` if the arm, whose motion is unknown, moves by our command. The motion is no longer unknown once
+    /// the arm is at rest.
     pub(super) fn moves_by_us<const MOVES: bool>(&mut self, after: Instant, evidence: &Evidence) -> bool {
         if MOVES
             && let Some(delegation) = &mut self.delegation
@@ -135,7 +137,7 @@ impl ModeMachine {
         left || evidence.moving_by_us.is_some_and(|held| held.value && held.at > after)
     }
 
-    /// In `Stopping`, while a move is to end: no slowing down was seen for too long.
+    /// In `Stopping`, while a move is to end: sends the stop if the arm has not slowed down for too long.
     pub(super) fn lose_patience(&mut self, now: Instant) {
         let over = self.delegation.as_ref().is_some_and(|delegation| now > delegation.patience_ends(&self.config));
         if over && !self.silenced {
@@ -143,7 +145,7 @@ impl ModeMachine {
         }
     }
 
-    /// `Stop` is next, and ends whatever program runs.
+    /// Sends `Stop` next, which ends any program.
     pub(super) fn stop_program(&mut self, now: Instant) {
         self.stopping = Stopping::StopNext;
         if let Some(delegation) = &mut self.delegation {
@@ -166,7 +168,7 @@ impl ModeMachine {
     #[inline(never)]
     pub(super) fn owe(&mut self, now: Instant) {
         self.owed = true;
-        // States come once a cycle; half a cycle later it is time to go on without.
+        // States arrive once per cycle; half a cycle later the machine continues without one.
         self.due = now + self.config.cycle.percent(150);
     }
 }

@@ -1,4 +1,4 @@
-//! From `Monitor` to `Command`: what a request needs, and what ends arming.
+//! The way from `Monitor` to `Command`: the preconditions of a request, and the reasons that end arming.
 
 use super::*;
 
@@ -27,7 +27,7 @@ fn each_missing_precondition_refuses_the_request_and_names_itself() {
         assert_eq!(t.machine.unmet(&t.evidence, t.now), ReasonSet::EMPTY.with(reason));
         assert_eq!(t.request(), Err(reason));
         expect!(t: Monitor);
-        // A refused request is spent: nothing begins when the world is good again.
+        // A refused request is consumed: nothing starts when everything is good again.
         t.world = GOOD;
         for _ in 0..200 {
             state!(t 8 => Silent);
@@ -59,7 +59,7 @@ fn numbers_newer_than_this_version_are_never_commanded_and_the_advice_claims_not
             let said = [reason.text(), reason.advice()].concat();
             assert!(!said.contains(claim), "{reason:?} says '{claim}' of a number without a name");
         }
-        // It also ends what is commanded, without a word that could move the arm.
+        // It also ends commanding, without any text that could move the arm.
         t.world = GOOD;
         t.state(8);
         t.arm();

@@ -1,4 +1,4 @@
-//! Whole lives, and what keeps and ends `Command`.
+//! Complete sessions, and the conditions that keep and end `Command`.
 
 use super::*;
 
@@ -54,7 +54,7 @@ fn each_bad_reason_in_command_stops_in_that_very_cycle() {
         (Reason::NotGranted, Hold, |w| w.gate = PeerGate::No),
         (Reason::RobotNotRunning, Silent, |w| w.robot_mode = RobotMode::Idle),
         (Reason::ProtectiveStop, Silent, |w| w.safety = SafetyMode::ProtectiveStop),
-        // Everything falls at once; what stopped the arm is latched.
+        // All conditions fail at once; the one that stopped the arm is latched.
         (Reason::EmergencyStop, Silent, |w| {
             w.safety = SafetyMode::SystemEmergencyStop;
             w.robot_mode = RobotMode::PowerOff;
@@ -171,7 +171,7 @@ fn a_peer_that_needs_answers_is_mirrored_until_it_grants() {
     state!(t 1, gate = PeerGate::Granted => Move);
     assert_eq!(t.machine.accepted_by(), Some(Proof::PeerState));
     state!(t 1 => Move);
-    // It leaves its command state: ours is left too.
+    // The controller leaves its command state: so does the machine.
     state!(t 1, gate = PeerGate::Ready => Hold);
     expect!(t: Stopping, NotGranted);
     for out in [Hold, Stop, Mirror] {

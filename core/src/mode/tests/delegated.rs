@@ -1,11 +1,11 @@
-//! Moves that the controller executes, from being asked for to the end, and from any reason to rest.
+//! Moves that the controller executes, from the request to the end, and from any reason to standstill.
 
 use super::*;
 
 const FIRST: MoveNumber = MoveNumber::new(1).unwrap();
 const SECOND: MoveNumber = MoveNumber::new(2).unwrap();
 
-/// Commanding, with a program of ours that waits for a move.
+/// Returns a trace in `Command`, with a program of ours that waits for a move.
 fn waiting() -> Trace {
     let mut t = Trace::commanding();
     state!(t 8, mirror = Some(Mirrored::Idle) => Move);
@@ -16,7 +16,7 @@ fn delegate(t: &mut Trace) -> Result<MoveNumber, Reason> {
     t.machine.delegate(t.now, &t.evidence)
 }
 
-/// A move asked for, begun and under way.
+/// Returns a trace with a move that was requested and started.
 fn running() -> Trace {
     let mut t = waiting();
     assert_eq!(delegate(&mut t), Ok(FIRST));
@@ -189,7 +189,7 @@ fn a_move_that_does_not_slow_down_within_100_ms_is_stopped() {
         state!(t 8, at_rest = true => Silent);
     }
     expect_transition!(t: Stopping -> Monitor, SourceStale);
-    // Nor is it waited for where nobody sees it; and nothing keeps the program alive.
+    // No wait either if no state shows it; and no keep-alive is sent to the program.
     let mut t = running();
     t.fault(Reason::SourceStale);
     assert_eq!(t.out(), Cancel);
@@ -236,7 +236,7 @@ fn a_pause_does_not_lose_the_move_and_must_not_last() {
         let _ = t.out();
     }
     state!(t 8, mirror = Some(Mirrored::Running(FIRST)), at_rest = false => Keep);
-    // A program that is frozen mirrors nothing new.
+    // A paused program mirrors nothing new.
     state!(t 8, paused = true, mirror = None, mirrored = Some(false), at_rest = true => Keep);
     for _ in 0..1_125 {
         state!(t 8 => Keep);
@@ -342,7 +342,7 @@ fn after_a_reconnect_only_a_program_that_shows_our_move_is_stopped() {
     assert!(!t.machine.is_motion_unknown());
 }
 
-/// Asks for the end of the move, where one may be.
+/// Requests the end of the move, if one is possible.
 #[cfg(feature = "programs")]
 fn end(t: &Trace, of: &mut MoveEnd) -> Result<MoveNumber, Reason> {
     of.ask(&t.machine, t.now)
@@ -390,7 +390,7 @@ fn a_move_that_does_not_end_is_a_fault_in_time_and_pauses_are_none() {
     let begun = t.now;
     while t.now.since(begun) < patience {
         state!(t 8 => Keep);
-        // Asked again, it does not have longer.
+        // A repeated request does not extend the time.
         assert_eq!(end(&t, &mut of), Ok(FIRST));
         if t.now.since(begun) <= patience {
             assert_eq!(observed(&t, &mut of), None);

@@ -1,4 +1,4 @@
-//! From the first reason to measured rest, with the link and without.
+//! The way from the first reason to measured standstill, with the link and without.
 
 use super::*;
 
@@ -45,7 +45,7 @@ fn standstill_never_measured_ends_in_motion_unknown() {
     assert!(t.machine.reasons().contains(Reason::MotionUnknown));
     assert_eq!(t.machine.acknowledge(), Err(Reason::MotionUnknown));
     assert_eq!(t.request(), Err(Reason::MotionUnknown));
-    // Rest right away may have been measured before; 200 ms of it is rest.
+    // Rest right after the reconnect may have been measured before; 200 ms of it count.
     state!(t 8, at_rest = true => Silent);
     assert!(t.machine.is_motion_unknown());
     state!(t 200 => Silent);
@@ -59,7 +59,7 @@ fn standstill_never_measured_ends_in_motion_unknown() {
 #[test]
 fn rest_measured_before_the_stop_is_no_rest() {
     let mut t = Trace::commanding();
-    // The law said zero all along: the arm was at rest, until the last command.
+    // The law's speed was zero all along: the arm was at rest, until the last command.
     t.fault(Reason::SourceStale);
     for out in [Hold, Hold, Stop, Silent, Silent] {
         state!(t 8, at_rest = true => out);
@@ -173,7 +173,7 @@ fn a_stop_told_by_a_message_silences_before_the_packet_shows_it() {
     let mut t = Trace::commanding();
     t.fault(Reason::EmergencyStop);
     assert_eq!(t.out(), Silent);
-    // The next packet is from before the button.
+    // The next packet was sent before the button was pressed.
     state!(t 8 => Silent);
     expect!(t: Stopping, EmergencyStop);
 }
@@ -259,7 +259,7 @@ fn an_arm_that_does_not_slow_down_after_such_a_stop_gets_one() {
     state!(t 8 => Silent);
     t.rest();
     expect!(t: Monitor);
-    // Nor is it left alone where nobody sees it.
+    // The stop is sent, too, if no state shows whether the arm slows down.
     let mut t = Trace::commanding();
     state!(t 8, pendant = Pendant::Stopped, at_rest = false => Silent);
     quiet!(t 40 => Silent);
@@ -292,14 +292,14 @@ fn a_program_that_is_paused_halts_its_motion_until_the_arm_has_rested_after_it()
         state!(t 8, at_rest = true => Hold);
     }
     expect!(t: Command);
-    // Rest before it goes on proves nothing: what was left of the old command may still move the arm.
+    // Rest before the program resumes proves nothing: the remainder of the old command may still move the arm.
     for _ in 0..24 {
         state!(t 8, pendant = Pendant::Go => Hold);
         assert_eq!(t.machine.halted_by(&t.evidence, t.now), Some(Reason::NotAtRest));
     }
     state!(t 8 => Move);
     assert!(!t.machine.is_halted());
-    // A pause that lasts for too long is no fault, and its program is replaced.
+    // A pause that is too long is no fault, and its program is replaced.
     state!(t 8, pendant = Pendant::Paused => Hold);
     t.fault(Reason::ProgramPaused);
     expect_transition!(t: Command -> Stopping, ProgramPaused);
@@ -317,7 +317,7 @@ fn a_motion_that_a_pause_has_halted_goes_on_only_where_it_could_begin() {
     state!(t 8, link_entry = true => Move);
 }
 
-/// The first states after a pause may come before the program has mirrored anything new.
+/// The first states after a pause may arrive before the program has mirrored anything new.
 #[test]
 fn what_was_mirrored_before_a_pause_does_not_end_commanding_after_it() {
     let mut t = Trace::connected();
@@ -340,7 +340,7 @@ fn what_was_mirrored_before_a_pause_does_not_end_commanding_after_it() {
     for _ in 0..62 {
         assert_eq!(mirrors_as_before(&mut t, Pendant::Go), Mode::Command);
     }
-    // It has the time that any program has, and no more.
+    // The program has the usual timeout, and no more.
     assert_eq!(mirrors_as_before(&mut t, Pendant::Go), Mode::Stopping);
 }
 
@@ -351,13 +351,13 @@ fn a_state_that_shows_rest_after_the_time_out_is_rest() {
     for out in [Hold, Hold, Stop, Silent] {
         state!(t 8, at_rest = false => out);
     }
-    // The state comes before anything else wakes the machine.
+    // The state arrives before anything else wakes the machine.
     state!(t 5_000, at_rest = true => Silent);
     expect_transition!(t: Stopping -> Monitor, SourceStale);
     assert!(!t.machine.is_motion_unknown());
 }
 
-/// Commanding, ended by a protective stop that pauses our program; at rest in `Monitor`.
+/// Returns a trace in which a protective stop ended commanding and paused our program; at rest in `Monitor`.
 fn paused_by_a_protective_stop() -> Trace {
     let mut t = Trace::commanding();
     t.world.program = Some(Activity::Paused);
