@@ -1,4 +1,5 @@
-//! What an engine beside a controller of Universal Robots is told beyond the [common](crate::engine::Config) thresholds.
+//! The configuration of an engine for a controller of Universal Robots, in addition to the
+//! [common](crate::engine::Config) thresholds.
 
 use super::path::{BufferedConfig, CommandPath, Delivery, Orders, ProgramConfig, SETTLING, Unfit};
 use super::primary::ArmConfiguration;
@@ -16,57 +17,57 @@ use outrigger_wire::robot::{Generation, Pose, RobotModel, SoftwareVersion};
 use outrigger_wire::sensor::SourceId;
 use outrigger_wire::time::Duration;
 
-/// What an engine beside a controller of Universal Robots is told.
+/// The configuration of an engine for a controller of Universal Robots.
 pub type UrConfig = Config<6, UrOptions>;
 
-/// What only beside such a controller there is to be told.
+/// The settings that only a controller of Universal Robots has.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct UrOptions {
-    /// Links and waits.
+    /// The links, and their timeouts.
     pub connect: ConnectConfig,
-    /// Software of the controller, where its own version message is not to be relied on. It then decides the form of
-    /// every text.
+    /// The controller's software, if its own version message is not to be used. It then decides the form of every text.
     pub software: Option<SoftwareVersion>,
-    /// Model of the arm, whose nominal kinematics are used where the controller sends none.
+    /// The model of the arm, whose nominal kinematics are used if the controller sends none.
     pub model: Option<RobotModel>,
-    /// Tool centre point in the flange frame, where the controller's own (3.1 and later) is not to be used.
+    /// The tool centre point in the flange frame, if the controller's own (3.1 and later) is not to be used.
     pub tcp: Option<Pose>,
-    /// How motion reaches the controller.
+    /// The way in which motion reaches the controller.
     pub path: CommandPath,
-    /// The program that carries it there, where one does.
+    /// The program that carries the motion, for paths with a program.
     pub program: ProgramConfig,
     /// The ring in which positions wait.
     pub buffered: OfMotions<BufferedConfig>,
-    /// Limits of an arm that is commanded by torques.
+    /// The limits of an arm that is commanded by torques.
     pub torque: OfMotions<TorqueLimits<6>>,
-    /// Form of the text, and of what is said to a program.
+    /// The form of the text, and of the messages to a program.
     pub text: TextConfig,
-    /// How long setting an output may take.
+    /// The timeouts for setting an output.
     pub outputs: OutputsConfig,
-    /// The sensor, of six channels \[N, Nm\], whose readings a program gets as its force; [`Claim::Force`] has to be claimed.
+    /// The sensor, of six channels \[N, Nm\], whose readings a program gets as its force; [`Claim::Force`] has to be
+    /// claimed.
     ///
-    /// Every state is answered by the newest reading that the sensor's judge lets pass. Where there is none, a force of zero
-    /// goes out once and then nothing until there is one again: an old force is never repeated, and `rtde_set_watchdog`
-    /// on `external_force_torque` in that program pauses or stops it.
+    /// Every state is answered by the newest reading that the sensor's monitor accepts. If there is none, a force of
+    /// zero is sent once and then nothing until there is a reading again: an old force is never repeated, and
+    /// `rtde_set_watchdog` on `external_force_torque` in that program pauses or stops it.
     pub force: Option<SourceId>,
 }
 
 /// A difference between what a controller reports and what is configured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mismatch {
-    /// Its software.
+    /// The software differs.
     Software {
-        /// `session.software`.
+        /// The value of `session.software`.
         configured: SoftwareVersion,
-        /// By its version message.
+        /// The software in the version message.
         reported: SoftwareVersion,
     },
-    /// Its arm.
+    /// The arm differs.
     Model {
-        /// `robot.model`.
+        /// The value of `robot.model`.
         configured: RobotModel,
-        /// The arms that its configuration data stand for.
+        /// The arms that match the controller's configuration data.
         reported: &'static [RobotModel],
     },
 }
@@ -89,7 +90,7 @@ impl core::fmt::Display for Mismatch {
 }
 
 impl UrOptions {
-    /// Returns the places for positions in the ring.
+    /// Returns the number of places for positions in the ring.
     pub(super) const fn ring(&self) -> u16 {
         #[cfg(feature = "motions")]
         let places = self.buffered.ring;
@@ -118,14 +119,15 @@ impl Default for UrConfig {
 }
 
 impl UrOptions {
-    /// Why a controller with this software cannot be commanded as it is configured here; `None` where it can.
+    /// Returns the reason for which a controller with this software cannot be commanded as configured here; `None` if
+    /// it can.
     #[must_use]
     pub fn unfit(&self, software: SoftwareVersion) -> Option<Unfit> {
         self.program.unfit(self.path, software)
     }
 
-    /// Returns the first difference between what the controller reports, by its version message and its configuration data, and
-    /// what is configured here. What it does not report, and what is not configured, is compared with nothing.
+    /// Returns the first difference between the controller's version message or configuration data and the
+    /// configuration here. A value that the controller does not report, or that is not configured, is not compared.
     #[must_use]
     pub fn mismatch(
         &self,
@@ -134,7 +136,7 @@ impl UrOptions {
         generation: Generation,
     ) -> Option<Mismatch> {
         if let (Some(configured), Some(reported)) = (self.software, software) {
-            // A configuration may leave the last number out.
+            // A configuration may omit the last number.
             let bugfix = configured.bugfix == 0 || configured.bugfix == reported.bugfix;
             if (configured.major, configured.minor) != (reported.major, reported.minor) || !bugfix {
                 return Some(Mismatch::Software { configured, reported });
@@ -145,7 +147,7 @@ impl UrOptions {
         other.then_some(Mismatch::Model { configured, reported })
     }
 
-    /// The groups of inputs of RTDE to claim, with what a program gets its orders in.
+    /// Returns the groups of RTDE inputs to claim, including the one in which a program gets its orders.
     pub(super) const fn claims(&self) -> Claims {
         let claims = self.connect.claims;
         if self.program.by_registers(self.path) { claims.with(Claim::Program) } else { claims }
@@ -153,10 +155,11 @@ impl UrOptions {
 }
 
 impl UrConfig {
-    /// Whether every field is in its range, for controllers of either period, and none stands against another.
+    /// Checks that every field is in its range, for controllers of either period, and that no limit conflicts with
+    /// another setting.
     ///
     /// # Errors
-    /// The first that is not, or does.
+    /// The first fault.
     #[inline(never)]
     pub fn check(&self) -> Result<(), ConfigError> {
         self.check_ranges()?;
@@ -165,7 +168,7 @@ impl UrConfig {
         first
     }
 
-    /// Whether every field is in its range, for controllers of either period.
+    /// Checks that every field is in its range, for controllers of either period.
     ///
     /// # Errors
     /// The first field that is not.
@@ -181,7 +184,7 @@ impl UrConfig {
             if cfg!(feature = "programs") {
                 cycle.mode.delegated.check(cycle.mode.cycle).map_err(value("mode"))?;
             }
-            // An arm whose text has run out stops by itself, and is not to be commanded on.
+            // An arm whose text has expired stops by itself, and must not be commanded any further.
             let outlasted = cycle.link.stale_after.max(cycle.mode.state_timeout) <= text.hold;
             BadValue::unless(outlasted, "hold", "at least stale_after and state_timeout, 0.04 s each by default")
                 .map_err(value("text"))?;
@@ -201,7 +204,7 @@ impl UrConfig {
         };
         BadValue::unless(fits, "path", expected).map_err(value("session"))?;
         let feeds = |source: &SourceConfig| Some(source.id) == *force && source.channels == 6;
-        // A build without RTDE has no way for it.
+        // A build without RTDE cannot send it.
         let rtde = cfg!(feature = "rtde");
         let fed = force.is_none() || (rtde && self.sources.iter().flatten().any(feeds));
         let claimed = force.is_none() || (rtde && connect.claims.has(Claim::Force));
@@ -250,7 +253,8 @@ impl UrConfig {
         BadValue::unless(brought, "by", "text or urcap: a program of ours is brought by us").map_err(value("program"))
     }
 
-    /// The thresholds for a controller of this period, where states come `by_rtde` or by 30003.
+    /// Returns the thresholds for a controller of this period; `by_rtde` is `true` if states come by RTDE, `false` by
+    /// 30003.
     pub(in crate::engine) fn cycle(&self, period: Duration, by_rtde: bool) -> CycleConfig {
         CycleConfig {
             link: self.link.stream(period),
@@ -269,8 +273,8 @@ impl UrConfig {
         }
     }
 
-    /// Most speed for an error that a law may ask for where positions are sent \[1/s\]: half of an error is corrected at most in
-    /// the time that passes until the arm shows it.
+    /// Returns the highest feedback gain, speed per error, that a law may use if positions are sent \[1/s\]: at most
+    /// half of an error is corrected in the time that passes until the arm shows it.
     #[cfg(feature = "programs")]
     fn most_feedback(&self, period: Duration) -> f32 {
         let program = &self.peer.program;
@@ -280,8 +284,8 @@ impl UrConfig {
         }
     }
 
-    /// How the controller's target is compared with what was sent: a position shows in it later than a speed, by what waits in
-    /// a ring and by the filter of `servoj`.
+    /// Returns the tolerances for comparing the controller's target with the commands. A position shows in it later
+    /// than a speed, by the time in the ring and by the filter of `servoj`.
     fn following(&self, period: Duration) -> FollowingConfig {
         let mut tuning = self.mode.following;
         if self.peer.path.is_positions() {
@@ -289,11 +293,12 @@ impl UrConfig {
             let late = program.waits(self.peer.path) + program.lookahead + SETTLING + Duration::from_millis(24);
             let cycles = late.whole_up(period);
             let delay = u8::try_from(cycles).unwrap_or(u8::MAX).clamp(2, 31);
-            // What the hull of the newest commands does not reach back to has that much more patience.
+            // The part of the delay that the hull of the newest commands does not cover is added to the patience.
             const LONGEST: u16 = 1_000;
             let usual = FollowingConfig::new(period);
             let patience = u16::try_from(cycles).unwrap_or(u16::MAX).max(usual.patience).min(LONGEST);
-            // Behind a longer lag the target may differ from the newest commands by what a joint gathers in it.
+            // With a longer lag the target may differ from the newest commands by the speed that a joint gains
+            // meanwhile.
             let more = (program.waits(self.peer.path) - ProgramConfig::USUAL_WAIT).as_secs_f32();
             if tuning.tolerance.is_none() && more > 0.0 {
                 let fastest = self.limits.acceleration.iter().fold(0.0, f32::max);
@@ -308,28 +313,30 @@ impl UrConfig {
         tuning.of(period)
     }
 
-    /// The mode machine's thresholds for a controller of this period.
+    /// Returns the mode machine's thresholds for a controller of this period.
     #[must_use]
     pub fn mode_config(&self, period: Duration) -> ModeConfig {
         ModeConfig { rest_window: self.standstill.window, ..self.mode.of(period) }
     }
 
-    /// Whether a stop at the pendant can be seen, where states come `by_rtde` in this period: the state of every cycle has to
-    /// tell of the program, and one command has to outlast the cycles that are needed to look. Where not, or where the
-    /// program flickers between two texts, nothing is commanded ([`Reason::PendantUnseen`](crate::robot::Reason::PendantUnseen)),
-    /// unless [`PendantStop::Overridden`](crate::mode::PendantStop::Overridden) allows it. A program of ours that carries the
-    /// commands ends with such a stop, whoever sees it.
+    /// Returns `true` if a stop at the pendant can be seen, with states `by_rtde` or not in this period. The state of
+    /// every cycle must contain the program state, and one command must outlast the cycles that are needed to look. If
+    /// it cannot be seen, or if the program flickers between two texts, nothing is commanded
+    /// ([`Reason::PendantUnseen`](crate::robot::Reason::PendantUnseen)), unless
+    /// [`PendantStop::Overridden`](crate::mode::PendantStop::Overridden) permits it. A program of ours that carries the
+    /// commands ends with such a stop in any case.
     #[must_use]
     pub fn sees_pendant_stops(&self, by_rtde: bool, period: Duration) -> bool {
         if self.peer.path.is_resident() {
             return true;
         }
-        // A command that is not acknowledged yet is up to two cycles old, and as much older as states may be late.
+        // A command that is not acknowledged is up to two cycles old, and older by the delay of the states.
         let cycles = u64::from(self.mode.pendant.left).saturating_add(3);
         by_rtde && period.times(cycles) <= self.peer.text.hold
     }
 
-    /// Tells every limit that what is sent, or the controller by itself, would not keep, by its first joint.
+    /// Reports every limit that the commands, or the controller itself, would not respect, with the first joint that it
+    /// concerns.
     pub fn conflicts(&self, mut tell: impl FnMut(Conflict)) {
         let TextConfig { acceleration, stop_acceleration, own_stop, .. } = self.peer.text;
         let mut at_most = |key, values: &[f32; 6], most: f32, other, why| {
@@ -355,41 +362,45 @@ impl UrConfig {
         );
     }
 
-    /// How commands reach a controller with this software, at its bounds, where its states have this period.
+    /// Returns the upper bounds of the timing of commands to a controller with this software, whose states have this
+    /// period.
     #[must_use]
     pub fn path_timing(&self, software: SoftwareVersion, period: Duration) -> PathTiming {
         let answered = period + self.link.stream(period).margin;
         if self.peer.path.is_resident() {
-            // As below; then the thread that reads hands it to the thread that moves, which ends its step first. A read gives
-            // up at the end of a cycle, and the step under way ends before the stop begins.
+            // As below; then the thread that reads passes the command to the thread that moves, which ends its step
+            // first. A read times out at the end of a cycle, and the present step ends before the stop begins.
             let waits = self.peer.program.waits(self.peer.path);
             let filter = if self.peer.path.is_positions() { self.peer.program.lookahead } else { Duration::ZERO };
             let latency = answered.times(2) + period.times(3) + waits + filter;
             return PathTiming { latency, hold: self.peer.text.hold + period.times(2) };
         }
-        // A state is answered at this age by a clock that leaves out the shortest way; both ways together are bounded by
-        // the acknowledgement, which is looked at once in a cycle. Then the controller takes the text up in its next one.
+        // A state is answered at this age by a clock that omits the shortest delay. The acknowledgement, which is
+        // checked once per cycle, bounds both directions together. Then the controller takes the text in its next
+        // cycle.
         let latency = answered.times(2) + period.times(2);
-        // One-line programs end a cycle late. Without t, `sleep` begins where the speed is reached.
+        // One-line programs end a cycle late. Without t, `sleep` begins when the speed is reached.
         let ramp = self.limits.longest_step.min(latency + self.peer.text.hold) + period;
         let ramp = if TextPath::omits_time(software) { ramp } else { Duration::ZERO };
         PathTiming { latency, hold: self.peer.text.hold + period + ramp }
     }
 
-    /// Returns the timing of a stop. Positions that wait in a ring do not delay it: it drops them, as does a program that ends.
+    /// Returns the timing of a stop. Positions that wait in a ring do not delay it: it drops them, as does a program
+    /// that ends.
     fn stop_timing(&self, software: SoftwareVersion, period: Duration) -> PathTiming {
         let PathTiming { latency, hold } = self.path_timing(software, period);
         PathTiming { latency: latency - self.peer.program.waits(self.peer.path), hold }
     }
 
-    /// The limits that hold on such a controller ([`Limits::carried_by`]).
+    /// Returns the limits for such a controller ([`Limits::carried_by`]).
     #[must_use]
     pub fn limits_on(&self, software: SoftwareVersion, period: Duration) -> Limits<6> {
         self.limits.carried_by(self.path_timing(software, period))
     }
 
-    /// How far the arm coasts at worst on a controller with this software, whatever we can see going wrong: a state or a
-    /// sensor's reading grows stale, and the last command, sent just before, holds to its end.
+    /// Returns the worst-case stopping distance of the arm on a controller with this software, for any fault that can
+    /// be detected: a state or a sensor's reading becomes stale, and the last command, sent just before, holds to its
+    /// end.
     #[must_use]
     pub fn worst_coast(&self, software: SoftwareVersion) -> Coast<6> {
         let period = period_of(software);
@@ -399,8 +410,9 @@ impl UrConfig {
         Coast::of(&self.limits, seen + latency + hold + self.limits.reaction, self.stop_on(software))
     }
 
-    /// How far the arm coasts at worst when this device itself dies: the last command, which may still be on its way, holds
-    /// to its end; `None` where nothing ends it then, because the text is bare and the arm is not recorded to stop by itself.
+    /// Returns the worst-case stopping distance of the arm if this device itself fails: the last command, which may
+    /// still be on its way, holds to its end. `None` if nothing ends it then, because the text is bare and the arm is
+    /// not recorded to stop by itself.
     #[must_use]
     pub fn coast_without_us(&self, software: SoftwareVersion) -> Option<Coast<6>> {
         let PathTiming { latency, hold } = self.stop_timing(software, period_of(software));
@@ -408,13 +420,13 @@ impl UrConfig {
         ends.then(|| Coast::of(&self.limits, latency + hold + self.limits.reaction, self.stop_on(software)))
     }
 
-    /// Whether a stop may be as hard as the controller, whose `software` may not be known, chooses. A program of ours ends in
-    /// `stopj`, but one that is killed from elsewhere does not.
+    /// Returns `true` if a stop may be as hard as the controller chooses; its `software` may be unknown. A program of
+    /// ours ends in `stopj`, but one that is killed from elsewhere does not.
     fn leaves_stops_to_the_controller(&self, software: Option<SoftwareVersion>) -> bool {
         self.peer.path.is_resident() || self.peer.text.leaves_stops_to_the_controller(software)
     }
 
-    /// The weakest stop \[rad/s²\] on a controller with this software.
+    /// Returns the weakest stop \[rad/s²\] on a controller with this software.
     fn stop_on(&self, software: SoftwareVersion) -> f32 {
         let TextConfig { stop_acceleration, own_stop, .. } = self.peer.text;
         let own = self.leaves_stops_to_the_controller(Some(software));
@@ -426,16 +438,16 @@ fn period_of(software: SoftwareVersion) -> Duration {
     Duration::from_micros(software.generation().period_micros())
 }
 
-/// Ports of the controller, as it numbers them; a port base is applied by the port.
+/// The controller's ports, as it numbers them. The port adds its configured port base.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Ports {
-    /// Primary interface: version, robot messages, robot state. Default 30001.
+    /// The primary interface: version, robot messages, robot state. Default 30001.
     pub primary: Option<u16>,
-    /// Secondary interface, tried where the primary one does not answer. Default 30002.
+    /// The secondary interface, tried if the primary one does not answer. Default 30002.
     pub secondary: Option<u16>,
-    /// Real-time interface: the way for text, and the state of every cycle unless RTDE gives it. Default 30003.
+    /// The real-time interface: it takes text, and delivers the state of every cycle unless RTDE does. Default 30003.
     pub realtime: u16,
     /// Real-Time Data Exchange. Default 30004.
     pub rtde: u16,
@@ -447,34 +459,34 @@ impl Default for Ports {
     }
 }
 
-/// Where the state of every cycle comes from.
+/// The source of the state of every cycle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum StatesFrom {
-    /// RTDE where the software has it (from 3.4) and there is memory for it; the real-time interface where it has not,
-    /// where the service is closed, and where it lacks what is needed.
+    /// RTDE if the software has it (from 3.4) and there is memory for it. Otherwise the real-time interface, and also
+    /// if the service is closed or lacks a needed variable.
     #[default]
     Auto,
     /// The real-time interface.
     Realtime,
-    /// RTDE, or there is no session.
+    /// RTDE only: without it there is no session.
     Rtde,
 }
 
 words!(StatesFrom { "auto" = Auto, "realtime" = Realtime, "rtde" = Rtde });
 
-/// How outputs are set.
+/// The way in which outputs are set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum OutputsBy {
-    /// By those inputs of RTDE that are claimed and ours, else by text.
+    /// By the claimed RTDE inputs that are ours, or else by text.
     #[default]
     Auto,
     /// By text.
     Text,
-    /// By inputs of RTDE, or not at all.
+    /// By inputs of RTDE only.
     Rtde,
     /// Not at all.
     Off,
@@ -483,49 +495,49 @@ pub enum OutputsBy {
 words!(OutputsBy { "auto" = Auto, "text" = Text, "rtde" = Rtde, "off" = Off });
 
 settings! {
-    /// How a session connects.
+    /// The settings for connecting a session.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[cfg_attr(feature = "defmt", derive(defmt::Format))]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct ConnectConfig in "" {
         /// The ports.
         pub ports nowhere: Ports = Ports::default(),
-        /// Whether there is no session without the primary or secondary interface. Without either, nothing but the packet's
-        /// own program state can prove that commands are accepted. Default `false`.
+        /// Fail a session that has neither the primary nor the secondary interface. Without both, only the packet's own
+        /// program state can prove that commands are accepted. Default `false`.
         pub primary_required: bool = false,
-        /// Where states come from. Default: RTDE where there is one.
+        /// The source of the states. Default: RTDE if available.
         pub states: StatesFrom = StatesFrom::Auto,
-        /// How outputs are set. Default: by text, as nothing is claimed.
+        /// The way in which outputs are set. Default: by text, as nothing is claimed.
         pub outputs nowhere: OutputsBy = OutputsBy::Auto,
-        /// Inputs of RTDE that are claimed, where states come from there; the memory handed in has to have room for
+        /// The RTDE inputs that are claimed if states come by RTDE. The memory that is passed in must have room for
         /// them ([`RtdeMemory`](super::rtde::RtdeMemory)). Default: none.
         pub claims nowhere: Claims = Claims::NONE,
-        /// Longest wait for a connection. Default 1 s.
+        /// The longest wait for a connection. Default 1 s.
         pub open_timeout: Duration [0.01 to 60.0 "s"] = Duration::from_secs(1),
-        /// Longest wait for the first understood message on a connection. Default 2 s.
+        /// The longest wait for the first understood message on a connection. Default 2 s.
         pub first_message_timeout: Duration [0.01 to 60.0 "s"] = Duration::from_secs(2),
-        /// A link silent for this long is given up. Default 2 s.
+        /// The time without a message after which a link counts as lost. Default 2 s.
         pub silence_timeout: Duration [0.01 to 60.0 "s"] = Duration::from_secs(2),
-        /// Wait after the first failed attempt; doubled after each further one. Default 250 ms.
+        /// The wait after the first failed attempt; doubled after each further one. Default 250 ms.
         pub back_off_min: Duration [0.01 to 60.0 "s"] = Duration::from_millis(250),
-        /// Longest wait between two attempts. Default 8 s.
+        /// The longest wait between two attempts. Default 8 s.
         pub back_off_max: Duration [0.01 to 60.0 "s"] = Duration::from_secs(8),
-        /// A session that lasted this long makes the next back-off start anew. Default 5 s.
+        /// The duration of a session that resets the back-off. Default 5 s.
         pub settled_after: Duration [0.01 to 60.0 "s"] = Duration::from_secs(5),
-        /// Bytes un-acknowledged for this long make the link be reset. Default 500 ms.
+        /// The time without acknowledgement of sent bytes after which the link is reset. Default 500 ms.
         pub abort_after: Duration [0.01 to 60.0 "s"] = Duration::from_millis(500),
     }
 }
 
 impl ConnectConfig {
-    /// The wait after `failures` earlier ones.
+    /// Returns the wait after `failures` earlier failures.
     #[inline(never)]
     pub(super) fn back_off(&self, failures: u32) -> Duration {
         let factor = 1_u64.checked_shl(failures.min(62)).unwrap_or(u64::MAX);
         self.back_off_min.times(factor).min(self.back_off_max)
     }
 
-    /// Whether every wait is one.
+    /// Checks every field.
     ///
     /// # Errors
     /// The first field outside its range.

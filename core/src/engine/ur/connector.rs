@@ -1,12 +1,12 @@
-//! The order in which links are opened, a deadline on every wait, and back-off between attempts.
+//! The connector: the order in which links are opened, a deadline for every wait, and the back-off between attempts.
 //!
-//! | stage | waits for | goes on |
+//! | stage | waits for | next stage |
 //! |---|---|---|
 //! | `Idle` | start | `Primary` |
-//! | `Primary` | 30001, else 30002: opened, first message | `Realtime`; without either, `Realtime` or, where it is required, `Waiting` |
-//! | `Realtime` | 30003: opened, enough packets to know the controller | `Rtde` where states are to come from there, else `Up`; lost: `Waiting` |
-//! | `Rtde` | 30004: opened, negotiated, first state | `Up`; without it `Up` all the same or, where it is required, `Waiting` |
-//! | `Up` | nothing; a lost primary link is opened again beside it | another link lost: `Waiting` |
+//! | `Primary` | 30001, else 30002: opened, first message | `Realtime`; without either port, `Realtime` or, if the primary link is required, `Waiting` |
+//! | `Realtime` | 30003: opened, enough packets to identify the controller | `Rtde` if states are to come from it, else `Up`; lost: `Waiting` |
+//! | `Rtde` | 30004: opened, negotiated, first state | `Up`; without it also `Up` or, if RTDE is required, `Waiting` |
+//! | `Up` | nothing; a lost primary link is reopened meanwhile | another link lost: `Waiting` |
 //! | `Waiting` | the back-off | `Primary`, a new session |
 
 use super::config::{ConnectConfig, StatesFrom};
@@ -15,14 +15,14 @@ use super::links::LINKS;
 use crate::engine::io::{Endpoint, LinkId, Output};
 use outrigger_wire::time::Instant;
 
-/// Which links are to be opened or closed, and until when each of them may be silent.
+/// Decides which links are opened or closed, and has the deadline of each.
 #[derive(Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Connector {
     config: ConnectConfig,
     stage: Stage,
     links: [Connection; LINKS.len()],
-    /// Sessions that failed one after the other.
+    /// The number of consecutive failed sessions.
     failures: u32,
 }
 
@@ -37,14 +37,14 @@ enum Stage {
     Up { since: Instant },
 }
 
-/// One link.
+/// The state of one link.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 struct Connection {
     phase: Phase,
-    /// Which of the link's ports is tried.
+    /// The index of the port that is tried.
     candidate: usize,
-    /// Attempts that failed one after the other, while the session is up.
+    /// The number of consecutive failed attempts, while the session is up.
     failures: u32,
     open_wanted: bool,
     abort_wanted: bool,
@@ -59,11 +59,11 @@ enum Phase {
     Opening {
         deadline: Instant,
     },
-    /// Connected; nothing understood yet.
+    /// Connected; no message understood yet.
     Greeting {
         deadline: Instant,
     },
-    /// Speaking; silence beyond the deadline means it is gone.
+    /// In operation; silence beyond the deadline means that the link is lost.
     Up {
         deadline: Instant,
     },
@@ -78,7 +78,7 @@ impl Connection {
         abort_wanted: false,
     };
 
-    /// Down, with the port told to reset what it has; `closed` where it has nothing any more.
+    /// Takes the link down and has the port reset its socket, unless that is `closed` already.
     fn give_up(&mut self, closed: bool) {
         let asked = core::mem::take(&mut self.open_wanted);
         self.abort_wanted |= !matches!(self.phase, Phase::Down { .. }) && !closed && !asked;
@@ -98,14 +98,14 @@ impl Connector {
         Self { config, stage: Stage::Idle, links: [Connection::DOWN; LINKS.len()], failures: 0 }
     }
 
-    /// Begins a session; nothing where one is under way.
+    /// Starts a session, unless one is in progress.
     pub(super) fn start(&mut self, now: Instant) {
         if self.stage == Stage::Idle {
             self.begin(now);
         }
     }
 
-    /// The port reports a connection. `false` where none was asked for.
+    /// Takes the port's report of a connection. Returns `false` if none was requested.
     pub(super) fn opened(&mut self, link: LinkId, now: Instant) -> bool {
         let deadline = now + self.config.first_message_timeout;
         let connection = self.link_mut(link);
@@ -116,7 +116,7 @@ impl Connector {
         expected
     }
 
-    /// The link has shown that it speaks what is expected of it.
+    /// Takes note that the link has proven to be the expected service.
     pub(super) fn greeted(&mut self, link: LinkId, now: Instant) {
         let deadline = now + self.config.silence_timeout;
         let connection = self.link_mut(link);
@@ -133,7 +133,7 @@ impl Connector {
         }
     }
 
-    /// The real-time link has shown enough, and states are to come from RTDE.
+    /// Opens RTDE, because the real-time link has identified the controller and states are to come from RTDE.
     pub(super) fn ask_rtde(&mut self, now: Instant) {
         if self.stage == Stage::Realtime {
             self.stage = Stage::Rtde;
@@ -142,7 +142,7 @@ impl Connector {
         }
     }
 
-    /// A link that has to be asked has answered something: it is given more time to say what is expected of it.
+    /// Extends the deadline of the first message, because a link that needs requests has answered one.
     pub(super) fn answered(&mut self, link: LinkId, now: Instant) {
         let later = now + self.config.first_message_timeout;
         if let Phase::Greeting { deadline } = &mut self.link_mut(link).phase {
@@ -157,7 +157,7 @@ impl Connector {
         }
     }
 
-    /// A message was understood: the link is not silent.
+    /// Takes note that a message was understood: the link is not silent.
     pub(super) fn heard(&mut self, link: LinkId, now: Instant) {
         let deadline = now + self.config.silence_timeout;
         if let Phase::Up { deadline: at } = &mut self.link_mut(link).phase {
@@ -165,7 +165,8 @@ impl Connector {
         }
     }
 
-    /// A link is gone or given up. `None` where it was not there.
+    /// Takes note that a link is lost or closed by us. Returns its port and the consequence, or `None` if it was not
+    /// open.
     pub(super) fn lost(&mut self, link: LinkId, cause: DownCause, now: Instant) -> Option<(Endpoint, Next)> {
         if matches!(self.link(link).phase, Phase::Down { .. }) {
             return None;
@@ -187,7 +188,8 @@ impl Connector {
         Some((endpoint, next))
     }
 
-    /// The deadline that has passed, if any: the caller reports the loss, unless it was a back-off that ended.
+    /// Returns the deadline that has passed, if any. The caller reports the loss; the end of a back-off is handled
+    /// here.
     pub(super) fn tick(&mut self, now: Instant) -> Option<(LinkId, DownCause)> {
         if let Stage::Waiting { until } = self.stage
             && until <= now
@@ -206,13 +208,13 @@ impl Connector {
         None
     }
 
-    /// Closes everything and opens nothing more.
+    /// Closes every link and opens no more.
     pub(super) fn shut_down(&mut self) {
         self.stage = Stage::Idle;
         self.links.iter_mut().for_each(|connection| connection.give_up(false));
     }
 
-    /// The next thing the port must do to its sockets: give up before opening again.
+    /// Returns the next action of the port on its sockets: it closes before it opens again.
     pub(super) fn poll_output(&mut self) -> Option<Output<'static>> {
         for link in LINKS {
             let endpoint = self.endpoint(link);
@@ -236,17 +238,17 @@ impl Connector {
         self.links.iter().filter_map(Connection::deadline).chain(waiting).min()
     }
 
-    /// Whether bytes of this link are to be read and text may be written to it.
+    /// Returns `true` if bytes of this link are read and text may be written to it.
     pub(super) fn is_connected(&self, link: LinkId) -> bool {
         matches!(self.link(link).phase, Phase::Greeting { .. } | Phase::Up { .. })
     }
 
-    /// Whether the link has shown that it speaks what is expected of it.
+    /// Returns `true` if the link has proven to be the expected service.
     pub(super) fn is_greeted(&self, link: LinkId) -> bool {
         matches!(self.link(link).phase, Phase::Up { .. })
     }
 
-    /// The port that the link has, or tries next.
+    /// Returns the port that the link has, or tries next.
     pub(super) fn endpoint(&self, link: LinkId) -> Endpoint {
         let port = match link {
             LinkId::REALTIME => self.config.ports.realtime,
@@ -279,7 +281,7 @@ impl Connector {
         connection.open_wanted = true;
     }
 
-    /// During detection: 30002 after 30001, then without.
+    /// Tries the next port during detection: 30002 after 30001, then none.
     fn other_port(&mut self, now: Instant) -> Next {
         let next = self.link(LinkId::PRIMARY).candidate.saturating_add(1);
         if self.primary_port(next).is_some() {
@@ -318,7 +320,7 @@ impl Connector {
         Next::NewSession(wait)
     }
 
-    /// The configured ports of the primary link, in the order in which they are tried.
+    /// Returns the configured port of the primary link at this place in the order of attempts.
     fn primary_port(&self, candidate: usize) -> Option<u16> {
         [self.config.ports.primary, self.config.ports.secondary].into_iter().flatten().nth(candidate)
     }

@@ -41,10 +41,10 @@ use outrigger_wire::time::{Duration, Instant, earliest};
 /// | input | does |
 /// |---|---|
 /// | `Start` | opens 30001 (else 30002), learns the version, opens 30003, and 30004 for states by RTDE |
-/// | `Closed`, `Refused` | the same again after a pause that grows |
+/// | `Closed`, `Refused` | reconnects, after a pause that increases |
 /// | bytes | messages → facts and states |
-/// | `Unacked` | a controller that acknowledges nothing ends commanding, later the connection |
-/// | `Set` | a value is set by an input of RTDE or by text, and confirmed by what the controller shows |
+/// | `Unacked` | ends commanding if the controller acknowledges nothing, later closes the connection |
+/// | `Set` | sets a value by an RTDE input or by text; the controller's own report confirms it |
 #[derive(Debug)]
 pub struct Ur<'m> {
     connector: Connector,
@@ -52,32 +52,32 @@ pub struct Ur<'m> {
     realtime: Realtime<'m>,
     rtde: Option<Attached<'m>>,
     identity: Option<Identity>,
-    /// What RTDE has told of the software, before there is a session.
+    /// The software version by RTDE, before a session is established.
     software: Option<SoftwareVersion>,
     motion: MotionText,
-    /// The program that carries the commands, where one does.
+    /// The program that carries the commands, if the path has one.
     program: Option<Carrier>,
-    /// This software cannot run it.
+    /// This software cannot run that program.
     unfit: bool,
     /// The controller reports another arm, or other software, than is configured.
     other: bool,
     outputs: OutputsPath,
-    /// What the controller has not acknowledged on each of the [`WATCHED`].
+    /// The unacknowledged bytes of each of the [`WATCHED`].
     unacked: [Unacked; WATCHED.len()],
     refusal: Refusal,
 }
 
-/// Where the conversation stands.
+/// The status of the conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct UrStatus {
-    /// The controller; `None` while no session stands.
+    /// The identity of the controller; `None` without a session.
     pub controller: Option<Identity>,
-    /// Whether each of the [`LINKS`] has shown that it speaks what is expected.
+    /// `true` for each of the [`LINKS`] that has proven to be the expected service.
     pub up: [bool; LINKS.len()],
-    /// Messages of each link's connection.
+    /// The counts of messages of each link's connection.
     pub streams: [StreamCounts; LINKS.len()],
-    /// Bytes of each link's connection that were skipped.
+    /// The number of skipped bytes of each link's connection.
     pub dropped: [u64; LINKS.len()],
 }
 
@@ -88,22 +88,22 @@ impl ControllerStatus for UrStatus {
 type Cx<'c, 'm> = Context<'c, 6, Ur<'m>>;
 
 impl Ur<'_> {
-    /// A period for the time before a controller is connected and its own is known: nothing is judged then.
+    /// The period before a controller is connected and its own is known; nothing is judged then.
     const FIRST_PERIOD: Duration = Duration::from_micros(Generation::Cb3.period_micros());
 
-    /// Which controller this is; `None` while no session stands.
+    /// Returns the identity of the controller; `None` without a session.
     #[must_use]
     pub const fn identity(&self) -> Option<&Identity> {
         self.identity.as_ref()
     }
 
-    /// What the primary link has told in its present connection.
+    /// Returns the facts that the primary link has delivered in its present connection.
     #[must_use]
     pub const fn facts(&self) -> &Facts {
         self.primary.facts()
     }
 
-    /// Returns the difference between what this controller reports and what is configured.
+    /// Returns the difference between the controller's report and the configuration.
     #[must_use]
     pub fn mismatch(&self, config: &UrConfig) -> Option<Mismatch> {
         let facts = self.primary.facts();
@@ -112,7 +112,7 @@ impl Ur<'_> {
         config.peer.mismatch(software, facts.configuration.as_ref(), generation)
     }
 
-    /// Messages of a link's present connection.
+    /// Returns the counts of messages of a link's present connection.
     #[must_use]
     pub fn counts(&self, link: LinkId) -> &StreamCounts {
         match link {
@@ -122,13 +122,15 @@ impl Ur<'_> {
         }
     }
 
-    /// RTDE, where the session was given memory for it: counts of its present connection, and what was missing and late.
+    /// Returns RTDE, if the session was given memory for it: counts of its present connection, and its missing and late
+    /// states.
     #[must_use]
     pub fn rtde(&self) -> Option<&dyn StateLink> {
         self.rtde.as_deref()
     }
 
-    /// Bytes of a link's present connection that were skipped: oversize messages, and what is no message at all.
+    /// Returns the number of skipped bytes of a link's present connection: oversize messages, and bytes that are no
+    /// message.
     #[must_use]
     pub fn dropped_bytes(&self, link: LinkId) -> u64 {
         match link {
@@ -138,27 +140,27 @@ impl Ur<'_> {
         }
     }
 
-    /// Whether the link has shown that it speaks what is expected of it.
+    /// Returns `true` if the link has proven to be the expected service.
     #[must_use]
     pub fn is_up(&self, link: LinkId) -> bool {
         self.connector.is_greeted(link)
     }
 
-    /// How far the move is that the player executes, or executed last: the share of its way, 0 … 1; `None` where no player
-    /// shows one.
+    /// Returns the progress of the move that the player executes, or executed last: the share of its way, 0 … 1; `None`
+    /// if no player reports one.
     #[cfg(feature = "programs")]
     #[must_use]
     pub fn progress(&self) -> Option<f32> {
         shared(&self.program).filter(|program| program.is_player()).and_then(Reverse::progress)
     }
 
-    /// How many have connected to our port for a program, and were turned away.
+    /// Returns the number of connections to our port for a program that were closed as foreign.
     #[must_use]
     pub fn strangers(&self) -> u32 {
         shared(&self.program).map_or(0, Reverse::strangers)
     }
 
-    /// The controller refused some text.
+    /// Takes note that the controller refused some text.
     fn refused(&mut self, cx: &mut Cx<'_, '_>) {
         if self.refusal.refused(cx.now) {
             self.outputs.refuse(self.rtde.as_deref(), cx.config.peer.connect.outputs, cx.events);
@@ -167,7 +169,8 @@ impl Ur<'_> {
         }
     }
 
-    /// Evidence of remote control: what was refused speaks against it, unless our own text is seen to run afterwards.
+    /// Returns the evidence of remote control: a refused text is evidence against it, unless our own text is seen to
+    /// run afterwards.
     fn remote(&mut self, cx: &Cx<'_, '_>) -> Option<Held<bool>> {
         let now = cx.now;
         let local = self.primary.facts().local_control.then(|| Held::new(false, now));
@@ -175,7 +178,7 @@ impl Ur<'_> {
         let machine = cx.cycle.mode();
         let accepted = machine.accepted_by().filter(|_| matches!(machine.mode(), Mode::Arming | Mode::Command));
         let Some(proof) = accepted else { return local };
-        // Until then what was sent before may still run.
+        // Text that was sent before may still run until then.
         let over = refused + cx.config.peer.text.hold + identity.period.times(2);
         if cx.cycle.evidence().acceptance.shown_at(proof).is_some_and(|shown| shown > over) {
             self.refusal.forget();
@@ -204,14 +207,14 @@ impl Ur<'_> {
         });
     }
 
-    /// Opens the connection for commands again, where it was made in local control: it stays deaf to text after it.
+    /// Reopens the connection for commands if it was made in local control, because it ignores text even afterwards.
     fn acknowledged(&mut self, cx: &mut Cx<'_, '_>) {
         if cx.cycle.mode_now() == Mode::Monitor && self.primary.facts().local_control {
             self.lost(LinkId::REALTIME, DownCause::LocalControl, cx);
         }
     }
 
-    /// Returns what forbids commanding this controller as it is configured.
+    /// Returns the condition that forbids commanding this controller as configured.
     fn gate(&self) -> Option<PeerGate> {
         if self.other {
             return Some(PeerGate::Other);
@@ -223,32 +226,33 @@ impl Ur<'_> {
         }
     }
 
-    /// Whether its registers are ours, where the program gets its orders in some.
+    /// Returns `true` if its registers are ours, for a program that gets its orders in registers.
     fn has_registers(&self, program: &Reverse) -> bool {
         !program.by_registers() || self.rtde.as_deref().is_some_and(|rtde| rtde.is_ours(Claim::Program))
     }
 
-    /// The next order goes into its registers, where that is its way; whether one does.
+    /// Writes the next order into the program's registers, if it gets its orders there. Returns `true` if one was
+    /// written.
     #[cfg(feature = "programs")]
     fn order_in_registers(&mut self) -> bool {
         let order = exclusive(&mut self.program).and_then(Reverse::next_in_registers);
         order.zip(self.rtde.as_deref_mut()).is_some_and(|(order, rtde)| rtde.order(order))
     }
 
-    /// Nothing has registers.
+    /// Returns `false`: no program has registers in this build.
     #[cfg(not(feature = "programs"))]
     const fn order_in_registers(&mut self) -> bool {
         false
     }
 
-    /// When the link of RTDE has something to say of its own.
+    /// Returns the next deadline of the RTDE link.
     fn rtde_deadline(&self) -> Option<Instant> {
         self.rtde.as_deref().and_then(StateLink::next_deadline)
     }
 }
 
-/// States of the link that is heeded arrived; whether they are to be judged at once: a full window means that more is
-/// likely to wait, and only the newest state is answered.
+/// Takes note of states that arrived on the link that delivers the states. Returns `true` if they are to be judged at
+/// once. A full window means that more bytes probably wait, and only the newest state is answered.
 fn arrived(states: u32, arrival: Instant, full: bool, cx: &mut Cx<'_, '_>) -> bool {
     if states > 0 {
         cx.cycle.arrived(arrival);
@@ -256,7 +260,8 @@ fn arrived(states: u32, arrival: Instant, full: bool, cx: &mut Cx<'_, '_>) -> bo
     !full
 }
 
-/// What un-acknowledged bytes mean on this link: 30003 carries motion, and a program's connection, or 30004 in its place.
+/// Returns the consequences of unacknowledged bytes on this link. 30003 carries motion; so does a program's connection,
+/// or 30004 in its place.
 #[inline(never)]
 fn unacked_config(link: LinkId, options: &UrOptions, cycle: &CycleMemory<6>) -> UnackedConfig {
     let (judged, zeros) = (cycle.link().config(), cycle.mode().config().stop_cycles);
@@ -270,7 +275,7 @@ fn unacked_config(link: LinkId, options: &UrOptions, cycle: &CycleMemory<6>) -> 
     }
 }
 
-/// When commanding ended; `None` while it goes on, and before it has begun.
+/// Returns the time at which commanding ended; `None` while it lasts, and before it has begun.
 fn ended(cycle: &CycleMemory<6>) -> Option<Instant> {
     let machine = cycle.mode();
     matches!(machine.mode(), Mode::Stopping | Mode::Monitor).then(|| machine.entered())
@@ -289,7 +294,8 @@ impl<'m> ControllerKind for Ur<'m> {
 }
 
 impl ArmFacts<6> for Ur<'_> {
-    /// The arm's own calibrated geometry, else the one that the controller is configured for, else the configured model's.
+    /// Returns the arm's own calibrated geometry, or else the one in the controller's configuration, or else the
+    /// configured model's.
     fn kinematics(&self, config: &UrConfig) -> Option<KinematicChain<6>> {
         let (facts, options) = (self.primary.facts(), &config.peer);
         let configured = facts.configuration.as_ref().map(|configuration| &configuration.geometry);
@@ -366,7 +372,7 @@ impl<'m> Controller<6> for Ur<'m> {
         if self.rtde_deadline().is_some_and(|at| at <= cx.now) {
             self.take_rtde(None, cx);
         }
-        // Bounded: each link has one deadline, and it moves on when it has passed.
+        // Bounded: each link has one deadline, which is postponed when it has passed.
         for _ in LINKS {
             let Some((link, cause)) = self.connector.tick(cx.now) else { break };
             self.lost(link, cause, cx);
@@ -409,7 +415,7 @@ impl<'m> Controller<6> for Ur<'m> {
                 let news = exclusive(&mut self.program).and_then(|program| program.accepted(link, from, cx.now));
                 news.into_iter().for_each(|news| cx.events.push_peer(UrEvent::Program(news)));
             }
-            // No other link listens; the others are the engine's.
+            // No other link listens; the engine handles the other inputs.
             _ => {}
         }
     }
@@ -460,7 +466,7 @@ impl<'m> Controller<6> for Ur<'m> {
     fn facts(&mut self, cx: &mut Cx<'_, 'm>) -> SideFacts {
         let remote = self.remote(cx);
         let facts = self.primary.facts();
-        // Both come in one sub-package.
+        // Both are in one sub-package.
         let slider = facts.speed_slider.zip(facts.robot_mode).map(|(slider, mode)| Held::new(slider, mode.at));
         SideFacts {
             robot_mode: facts.robot_mode,
@@ -496,7 +502,8 @@ impl<'m> Controller<6> for Ur<'m> {
         if let Some(program) = exclusive(&mut self.program) {
             let (evidence, age) = (cycle.evidence(), cycle.mode().config().evidence_age);
             let pause = Pause {
-                // At a slider of 0 its `speedj` has not ended, and would go on with the old speed once the slider is moved.
+                // At a slider of 0 its `speedj` has not ended, and would continue with the old speed once the slider is
+                // moved.
                 stands: evidence.pendant == Pendant::Paused || cycle.pace() == Pace::Held,
                 reads_nothing: evidence.shows_pause(now, age),
                 halts: cycle.mode().is_halted(),
@@ -586,7 +593,8 @@ impl<'m> Controller<6> for Ur<'m> {
             }
             return Some(output);
         }
-        // Motion first: what is set beside it must not delay it, nor do questions. Nothing goes out amid a program's text.
+        // Motion comes first: neither outputs nor questions may delay it. Nothing is sent in the middle of a program's
+        // text.
         let ordered = self.order_in_registers();
         if let Some(program) = exclusive(&mut self.program)
             && program.is_waiting()

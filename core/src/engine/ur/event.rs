@@ -1,4 +1,4 @@
-//! What only an engine beside a controller of Universal Robots reports.
+//! The events that only an engine for a controller of Universal Robots reports.
 
 use super::identity::Identity;
 use super::rtde::Unusable;
@@ -12,152 +12,154 @@ use outrigger_wire::primary::Report;
 use outrigger_wire::program::Ending;
 use outrigger_wire::time::Duration;
 
-/// About the connections to a controller of Universal Robots, and what it says.
+/// An event of the connections to a controller of Universal Robots, or a message from it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum UrEvent {
-    /// A connection is asked for.
+    /// A connection is requested.
     Opening {
         /// The link.
         link: LinkId,
-        /// Where to.
+        /// The TCP port.
         endpoint: Endpoint,
     },
-    /// A connection stands; nothing is understood on it yet.
+    /// A connection is established; no message was understood on it yet.
     Opened(LinkId),
     /// A link is down.
     Down {
         /// The link.
         link: LinkId,
-        /// Which port it was, or was to be, connected to.
+        /// The port that it was, or was to be, connected to.
         endpoint: Endpoint,
-        /// Why.
+        /// The cause.
         cause: DownCause,
-        /// What follows.
+        /// The consequence.
         next: Next,
     },
-    /// A new session: this controller was found.
+    /// A new session: this controller was identified.
     Established(Identity),
-    /// An input of RTDE that was claimed is not ours in this session.
+    /// A claimed RTDE input is not ours in this session.
     NotOurs(NotOurs),
-    /// About the program that carries our commands.
+    /// An event of the program that carries our commands.
     Program(ProgramNews),
-    /// A message of the controller to people.
+    /// A message of the controller for people.
     Report(Report),
-    /// A stream was not one message after the other; bytes were skipped.
+    /// The bytes were not a sequence of messages; some were skipped.
     Skipped {
         /// The link.
         link: LinkId,
-        /// What happened.
+        /// The error.
         error: FrameError,
     },
     /// A message could not be used.
     Malformed {
         /// The link.
         link: LinkId,
-        /// What is wrong with it.
+        /// The error in the message.
         error: WireError,
     },
 }
 
-/// About the program of ours that carries commands.
+/// An event of the program of ours that carries commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum ProgramNews {
-    /// This controller's software cannot run it.
+    /// The controller's software cannot run it.
     Unfit,
-    /// Its text goes out.
+    /// Its text is sent.
     Sent,
     /// It has connected, and takes orders.
     Connected,
     /// It has ended.
     Ended(Ending),
-    /// A connection from the controller's address was closed, since it did not prove to be of our program in this session, or sent
-    /// something that our program never does. Told of the first since ours connected, the second, the fourth and so on.
+    /// A connection from the controller's address was closed, because it did not prove to be our program of this
+    /// session, or sent something that our program never does. Reported for the first since ours connected, the second,
+    /// the fourth and so on.
     Other {
         /// The link on which it connected.
         link: LinkId,
-        /// The number of bytes that came, 0 where none did.
+        /// The number of bytes that arrived, 0 if none did.
         bytes: u8,
-        /// The first four bytes that came at once, most significant first; 0 where fewer did.
+        /// The first four bytes that arrived at once, most significant first; 0 if fewer did.
         said: i32,
-        /// The version of a greeting: [`Hello::VERSION`](outrigger_wire::program::Hello::VERSION) of an earlier text of ours, 0 where
-        /// there was no greeting.
+        /// The version in a greeting: [`Hello::VERSION`](outrigger_wire::program::Hello::VERSION) of an earlier text of
+        /// ours, 0 if there was no greeting.
         version: i32,
     },
-    /// Somebody has connected who is not the controller, or whom nobody waits for: so many by now, all turned away. Told at the
-    /// first, the second, the fourth and so on.
+    /// A connection from another address than the controller's, or one that was not expected, was closed. Contains the
+    /// number of such connections so far. Reported for the first, the second, the fourth and so on.
     Stranger(u32),
-    /// The tool touches something, and the motion that the program makes ends for it.
+    /// The tool touches something, and the motion of the program ends because of it.
     Contact {
-        /// So many control cycles before the program saw it, the contact began.
+        /// The number of control cycles between the beginning of the contact and its detection by the program.
         cycles: u32,
     },
-    /// A program of External Control says how the trajectory has ended that it was given.
+    /// A program of External Control reports the result of its trajectory.
     Trajectory(TrajectoryResult),
-    /// The arm is behind what the program was given, by so much of the controller's time: behind a trajectory that External
-    /// Control makes, reported once of each; or behind positions that came late, which it then follows within its limits,
-    /// reported the first time since the program connected, the second, the fourth and so on.
+    /// The arm lags behind the orders of the program, by this much of the controller's time. Either behind a trajectory
+    /// that External Control executes, reported once for each; or behind positions that arrived late, which the program
+    /// then follows within its limits, reported the first time since the program connected, the second, the fourth and
+    /// so on.
     Late(Duration),
-    /// The last position of a motion was repeated until the arm came to it, or for as long as it may take.
+    /// The last position of a motion was repeated until the arm reached it, or for the longest time that is allowed.
     Converged {
-        /// Set where every joint is within `convergence`, which a build with feature `motions` takes.
+        /// `true` if every joint is within `convergence`, which a build with the feature `motions` has.
         converged: bool,
-        /// The distance of the joint that is furthest away from it \[µrad\].
+        /// The distance of the joint that is farthest from it \[µrad\].
         off: u32,
     },
 }
 
-/// What follows the loss of a link.
+/// The consequence of the loss of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Next {
     /// The link's other port is tried at once.
     OtherPort,
-    /// The session goes on without the link.
+    /// The session continues without the link.
     Without,
-    /// The session goes on; the link is tried again after this time.
+    /// The session continues; the link is tried again after this time.
     Retry(Duration),
-    /// The session is over; a new one begins after this time.
+    /// The session is over; a new one starts after this time.
     NewSession(Duration),
-    /// Nothing: the engine was told to shut down.
+    /// None: the engine is shutting down.
     Nothing,
 }
 
-/// Why a link is down.
+/// The cause for which a link is down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum DownCause {
     /// The connection was refused.
     Refused,
-    /// No connection within the time allowed.
+    /// No connection within the timeout.
     OpenTimeout,
-    /// Connected, but nothing came that could be understood.
+    /// Connected, but no message was understood.
     NoGreeting,
-    /// Something else than the expected service answers.
+    /// Another service than the expected one answers.
     WrongService(Found),
     /// The peer closed the connection.
     Closed,
-    /// Nothing came for too long.
+    /// No data for too long.
     Silent,
-    /// The peer acknowledges nothing.
+    /// The peer acknowledges no data.
     Unacknowledged,
-    /// The controller is not the one the session began with.
+    /// The controller is not the one that the session started with.
     OtherController,
-    /// It was in local control, and connections made then take no text: they are made anew.
+    /// It was made in local control, and takes no text even afterwards: a new one is made.
     LocalControl,
-    /// RTDE cannot give the states.
+    /// RTDE cannot deliver the states.
     Rtde(Unusable),
 }
 
 impl DownCause {
-    /// What ends commanding where the link goes down for this cause.
+    /// Returns the reason that ends commanding if the link goes down for this cause.
     pub(super) const fn reason(self) -> Reason {
         match self {
             Self::Silent => Reason::StateStale,

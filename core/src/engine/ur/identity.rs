@@ -1,48 +1,48 @@
-//! Which controller this is: by its version message, or by what its packets look like.
+//! The identity of the controller, by its version message or by the form of its packets.
 
 use crate::engine::io::LinkId;
 use outrigger_wire::robot::{Generation, SoftwareVersion};
 use outrigger_wire::time::Duration;
 
-/// How the software version is known.
+/// The source of the software version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum KnownBy {
-    /// The controller's own word: its version message, or RTDE's answer.
+    /// The controller itself: its version message, or RTDE's answer.
     Message,
-    /// The configuration says so.
+    /// The configuration.
     Configuration,
-    /// Size of the real-time packet and step of its clock: the oldest version that sends such packets.
+    /// The size of the real-time packet and the step of its clock: the oldest version that sends such packets.
     Packet,
 }
 
-/// What a session knows about its controller.
+/// The identity of a session's controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Identity {
-    /// Software version; where known by packet, the oldest that fits.
+    /// The software version; if known by packet, the oldest that fits.
     pub software: SoftwareVersion,
-    /// How it is known.
+    /// The source of the version.
     pub known_by: KnownBy,
-    /// Size of the real-time packet \[B\].
+    /// The size of the real-time packet \[B\].
     pub packet_size: u16,
-    /// Step of the controller's clock from packet to packet.
+    /// The step of the controller's clock from packet to packet.
     pub period: Duration,
-    /// Where the state of every cycle comes from: [`LinkId::REALTIME`] or [`LinkId::RTDE`].
+    /// The link that delivers the state of every cycle: [`LinkId::REALTIME`] or [`LinkId::RTDE`].
     pub states: LinkId,
 }
 
 impl Identity {
-    /// The family of controller.
+    /// Returns the family of the controller.
     #[must_use]
     pub const fn generation(&self) -> Generation {
         self.software.generation()
     }
 }
 
-/// Major and minor version.
+/// A major and a minor version.
 type Release = (u8, u8);
 
 /// Packet sizes with the oldest software that sends them, at a period of 8 ms and of 2 ms
@@ -59,7 +59,8 @@ const OLDEST: [(usize, Release, Release); 9] = [
     (1220, (3, 14), (5, 10)),
 ];
 
-/// The oldest software whose packets have at least what one of `size` bytes has; `None` below the smallest packet.
+/// Returns the oldest software whose packets contain at least what one of `size` bytes does; `None` below the smallest
+/// packet.
 #[must_use]
 pub fn oldest_software(size: usize, period: Duration) -> Option<SoftwareVersion> {
     let fast = period < Duration::from_micros(Generation::ESeries.period_micros()).times(2);

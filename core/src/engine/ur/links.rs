@@ -3,32 +3,32 @@
 use crate::engine::io::LinkId;
 
 impl LinkId {
-    /// Version, program, safety and configuration messages: port 30001, or 30002 where that is closed.
+    /// Version, program, safety and configuration messages: port 30001, or 30002 if that is closed.
     pub const PRIMARY: Self = Self::of(0);
-    /// All text we send, and the state of every control cycle unless RTDE gives it: port 30003.
+    /// All text that we send, and the state of every control cycle unless RTDE delivers it: port 30003.
     pub const REALTIME: Self = Self::of(1);
-    /// Real-Time Data Exchange, where it gives the state of every control cycle: port 30004.
+    /// Real-Time Data Exchange, if it delivers the state of every control cycle: port 30004.
     pub const RTDE: Self = Self::of(2);
-    /// The connection that a program of ours makes to us, where one carries the commands.
+    /// The connection that a program of ours makes to us, if one carries the commands.
     pub const REVERSE: Self = Self::of(3);
-    /// The connection by which the URCap External Control asks for that program.
+    /// The connection by which the URCap External Control requests that program.
     pub const SCRIPT: Self = Self::of(4);
-    /// The connection that a program of External Control makes for trajectories: their points, and how they end.
+    /// The connection that a program of External Control makes for trajectories: their points, and their results.
     pub const TRAJECTORY: Self = Self::of(5);
-    /// A connection that it makes for commands that are done once: nothing goes over it.
+    /// A connection that it makes for commands that are executed once: no data is sent on it.
     pub const COMMAND: Self = Self::of(6);
 }
 
-/// Every link that is opened by us, in this order.
+/// The links that we open, in this order.
 pub const LINKS: [LinkId; 3] = [LinkId::PRIMARY, LinkId::REALTIME, LinkId::RTDE];
 
-/// Every link on which the controller has to acknowledge what we send.
+/// The links on which the controller has to acknowledge what we send.
 pub(super) const WATCHED: &[LinkId] = match cfg!(feature = "programs") {
     true => &[LinkId::PRIMARY, LinkId::REALTIME, LinkId::RTDE, LinkId::REVERSE],
     false => &LINKS,
 };
 
-/// The name of a link in reports.
+/// Returns the name of a link in reports.
 #[must_use]
 pub const fn link_name(link: LinkId) -> &'static str {
     match link {

@@ -1,4 +1,4 @@
-//! Beside a controller of Universal Robots: CB2, CB3, e-Series, PolyScope X.
+//! The engine for controllers of Universal Robots: CB2, CB3, e-Series, PolyScope X.
 //!
 //! ```
 //! use outrigger_core::engine::ur::UrConfig;
@@ -44,9 +44,9 @@ pub use primary::{ArmConfiguration, Facts, Geometry};
 pub use terminals::{BoardIo, ToolIo};
 pub use text::{FormChoice, TextConfig, TextPath};
 
-/// The engine beside a controller of Universal Robots.
+/// The engine for a controller of Universal Robots.
 pub type UrEngine<'m, L> = super::Engine<'m, 6, Ur<'m>, L>;
 
-/// Settings of a device beside such a controller.
+/// The settings of a board for a controller of Universal Robots.
 #[cfg(feature = "record")]
 pub type UrSettings = super::Settings<6, UrOptions>;

@@ -1,4 +1,4 @@
-//! The text that moves the arm, holds it and stops it: what the cycle decides, as a program of one line.
+//! The text that moves, holds and stops the arm: the command of a cycle, as a program of one line.
 
 use super::outbox::Outbox;
 use super::takeover::{Opening, TakeOver};
@@ -8,12 +8,12 @@ use crate::robot::Reason;
 use outrigger_wire::robot::SoftwareVersion;
 use outrigger_wire::time::{Duration, Instant};
 
-/// The text of one session, and what has to come before it where another program runs.
+/// The text of one session, and the text that must precede it if another program runs.
 #[derive(Debug)]
 pub(super) struct MotionText {
     path: Option<TextPath>,
     take_over: TakeOver,
-    /// While arming: whether another program runs, for how long its end is waited for, and now.
+    /// While arming: `true` if another program runs, the longest wait for its end, and the present time.
     arming: Option<(bool, Duration, Instant)>,
     text: Outbox<{ TextPath::MAX_LEN }>,
 }
@@ -21,23 +21,23 @@ pub(super) struct MotionText {
 impl MotionText {
     pub(super) const NONE: Self = Self { path: None, take_over: TakeOver::Untried, arming: None, text: Outbox::EMPTY };
 
-    /// A session with this software.
+    /// Opens a session with this software.
     pub(super) fn open(&mut self, config: TextConfig, software: SoftwareVersion) {
         self.path = Some(TextPath::new(config, software));
     }
 
-    /// The session is over.
+    /// Closes the session.
     pub(super) const fn close(&mut self) {
         self.text.clear();
         self.path = None;
     }
 
-    /// Whether text can be sent.
+    /// Returns `true` if text can be sent.
     pub(super) const fn is_open(&self) -> bool {
         self.path.is_some()
     }
 
-    /// What is known now. `arming` is for that mode alone: see the field.
+    /// Prepares the text of this cycle. `arming` is `Some` in that mode only: see the field.
     pub(super) fn prepare(&mut self, arming: Option<(bool, Duration, Instant)>) {
         self.arming = arming;
         if arming.is_none() {
@@ -45,19 +45,19 @@ impl MotionText {
         }
     }
 
-    /// A new call of the engine.
+    /// Takes note of a new call of the engine.
     #[cfg(feature = "record")]
     pub(super) const fn begin(&mut self) {
         self.text.begin();
     }
 
-    /// The text for `verdict` takes the place of what waited; whether there is any.
+    /// Replaces the waiting text by the one for `verdict`. Returns `true` if there is one.
     pub(super) fn write(&mut self, verdict: Verdict<'_, 6>) -> Result<bool, Reason> {
         let Self { path: Some(path), take_over, arming, text } = self else { return Ok(false) };
         let written = match verdict {
-            // A robot that is told nothing stays where it is: there is no position to mirror.
+            // A robot without commands holds its position: there is no position to mirror.
             Verdict::Silent | Verdict::Mirror => return Ok(false),
-            // No program of ours runs there that would execute moves.
+            // No program of ours that would execute moves runs there.
             Verdict::Start(..) | Verdict::Keep | Verdict::Cancel(_) => return Ok(false),
             #[cfg(feature = "programs")]
             Verdict::Guide(..) => return Ok(false),
@@ -82,19 +82,19 @@ impl MotionText {
         self.text.take()
     }
 
-    /// The text that was made in this call.
+    /// Returns the text that was made in this call.
     #[cfg(feature = "record")]
     pub(super) fn made(&self) -> &[u8] {
         self.text.made()
     }
 
-    /// What has to be saved.
+    /// Returns the value that is saved.
     #[cfg(feature = "record")]
     pub(super) const fn take_over(&self) -> TakeOver {
         self.take_over
     }
 
-    /// Goes on from what was saved, with no text waiting.
+    /// Continues from what was saved, with no text waiting.
     #[cfg(feature = "record")]
     pub(super) fn restore(&mut self, take_over: TakeOver, config: TextConfig, software: Option<SoftwareVersion>) {
         *self = Self { path: software.map(|software| TextPath::new(config, software)), take_over, ..Self::NONE };

@@ -5,7 +5,7 @@
 pub(super) struct Outbox<const N: usize> {
     bytes: [u8; N],
     len: usize,
-    /// The length of the text that was made in this call, whether or not it was taken.
+    /// The length of the text that was made in this call, even if it was taken.
     #[cfg(feature = "record")]
     made: usize,
 }
@@ -18,13 +18,13 @@ impl<const N: usize> Outbox<N> {
         made: 0,
     };
 
-    /// A new call: nothing was made in it yet.
+    /// Takes note of a new call: nothing was made in it yet.
     #[cfg(feature = "record")]
     pub(super) const fn begin(&mut self) {
         self.made = 0;
     }
 
-    /// The text that `write` makes takes the place of the one that waited; its length, 0 where there is none.
+    /// Replaces the waiting text by the one that `write` makes. Returns its length, 0 if there is none.
     ///
     /// # Errors
     /// Those of `write`; then no text waits.
@@ -50,13 +50,13 @@ impl<const N: usize> Outbox<N> {
         self.len == 0
     }
 
-    /// The text that was made in this call; empty where none was.
+    /// Returns the text that was made in this call; empty if there is none.
     #[cfg(feature = "record")]
     pub(super) fn made(&self) -> &[u8] {
         self.bytes.get(..self.made).unwrap_or_default()
     }
 
-    /// The text that waits; then none waits any more.
+    /// Takes the waiting text.
     pub(super) fn take(&mut self) -> &[u8] {
         let len = core::mem::take(&mut self.len);
         self.bytes.get(..len).unwrap_or_default()

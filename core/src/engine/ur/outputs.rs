@@ -1,8 +1,8 @@
-//! Setting outputs beside the motion: by those inputs of RTDE that are ours, or by a secondary program after the cycle's own
-//! text; confirmed from what is published.
+//! The setting of outputs, independent of the motion: by the RTDE inputs that are ours, or by a secondary program after
+//! the cycle's own text. The published values confirm it.
 //!
-//! At most one text per judged state, always after that state's motion text and never in its place; nothing while the state
-//! is too old for a moving command, or what was written before has not been acknowledged for as long.
+//! At most one text is sent per judged state, always after that state's motion text and never in its place. None is
+//! sent while the state is too old for a moving command, or the text before has not been acknowledged for as long.
 
 #[cfg(feature = "motions")]
 use outrigger_urscript::TargetPayload;
@@ -25,22 +25,22 @@ use heapless::Vec;
 use outrigger_wire::robot::{Generation, RobotModel, SoftwareVersion, State};
 use outrigger_wire::time::Instant;
 
-/// Bytes of the longest text that sets outputs.
+/// The length of the longest text that sets outputs \[B\].
 const TEXT_LEN: usize = if AVAILABLE { Sec::max_len(BATCH) } else { 0 };
 const _: () = assert!(SpeedSlider::MAX_LEN <= Sec::max_len(BATCH));
 #[cfg(feature = "motions")]
 const _: () = assert!(TargetPayload::MAX_LEN <= Sec::max_len(BATCH));
 
-/// Whether outputs can be set at all; without, every answer below is known beforehand, and what would be done is left out.
+/// Whether outputs can be set at all. Without them every function below returns early, and its code is omitted.
 const AVAILABLE: bool = cfg!(feature = "outputs");
 
-/// RTDE, where the session has it.
+/// RTDE, if the session has it.
 type Rtde<'r, 'm> = Option<&'r mut (dyn StateLink + 'm)>;
 
-/// What is known of the controller.
+/// The known facts about the controller.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Known<'k> {
-    /// While a session stands.
+    /// The controller's identity; `None` without a session.
     pub(super) identity: Option<Identity>,
     pub(super) facts: &'k Facts,
     pub(super) config: &'k UrConfig,
@@ -48,7 +48,7 @@ pub(super) struct Known<'k> {
 }
 
 impl Known<'_> {
-    /// What the arm is rated for \[kg\]; where nobody says which arm it is, what any is.
+    /// Returns the arm's rated payload \[kg\]; if the arm is not known, the highest of any arm.
     fn max_payload(&self) -> f32 {
         let told = self.facts.configuration.and_then(|configuration| configuration.rated_payload());
         self.config.peer.model.map(RobotModel::rated_payload).or(told).unwrap_or(Statement::MASS.max)
@@ -58,20 +58,20 @@ impl Known<'_> {
         self.config.peer.connect.outputs
     }
 
-    /// Whether the arm is commanded, or is being brought to rest.
+    /// Returns `true` if the arm is commanded, or is being brought to rest.
     const fn is_commanded(&self) -> bool {
         self.mode.drives()
     }
 }
 
-/// What is set beside the motion, and the text that waits to set it.
+/// The outputs to set, and the text that waits to set them.
 #[derive(Debug)]
 pub(super) struct OutputsPath {
     outputs: Outputs,
     text: Outbox<TEXT_LEN>,
-    /// A state was judged after which such text may go out.
+    /// A state was judged after which such text may be sent.
     due: bool,
-    /// The force that a program reads is a reading of ours.
+    /// The force that a program reads is a reading of our sensor.
     force_given: bool,
 }
 
@@ -80,7 +80,7 @@ impl OutputsPath {
         Self { outputs: Outputs::default(), text: Outbox::EMPTY, due: false, force_given: false }
     }
 
-    /// Somebody asks for `write`.
+    /// Takes a request for `write`.
     pub(super) fn set(
         &mut self,
         write: Write,
@@ -99,19 +99,20 @@ impl OutputsPath {
         }
     }
 
-    /// Whether a state that was judged may be followed by text that does not move the arm, where it `may`.
+    /// Decides after a judged state whether text that does not move the arm may follow: `may` is called if there is
+    /// any.
     pub(super) fn admit(&mut self, config: &UrConfig, may: impl FnOnce() -> bool) {
         if AVAILABLE && (self.outputs.pending() > 0 || config.peer.force.is_some()) {
             self.due = may();
         }
     }
 
-    /// Whether a state was judged after which something may be set.
+    /// Returns `true` if a state was judged after which outputs may be set.
     pub(super) const fn is_due(&self) -> bool {
         AVAILABLE && self.due
     }
 
-    /// Once per judged state, after its motion text.
+    /// Sets outputs; called once per judged state, after its motion text.
     pub(super) fn write(&mut self, known: &Known<'_>, rtde: Rtde<'_, '_>, now: Instant, events: &mut Events<UrEvent>) {
         if !core::mem::take(&mut self.due) || self.outputs.pending() == 0 {
             return;
@@ -127,7 +128,7 @@ impl OutputsPath {
         let by_inputs = match (rtde, known.by()) {
             (Some(rtde), OutputsBy::Auto) => rtde.set(&batch, self.outputs.image()),
             (Some(rtde), OutputsBy::Rtde) => {
-                // An input that was lost since it was asked for: it will not be confirmed.
+                // An input that was lost since the request: the write will not be confirmed.
                 rtde.set(&batch, self.outputs.image());
                 return;
             }
@@ -135,7 +136,7 @@ impl OutputsPath {
         };
         let max_mass = known.max_payload();
         let mut statements = Vec::<Statement, BATCH>::new();
-        // Each was checked when it was taken, and the room is for the longest: nothing is refused here.
+        // Each write was checked when it was taken, and the room is for the longest: nothing is refused here.
         for write in &batch {
             if Claim::of(write).is_some_and(|claim| by_inputs.has(claim)) {
                 continue;
@@ -156,7 +157,8 @@ impl OutputsPath {
         }
     }
 
-    /// Once per judged state: the newest reading of the configured sensor becomes the force that a program reads.
+    /// Writes the newest reading of the configured sensor as the force that a program reads; called once per judged
+    /// state.
     pub(super) fn feed_force(&mut self, sources: &Sources, rtde: Rtde<'_, '_>, config: &UrConfig, now: Instant) {
         let Some(source) = config.peer.force.filter(|_| self.due) else { return };
         let Some(rtde) = rtde else { return };
@@ -165,14 +167,14 @@ impl OutputsPath {
         let force = reading.and_then(|sample| <[f32; 6]>::try_from(sample.value.as_slice()).ok());
         if force.is_some() || self.force_given {
             let values = force.unwrap_or_default().map(f64::from);
-            // What finds no room now is tried again in the next cycle.
+            // A value without room is tried again in the next cycle.
             if rtde.set_force(values) {
                 self.force_given = force.is_some();
             }
         }
     }
 
-    /// What the newest state, which arrived at `arrival`, shows of the outputs.
+    /// Takes the outputs in the newest state, which arrived at `arrival`.
     pub(super) fn observe_state(
         &mut self,
         config: &OutputsConfig,
@@ -193,7 +195,7 @@ impl OutputsPath {
         self.observe(config, &shown, arrival, events);
     }
 
-    /// What a robot state message of the primary link, read at `arrival`, shows of the outputs.
+    /// Takes the outputs in a robot state message of the primary link, which was read at `arrival`.
     pub(super) fn observe_primary(
         &mut self,
         known: &Known<'_>,
@@ -209,7 +211,7 @@ impl OutputsPath {
         let new = |at: Instant| at == arrival;
         let board = facts.board.filter(|board| new(board.at)).map(|board| board.value);
         let tool = facts.tool.filter(|tool| new(tool.at)).map(|tool| tool.value);
-        // Where every state shows the levels, these are older.
+        // If every state has the levels, these are older.
         let from_state = state.and_then(|state| state.digital_outputs).is_some();
         let digital = board.filter(|_| !from_state).map(|board| digital_levels(board.digital_outputs, generation));
         let shown = Shown {
@@ -218,7 +220,7 @@ impl OutputsPath {
             tool_voltage: tool.map(|tool| tool.output_voltage),
             speed_slider: facts.program.filter(|program| new(program.at)).and(facts.speed_slider),
             payload: None,
-            // In the same message as the program's state.
+            // Contained in the same message as the program's state.
             tcp: facts.program.filter(|program| new(program.at)).and(facts.tcp_offset),
         };
         self.observe(&config.peer.outputs, &shown, arrival, events);
@@ -230,21 +232,21 @@ impl OutputsPath {
         }
     }
 
-    /// The controller said that it takes no text.
+    /// Takes note that the controller reported that it takes no text.
     pub(super) fn refuse(&mut self, rtde: Option<&dyn StateLink>, by: OutputsBy, events: &mut Events<UrEvent>) {
         while AVAILABLE && let Some(write) = self.outputs.withdraw(|write| !has_input(rtde, by, write)) {
             tell(events, write, WriteNews::Refused(WriteRefusal::LocalControl));
         }
     }
 
-    /// Time has passed.
+    /// Handles the passage of time.
     pub(super) fn tick(&mut self, config: &OutputsConfig, now: Instant, events: &mut Events<UrEvent>) {
         while AVAILABLE && let Some((write, news)) = self.outputs.overdue(config, now) {
             tell(events, write, news);
         }
     }
 
-    /// The session is over.
+    /// Takes note that the session is over.
     pub(super) fn forget(&mut self, events: &mut Events<UrEvent>) {
         if !AVAILABLE {
             return;
@@ -262,7 +264,7 @@ impl OutputsPath {
         if AVAILABLE { self.outputs.next_deadline(config) } else { None }
     }
 
-    /// A new call of the engine.
+    /// Takes note of a new call of the engine.
     #[cfg(feature = "record")]
     pub(super) const fn begin(&mut self) {
         self.text.begin();
@@ -276,7 +278,7 @@ impl OutputsPath {
         self.text.take()
     }
 
-    /// The text that was made in this call.
+    /// Returns the text that was made in this call.
     #[cfg(feature = "record")]
     pub(super) fn made(&self) -> &[u8] {
         self.text.made()
@@ -297,7 +299,7 @@ impl OutputsPath {
     }
 }
 
-/// Whether `write` can be done beside this controller.
+/// Checks that `write` is possible on this controller.
 fn check(write: Write, known: &Known<'_>, rtde: Option<&dyn StateLink>) -> Result<(), WriteRefusal> {
     let software = known.identity.ok_or(WriteRefusal::NotConnected)?.software;
     if matches!(write, Write::Variable { .. }) {
@@ -325,7 +327,7 @@ fn version(software: SoftwareVersion) -> Version {
     Version::new(software.major, software.minor)
 }
 
-/// Whether RTDE has an input for what `write` sets that may be used and is ours.
+/// Returns `true` if RTDE has an input for `write` that may be used and is ours.
 fn has_input(rtde: Option<&dyn StateLink>, by: OutputsBy, write: &Write) -> bool {
     let rtde = rtde.filter(|_| matches!(by, OutputsBy::Auto | OutputsBy::Rtde));
     rtde.zip(Claim::of(write)).is_some_and(|(rtde, claim)| rtde.is_ours(claim))

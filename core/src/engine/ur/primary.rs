@@ -1,4 +1,4 @@
-//! Engine of the primary link (30001, or 30002): which software, which arm, does a program run, what is reported.
+//! The primary link (30001, or 30002): the software and the arm, whether a program runs, and the controller's reports.
 
 use super::terminals::{BoardIo, ToolIo};
 use crate::mode::{Activity, Held};
@@ -14,24 +14,24 @@ use outrigger_wire::primary::{
 use outrigger_wire::robot::{Generation, MasterSafetyState, Pose, RobotMode, RobotModel, Safety, SoftwareVersion};
 use outrigger_wire::time::Instant;
 
-/// What came in, one call each.
+/// An item received on the primary link; the callback is called once for each.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum PrimaryEvent {
-    /// The version message.
+    /// A robot state; the facts are updated.
     Software(SoftwareVersion),
     /// A robot state; the facts are new.
     State,
-    /// Something for people.
+    /// A report for people.
     Report(Report),
     /// Any other understood message.
     Other,
-    /// The stream is not one message after the other.
+    /// The bytes are not a sequence of messages.
     Frame(FrameError),
     /// A message that cannot be used, or only in part.
     Malformed(WireError),
 }
 
-/// Geometry as the controller knows it: Denavit–Hartenberg parameters, one value per joint.
+/// The geometry that the controller reports: Denavit–Hartenberg parameters, one value per joint.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Geometry {
@@ -45,25 +45,25 @@ pub struct Geometry {
     pub alpha: [f64; 6],
 }
 
-/// What the controller is configured for (sub-package 6).
+/// The controller's configuration of the arm (sub-package 6).
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct ArmConfiguration {
-    /// Lowest and highest joint angles \[rad\].
+    /// The lowest and highest joint angles \[rad\].
     pub positions: [(f32, f32); 6],
-    /// Highest joint speeds \[rad/s\].
+    /// The highest joint speeds \[rad/s\].
     pub velocities: [f32; 6],
     /// `robotType`: 1 UR5, 2 UR10, 3 UR3, 4 UR16, 5 UR18, 6 UR8LONG, 7 UR20, 8 UR30, 9 UR15.
     pub robot_type: i32,
     /// `robotSubType`.
     pub robot_sub_type: i32,
-    /// Nominal geometry.
+    /// The nominal geometry.
     pub geometry: Geometry,
 }
 
 impl ArmConfiguration {
-    /// The models that this may be, on a controller of this generation, the oldest first; none for a type without a name. Arms that
-    /// share a type are not told apart.
+    /// Returns the possible models on a controller of this generation, the oldest first; none for an unknown type. Arms
+    /// that share a type cannot be distinguished.
     #[must_use]
     pub const fn models(&self, generation: Generation) -> &'static [RobotModel] {
         use RobotModel as Model;
@@ -85,8 +85,8 @@ impl ArmConfiguration {
         }
     }
 
-    /// The most that arms of this type are rated to carry \[kg\]; `None` for a type without a name. Arms that share a type
-    /// (UR5, UR5e and UR7e) are told apart by nobody here: the strongest of them counts.
+    /// Returns the highest rated payload of arms of this type \[kg\]; `None` for an unknown type. Arms that share a
+    /// type (UR5, UR5e and UR7e) cannot be distinguished: the strongest of them counts.
     #[must_use]
     pub const fn rated_payload(&self) -> Option<f32> {
         let strongest = match self.robot_type {
@@ -105,37 +105,37 @@ impl ArmConfiguration {
     }
 }
 
-/// What the primary link has told in this connection.
+/// The facts that the primary link has delivered in this connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Facts {
-    /// Software, from the version message.
+    /// The software, from the version message.
     pub software: Option<SoftwareVersion>,
-    /// Whether a program runs.
+    /// The activity of the program interpreter.
     pub program: Option<Held<Activity>>,
-    /// Robot mode.
+    /// The robot mode.
     pub robot_mode: Option<Held<RobotMode>>,
-    /// What the safety system says: the masterboard's safety mode; on CB2 the robot mode stands for it.
+    /// The state of the safety system: the masterboard's safety mode; on CB2 the robot mode replaces it.
     pub safety: Option<Held<Safety>>,
     /// CB2: the masterboard's safety state.
     pub master_safety: Option<Held<MasterSafetyState>>,
     /// The speed slider, 0 … 1.
     pub speed_slider: Option<f32>,
-    /// Tool centre point in the flange frame (3.1 and later).
+    /// The tool centre point in the flange frame (3.1 and later).
     pub tcp_offset: Option<Pose>,
-    /// The arm's own, calibrated geometry, where the controller sends it.
+    /// The arm's own, calibrated geometry, if the controller sends it.
     pub geometry: Option<Geometry>,
-    /// What the controller is configured for, where it sends it.
+    /// The controller's configuration of the arm, if it sends it.
     pub configuration: Option<ArmConfiguration>,
-    /// Terminals of the control box.
+    /// The terminals of the control box.
     pub board: Option<Held<BoardIo>>,
-    /// Terminals of the tool.
+    /// The terminals of the tool.
     pub tool: Option<Held<ToolIo>>,
-    /// The controller said that it takes no programs because it is in local control.
+    /// The controller reported that it takes no programs because it is in local control.
     pub local_control: bool,
 }
 
-/// Messages of 30001 or 30002, and the facts in them.
+/// The intake of messages of 30001 or 30002, and the facts in them.
 #[derive(Debug)]
 pub(super) struct Primary<'m> {
     assembler: Assembler<'m>,
@@ -145,13 +145,13 @@ pub(super) struct Primary<'m> {
 }
 
 impl<'m> Primary<'m> {
-    /// `None` where `memory` is too short to work in.
+    /// Creates the intake; `None` if `memory` is too short.
     pub(super) fn new(memory: &'m mut [u8]) -> Option<Self> {
         let assembler = Assembler::new(Framing::Primary, memory).ok()?;
         Some(Self { assembler, probe: Probe::default(), facts: Facts::default(), counts: StreamCounts::default() })
     }
 
-    /// A new connection begins.
+    /// Starts a new connection.
     pub(super) fn reset(&mut self) {
         self.assembler.reset();
         self.probe = Probe::default();
@@ -163,7 +163,7 @@ impl<'m> Primary<'m> {
         self.assembler.window()
     }
 
-    /// Takes in the `count` bytes that the window holds and says what they complete.
+    /// Takes the `count` bytes in the window and calls `said` for each item that they complete.
     pub(super) fn commit(&mut self, count: usize, now: Instant, mut said: impl FnMut(PrimaryEvent, &Facts)) {
         if let Some(bytes) = self.assembler.window().get(..count) {
             self.probe.take(bytes);
@@ -188,7 +188,7 @@ impl<'m> Primary<'m> {
         }
     }
 
-    /// What the controller refused was not ours, or is taken all the same.
+    /// Takes note that the refused text was not ours, or that text is accepted all the same.
     pub(super) const fn deny_local_control(&mut self) {
         self.facts.local_control = false;
     }
@@ -197,17 +197,17 @@ impl<'m> Primary<'m> {
         &self.facts
     }
 
-    /// What the connection began with, if not with what it should.
+    /// Returns the service that the connection began with, if it is not the expected one.
     pub(super) fn wrong_service(&self) -> Option<Found> {
         self.probe.instead_of_primary()
     }
 
-    /// Bytes of this connection that were skipped.
+    /// Returns the number of skipped bytes of this connection.
     pub(super) const fn dropped(&self) -> u64 {
         self.assembler.dropped()
     }
 
-    /// How much is received into \[B\].
+    /// Returns the size of the receive memory \[B\].
     #[cfg(feature = "record")]
     pub(super) const fn memory_size(&self) -> usize {
         self.assembler.memory_size()
@@ -217,7 +217,7 @@ impl<'m> Primary<'m> {
         &self.counts
     }
 
-    /// Bytes received into the window, before they are committed.
+    /// Returns the bytes received into the window, before they are committed.
     #[cfg(feature = "record")]
     pub(super) fn received(&mut self, count: usize) -> &[u8] {
         self.assembler.window().get(..count).unwrap_or_default()
@@ -312,7 +312,7 @@ fn take_mode(mode: &RobotModeData<'_>, facts: &mut Facts, now: Instant) {
     facts.program = Some(Held::new(activity, now));
     facts.robot_mode = Some(Held::new(robot_mode, now));
     if mode.speed_fraction().is_some() {
-        // CB2: no safety mode anywhere.
+        // CB2: no message has a safety mode.
         facts.safety = Some(Held::new(Safety::FromRobotMode(robot_mode), now));
     }
     let slider = mode.target_speed_fraction().or(mode.speed_fraction());

@@ -1,4 +1,4 @@
-//! Engine of the real-time link (30003): bytes in, states out, and what the stream says about its controller.
+//! The real-time link (30003): takes bytes, returns states, and identifies the controller by the stream.
 
 use super::identity::oldest_software;
 #[cfg(feature = "record")]
@@ -9,21 +9,21 @@ use outrigger_wire::realtime::Packet;
 use outrigger_wire::robot::{Generation, SoftwareVersion, State};
 use outrigger_wire::time::Duration;
 
-/// Packets in a row, of one size and with a running clock, after which the stream is known.
+/// The number of consecutive packets, of one size and with a running clock, after which the stream is identified.
 const PACKETS_TO_KNOW: u32 = 6;
 
-/// What happened to the stream while bytes were taken in.
+/// An item received on the real-time link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum RealtimeEvent<'s> {
     /// A state, in the order of sending.
     State(&'s State<6>),
-    /// The stream is not one packet after the other.
+    /// The bytes are not a sequence of packets.
     Frame(FrameError),
     /// A packet that cannot be used.
     Malformed(WireError),
 }
 
-/// Packets of 30003, and what they show of the controller.
+/// The intake of packets of 30003, and the findings about the controller.
 #[derive(Debug)]
 pub(super) struct Realtime<'m> {
     assembler: Assembler<'m>,
@@ -32,13 +32,13 @@ pub(super) struct Realtime<'m> {
     counts: StreamCounts,
 }
 
-/// What the packets look like.
+/// The form of the packets.
 #[derive(Clone, Copy, Debug, Default)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 struct Stream {
     size: usize,
     last_micros: u64,
-    /// Smallest step of the clock \[µs\].
+    /// The smallest step of the clock \[µs\].
     step: u64,
     packets: u32,
 }
@@ -46,7 +46,7 @@ struct Stream {
 impl Stream {
     fn observe(&mut self, size: usize, micros: u64) {
         if size == self.size && micros == self.last_micros && self.packets > 0 {
-            // Sent more often than the clock steps, and no less a stream for that.
+            // Sent more often than the clock steps; the stream is valid all the same.
             return;
         }
         let step = micros.saturating_sub(self.last_micros);
@@ -59,7 +59,7 @@ impl Stream {
         self.packets = self.packets.saturating_add(1);
     }
 
-    /// The smallest step is nearest to the period: packets may be missing, never doubled.
+    /// Returns the period. The smallest step is nearest to it: packets may be missing, never doubled.
     fn period(&self) -> Option<Duration> {
         let [slow, fast] = [Generation::Cb3, Generation::ESeries].map(Generation::period_micros);
         let period = if self.step < slow.midpoint(fast) { fast } else { slow };
@@ -68,14 +68,14 @@ impl Stream {
 }
 
 impl<'m> Realtime<'m> {
-    /// `None` where `memory` is too short to work in.
+    /// Creates the intake; `None` if `memory` is too short.
     pub(super) fn new(memory: &'m mut [u8]) -> Option<Self> {
         let assembler = Assembler::new(Framing::Realtime, memory).ok()?;
         let (probe, known) = (Probe::default(), Stream::default());
         Some(Self { assembler, probe, known, counts: StreamCounts::default() })
     }
 
-    /// A new connection begins.
+    /// Starts a new connection.
     pub(super) fn reset(&mut self) {
         self.assembler.reset();
         self.probe = Probe::default();
@@ -87,7 +87,7 @@ impl<'m> Realtime<'m> {
         self.assembler.window()
     }
 
-    /// Takes in the `count` bytes that the window holds and hands out what they complete.
+    /// Takes the `count` bytes in the window and calls `heard` for each item that they complete.
     pub(super) fn commit(&mut self, count: usize, mut heard: impl FnMut(RealtimeEvent<'_>)) {
         if let Some(bytes) = self.assembler.window().get(..count) {
             self.probe.take(bytes);
@@ -120,24 +120,25 @@ impl<'m> Realtime<'m> {
         }
     }
 
-    /// Packet size and period, and the oldest software that sends such packets, once enough of them came.
+    /// Returns the packet size, the period, and the oldest software that sends such packets, once enough of them
+    /// arrived.
     pub(super) fn known(&self) -> Option<(u16, Duration, SoftwareVersion)> {
         let period = self.known.period()?;
         let software = oldest_software(self.known.size, period)?;
         Some((u16::try_from(self.known.size).ok()?, period, software))
     }
 
-    /// What the connection began with, if not with what it should.
+    /// Returns the service that the connection began with, if it is not the expected one.
     pub(super) fn wrong_service(&self) -> Option<Found> {
         self.probe.instead_of_realtime()
     }
 
-    /// Bytes of this connection that were skipped.
+    /// Returns the number of skipped bytes of this connection.
     pub(super) const fn dropped(&self) -> u64 {
         self.assembler.dropped()
     }
 
-    /// How much is received into \[B\].
+    /// Returns the size of the receive memory \[B\].
     #[cfg(feature = "record")]
     pub(super) const fn memory_size(&self) -> usize {
         self.assembler.memory_size()
@@ -147,7 +148,7 @@ impl<'m> Realtime<'m> {
         &self.counts
     }
 
-    /// Bytes received into the window, before they are committed.
+    /// Returns the bytes received into the window, before they are committed.
     #[cfg(feature = "record")]
     pub(super) fn received(&mut self, count: usize) -> &[u8] {
         self.assembler.window().get(..count).unwrap_or_default()
@@ -172,7 +173,7 @@ impl<'m> Realtime<'m> {
 mod tests {
     use super::*;
 
-    /// The period that is learned of packets of one size, with the clock at these times \[µs\].
+    /// Returns the period that is found from packets of one size, with the clock at these times \[µs\].
     fn period(micros: impl Iterator<Item = u64>) -> Option<u64> {
         let mut stream = Stream::default();
         micros.for_each(|micros| stream.observe(1220, micros));
@@ -181,7 +182,7 @@ mod tests {
 
     #[test]
     fn a_stream_that_repeats_each_state_is_known_by_its_clock() {
-        // 5 kHz, of a controller whose clock steps at 500 Hz; then one that steps at 5 kHz, too.
+        // 5 kHz, of a controller whose clock steps at 500 Hz; then one whose clock also steps at 5 kHz.
         assert_eq!(period((0..100).map(|n| n / 10 * 2_000)), Some(2_000));
         assert_eq!(period((0..100).map(|n| n * 200)), Some(2_000));
         assert_eq!(period((0..100).map(|n| n / 3 * 8_000)), Some(8_000));

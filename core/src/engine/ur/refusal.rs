@@ -1,11 +1,11 @@
-//! A controller in local control refuses text. It says so to everybody, whoever wrote the text.
+//! The refusal of text by a controller in local control. It reports the refusal to every client, whoever sent the text.
 
 use outrigger_wire::time::{Duration, Instant};
 
-/// A refusal this long after our own text is of somebody else's.
+/// The time after our own text beyond which a refusal is of another client's text.
 const WITHIN: Duration = Duration::from_secs(1);
 
-/// When we wrote, and when the controller refused what may have been ours.
+/// The time of our last text, and of the refusal of a text that may have been ours.
 #[derive(Clone, Copy, Debug, Default)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Refusal {
@@ -14,12 +14,12 @@ pub(super) struct Refusal {
 }
 
 impl Refusal {
-    /// Text of ours went out.
+    /// Takes note that text of ours was sent.
     pub(super) const fn texted(&mut self, now: Instant) {
         self.texted_at = Some(now);
     }
 
-    /// The controller refused some text. Whether it may have been ours.
+    /// Takes note that the controller refused some text. Returns `true` if it may have been ours.
     pub(super) fn refused(&mut self, now: Instant) -> bool {
         let ours = self.texted_at.is_some_and(|at| now.since(at) <= WITHIN);
         if ours {
@@ -28,12 +28,12 @@ impl Refusal {
         ours
     }
 
-    /// When text that may have been ours was refused, unless that is over.
+    /// Returns the time at which text that may have been ours was refused, unless that is over.
     pub(super) const fn at(&self) -> Option<Instant> {
         self.refused_at
     }
 
-    /// The refusal does not count any more.
+    /// Forgets the refusal.
     pub(super) const fn forget(&mut self) {
         self.refused_at = None;
     }

@@ -1,43 +1,43 @@
-//! Ending somebody else's program before ours can be seen to begin.
+//! The end of a foreign program before ours starts.
 //!
-//! Acceptance is proven by a *rise*: no program ran, our text went out, a program runs. Where another program runs (and
-//! may be taken over), one `stopj` goes first, and then nothing until it has ended: a zero velocity every cycle would
-//! keep some program running for ever.
+//! Acceptance is proven by a *rise*: no program ran, our text was sent, a program runs. If another program runs (and
+//! may be taken over), one `stopj` is sent first, and then nothing until it has ended: a zero velocity in every cycle
+//! would keep some program running forever.
 //!
-//! A controller in local control takes no text, and writes an entry into its log for each. So one zero velocity goes out,
-//! and the next only when a program is shown, or when a refusal would have come.
+//! A controller in local control takes no text, and writes a log entry for each. So one zero velocity is sent, and the
+//! next only when a program is shown, or when a refusal would have arrived.
 
 use outrigger_wire::time::{Duration, Instant};
 
-/// What stands in the place of the next zero velocity of `Arming`.
+/// The output in place of the next zero velocity of `Arming`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Opening {
     /// A `stopj`, against the other program.
     EndOther,
-    /// No text: the other program is being ended, or the first text of ours is not shown to run yet.
+    /// No text: the other program is being ended, or our first text is not shown to run yet.
     Wait,
     /// The zero velocity itself.
     Zero,
 }
 
-/// How far another program has been ended; one value per arming.
+/// The progress of ending another program; one value per arming.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) enum TakeOver {
     /// Nothing has been sent yet.
     #[default]
     Untried,
-    /// The `stopj` went out at this time.
+    /// The `stopj` was sent at this time.
     Ending(Instant),
-    /// Our own text goes out: whatever runs from now on is ours.
+    /// Our own text is sent: any program that runs from now on is ours.
     Done,
-    /// The first text of ours went out at this time.
+    /// The first text of ours was sent at this time.
     Asked(Instant),
 }
 
 impl TakeOver {
-    /// Returns what comes next, where `program_runs` as far as anybody can tell. For `patience` the end of another program
-    /// is waited for, and then the beginning of ours.
+    /// Returns the next output; `program_runs` is the newest finding. For `patience` the end of another program is
+    /// awaited, and then the start of ours.
     pub(super) fn next(&mut self, program_runs: bool, patience: Duration, now: Instant) -> Opening {
         match *self {
             Self::Done => Opening::Zero,

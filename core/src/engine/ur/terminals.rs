@@ -1,39 +1,39 @@
-//! Terminals of the control box and the tool, as the primary link shows them ten times a second.
+//! The terminals of the control box and the tool, which the primary link reports ten times a second.
 
 use crate::command::outputs::{AnalogDomain, ShownAnalog};
 use outrigger_wire::math::double::to_f32_by_call;
 use outrigger_wire::primary::{MasterboardData, MasterboardDataCb2, ToolData};
 
-/// Terminals of the control box (masterboard data, `core/docs/protocol/ur-client-interfaces.md 3.5`).
+/// The terminals of the control box (masterboard data, `core/docs/protocol/ur-client-interfaces.md 3.5`).
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct BoardIo {
-    /// Levels of the digital inputs: bits 0 to 7 standard, 8 to 15 configurable, 16 and 17 at the tool; on CB2 8 and 9 at
-    /// the tool.
+    /// The levels of the digital inputs: bits 0 to 7 standard, 8 to 15 configurable, 16 and 17 at the tool; on CB2 8
+    /// and 9 at the tool.
     pub digital_inputs: u32,
-    /// Levels of the digital outputs, alike.
+    /// The levels of the digital outputs, with the same bits.
     pub digital_outputs: u32,
-    /// Analog inputs \[V or A\].
+    /// The analog inputs \[V or A\].
     pub analog_inputs: [f32; 2],
-    /// Their ranges.
+    /// The ranges of the analog inputs.
     pub analog_input_ranges: [u8; 2],
-    /// Analog outputs \[V or A\].
+    /// The analog outputs \[V or A\].
     pub analog_outputs: [f32; 2],
-    /// What they put out: 0 current, 1 voltage.
+    /// The domains of the analog outputs: 0 current, 1 voltage.
     pub analog_output_domains: [u8; 2],
 }
 
-/// Terminals of the tool (tool data, `core/docs/protocol/ur-client-interfaces.md 3.4`).
+/// The terminals of the tool (tool data, `core/docs/protocol/ur-client-interfaces.md 3.4`).
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct ToolIo {
-    /// Analog inputs \[V or A\].
+    /// The analog inputs \[V or A\].
     pub analog_inputs: [f32; 2],
-    /// Their ranges.
+    /// The ranges of the analog inputs.
     pub analog_input_ranges: [u8; 2],
-    /// Supply at the connector \[V\]: 0, 12 or 24.
+    /// The supply at the connector \[V\]: 0, 12 or 24.
     pub output_voltage: u8,
-    /// Current drawn from it \[A\].
+    /// The current drawn from it \[A\].
     pub current: f32,
 }
 
@@ -60,7 +60,7 @@ impl BoardIo {
         }
     }
 
-    /// The analog outputs as shares of their span.
+    /// Returns the analog outputs as shares of their span.
     #[must_use]
     pub fn shown_analog(&self) -> [ShownAnalog; 2] {
         let [first, second] = self.analog_outputs;
@@ -82,11 +82,11 @@ impl ToolIo {
 
 fn shown(value: f32, domain: u8) -> ShownAnalog {
     if domain != 0 {
-        // A domain without a name confirms no level.
+        // An unknown domain confirms no level.
         let level = if domain == 1 { value / 10.0 } else { f32::NAN };
         return ShownAnalog { domain: AnalogDomain::Voltage, level };
     }
-    // In amperes on this interface; a terminal that gives 20 mA at most says so in milliamperes where it says more.
+    // The value is in amperes on this interface; a terminal has at most 20 mA, so a higher value is in milliamperes.
     let milliamperes = if value.abs() > 0.1 { value } else { value * 1e3 };
     ShownAnalog { domain: AnalogDomain::Current, level: (milliamperes - 4.0) / 16.0 }
 }

@@ -1,8 +1,8 @@
-//! Script text on a client interface: one short program per cycle, each superseding the one before.
+//! Script text on a client interface: one short program per cycle, each replacing the one before.
 //!
 //! [`TextPath::render_move`] is the only function of Outrigger that turns an approved command into bytes. It takes the
 //! command, and the authority inside it, by value: bytes that move the arm cannot be made twice from one approval, nor
-//! outside the engine call in which the mode machine gave it.
+//! outside the engine call in which the mode machine granted it.
 
 use outrigger_urscript::{Dialect, RenderError, SpeedJ, SpeedJForm, StopJ, TimeArgument, Version};
 
@@ -11,12 +11,12 @@ use crate::robot::{BadValue, Range, Reason, range_of, settings, words};
 use outrigger_wire::robot::{JointVelocities, SoftwareVersion};
 use outrigger_wire::time::Duration;
 
-/// Which form the `speedj` text has.
+/// The form of the `speedj` text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum FormChoice {
-    /// Self-ending wherever the arm is not recorded to stop by itself at the end of `t`.
+    /// Self-ending if the arm is not recorded to stop by itself at the end of `t`.
     #[default]
     ByVersion,
     /// Always the bare statement.
@@ -28,28 +28,28 @@ pub enum FormChoice {
 words!(FormChoice { "by-version" = ByVersion, "bare" = Bare, "self-ending" = SelfEnding });
 
 settings! {
-    /// How text is written.
+    /// The settings of script text.
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[cfg_attr(feature = "defmt", derive(defmt::Format))]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct TextConfig in "" {
         /// The form. Default: by version.
         pub form: FormChoice = FormChoice::ByVersion,
-        /// `a` of a moving `speedj` \[rad/s²\]: the ramp towards each commanded speed, on the leading axis. Above the limit
-        /// that the governor holds, or the arm lags behind what was approved. Default 10.
+        /// The `a` of a moving `speedj` \[rad/s²\]: the ramp towards each commanded speed, on the leading axis. It must
+        /// exceed the governor's limit, or the arm lags behind the approved command. Default 10.
         pub acceleration: f32 [Self::ACCELERATION] = 10.0,
-        /// `a` of a zero-velocity `speedj`, and deceleration of every `stopj` \[rad/s²\]. Default 10.
+        /// The `a` of a zero-velocity `speedj`, and the deceleration of every `stopj` \[rad/s²\]. Default 10.
         pub stop_acceleration: f32 [Self::STOP_ACCELERATION] = 10.0,
-        /// Deceleration that the controller is taken to reach \[rad/s²\] where it chooses itself: at the end of a bare text,
-        /// and in every `stopj` before 3.2. Nobody has published either: raise it to what was measured on the arm.
-        /// Default 2.
+        /// The deceleration that the controller is assumed to reach \[rad/s²\] if it chooses by itself: at the end of a
+        /// bare text, and in every `stopj` before 3.2. Neither value is published: raise it to the one that was
+        /// measured on the arm. Default 2.
         pub own_stop: f32 [Self::STOP_ACCELERATION] = 2.0,
-        /// `t`: for how long one command holds without a successor. Default 40 ms.
+        /// `t`: the time for which one command holds without a successor. Default 40 ms.
         pub hold: Duration [Self::HOLD] = Duration::from_millis(40),
     }
 }
 
-// What is accepted can be written.
+// Every accepted value can be written.
 const _: () = {
     let (acceleration, stop) = (TextConfig::ACCELERATION, TextConfig::STOP_ACCELERATION);
     assert!(acceleration.least >= SpeedJ::ACCELERATION.min && acceleration.most <= SpeedJ::ACCELERATION.max);
@@ -57,18 +57,18 @@ const _: () = {
 };
 
 impl TextConfig {
-    /// Range of [`acceleration`](Self::acceleration).
+    /// The range of [`acceleration`](Self::acceleration).
     pub const ACCELERATION: Range<f32> = range_of!(0.001 to 150.0 "rad/s²");
-    /// Range of [`stop_acceleration`](Self::stop_acceleration) and [`own_stop`](Self::own_stop).
+    /// The range of [`stop_acceleration`](Self::stop_acceleration) and [`own_stop`](Self::own_stop).
     pub const STOP_ACCELERATION: Range<f32> = range_of!(0.01 to 150.0 "rad/s²");
 
-    /// Range of [`hold`](Self::hold).
+    /// The range of [`hold`](Self::hold).
     pub const HOLD: Range<Duration> = range_of!(0.002 to 1.0 "s");
 
-    /// Whether every value can be written, and something ends each text on a controller whose `software` is known.
+    /// Checks that every value can be written, and that each text ends on a controller whose `software` is known.
     ///
     /// # Errors
-    /// The first that cannot.
+    /// The first value that fails.
     pub fn check(&self, software: Option<SoftwareVersion>) -> Result<(), BadValue> {
         self.check_ranges()?;
         let ends = self.form != FormChoice::Bare || software.is_none_or(stops_by_itself);
@@ -77,7 +77,7 @@ impl TextConfig {
 }
 
 impl TextConfig {
-    /// Whether a stop may be as hard as the controller, whose `software` may not be known, chooses.
+    /// Returns `true` if a stop may be as hard as the controller chooses; its `software` may be unknown.
     pub(in crate::engine) fn leaves_stops_to_the_controller(&self, software: Option<SoftwareVersion>) -> bool {
         let bare = match self.form {
             FormChoice::ByVersion => software.is_none_or(stops_by_itself),
@@ -88,14 +88,14 @@ impl TextConfig {
     }
 }
 
-/// Whether the arm is recorded to stop by itself when the `t` of a one-line `speedj` has passed
+/// Returns `true` if the arm is recorded to stop by itself when the `t` of a one-line `speedj` has passed
 /// (`core/docs/protocol/ur-client-interfaces.md 5.4`): from 3.5 on. On 1.x to 3.1 it is recorded to keep its speed;
-/// between them nothing is.
+/// there is no record in between.
 fn stops_by_itself(software: SoftwareVersion) -> bool {
     software.at_least(3, 5)
 }
 
-/// Writes the text of one session.
+/// The writer of the text of one session.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TextPath {
     config: TextConfig,
@@ -105,10 +105,10 @@ pub struct TextPath {
 }
 
 impl TextPath {
-    /// Bytes of the longest text.
+    /// The length of the longest text \[B\].
     pub const MAX_LEN: usize = SpeedJ::MAX_LEN;
 
-    /// For a controller with this software.
+    /// Creates the writer for a controller with this software.
     #[must_use]
     pub fn new(config: TextConfig, software: SoftwareVersion) -> Self {
         let bare = match config.form {
@@ -125,47 +125,47 @@ impl TextPath {
         Self { config, form, stops_by_itself: stops_by_itself(software), version }
     }
 
-    /// Whether `t` is left out on controllers with this software.
+    /// Returns `true` if `t` is omitted on controllers with this software.
     #[must_use]
     pub fn omits_time(software: SoftwareVersion) -> bool {
         let dialect = Dialect::from(Version::new(software.major, software.minor));
         dialect.speedj_time == TimeArgument::Omitted
     }
 
-    /// Whether the text brings the arm to rest by itself when nothing follows it.
+    /// Returns `true` if the text brings the arm to rest by itself when nothing follows it.
     #[must_use]
     pub const fn is_self_ending(&self) -> bool {
         matches!(self.form, SpeedJForm::SelfEnding { .. })
     }
 
-    /// Whether the arm comes to rest when we fall silent: by the text itself, or as it is recorded to.
+    /// Returns `true` if the arm comes to rest when we stop sending: by the text itself, or as it is recorded to.
     #[must_use]
     pub fn ends_without_us(&self) -> bool {
         self.is_self_ending() || self.stops_by_itself
     }
 
-    /// The approved speeds, as text.
+    /// Writes the approved speeds as text.
     ///
     /// # Errors
-    /// [`Reason::VelocityLimit`] or [`Reason::NotFinite`] for what no governor should have approved,
-    /// [`Reason::Internal`] where `out` is shorter than [`TextPath::MAX_LEN`].
+    /// [`Reason::VelocityLimit`] or [`Reason::NotFinite`] for a command that no governor should have approved,
+    /// [`Reason::Internal`] if `out` is shorter than [`TextPath::MAX_LEN`].
     pub fn render_move(&self, approved: Approved<'_, 6>, out: &mut [u8]) -> Result<usize, Reason> {
         let (velocities, _authority) = approved.into_parts();
         self.render_speeds(velocities, self.config.acceleration, out)
     }
 
-    /// Zero velocity: proves in `Arming` that text is executed, and brakes in `Stopping`.
+    /// Writes zero velocity, which proves in `Arming` that text is executed, and brakes in `Stopping`.
     ///
     /// # Errors
-    /// [`Reason::Internal`] where `out` is shorter than [`TextPath::MAX_LEN`].
+    /// [`Reason::Internal`] if `out` is shorter than [`TextPath::MAX_LEN`].
     pub fn render_hold(&self, out: &mut [u8]) -> Result<usize, Reason> {
         self.render_speeds(JointVelocities::ZERO, self.config.stop_acceleration, out)
     }
 
-    /// `stopj`: ends whatever program runs, ours or not, with the arm at rest.
+    /// Writes `stopj`, which ends any program, ours or not, with the arm at rest.
     ///
     /// # Errors
-    /// [`Reason::Internal`] where `out` is shorter than [`TextPath::MAX_LEN`].
+    /// [`Reason::Internal`] if `out` is shorter than [`TextPath::MAX_LEN`].
     pub fn render_stop(&self, out: &mut [u8]) -> Result<usize, Reason> {
         StopJ { deceleration: self.config.stop_acceleration }.render(out).map_err(|_| Reason::Internal)
     }

@@ -1,4 +1,4 @@
-//! Motion that the controller executes by itself, by the program that carries the commands.
+//! The motion that the controller executes by itself, by the program that carries the commands.
 
 use super::super::reverse::{Reverse, exclusive, shared};
 use super::Ur;
@@ -68,7 +68,7 @@ impl Delegated<6> for Ur<'_> {
     fn stop_at_contact(&mut self, stops: bool) -> Result<(), Reason> {
         let program = exclusive(&mut self.program).ok_or(Reason::NoSuchProgram)?;
         program.can_guide()?;
-        // From which software on there is `tool_contact`.
+        // The first software that has `tool_contact`.
         let software = self.identity.ok_or(Reason::LinkClosed)?.software;
         let tells = if software.major < 5 { software.at_least(3, 14) } else { software.at_least(5, 4) };
         if !tells {

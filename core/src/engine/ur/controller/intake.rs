@@ -1,4 +1,4 @@
-//! What comes over the links: the first contact, messages and states, and what their loss means.
+//! The intake of the links: the first contact, messages and states, and the consequences of their loss.
 
 use super::super::config::{StatesFrom, UrOptions};
 use super::super::event::{DownCause, Next, ProgramNews, UrEvent};
@@ -42,7 +42,7 @@ impl Ur<'_> {
         self.refusal.forget();
     }
 
-    /// The program's connection is gone, or nobody can listen for it.
+    /// Takes note that the program's connection is lost, or that listening for it failed.
     pub(super) fn lost_program(&mut self, link: LinkId, cause: DownCause, cx: &mut Cx<'_, '_>) {
         let Some(program) = exclusive(&mut self.program) else { return };
         if link == LinkId::REVERSE {
@@ -73,7 +73,7 @@ impl Ur<'_> {
         news.into_iter().for_each(|news| cx.events.push_peer(UrEvent::Program(news)));
     }
 
-    /// A link is gone, or is given up.
+    /// Takes note that a link is lost, or closed by us.
     pub(super) fn lost(&mut self, link: LinkId, cause: DownCause, cx: &mut Cx<'_, '_>) {
         if link.index() >= LinkId::REVERSE.index() {
             return self.lost_program(link, cause, cx);
@@ -82,7 +82,8 @@ impl Ur<'_> {
         cx.events.push_peer(UrEvent::Down { link, endpoint, cause, next });
         self.unacked.get_mut(link.index()).into_iter().for_each(Unacked::clear);
         if link == LinkId::PRIMARY {
-            // In Monitor the other witness may speak from now on; while commanding, silence is to be noticed as such.
+            // In Monitor the other source may replace it from now on; while commanding, the silence must be noticed as
+            // such.
             if matches!(cx.cycle.mode_now(), Mode::Offline | Mode::Monitor) {
                 self.begin_primary();
             }
@@ -122,7 +123,7 @@ impl Ur<'_> {
             }
         });
         if understood || speaks {
-            // One sub-package that cannot be used is no silence.
+            // A message with one unusable sub-package is no silence.
             self.connector.heard(link, cx.now);
         }
         if understood {
@@ -147,7 +148,8 @@ impl Ur<'_> {
         }
     }
 
-    /// A primary link that comes back may show another controller, or the version that had to be guessed.
+    /// Ends the session if a primary link that reconnects shows another controller, or a version that had to be guessed
+    /// before.
     pub(super) fn compare_software(&mut self, cx: &mut Cx<'_, '_>) {
         let Some(identity) = self.identity.filter(|identity| identity.known_by != KnownBy::Configuration) else {
             return;
@@ -189,7 +191,7 @@ impl Ur<'_> {
         heeded && arrived(states, arrival, full, cx)
     }
 
-    /// Bytes on the link of RTDE, with when they arrived, or its deadline.
+    /// Takes bytes on the link of RTDE, with the time of their arrival, or handles its deadline.
     pub(super) fn take_rtde(&mut self, received: Option<(usize, Instant)>, cx: &mut Cx<'_, '_>) -> bool {
         let Some(rtde) = self.rtde.as_deref_mut() else { return false };
         let (link, now) = (LinkId::RTDE, cx.now);
@@ -255,7 +257,7 @@ impl Ur<'_> {
         heeded && arrived(states, arrival, full, cx)
     }
 
-    /// Enough is known of the controller, perhaps: the session stands, or RTDE is asked for states.
+    /// Establishes the session, or opens RTDE for its states, once the controller is identified.
     pub(super) fn detect(&mut self, cx: &mut Cx<'_, '_>) {
         let Some((_, _, oldest)) = self.realtime.known() else { return };
         let (software, _) = self.software(oldest, &cx.config.peer);
@@ -273,7 +275,7 @@ impl Ur<'_> {
         }
     }
 
-    /// Which software it is, and how that is known.
+    /// Returns the software of the controller, and the source of that knowledge.
     pub(super) fn software(&self, oldest: SoftwareVersion, options: &UrOptions) -> (SoftwareVersion, KnownBy) {
         match (options.software, self.primary.facts().software.or(self.software)) {
             (Some(software), _) => (software, KnownBy::Configuration),
@@ -282,7 +284,7 @@ impl Ur<'_> {
         }
     }
 
-    /// The session stands, with states from this link.
+    /// Establishes the session, with states from this link.
     pub(super) fn establish(&mut self, states: LinkId, cx: &mut Cx<'_, '_>) {
         let Some((packet_size, period, oldest)) = self.realtime.known() else { return };
         let (software, known_by) = self.software(oldest, &cx.config.peer);

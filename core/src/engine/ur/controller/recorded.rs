@@ -61,7 +61,7 @@ impl<'m> Recorded<6> for Ur<'m> {
     }
 
     fn next_made(&mut self) -> Option<&[u8]> {
-        // Links are opened, asked and given up by nobody here.
+        // Outputs about links and questions are dropped here.
         while self.connector.poll_output().is_some() {}
         if let Some(rtde) = self.rtde.as_deref_mut() {
             while rtde.poll_output().is_some() {}
@@ -108,7 +108,7 @@ impl<'m> Recorded<6> for Ur<'m> {
         (self.unfit, self.other) = from.take()?;
         let period = self.identity.map(|identity| identity.period);
         exclusive(&mut self.program).map_or(Some(()), |program| program.load(from, period))?;
-        // The text belongs to the software, and is not saved with it.
+        // The text follows from the software, and is not saved.
         self.motion.restore(take_over, config.peer.text, self.identity.map(|identity| identity.software));
         self.rtde.as_deref_mut().map_or(Some(()), |rtde| rtde.load(from))?;
         let by_rtde = self.identity.is_some_and(|identity| identity.states == LinkId::RTDE);

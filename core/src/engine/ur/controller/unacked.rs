@@ -1,4 +1,4 @@
-//! What the controller has not acknowledged, by the link that carries what moves the arm.
+//! The data that the controller has not acknowledged on the link that carries the motion.
 
 use super::super::config::UrOptions;
 use super::super::event::DownCause;
@@ -12,13 +12,13 @@ use crate::link::Unacked;
 use outrigger_wire::time::{Duration, Instant, earliest};
 
 impl Ur<'_> {
-    /// For how long the oldest text waits to be acknowledged; zero where none does.
+    /// Returns the age of the oldest text that is not acknowledged; zero if all are.
     pub(super) fn unacked_age(&self, now: Instant) -> Duration {
         let link = self.carrying();
         self.unacked.get(link.index()).map_or(Duration::ZERO, |unacked| unacked.age(now))
     }
 
-    /// The link by which motion goes out.
+    /// Returns the link that carries the motion.
     pub(super) fn carrying(&self) -> LinkId {
         match shared(&self.program) {
             Some(program) if !program.carries() => LinkId::REALTIME,
@@ -33,7 +33,7 @@ impl Ur<'_> {
     }
 
     pub(super) fn judge_unacked(&mut self, cx: &mut Cx<'_, '_>) {
-        // Mostly nothing waits.
+        // The usual case: nothing waits.
         if !self.is_waiting() {
             return;
         }
@@ -48,7 +48,8 @@ impl Ur<'_> {
             }
             let config = unacked_config(link, &cx.config.peer, cx.cycle);
             let verdict = unacked.judge(&config, ended(cx.cycle), cx.now);
-            // A paused program does not answer, so there is no reply to carry the acknowledgement, which TCP then delays.
+            // A paused program does not answer, so there is no reply to carry the acknowledgement, which TCP then
+            // delays.
             let is_paused = cfg!(feature = "programs") && link == LinkId::REVERSE && {
                 let age = cx.cycle.mode().config().evidence_age;
                 cx.cycle.evidence().has_paused_program(cx.now, age)
@@ -62,7 +63,7 @@ impl Ur<'_> {
         }
     }
 
-    /// When un-acknowledged bytes will next mean something.
+    /// Returns the next time at which unacknowledged bytes have a consequence.
     pub(super) fn unacked_deadline(
         &self,
         now: Instant,

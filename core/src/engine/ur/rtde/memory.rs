@@ -1,4 +1,4 @@
-//! Memory of the link to port 30004, as one value.
+//! The memory of the link to port 30004, as one value.
 
 use super::states::{COUNT, LEAST, RtdeStates, TRANSMIT};
 use super::{StateLink, sealed};
@@ -6,16 +6,17 @@ use crate::client::rtde::{Claim, Claims, ClientMemory, Inputs};
 use outrigger_wire::rtde::registry::Direction;
 use outrigger_wire::rtde::{DynamicRecipe, Field};
 
-/// How many inputs the largest group has.
+/// The number of inputs in the largest group.
 const LONGEST: usize = if cfg!(feature = "programs") { 8 } else { 4 };
 
-/// All memory of a session's link to port 30004, to be lent to one engine as
-/// [`Memory::rtde`](crate::engine::ur::Memory::rtde). A session is handed this, and not bytes alone, so that firmware
-/// without it carries no code of RTDE.
+/// The memory of a session's link to port 30004, to be lent to one engine as
+/// [`Memory::rtde`](crate::engine::ur::Memory::rtde). A session is given this, and not only bytes, so that firmware
+/// without it has no code of RTDE.
 ///
-/// `RECEIVE` bytes are received into, at least 1024: a state with all its values twice, and the longest texts; more let one
-/// read take in more of a backlog. `CLAIMS` is how many groups of inputs it has room for, 0 … 7: of those that
-/// [`ConnectConfig::claims`](crate::engine::ur::ConnectConfig::claims) names, the first so many are asked for.
+/// `RECEIVE` is the size of the receive memory, at least 1024: it holds a state with all its values twice, and the
+/// longest texts; with more, one read takes more of a backlog. `CLAIMS` is the number of groups of inputs that it has
+/// room for, 0 … 7: of those that [`ConnectConfig::claims`](crate::engine::ur::ConnectConfig::claims) names, this many
+/// are requested, in order.
 ///
 /// ```
 /// use outrigger_core::engine::ur::rtde::RtdeMemory;
@@ -35,15 +36,15 @@ pub struct RtdeMemory<'m, const RECEIVE: usize = { LEAST }, const CLAIMS: usize 
     receive: [u8; RECEIVE],
     transmit: [u8; TRANSMIT],
     groups: [[Field<'static>; LONGEST]; CLAIMS],
-    /// Bytes of `receive` that are used.
+    /// The number of bytes of `receive` that are used.
     used: usize,
-    /// What is made of the above, once an engine has it.
+    /// The values made of the fields above, once an engine has the memory.
     inputs: Option<[Inputs<'static, 'm>; CLAIMS]>,
     states: Option<RtdeStates<'m>>,
 }
 
 impl<const RECEIVE: usize, const CLAIMS: usize> RtdeMemory<'_, RECEIVE, CLAIMS> {
-    /// Nothing in it.
+    /// Creates empty memory.
     #[must_use]
     pub const fn new() -> Self {
         const { assert!(RECEIVE >= LEAST, "too little memory to receive into") };
@@ -65,13 +66,13 @@ impl<const RECEIVE: usize, const CLAIMS: usize> Default for RtdeMemory<'_, RECEI
     }
 }
 
-/// [`RtdeMemory`] of any size.
+/// An [`RtdeMemory`] of any size.
 pub trait StateMemory<'m>: Send + sealed::Sealed {
-    /// The link in it, with the recipes of `claims`.
+    /// Returns the link in it, with the recipes of `claims`.
     fn link(&'m mut self, claims: Claims) -> Option<&'m mut dyn StateLink>;
-    /// How many groups of inputs it has room for.
+    /// Returns the number of groups of inputs that it has room for.
     fn groups(&self) -> usize;
-    /// Receives into `size` bytes of it only; `None` where it has less.
+    /// Receives into `size` bytes of it only; `None` if it has less.
     #[cfg(feature = "record")]
     fn shrink(&mut self, size: usize) -> Option<()>;
 }

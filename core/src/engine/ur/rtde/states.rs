@@ -1,4 +1,4 @@
-//! The state of every cycle by RTDE: one fixed list of outputs, and what an engine needs of the link.
+//! The state of every cycle by RTDE: a fixed list of outputs, and the implementation of the link.
 
 use super::StateLink;
 use crate::client::Output;
@@ -21,7 +21,7 @@ use outrigger_wire::time::{Duration, Instant};
 use outrigger_wire::{WireError, WireErrorKind};
 
 outrigger_wire::rtde_recipe! {
-    /// What a state is made of: without the first ones there is none, without the optional ones there is all the same.
+    /// The outputs that a state consists of: it needs the first ones, and is complete without the optional ones.
     struct StateOutputs: outputs {
         timestamp, actual_q, actual_qd, target_q, target_qd, robot_mode, safety_mode, actual_digital_input_bits,
     } optional {
@@ -32,36 +32,36 @@ outrigger_wire::rtde_recipe! {
 }
 const NEEDED: &str = StateOutputs::NEEDED;
 const OPTIONAL: &str = StateOutputs::OPTIONAL;
-/// What a program of ours shows of itself, behind a comma: the last of the optional ones, which are asked for only where one
-/// gets its orders in registers.
+/// The report of our program, behind a comma: the last of the optional outputs, which are requested only for a program
+/// that gets its orders in registers.
 const MIRRORED: &str = ",output_int_register_24,output_int_register_25";
-/// The optional ones without these.
+/// The optional outputs without these.
 const WITHOUT_MIRRORED: &str = OPTIONAL.split_at(OPTIONAL.len() - MIRRORED.len()).0;
-/// How many they are.
+/// The number of outputs.
 pub(super) const COUNT: usize = StateOutputs::COUNT;
 
 /// `robot_status_bits`: a program runs.
 const PROGRAM_RUNNING: u32 = 1 << 1;
 
-/// Bytes of what the link transmits at most: the set-up of the outputs, or inputs of every cycle.
+/// The size of the largest transmission of the link \[B\]: the set-up of the outputs, or the inputs of every cycle.
 pub(super) const TRANSMIT: usize = 512;
 const _: () = assert!(NEEDED.len() + 1 + OPTIONAL.len() + 11 <= TRANSMIT);
 
-/// Holds a state by RTDE with all its values twice, and the longest texts; more lets one read take in more of a backlog
-/// \[B\].
+/// The size that holds a state by RTDE with all its values twice, and the longest texts; with more, one read takes more
+/// of a backlog \[B\].
 pub const LEAST: usize = 1024;
 
 /// The link to port 30004 of a session.
 #[derive(Debug)]
 pub(super) struct RtdeStates<'m> {
     client: Client<'static, 'm>,
-    /// What a program of ours showed of itself in the newest state: what it says, and its token.
+    /// The report of our program in the newest state: its answer and its token.
     mirrored: Option<[i32; 2]>,
 }
 
 impl<'m> RtdeStates<'m> {
-    /// The link, with recipes of inputs that are written on it too, and with what a program of ours says where that is asked
-    /// for. `None` where the memory has no room.
+    /// Creates the link, with the recipes of the inputs to be written, and with the report of our program if
+    /// `mirrored`. `None` if the memory has no room.
     pub(super) fn new(
         outputs: &'m mut [Field<'static>; COUNT],
         inputs: &'m mut [Inputs<'static, 'm>],
@@ -71,7 +71,7 @@ impl<'m> RtdeStates<'m> {
         let optional = if mirrored { OPTIONAL } else { WITHOUT_MIRRORED };
         let outputs =
             DynamicRecipe::with_types(NEEDED, optional, StateOutputs::TYPES, Direction::Output, outputs).ok()?;
-        // That nothing comes is the session's to judge, and a controller that waits for a person is asked again later.
+        // The session judges silence, and a controller that waits for a person is asked again later.
         let config = ClientConfig {
             silence_timeout: Duration::MAX,
             unconfirmed_timeout: Duration::ZERO,
@@ -81,7 +81,8 @@ impl<'m> RtdeStates<'m> {
         Some(Self { client: client.ok()?, mirrored: None })
     }
 
-    /// The recipe that writes this group of inputs, in this connection; `None` where it is not ours, or no data flows.
+    /// Returns the recipe that writes this group of inputs, in this connection; `None` if it is not ours, or no data
+    /// flows.
     fn recipe(&self, claim: Claim) -> Option<usize> {
         let first = names(claim.inputs()).next();
         let inputs = self.client.inputs();
@@ -91,20 +92,20 @@ impl<'m> RtdeStates<'m> {
     }
 }
 
-/// One of the outputs that states are made of.
+/// An output that states consist of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct StateVariable(u8);
 
 impl StateVariable {
-    /// Its name in RTDE.
+    /// Returns its name in RTDE.
     #[must_use]
     pub fn name(self) -> &'static str {
         names(NEEDED).chain(names(OPTIONAL)).nth(self.0.into()).unwrap_or_default()
     }
 
-    /// Returns whether a state needs it.
+    /// Returns `true` if a state needs it.
     fn is_needed(self) -> bool {
         usize::from(self.0) < names(NEEDED).count()
     }
@@ -115,24 +116,24 @@ impl StateVariable {
     }
 }
 
-/// Why RTDE cannot give states.
+/// The reason for which RTDE cannot deliver states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Unusable {
-    /// This software has no such variable.
+    /// This software does not have this variable.
     Missing(StateVariable),
-    /// The controller gives this variable another type than it has.
+    /// The controller sends this variable with another type than it has.
     OtherType(StateVariable),
-    /// The answer to the set-up is not one type per variable.
+    /// The answer to the set-up does not have one type per variable.
     BadAnswer,
-    /// A question was not answered.
+    /// A request was not answered.
     NoReply(Step),
     /// The controller refuses to send data.
     NotStarted,
-    /// Its safety settings are not confirmed: that is done at the pendant.
+    /// The controller's safety settings are not confirmed; this is done at the pendant.
     Unconfirmed,
-    /// The stream is not one package after the other.
+    /// The bytes are not a sequence of packages.
     NoPackages,
 }
 
@@ -167,17 +168,17 @@ impl Unusable {
     }
 }
 
-/// What came on the link.
+/// An item received on the link.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::large_enum_variant, reason = "there is one at a time, and it is mostly a state")]
 pub enum StateEvent<'e> {
     /// A state, in the order of sending.
     State(State<6>),
-    /// The controller's software.
+    /// The controller's software version.
     Software(SoftwareVersion),
     /// An answer, or anything else that was understood.
     Understood,
-    /// The controller says something.
+    /// A text message of the controller.
     Text(TextMessage<'e>),
     /// A package longer than the receive memory was skipped.
     Skipped(FrameError),
@@ -185,9 +186,9 @@ pub enum StateEvent<'e> {
     Malformed(WireError),
     /// Inputs that were claimed are not ours.
     NotOurs(NotOurs),
-    /// There will be no states.
+    /// No states will arrive.
     Unusable(Unusable),
-    /// Something that nobody has asked for.
+    /// A message that was not requested.
     Unexpected,
 }
 
@@ -209,7 +210,7 @@ impl StateLink for RtdeStates<'_> {
     fn poll_output(&mut self) -> Option<&[u8]> {
         match self.client.poll_output()? {
             Output::Transmit(bytes) => Some(bytes),
-            // The engine gives the link up by itself, at `Unusable`.
+            // The engine closes the link by itself, at `Unusable`.
             Output::Close | Output::Open { .. } => None,
         }
     }
@@ -329,7 +330,7 @@ fn not_ours(error: RecipeError<'_>) -> Option<NotOurs> {
     })
 }
 
-/// The values as the control path sees them. An optional variable of another type counts as absent.
+/// Converts the values to a state of the control path. An optional variable of another type counts as absent.
 fn state(outputs: StateOutputs) -> Result<State<6>, WireError> {
     let time = ControllerTime::from_secs(outputs.timestamp);
     let runtime = outputs.runtime_state.map(|raw| ProgramState::from_raw(i32::try_from(raw).unwrap_or(i32::MAX)));
@@ -345,7 +346,7 @@ fn state(outputs: StateOutputs) -> Result<State<6>, WireError> {
         tcp_speed: outputs.actual_TCP_speed.map(Twist::from_wire),
         tcp_force: outputs.actual_TCP_force.map(Wrench::from_wire),
         robot_mode: Some(RobotMode::from_raw(Generation::Cb3, outputs.robot_mode)),
-        // The status tells safeguards apart that the mode puts together.
+        // The status distinguishes safeguards that the mode combines.
         safety: Safety::Mode(SafetyMode::from_raw(outputs.safety_status.unwrap_or(outputs.safety_mode))),
         program_state: runtime.or_else(|| outputs.robot_status_bits.map(by_bit)),
         // The limiter's share of what the slider leaves.
