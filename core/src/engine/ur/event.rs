@@ -72,9 +72,9 @@ pub enum ProgramNews {
     Unfit,
     /// Its text is sent.
     Sent,
-    /// It has connected, and takes orders.
+    /// The program has connected, and takes orders.
     Connected,
-    /// It has ended.
+    /// The program has ended.
     Ended(Ending),
     /// A connection from the controller's address was closed, because it did not prove to be our program of this
     /// session, or sent something that our program never does. Reported for the first since ours connected, the second,
@@ -152,7 +152,7 @@ pub enum DownCause {
     Unacknowledged,
     /// The controller is not the one that the session started with.
     OtherController,
-    /// It was made in local control, and takes no text even afterwards: a new one is made.
+    /// The connection was made in local control, and takes no text even afterwards: a new one is made.
     LocalControl,
     /// RTDE cannot deliver the states.
     Rtde(Unusable),

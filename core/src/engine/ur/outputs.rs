@@ -31,7 +31,7 @@ const _: () = assert!(SpeedSlider::MAX_LEN <= Sec::max_len(BATCH));
 #[cfg(feature = "motions")]
 const _: () = assert!(TargetPayload::MAX_LEN <= Sec::max_len(BATCH));
 
-/// Whether outputs can be set at all. Without them every function below returns early, and its code is omitted.
+/// `true` if outputs can be set at all. Otherwise every function below returns early, and its code is omitted.
 const AVAILABLE: bool = cfg!(feature = "outputs");
 
 /// RTDE, if the session has it.

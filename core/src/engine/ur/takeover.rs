@@ -24,7 +24,7 @@ pub(super) enum Opening {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) enum TakeOver {
-    /// Nothing has been sent yet.
+    /// No text has been sent yet.
     #[default]
     Untried,
     /// The `stopj` was sent at this time.

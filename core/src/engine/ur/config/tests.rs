@@ -37,7 +37,7 @@ fn a_longer_lag_needs_more_places_in_the_ring_and_lengthens_no_stop() {
     let period = Duration::from_millis(2);
     let later = long.path_timing(software, period).latency - short.path_timing(software, period).latency;
     assert_eq!(later, Duration::from_millis(1290).percent(150), "what a command waits for");
-    // The target leads by as much more; what servoj gets does not.
+    // The target leads by as much more; the setpoint of servoj does not.
     let lead = |config: &UrConfig| config.peer.program.lead(CommandPath::Buffered, 1.0);
     assert!((lead(&long) - lead(&short) - 1.935).abs() < 1e-3, "{} and {}", lead(&long), lead(&short));
 }
@@ -87,7 +87,7 @@ fn a_limit_that_what_is_sent_would_break_is_told_with_both_settings() {
     assert_eq!(reported, [sent, own]);
     assert_eq!(told(|c| c.limits.acceleration.0[3] = 10.5).len(), 1);
     assert_eq!(told(|c| c.limits.acceleration.0[3] = 10.0), [""; 0], "the bound itself is kept");
-    // A stop that is sent, and obeyed, needs no word of the controller.
+    // A stop that is sent, and obeyed, does not depend on the controller's choice.
     assert_eq!(
         told(|c| {
             c.limits.braking.0 = [8.0; 6];

@@ -14,7 +14,7 @@ fn connector() -> Connector {
     Connector::new(ConnectConfig::default())
 }
 
-/// Everything the port is asked to do, in order.
+/// Returns all actions that the port has to carry out, in order.
 fn outputs(connector: &mut Connector) -> Vec<String> {
     core::iter::from_fn(|| connector.poll_output())
         .map(|output| match output {

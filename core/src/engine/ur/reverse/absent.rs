@@ -1,4 +1,4 @@
-//! In place of trajectories by External Control, where a build has none.
+//! The replacement for trajectories by External Control in a build without them.
 
 use super::Reverse;
 use crate::engine::io::LinkId;

@@ -4,14 +4,14 @@ use super::Reverse;
 use crate::command::Limits;
 use crate::engine::ur::config::UrOptions;
 
-/// The program's connection, where one is to carry commands.
+/// The program's connection, for a path on which a program carries the commands.
 #[cfg(feature = "programs")]
 pub(in crate::engine::ur) type Carrier = Reverse;
 /// An empty type: without the feature `programs` text carries the commands.
 #[cfg(not(feature = "programs"))]
 pub(in crate::engine::ur) type Carrier = Absent;
 
-/// What nobody has.
+/// A type without values.
 #[cfg(not(feature = "programs"))]
 #[derive(Debug)]
 pub(in crate::engine::ur) enum Absent {}
@@ -32,7 +32,7 @@ impl core::ops::DerefMut for Absent {
     }
 }
 
-/// The connection, to be looked at.
+/// Returns the connection, for reading.
 pub(in crate::engine::ur) fn shared(carrier: &Option<Carrier>) -> Option<&Reverse> {
     #[cfg(feature = "programs")]
     let reverse = carrier.as_ref();
@@ -41,7 +41,7 @@ pub(in crate::engine::ur) fn shared(carrier: &Option<Carrier>) -> Option<&Revers
     reverse
 }
 
-/// The connection, to be changed.
+/// Returns the connection, for changes.
 pub(in crate::engine::ur) fn exclusive(carrier: &mut Option<Carrier>) -> Option<&mut Reverse> {
     #[cfg(feature = "programs")]
     let reverse = carrier.as_mut();
@@ -50,13 +50,13 @@ pub(in crate::engine::ur) fn exclusive(carrier: &mut Option<Carrier>) -> Option<
     reverse
 }
 
-/// The connection, where the path is one of a program.
+/// Creates the connection, for a path with a program.
 #[cfg(feature = "programs")]
 pub(in crate::engine::ur) fn carrier(options: &UrOptions, limits: &Limits<6>) -> Option<Carrier> {
     options.path.is_resident().then(|| Reverse::new(options, *limits))
 }
 
-/// None.
+/// Returns `None`: this build has no programs.
 #[cfg(not(feature = "programs"))]
 pub(in crate::engine::ur) fn carrier(_: &UrOptions, _: &Limits<6>) -> Option<Carrier> {
     None

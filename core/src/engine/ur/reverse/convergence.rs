@@ -1,4 +1,4 @@
-//! The repetition of the last position until the arm has come to it, where positions wait in a ring.
+//! The repetition of the last position until the arm has reached it, for positions that wait in a ring.
 
 use super::Reverse;
 use crate::engine::ur::event::ProgramNews;
@@ -7,38 +7,38 @@ use crate::mode::Mode;
 use outrigger_wire::program::Kind;
 use outrigger_wire::time::Instant;
 
-/// The arm on its way to the last position of a motion, and how near it has to come.
+/// The convergence of the arm to the last position of a motion.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Convergence {
     config: BufferedConfig,
     memory: Memory,
 }
 
-/// The state of that which is kept from cycle to cycle.
+/// The part that is kept from cycle to cycle.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Memory {
-    /// The time at which the motion ended; `None` while none has.
+    /// The time at which the motion ended; `None` while it has not.
     since: Option<Instant>,
     /// Set once the arm has converged, or its time is over.
     over: bool,
-    /// The news of it, until it is taken.
+    /// The result, until it is reported: whether the arm converged, and its distance \[µrad\].
     news: Option<(bool, u32)>,
 }
 
 impl Convergence {
-    /// Begins with no motion.
+    /// Creates it without a motion.
     pub(super) fn new(config: BufferedConfig) -> Self {
         Self { config, memory: Memory::default() }
     }
 
-    /// Returns what a checkpoint keeps.
+    /// Returns the part that is saved in a checkpoint.
     #[cfg(feature = "record")]
     pub(super) const fn saved(&self) -> &Memory {
         &self.memory
     }
 
-    /// Goes on from what was saved.
+    /// Continues from what was saved.
     #[cfg(feature = "record")]
     pub(super) const fn resume(&mut self, memory: Memory) {
         self.memory = memory;
@@ -46,7 +46,7 @@ impl Convergence {
 }
 
 impl Reverse {
-    /// Takes notice that the motion of the law has `ended`, or goes on. The position of its end goes out in each cycle meanwhile.
+    /// Takes note whether the motion of the law has `ended`. The position of its end is sent in each cycle meanwhile.
     pub(in crate::engine::ur) fn motion_ended(&mut self, ended: bool) {
         if self.kind != Kind::Buffered {
             return;
@@ -61,7 +61,7 @@ impl Reverse {
             return;
         }
         if self.moment.pause.halts {
-            // A program that is paused repeats nothing, and its time stands.
+            // A paused program repeats nothing, and its time does not count.
             self.convergence.memory.since = self.convergence.memory.since.map(|_| now);
             return;
         }
@@ -74,12 +74,12 @@ impl Reverse {
         }
     }
 
-    /// Returns `true` once the arm has come to where a motion ended, or is not waited for any longer.
+    /// Returns `true` once the arm has reached the end of a motion, or if that is not waited for any longer.
     pub(in crate::engine::ur) fn has_converged(&self) -> bool {
         self.kind != Kind::Buffered || self.moment.mode != Mode::Command || self.convergence.memory.over
     }
 
-    /// The news of it.
+    /// Returns the result, once.
     pub(in crate::engine::ur) fn convergence(&mut self) -> Option<ProgramNews> {
         let (converged, off) = self.convergence.memory.news.take()?;
         Some(ProgramNews::Converged { converged, off })
@@ -96,12 +96,12 @@ mod tests {
     use outrigger_wire::robot::State;
     use outrigger_wire::time::Duration;
 
-    /// A program that takes positions, of which the last is 0 for each joint.
+    /// Returns a program that takes positions, of which the last is 0 for each joint.
     fn reverse(path: CommandPath) -> Reverse {
         Reverse::new(&UrOptions { path, ..UrOptions::default() }, Limits::default())
     }
 
-    /// A state so many milliseconds after the beginning, with a joint so far from 0.
+    /// Takes a state at `millis` after the beginning, with a joint `off` from 0.
     fn state(program: &mut Reverse, millis: u64, mode: Mode, off: f32, ended: bool) -> Option<ProgramNews> {
         let mut state = State::default();
         state.positions.0[3] = off;

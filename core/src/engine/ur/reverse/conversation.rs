@@ -1,4 +1,4 @@
-//! Who connects, and what a program says.
+//! The connections of a program, and its reports.
 
 use super::door::Door;
 use super::fetch::Fetch;
@@ -18,7 +18,7 @@ use outrigger_wire::program::{Ending, Hello, Report};
 use outrigger_wire::time::{Duration, Instant};
 
 impl Reverse {
-    /// The program takes orders from now on.
+    /// Takes note that the program takes orders from now on.
     pub(super) fn begin(&mut self, now: Instant) {
         self.stage = Stage::Ready;
         (self.counter, self.oldest, self.ending) = (0, 0, Ending::None);
@@ -32,13 +32,13 @@ impl Reverse {
         self.lateness = Lateness::default();
     }
 
-    /// The port could not listen: after how long it is tried again.
+    /// Takes note that the port could not listen. Returns the time after which it is tried again.
     pub(in crate::engine::ur) fn refused(&mut self, link: LinkId, now: Instant) -> Duration {
         self.door_mut(link).refused(now)
     }
 
-    /// A connection beside the one that carries orders is gone: one that proved nothing, or a part of the program, which is then
-    /// of no use and ends.
+    /// Takes note that a further connection is closed: one without a proof, or a part of the program, which is then
+    /// useless and ends.
     pub(in crate::engine::ur) fn closed_beside(&mut self, link: LinkId) -> Option<ProgramNews> {
         let door = self.door_mut(link);
         let (unproven, of_ours) = (door.is_unproven(), door.is_taken());
@@ -54,7 +54,7 @@ impl Reverse {
         news
     }
 
-    /// Takes bytes of the URCap: its text goes out once it has asked.
+    /// Takes bytes of the URCap. Its text is sent once it has requested it.
     pub(in crate::engine::ur) fn asked(&mut self, count: usize, now: Instant) -> Option<ProgramNews> {
         match self.script_mut()?.commit(count) {
             Some(true) => self.make(now),
@@ -64,7 +64,7 @@ impl Reverse {
         None
     }
 
-    /// The URCap has closed its connection, or somebody else has without asking.
+    /// Takes note that the URCap has closed its connection, or another client has without a request.
     pub(in crate::engine::ur) fn answered(&mut self) -> Option<ProgramNews> {
         let silent = self.script().is_some_and(|fetch| fetch.door.is_unproven() && !fetch.has_asked());
         let news = if silent { self.no_proof(LinkId::SCRIPT) } else { None };
@@ -76,7 +76,7 @@ impl Reverse {
         self.script_mut().map(Fetch::window).unwrap_or_default()
     }
 
-    /// The program, which stays, is to end, or is to be sent again; where that is `free` to be done.
+    /// Ends the resident program, or sends it again, unless `free` is an error.
     #[cfg(feature = "programs")]
     pub(in crate::engine::ur) fn told(
         &mut self,
@@ -105,12 +105,12 @@ impl Reverse {
         }
     }
 
-    /// It acknowledges nothing.
+    /// Resets the connections of a program that acknowledges nothing.
     pub(in crate::engine::ur) fn hang_up_now(&mut self) {
         self.hang_up(Stage::Away);
     }
 
-    /// The program has closed its connection, or the network has; or a connection that proved nothing has closed.
+    /// Takes note that the connection was closed by the program or the network, or that it had no proof.
     pub(in crate::engine::ur) fn closed(&mut self) -> Option<ProgramNews> {
         let news = if self.carries() {
             self.forget();
@@ -124,7 +124,7 @@ impl Reverse {
         news
     }
 
-    /// Nothing is known of a program any more.
+    /// Forgets the program.
     pub(super) fn forget(&mut self) {
         self.stage = Stage::Away;
         self.order.clear();
@@ -135,7 +135,7 @@ impl Reverse {
         self.forward.forget();
     }
 
-    /// All connections of the program are reset, and the next one is waited for.
+    /// Resets all connections of the program, and waits for the next one.
     pub(super) fn hang_up(&mut self, stage: Stage) {
         self.door.hang_up();
         self.beside_mut().iter_mut().for_each(Door::hang_up);
@@ -143,12 +143,12 @@ impl Reverse {
         self.stage = stage;
     }
 
-    /// Everything written to it would be a program's.
+    /// Returns `true` if the program takes orders.
     pub(in crate::engine::ur) fn is_ready(&self) -> bool {
         matches!(self.stage, Stage::Ready)
     }
 
-    /// Whether the connection carries orders.
+    /// Returns `true` if the connection carries orders, the one to end among them.
     pub(in crate::engine::ur) fn carries(&self) -> bool {
         matches!(self.stage, Stage::Ready | Stage::Ending(..))
     }
@@ -157,12 +157,12 @@ impl Reverse {
         self.window.get_mut(self.filled..).unwrap_or_default()
     }
 
-    /// Room for what nobody reads.
+    /// Returns a buffer for bytes that are discarded.
     pub(in crate::engine::ur) const fn ignored(&mut self) -> &mut [u8] {
         &mut self.unread
     }
 
-    /// Bytes of the program, which arrived at `arrival`.
+    /// Takes bytes of the program, which arrived at `arrival`.
     pub(in crate::engine::ur) fn commit(&mut self, count: usize, arrival: Instant, mut tell: impl FnMut(ProgramNews)) {
         #[cfg(feature = "urcap")]
         if self.is_foreign() {
@@ -201,7 +201,7 @@ impl Reverse {
                     }
                     None => (false, rest),
                 },
-                // What a program says that is hung up on.
+                // Bytes of a program whose connection was reset.
                 Stage::Away | Stage::Called(_) => (false, &[][..]),
             };
             rest = behind;
@@ -213,7 +213,7 @@ impl Reverse {
         self.filled = rest.len();
     }
 
-    /// What the program shows of itself in registers, with its token, in a state by which a program `runs` or none does.
+    /// Takes the report of the program in registers, with its token, from a state in which a program `runs` or not.
     #[cfg(feature = "programs")]
     pub(in crate::engine::ur) fn shows(
         &mut self,
@@ -238,7 +238,7 @@ impl Reverse {
         }
     }
 
-    /// Takes what the program reports of an order. Returns the news that the arm falls behind.
+    /// Takes the program's report on an order. Returns the event that the arm lags behind, if it does.
     pub(super) fn take(&mut self, report: Report, arrival: Instant) -> Option<ProgramNews> {
         if report.ending != Ending::None {
             self.ending = report.ending;

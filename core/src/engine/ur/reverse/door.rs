@@ -1,14 +1,14 @@
-//! Our port that a program of ours connects to: when it listens, and who is let in.
+//! A port of ours that a program of ours connects to: when it listens, and which connections it accepts.
 
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use crate::engine::io::{LinkId, Output};
 use outrigger_wire::time::{Duration, Instant};
 
-/// Wait before a port that cannot be listened on is tried again.
+/// The wait before a port that cannot be listened on is tried again.
 const LISTEN_AGAIN: Duration = Duration::from_secs(1);
 
-/// Where it stands.
+/// The state of the port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 enum Phase {
@@ -16,24 +16,24 @@ enum Phase {
     Closed,
     Wanted,
     Listening,
-    /// A connection from the controller's address, made at this time, that has not proved to be of our program yet.
+    /// A connection from the controller's address, made at this time, without a proof so far that it is of our program.
     Unproven(Instant),
     /// A connection of our program.
     Taken,
-    /// Nobody can listen there; tried again then.
+    /// Listening failed; it is tried again at this time.
     Again(Instant),
 }
 
-/// One port of ours.
+/// A port of ours.
 #[derive(Clone, Copy, Debug, Default)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Door {
     phase: Phase,
     port: u16,
     abort: bool,
-    /// The number of bytes of a proof that came so far.
+    /// The number of bytes of a proof that have arrived.
     heard: u8,
-    /// Addresses of our connection to the controller: ours, and the controller's.
+    /// The addresses of our connection to the controller: ours, and the controller's.
     ends: Option<(IpAddr, IpAddr)>,
     strangers: u32,
 }
@@ -55,7 +55,7 @@ impl Door {
         self.ends = Some((ours, theirs));
     }
 
-    /// Our address, as the controller can connect to it.
+    /// Returns our address, as the controller can connect to it.
     pub(super) const fn ours(&self) -> Option<Ipv4Addr> {
         match self.ends {
             Some((IpAddr::V4(ours), _)) => Some(ours),
@@ -63,32 +63,33 @@ impl Door {
         }
     }
 
-    /// Whether somebody can connect, or has.
+    /// Returns `true` if a connection is possible, or exists.
     pub(super) const fn is_open(&self) -> bool {
         self.ends.is_some() && !matches!(self.phase, Phase::Closed | Phase::Again(_))
     }
 
-    /// Returns whether our program is connected.
+    /// Returns `true` if our program is connected.
     pub(super) const fn is_taken(&self) -> bool {
         matches!(self.phase, Phase::Taken)
     }
 
-    /// Returns whether a connection has yet to prove that it is of our program.
+    /// Returns `true` if a connection has yet to prove that it is of our program.
     pub(super) const fn is_unproven(&self) -> bool {
         matches!(self.phase, Phase::Unproven(_))
     }
 
-    /// Returns whether a connection has proved nothing within `limit`.
+    /// Returns `true` if a connection has not proved itself within `limit`.
     pub(super) fn is_overdue(&self, limit: Duration, now: Instant) -> bool {
         matches!(self.phase, Phase::Unproven(since) if now.since(since) > limit)
     }
 
-    /// The connection is of our program.
+    /// Takes note that the connection is of our program.
     pub(super) const fn prove(&mut self) {
         self.phase = Phase::Taken;
     }
 
-    /// Takes more of a proof that is `expected` to be these bytes. Returns whether they fit; the last of them completes it.
+    /// Takes more bytes of a proof that is `expected` to be these bytes. Returns `true` if they match; the last of them
+    /// completes it.
     #[cfg(feature = "urcap")]
     pub(super) fn hear(&mut self, bytes: &[u8], expected: [u8; 4]) -> bool {
         let fits = expected.get(usize::from(self.heard)..).is_some_and(|rest| rest.starts_with(bytes));
@@ -99,12 +100,13 @@ impl Door {
         fits
     }
 
-    /// The number of bytes of a proof that came so far.
+    /// Returns the number of bytes of a proof that have arrived.
     pub(super) const fn heard(&self) -> u8 {
         self.heard
     }
 
-    /// A connection was made from `from`. Returns whether that is the controller, which has yet to prove that it is our program.
+    /// Takes a connection from `from`. Returns `true` if that is the controller, which has yet to prove that it is our
+    /// program.
     pub(super) fn accepted(&mut self, from: SocketAddr, now: Instant) -> bool {
         let expected = self.phase == Phase::Listening;
         let controller = self.ends.is_some_and(|(_, theirs)| theirs.to_canonical() == from.ip().to_canonical());
@@ -114,7 +116,7 @@ impl Door {
         expected && controller
     }
 
-    /// Whoever has connected is none of ours.
+    /// Closes a foreign connection, and counts it.
     pub(super) fn turn_away(&mut self) {
         self.strangers = self.strangers.saturating_add(1);
         self.abort = true;
@@ -123,7 +125,7 @@ impl Door {
         }
     }
 
-    /// Nobody can listen: after how long it is tried again.
+    /// Takes note that listening failed. Returns the time after which it is tried again.
     pub(super) fn refused(&mut self, now: Instant) -> Duration {
         if self.phase == Phase::Listening {
             self.phase = Phase::Again(now + LISTEN_AGAIN);
@@ -131,14 +133,14 @@ impl Door {
         LISTEN_AGAIN
     }
 
-    /// The connection is gone.
+    /// Takes note that the connection is closed.
     pub(super) fn closed(&mut self) {
         if matches!(self.phase, Phase::Listening | Phase::Unproven(_) | Phase::Taken) {
             self.phase = Phase::Wanted;
         }
     }
 
-    /// The connection is reset, and the next one is waited for.
+    /// Resets the connection, and waits for the next one.
     pub(super) fn hang_up(&mut self) {
         if matches!(self.phase, Phase::Unproven(_) | Phase::Taken) {
             (self.abort, self.phase) = (true, Phase::Wanted);
@@ -167,7 +169,7 @@ impl Door {
         })
     }
 
-    /// Returns the next time at which something changes by itself, where a connection proves itself within `limit`.
+    /// Returns the next time at which something changes by itself; `limit` is the time for a proof.
     pub(super) fn next_deadline(&self, limit: Duration) -> Option<Instant> {
         match self.phase {
             Phase::Again(at) => Some(at),

@@ -1,18 +1,19 @@
-//! The conversation in which the URCap External Control gets a program (`core/docs/protocol/ur-external-control.md 1.1`).
+//! The conversation in which the URCap External Control gets a program
+//! (`core/docs/protocol/ur-external-control.md 1.1`).
 
 use core::net::SocketAddr;
 
 use super::door::Door;
 use outrigger_wire::time::{Duration, Instant};
 
-/// What it asks.
+/// The request of the URCap.
 const REQUEST: &[u8] = b"request_program\n";
-/// Whoever has not asked and left within this time is hung up on.
+/// The time within which a client must have sent its request and closed the connection.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// More than it asks.
+/// The size of the receive buffer \[B\], more than the request.
 const ROOM: usize = 32;
 
-/// Our port that the URCap asks at.
+/// A port of ours at which the URCap requests a program.
 #[derive(Clone, Copy, Debug, Default)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Fetch {
@@ -22,7 +23,7 @@ pub(super) struct Fetch {
 }
 
 impl Fetch {
-    /// Somebody has connected; how many have by now, where it is not the controller.
+    /// Takes a connection. Returns the number of foreign ones so far if it is not from the controller.
     pub(super) fn accepted(&mut self, from: SocketAddr, now: Instant) -> Option<u32> {
         if !self.door.accepted(from, now) {
             self.door.turn_away();
@@ -36,24 +37,25 @@ impl Fetch {
         self.window.get_mut(self.filled..).unwrap_or_default()
     }
 
-    /// Takes bytes. Returns whether they are the question now; what cannot become one is `None`.
+    /// Takes bytes. Returns `true` if they complete the request, and `None` if they are no part of it.
     pub(super) fn commit(&mut self, count: usize) -> Option<bool> {
         let before = self.has_asked();
         self.filled = self.filled.saturating_add(count).min(ROOM);
         REQUEST.starts_with(self.said()).then_some(self.has_asked() && !before)
     }
 
-    /// Returns whether the question has come.
+    /// Returns `true` if the request has arrived.
     pub(super) fn has_asked(&self) -> bool {
         self.said() == REQUEST
     }
 
-    /// The bytes that came.
+    /// Returns the bytes that have arrived.
     pub(super) fn said(&self) -> &[u8] {
         self.window.get(..self.filled).unwrap_or_default()
     }
 
-    /// Hangs up on a connection that has not asked and closed in time. Returns whether it has not even asked.
+    /// Resets a connection that has not sent its request and closed in time. Returns `true` if it has not even sent the
+    /// request.
     pub(super) fn wake(&mut self, now: Instant) -> bool {
         self.door.wake(now);
         let overdue = self.door.is_overdue(PATIENCE, now);

@@ -1,18 +1,20 @@
-//! Motion that a program of External Control makes by itself (`core/docs/protocol/ur-external-control.md 1.3, 1.5`): it is begun and
-//! ended by control messages, its points go over the trajectory connection, and of its end the program tells there.
+//! The motion that a program of External Control executes by itself
+//! (`core/docs/protocol/ur-external-control.md 1.3, 1.5`). Control messages start and end it, its points are sent over
+//! the trajectory connection, and the program reports its result there.
 //!
-//! | phase | what goes out | goes on |
+//! | phase | output | next phase |
 //! |---|---|---|
-//! | `Rests` | NOOP, so that the program lives | a move is to begin: `Asked` |
-//! | `Asked` | NOOP until enough of it is known | `STREAM_START` and the first points: `Runs`; of a motion to one place RECEIVE |
-//! | `Runs` | points, once all are out `STREAM_END`, else NOOP | the program tells of success: `Rests`; of anything else: `Broken` |
-//! | `Broken` | CANCEL, with how many points were written | `Ends` |
-//! | `Ends` | NOOP, once a second CANCEL again | the program tells that it is cancelled: `Rests` |
+//! | `Rests` | NOOP as a keep-alive | a move is requested: `Asked` |
+//! | `Asked` | NOOP until enough of the move is known | `STREAM_START` and the first points: `Runs`; for a motion to one place RECEIVE |
+//! | `Runs` | points, once all are sent `STREAM_END`, else NOOP | the program reports success: `Rests`; any other result: `Broken` |
+//! | `Broken` | CANCEL, with the number of points that were written | `Ends` |
+//! | `Ends` | NOOP, and CANCEL again after a second | the program reports that it is cancelled: `Rests` |
 //!
-//! * The program mirrors no number. What is shown of a move is concluded: it runs from its start until the program tells of its end
-//!   **and**, where that was no success, has read away every point of it in answer to our CANCEL. Its points carry no number either:
-//!   were the next move begun before, it would be made of what is left of this one.
-//! * How far it is follows from the robot's speed scaling and from where the controller's target is ([`Pursuit`]).
+//! * The program mirrors no number. The shown state of a move is concluded: it runs from its start until the program
+//!   reports its result **and**, if that was no success, has discarded every point of it in answer to our CANCEL. The
+//!   points have no number either: if the next move started before, it would include the remaining points of this one.
+//! * Its progress follows from the robot's speed scaling and from the position of the controller's target
+//!   ([`Pursuit`]).
 
 use super::text::Made;
 use super::units::micro;
@@ -31,22 +33,23 @@ use outrigger_wire::forward::{
 use outrigger_wire::robot::{ControllerTime, State};
 use outrigger_wire::time::{Duration, Instant};
 
-/// Points that go out at a time.
+/// The number of points that are sent at a time.
 const AT_ONCE: usize = 4;
-/// It begins once so many periods of it are known, or all of it.
+/// The number of periods of a move that must be known before it starts, unless all of it is known.
 const AHEAD: u64 = 5;
-/// What was passed is remembered for so long, in the move's own time \[µs\]: the arm may turn out to be behind.
+/// The time for which passed waypoints are remembered, in the move's own time \[µs\]: the arm may turn out to be
+/// behind.
 const BEHIND: u64 = 100_000;
-/// The program is told so often that we are there.
+/// The interval of keep-alives.
 const ALIVE: Duration = Duration::from_millis(40);
-/// A cancelled move whose end is not told is cancelled again after this time.
+/// The time after which a cancelled move without a result is cancelled again.
 const AGAIN: Duration = Duration::from_secs(1);
-/// Longest time in which an arm comes to rest whose slider was moved to 0 \[s\].
+/// The longest time in which an arm comes to rest after its slider was moved to 0 \[s\].
 const FALL: f32 = 0.5;
-/// A target below this is as good as at rest \[rad/s\].
+/// A target speed that counts as at rest \[rad/s\].
 const SLOW: f32 = 0.001;
-/// What a move may be behind: of its own time, of what has passed \[%\], and in periods for each of its points, since parts of a
-/// spline last whole control cycles.
+/// The permitted delay of a move: a time, a share of the elapsed time \[%\], and a number of periods for each of its
+/// points, because the parts of a spline last whole control cycles.
 #[derive(Clone, Copy)]
 struct Allowance {
     least: Duration,
@@ -54,12 +57,12 @@ struct Allowance {
     periods: u64,
 }
 
-/// Behind by more, it is told of once.
+/// The delay above which the move is reported as late, once.
 const LATE: Allowance = Allowance { least: Duration::from_millis(100), percent: 5, periods: 1 };
-/// Behind by more, it is not on its course any more.
+/// The delay above which the move is no longer on its course.
 const LOST: Allowance = Allowance { least: Duration::from_millis(400), percent: 20, periods: 2 };
 
-/// How far a move is; see the table of this module.
+/// The phase of a move; see the table of this module.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 enum Phase {
@@ -71,28 +74,29 @@ enum Phase {
     Ends(MoveNumber, Instant),
 }
 
-/// What is known of such motion.
+/// The known facts about such motion.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Account {
     phase: Phase,
     shown: Mirrored,
-    /// The newest move that was taken up.
+    /// The newest move that was sent.
     newest_move: Option<MoveNumber>,
-    /// Points that were written since it began, and whether the program knows that they are all.
+    /// The number of points that were written since it began; `told_all` is `true` once the program knows that they are
+    /// all.
     written: u32,
     told_all: bool,
     pursuit: Pursuit,
-    /// The speed scaling that the arm may still move by.
+    /// The speed scaling that the arm may still move at.
     scaling: f32,
-    /// The newest state.
+    /// The controller's time of the newest state.
     newest: Option<ControllerTime>,
-    /// That it is late was told, or is to be told.
+    /// `late`: the delay was reported, or is to be; `tell_late`: it is to be reported.
     late: bool,
     tell_late: bool,
-    /// When the program was told anything last.
+    /// The time of the last message to the program.
     told: Instant,
-    /// What has come of a result.
+    /// The received part of a result.
     said: [u8; TrajectoryResult::LEN],
     filled: u8,
 }
@@ -107,12 +111,12 @@ pub(super) struct Forward {
 impl Forward {
     pub(super) const NOTHING: Self = Self { account: Account::NOTHING, points: Outbox::EMPTY };
 
-    /// A part of a result is not completed by another connection.
+    /// Discards a partial result, which another connection does not complete.
     pub(super) const fn forget_part(&mut self) {
         self.account.filled = 0;
     }
 
-    /// Nothing is known of a program any more.
+    /// Forgets the program.
     pub(super) fn forget(&mut self) {
         *self = Self::NOTHING;
     }
@@ -135,7 +139,7 @@ impl Account {
         filled: 0,
     };
 
-    /// Room for a result.
+    /// Returns the buffer for a result.
     pub(super) const fn said(&self) -> &[u8] {
         &self.said
     }
@@ -150,7 +154,7 @@ impl Account {
 }
 
 impl Allowance {
-    /// How much that is of a move of which so much can have passed \[µs\], with so many points.
+    /// Returns the permitted delay of a move with this number of points and this time elapsed \[µs\].
     fn of(self, elapsed: u64, points: u32, period: Duration) -> Duration {
         let each = period.times(self.periods).times(points.into());
         self.least + Duration::from_micros(elapsed).percent(self.percent) + each
@@ -158,27 +162,27 @@ impl Allowance {
 }
 
 impl Reverse {
-    /// Whether the program has its connection for trajectories.
+    /// Returns `true` if the program has its connection for trajectories.
     const fn has_trajectories(&self) -> bool {
         let [trajectory, _] = &self.beside;
         trajectory.is_taken()
     }
 
-    /// Whether points wait to be written.
+    /// Returns `true` if points wait to be written.
     pub(super) const fn has_points(&self) -> bool {
         !self.forward.points.is_empty()
     }
 
-    /// Carries out a verdict about a move; the only function that makes points of one.
+    /// Carries out a verdict about a move. No other function makes points.
     ///
     /// # Errors
-    /// `GoalTolerance` where the program has not told of its end in time.
+    /// `GoalTolerance` if the program has not reported its result in time.
     pub(super) fn forward(&mut self, verdict: Verdict<'_, 6>) -> Result<Wrote, Reason> {
         let Moment { now, pause: Pause { stands: paused, .. }, .. } = self.moment;
         if !self.is_ready() {
             return Ok(Wrote::Order(false));
         }
-        // It goes by what it was told last, and by when.
+        // The program's timeout counts from its last message.
         self.spoke = now;
         let made = match verdict {
             Verdict::Start(approved, number) => self.take_up(approved, number),
@@ -202,7 +206,7 @@ impl Reverse {
         Ok(Wrote::Order(made))
     }
 
-    /// The approved move: to one place at once, along waypoints once there are some.
+    /// Starts the approved move: at once if it goes to one place, and along waypoints once there are some.
     fn take_up(&mut self, approved: ApprovedMove<'_, 6>, number: MoveNumber) -> bool {
         let (asked, _authority) = approved.into_parts();
         let (now, account) = (self.moment.now, &mut self.forward.account);
@@ -222,7 +226,7 @@ impl Reverse {
         self.instruct(Instruction::Receive, 1, now)
     }
 
-    /// Whether so much is known of the move that what follows need not come at once.
+    /// Returns `true` if enough of the move is known that the next waypoint need not arrive at once.
     fn is_enough_known(&self) -> bool {
         let legs = &self.player.legs;
         legs.is_whole() || (legs.next_leg().is_some() && legs.end() >= self.period.times(AHEAD).as_micros())
@@ -256,7 +260,7 @@ impl Reverse {
     }
 
     fn noop(&mut self, now: Instant) -> bool {
-        // Of a program that is paused none would be read before it goes on.
+        // A paused program would read none before it is resumed.
         let due = !self.moment.pause.stands && now.since(self.forward.account.told) >= ALIVE;
         due && self.instruct(Instruction::Noop, 0, now)
     }
@@ -267,7 +271,7 @@ impl Reverse {
         self.control(ControlMode::Forward, [instruction.raw(), count, 0, 0, 0, 0])
     }
 
-    /// Writes what is known of the move beyond what was written; whether anything.
+    /// Writes the known points of the move that were not written yet. Returns `true` if there were any.
     fn write_points(&mut self) -> bool {
         let Self { forward: Forward { account, points }, player, made, .. } = self;
         if !points.is_empty() {
@@ -288,7 +292,7 @@ impl Reverse {
         wrote.is_ok_and(|len| len > 0)
     }
 
-    /// The newest state: what is known of the move that was asked for last.
+    /// Takes the newest state. Returns the progress of the move that was requested last.
     pub(super) fn executed_forward(&mut self, state: &State<6>, now: Instant) -> Executed {
         let asked = self.asked_move();
         let (period, paused) = (self.period, self.moment.pause.stands);
@@ -298,11 +302,11 @@ impl Reverse {
         let config = CourseConfig::default();
         let on_course = match (asked, player.course()) {
             (Some(asked), Some(course)) if asked.leads_on() && account.is_running() => {
-                // A pause is reported for a while after it is over.
+                // A pause is still reported for a while after it is over.
                 let stands_still = paused && state.target_velocities.max_abs() <= SLOW;
                 let scaling = if stands_still { 0.0 } else { state.scaling() };
                 let dt = dt.unwrap_or_default().min(Duration::from_secs(1)).as_secs_f32();
-                // A slider is reported where it is, and the arm slows down after it.
+                // The slider is reported where it is, and the arm slows down after it.
                 let slowing = if state.target_velocities.max_abs() <= SLOW { 0.0 } else { account.scaling - dt / FALL };
                 account.scaling = scaling.max(slowing);
                 let passed =
@@ -326,7 +330,7 @@ impl Reverse {
         Executed { mirrored, paused: false, on_course }
     }
 
-    /// How much of its own time the move has made.
+    /// Returns the progress of the move in its own time.
     pub(super) fn led_forward(&self) -> Option<Duration> {
         self.asked_move().filter(JointMove::leads_on)?;
         let account = &self.forward.account;
@@ -334,26 +338,27 @@ impl Reverse {
         begun.then(|| Duration::from_micros(account.pursuit.reached()))
     }
 
-    /// How much of a move's own time can have passed \[µs\], where a program of External Control makes it.
+    /// Returns the largest progress of a move \[µs\] that can have been made in its own time, on the path of External
+    /// Control.
     #[cfg(feature = "motions")]
     pub(super) fn could_have_led(&self) -> Option<u64> {
         self.is_foreign().then(|| self.forward.account.pursuit.elapsed())
     }
 
-    /// That the move is late, once.
+    /// Returns the event that the move is late, once.
     pub(in crate::engine::ur) fn lateness(&mut self) -> Option<ProgramNews> {
         let account = &mut self.forward.account;
         let late = account.pursuit.late(self.player.legs.end());
         core::mem::take(&mut account.tell_late).then_some(ProgramNews::Late(late))
     }
 
-    /// Where what the program says on the trajectory connection goes.
+    /// Returns the buffer for the program's bytes on the trajectory connection.
     pub(in crate::engine::ur) fn result_window(&mut self) -> &mut [u8] {
         let account = &mut self.forward.account;
         account.said.get_mut(usize::from(account.filled)..).unwrap_or_default()
     }
 
-    /// So many bytes were received there.
+    /// Takes `count` bytes that were received there.
     pub(super) fn commit_result(&mut self, count: usize) -> Option<ProgramNews> {
         let account = &mut self.forward.account;
         let filled = usize::from(account.filled).saturating_add(count).min(TrajectoryResult::LEN);
@@ -370,22 +375,24 @@ impl Reverse {
             }
             (Phase::Runs(number), _) => account.phase = Phase::Broken(number),
             (Phase::Ends(number, _), TrajectoryResult::Canceled) => account.rest_after(number),
-            // It was over when it was cancelled, or before that was heard: what is left of it is still read away.
+            // The move was over when it was cancelled, or before the CANCEL arrived: its remaining points are still
+            // discarded.
             (Phase::Rests | Phase::Asked(_) | Phase::Broken(_) | Phase::Ends(..), _) => {}
         }
         Some(ProgramNews::Trajectory(result))
     }
 }
 
-/// The point with the token of the program that was `made` by us, less the number of its motion: a point that was cut has another
-/// number there, and so have those behind it. UR's own program takes the number of the motion.
+/// Returns the point with a mark: the token of the program that was `made` by us, minus the number of its motion. A
+/// point that was cut has another number there, and so have the ones after it. UR's own program takes the number of the
+/// motion.
 pub(super) fn marked(point: TrajectoryPointRepr, made: Option<Made>) -> TrajectoryPointRepr {
     let raw = point.motion.raw();
     let motion = made.map_or(point.motion, |made| MotionType::from_raw(made.token.wrapping_sub(raw)));
     TrajectoryPointRepr { motion, ..point }
 }
 
-/// A leg as the program takes it.
+/// Returns a leg in the form that the program takes.
 fn spline(from: &Waypoint<6>, to: &Waypoint<6>) -> TrajectoryPointRepr {
     let duration = u32::try_from((to.at - from.at).as_micros()).unwrap_or(u32::MAX);
     let (target, speeds) = (to.setpoint.positions.0.map(micro), to.setpoint.velocities.0.map(micro));

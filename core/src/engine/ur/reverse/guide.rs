@@ -1,4 +1,4 @@
-//! Motion that a hand or a force makes, by the player on the controller: what was asked for, its order, and contacts.
+//! Freedrive and force mode by the player on the controller: the parameters, the order, and contacts.
 
 use super::Reverse;
 use super::units::force;
@@ -9,15 +9,15 @@ use outrigger_wire::player::PlayerOrderRepr;
 use outrigger_wire::program::What;
 
 impl Reverse {
-    /// Whether the program lets a hand or a force move the arm on this software.
+    /// Checks that the program supports freedrive and force mode.
     ///
     /// # Errors
-    /// `NoSuchProgram` where it is none that does.
+    /// `NoSuchProgram` if it does not.
     pub(in crate::engine::ur) fn can_guide(&self) -> Result<(), Reason> {
         if self.is_player() { Ok(()) } else { Err(Reason::NoSuchProgram) }
     }
 
-    /// The arm is to give way so, by a verdict that comes, or beside the move that runs.
+    /// Takes the parameters, for a verdict that follows, or for force mode together with the move that runs.
     pub(in crate::engine::ur) const fn guided(&mut self, what: Guidance, beside: bool) {
         match what {
             Guidance::Force(mode) if beside => self.player.beside = Some(mode),
@@ -25,12 +25,12 @@ impl Reverse {
         }
     }
 
-    /// Whether a contact of the tool ends the motion that the program makes.
+    /// Sets whether a contact of the tool ends the motion that the program executes.
     pub(in crate::engine::ur) const fn stop_at_contact(&mut self, stops: bool) {
         self.player.watches = stops;
     }
 
-    /// The arm gives way from now on: the only function that makes an order of it.
+    /// Starts freedrive or force mode. No other function makes its order.
     pub(super) fn guide(&mut self, _authority: Authority<'_>, number: MoveNumber) -> Result<bool, Reason> {
         let keep = PlayerOrderRepr { number: number.get(), ..PlayerOrderRepr::keep(self.counter) };
         let order = match self.player.guidance.ok_or(Reason::Internal)? {

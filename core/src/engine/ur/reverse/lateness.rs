@@ -1,34 +1,35 @@
-//! The times at which the arm falls behind the positions that a program was given.
+//! The detection of an arm that falls behind the positions that a program was sent.
 
 use super::proof::is_told;
 use outrigger_wire::program::{Kind, What};
 use outrigger_wire::time::Duration;
 
-/// Periods that the program of `servoj` may be behind before that is reported: it bridges as many by itself.
+/// The number of periods that the program of `servoj` may be behind before that is reported: it bridges as many by
+/// itself.
 const USUAL: u16 = 2;
 
-/// The times at which the arm fell behind.
+/// The counts of an arm that falls behind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Lateness {
-    /// Set while it is behind; of `buffered`, while its ring ran empty and has not filled again.
+    /// `true` while it is behind; for `buffered`, while its ring ran empty and has not filled again.
     late: bool,
-    /// Set while the newest order has positions.
+    /// `true` while the newest order has positions.
     moves: bool,
-    /// Set while points are taken out of the ring, and new ones come.
+    /// `true` while points are taken out of the ring, and new ones arrive.
     flows: bool,
     /// The number of times that it fell behind.
     times: u32,
 }
 
 impl Lateness {
-    /// Notes an order: a ring that gets no more points runs empty by intention.
+    /// Takes note of an order: a ring that gets no more points runs empty by intention.
     pub(super) fn ordered(&mut self, what: What) {
         self.moves = what == What::Values;
     }
 
-    /// Notes the lag that a program of this kind reports. Returns by how much the arm is behind where that begins: the first
-    /// time, the second, the fourth and so on. `fill` points wait in the ring as a rule, one for each `period`.
+    /// Takes the lag that a program of this kind reports. Returns the delay of the arm when it falls behind: the first
+    /// time, the second, the fourth and so on. Usually `fill` points wait in the ring, one for each `period`.
     pub(super) fn reported(&mut self, kind: Kind, lag: u16, fill: u16, period: Duration) -> Option<Duration> {
         let late = match kind {
             Kind::ServoJ => lag > USUAL,

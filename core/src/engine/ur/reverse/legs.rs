@@ -1,4 +1,4 @@
-//! The legs of a move that leads on: those that the player has, and those that it gets next.
+//! The legs of a move along waypoints: those that the player has, and those that it gets next.
 
 use heapless::Deque;
 
@@ -12,31 +12,32 @@ use outrigger_wire::program::What;
 use outrigger_wire::robot::{JointAccelerations, JointPositions};
 use outrigger_wire::time::Duration;
 
-/// Waypoints that are kept: the leg under way, those that wait in the program, and the next.
+/// The number of waypoints that are kept: those of the present leg, of the legs that wait in the program, and of the
+/// next ones.
 const KEPT: usize = 12;
-/// Legs that wait in the program at most.
+/// The highest number of legs that wait in the program.
 const WAITING: usize = 3;
-/// Orders with legs that are not answered.
+/// The highest number of orders with legs that are not answered.
 const UNANSWERED: usize = 8;
 
-/// Waypoints of one move, in the order of their times.
+/// The waypoints of one move, in the order of their times.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Legs {
-    /// The first is where the leg under way begins.
+    /// The waypoints; the first is the beginning of the present leg.
     ways: Deque<Waypoint<6>, KEPT>,
-    /// How many of them the program has.
+    /// The number of them that the program has.
     sent: u8,
     /// The last one is the move's end.
     whole: bool,
-    /// How many there were so far.
+    /// The number of waypoints so far.
     count: u32,
-    /// Counters of the orders with legs that are not answered, oldest first.
+    /// The counters of the orders with legs that are not answered, oldest first.
     unanswered: Deque<u16, UNANSWERED>,
 }
 
 impl Legs {
-    /// A move from here.
+    /// Starts a move from `positions`.
     pub(super) fn begin(&mut self, positions: JointPositions<6>) {
         *self = Self { sent: 1, count: 1, ..Self::default() };
         let setpoint = Setpoint { positions, ..Setpoint::default() };
@@ -48,7 +49,7 @@ impl Legs {
         if self.whole || self.ways.is_empty() { 0 } else { KEPT.saturating_sub(self.ways.len()) }
     }
 
-    /// The leg to this waypoint, where that is later than the last and its time can be written.
+    /// Returns the leg to this waypoint, if it is later than the last and its time can be written.
     pub(super) fn to(&self, to: &Waypoint<6>, last: bool) -> Result<Leg<6>, FeedError> {
         let wrong = |error: TrajectoryError| Err(FeedError::Waypoint(error));
         let Some(from) = self.ways.back() else { return Err(FeedError::NoMotion) };
@@ -66,14 +67,14 @@ impl Legs {
         }
     }
 
-    /// One waypoint more, which follows the one before as [`to`](Self::to) says.
+    /// Appends a waypoint, which [`to`](Self::to) has accepted.
     pub(super) fn put(&mut self, to: &Waypoint<6>, last: bool) {
         let to = if last { to.at_rest(self.count).unwrap_or(*to) } else { *to };
         self.whole = self.ways.push_back(to).is_ok() && last;
         self.count = self.count.saturating_add(1);
     }
 
-    /// The next leg, as an order, where the program has room beside the legs that wait there.
+    /// Returns the order of the next leg, if the program has room in addition to the legs that wait there.
     pub(super) fn next(&self, waiting: u16) -> Option<PlayerOrderRepr> {
         if usize::from(waiting).saturating_add(self.unanswered.len()) >= WAITING || self.unanswered.is_full() {
             return None;
@@ -91,25 +92,25 @@ impl Legs {
         })
     }
 
-    /// The next leg: where it begins and where it ends, and whether it is the last.
+    /// Returns the ends of the next leg, and whether it is the last.
     pub(super) fn next_leg(&self) -> Option<(&Waypoint<6>, &Waypoint<6>, bool)> {
         let at = usize::from(self.sent);
         let (from, to) = (self.ways.iter().nth(at.checked_sub(1)?)?, self.ways.iter().nth(at)?);
         Some((from, to, self.whole && at.saturating_add(1) == self.ways.len()))
     }
 
-    /// It went out.
+    /// Takes note that the leg was sent.
     pub(super) const fn went(&mut self) {
         self.sent = self.sent.saturating_add(1);
     }
 
-    /// It went out by this order.
+    /// Takes note that the leg was sent by this order.
     pub(super) fn sent(&mut self, counter: u16) {
         self.went();
         let _ = self.unanswered.push_back(counter);
     }
 
-    /// The program has taken the orders up to this one.
+    /// Takes note that the program has taken the orders up to this one.
     pub(super) fn answered(&mut self, counter: u16) {
         let taken = |sent: &u16| counter.wrapping_sub(*sent) < 0x8000;
         while self.unanswered.front().is_some_and(taken) {
@@ -117,7 +118,7 @@ impl Legs {
         }
     }
 
-    /// The program is there in the move's own time \[µs\]: what is behind is forgotten.
+    /// Takes the program's progress in the move's own time \[µs\], and forgets the waypoints before it.
     pub(super) fn passed(&mut self, progress: u64) {
         while self.sent > 1
             && self.ways.len() > 2
@@ -128,13 +129,14 @@ impl Legs {
         }
     }
 
-    /// When the move ends, in its own time, where that is known.
+    /// Returns the time at which the move ends, in its own time, if it is known.
     #[cfg(feature = "motions")]
     pub(super) fn whole(&self) -> Option<Duration> {
         self.ways.back().filter(|_| self.whole).map(|end| end.at)
     }
 
-    /// How far each joint is from where it was, or is, or will be to be, `late` before and after this time \[rad\].
+    /// Returns each joint's distance from the range of its planned positions, from `late` before this time to `late`
+    /// after it \[rad\].
     #[cfg(feature = "motions")]
     pub(super) fn off(
         &self,
@@ -155,7 +157,7 @@ impl Legs {
         Some(off)
     }
 
-    /// Where the arm is to be then.
+    /// Returns the planned position at this time.
     pub(super) fn planned(&self, progress: u64) -> Option<JointPositions<6>> {
         let mut ways = self.ways.iter();
         let mut from = ways.next()?;
@@ -172,7 +174,7 @@ impl Legs {
 
 #[cfg(feature = "urcap")]
 impl Legs {
-    /// What follows is quintic for as long as every waypoint has accelerations, from rest on.
+    /// Makes the following legs quintic for as long as every waypoint has accelerations, starting from rest.
     pub(super) fn begin_with_accelerations(&mut self) {
         #[cfg(feature = "trajectories")]
         if let Some(begin) = self.ways.back_mut() {
@@ -180,7 +182,7 @@ impl Legs {
         }
     }
 
-    /// A program that keeps no accelerations but those of the last quintic leg takes the waypoint so.
+    /// Returns the waypoint for a program that takes accelerations only after a quintic leg.
     pub(super) fn in_its_line(&self, to: &Waypoint<6>) -> Waypoint<6> {
         let follows = self.ways.back().is_some_and(|from| from.accelerations.is_some());
         Waypoint { accelerations: to.accelerations.filter(|_| follows), ..*to }
@@ -190,18 +192,18 @@ impl Legs {
         self.whole
     }
 
-    /// Whether the last leg went out.
+    /// Returns `true` if the last leg was sent.
     pub(super) fn is_all_sent(&self) -> bool {
         self.whole && usize::from(self.sent) == self.ways.len()
     }
 
-    /// When the last waypoint is due that is known, in the move's own time \[µs\].
+    /// Returns the time of the last known waypoint, in the move's own time \[µs\].
     pub(super) fn end(&self) -> u64 {
         self.ways.back().map_or(0, |last| last.at.as_micros())
     }
 }
 
-/// The accelerations at both ends of a leg: a cubic is a quintic with its own.
+/// Returns the accelerations at both ends of a leg: a cubic is a quintic with its own accelerations.
 fn accelerations(from: &Waypoint<6>, to: &Waypoint<6>) -> (JointAccelerations<6>, JointAccelerations<6>) {
     #[cfg(feature = "trajectories")]
     if let (Some(begin), Some(stop)) = (from.accelerations, to.accelerations) {

@@ -1,11 +1,12 @@
-//! What a place is in the other measure: the controller is asked, beside orders that move nothing on, one value in each.
+//! The conversion of a place between joint positions and pose by the controller. It is asked for one value at a time,
+//! in orders that do not change the motion.
 //!
-//! | state | goes on |
+//! | state | condition for the next state |
 //! |---|---|
-//! | nothing asked | a target comes whose question is not answered yet |
-//! | a value is due | an order goes out that may ask: it carries the question |
-//! | a value is asked for | the report of that very order comes: the value, or that there is none; the next one is due |
-//! | known | after the last value, where there is none, and where the program ends |
+//! | no question | a target is set whose answer is not known yet |
+//! | a value is due | an order is sent that can carry the question |
+//! | a value is requested | the report on that very order arrives: the value, or that there is none; the next one is due |
+//! | known | after the last value, if there is none, and if the program ends |
 
 use super::units::micro;
 use crate::command::{Destination, LocateError, MoveTarget, Place};
@@ -13,35 +14,35 @@ use outrigger_wire::player::{PlayerOrderRepr, PlayerReport};
 use outrigger_wire::program::What;
 use outrigger_wire::robot::Pose;
 
-/// How many values a place has.
+/// The number of values of a place.
 const VALUES: u8 = 6;
 
-/// What was asked, and what is known.
+/// The present question, and the known values.
 #[derive(Clone, Copy, Debug, Default)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Locating {
     target: Option<MoveTarget<6>>,
-    /// How many values are known.
+    /// The number of values that are known.
     known: u8,
     values: [f32; 6],
-    /// Counter of the order that asked for the next one.
+    /// The counter of the order that asked for the next one.
     asked: Option<u16>,
     outcome: Option<Result<Destination<6>, LocateError>>,
 }
 
 impl Locating {
-    /// This is to be located, and nothing else any more.
+    /// Starts to locate `target`, and drops an earlier one.
     pub(super) fn begin(&mut self, target: MoveTarget<6>) {
-        // The answer to what was asked before is not this one's.
+        // A late answer to an earlier question must not be taken for this one's.
         *self = Self { target: Some(target), outcome: target.known().map(Ok), ..Self::default() };
     }
 
-    /// Where the newest target is, once that is known.
+    /// Returns the result for the newest target, once it is known.
     pub(super) const fn outcome(&self) -> Option<Result<Destination<6>, LocateError>> {
         self.outcome
     }
 
-    /// The program that is asked is gone.
+    /// Takes note that the program has ended.
     pub(super) const fn forget(&mut self) {
         if self.outcome.is_none() && self.target.is_some() {
             self.outcome = Some(Err(LocateError::ProgramEnded));
@@ -49,7 +50,7 @@ impl Locating {
         self.asked = None;
     }
 
-    /// The question that is due goes out beside this order, where that can carry it.
+    /// Adds the question that is due to this order, if the order can carry it.
     pub(super) fn ride(&mut self, order: PlayerOrderRepr) -> PlayerOrderRepr {
         let due = self.asked.is_none() && self.outcome.is_none();
         let question = self.target.filter(|_| due).and_then(|target| target.question());
@@ -63,7 +64,7 @@ impl Locating {
         }
     }
 
-    /// Whether what the program says is the answer to the question that was asked.
+    /// Takes a report. Returns `true` if it is the answer to the question.
     pub(super) fn observe(&mut self, said: &PlayerReport) -> bool {
         let (Some(target), Some(counter)) = (&self.target, self.asked) else { return false };
         if said.report.counter != counter {

@@ -1,15 +1,17 @@
-//! Commands by a program of ours on the controller, which connects to us (`core/docs/protocol/outrigger-programs.md`).
+//! The command path by a program of ours on the controller, which connects to us
+//! (`core/docs/protocol/outrigger-programs.md`).
 //!
-//! | stage | goes on |
+//! | stage | next stage |
 //! |---|---|
-//! | `Away` | a first zero velocity is due: its text goes out over 30003, `Called` |
-//! | `Called` | it connects and proves itself: `Ready`; not within [`start_timeout`](super::ProgramConfig::start_timeout): its text goes out again |
-//! | `Ready` | an order in each cycle, mirrored by the program; told to end: `Ending` |
-//! | `Ending` | it closes the connection: `Away`; not within [`end_timeout`](super::ProgramConfig::end_timeout): `stopj` over 30003 |
+//! | `Away` | a first zero velocity is due: the program's text is sent over 30003, `Called` |
+//! | `Called` | the program connects and proves itself: `Ready`; otherwise its text is sent again after [`start_timeout`](super::ProgramConfig::start_timeout) |
+//! | `Ready` | an order in each cycle, mirrored by the program; ordered to end: `Ending` |
+//! | `Ending` | the program closes the connection: `Away`; otherwise `stopj` over 30003 after [`end_timeout`](super::ProgramConfig::end_timeout) |
 //!
-//! A connection changes no stage before it has proved to be of our program, by the token of the newest text (`proof`); until then
-//! only its [`Door`] has it. One that proves nothing in time, or sends anything else, is closed and reported. A connection from
-//! another address than the controller's, or at a time when none is expected, is counted and closed.
+//! A connection changes no stage before it has proved to be of our program, by the token of the newest text (`proof`);
+//! until then only its [`Door`] holds it. A connection without a proof in time, or with other bytes, is closed and
+//! reported. A connection from another address than the controller's, or at a time when none is expected, is counted
+//! and closed.
 
 #[cfg(not(feature = "urcap"))]
 mod absent;
@@ -69,59 +71,61 @@ use outrigger_wire::program::{Ending, Kind};
 use outrigger_wire::robot::{SoftwareVersion, State};
 use outrigger_wire::time::{Duration, Instant, earliest};
 
-/// A connection proves within this time that it is of our program.
+/// The time within which a connection must prove that it is of our program.
 const GREETING: Duration = Duration::from_secs(1);
-/// A program that was told to end, and whose connection still stands, is hung up on.
+/// The time after the order to end at which the program's connection is reset if it is still open.
 const HANG_UP: Duration = Duration::from_secs(1);
-/// Bytes of its text that go out at a time: to a URCap all of it, which takes what comes in pieces for the end.
+/// The number of bytes of the program's text that are sent at a time \[B\]. A URCap is sent all of it, because it takes
+/// the end of a piece for the end of the text.
 const PIECE: usize = if cfg!(feature = "urcap") { text::LONGEST } else { 256 };
-/// So long a program of External Control waits for the next message while nothing is commanded.
+/// The timeout of a program of External Control for the next message while nothing is commanded.
 const IDLE: Duration = Duration::from_secs(1);
-/// A program that stays is told so often that we are there, while nothing is commanded.
+/// The interval of keep-alives to a resident program while nothing is commanded.
 const STAY: Duration = Duration::from_millis(100);
-/// Orders that may wait to be mirrored.
+/// The highest number of orders that may wait to be mirrored.
 const UNANSWERED: usize = 8;
 
-/// How far a program of ours has come.
+/// The stage of a program of ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 enum Stage {
     Away,
     Called(Instant),
     Ready,
-    /// Since when.
+    /// Ordered to end at this time.
     Ending(Instant),
 }
 
-/// The connection of a program of ours, and what goes over it.
+/// The connection of a program of ours, and its orders and reports.
 #[derive(Debug)]
 pub(super) struct Reverse {
     door: Door,
     fetch: Option<Fetch>,
     stage: Stage,
-    /// Connections that were closed without a proof since our program connected last.
+    /// The number of connections that were closed without a proof since our program connected last.
     others: u32,
-    /// `stopj` went out as text since commanding ended: it is not said a second time, whether the program still ends or has ended.
+    /// `stopj` was sent as text since commanding ended. It is not sent again, whether the program has ended or is still
+    /// ending.
     stopped: bool,
-    /// When the newest order was made.
+    /// The time of the newest order.
     spoke: Instant,
-    /// What the session is for, while it stands.
+    /// The controller's software; `None` without a session.
     software: Option<SoftwareVersion>,
-    /// What was sent last as a program, and how much of it the port has.
+    /// The program text that was made last; `sent` is the number of its bytes that the port has.
     made: Option<Made>,
     sent: Option<usize>,
     piece: [u8; PIECE],
-    /// How much of it is to be transmitted.
+    /// The number of bytes of `piece` that are to be transmitted.
     fetched: usize,
     window: [u8; 64],
     unread: [u8; 16],
     filled: usize,
-    /// Of the next order.
+    /// The counter of the next order.
     counter: u16,
-    /// When each order was made that is not mirrored yet, oldest first, and the counter of that one.
+    /// The times of the orders that are not mirrored yet, oldest first; `oldest` is the counter of the first.
     waiting: Deque<Instant, UNANSWERED>,
     oldest: u16,
-    /// Whether the program mirrors, and when it last did.
+    /// `true` if the program mirrors, with the time when it last did.
     mirrors: Held<bool>,
     ending: Ending,
     answers: Answers<u16>,
@@ -130,34 +134,34 @@ pub(super) struct Reverse {
     called: bool,
     path: CommandPath,
     kind: Kind,
-    /// For how long a command holds without a successor.
+    /// The time for which a command holds without a successor.
     hold: Duration,
-    /// Connections that a program of External Control makes beside: for trajectories, and for commands.
+    /// The further connections of a program of External Control: for trajectories, and for commands.
     beside: [Door; 2],
     config: ProgramConfig,
     limits: Limits<6>,
-    /// Of a program that takes positions.
+    /// The target of a program that takes positions.
     positions: Positions,
-    /// Of a program that makes moves by itself.
+    /// The moves of a program that executes them by itself.
     player: Player,
-    /// Of a program of External Control that does.
+    /// The moves of a program of External Control that executes them by itself.
     #[cfg(feature = "urcap")]
     forward: Forward,
-    /// The lag that it reported last, and how many points are to wait in a ring.
+    /// The lag that the program reported last; `fill` is the number of points that are to wait in a ring.
     lag: u16,
     fill: u16,
     lateness: Lateness,
     #[cfg(feature = "motions")]
     convergence: Convergence,
-    /// Of the states.
+    /// The period of the states.
     period: Duration,
-    /// What a verdict is carried out by.
+    /// The circumstances in which the next verdict is carried out.
     moment: Moment,
     /// During a pause: the program was ordered to rest.
     rests: bool,
 }
 
-/// What is known when a verdict is carried out.
+/// The circumstances in which a verdict is carried out.
 #[derive(Clone, Copy, Debug)]
 struct Moment {
     now: Instant,
@@ -171,19 +175,20 @@ struct Moment {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Pause {
-    /// The program is paused, or no time passes for what it executes: it does nothing before it goes on, and then what it was amid.
+    /// The program is paused, or no time passes for its motion. It does nothing before it is resumed, and then
+    /// continues where it was.
     pub(super) stands: bool,
     /// A program is shown as paused: nothing that is sent is read before it is resumed.
     pub(super) reads_nothing: bool,
-    /// The motion is halted by the pause: the program is to rest when it goes on.
+    /// The pause halts the motion: the program is to rest when it is resumed.
     pub(super) halts: bool,
 }
 
-/// What becomes of a verdict.
+/// The output for a verdict.
 pub(super) enum Wrote {
-    /// An order, or nothing.
+    /// An order, if `true`.
     Order(bool),
-    /// `stopj` is to go out as text.
+    /// `stopj` is to be sent as text.
     StopText,
 }
 
@@ -245,27 +250,28 @@ impl Reverse {
         }
     }
 
-    /// Whether the program speaks the wire of External Control, and answers nothing but how a trajectory has ended.
+    /// Returns `true` if the program has the wire protocol of External Control, whose only answers are the results of
+    /// trajectories.
     fn is_foreign(&self) -> bool {
         self.path.is_external()
     }
 
-    /// Whether orders go out in registers, and nobody connects to us.
+    /// Returns `true` if orders are sent in registers, without a connection to us.
     pub(super) const fn by_registers(&self) -> bool {
         self.config.by_registers(self.path)
     }
 
-    /// Whether the program stays when commanding is over.
+    /// Returns `true` if the program stays when commanding is over.
     fn stays(&self) -> bool {
         self.config.stays(self.path)
     }
 
-    /// Whether a program of ours carries the commands of this session.
+    /// Returns `true` if a program of ours carries the commands of this session.
     pub(super) const fn is_chosen(&self) -> bool {
         self.software.is_some()
     }
 
-    /// A session with this software, in this period.
+    /// Opens a session with this software, in this period.
     pub(super) fn open(&mut self, software: SoftwareVersion, period: Duration, config: &UrConfig) {
         let path = config.peer.path;
         if path.is_resident() && path.fits(software) {
@@ -287,46 +293,46 @@ impl Reverse {
         }
     }
 
-    /// The session is over: the program ends where nobody speaks to it.
+    /// Closes the session: the program ends when its orders stop.
     pub(super) fn close(&mut self) {
         self.door.close();
         self.script_mut().into_iter().for_each(|fetch| fetch.door.close());
         self.beside_mut().iter_mut().for_each(Door::close);
         self.software = None;
-        // A program of this session is none of the next.
+        // A program of this session does not belong to the next.
         (self.made, self.sent) = (None, None);
         self.hang_up(Stage::Away);
     }
 
-    /// The two ends of our connection to the controller.
+    /// Takes the two addresses of our connection to the controller.
     pub(super) fn ends(&mut self, ours: IpAddr, theirs: IpAddr) {
         self.door.ends(ours, theirs);
         self.script_mut().into_iter().for_each(|fetch| fetch.door.ends(ours, theirs));
         self.beside_mut().iter_mut().for_each(|door| door.ends(ours, theirs));
     }
 
-    /// Whether a program could be made and could connect, or has.
+    /// Returns `true` if a program could be made and could connect, or has connected.
     pub(super) fn is_open(&self) -> bool {
         self.is_chosen() && (self.by_registers() || (self.door.is_open() && self.address().is_some()))
     }
 
-    /// Whether somebody at the robot has to start it first.
+    /// Returns `true` if the program has to be started at the robot first.
     pub(super) fn is_away(&self) -> bool {
         self.is_chosen() && self.config.by != Delivery::Text && !self.is_ready()
     }
 
     fn address(&self) -> Option<Ipv4Addr> {
-        // One that gets its orders in registers connects to nobody.
+        // A program that gets its orders in registers makes no connection.
         let nobody = self.by_registers().then_some(Ipv4Addr::UNSPECIFIED);
         self.config.address.or_else(|| self.door.ours()).or(nobody)
     }
 
-    /// For how long the oldest order waits to be mirrored; zero where none does.
+    /// Returns the age of the oldest order that is not mirrored; zero if all are.
     fn unmirrored(&self, now: Instant) -> Duration {
         self.waiting.front().map(|at| now.since(*at)).unwrap_or_default()
     }
 
-    /// Time has passed; what ends commanding.
+    /// Handles the passage of time. Returns the reason that ends commanding.
     pub(super) fn wake(&mut self, stale: Duration, now: Instant, tell: impl FnMut(ProgramNews)) -> Option<Reason> {
         #[cfg(feature = "record")]
         {
@@ -340,17 +346,17 @@ impl Reverse {
         {
             self.hang_up(Stage::Away);
         }
-        // What a program that is paused does not answer is nobody's fault while nothing is commanded.
+        // An order that a paused program does not answer is no fault while nothing is commanded.
         let stays = matches!(self.moment.mode, Mode::Monitor | Mode::Offline)
             || self.player.executes
             || self.moment.pause.reads_nothing;
         (self.is_ready() && !stays && self.unmirrored(now) > stale).then_some(Reason::NotMirrored)
     }
 
-    /// What is known of the program at `now`.
+    /// Returns the status of the program at `now`.
     pub(super) fn resident(&self, now: Instant) -> Option<Resident> {
         let mirrors = match self.mirrors {
-            // Nothing but its connection, and that the controller's target follows, tells of it.
+            // The only evidence are its connection, and that the controller's target follows.
             _ if self.is_foreign() => Held::new(self.is_ready(), now),
             Held { value: true, at } => Held::new(true, at),
             Held { value: false, .. } => Held::new(false, now),
@@ -362,7 +368,7 @@ impl Reverse {
         (self.is_ready() && !self.is_foreign()).then(|| self.answers.figures(now))
     }
 
-    /// Whether nothing is waited for after a shutdown, with the arm at rest since then.
+    /// Returns `true` if nothing is waited for after a shutdown, with the arm at rest since `rest`.
     pub(super) fn has_left(&self, rest: Instant, now: Instant) -> bool {
         !self.carries() || now.since(rest) > HANG_UP
     }
@@ -380,7 +386,8 @@ impl Reverse {
         self.has_link_output() || self.sent.is_some() || !self.order.is_empty() || self.has_points()
     }
 
-    /// Whether there is something for [`poll_output`](Self::poll_output): the next piece of a text is made for it.
+    /// Returns `true` if [`poll_output`](Self::poll_output) has something, after making the next piece of a text for
+    /// it.
     pub(super) fn fetch(&mut self, config: &UrConfig) -> bool {
         let speaks = self.has_link_output() || !self.order.is_empty() || self.has_points();
         if !speaks {
@@ -389,7 +396,7 @@ impl Reverse {
         speaks || self.fetched > 0
     }
 
-    /// The next order, as whole numbers for registers.
+    /// Returns the next order, as integers for registers.
     #[cfg(feature = "programs")]
     pub(super) fn next_in_registers(&mut self) -> Option<[i32; 8]> {
         let waits = self.by_registers() && !self.order.is_empty();
@@ -398,7 +405,7 @@ impl Reverse {
         Some(words.map(i32::from_be_bytes))
     }
 
-    /// The next thing for the port to do.
+    /// Returns the next action for the port.
     pub(super) fn poll_output(&mut self) -> Option<Output<'_>> {
         let link = LinkId::REVERSE;
         if let Some(output) = self.door.poll_output(link) {
@@ -426,7 +433,7 @@ impl Reverse {
     }
 
     pub(super) fn next_deadline(&self, stale: Duration, now: Instant) -> Option<Instant> {
-        // What is over has been acted on, or is nobody's in this mode.
+        // A deadline that has passed was acted on, or does not matter in this mode.
         let past =
             |since: Instant, limit: Duration| Some(since + limit + Duration::from_micros(1)).filter(|at| *at > now);
         let stage = match self.stage {

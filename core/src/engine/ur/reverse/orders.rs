@@ -1,4 +1,4 @@
-//! What a verdict is on the wire of a program.
+//! The encoding of verdicts as orders of a program.
 
 use super::positions::Step;
 #[cfg(feature = "motions")]
@@ -19,18 +19,19 @@ use outrigger_wire::robot::JointTorques;
 use outrigger_wire::robot::{JointVelocities, State};
 use outrigger_wire::time::{Duration, Instant};
 
-/// For so many cycles without a new position the program goes on as it went (`urscript/programs/servoj.script`).
+/// The number of cycles without a new position in which the program continues its motion
+/// (`urscript/programs/servoj.script`).
 const BRIDGED: u64 = 2;
 
 impl Reverse {
-    /// Stores what the next verdict is carried out by.
+    /// Stores the circumstances in which the next verdict is carried out.
     pub(in crate::engine::ur) fn prepare(&mut self, now: Instant, mode: Mode, state: Option<&State<6>>, pause: Pause) {
         let state = if self.takes_positions() { state.copied() } else { None };
         self.moment = Moment { now, mode, state, pause };
         self.stopped &= mode == Mode::Stopping;
         self.rests &= pause.reads_nothing;
         if pause.reads_nothing && mode == Mode::Command {
-            // What waits for a program that is paused is not late.
+            // An order that waits for a paused program is not late.
             self.waiting.iter_mut().for_each(|at| *at = now);
         }
     }
@@ -42,7 +43,7 @@ impl Reverse {
     /// Carries out a verdict.
     ///
     /// # Errors
-    /// What ends commanding instead.
+    /// The reason that ends commanding instead.
     pub(in crate::engine::ur) fn write(&mut self, verdict: Verdict<'_, 6>) -> Result<Wrote, Reason> {
         let Moment { now, mode, state, pause } = self.moment;
         let paused = pause.stands || (pause.reads_nothing && mode == Mode::Stopping);
@@ -70,14 +71,14 @@ impl Reverse {
                 }
                 false
             }
-            // One order to rest waits for the program that is paused, which reads it before anything else.
+            // One order to rest waits for the paused program, which reads it before anything else.
             Verdict::Hold if pause.halts && pause.reads_nothing && self.rests => false,
             Verdict::Hold if pause.halts => {
                 let made = self.rest(now);
                 self.rests |= made && pause.reads_nothing;
                 made
             }
-            // Without torques the arm would go on: its program brakes, and holds it.
+            // Without torques the arm would continue to move: its program brakes, and holds it.
             Verdict::Hold if self.path.is_torques() && (mode != Mode::Stopping || self.stays()) => {
                 self.order(What::Rest, 1, [0; 6], now)
             }
@@ -89,7 +90,7 @@ impl Reverse {
                 let values = torques(approved);
                 self.order(What::Values, 1, values, now)
             }
-            // A target that stands still at once would be a jerk; its program brakes.
+            // A target that stopped at once would be a jerk; its program brakes.
             Verdict::Hold if mode == Mode::Stopping && self.takes_positions() && !self.stays() => self.end(now),
             Verdict::Hold if mode == Mode::Stopping && self.takes_positions() => self.rest(now),
             Verdict::Hold => {
@@ -99,7 +100,7 @@ impl Reverse {
                         let ring = self.ring();
                         let longest = self.longest_step(ring);
                         let step = self.positions.settle(state, &self.limits, ring, longest);
-                        // A point that is the one before would only fill the ring.
+                        // A point equal to the one before would only fill the ring.
                         (step, matches!(self.kind, Kind::Buffered) && self.positions.rests())
                     }
                     Some(state) => (Step { to: self.positions.hold(state), cycles: 1 }, false),
@@ -122,10 +123,10 @@ impl Reverse {
                     self.order(What::Values, 1, values, now)
                 }
             },
-            // The zero velocities went before it.
+            // The zero velocities were sent before.
             Verdict::Stop if self.is_ready() && !paused && self.stays() => self.order(What::Rest, 1, [0; 6], now),
             Verdict::Stop if self.is_ready() && !paused => self.end(now),
-            // A text would end the program of the pendant around it, and nothing of ours moves on.
+            // A text would end the pendant program around it, and no program of ours moves the arm any more.
             Verdict::Stop if self.script().is_some() => false,
             Verdict::Stop if matches!(self.stage, Stage::Ending(..)) && !paused => false,
             Verdict::Stop if self.stopped => false,
@@ -142,29 +143,30 @@ impl Reverse {
         self.config.lead(self.path, self.limits.velocity.iter().fold(0.0, f32::max))
     }
 
-    /// Whether the ring has as many points as are to wait there: our own time stands still then.
+    /// Returns `true` if the ring has as many points as are to wait there: our own time is stopped then.
     pub(super) fn is_full(&self) -> bool {
         matches!(self.kind, Kind::Buffered) && self.lag > self.fill
     }
 
-    /// Whether no point is put into the ring now, so that the arm may be slower than what is approved.
+    /// Returns `true` if no point is put into the ring now, so that the arm may be slower than approved.
     pub(in crate::engine::ur) fn holds_back(&self) -> bool {
         self.ring() == Some(Duration::ZERO)
     }
 
-    /// The period in which points are taken out of the ring, zero while it is full; `None` where there is no ring.
+    /// Returns the period in which points are taken out of the ring, zero while it is full; `None` without a ring.
     fn ring(&self) -> Option<Duration> {
         matches!(self.kind, Kind::Buffered).then_some(if self.is_full() { Duration::ZERO } else { self.period })
     }
 
-    /// How long a step of positions is at most, after lost states: what was approved may last; and where each is moved to at once,
-    /// only as long as the program had gone on by itself, and one cycle, or the arm would jump faster than it may move.
+    /// Returns the longest step of positions after lost states. With a ring, an approved speed may last. Otherwise the
+    /// arm moves to each position at once, so a step is limited to the time in which the program continued by itself,
+    /// and one cycle; a longer one would make the arm jump faster than it may move.
     fn longest_step(&self, ring: Option<Duration>) -> Duration {
         let longest = self.limits.longest_step;
         if ring.is_some() { longest } else { longest.min(self.period.times(BRIDGED + 1)) }
     }
 
-    /// The program is to come to rest and to end.
+    /// Orders the program to come to rest and to end.
     pub(super) fn end(&mut self, now: Instant) -> bool {
         self.stage = Stage::Ending(now);
         if self.is_foreign() {
@@ -175,13 +177,13 @@ impl Reverse {
         self.put(counter, What::End, 1, [0; 6])
     }
 
-    /// The program is to come to rest, and to stay.
+    /// Orders the program to come to rest, and to stay.
     pub(super) fn rest(&mut self, now: Instant) -> bool {
         self.positions.forget();
         self.order(What::Rest, 1, [0; 6], now)
     }
 
-    /// The same on the wire of External Control.
+    /// Makes a message of External Control.
     pub(super) fn control(&mut self, mode: ControlMode, values: [i32; 6]) -> bool {
         let timeout = match mode {
             ControlMode::SpeedJ | ControlMode::Torque => self.hold,
@@ -206,8 +208,8 @@ impl Reverse {
         self.count(stops, now) && self.put(counter, what, cycles, values)
     }
 
-    /// Returns whether there is room for one more order that is not answered: its counter is taken then. The last place is kept for
-    /// one that `stops` the arm.
+    /// Reserves the counter of one more unanswered order. Returns `true` if there is room. The last place is reserved
+    /// for an order that `stops` the arm.
     pub(super) fn count(&mut self, stops: bool, now: Instant) -> bool {
         let most = usize::from(self.config.unanswered);
         let room = if stops { most } else { most.saturating_sub(1).max(1) };
@@ -232,13 +234,14 @@ impl Reverse {
         written.is_ok_and(|len| len > 0)
     }
 
-    /// What the mode asks for beside verdicts; whether `stopj` is to go out as text.
+    /// Makes the output of a mode that is independent of verdicts. Returns `true` if `stopj` is to be sent as text.
     pub(in crate::engine::ur) fn conclude(&mut self, mode: Mode, now: Instant) -> bool {
         match (mode, self.stage) {
             (Mode::Offline | Mode::Monitor, Stage::Ready) if self.stays() => {
-                // What was said of a move is to be followed within a shorter time.
+                // Orders of a move have a shorter timeout, so the next order must follow sooner.
                 let soon = core::mem::take(&mut self.player.executes) && self.spoke < now;
-                // A program of External Control reads one message in each cycle: a single one waits for it while it is paused.
+                // A program of External Control reads one message in each cycle: a single one waits for it while it is
+                // paused.
                 let paused = self.moment.pause.reads_nothing && self.is_foreign();
                 if soon || (now.since(self.spoke) >= STAY && !(paused && self.rests)) {
                     self.rests |= self.rest(now) && paused;
@@ -257,7 +260,7 @@ impl Reverse {
     }
 }
 
-/// The approved speeds in the program's unit: the only function that makes an order of them.
+/// Returns the approved speeds in the program's unit. No other function makes an order of them.
 fn speeds(approved: Approved<'_, 6>) -> [i32; 6] {
     let (JointVelocities(speeds), _authority) = approved.into_parts();
     speeds.map(|speed| {
@@ -266,7 +269,7 @@ fn speeds(approved: Approved<'_, 6>) -> [i32; 6] {
     })
 }
 
-/// The approved torques in the program's unit: the only function that makes an order of them.
+/// Returns the approved torques in the program's unit. No other function makes an order of them.
 #[cfg(feature = "motions")]
 fn torques(approved: ApprovedTorques<'_, 6>) -> [i32; 6] {
     let (JointTorques(torques), _authority) = approved.into_parts();

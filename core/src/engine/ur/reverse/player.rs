@@ -1,4 +1,5 @@
-//! Moves that the player executes: what was asked for, what it shows, and whether the arm is where the move may take it.
+//! The moves that the player executes: the request, the program's report, and whether the arm is on the course of the
+//! move.
 
 use super::Reverse;
 use super::legs::Legs;
@@ -15,7 +16,7 @@ use crate::mode::LineCourse;
 use crate::mode::{Course, CourseConfig, Held, Mirrored, MoveNumber};
 use crate::robot::Reason;
 use crate::trajectory::{Leg, Waypoint};
-// Without feature `motions` there are no lines, no tolerances, and nothing is located: they take no room.
+// Without the feature `motions` there are no lines and no tolerances, and nothing is located: the types take no room.
 #[cfg(not(feature = "motions"))]
 use crate::trajectory::{Never as LineCourse, Never as Locating, Never as Tolerated};
 #[cfg(feature = "motions")]
@@ -25,46 +26,46 @@ use outrigger_wire::program::{Kind, What};
 use outrigger_wire::robot::{Pose, State};
 use outrigger_wire::time::{Duration, Instant};
 
-/// The move that was asked for last.
+/// The move that was requested last.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 struct Assignment {
     number: MoveNumber,
     asked: JointMove<6>,
     course: Course<6>,
-    /// Of a move on a line.
+    /// The course of a move on a line.
     #[cfg_attr(not(any(feature = "motions", feature = "record")), expect(dead_code, reason = "always `None`"))]
     line: Option<LineCourse>,
 }
 
-/// What is known of moves.
+/// The known facts about moves.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Player {
     assigned: Option<Assignment>,
-    /// Of a move that leads on.
+    /// The legs of a move along waypoints.
     pub(super) legs: Legs,
-    /// What it is held to, beside its course.
+    /// The tolerances of such a move, in addition to its course.
     tolerated: Option<Tolerated>,
-    /// Where a move is to lead that is asked for next.
+    /// The place that the next move is to lead to.
     #[cfg_attr(not(any(feature = "motions", feature = "record")), expect(dead_code, reason = "always `None`"))]
     locating: Option<Locating>,
-    /// What the program shows, and when it last showed that it lives.
+    /// The program's report, with the time when it last showed that it is running.
     mirrored: Option<Held<Mirrored>>,
     progress: i32,
-    /// What the arm was to give way to last, and whether a contact ends the motion.
+    /// `guidance`: the parameters of freedrive or force mode that were set last; `watches`: a contact ends the motion.
     pub(super) guidance: Option<Guidance>,
     pub(super) watches: bool,
     /// The move is to come to rest on its way: it leaves its plan.
     ends: bool,
-    /// A force that is to act beside the move that runs, by the next order.
+    /// The force that is to act together with the move that runs, from the next order on.
     pub(super) beside: Option<ForceMode>,
-    /// The newest verdict was about a move: whether the program answers in time is judged by the move then.
+    /// The newest verdict was about a move: its timeouts then decide whether the program answers in time.
     pub(super) executes: bool,
 }
 
 impl Player {
-    /// Nothing is known of a program any more.
+    /// Forgets the program.
     pub(super) const fn forget(&mut self) {
         (self.mirrored, self.progress, self.executes, self.watches) = (None, 0, false, false);
         self.beside = None;
@@ -74,7 +75,7 @@ impl Player {
         }
     }
 
-    /// The order, with the question that is due beside it.
+    /// Returns the order, with the question that is due added.
     #[cfg(feature = "motions")]
     pub(super) fn asking(&mut self, order: PlayerOrderRepr) -> PlayerOrderRepr {
         match &mut self.locating {
@@ -83,23 +84,23 @@ impl Player {
         }
     }
 
-    /// Without feature `motions` nothing is asked.
+    /// Returns the order unchanged: without the feature `motions` nothing is asked.
     #[cfg(not(feature = "motions"))]
     pub(super) const fn asking(&self, order: PlayerOrderRepr) -> PlayerOrderRepr {
         order
     }
 
-    /// How much of its own time the move that leads on has made \[µs\].
+    /// Returns the progress of the move along waypoints in its own time \[µs\].
     fn elapsed(&self) -> u64 {
         u64::try_from(self.progress).unwrap_or_default()
     }
 
-    /// Whether a contact has ended the move: its own time is shown no more.
+    /// Returns `true` if a contact has ended the move: its own time is no longer reported.
     const fn has_touched(&self) -> bool {
         self.progress < 0
     }
 
-    /// Whether what is shown is the move that leads on.
+    /// Returns `true` if the shown move is the one along waypoints.
     fn led_by(&self, shown: Mirrored) -> bool {
         !self.has_touched()
             && self.assigned.is_some_and(|assigned| {
@@ -108,7 +109,7 @@ impl Player {
             })
     }
 
-    /// Whether the arm is where the move may take it.
+    /// Returns `true` if the arm is on the course of the move.
     fn is_on_course(&self, state: &State<6>, period: Duration) -> bool {
         let Some(Assignment { number, asked, course, .. }) = &self.assigned else { return false };
         let config = CourseConfig::default();
@@ -118,44 +119,45 @@ impl Player {
         let shown = self.mirrored.map(|held| held.value);
         let runs = shown == Some(Mirrored::Running(*number)) && !self.ends && !self.has_touched();
         let planned = self.legs.planned(self.elapsed()).filter(|_| runs);
-        // What is shown may be three cycles old.
+        // The report may be three cycles old.
         let late = asked.speed() * period.times(3).as_secs_f32();
         let config = CourseConfig { position: config.position + late, ..config };
-        // Before and after, it is held to its speed, and to rest.
+        // Before and after the move, its speed is checked, and that it rests.
         course.holds_at(&planned.unwrap_or(state.target_positions), state, &config)
     }
 
-    /// Where the move that was asked for last may take the arm.
+    /// Returns the course of the move that was requested last.
     #[cfg(feature = "urcap")]
     pub(super) fn course(&self) -> Option<Course<6>> {
         self.assigned.map(|assigned| assigned.course)
     }
 
-    /// The number of that move.
+    /// Returns the number of that move.
     #[cfg(feature = "urcap")]
     pub(super) fn number(&self) -> Option<MoveNumber> {
         self.assigned.map(|assigned| assigned.number)
     }
 
-    /// All that it shows.
+    /// Returns the whole report, for tests.
     #[cfg(test)]
     pub(super) const fn shown(&self) -> (Option<Held<Mirrored>>, i32) {
         (self.mirrored, self.progress)
     }
 
-    /// The arm is to give way so.
+    /// Sets the parameters of freedrive or force mode.
     pub(super) const fn assign(&mut self, what: Guidance) {
         (self.assigned, self.guidance) = (None, Some(what));
     }
 
-    /// What the program says of itself; so many control cycles ago a contact began, where that has ended the motion just now.
+    /// Takes the program's report. If a contact has just ended the motion, returns the number of control cycles since
+    /// the contact began.
     pub(super) fn observe(&mut self, report: &PlayerReport, arrival: Instant) -> Option<u32> {
         let shown = match report.mirrored() {
             None => Mirrored::Idle,
             Some((number, runs)) => match MoveNumber::new(number) {
                 Some(number) if runs => Mirrored::Running(number),
                 Some(number) => Mirrored::Ended(number),
-                // No program of ours says so.
+                // No program of ours reports this.
                 None => return None,
             },
         };
@@ -175,7 +177,7 @@ impl Player {
     }
 }
 
-/// Whether each joint's target is within its range and no faster than its limit.
+/// Returns `true` if each joint's target is within its range and no faster than its limit.
 #[cfg(feature = "motions")]
 fn are_within(state: &State<6>, limits: &Limits<6>, config: &CourseConfig) -> bool {
     let slow = |v: f32, most: f32| v.abs() <= most + config.speed + config.relative * most;
@@ -186,12 +188,12 @@ fn are_within(state: &State<6>, limits: &Limits<6>, config: &CourseConfig) -> bo
 }
 
 impl Reverse {
-    /// Whether the program executes moves.
+    /// Returns `true` if the program executes moves.
     pub(in crate::engine::ur) const fn is_player(&self) -> bool {
         matches!(self.kind, Kind::Player)
     }
 
-    /// What is known of the move that was asked for last, beside `state`.
+    /// Returns the progress of the move that was requested last, as of `state`.
     pub(in crate::engine::ur) fn executed(&mut self, state: &State<6>, now: Instant) -> Executed {
         #[cfg(feature = "urcap")]
         if self.is_foreign() && !self.path.is_torques() {
@@ -205,13 +207,13 @@ impl Reverse {
                 line.holds(state, &config) && are_within(state, &self.limits, &config)
             }
             Some(_) => self.player.is_on_course(state, self.period),
-            // A hand or a force was the last to move the arm, and its limits were for that.
+            // Freedrive or force mode was the last motion, and had its own limits.
             None => self.player.guidance.is_some(),
         };
         Executed { mirrored: self.player.mirrored, paused: false, on_course }
     }
 
-    /// The program is to make this move, by a verdict that comes.
+    /// Takes the move that the program is to execute, by a verdict that follows.
     pub(in crate::engine::ur) fn delegated(&mut self, number: MoveNumber, asked: JointMove<6>, state: &State<6>) {
         let course = Course { from: state.target_positions, to: *asked.to(), speed: asked.speed() };
         #[cfg(feature = "motions")]
@@ -233,10 +235,10 @@ impl Reverse {
         }
     }
 
-    /// The program is to say where this is.
+    /// Asks the program to locate this target.
     ///
     /// # Errors
-    /// `NoSuchProgram` where it is none that can, `ProgramAway` where it does not run.
+    /// `NoSuchProgram` if it does not support this, `ProgramAway` if it does not run.
     #[cfg(feature = "motions")]
     pub(in crate::engine::ur) fn locate(&mut self, target: MoveTarget<6>) -> Result<(), Reason> {
         if !self.is_player() {
@@ -249,13 +251,13 @@ impl Reverse {
         Ok(())
     }
 
-    /// What the program says of it; `None` before.
+    /// Returns the program's answer; `None` before it arrives.
     #[cfg(feature = "motions")]
     pub(in crate::engine::ur) fn located(&self) -> Option<Result<Destination<6>, LocateError>> {
         self.player.locating.as_ref().and_then(Locating::outcome)
     }
 
-    /// The move comes to rest from now on.
+    /// Takes note that the move comes to rest from now on.
     pub(in crate::engine::ur) const fn move_ends(&mut self) {
         self.player.ends = true;
     }
@@ -264,13 +266,13 @@ impl Reverse {
         self.player.assigned.map(|assigned| assigned.asked)
     }
 
-    /// How far the move is that runs, or ran last, as a share of its way.
+    /// Returns the progress of the move that runs, or ran last, as a share of its way.
     #[cfg(feature = "programs")]
     pub(in crate::engine::ur) fn progress(&self) -> Option<f32> {
         self.player.mirrored.map(|_| self.player.progress.max(0) as f32 * 1e-6)
     }
 
-    /// The approved move in the program's units: the only function that makes an order of it.
+    /// Makes the order of the approved move, in the program's units. No other function does.
     pub(super) fn start(&mut self, approved: ApprovedMove<'_, 6>, number: MoveNumber) -> bool {
         let (asked, _authority) = approved.into_parts();
         let first = |value: f32| [micro(value), 0, 0, 0, 0, 0];
@@ -308,7 +310,7 @@ impl Reverse {
         self.tell(PlayerOrderRepr { time, ..PlayerOrderRepr::keep(counter) })
     }
 
-    /// The next leg of the move that runs, or was begun.
+    /// Returns the next leg of the move that runs, or was started.
     fn next_leg(&self) -> Option<PlayerOrderRepr> {
         let assigned = self.player.assigned.filter(|assigned| assigned.asked.leads_on())?;
         let number = assigned.number;
@@ -334,7 +336,7 @@ impl Reverse {
         legs.to(&self.in_line(to), last)
     }
 
-    /// The waypoint as the program takes it.
+    /// Returns the waypoint in the form that the program takes.
     fn in_line(&self, to: &Waypoint<6>) -> Waypoint<6> {
         #[cfg(feature = "urcap")]
         if self.is_foreign() {
@@ -357,7 +359,7 @@ impl Reverse {
         self.player.led_by(shown).then(|| Duration::from_micros(self.player.elapsed()))
     }
 
-    /// The move that leads on is to be held to these.
+    /// Sets the tolerances of the move along waypoints.
     #[cfg(feature = "motions")]
     pub(in crate::engine::ur) fn hold_to(&mut self, tolerances: Tolerances<6>) -> Result<(), FeedError> {
         self.leading().ok_or(FeedError::NoMotion)?;
@@ -365,19 +367,19 @@ impl Reverse {
         Ok(())
     }
 
-    /// What it is held to, and how late it is.
+    /// Returns the tolerances and the delay of that move.
     #[cfg(feature = "motions")]
     pub(in crate::engine::ur) fn tolerated(&self) -> Option<&Watch<6>> {
         self.player.tolerated.as_ref().map(Tolerated::watch)
     }
 
-    /// Whether the move that leads on, which the controller makes now, is within its tolerances in `state`.
+    /// Checks that the move along waypoints, which the controller executes now, is within its tolerances in `state`.
     ///
     /// # Errors
-    /// The one that does not hold.
+    /// The tolerance that is violated.
     pub(in crate::engine::ur) fn heed_tolerances(&mut self, state: &State<6>, paused: bool) -> Result<(), Reason> {
         let led = self.led().map(Duration::as_micros);
-        // A program of ours shows its own time, which is all that can have passed.
+        // A program of ours reports its own time, which is all that can have passed.
         #[cfg(feature = "motions")]
         let could = led.unwrap_or_default();
         #[cfg(all(feature = "motions", feature = "urcap"))]

@@ -1,6 +1,7 @@
-//! Approved speeds become joint positions, for a program that moves by `servoj`.
+//! The conversion of approved speeds to joint positions, for a program that moves by `servoj`.
 //!
-//! Whole nanoradians: a cycle's share of a slow motion is below the last place of an `f32` angle.
+//! Positions are stored in whole nanoradians, because a cycle's share of a slow motion is below the last digit of an
+//! `f32` angle.
 
 use crate::command::{Approved, Limits};
 use crate::engine::ur::path::SETTLING;
@@ -8,46 +9,47 @@ use crate::robot::Reason;
 use outrigger_wire::robot::{ControllerTime, JointVelocities, State};
 use outrigger_wire::time::{Duration, divided};
 
-/// Nanoradians of a microradian.
+/// The number of nanoradians in a microradian.
 const NANO: i64 = 1_000;
-/// Below this speed of each joint the controller's target is at rest \[rad/s\].
+/// The joint speed below which the controller's target is at rest \[rad/s\].
 const AT_REST: f32 = 1e-3;
 
-/// Where the arm is commanded to be.
+/// The commanded position of the arm.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Positions {
-    /// \[nrad\]
+    /// The position \[nrad\].
     at: [i64; 6],
-    /// Since when it is where it is, by the controller's clock; `None` while no arming has begun.
+    /// The controller's time of that position; `None` while no arming has begun.
     since: Option<ControllerTime>,
     /// The newest approved speeds \[rad/s\].
     speeds: [f32; 6],
-    /// How much of them it goes on with, 0 … 1.
+    /// The share of them that the target moves with, 0 … 1.
     share: f32,
 }
 
-/// One step.
+/// One step of the target.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Step {
     /// The new target \[µrad\].
     pub(super) to: [i32; 6],
-    /// How many cycles it is from the one before.
+    /// The number of cycles since the step before.
     pub(super) cycles: u16,
 }
 
 impl Positions {
     pub(super) const UNKNOWN: Self = Self { at: [0; 6], since: None, speeds: [0.0; 6], share: 1.0 };
 
-    /// Nothing is commanded any more.
+    /// Forgets the target, because nothing is commanded any more.
     pub(super) const fn forget(&mut self) {
         self.since = None;
     }
 
-    /// The target \[µrad\] that keeps the arm where it is: the controller's own, from the first state of an arming on.
+    /// Returns the target \[µrad\] that keeps the arm where it is: the controller's own, from the first state of an
+    /// arming on.
     pub(super) fn hold(&mut self, state: &State<6>) -> [i32; 6] {
         if self.since.is_none() {
-            // What is sent is finite, or nothing is armed.
+            // The values are finite, because nothing is armed otherwise.
             self.at = state.target_positions.0.map(nanoradians);
             (self.speeds, self.share) = ([0.0; 6], 1.0);
         }
@@ -55,12 +57,13 @@ impl Positions {
         self.micros()
     }
 
-    /// The target one step on, as far as the approved speeds take it: the only function that makes a position of them. The
-    /// robot's speed scaling shortens the step; where positions wait in a `ring`, of which one is taken out in each period, it
-    /// has our own time stand still instead, by a period of zero. After lost states it goes on for no `longest` time more.
+    /// Moves the target by one step at the approved speeds. No other function makes positions of them. The robot's
+    /// speed scaling shortens the step. If positions wait in a `ring`, of which one is taken out in each period, it
+    /// stops our own time instead, by a period of zero. After lost states the step covers `longest` at most.
     ///
     /// # Errors
-    /// `PositionLimit` where it would leave its range, `TrackingError` where the arm is more than `divergence` \[rad\] away.
+    /// `PositionLimit` if the target would leave its range, `TrackingError` if the arm is more than `divergence`
+    /// \[rad\] away.
     pub(super) fn advance(
         &mut self,
         approved: Approved<'_, 6>,
@@ -100,7 +103,7 @@ impl Positions {
             if to < lowest || to > highest {
                 return Err(Reason::PositionLimit);
             }
-            // Also where a number is none.
+            // NaN is rejected, too.
             let near = (to - measured).abs() <= divergence;
             if !near {
                 return Err(Reason::TrackingError);
@@ -110,9 +113,10 @@ impl Positions {
         Ok(self.step(passed, ring))
     }
 
-    /// The target comes to rest, in the direction in which it goes. Once the controller's own is at rest as well, it comes
-    /// back to that one, no faster than a joint may move: what it was taken ahead while nobody knew that the robot's speed
-    /// scaling holds the arm is not to be caught up with. What waits in a `ring` is on its way already.
+    /// Brings the target to rest, in its present direction. Once the controller's own target is at rest as well, ours
+    /// returns to it, no faster than a joint may move: the distance that it gained before the speed scaling was known
+    /// to hold the arm must not be made up later. Positions in a `ring` are on their way already, and ours does not
+    /// return then.
     pub(super) fn settle(
         &mut self,
         state: &State<6>,
@@ -141,7 +145,7 @@ impl Positions {
         self.step(passed, ring)
     }
 
-    /// Returns the distance of the joint that is furthest away from the target \[rad\].
+    /// Returns the distance of the joint that is farthest from the target \[rad\].
     #[cfg(feature = "motions")]
     pub(super) fn off(&self, state: &State<6>) -> f32 {
         self.micros().iter().zip(state.positions.iter()).fold(0.0, |most, (to, measured)| {
@@ -149,19 +153,19 @@ impl Positions {
             match off.partial_cmp(&most) {
                 Some(core::cmp::Ordering::Greater) => off,
                 Some(_) => most,
-                // What is no number is not near.
+                // NaN is not near.
                 None => f32::INFINITY,
             }
         })
     }
 
-    /// Whether the target was brought to rest.
+    /// Returns `true` if the target was brought to rest.
     pub(super) fn rests(&self) -> bool {
         self.share <= 0.0
     }
 
-    /// The target goes on at its speeds, of which no more than `share` are left after a while; where time does `not pass` it
-    /// stays. Says what time that was: after lost states no more than `longest`.
+    /// Moves the target at its speeds, whose share approaches `share` gradually; it stays in place unless time
+    /// `passes`. Returns the time that passed: `longest` at most after lost states.
     fn go_on(&mut self, state: &State<6>, longest: Duration, share: f32, passes: bool) -> Duration {
         let passed = self.since.map_or(Duration::ZERO, |since| state.controller_time.since(since)).min(longest);
         self.since = Some(state.controller_time);
@@ -210,10 +214,10 @@ mod tests {
         Limits { position_max: JointPositions([0.5; 6]), position_min: JointPositions([-0.5; 6]), ..Limits::default() }
     }
 
-    /// What may happen in a cycle.
+    /// An event of one cycle.
     #[derive(Clone, Copy, Debug)]
     enum Cycle {
-        /// The law's speed goes out, with this scaling.
+        /// The law's speed is sent, with this scaling.
         Move(f32),
         /// The arm is held.
         Held,
@@ -232,7 +236,7 @@ mod tests {
         ]
     }
 
-    /// A controller that follows the target with a lag and stands still where it is held.
+    /// A controller that follows the target with a lag and stops while it is held.
     #[derive(Debug)]
     struct Follower {
         state: State<6>,

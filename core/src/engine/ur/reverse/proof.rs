@@ -2,12 +2,12 @@
 //!
 //! | link | proof |
 //! |---|---|
-//! | `REVERSE` | a greeting with the token of the newest text; of External Control the token |
+//! | `REVERSE` | a greeting with the token of the newest text; of External Control the token alone |
 //! | `TRAJECTORY`, `COMMAND` | that token |
-//! | `SCRIPT` | none: the URCap's question is answered by the text, which has the token |
+//! | `SCRIPT` | none: the URCap's request is answered by the text, which has the token |
 //!
-//! UR's own program ([`Delivery::Nobody`](crate::engine::ur::path::Delivery::Nobody)) has no token. It counts as connected while all
-//! three of its connections are there, and sends nothing on `REVERSE`.
+//! UR's own program ([`Delivery::Nobody`](crate::engine::ur::path::Delivery::Nobody)) has no token. It counts as
+//! connected while all three of its connections exist, and sends nothing on `REVERSE`.
 
 use core::net::SocketAddr;
 
@@ -27,7 +27,7 @@ const LINKS: &[LinkId] = match cfg!(feature = "urcap") {
 };
 
 impl Reverse {
-    /// Takes up a connection. One from the controller's address has yet to prove itself.
+    /// Takes a connection. One from the controller's address has yet to prove itself.
     pub(in crate::engine::ur) fn accepted(
         &mut self,
         link: LinkId,
@@ -58,12 +58,12 @@ impl Reverse {
         whole.then(|| self.connected(now))
     }
 
-    /// Returns whether the program is made of our text, which has a token.
+    /// Returns `true` if the program is made of our text, which has a token.
     fn has_token(&self) -> bool {
         !cfg!(feature = "urcap") || self.config.by != Delivery::Nobody
     }
 
-    /// The program has proved itself, and takes orders from now on.
+    /// Takes note that the program has proved itself, and takes orders from now on.
     pub(super) fn connected(&mut self, now: Instant) -> ProgramNews {
         self.door.prove();
         self.begin(now);
@@ -71,7 +71,8 @@ impl Reverse {
         ProgramNews::Connected
     }
 
-    /// Takes bytes on a connection of External Control: a proof, the result of a trajectory, or something that has no place there.
+    /// Takes bytes on a connection of External Control: a proof, the result of a trajectory, or bytes that do not
+    /// belong there.
     #[cfg(feature = "urcap")]
     pub(in crate::engine::ur) fn commit_foreign(
         &mut self,
@@ -116,7 +117,7 @@ impl Reverse {
         news.into_iter().for_each(tell);
     }
 
-    /// Closes connections that proved nothing in time.
+    /// Closes connections without a proof in time.
     pub(super) fn wake_unproven(&mut self, now: Instant, mut tell: impl FnMut(ProgramNews)) {
         for link in LINKS.iter().copied() {
             let door = self.door_mut(link);
@@ -130,7 +131,7 @@ impl Reverse {
         }
     }
 
-    /// Closes a connection that has proved nothing so far, or has closed itself.
+    /// Closes a connection without a proof so far, or one that has closed itself.
     pub(super) fn no_proof(&mut self, link: LinkId) -> Option<ProgramNews> {
         let heard = self.door_mut(link).heard();
         let came = match (link, self.script()) {
@@ -143,7 +144,7 @@ impl Reverse {
         self.turn_away(link, bytes, said, 0)
     }
 
-    /// Closes a connection that is none of our program's. Returns the news of it, where it is told.
+    /// Closes a foreign connection. Returns the event, if it is to be reported.
     pub(super) fn turn_away(&mut self, link: LinkId, bytes: u8, said: i32, version: i32) -> Option<ProgramNews> {
         if link == LinkId::REVERSE && self.carries() {
             self.hang_up(Stage::Away);
@@ -154,27 +155,27 @@ impl Reverse {
         is_told(self.others).then_some(ProgramNews::Other { link, bytes, said, version })
     }
 
-    /// The port at which the URCap asks, in a build that answers it.
+    /// Returns the port at which the URCap requests the program, in a build that answers it.
     pub(super) fn script(&self) -> Option<&Fetch> {
         self.fetch.as_ref().filter(|_| cfg!(feature = "urcap"))
     }
 
-    /// The port at which the URCap asks, to be changed.
+    /// Returns the port at which the URCap requests the program, for changes.
     pub(super) fn script_mut(&mut self) -> Option<&mut Fetch> {
         self.fetch.as_mut().filter(|_| cfg!(feature = "urcap"))
     }
 
-    /// The further ports of External Control, in a build that has it.
+    /// Returns the further ports of External Control, in a build that has it.
     pub(super) const fn beside(&self) -> &[Door] {
         if cfg!(feature = "urcap") { &self.beside } else { &[] }
     }
 
-    /// The further ports of External Control, to be changed.
+    /// Returns the further ports of External Control, for changes.
     pub(super) const fn beside_mut(&mut self) -> &mut [Door] {
         if cfg!(feature = "urcap") { &mut self.beside } else { &mut [] }
     }
 
-    /// The door at which this link connects.
+    /// Returns the port of this link.
     pub(super) fn door_mut(&mut self, link: LinkId) -> &mut Door {
         if !cfg!(feature = "urcap") {
             return &mut self.door;
@@ -189,17 +190,18 @@ impl Reverse {
     }
 }
 
-/// The first four bytes as a number, 0 where fewer came.
+/// Returns the first four bytes as a number, 0 if there are fewer.
 fn first(bytes: &[u8]) -> i32 {
     bytes.first_chunk().map_or(0, |first| i32::from_be_bytes(*first))
 }
 
-/// Returns the news of strangers, where it is told.
+/// Returns the event of a foreign connection, if it is to be reported.
 fn strangers(count: u32) -> Option<ProgramNews> {
     is_told(count).then_some(ProgramNews::Stranger(count))
 }
 
-/// Returns whether the latest of so many is told: the first, the second, the fourth and so on, so that whoever knocks without end fills no log.
+/// Returns `true` if the latest of `count` is to be reported: the first, the second, the fourth and so on, so that
+/// endless connection attempts do not fill a log.
 pub(super) const fn is_told(count: u32) -> bool {
     count.is_power_of_two()
 }

@@ -7,7 +7,7 @@ use crate::recorder::{Loader, Saver};
 use outrigger_wire::time::Duration;
 
 impl Reverse {
-    /// The order that was made in this call, and points.
+    /// Returns the order and the points that were made in this call.
     pub(in crate::engine::ur) fn made(&self) -> [&[u8]; 2] {
         #[cfg(feature = "urcap")]
         let points = self.forward.points.made();
@@ -16,7 +16,7 @@ impl Reverse {
         [self.order.made(), points]
     }
 
-    /// The next order that waits, then points, with everything else left out.
+    /// Returns the next order that waits, then the points, without any other output.
     pub(in crate::engine::ur) fn next_made(&mut self) -> Option<&[u8]> {
         while self.door.poll_output(LinkId::REVERSE).is_some() {}
         if let Some(fetch) = self.script_mut() {
@@ -36,7 +36,7 @@ impl Reverse {
         None
     }
 
-    /// Bytes that were received into the window.
+    /// Returns the bytes that were received into the window.
     pub(in crate::engine::ur) fn received(&mut self, count: usize) -> &[u8] {
         self.window().get(..count).unwrap_or_default()
     }
@@ -59,7 +59,7 @@ impl Reverse {
             order: _,
             called: _,
             window,
-            // Nobody reads it.
+            // Discarded bytes.
             unread: _,
             filled,
             counter,
@@ -69,7 +69,7 @@ impl Reverse {
             ending,
             answers,
             tokens,
-            // These are those of the configuration.
+            // These values are those of the configuration.
             path: _,
             kind: _,
             hold: _,
@@ -78,7 +78,7 @@ impl Reverse {
             beside,
             positions,
             player,
-            // Its account is saved, and nothing else of it lasts.
+            // Only its account is saved; nothing else of it lasts.
             #[cfg(feature = "urcap")]
                 forward: _,
             lag,
@@ -88,7 +88,7 @@ impl Reverse {
             lateness,
             #[cfg(feature = "motions")]
             convergence,
-            // The state is used behind `prepare` alone.
+            // The state is used only after `prepare`.
             moment: Moment { now, mode, state: _, pause },
             rests,
         } = self;
@@ -108,7 +108,7 @@ impl Reverse {
         to.put(answers)
     }
 
-    /// Goes on from what was saved, in a session whose states have this `period`, where one stands.
+    /// Continues from what was saved, in a session whose states have this `period`, if there is one.
     pub(in crate::engine::ur) fn load(&mut self, from: &mut Loader<'_>, period: Option<Duration>) -> Option<()> {
         (self.door, self.beside, self.fetch, self.spoke, self.stage, self.software, self.made, self.tokens) =
             from.take()?;

@@ -32,16 +32,16 @@ fn reverse(path: CommandPath) -> Reverse {
     reverse
 }
 
-/// What happens to it.
+/// An event of a sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Happens {
     Robot,
     Stranger,
-    /// The greeting that is expected, that of another version, or rubbish.
+    /// A greeting as expected, with another version, or wrong bytes.
     Greets,
     GreetsOtherwise,
     Rubbish,
-    /// It mirrors the oldest order, or says that it ends.
+    /// The program mirrors the oldest order, or reports that it ends.
     Mirrors,
     Ends,
     Closes,
@@ -49,7 +49,7 @@ enum Happens {
     /// A zero velocity or a stop is due in this mode.
     Hold(Mode),
     Stop,
-    /// Nothing is commanded.
+    /// A cycle in which nothing is commanded.
     Rests,
     Passes(u64),
 }
@@ -73,12 +73,12 @@ const EVENTS: [Happens; 16] = [
     Happens::Passes(1_100),
 ];
 
-/// A port, as it sees the engine's wishes.
+/// The port's view of the engine's outputs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 struct Port {
     listens: bool,
     connected: bool,
-    /// Orders that the program has not mirrored, and whether it was greeted.
+    /// The number of orders that the program has not mirrored; `greeted` is `true` after the greeting.
     unanswered: u8,
     greeted: bool,
 }
@@ -165,7 +165,7 @@ impl World {
                 let ready = self.reverse.is_ready();
                 let wrote = self.reverse.write(verdict).unwrap();
                 let text = matches!(wrote, Wrote::StopText);
-                // A program that may still be about to come is ended by text; never one that can be told.
+                // Text ends a program that may still be about to connect, but never one that takes orders.
                 assert!(!text || (!ready && happens == Happens::Stop), "{:?}", self.story);
             }
             Happens::Rests => {}
@@ -178,12 +178,12 @@ impl World {
         assert!(self.reverse.waiting.len() <= UNANSWERED, "{:?}", self.story);
         let due = self.reverse.next_deadline(STALE, self.now);
         assert!(due.is_none_or(|at| at > self.now), "it wants to be called at once, for ever: {:?}", self.story);
-        // Whoever may connect has a way to: it is listened for, or somebody is connected, or it will be tried again.
+        // A connection must always be possible: the port listens, is connected, or will try again.
         let again = due.is_some();
         assert!(self.port.listens || self.port.connected || again, "nobody can connect any more: {:?}", self.story);
     }
 
-    /// Does what is asked for.
+    /// Carries out all outputs.
     fn drain(&mut self) {
         let config = config(CommandPath::ReverseSpeedJ);
         let mut texts = 0;
@@ -210,7 +210,7 @@ impl World {
         assert!(texts <= 64, "{texts} pieces");
     }
 
-    /// All that decides what follows, as far as these sequences can tell.
+    /// Returns everything that decides the further behaviour, as far as these sequences can show.
     fn print(&self) -> String {
         let Reverse { door, stage, waiting, ending, made, mirrors, spoke, filled, stopped, .. } = &self.reverse;
         let since = |at: &Instant| self.now.since(*at).as_millis().min(1_200);

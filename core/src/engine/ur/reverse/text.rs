@@ -17,29 +17,31 @@ use outrigger_wire::program::{Hello, Kind};
 use outrigger_wire::robot::SoftwareVersion;
 use outrigger_wire::time::Duration;
 
-/// How many places the programs have for values.
+/// The number of places that the programs have for values.
 const PLACES: usize = if cfg!(feature = "motions") { 64 } else { 48 };
 
-/// No template.
+/// An empty template.
 const NONE: &[u8] = &[];
 
-/// So far beyond a limit the program itself refuses: what is approved here is never refused there.
+/// The share, or distance, beyond a limit at which the program itself rejects a command: one that is approved here is
+/// never rejected there.
 const BEYOND: f32 = 0.02;
 
-/// One place of a ring: six positions, and when they came.
+/// One place of a ring: six positions, and the time of their arrival.
 const RING_ROW: &str = "z,z,z,z,z,z,z,\n";
 
-/// Bytes of the longest text but one, without the places of a ring.
+/// The size of the longest text but the player's, without the places of a ring \[B\].
 const MAX_LEN: usize = 4864;
-/// The same of the player's, which reckons where it moves. No memory holds a whole text: it goes out in pieces.
+/// The size of the longest text of the player, which computes its motion \[B\]. No memory holds a whole text: it is
+/// sent in pieces.
 const PLAYER_LEN: usize = 8192;
-/// The same with the program of External Control.
+/// The size of the longest text, including the program of External Control \[B\].
 #[cfg(feature = "urcap")]
 pub(super) const LONGEST: usize = 20_480;
 #[cfg(not(feature = "urcap"))]
 pub(super) const LONGEST: usize = PLAYER_LEN;
 
-/// What a program is made for.
+/// The parameters that a program is made for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Made {
@@ -52,7 +54,7 @@ pub(super) struct Made {
 }
 
 impl Made {
-    /// Hands the text to `read`; `None` where it cannot be written, or is too long.
+    /// Calls `read` with the text; `None` if it cannot be written, or is too long.
     pub(super) fn with_text<T>(
         &self,
         config: &UrConfig,
@@ -116,7 +118,7 @@ impl Made {
             ("ACCELERATION", ScriptValue::Decimal(text.acceleration)),
             ("STOP", ScriptValue::Decimal(text.stop_acceleration)),
         ]);
-        // Twice the weakest: the way to rest is the speed, squared, through it.
+        // Twice the weakest braking: the stopping distance is the squared speed divided by it.
         let braking = limits.braking.iter().fold(text.stop_acceleration, f32::min);
         let _ = values.push(("BRAKING", ScriptValue::Decimal(braking * 2.0)));
         let lists = [
@@ -138,7 +140,7 @@ impl Made {
             ("TRAVEL", ScriptValue::Decimal(torque.travel + BEYOND)),
             ("DIVERGENCE", ScriptValue::Decimal(program.divergence + BEYOND)),
             ("LEAD", ScriptValue::Decimal(program.lead(path, limits.velocity.iter().fold(0.0, f32::max)) + BEYOND)),
-            // Between two values that come in time lies no more.
+            // Two values that arrive in time are no farther apart.
             ("LEAP", ScriptValue::Decimal(text.hold.as_secs_f32())),
             ("LOOKAHEAD", ScriptValue::Decimal(program.lookahead.as_secs_f32())),
             ("GAIN", integer(program.gain.into())),
@@ -155,7 +157,7 @@ impl Made {
             Kind::Torque => (NONE, TORQUE),
             _ => (NONE, SPEEDJ),
         };
-        // The node of the URCap is one call; what it calls stands at the top of the program.
+        // The node of the URCap is one call; the functions that it calls are at the top of the program.
         let (before, behind): (&[u8], &[u8]) =
             if for_urcap { (b"# HEADER_BEGIN\n", b"# HEADER_END\noutrigger_program()\n") } else { (NONE, NONE) };
         let conversation = match kind {
@@ -170,8 +172,8 @@ impl Made {
     }
 }
 
-/// The most orders for which a position may wait in the ring: as many as come while the arm is held for as long as it may be, and
-/// ten times as long as a position waits as a rule, for an arm that is slowed.
+/// Returns the highest number of orders for which a position may wait in the ring: as many as are sent while the arm is
+/// held for the longest time, and ten times as long as a position usually waits, for an arm that is slowed down.
 fn stale(config: &UrConfig, period: Duration) -> i32 {
     let UrOptions { program, path, .. } = &config.peer;
     let longest = config.mode.scaling.held_timeout + program.waits(*path).times(10);

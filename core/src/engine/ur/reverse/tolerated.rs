@@ -1,8 +1,8 @@
-//! The tolerances of a move that leads on, in its own time: its target and the measured joints against the plan where the program says
-//! that it is, and the goal after its end.
+//! The tolerances of a move along waypoints, in its own time: compares its target and the measured joints with the plan
+//! at the place that the program reports, and with the goal after its end.
 //!
-//! What is shown may be three cycles old, and the arm is some cycles behind: a joint counts as off by what it is from everywhere the
-//! plan has it within three cycles of what is shown.
+//! The report may be three cycles old, and the arm is some cycles behind. The error of a joint is its distance from the
+//! range of planned positions within three cycles of the reported place.
 
 use super::legs::Legs;
 use crate::robot::Reason;
@@ -10,20 +10,21 @@ use crate::trajectory::{Tolerances, Watch};
 use outrigger_wire::robot::{ControllerTime, State};
 use outrigger_wire::time::Duration;
 
-/// Cycles that what is shown may be old.
+/// The highest age of the report, in cycles.
 const OLD: u64 = 3;
 
-/// What a move that leads on is held to.
+/// The tolerances of a move along waypoints, and how well it keeps them.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Tolerated {
     watch: Watch<6>,
-    /// How much of its own time it could have made since it went on its way \[ns\], and the newest state of it.
+    /// The time of its own that it could have covered since it started \[ns\], and the controller's time of its newest
+    /// state.
     passed: Option<(u64, ControllerTime)>,
 }
 
 impl Tolerated {
-    /// A move that has not begun.
+    /// Creates the tolerances of a move that has not started.
     pub(super) const fn new(tolerances: Tolerances<6>) -> Self {
         Self { watch: Watch::new(tolerances), passed: None }
     }
@@ -32,11 +33,11 @@ impl Tolerated {
         &self.watch
     }
 
-    /// Takes a state while the program shows `elapsed` µs of the move along `legs`, of which `could` µs can have passed since it
-    /// began, in cycles of `period`; `paused`: its time stands.
+    /// Takes a state while the program reports `elapsed` µs of the move along `legs`, of which `could` µs can have
+    /// passed since it started, in cycles of `period`. While it is `paused`, its time does not count.
     ///
     /// # Errors
-    /// The tolerance that does not hold.
+    /// The tolerance that is violated.
     pub(super) fn observe(
         &mut self,
         legs: &Legs,
@@ -64,7 +65,7 @@ impl Tolerated {
         if elapsed >= ends {
             self.watch.observe_goal(&error, dt, scaling)
         } else if overdue {
-            // It has not come to its end: near its goal it may be, but it is not over.
+            // The move has not reported its end: the arm may be near its goal, but the move is not over.
             self.watch.is_late(dt, scaling)
         } else {
             Ok(())
@@ -85,7 +86,7 @@ mod tests {
         goal_time: Some(Duration::from_millis(100)),
     };
 
-    /// From 0 to 1 rad with each joint in 2 s.
+    /// Returns legs from 0 to 1 rad with each joint in 2 s.
     fn legs() -> Legs {
         let mut legs = Legs::default();
         legs.begin(JointPositions::ZERO);
@@ -120,7 +121,8 @@ mod tests {
         }
     }
 
-    /// Cycles until it is too late, with the program at `elapsed` µs for good and the arm at `measured`.
+    /// Returns the number of cycles until it is too late, with the program at `elapsed` µs and the arm at `measured`
+    /// all the time.
     fn lasts(elapsed: u64, measured: f32, scaling: f32, paused: bool) -> Option<u64> {
         let (legs, mut tolerated) = (legs(), Tolerated::new(TOLERANCES));
         (0..2_000).find(|cycle| {
@@ -136,10 +138,10 @@ mod tests {
         assert_eq!(lasts(2_000_000, 0.985, 0.0, false), None);
         assert_eq!(lasts(2_000_000, 0.985, 1.0, true), None, "paused");
         assert_eq!(lasts(2_000_000, 0.995, 1.0, false), None, "it is there");
-        // The program stands at 1.95 s: 50 ms, three cycles and the time that is allowed.
+        // The program stays at 1.95 s: 50 ms, three cycles and the permitted time.
         assert!(lasts(1_950_000, 0.998, 1.0, false).is_some_and(|cycles| cycles.abs_diff(22) <= 1));
         assert_eq!(lasts(0, 0.0, 1.0, false), None, "it has not gone on its way");
-        // One that is a second behind what could have passed is not given that second once more.
+        // A move that is a second behind its possible time does not get that second again.
         let mut behind = Tolerated::new(TOLERANCES);
         let judged =
             |cycle| behind.observe(&legs(), [1_500_000, 2_500_000], PERIOD, &state(cycle, 0.844, 0.844, 1.0), false);

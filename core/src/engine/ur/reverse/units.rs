@@ -1,17 +1,17 @@
-//! What is asked of the player, in the integers of its orders.
+//! The conversion of requests to the integers of the player's orders.
 
 use crate::command::ForceMode;
 use outrigger_wire::player::PlayerOrderRepr;
 use outrigger_wire::program::What;
 use outrigger_wire::robot::Wrench;
 
-/// In millionths, to the nearest.
+/// Returns the value in millionths, rounded.
 pub(super) fn micro(value: f32) -> i32 {
     let micro = value * 1e6;
     (micro + 0.5_f32.copysign(micro)) as i32
 }
 
-/// A force as an order. An axis that gives way has a limit above 0, another one below.
+/// Returns a force as an order. A compliant axis has a limit above 0, another one below.
 pub(super) fn force(mode: &ForceMode, keep: PlayerOrderRepr) -> PlayerOrderRepr {
     let ForceMode { task_frame, selection, wrench, kind, limits, damping, gain_scaling } = *mode;
     let [x, y, z] = task_frame.position;

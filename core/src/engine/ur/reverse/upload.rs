@@ -1,4 +1,4 @@
-//! How a program gets to the controller.
+//! The upload of a program to the controller.
 
 use super::text::Made;
 use super::{PIECE, Reverse, Stage};
@@ -7,7 +7,7 @@ use crate::engine::ur::path::Delivery;
 use outrigger_wire::time::Instant;
 
 impl Reverse {
-    /// A program of ours is to be sent, unless one is waited for.
+    /// Sends a program of ours, unless its connection is awaited already.
     pub(super) fn call(&mut self, now: Instant) {
         let due = match self.stage {
             Stage::Away => true,
@@ -17,20 +17,20 @@ impl Reverse {
         if !due {
             return;
         }
-        // Where the URCap fetches it, somebody at the robot starts it.
+        // If the URCap fetches it, it is started at the robot.
         if self.config.by == Delivery::Text {
             self.make(now);
         }
     }
 
-    /// The text of a program goes out. The URCap gets the same one throughout a session: whoever asks after it cannot make the
-    /// program that runs, or is about to connect, another one.
+    /// Makes the text of a program and sends it. The URCap gets the same text throughout a session, so that another
+    /// client that requests it cannot replace the program that runs, or is about to connect.
     pub(super) fn make(&mut self, now: Instant) {
         let (Some(software), Some(address)) = (self.software, self.address()) else { return };
         let again = self.script().is_some() && self.made.is_some();
         if !again {
             self.tokens = self.tokens.wrapping_add(1);
-            // Another one after each start of ours, as far as the clock tells, and after each call.
+            // Another token after each start of this process, as far as the clock shows, and after each upload.
             let mut token = (now.as_micros() as i32 & 0x7FFF_0000) | i32::from(self.tokens);
             if self.is_foreign() {
                 // Far from the numbers of a point, which carries it.
@@ -46,18 +46,19 @@ impl Reverse {
         self.called = true;
     }
 
-    /// Whether its text has begun to go out.
+    /// Returns `true`, once, if its text has begun to be sent.
     pub(in crate::engine::ur) fn was_called(&mut self) -> bool {
         core::mem::take(&mut self.called)
     }
 
-    /// The next piece of the text: its length.
+    /// Makes the next piece of the text, and returns its length.
     pub(super) fn next_piece(&mut self, config: &UrConfig) -> Option<usize> {
         let (made, sent) = (self.made?, self.sent?);
         let for_urcap = self.script().is_some();
         let piece = &mut self.piece;
         let read = made.with_text(config, for_urcap, |mut text| {
-            // What has gone out is passed over: a place in a text that borrows its values cannot be kept.
+            // The part that was sent is read again and skipped: a position in a text that borrows its values cannot be
+            // stored.
             let mut left = sent;
             while left > 0 {
                 let room = left.min(PIECE);

@@ -1,4 +1,4 @@
-//! What goes out for a trajectory, what its results do, and how late an arm may be.
+//! The output for a trajectory, the effect of its results, and the permitted delay of an arm.
 
 use proptest::prelude::*;
 
@@ -13,7 +13,7 @@ use outrigger_wire::robot::{JointAccelerations, JointPositions, JointVelocities}
 
 const NOW: Instant = Instant::from_micros(5_000_000);
 
-/// A program that runs this move through half a second per waypoint, of which nothing went out yet.
+/// Returns a program with this move, half a second per waypoint, of which nothing was sent yet.
 fn asked(waypoints: u64) -> (Reverse, MoveNumber) {
     let peer = UrOptions { path: CommandPath::ExternalControl, ..UrOptions::default() };
     let config = UrConfig { peer, ..UrConfig::default() };
@@ -37,7 +37,7 @@ fn at(reverse: &mut Reverse, now: Instant) {
     reverse.prepare(now, Mode::Command, None, Pause::default());
 }
 
-/// What a verdict says to the program, and how many points with it.
+/// Returns the message to the program for a verdict, and the number of points with it.
 fn says(reverse: &mut Reverse, verdict: Verdict<'_, 6>) -> (Option<(Instruction, i32)>, usize) {
     assert!(reverse.write(verdict).is_ok());
     let order = reverse.order.take();
@@ -79,7 +79,7 @@ fn what_ends_without_success_is_shown_as_ended_when_its_points_are_read_away() {
         told(&mut reverse, result);
         assert_eq!(shown(&reverse), Mirrored::Running(number));
         assert_eq!(says(&mut reverse, Verdict::Keep).0, Some((Instruction::Cancel, 3)));
-        // What was on its way when it was cancelled.
+        // Results that were on their way when it was cancelled.
         told(&mut reverse, TrajectoryResult::Failure);
         told(&mut reverse, TrajectoryResult::Success);
         assert_eq!(shown(&reverse), Mirrored::Running(number));
@@ -116,7 +116,8 @@ fn an_arm_that_does_not_set_out_is_late_once_and_then_not_on_its_course() {
         late.extend(reverse.lateness());
         !executed.on_course
     });
-    // 0.1 s and 0.4 s, 5 and 20 % of what has passed, a period and two for each of four points; and the plan's own first 0.1 mrad.
+    // 0.1 s and 0.4 s, 5 and 20 % of what has passed, a period and two for each of four points; and the plan's own
+    // first 0.1 mrad.
     let lost = lost.map(|cycles| cycles * 8);
     assert!(lost.is_some_and(|millis| (620..700).contains(&millis)), "{lost:?}");
     assert!(matches!(late[..], [ProgramNews::Late(by)] if by.as_millis().abs_diff(140) <= 12), "{late:?}");

@@ -1,4 +1,4 @@
-//! Connections from the controller's address that are none of our program's, on each port, and what our program has to prove.
+//! Foreign connections from the controller's address, on each port, and the proof that our program has to give.
 
 use super::*;
 use crate::engine::ur::path::Delivery;
@@ -11,7 +11,7 @@ const PATHS: [CommandPath; 5] = [
     CommandPath::Player,
     CommandPath::ExternalControl,
 ];
-/// Ports of a program, with those of External Control behind the one of orders.
+/// The ports of a program: the one of orders, then those of External Control.
 const PORTS: [LinkId; 3] = [LinkId::REVERSE, LinkId::TRAJECTORY, LinkId::COMMAND];
 
 struct Bench {
@@ -19,10 +19,10 @@ struct Bench {
     config: UrConfig,
     now: Instant,
     news: Vec<ProgramNews>,
-    /// Links that were reset, and ports that are listened on, since somebody looked.
+    /// The links that were reset, and the ports that are listened on, since the last check.
     aborted: Vec<LinkId>,
     listens: HashSet<u8>,
-    /// Bytes of orders and points, of texts to 30003, and of texts to the URCap.
+    /// The bytes that were sent: orders and points, texts to 30003, and texts to the URCap.
     sent: [usize; 3],
 }
 
@@ -40,7 +40,7 @@ impl Bench {
         bench
     }
 
-    /// A connection whose text has gone out.
+    /// Returns a connection whose text was sent.
     fn called(path: CommandPath) -> Self {
         let mut bench = Self::new(path, Delivery::Text);
         bench.hold();
@@ -48,7 +48,7 @@ impl Bench {
         bench
     }
 
-    /// A zero velocity is due.
+    /// Passes a cycle in which a zero velocity is due.
     fn hold(&mut self) {
         self.reverse.prepare(self.now, Mode::Arming, Some(&State::default()), Pause::default());
         self.reverse.write(Verdict::Hold).unwrap();
@@ -98,7 +98,7 @@ impl Bench {
         self.drain();
     }
 
-    /// The first bytes of the program of the newest text on this link.
+    /// Returns the first bytes of the program of the newest text on this link.
     fn proof(&self, link: LinkId) -> Vec<u8> {
         let Made { path, kind, token, .. } = self.reverse.made.expect("a text");
         if path == CommandPath::ExternalControl {
@@ -110,7 +110,7 @@ impl Bench {
         hello
     }
 
-    /// The program of the newest text connects, and proves itself.
+    /// Connects the program of the newest text, which proves itself.
     fn ours_connects(&mut self) {
         for link in self.ports() {
             self.connects(link);
@@ -121,13 +121,13 @@ impl Bench {
         assert_eq!(self.news.pop(), Some(ProgramNews::Connected));
     }
 
-    /// The ports in the order in which a program opens them.
+    /// Returns the ports in the order in which a program connects to them.
     fn ports(&self) -> Vec<LinkId> {
         let foreign = self.config.peer.path == CommandPath::ExternalControl;
         if foreign { vec![LinkId::TRAJECTORY, LinkId::COMMAND, LinkId::REVERSE] } else { vec![LinkId::REVERSE] }
     }
 
-    /// Nobody is a partner, and nothing is said to anybody.
+    /// Asserts that no connection is accepted, and that nothing is sent.
     fn has_no_partner(&mut self, what: &str) {
         self.hold();
         let resident = self.reverse.resident(self.now).expect("a program carries the commands");
@@ -137,7 +137,7 @@ impl Bench {
     }
 }
 
-/// The bytes that imposters send, and whether they are known for imposters at once.
+/// Returns the bytes that imposters send, and whether they are recognised as foreign at once.
 fn imposters(bench: &Bench, link: LinkId, older: &[u8]) -> Vec<(&'static str, Vec<u8>, bool)> {
     let proof = bench.proof(link);
     let random = b"\x9C\x01\xFF\x37\xA0\x55\x12\xEE\x08\x7B\xC3\x61\xD4\x2F\x90\x4A";
@@ -186,7 +186,7 @@ fn a_connection_without_a_proof_is_no_partner_on_any_port_and_is_named_and_close
                 }
                 assert_eq!(bench.aborted, [*link], "{path:?} {what}");
                 assert_eq!(bench.sent[1], texts, "{path:?} {what}: no other text goes out for it");
-                // The real one comes.
+                // The real one connects.
                 bench.news.clear();
                 bench.ours_connects();
             }
@@ -199,7 +199,7 @@ fn one_that_comes_just_before_our_program_keeps_it_out_for_a_bounded_time_only()
     for path in PATHS {
         let mut bench = Bench::called(path);
         let stage = bench.reverse.stage;
-        // Each of them as long as it may, and one that closes itself.
+        // Each of them lasts as long as it may, and one closes itself.
         for _ in 0..2 {
             bench.connects(LinkId::REVERSE);
             let due = bench.reverse.next_deadline(STALE, bench.now).expect("it is waited for");
@@ -240,7 +240,7 @@ fn a_proof_in_any_pieces_is_one_and_a_byte_too_many_is_none() {
     }
 }
 
-/// The text that the URCap fetches is the same for a whole session, so that neither the program that runs nor one that is about to
+/// The URCap gets the same text for a whole session, so that neither the program that runs nor one that is about to
 /// connect loses its proof.
 #[test]
 fn whoever_asks_for_the_text_displaces_no_program() {
@@ -289,7 +289,7 @@ fn a_part_of_our_program_that_is_lost_ends_it_and_no_point_goes_over_another_con
     for lost in [LinkId::TRAJECTORY, LinkId::COMMAND] {
         let mut bench = Bench::called(CommandPath::ExternalControl);
         bench.ours_connects();
-        // As when a point could not be written in time: the port has closed the connection.
+        // As if a point could not be written in time: the port has closed the connection.
         bench.news.extend(bench.reverse.closed_beside(lost));
         bench.drain();
         assert_eq!(bench.news, [ProgramNews::Ended(Ending::None)], "{lost:?}");
@@ -314,7 +314,8 @@ fn a_result_that_was_cut_is_not_completed_by_the_next_connection() {
     assert_eq!(bench.news, [ProgramNews::Trajectory(outrigger_wire::forward::TrajectoryResult::Canceled)]);
 }
 
-/// UR's own program has no token: it is connected by all of its connections, and says nothing where orders go.
+/// UR's own program has no token: it counts as connected with all of its connections, and sends nothing on the one for
+/// orders.
 #[test]
 fn of_a_program_that_is_not_ours_all_connections_are_needed_and_it_says_nothing() {
     let mut bench = Bench::new(CommandPath::ExternalControl, Delivery::Nobody);
@@ -336,7 +337,7 @@ fn of_a_program_that_is_not_ours_all_connections_are_needed_and_it_says_nothing(
     assert!(matches!(bench.news.last(), Some(ProgramNews::Other { bytes: 4, .. })), "{:?}", bench.news);
 }
 
-/// A point that was cut has another last number, as have those behind it.
+/// A point that was cut has another last number, as have the ones after it.
 #[test]
 fn points_for_our_program_carry_its_token() {
     use outrigger_wire::forward::{MotionType, TrajectoryPointRepr};

@@ -3,21 +3,21 @@
 use super::*;
 use crate::engine::ur::path::Orders;
 
-/// What happens to it.
+/// An event of a sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Happens {
-    /// The program of the newest text begins, where there is one.
+    /// The program of the newest text starts, if there is one.
     Starts,
-    /// Somebody else's program writes the register of the token.
+    /// A foreign program writes the register of the token.
     Foreign,
-    /// It mirrors the newest order, or says that it ends, or no program runs any more.
+    /// The program mirrors the newest order, or reports that it ends, or no program runs any more.
     Mirrors,
     Ends,
     Killed,
     /// A zero velocity or a stop is due in this mode.
     Hold(Mode),
     Stop,
-    /// Nothing is commanded.
+    /// A cycle in which nothing is commanded.
     Rests,
     Passes(u64),
 }
@@ -37,11 +37,11 @@ const EVENTS: [Happens; 12] = [
     Happens::Passes(1_100),
 ];
 
-/// The controller: its registers keep what was written last.
+/// A controller whose registers keep their last values.
 struct World {
     reverse: Reverse,
     config: UrConfig,
-    /// What the program says, and its token.
+    /// The program's report, and its token.
     registers: [i32; 2],
     runs: bool,
     /// The newest order.
@@ -51,7 +51,7 @@ struct World {
 }
 
 impl World {
-    /// Beside registers in which an earlier program has left this.
+    /// Creates a world in which an earlier program has left these values in the registers.
     fn after(left: [i32; 2], story: &[Happens]) -> Self {
         let mut config = config(CommandPath::ReverseSpeedJ);
         config.peer.program.orders = Orders::Registers;
@@ -106,7 +106,7 @@ impl World {
         assert!(due.is_none_or(|at| at > self.now), "it wants to be called at once, for ever: {:?}", self.story);
     }
 
-    /// Does what is asked for; orders are for a program that is `here`.
+    /// Carries out all outputs; an order is only valid for a program that is `here`.
     fn drain(&mut self, here: bool) {
         if let Some([counter, what, ..]) = self.reverse.next_in_registers() {
             assert!(here, "an order to nobody: {:?}", self.story);
@@ -126,7 +126,7 @@ impl World {
         }
     }
 
-    /// All that decides what follows, as far as these sequences can tell.
+    /// Returns everything that decides the further behaviour, as far as these sequences can show.
     fn print(&self) -> String {
         let Reverse { stage, waiting, ending, made, mirrors, spoke, counter, stopped, .. } = &self.reverse;
         let since = |at: &Instant| self.now.since(*at).as_millis().min(1_200);
