@@ -1,7 +1,7 @@
-//! The loop every port runs, over its own sockets, clock and application (feature `async`).
+//! The loop that every port runs, with its own sockets, clock and application (feature `async`).
 //!
-//! Wait for {bytes or the end of an opening on any link, the engine's deadline, the application};
-//! take the time right after; hand over one input; drain. No protocol decision is made here.
+//! It waits for bytes or the end of an opening on any link, the engine's deadline, or the application. It takes the
+//! time right afterwards, passes one input to the engine, and drains its outputs. It makes no protocol decision.
 //!
 //! ```
 //! use outrigger_core::drive::{Clock, Datagrams};
@@ -37,19 +37,20 @@ use outrigger_wire::time::{Duration, Instant};
 pub use net::{Clock, Datagrams, Net, NoSocket, Socket, Sockets, Unacked};
 pub use outstanding::Outstanding;
 
-/// What uses the engine: sensors, operators, reports.
+/// The user of the engine: it supplies inputs of sensors and operators, and receives reports.
 pub trait Application<const N: usize, P: Controller<N>, L: Law<N>> {
-    /// The next input from outside: samples, requests. Dropping the future loses nothing.
+    /// Returns the next input from outside: samples, requests. Dropping the future loses nothing.
     fn next(&mut self) -> impl Future<Output = Input>;
 
-    /// What [`next`](Self::next) gave goes to the engine now. Other inputs may have been drained since then; what follows, up to
-    /// [`observe`](Self::observe), comes of this one.
+    /// Called just before the engine handles the input returned by [`next`](Self::next). Other inputs may have been
+    /// drained since then. Events up to the following [`observe`](Self::observe) result from this input.
     fn handed_over(&mut self) {}
 
-    /// Something happened.
+    /// Takes an event.
     fn event(&mut self, event: Event<P::Event>);
 
-    /// A state's answer has been written: so long after the state was read, whichever link it came by.
+    /// Takes note that a state's answer has been written. `turnaround` is the time since the state was read, on
+    /// whichever link.
     fn answered(&mut self, turnaround: Duration) {
         let _ = turnaround;
     }
@@ -60,7 +61,7 @@ pub trait Application<const N: usize, P: Controller<N>, L: Law<N>> {
     }
 }
 
-/// Where a link's socket stands.
+/// The state of a link's socket.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Closed,
@@ -69,7 +70,7 @@ enum Phase {
     Open,
 }
 
-/// What ended the wait.
+/// The event that ended the wait.
 enum Woken {
     Opened(LinkId, bool),
     Accepted(LinkId, Option<SocketAddr>),
@@ -82,8 +83,8 @@ enum Woken {
 
 /// Runs `engine` until it has finished an [`Input::Shutdown`].
 ///
-/// `write_limit` bounds one write: a command that the socket does not take within it ends the connection, because
-/// nothing may ever follow half a program.
+/// `write_limit` bounds one write. A command that the socket does not take within it ends the connection, because
+/// nothing may follow half a program.
 pub async fn drive<const N: usize, P: Controller<N>, L: Law<N>, M: Net, A: Application<N, P, L>>(
     net: &mut M,
     engine: &mut Engine<'_, N, P, L>,
@@ -99,7 +100,7 @@ pub async fn drive<const N: usize, P: Controller<N>, L: Law<N>, M: Net, A: Appli
     run.drain().await;
     while !run.engine.is_finished() {
         let woken = run.wait(links_first).await;
-        // Taken right after the read: this is the arrival time that ages are judged by.
+        // Taken right after the read: this is the arrival time from which ages are computed.
         let now = run.clock.now();
         // A flood of bytes must not starve the application, nor the other way round.
         links_first = matches!(woken, Woken::Application(_) | Woken::Deadline);
@@ -110,7 +111,7 @@ pub async fn drive<const N: usize, P: Controller<N>, L: Law<N>, M: Net, A: Appli
     }
 }
 
-/// Everything one run of the loop works with.
+/// The working set of one run of the loop.
 struct Run<'r, 'm, const N: usize, P: Controller<N>, L: Law<N>, C, S, D, A> {
     clock: &'r C,
     sockets: Sockets<'r, S, D>,
@@ -129,7 +130,7 @@ where
     D: Datagrams,
     A: Application<N, P, L>,
 {
-    /// One input of the engine, of what ended the wait at `now`.
+    /// Passes one input to the engine, for the event that ended the wait at `now`.
     fn take(&mut self, woken: Woken, now: Instant) {
         let input = match woken {
             Woken::Read(link, Some(n)) => return self.engine.commit(link, n, now, now),
@@ -163,7 +164,7 @@ where
         self.engine.handle(self.clock.now(), input);
     }
 
-    /// Does everything the engine asks for, hands on its events, and shows it to the application.
+    /// Carries out all outputs of the engine, passes its events on, and calls the application.
     async fn drain(&mut self) {
         loop {
             let mut told = None;
@@ -177,7 +178,7 @@ where
                     self.set_phase(link, Phase::Opening);
                 }
                 Some(Output::Listen { link, port }) => {
-                    // A loop beside a peer whose connections are all its own has no code for others.
+                    // With a controller whose links are all opened by us, the loop has no code for others.
                     let socket = if P::LISTENS { streams.get_mut(link.index()) } else { None };
                     let (phase, input) = if let Some(socket) = socket {
                         socket.listen(port);
@@ -234,7 +235,7 @@ where
         }
     }
 
-    /// Waits for the one next thing. Futures that lose the race are dropped, which loses nothing.
+    /// Waits for the next event. Futures that lose the race are dropped, which loses nothing.
     async fn wait(&mut self, links_first: bool) -> Woken {
         let Self { clock, sockets, phases, engine, application, .. } = self;
         let deadline = engine.poll_timeout();
@@ -248,7 +249,7 @@ where
         poll_fn(|context| {
             for links in [links_first, !links_first] {
                 if links {
-                    // The links that carry the control cycle are opened last, and go first.
+                    // The links that carry the control cycle are opened last, and come first here.
                     for (index, phase) in (0..LinkId::MOST as u8).zip(phases.iter()).rev() {
                         if *phase == Phase::Closed {
                             continue;
@@ -267,7 +268,7 @@ where
         .await
     }
 
-    /// Tells the engine what the controller has not acknowledged, before it decides on anything else.
+    /// Reports to the engine the bytes that the controller has not acknowledged, before any other decision.
     async fn report_unacked(&mut self, now: Instant) {
         let LinkRoles { commands: Some(link), unacked, .. } = self.engine.peer().links() else { return };
         if self.phases.get(link.index()) != Some(&Phase::Open) {
@@ -295,7 +296,7 @@ where
     }
 }
 
-/// The end of an opening, or bytes in the link's window; never for a closed link.
+/// Polls the end of an opening, or bytes in the link's window; never for a closed link.
 fn poll_link<const N: usize, P: Controller<N>, L: Law<N>, S: Socket, D: Datagrams>(
     link: LinkId,
     phase: Phase,
@@ -329,7 +330,7 @@ enum Either<A, B> {
     Second(B),
 }
 
-/// Whichever future is ready first; `a` where both are.
+/// Returns the result of the future that is ready first; `a` if both are.
 async fn either<A, B>(a: impl Future<Output = A>, b: impl Future<Output = B>) -> Either<A, B> {
     let (mut a, mut b) = (pin!(a), pin!(b));
     poll_fn(|context| {

@@ -10,73 +10,74 @@ use outrigger_wire::time::{Duration, Instant};
 
 /// The port's monotonic clock.
 pub trait Clock {
-    /// Now, in µs since an epoch that stays the same for the life of the engine.
+    /// Returns the time, in µs since an epoch that stays the same for the life of the engine.
     fn now(&self) -> Instant;
 
-    /// Resolves at `at`, or as soon after it as the platform allows; at once where `at` has passed.
+    /// Resolves at `at`, or as soon after it as the platform allows; at once if `at` has passed.
     fn sleep_until(&self, at: Instant) -> impl Future<Output = ()>;
 }
 
 /// The bytes of one connection that the peer has not acknowledged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unacked {
-    /// Bytes written and not acknowledged; 0 where the platform cannot tell.
+    /// Bytes written and not acknowledged; 0 if the platform does not report it.
     pub bytes: u32,
     /// Time since the oldest of them was written.
     pub age: Duration,
 }
 
-/// One TCP socket, used for one connection after another.
+/// A TCP socket, used for one connection after another.
 ///
 /// `read` must lose nothing when its future is dropped before it is ready: the loop drops it at every other input.
 pub trait Socket: Read + Write {
     /// Begins to connect to `endpoint` of the robot and returns at once.
     fn open(&mut self, endpoint: Endpoint);
 
-    /// Resolves when the attempt has ended: `true` where the connection stands. Dropping the future loses nothing.
+    /// Resolves when the attempt has ended: `true` if the connection is established. Dropping the future loses nothing.
     fn opened(&mut self) -> impl Future<Output = bool>;
 
-    /// Begins to wait for one connection to our `port` and returns at once.
+    /// Starts to wait for one connection to our `port` and returns at once.
     fn listen(&mut self, port: u16) {
         let _ = port;
     }
 
-    /// Resolves when a connection has come, with who made it; `None` where nobody can listen there. Dropping the future
-    /// loses nothing.
+    /// Resolves when a connection is made, with the address of the peer; `None` if listening failed. Dropping the
+    /// future loses nothing.
     fn accepted(&mut self) -> impl Future<Output = Option<SocketAddr>> {
         async { None }
     }
 
-    /// The two ends of the connection that stands: our address and the controller's.
+    /// Returns the two addresses of the connection: our own and the controller's.
     fn ends(&self) -> Option<(IpAddr, IpAddr)> {
         None
     }
 
-    /// Resets the connection, gives up opening it or listening; what is queued is dropped.
+    /// Resets the connection, or stops opening it or listening; queued data is dropped.
     fn abort(&mut self);
 
     /// Returns the bytes that the peer has not acknowledged at `now`.
     fn unacked(&mut self, now: Instant) -> Unacked;
 
-    /// `true` where [`put_off`](Self::put_off) has an effect.
+    /// `true` if [`put_off`](Self::put_off) has an effect.
     const PUTS_OFF: bool = false;
 
-    /// The states of the cycle come by another connection: what this one brings may be read some 50 ms late. Its end may not.
+    /// Sets whether data of this connection may be read some 50 ms late, because the states of the cycle arrive on
+    /// another one. Its end must still be reported in time.
     fn put_off(&mut self, off: bool) {
         let _ = off;
     }
 }
 
-/// One UDP socket.
+/// A UDP socket.
 pub trait Datagrams {
-    /// Receives at our `port` from now on; `false` where that cannot be.
+    /// Starts to receive at our `port`; `false` if that fails.
     fn listen(&mut self, port: u16) -> bool;
 
-    /// Resolves with the next datagram, written to `window` as far as it fits: its length, and who sent it. Dropping the
+    /// Resolves with the next datagram, written to `window` as far as it fits: its length, and its sender. Dropping the
     /// future loses nothing.
     fn receive(&mut self, window: &mut [u8]) -> impl Future<Output = (usize, SocketAddr)>;
 
-    /// Sends one, at once or never: what finds no room is lost, as on any network.
+    /// Sends a datagram, at once or never: one without room is lost, as on any network.
     fn send(&mut self, bytes: &[u8], to: SocketAddr);
 }
 
@@ -93,7 +94,7 @@ impl Datagrams for () {
     fn send(&mut self, _: &[u8], _: SocketAddr) {}
 }
 
-/// No socket: for a peer without connections.
+/// A socket type without values, for a controller without connections.
 #[derive(Debug)]
 pub enum NoSocket {}
 
@@ -135,12 +136,13 @@ impl Socket for NoSocket {
     }
 }
 
-/// The sockets of a peer's links: those of its connections, in the order of the links' numbers, then the flow of datagrams.
+/// The sockets of a controller's links: those of its connections, in the order of the links' numbers, then the datagram
+/// socket.
 #[derive(Debug)]
 pub struct Sockets<'s, S, D> {
-    /// One for each connection.
+    /// A socket for each connection.
     pub streams: &'s mut [S],
-    /// For the link behind them, where the peer has one.
+    /// The socket of the link after them, if the controller uses datagrams.
     pub datagrams: Option<&'s mut D>,
 }
 
@@ -148,11 +150,11 @@ pub struct Sockets<'s, S, D> {
 pub trait Net {
     /// The clock.
     type Clock: Clock;
-    /// A socket for connections.
+    /// The type of sockets for connections.
     type Socket: Socket;
-    /// The socket for datagrams; `()` where there is none.
+    /// The type of the socket for datagrams; `()` without one.
     type Datagrams: Datagrams;
 
-    /// All of it, borrowed apart.
+    /// Returns the clock and the sockets, borrowed separately.
     fn split(&mut self) -> (&Self::Clock, Sockets<'_, Self::Socket, Self::Datagrams>);
 }

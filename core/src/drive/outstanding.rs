@@ -1,25 +1,26 @@
-//! How long the oldest byte that the peer has not acknowledged waits, from a count that a socket gives.
+//! The age of the oldest byte that the peer has not acknowledged, derived from a count that a socket reports.
 
 use heapless::Deque;
 
 use super::Unacked;
 use outrigger_wire::time::Instant;
 
-/// What has been written to one connection and when, until it is acknowledged.
+/// The writes to one connection with their times, until they are acknowledged.
 ///
-/// For ports whose sockets tell how many bytes wait, not for how long.
+/// It is for ports whose sockets report the number of unacknowledged bytes, but not their age.
 #[derive(Debug, Default)]
 pub struct Outstanding {
     written: u64,
-    /// Byte count at the end of each write that is not acknowledged as a whole, and when it was made.
+    /// The byte count at the end of each write that is not fully acknowledged, and the time of the write.
     writes: Deque<(u64, Instant), { Self::MOST_WRITES }>,
 }
 
 impl Outstanding {
-    /// More writes than this un-acknowledged is a dead link: further ones count as old as the last that had room.
+    /// The highest number of unacknowledged writes, above which a link is dead: further writes count as old as the last
+    /// that had room.
     const MOST_WRITES: usize = 8;
 
-    /// `bytes` more were written at `at`.
+    /// Takes note that `bytes` more were written at `at`.
     pub fn wrote(&mut self, bytes: usize, at: Instant) {
         self.written = self.written.saturating_add(bytes as u64);
         if self.writes.push_back((self.written, at)).is_err()
@@ -29,7 +30,7 @@ impl Outstanding {
         }
     }
 
-    /// The report for a peer that has not acknowledged the last `bytes` written at `now`.
+    /// Returns the report for a peer that has not acknowledged the last `bytes` written, at `now`.
     pub fn waiting(&mut self, bytes: usize, now: Instant) -> Unacked {
         let acknowledged = self.written.saturating_sub(bytes as u64);
         while self.writes.front().is_some_and(|(end, _)| *end <= acknowledged) {

@@ -1,4 +1,4 @@
-//! The loop over in-memory sockets and a clock that only moves when everybody waits.
+//! Tests of the loop with in-memory sockets and a clock that only moves when every task waits.
 
 mod accepted;
 
@@ -22,12 +22,12 @@ use outrigger_wire::sensor::{Sample, SampleValue, SourceId};
 /// The epoch of the first session.
 const FIRST: Epoch = Epoch::from_number(1);
 
-/// Everything outside the loop: the peer, the wire, the clock.
+/// The surroundings of the loop: the peer, the wire, the clock.
 struct World {
     micros: u64,
     next_cycle: u64,
     peer: Peer,
-    /// Who waits until when.
+    /// The times until which tasks wait.
     sleepers: BTreeSet<u64>,
     open: [bool; LINKS.len()],
     refuse: bool,
@@ -35,18 +35,18 @@ struct World {
     read_most: usize,
     /// Writes never end.
     write_blocked: bool,
-    /// How long one write takes \[µs\].
+    /// The time that one write takes \[µs\].
     write_takes: u64,
     /// The session has memory for RTDE.
     rtde: bool,
-    /// What was told of answers.
+    /// The reported turnarounds of answers.
     turnarounds: Vec<Duration>,
     inputs: Vec<(u64, Input)>,
     events: Vec<Event<UrEvent>>,
     modes: Vec<Mode>,
     /// Bytes that the controller never acknowledges.
     unacked: u32,
-    /// What the application was called for: `n`ext gave an input, it was `h`anded over, and `o`bserve.
+    /// The calls of the application: `n`ext returned an input, it was `h`anded over, and `o`bserve.
     calls: String,
 }
 
@@ -213,7 +213,7 @@ fn world(inputs: &[(u64, Input)]) -> Shared {
     }))
 }
 
-/// Runs the loop until it ends, or until `millis`; whether it ended.
+/// Runs the loop until it ends, or until `millis`. Returns `true` if it ended.
 fn run(world: &Shared, millis: u64) -> bool {
     let (mut primary, mut realtime) = (vec![0; 4096], vec![0; 8192]);
     let mut room = RtdeMemory::<'_, 4096>::new();
@@ -221,7 +221,7 @@ fn run(world: &Shared, millis: u64) -> bool {
     let memory = Memory { primary: &mut primary, realtime: &mut realtime, rtde };
     let law = JointServo::new(Reference::Hold, JointServoConfig::default());
     let mut config = UrConfig::default();
-    // Some of these controllers have states by 30003 alone.
+    // Some of these controllers have states only by 30003.
     config.mode.pendant.stop = PendantStop::Overridden;
     let mut engine = UrEngine::new(config, law, memory).unwrap();
     let sockets = LINKS.map(|link| MemSocket(world.clone(), link));
@@ -245,7 +245,7 @@ fn run(world: &Shared, millis: u64) -> bool {
     false
 }
 
-/// Speeds of every `speedj` the peer received, as text; `stopj` as itself.
+/// Returns the speeds of every `speedj` that the peer received, as text; `stopj` as itself.
 fn programs(world: &Shared) -> Vec<String> {
     world.borrow().peer.programs.clone()
 }
@@ -296,7 +296,7 @@ fn a_turnaround_is_that_of_the_state_which_caused_the_text_whichever_link_it_cam
         assert!(world.modes.contains(&Mode::Command) && world.open[LinkId::RTDE.index()] == rtde, "{:?}", world.modes);
         let texts = world.peer.programs.len();
         assert!(world.turnarounds.len().abs_diff(texts) <= 1 && texts > 500, "each text but a stop answers a state");
-        // Packets of 30003 come between the states of RTDE and are answered by nothing.
+        // Packets of 30003 arrive between the states of RTDE and are not answered.
         let wrong: Vec<_> = world.turnarounds.iter().filter(|span| span.as_micros() != 70).collect();
         assert!(wrong.is_empty(), "{wrong:?}");
     }

@@ -1,4 +1,5 @@
-//! The loop beside a robot that connects to us: connections let in, messages in chunks, moves that the robot executes.
+//! Tests of the loop with a robot that connects to us: accepted connections, messages in chunks, moves that the robot
+//! executes.
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, VecDeque};
@@ -21,13 +22,13 @@ const CYCLE: Duration = Duration::from_millis(8);
 const ROBOT: &str = "10.0.2.2:40001";
 const STRANGER: &str = "10.0.2.9:40001";
 
-/// Everything outside the loop.
+/// The surroundings of the loop.
 struct World {
     micros: u64,
     next_cycle: u64,
     robot: Robot,
     sleepers: BTreeSet<u64>,
-    /// Who connects next, and when.
+    /// The next connections: the time and the address of each.
     knocks: VecDeque<(u64, &'static str)>,
     listens: Option<u16>,
     open: bool,
@@ -35,15 +36,15 @@ struct World {
     incoming: VecDeque<u8>,
     read_most: usize,
     write_most: usize,
-    /// Nobody can listen.
+    /// Listening fails.
     refuse: bool,
-    /// So many bytes are taken, and then no more.
+    /// The number of bytes that are taken before the socket takes no more.
     takes: Option<usize>,
     listened: u32,
     said: Vec<Message>,
     writes: Vec<usize>,
     inputs: VecDeque<(u64, Input)>,
-    /// When a move is asked for.
+    /// The times at which moves are requested.
     moves: VecDeque<u64>,
     modes: Vec<Mode>,
     events: Vec<Event<TestEvent>>,
@@ -204,7 +205,8 @@ impl<L: Law<2>> Application<2, TestPeer, L> for Desk {
     }
 }
 
-/// The robot connects at once, commanding is asked for at 3 s, a move at 5 s, and the end at 8 s.
+/// Returns a world in which the robot connects at once, commanding is requested at 3 s, a move at 5 s, and the end at 8
+/// s.
 fn world() -> Shared {
     Rc::new(RefCell::new(World {
         micros: 0,
@@ -224,7 +226,7 @@ fn world() -> Shared {
         writes: vec![],
         inputs: VecDeque::from([
             (3_001_000, Input::Request(Epoch::from_number(1))),
-            // Between two states, so that a move is asked for before the same one however it arrives.
+            // Between two states, so that a move is requested before the same state in every variant.
             (5_001_000, Input::Tick),
             (8_001_000, Input::Shutdown),
         ]),
@@ -234,7 +236,8 @@ fn world() -> Shared {
     }))
 }
 
-/// Runs the loop until it ends, or until `until` \[µs\]; whether it ended, and who was turned away.
+/// Runs the loop until it ends, or until `until` \[µs\]. Returns whether it ended, and the connections that were
+/// closed.
 fn run(world: &Shared, chunk: u16, until: u64) -> (bool, TestStatus) {
     let config = TestConfig { peer: TestOptions { chunk, ..TestConfig::default().peer }, ..TestConfig::default() };
     let law = JointServo::new(Reference::Hold, JointServoConfig::default());

@@ -1,30 +1,30 @@
-//! What the target is held to: the arm's limits as `friStart` scales them, and the configured ranges.
+//! The bounds of the target: the arm's limits as scaled by `friStart`, and the configured ranges.
 
 use super::config::KrcConfig;
 use outrigger_wire::fri::JOINTS;
 use outrigger_wire::math::double::to_f32;
 use outrigger_wire::time::Duration;
 
-/// Ranges, speeds and accelerations that the target keeps, joint by joint.
+/// The ranges, speeds and accelerations that the target respects, joint by joint.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
-    /// Lowest and highest positions \[rad\], the arm's and the configured ones.
+    /// The lowest and highest positions \[rad\]: the tighter ones of the arm's and the configured ones.
     low: [f32; JOINTS],
     high: [f32; JOINTS],
-    /// The arm's, scaled; NaN where the scale is. \[rad/s\], \[rad/s²\]
+    /// The arm's highest speeds \[rad/s\] and accelerations \[rad/s²\], scaled; NaN if the scale is.
     pub(super) velocity: [f32; JOINTS],
     pub(super) acceleration: [f32; JOINTS],
-    /// Deceleration of the target when it is braked \[rad/s²\].
+    /// The deceleration of the target when it is braked \[rad/s²\].
     pub(super) braking: [f32; JOINTS],
-    /// For how long a KRC may go on by itself before it stops \[s\].
+    /// The time for which a KRC may continue by itself before it stops \[s\].
     ahead: f32,
 }
 
 impl Bounds {
-    /// With the `scale` that `friStart` was given, on a KRC that bridges answers for the time `ahead`.
+    /// Creates the bounds for the `scale` in `friStart`, on a KRC that bridges missing answers for the time `ahead`.
     pub(super) fn new(config: &KrcConfig, scale: f32, ahead: Duration) -> Self {
         let (limits, arm) = (&config.limits, &config.peer.arm);
-        // A scale that is no number stays one that nothing is within; braking does without.
+        // With a scale of NaN no speed is within the limits; braking then uses the full limit.
         let share = if scale > 1.0 { 1.0 } else { scale };
         let brakes = if share > 0.0 { share } else { 1.0 };
         let (mut low, mut high) = (limits.position_min.0, limits.position_max.0);
@@ -42,7 +42,8 @@ impl Bounds {
         }
     }
 
-    /// Whether a joint that is at `at` with this speed comes to rest inside its range: one that leaves it inwards does.
+    /// Returns `true` if a joint at `at` with this speed comes to rest inside its range. A joint outside of the range
+    /// has room if it moves inwards.
     pub(super) fn has_room(&self, joint: usize, at: f64, speed: f32) -> bool {
         let (Some(low), Some(high), Some(braking)) =
             (self.low.get(joint), self.high.get(joint), self.braking.get(joint))
@@ -54,7 +55,8 @@ impl Bounds {
         speed == 0.0 || speed * self.ahead + speed * speed / (2.0 * braking) <= room
     }
 
-    /// The edge that a joint crosses which goes from `from` to `to`, if it does: there braking ends, however hard.
+    /// Returns the edge of the range that a joint crosses between `from` and `to`, if it does: braking ends there, at
+    /// any deceleration.
     pub(super) fn edge(&self, joint: usize, from: f64, to: f64) -> Option<f64> {
         let (low, high) = (f64::from(*self.low.get(joint)?), f64::from(*self.high.get(joint)?));
         if from <= high && to > high {

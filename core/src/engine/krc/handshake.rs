@@ -1,20 +1,20 @@
-//! How a KRL program is asked to start and stop commanding: by variables whose meaning is a convention
+//! The requests to a KRL program to start and stop commanding, by variables whose meaning is a convention
 //! (`core/docs/protocol/kuka-fri.md A12`).
 
 use crate::robot::words;
 use outrigger_wire::fri::{ControlScheme, KrlIndex, KrlVariables};
 
-/// What the engine wants of the program now.
+/// The present request to the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Wanted {
-    /// Whether it is to be in command state.
+    /// The program is to be in command state.
     pub command: bool,
-    /// The control scheme it is to start with.
+    /// The control scheme to start with.
     pub scheme: ControlScheme,
 }
 
-/// Conventions of published programs. A start is always an edge: while nothing is asked for, the variables say so.
+/// The conventions of published programs. A start is always an edge: without a request, the variables show that.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
@@ -28,7 +28,7 @@ pub enum KrlConvention {
     Isir,
     /// KUKA's sample application: INT\[1\] 10 to start, 1 otherwise.
     SampleApp,
-    /// The program decides alone.
+    /// The program decides by itself.
     None,
 }
 
@@ -41,13 +41,13 @@ words!(KrlConvention {
 });
 
 impl KrlConvention {
-    /// Its name in configurations.
+    /// Returns the name in configurations.
     #[must_use]
     pub fn name(self) -> &'static str {
         Self::WORDS.iter().find(|(_, known)| *known == self).map_or("", |(name, _)| name)
     }
 
-    /// Whether it writes this whole number.
+    /// Returns `true` if the convention writes this integer.
     #[must_use]
     pub const fn writes(self, at: KrlIndex) -> bool {
         match self {
@@ -58,8 +58,8 @@ impl KrlConvention {
         }
     }
 
-    /// Writes what says `wanted` to `out`. A program looks at variables every 12 ms to 50 ms: what is asked for has to stay
-    /// until it is taken back.
+    /// Writes the variables for `wanted` to `out`. A program reads variables every 12 ms to 50 ms, so a request has to
+    /// stay until it is withdrawn.
     pub(super) fn write(self, wanted: Wanted, out: &mut KrlVariables) {
         let strategy = wanted.scheme.strategy().unwrap_or(0);
         let mut set = |krl: u8, value| {

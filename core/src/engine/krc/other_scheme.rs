@@ -1,20 +1,21 @@
-//! Whether the KRC commands in a control scheme that we lead (`core/docs/protocol/kuka-fri.md A8`).
+//! The detection of a KRC that commands in another control scheme than ours (`core/docs/protocol/kuka-fri.md A8`).
 
 use super::control::Control;
 use crate::mode::Mode;
 use outrigger_wire::fri::{ControlScheme, FriState};
 
-/// Watches for a KRC that commands in a scheme that [`Control`] does not lead.
+/// The watch for a KRC that commands in a scheme in which [`Control`] does not lead the arm.
 #[derive(Clone, Copy, Debug, Default)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct SchemeWatch {
-    /// The one it was in last, and for how many measurements.
+    /// The scheme that it was last in, and the number of measurements with it.
     other: Option<(ControlScheme, u32)>,
 }
 
 impl SchemeWatch {
-    /// The scheme for which `mode` has to end: while commanding at once; while arming, where a KRC may tell its new
-    /// scheme a little late, after `patience` measurements, or when it has left the command state again.
+    /// Returns the scheme for which `mode` has to end. While commanding, that is at once. While arming, a KRC may
+    /// report its new scheme a little late, so it is after `patience` measurements, or when the KRC has left the
+    /// command state again.
     pub(super) fn ends(
         &mut self,
         mode: Mode,

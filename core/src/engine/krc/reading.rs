@@ -1,4 +1,5 @@
-//! A measurement as the control path's state. FRI sends no speeds: they are differences of positions.
+//! The conversion of a measurement to a state of the control path. FRI sends no speeds: they are differences of
+//! positions.
 
 use heapless::Deque;
 
@@ -11,36 +12,37 @@ use outrigger_wire::robot::{
 };
 use outrigger_wire::time::Duration;
 
-/// Measured speeds are means over this long: the difference of two cycles of 1 ms is mostly noise.
+/// The time over which measured speeds are averaged: the difference between two cycles of 1 ms is mostly noise.
 const SPAN: Duration = Duration::from_millis(8);
-/// Measurements of a span at the shortest period.
+/// The number of measurements in that time at the shortest period.
 const KEPT: usize = 8;
 
-/// What was measured before.
+/// The earlier measurements.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Readings {
     measured: Deque<(ControllerTime, [f32; JOINTS]), KEPT>,
     setpoint: Option<(ControllerTime, [f32; JOINTS])>,
-    /// Where the KRL program held the arm when it was first heard, where its own motion is left out.
+    /// The joint angles at which the KRL program held the arm in the first measurement, if its own motion is removed.
     held: Option<[f32; JOINTS]>,
-    /// The state of the interface, and measurements in it, up to [`UNSETTLED`].
+    /// The state of the interface, and the number of measurements in it, up to [`UNSETTLED`].
     state: (u16, u8),
 }
 
-/// Where a KRC begins to follow, its setpoint stands for a cycle while its program goes on, until the first command comes to it:
-/// beside such a motion these are no speeds of ours.
+/// The number of measurements after a change of state in which target speeds are not used. When a KRC begins to follow,
+/// its setpoint stays for a cycle while its program continues, until the first command arrives: together with such a
+/// motion these are no speeds of ours.
 const UNSETTLED: u8 = 4;
 
 impl Readings {
-    /// The counter or the period began anew.
+    /// Forgets the earlier measurements, because the counter or the period started again.
     pub(super) fn forget(&mut self) {
         self.measured.clear();
         self.setpoint = None;
     }
 
-    /// The newest measurement, whose counter stands for `at`. Where commands `superpose`, joints are seen without the motion of
-    /// the KRL program.
+    /// Takes the newest measurement, whose counter stands for `at`. If commands `superpose`, the motion of the KRL
+    /// program is removed from the joints.
     pub(super) fn take(
         &mut self,
         measurement: &Measurement<'_>,
@@ -87,7 +89,7 @@ impl Readings {
             target_velocities: JointVelocities(target),
             tcp_pose: Some(Pose { position: tcp.position, rotation: tcp.rotation.to_vector() }),
             tcp_force: Some(force(measurement, &tcp.rotation, task)),
-            // FRI knows drives that are on, and nothing else of modes or of a safety system.
+            // FRI reports whether drives are on, but neither modes nor a safety system.
             robot_mode: Some(if powered { RobotMode::Running } else { RobotMode::PowerOff }),
             safety: Safety::Mode(SafetyMode::Normal),
             digital_inputs: measurement.krl().bools.into(),
@@ -105,20 +107,21 @@ fn slope(new: &[f32; JOINTS], old: &[f32; JOINTS], at: ControllerTime, then: Con
     speeds
 }
 
-/// Position and rotation vector of a frame of the wire.
+/// Returns the position and the rotation vector of an FRI frame.
 #[must_use]
 pub fn pose_of(frame: &wire::Frame) -> Pose {
     let frame = axes(frame);
     Pose { position: frame.position, rotation: frame.rotation.to_vector() }
 }
 
-/// A frame of the wire, by its axes.
+/// Returns an FRI frame by its axes.
 fn axes(frame: &wire::Frame) -> Frame {
     let [[a, b, c], [d, e, f], [g, h, i]] = frame.rotation;
     Frame { position: frame.position, rotation: Rotation { x: [a, d, g], y: [b, e, h], z: [c, f, i] } }
 }
 
-/// Tool and Jacobian as the KRC measured them, both in the base frame; its Jacobian comes in the task frame.
+/// Returns the tool and the Jacobian that the KRC measured, both in the base frame; its Jacobian is sent in the task
+/// frame.
 pub(super) fn posture(measurement: &Measurement<'_>, task: TaskFrame) -> Posture<JOINTS> {
     let tcp = axes(&measurement.msr_cart_pos());
     let wire::Jacobian { linear: [x, y, z], angular: [rx, ry, rz] } = measurement.jacobian();
@@ -131,7 +134,7 @@ pub(super) fn posture(measurement: &Measurement<'_>, task: TaskFrame) -> Posture
     Posture { tcp, jacobian: Jacobian(columns) }
 }
 
-/// The force of the KRC's estimate, along the base's axes.
+/// Returns the force of the KRC's estimate, along the base's axes.
 fn force(measurement: &Measurement<'_>, tool: &Rotation, task: TaskFrame) -> Wrench {
     let Wrench { force, torque } = measurement.est_ext_tcp_ft().into();
     Wrench { force: task.to_base(tool, force), torque: task.to_base(tool, torque) }

@@ -1,4 +1,4 @@
-//! Changing the control scheme, where the KRC takes it, and its parameters, at any time
+//! Changes of the control scheme, when the KRC accepts them, and of its parameters, at any time
 //! (`core/docs/protocol/kuka-fri.md A8`).
 
 use super::control::{Control, ControlRefusal, JointImpedance, ToolImpedance};
@@ -8,18 +8,19 @@ use crate::law::Law;
 use crate::mode::Mode;
 use outrigger_wire::fri::KrlVariables;
 
-/// The right to change the control scheme: given out only while the KRC is in monitor state and nothing is asked of it.
-/// There a change of flags is no error.
+/// The permission to change the control scheme. It is given only while the KRC is in monitor state and nothing is
+/// requested of it, because a change of flags is no error then.
 #[derive(Debug)]
 pub struct Monitoring<'s> {
     control: &'s mut Control,
 }
 
 impl Monitoring<'_> {
-    /// From the next command on, `control`; the next request asks the KRL program for its scheme.
+    /// Sets the scheme and its parameters from the next command on. The next request asks the KRL program for the
+    /// scheme.
     ///
     /// # Errors
-    /// `control` itself, where one of its parameters is negative or not a number.
+    /// `control` itself, if one of its parameters is out of its range.
     pub fn set(self, control: Control) -> Result<(), Control> {
         control.check().map_err(|_| control)?;
         *self.control = control;
@@ -27,15 +28,17 @@ impl Monitoring<'_> {
     }
 }
 
-/// What an application changes beside a KRC.
+/// The changes of a KRC's control by an application.
 impl<L: Law<7>> Engine<'_, 7, Krc, L> {
-    /// The right to change the control scheme, where the KRC is in monitor state and nothing is asked of it.
+    /// Returns the permission to change the control scheme, while the KRC is in monitor state and nothing is requested
+    /// of it.
     pub fn monitoring(&mut self) -> Option<Monitoring<'_>> {
         let idle = matches!(self.mode(), Mode::Offline | Mode::Monitor) && self.peer().monitors();
         idle.then(|| Monitoring { control: self.peer_mut().control_mut() })
     }
 
-    /// New parameters of joint impedance, at any time; other fields only where [`monitoring`](Self::monitoring) is given.
+    /// Sets the parameters of joint impedance, at any time. Other fields can be sent only if
+    /// [`monitoring`](Self::monitoring) is `Some`.
     ///
     /// # Errors
     /// [`ControlRefusal`]; nothing changes then.
@@ -43,7 +46,8 @@ impl<L: Law<7>> Engine<'_, 7, Krc, L> {
         self.set_parameters(Control::JointImpedance(impedance))
     }
 
-    /// New parameters of Cartesian impedance, at any time; other fields only where [`monitoring`](Self::monitoring) is given.
+    /// Sets the parameters of Cartesian impedance, at any time. Other fields can be sent only if
+    /// [`monitoring`](Self::monitoring) is `Some`.
     ///
     /// # Errors
     /// [`ControlRefusal`]; nothing changes then.
@@ -51,7 +55,7 @@ impl<L: Law<7>> Engine<'_, 7, Krc, L> {
         self.set_parameters(Control::ToolImpedance(impedance))
     }
 
-    /// Parameters of the scheme that is in force.
+    /// Sets the parameters of the scheme in force.
     fn set_parameters(&mut self, control: Control) -> Result<(), ControlRefusal> {
         let (scheme, fields) = (self.peer().control().scheme(), self.peer().control().flags());
         if control.scheme() != scheme {
@@ -65,7 +69,8 @@ impl<L: Law<7>> Engine<'_, 7, Krc, L> {
         Ok(())
     }
 
-    /// What the KRL program reads from the next command on. The handshake writes its own variables over it.
+    /// Returns the variables that the KRL program reads from the next command on. The handshake overwrites its own
+    /// variables.
     pub fn krl_mut(&mut self) -> &mut KrlVariables {
         self.peer_mut().krl_to_send_mut()
     }

@@ -1,11 +1,11 @@
-//! Who is listened to (`core/docs/protocol/kuka-fri.md A13.6`): the configured address, or the first that sends a
+//! The filter of senders (`core/docs/protocol/kuka-fri.md A13.6`): the configured address, or the first sender of a
 //! measurement, until it falls silent.
 
 use core::net::{IpAddr, SocketAddr};
 
 use outrigger_wire::time::{Duration, Instant};
 
-/// Whose measurements are used.
+/// Decides whose measurements are used.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct SenderFilter {
@@ -18,7 +18,7 @@ impl SenderFilter {
         Self { only, peer: None }
     }
 
-    /// Whether a datagram from `from` may be the peer's.
+    /// Returns `true` if a datagram from `from` may be the KRC's.
     pub(super) fn admits(&self, from: SocketAddr) -> bool {
         match self.peer {
             Some((peer, _)) => peer == from,
@@ -26,17 +26,17 @@ impl SenderFilter {
         }
     }
 
-    /// A measurement came from `from`; whether it is the first of this peer.
+    /// Takes note of a measurement from `from`. Returns `true` if it is the first of this KRC.
     pub(super) const fn heard(&mut self, from: SocketAddr, now: Instant) -> bool {
         self.peer.replace((from, now)).is_none()
     }
 
-    /// Whom to answer.
+    /// Returns the address to answer to.
     pub(super) fn address(&self) -> Option<SocketAddr> {
         self.peer.map(|(peer, _)| peer)
     }
 
-    /// When the peer is given up, if nothing comes meanwhile.
+    /// Returns the time at which the KRC counts as lost, unless a measurement arrives before.
     pub(super) fn silent_at(&self, silence: Duration) -> Option<Instant> {
         self.peer.map(|(_, heard)| heard + silence)
     }

@@ -1,6 +1,7 @@
-//! The target: approved speeds become positions, which is all that FRI takes (`core/docs/protocol/kuka-fri.md A6`).
+//! The target: approved speeds become positions, because FRI takes only positions
+//! (`core/docs/protocol/kuka-fri.md A6`).
 //!
-//! Kept in `f64`: a cycle's share of a slow motion is below the last place of an `f32` angle.
+//! Positions are stored in `f64`, because a cycle's share of a slow motion is below the last digit of an `f32` angle.
 
 use super::bounds::Bounds;
 use super::tool::Tool;
@@ -12,11 +13,11 @@ use outrigger_wire::math::double::to_f32;
 use outrigger_wire::robot::JointVelocities;
 use outrigger_wire::time::Duration;
 
-/// Where the arm is commanded to be: joints, and the frame that leads the tool.
+/// The commanded position of the arm: the joints, and the frame that leads the tool.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Target {
-    /// \[rad\]
+    /// The joint positions \[rad\].
     at: [f64; JOINTS],
     /// The speed of the last step \[rad/s\].
     speed: [f32; JOINTS],
@@ -27,7 +28,7 @@ pub(super) struct Target {
 impl Target {
     pub(super) const UNKNOWN: Self = Self { at: [0.0; JOINTS], speed: [0.0; JOINTS], tool: None };
 
-    /// The KRC does not follow: its setpoint is the target. What is no number is not mirrored.
+    /// Takes the KRC's setpoint as the target, because the KRC does not follow. A setpoint with NaN is not mirrored.
     pub(super) fn mirror(&mut self, setpoint: &[f32; JOINTS], frame: &Frame) {
         if setpoint.iter().chain(&frame.to_rows()).all(|value| value.is_finite()) {
             self.at = setpoint.map(f64::from);
@@ -36,32 +37,32 @@ impl Target {
         self.speed = [0.0; JOINTS];
     }
 
-    /// Where the arm is to be \[rad\], and its tool; `None` while that is not known.
+    /// Returns the commanded joint positions \[rad\] and the tool's frame; `None` while they are not known.
     pub(super) fn wanted(&self) -> Option<([f32; JOINTS], Frame)> {
         self.tool.map(|tool| (self.at.map(to_f32), tool.frame()))
     }
 
-    /// Whether the last step moved nothing.
+    /// Returns `true` if the last step moved nothing.
     pub(super) fn rests(&self) -> bool {
         self.speed.iter().all(|speed| *speed == 0.0)
     }
 
-    /// The speed of the last step \[rad/s\].
+    /// Returns the speed of the last step \[rad/s\].
     pub(super) const fn speed(&self) -> JointVelocities<JOINTS> {
         JointVelocities(self.speed)
     }
 
-    /// The KRL program has moved its own setpoint by so much \[rad\]: commands are on top of it.
+    /// Moves the target by the motion of the KRL program's own setpoint \[rad\]: commands are added to it.
     pub(super) fn carry(&mut self, moved: &[f32; JOINTS]) {
         self.at.iter_mut().zip(moved).for_each(|(at, moved)| *at += f64::from(*moved));
     }
 
-    /// A step of `dt` at the approved speeds, for which the authority is spent, beside a motion of the KRL program by `moved`
-    /// \[rad\].
+    /// Moves the target for `dt` at the approved speeds, which uses up the authority, together with a motion of the KRL
+    /// program by `moved` \[rad\].
     ///
     /// # Errors
-    /// `VelocityLimit` and `PositionLimit` of the arm itself, whatever the configuration allows, and of the configured
-    /// ranges; then nothing moved.
+    /// `VelocityLimit` and `PositionLimit` of the arm itself, whatever the configuration permits, and of the configured
+    /// ranges; nothing has moved then.
     pub(super) fn advance(
         &mut self,
         approved: Approved<'_, JOINTS>,
@@ -79,7 +80,7 @@ impl Target {
         for (joint, ((((at, speed), wanted), (velocity, acceleration)), moved)) in joints.enumerate() {
             let change = acceleration * seconds;
             *speed = outrigger_wire::math::bounded(wanted, *speed - change, *speed + change);
-            // A limit that is no number has no speed within it.
+            // With a limit of NaN no speed is within it.
             let faster = (wanted * seconds + moved).abs() > *velocity * seconds;
             if wanted.abs() > *velocity || *moved != 0.0 && faster || velocity.is_nan() {
                 return Err(Reason::VelocityLimit);
@@ -95,7 +96,7 @@ impl Target {
         Ok(())
     }
 
-    /// The tool's frame goes where the joints go, where a Jacobian says how.
+    /// Moves the tool's frame by the motion of the joints, if there is a Jacobian.
     fn lead(&mut self, jacobian: Option<&Jacobian<JOINTS>>, seconds: f32) {
         let speed = self.speed();
         if let (Some(tool), Some(jacobian)) = (&mut self.tool, jacobian) {
@@ -103,7 +104,7 @@ impl Target {
         }
     }
 
-    /// A step of `dt` with less speed than the one before, until there is none; no joint leaves its range.
+    /// Moves the target for `dt` with a lower speed than before, until it is at rest; no joint leaves its range.
     pub(super) fn brake(&mut self, dt: Duration, bounds: &Bounds, jacobian: Option<&Jacobian<JOINTS>>) {
         let seconds = dt.as_secs_f32();
         let joints = self.at.iter_mut().zip(&mut self.speed).zip(&bounds.braking);

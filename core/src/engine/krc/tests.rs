@@ -1,4 +1,4 @@
-//! What one datagram, or a handful, says by itself. Whole runs are those of the integration tests.
+//! Tests of single datagrams, or a handful. Whole runs are in the integration tests.
 
 #[cfg(feature = "motions")]
 mod added;
@@ -51,7 +51,7 @@ impl Bench {
         Self { session, now: Instant::from_micros(5_000_000), events: vec![] }
     }
 
-    /// A datagram that arrives now, and is not answered yet.
+    /// Receives a datagram now, which is not answered yet.
     fn receive(&mut self, from: &str, bytes: &[u8]) {
         let (link, now) = (LinkId::FRI, self.now);
         let window = self.session.receive_window(link);
@@ -60,7 +60,7 @@ impl Bench {
         self.session.commit_datagram(link, length, address(from), now, now);
     }
 
-    /// Nothing more waits to be received; what is sent, and to whom.
+    /// Ends the reception. Returns the answer, and its receiver.
     fn answer(&mut self) -> Option<(SocketAddr, Vec<u8>)> {
         self.session.handle(self.now, Input::Tick);
         match self.session.poll_output()? {
@@ -69,7 +69,7 @@ impl Bench {
         }
     }
 
-    /// A datagram a millisecond later; the counters of the answer, if there is one.
+    /// Receives a datagram a millisecond later. Returns the counters of the answer, if there is one.
     fn give(&mut self, from: &str, bytes: &[u8]) -> Option<(u16, u16)> {
         self.now = self.now + Duration::from_millis(1);
         self.receive(from, bytes);
@@ -124,7 +124,7 @@ fn the_first_counter_may_be_anything_and_each_measurement_is_answered_once() {
     }
 }
 
-/// Every sequence of six of: the next measurement, the same again, one after a gap, an answer, a silence.
+/// Tests every sequence of six of: the next measurement, the same again, one after a gap, an answer, a silence.
 #[test]
 fn every_measurement_is_counted_once_more_by_what_became_of_it() {
     const ACTIONS: u32 = 5;
@@ -209,7 +209,7 @@ fn the_krcs_own_quality_permits_a_request_or_does_not() {
 fn a_number_without_a_name_permits_nothing() {
     let mut bench = Bench::new(KrcConfig::default());
     let (monitor, command) = (1, 2);
-    // The first is used for nothing but to compare the next with.
+    // The first is used only to compare the next with.
     let _ = bench.give(A, &bytes(&measurement(1)));
     for (counter, (state, quality)) in (2..).zip([(command, 7), (monitor, 4), (9, 3), (u16::MAX, u16::MAX)]) {
         let newer = MeasurementRepr { state, quality, ..measurement(counter) };
@@ -254,12 +254,12 @@ fn a_variable_that_is_no_number_is_not_sent() {
     assert!(bench.give(A, &bytes(&measurement(2))).is_some());
 }
 
-/// On a KRC that bridges nothing.
+/// Returns the bounds for a KRC that bridges no missing answer.
 fn bounds(limits: &Limits<7>, scale: f32) -> Bounds {
     Bounds::new(&KrcConfig { limits: *limits, ..KrcConfig::default() }, scale, Duration::ZERO)
 }
 
-/// Target at 0.75 rad, moved at `speed` for `cycles` of 2 ms.
+/// Returns a target at 0.75 rad, moved at `speed` for `cycles` of 2 ms.
 fn moved(speed: f32, cycles: u32, limits: &Limits<7>, scale: f32) -> (Target, Result<(), Reason>) {
     let mut target = Target::UNKNOWN;
     target.mirror(&[0.75; 7], &Frame::IDENTITY);
@@ -288,7 +288,7 @@ fn approved_speeds_become_positions_however_slow() {
     let limits = KrcConfig::default().limits;
     let (target, outcome) = moved(1e-5, 50_000, &limits, 1.0);
     assert_eq!(outcome, Ok(()));
-    // 10⁻⁵ rad/s for 100 s; each step is a twentieth of the last place of a single.
+    // 10⁻⁵ rad/s for 100 s; each step is a twentieth of the last digit of an `f32`.
     assert!((target.wanted().unwrap().0[0] - 0.751).abs() < 2e-7);
 }
 
@@ -299,9 +299,9 @@ fn the_arms_own_limits_hold_whatever_was_approved() {
     assert_eq!(moved(0.5, 5, &limits, 0.2).1, Err(Reason::VelocityLimit), "as friStart scaled them");
     let (target, outcome) = moved(1.0, 5_000, &limits, 1.0);
     assert_eq!(outcome, Err(Reason::PositionLimit));
-    // The one of those that turn 120° which speeds up the fastest.
+    // The fastest-accelerating one of the joints with a range of 120°.
     let reached = f64::from(target.wanted().unwrap().0[5]);
-    // 120° less the margin and the way to brake from 1 rad/s.
+    // 120° minus the margin and the braking distance from 1 rad/s.
     assert!((reached - (120_f64.to_radians() - 0.5_f64.to_radians() - 0.1)).abs() < 0.005, "{reached}");
 }
 
@@ -468,7 +468,7 @@ fn torque_is_added_only_while_the_arm_is_commanded() {
     assert_eq!((command.add_jnt_trq(), command.jnt_stiffness()), ([0.0; 7], [1000.0; 7]), "nobody asked for motion");
 }
 
-/// What the session told when a request was made with the setpoint so far from the measured position.
+/// Returns the session's answer to a request, with the setpoint at this distance from the measured position.
 fn requested(control: Control, away: f32) -> (Option<Event<KrcEvent>>, Vec<Reason>) {
     let mut bench =
         Bench::new(KrcConfig { peer: KrcOptions { control, ..KrcOptions::default() }, ..KrcConfig::default() });

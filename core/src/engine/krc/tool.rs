@@ -1,15 +1,15 @@
-//! The frame that leads the tool in Cartesian impedance: moved as the joints' target moves it, by the measured Jacobian.
+//! The frame that leads the tool in Cartesian impedance. It moves with the joints' target, by the measured Jacobian.
 
 use outrigger_wire::fri::Frame;
 use outrigger_wire::math::double::to_f32;
 use outrigger_wire::robot::Twist;
 
-/// A frame that is moved in small steps, in `f64`.
+/// A frame that moves in small steps, in `f64`.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Tool {
     position: [f64; 3],
-    /// Row by row.
+    /// The rotation matrix, by rows.
     rotation: [[f64; 3]; 3],
 }
 
@@ -22,14 +22,14 @@ impl Tool {
         Frame { rotation: self.rotation.map(|row| row.map(to_f32)), position: self.position.map(to_f32) }
     }
 
-    /// Moves by `twist`, given along the base's axes, for so long \[s\].
+    /// Moves by `twist`, along the base's axes, for this time \[s\].
     pub(super) fn step(&mut self, twist: &Twist, seconds: f32) {
         let moved = |speed: f32| f64::from(speed) * f64::from(seconds);
         for (position, speed) in self.position.iter_mut().zip(twist.linear) {
             *position += moved(speed);
         }
         let [x, y, z] = twist.angular.map(moved);
-        // Turned about the base's axes: each column of the matrix, a vector, goes on by ω × it.
+        // Turned about the base's axes: each column of the matrix, a vector, changes by ω × itself.
         let [a, b, c] = self.rotation;
         let mixed = |p: [f64; 3], f: f64, q: [f64; 3], g: f64, own: [f64; 3]| {
             let mut row = own;
@@ -43,8 +43,8 @@ impl Tool {
     }
 }
 
-/// `frame` with what FRI has added to it: positions are added, and the offset's rotation comes first. `None` where the
-/// offset's rotation is none, as in a frame that was never set.
+/// Returns `frame` with the offset that FRI has added: positions are added, and the offset's rotation comes first.
+/// `None` if the offset's matrix is no rotation, as in a frame that was never set.
 pub(super) fn offset_by(frame: &Frame, offset: &Frame) -> Option<Frame> {
     let [a, b, c] = offset.rotation;
     let dot = |p: [f32; 3], q: [f32; 3]| p.iter().zip(q).map(|(p, q)| p * q).sum::<f32>();
@@ -53,7 +53,7 @@ pub(super) fn offset_by(frame: &Frame, offset: &Frame) -> Option<Frame> {
     if !(upright && [a, b, c].iter().all(|row| is(dot(*row, *row), 1.0))) {
         return None;
     }
-    // A row times the offset's matrix: its rows, mixed.
+    // A row times the offset's matrix: the sum of its weighted rows.
     let rotation = frame.rotation.map(|[x, y, z]| {
         let mut row = [0.0; 3];
         for (value, ((a, b), c)) in row.iter_mut().zip(a.iter().zip(b).zip(c)) {
@@ -66,7 +66,7 @@ pub(super) fn offset_by(frame: &Frame, offset: &Frame) -> Option<Frame> {
     Some(Frame { rotation, position })
 }
 
-/// Rows that are nearly of length 1 and at right angles, made so to the second order; no square root is needed.
+/// Makes rows of almost length 1 and almost at right angles orthonormal, to the second order, without a square root.
 fn orthonormal([a, b, _]: [[f64; 3]; 3]) -> [[f64; 3]; 3] {
     let dot = |p: [f64; 3], q: [f64; 3]| p.iter().zip(q).map(|(p, q)| p * q).sum::<f64>();
     let unit = |p: [f64; 3]| p.map(|v| v * (1.5 - 0.5 * dot(p, p)));

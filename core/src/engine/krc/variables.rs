@@ -1,10 +1,10 @@
-//! Variables that the KRL program reads: set beside the motion, repeated in every command, and when the KRC has them
+//! The variables that the KRL program reads: set independently of the motion, repeated in every command, and confirmed
 //! (`core/docs/protocol/kuka-fri.md A4`).
 //!
-//! There is no handshake. A measurement says which command the KRC has received last: one that carried the value, or a later
-//! one, and the KRC has it. Whether the KRL program has looked at it since then is not on the wire, unless the program copies the
-//! variable to the one of the same kind and index that it sends: such a variable is [echoed](super::KrcOptions::echoed), and
-//! confirmed by its echo.
+//! There is no handshake. A measurement reports which command the KRC has received last. If that one, or an earlier
+//! one, carried the value, the KRC has it. The wire does not show whether the KRL program has read it since then,
+//! unless the program copies the variable to the one of the same kind and index that it sends. Such a variable is
+//! [echoed](super::KrcOptions::echoed), and its echo confirms it.
 
 use heapless::Vec;
 
@@ -17,10 +17,10 @@ use crate::engine::event::{Event, Events};
 use outrigger_wire::fri::{KrlIndex, KrlVariables};
 use outrigger_wire::time::Instant;
 
-/// Whether variables can be set by requests; without, what would be done is left out.
+/// `true` if variables can be set by requests. Otherwise the code for it is omitted.
 const AVAILABLE: bool = cfg!(feature = "outputs");
 
-/// Which variables, a bit of each kind: bit 0 is the first.
+/// A set of variables, with a bit for each of a kind: bit 0 is the first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
@@ -31,7 +31,7 @@ pub struct KrlSet {
 }
 
 impl KrlSet {
-    /// None of them.
+    /// The empty set.
     pub const NONE: Self = Self { bools: 0, ints: 0, reals: 0 };
 
     const fn of(&self, kind: VariableKind) -> u16 {
@@ -42,13 +42,13 @@ impl KrlSet {
         }
     }
 
-    /// Whether the one at `at` is among them.
+    /// Returns `true` if the variable at `at` is in the set.
     #[must_use]
     pub const fn has(&self, kind: VariableKind, at: KrlIndex) -> bool {
         self.of(kind).unbounded_shr(at.index() as u32) & 1 != 0
     }
 
-    /// The same with the one at `at`.
+    /// Returns the set with the variable at `at` added.
     #[must_use]
     pub const fn with(mut self, kind: VariableKind, at: KrlIndex) -> Self {
         let bit = 1_u16.unbounded_shl(at.index() as u32);
@@ -84,15 +84,15 @@ impl VariableKind {
     }
 }
 
-/// One that was asked for and is not confirmed yet.
+/// A requested variable that is not confirmed yet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 struct Asked {
     at: KrlIndex,
     value: VariableValue,
-    /// When it was asked for, or sent.
+    /// The time of the request; once it is sent, the time of sending.
     since: Instant,
-    /// The first command that carried it.
+    /// The counter of the first command that carried it.
     carried: Option<u16>,
 }
 
@@ -105,7 +105,8 @@ impl Asked {
         Write::Variable { index: self.at.krl(), value: self.value }
     }
 
-    /// When it has waited for too long, where `there` is a KRC: without, what was not sent never will be.
+    /// Returns the time at which it has waited too long. Without a KRC (`there`), an unsent variable will never be
+    /// sent.
     fn due(&self, config: &OutputsConfig, there: bool) -> Instant {
         match self.carried {
             Some(_) => self.since + config.confirm_within,
@@ -115,7 +116,7 @@ impl Asked {
     }
 }
 
-/// What every command carries, and what of it the KRC is not known to have.
+/// The variables in every command, and those that the KRC is not known to have.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Variables {
@@ -128,7 +129,7 @@ impl Variables {
         Self { sent: start, asked: Vec::new() }
     }
 
-    /// Somebody asks for `write`, where `there` is a KRC.
+    /// Takes a request for `write`; `there` is `true` while there is a KRC.
     pub(super) fn set(
         &mut self,
         write: Write,
@@ -152,7 +153,8 @@ impl Variables {
         }
     }
 
-    /// What the next command carries. As with every step here, few are dealt with at once: there is room for few events.
+    /// Returns the variables for the next command. As everywhere here, few requests are handled at once, because there
+    /// is room for few events.
     pub(super) fn take_up(&mut self) -> KrlVariables {
         if AVAILABLE {
             for asked in self.asked.iter().filter(|asked| asked.carried.is_none()).take(BATCH) {
@@ -162,7 +164,7 @@ impl Variables {
         self.sent
     }
 
-    /// The command with this counter goes out with that.
+    /// Takes note that the command with this counter carries them.
     pub(super) fn carried(&mut self, counter: u16, now: Instant, events: &mut Events<KrcEvent>) {
         if AVAILABLE {
             for asked in self.asked.iter_mut().filter(|asked| asked.carried.is_none()).take(BATCH) {
@@ -172,8 +174,8 @@ impl Variables {
         }
     }
 
-    /// A measurement that arrived at `arrival` is the first that reflects the command with the counter `reflected`, which was
-    /// one of ours, and has the variables `heard` of the KRL program.
+    /// Takes a measurement that arrived at `arrival`. It is the first that reflects our command with the counter
+    /// `reflected`, and has the variables `heard` of the KRL program.
     pub(super) fn observe(
         &mut self,
         reflected: u16,
@@ -184,7 +186,7 @@ impl Variables {
     ) {
         let confirmed = |asked: &Asked| {
             let (at, value) = (asked.at, asked.value);
-            // Not an earlier command: half of all counters are.
+            // Not an earlier command: half of all counters count as earlier.
             let has_it = asked.carried.is_some_and(|carried| reflected.wrapping_sub(carried) < 0x8000);
             has_it && (!echoed.has(value.kind(), at) || value.kind().read_from(heard, at) == value)
         };
@@ -194,7 +196,8 @@ impl Variables {
         }
     }
 
-    /// Time has passed, or the KRC is not `there` any more. What was sent stays what is sent, to it or to the next one.
+    /// Handles the passage of time, and the loss of the KRC (`there`). Values that were sent continue to be sent, to it
+    /// or to the next KRC.
     pub(super) fn tick(&mut self, config: &OutputsConfig, there: bool, now: Instant, events: &mut Events<KrcEvent>) {
         for _ in 0..BATCH {
             let Some(asked) = self.take(|asked| now >= asked.due(config, there)) else { break };
@@ -223,7 +226,7 @@ impl Variables {
     }
 }
 
-/// The variable and its value, where that can be set.
+/// Returns the variable and its value, if it can be set.
 fn check(write: Write, there: bool, handshake: KrlConvention) -> Result<(KrlIndex, VariableValue), WriteRefusal> {
     let Write::Variable { index, value } = write else { return Err(WriteRefusal::NoSuchOutput) };
     let at = KrlIndex::from_krl(index).ok_or(WriteRefusal::NoSuchOutput)?;
@@ -260,7 +263,7 @@ mod tests {
 
     const OPEN: Write = write(16, VariableValue::Bool(true));
 
-    /// Variables beside a KRC, and the news of them.
+    /// The variables for a KRC, and the events about them.
     struct Desk {
         variables: Variables,
         events: Events<KrcEvent>,
@@ -385,7 +388,7 @@ mod tests {
     }
 
     proptest! {
-        /// Every command carries the newest value of each variable, and every request has exactly one end.
+        /// Every command carries the newest value of each variable, and every request has exactly one result.
         #[test]
         fn each_request_ends_once_and_the_newest_value_is_carried(
             steps in prop::collection::vec(
@@ -428,7 +431,7 @@ mod tests {
     }
 
     impl Desk {
-        /// What was sent by now; everything else is counted.
+        /// Returns what was sent so far; counts every other event.
         fn news_counted(&mut self, ended: &mut u32) -> Vec<(Write, WriteNews), 32> {
             let (sent, other): (std::vec::Vec<_>, std::vec::Vec<_>) =
                 self.news().into_iter().partition(|(_, news)| *news == WriteNews::Sent);

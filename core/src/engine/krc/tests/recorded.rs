@@ -1,4 +1,4 @@
-//! Recordings beside a KRC run again: all of one, and from every checkpoint.
+//! The replay of recordings of a session with a KRC: of a whole one, and from every checkpoint.
 
 use super::{A, address, bytes, measurement};
 use crate::command::SourceConfig;
@@ -105,7 +105,7 @@ fn whole(header: &[u8], entries: &[u8]) -> Vec<u8> {
     [header, entries, &dump_end(length)].concat()
 }
 
-/// An engine of its own for each checkpoint: what is neither saved nor derived is at its beginning there.
+/// Uses a new engine for each checkpoint: fields that are neither saved nor derived have their initial values there.
 #[test]
 fn a_session_beside_a_krc_is_the_same_from_every_measurement_on() {
     [false, true].into_iter().for_each(is_the_same_from_every_measurement_on);
