@@ -31,25 +31,25 @@ impl LinkId {
     pub const CONTROL: Self = Self::of(0);
 }
 
-/// Period of the states.
+/// The period of the states.
 const PERIOD: Duration = Duration::from_millis(8);
-/// Wait before a port that cannot be listened on is tried again.
+/// The wait before a port that cannot be listened on is tried again.
 const LISTEN_AGAIN: Duration = Duration::from_secs(1);
 
-/// What such an engine is told.
+/// The configuration of an engine for this kind of controller.
 pub type TestConfig = Config<2, TestOptions>;
 
-/// What only beside such a controller there is to be told.
+/// The settings that only this kind of controller has.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct TestOptions {
-    /// Port of ours.
+    /// The port of ours that the robot connects to.
     pub port: u16,
-    /// The robot: nobody else is let in.
+    /// The robot's address; connections from other addresses are closed.
     pub robot: IpAddr,
-    /// Bytes of a message that are given to the port at a time.
+    /// The number of bytes of a message that are passed to the port at a time.
     pub chunk: u16,
-    /// A robot that says nothing for so long is gone.
+    /// The time without a message after which the robot counts as lost.
     pub silence: Duration,
 }
 
@@ -88,23 +88,23 @@ impl TestConfig {
     }
 }
 
-/// What only such an engine tells.
+/// The events that only such an engine reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum TestEvent {
     /// The robot has connected.
     Found,
-    /// Somebody else has, and was turned away: so many by now.
+    /// A connection from another address was closed; the number of them so far.
     Stranger(u32),
-    /// The connection is gone.
+    /// The connection is lost.
     Lost,
 }
 
-/// What there is to show.
+/// The status of the conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct TestStatus {
-    /// Who was turned away.
+    /// The number of connections that were closed as foreign.
     pub strangers: u32,
 }
 
@@ -119,11 +119,11 @@ enum Listening {
     Wanted,
     Requested,
     Again(Instant),
-    /// The robot has connected; when it last said something.
+    /// The robot has connected; contains the time of its last message.
     Connected(Instant),
 }
 
-/// The move that was asked for last.
+/// The move that was requested last.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 struct Assignment {
@@ -137,17 +137,17 @@ pub struct TestPeer {
     listening: Listening,
     abort: bool,
     strangers: u32,
-    /// Room for four states, of which `filled` bytes are there.
+    /// The receive buffer, with room for four states; `filled` bytes are in it.
     window: [[u8; 24]; 8],
     filled: usize,
     shown: Option<Shown>,
-    /// As of when the program was last seen alive.
+    /// The mirror, with the time when the program was last seen running.
     mirrored: Option<Held<Mirrored>>,
     asked: Option<Assignment>,
     chunk: usize,
     out: [u8; LONGEST],
     length: usize,
-    /// How much of it the port has.
+    /// The number of bytes of it that the port has.
     given: usize,
     #[cfg(feature = "record")]
     new: bool,
@@ -156,7 +156,7 @@ pub struct TestPeer {
 type Cx<'c> = Context<'c, 2, TestPeer>;
 
 impl TestPeer {
-    /// The newest state.
+    /// Returns the newest state.
     #[must_use]
     pub const fn shown(&self) -> Option<&Shown> {
         self.shown.as_ref()
@@ -188,7 +188,7 @@ impl TestPeer {
         if self.shown.is_none() {
             cx.cycle.establish(cx.config.cycle(), cx.now, cx.events);
         }
-        // What a program that is paused, or gone, has left there is as old as its last sign of life.
+        // The values of a paused or ended program are as old as its last sign of life.
         if self.shown.is_none_or(|before| before.beat != shown.beat) {
             self.mirrored = Some(Held::new(shown.mirrored(), arrival));
         }
@@ -212,7 +212,7 @@ impl TestPeer {
         self.given < self.length
     }
 
-    /// Where the asked move is at this share of its way.
+    /// Returns the planned position of the requested move at this share of its way.
     fn planned(course: &Course<2>, share: f32) -> JointPositions<2> {
         course.from.zip_with(course.to.as_array(), |from, to| from + (to - from) * share)
     }
@@ -343,7 +343,7 @@ impl Controller<2> for TestPeer {
     }
 
     fn write(&mut self, verdict: Verdict<'_, 2>) -> Result<bool, Reason> {
-        // A message that was begun is ended, whatever comes next.
+        // A message that was started is completed, whatever follows.
         if self.given > 0 && self.is_waiting() {
             return Ok(false);
         }
@@ -361,7 +361,7 @@ impl Controller<2> for TestPeer {
                 }
                 Message::Start(number.get(), [asked.speed(), asked.acceleration()], points)
             }
-            // It has neither.
+            // This kind of controller has neither.
             #[cfg(feature = "programs")]
             Verdict::Guide(..) => return Err(Reason::Internal),
             #[cfg(feature = "motions")]
@@ -452,7 +452,7 @@ impl Recorded<2> for TestPeer {
     }
 
     fn next_made(&mut self) -> Option<&[u8]> {
-        // Nobody listens here, or gives up a link.
+        // No port listens or closes a link in a replay.
         self.abort = false;
         if self.listening == Listening::Wanted {
             self.listening = Listening::Requested;

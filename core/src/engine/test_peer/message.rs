@@ -1,35 +1,35 @@
-//! What the two say to each other, little-endian: states of one length, and messages that begin with theirs.
+//! The messages of both sides, little-endian: states of one length, and messages that begin with their length.
 
 use crate::mode::{Mirrored, MoveNumber};
 
-/// Length of a state \[B\].
+/// The length of a state \[B\].
 pub const SHOWN_LEN: usize = 48;
-/// Points of the way that a move is sent with.
+/// The number of points of the way that a move is sent with.
 pub(super) const POINTS: usize = 16;
 /// The longest message \[B\]: the start of a move.
 pub(super) const LONGEST: usize = 3 + 12 + POINTS * 8;
 
-/// A state: everything that the robot shows.
+/// A state: all values that the robot reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Shown {
-    /// Its clock \[µs\].
+    /// The robot's clock \[µs\].
     pub micros: u64,
-    /// Joint angles, measured \[rad\].
+    /// The measured joint angles \[rad\].
     pub positions: [f32; 2],
-    /// Joint angles, steered to \[rad\].
+    /// The target joint angles \[rad\].
     pub targets: [f32; 2],
-    /// Joint speeds, steered to \[rad/s\].
+    /// The target joint speeds \[rad/s\].
     pub speeds: [f32; 2],
-    /// Counts up in every cycle of the program that executes moves; stands still while that is paused.
+    /// A counter that increases in every cycle of the program that executes moves, and stops while that is paused.
     pub beat: u32,
     /// The number of the move that is executed, or was; 0 for none.
     pub number: u32,
-    /// Whether it is executed now.
+    /// The move is executed now.
     pub runs: bool,
-    /// Its progress, 0 … 1; NaN where the program does not tell.
+    /// The progress of the move, 0 … 1; NaN if the program does not report it.
     pub progress: f32,
-    /// The program is there, and does what it is told.
+    /// The program is there, and carries out its messages.
     pub granted: bool,
     /// The program is paused.
     pub paused: bool,
@@ -38,7 +38,7 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// As bytes.
+    /// Returns the state as bytes.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; SHOWN_LEN] {
         let flags = [self.runs, self.granted, self.paused, self.stopped];
@@ -53,7 +53,7 @@ impl Shown {
         bytes
     }
 
-    /// From bytes: any are a state.
+    /// Reads a state from bytes; any bytes are a state.
     #[must_use]
     pub fn from_bytes(bytes: &[u8; SHOWN_LEN]) -> Self {
         let mut words = bytes.chunks_exact(4).map(|word| word.try_into().map_or(0, u32::from_le_bytes));
@@ -67,7 +67,7 @@ impl Shown {
         Self { micros, positions, targets, speeds, beat, number, runs, progress, granted, paused, stopped }
     }
 
-    /// What the program that executes moves shows of itself.
+    /// Returns the report of the program that executes moves.
     #[must_use]
     pub const fn mirrored(&self) -> Mirrored {
         match MoveNumber::new(self.number) {
@@ -78,26 +78,26 @@ impl Shown {
     }
 }
 
-/// What the robot is told.
+/// A message to the robot.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Message {
-    /// Stand still.
+    /// Stop moving.
     Hold,
     /// Move at these speeds until the next message \[rad/s\].
     Speeds([f32; 2]),
-    /// Execute this move: its number, the speed \[rad/s\] and acceleration \[rad/s²\] of the joint with the longest way, and
-    /// the points of the way \[rad\].
+    /// Execute this move: its number, the speed \[rad/s\] and acceleration \[rad/s²\] of the joint with the longest
+    /// way, and the points of the way \[rad\].
     Start(u32, [f32; 2], [[f32; 2]; POINTS]),
-    /// Go on.
+    /// A keep-alive.
     Keep,
     /// End the move with this number.
     Cancel(u32),
-    /// Stop, and end whatever is executed.
+    /// Stop, and end any move.
     Stop,
 }
 
 impl Message {
-    /// Its bytes in `out`; how many.
+    /// Writes the message to `out`, and returns its length.
     pub(super) fn emit(&self, out: &mut [u8; LONGEST]) -> usize {
         let [tag, low, high, rest @ ..] = out;
         let mut words = rest.chunks_exact_mut(4);
@@ -130,8 +130,8 @@ impl Message {
         usize::from(count).saturating_add(3)
     }
 
-    /// The message that `bytes` begin with, and its length; `None` while it is not whole. Anything else is a panic of the
-    /// test's.
+    /// Returns the message at the beginning of `bytes`, and its length; `None` while it is incomplete. Anything else
+    /// panics, because this is test code.
     #[must_use]
     pub fn parse(bytes: &[u8]) -> Option<(Self, usize)> {
         let ([tag, low, high], rest) = bytes.split_first_chunk()?;

@@ -3,17 +3,17 @@
 use super::message::{LONGEST, Message, SHOWN_LEN, Shown};
 use outrigger_wire::time::Duration;
 
-/// One robot, without a link: bytes in, a state per cycle out.
+/// A robot without a link: it takes bytes and returns a state per cycle.
 #[derive(Debug)]
 pub struct Robot {
     shown: Shown,
-    /// Speeds that it was told last \[rad/s\].
+    /// The speeds in the last message \[rad/s\].
     told: [f32; 2],
     moving: Option<Moving>,
-    /// The beginning of a message.
+    /// The received part of a message.
     received: [u8; LONGEST],
     filled: usize,
-    /// The program tells how far it is.
+    /// The program reports its progress.
     pub keeps_progress: bool,
 }
 
@@ -21,13 +21,13 @@ pub struct Robot {
 struct Moving {
     from: [f32; 2],
     to: [f32; 2],
-    /// Length of the longest joint's way \[rad\], how much of it is done, and the speed there \[rad/s\].
+    /// The length of the longest joint's way \[rad\], the part of it that is done, and the present speed \[rad/s\].
     way: f32,
     done: f32,
     speed: f32,
     fastest: f32,
     acceleration: f32,
-    /// To be brought to rest from now on.
+    /// The move is to be brought to rest from now on.
     cancelled: bool,
 }
 
@@ -45,23 +45,23 @@ impl Default for Robot {
 }
 
 impl Robot {
-    /// What it shows, to be changed by a test.
+    /// Returns the reported values, for a test to change.
     pub const fn shown_mut(&mut self) -> &mut Shown {
         &mut self.shown
     }
 
-    /// What it shows.
+    /// Returns the reported values.
     #[must_use]
     pub const fn shown(&self) -> &Shown {
         &self.shown
     }
 
-    /// Its connection is a new one.
+    /// Takes note of a new connection.
     pub const fn reconnected(&mut self) {
         self.filled = 0;
     }
 
-    /// Takes bytes, however they were cut, and does what they say; each whole message is told.
+    /// Takes bytes, in pieces of any size, and carries out their messages. Calls `told` with each whole message.
     pub fn take(&mut self, bytes: &[u8], mut told: impl FnMut(Message)) {
         for byte in bytes {
             if let Some(slot) = self.received.get_mut(self.filled) {
@@ -98,7 +98,7 @@ impl Robot {
         }
     }
 
-    /// One cycle later: the state.
+    /// Advances by one cycle, and returns the state.
     pub fn cycle(&mut self, period: Duration) -> [u8; SHOWN_LEN] {
         let dt = period.as_secs_f32();
         self.shown.micros = self.shown.micros.saturating_add(period.as_micros());
@@ -130,7 +130,7 @@ impl Robot {
 }
 
 impl Moving {
-    /// The share of the way that is done.
+    /// Returns the share of the way that is done.
     fn advance(&mut self, dt: f32) -> f32 {
         let brakes = self.cancelled || self.way - self.done <= 0.5 * self.speed * self.speed / self.acceleration;
         let change = self.acceleration * dt;

@@ -1,4 +1,4 @@
-//! Links that listen, messages in chunks and moves that the controller executes, through the whole engine.
+//! Tests of links that listen, messages in chunks and moves that the controller executes, in the whole engine.
 
 use core::net::SocketAddr;
 
@@ -20,18 +20,18 @@ const CYCLE: Duration = Duration::from_millis(8);
 const FIRST: MoveNumber = MoveNumber::new(1).unwrap();
 const ROBOT: &str = "10.0.2.2:40001";
 
-/// What the engine has asked of the law, and the speed it wants \[rad/s\].
+/// The calls of the law by the engine, and the speed that the law wants \[rad/s\].
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 struct Spy {
     calls: heapless::String<32>,
     speed: f32,
-    /// The first joint where its motion begins, to 0.2 rad.
+    /// The position of the first joint at which its motion begins, within 0.2 rad.
     begins: Option<f32>,
 }
 
 impl Spy {
-    /// Steps in a row are one.
+    /// Notes a call; consecutive steps count as one.
     fn call(&mut self, call: char) {
         if call != 's' || !self.calls.ends_with('s') {
             self.calls.push(call).unwrap();
@@ -87,10 +87,11 @@ struct Bench {
     engine: TestEngine<'static, Spy>,
     robot: Robot,
     now: Instant,
-    /// Whether the port waits for a connection, and whether it has one.
+    /// The port that listens; `open` is `true` with a connection.
     listens: Option<u16>,
     open: bool,
-    /// How states are cut when they arrive, and how much of a message the next write takes before it fails.
+    /// The size of the pieces in which states arrive; `fails_after` is the number of bytes that the next write takes
+    /// before it fails.
     cut: usize,
     fails_after: Option<usize>,
     said: Vec<(Mode, Message)>,
@@ -127,7 +128,7 @@ impl Bench {
         bench
     }
 
-    /// One that the robot has connected to.
+    /// Returns a bench to which the robot has connected.
     fn connected(config: TestConfig) -> Self {
         let mut bench = Self::new(config);
         bench.connect(ROBOT);
@@ -149,7 +150,7 @@ impl Bench {
         assert_eq!(self.engine.mode(), Mode::Command, "{:?}", self.engine.unmet(self.now));
     }
 
-    /// A move of 0.5 rad that has been begun and is under way.
+    /// Returns a bench with a move of 0.5 rad that has started.
     fn running(tells_progress: bool) -> Self {
         let mut bench = Self::commanding();
         bench.robot.keeps_progress = tells_progress;
@@ -223,7 +224,7 @@ impl Bench {
         self.give(Input::Tick);
     }
 
-    /// A cycle of the robot's, whose state arrives in pieces.
+    /// Passes a cycle of the robot, whose state arrives in pieces.
     fn cycle(&mut self) {
         self.now = self.now + CYCLE;
         let state = self.robot.cycle(CYCLE);
@@ -322,7 +323,7 @@ fn a_robot_that_connects_again_is_found_again_and_nothing_resumes() {
     bench.connect(ROBOT);
     bench.run(100);
     bench.ends(Mode::Monitor, Some(Reason::LinkClosed));
-    // One that says nothing any more is given up, and may come again.
+    // A robot that sends no more is disconnected, and may connect again.
     bench.wait(Duration::from_millis(1_001));
     assert_eq!((bench.open, bench.aborts, bench.listens), (false, 1, Some(50_002)));
     bench.connect(ROBOT);
@@ -351,7 +352,7 @@ fn a_move_is_begun_once_kept_alive_and_followed_by_the_law_only_when_asked() {
     assert_eq!(bench.robot.shown().targets, [0.5, -0.1]);
     assert_eq!((bench.engine.law().calls.as_str(), bench.engine.commanded().max_abs()), ("As|", 0.0));
 
-    // The next one goes out at once, and then the law.
+    // The next one is sent at once, and then the law moves the arm.
     assert_eq!(bench.delegate(0.0).map(MoveNumber::get), Ok(2));
     bench.said.clear();
     bench.run(1);
@@ -396,7 +397,7 @@ fn a_move_that_the_limits_forbid_is_refused_and_nothing_changes() {
     bench.run(100);
     assert_eq!(bench.engine.mode_machine().drive(), Drive::Streamed);
     assert_eq!(bench.engine.law().calls, "As");
-    // Nor does it begin where they have changed since.
+    // It does not start either if the limits have changed since.
     assert_eq!(bench.delegate(0.5), Ok(FIRST));
     bench.engine.cycle.set_limits(Limits { velocity: JointVelocities([0.1; 2]), ..Limits::default() });
     bench.said.clear();
@@ -437,7 +438,7 @@ fn states_may_be_missing_for_200_ms_while_a_move_runs_and_not_longer() {
     for tells_progress in [true, false] {
         let mut bench = Bench::running(tells_progress);
         for millis in [50, 100, 190] {
-            // The robot goes on meanwhile, and says so afterwards.
+            // The robot continues meanwhile, and reports it afterwards.
             for _ in 0..millis / 8 {
                 let _ = bench.robot.cycle(CYCLE);
             }
@@ -452,7 +453,7 @@ fn states_may_be_missing_for_200_ms_while_a_move_runs_and_not_longer() {
         bench.wait(Duration::from_millis(1));
         bench.ends(Mode::Stopping, Some(Reason::StateStale));
         assert_eq!(bench.messages(), [Message::Cancel(1)]);
-        // Nobody sees it slow down.
+        // No state shows that it slows down.
         bench.wait(Duration::from_millis(102));
         assert_eq!(bench.messages(), [Message::Cancel(1), Message::Stop]);
     }
@@ -476,7 +477,7 @@ fn a_restarted_clock_and_a_lost_link_end_a_move_like_any_commanding() {
     bench.connect(ROBOT);
     bench.said.clear();
     bench.run(10);
-    // The program still shows our move: one stop, and whatever runs is over.
+    // The program still shows our move: one stop, which ends any program.
     assert!(bench.messages().contains(&Message::Stop), "{:?}", bench.messages());
     bench.run(100);
     assert!(!bench.engine.mode_machine().is_motion_unknown());
@@ -511,7 +512,7 @@ fn what_was_streamed_before_a_move_is_not_taken_for_ours_after_a_reconnect() {
 
 #[test]
 fn an_arm_that_leaves_the_plan_or_the_corridor_ends_the_move() {
-    // Where it would be later: off the plan, and inside the corridor.
+    // A later position of the plan: off the plan, and inside the corridor.
     for (tells_progress, moved, reason) in [
         (true, [0.1, -0.02], Some(Reason::NotFollowing)),
         (false, [0.1, -0.02], None),
@@ -543,7 +544,7 @@ fn a_pause_holds_the_move_and_the_program_that_stays_silent_loses_it() {
     bench.ends(Mode::Command, None);
     assert_eq!(bench.robot.shown().targets, [0.5, -0.1]);
 
-    // A pause that nobody tells of: what is mirrored is as old as the last sign of life.
+    // A pause that is not reported: the mirror is as old as the last sign of life.
     let mut bench = Bench::running(true);
     bench.robot.shown_mut().paused = true;
     let frozen = *bench.robot.shown();
@@ -597,7 +598,7 @@ fn what_is_left_of_a_message_is_not_said_on_the_next_connection() {
     assert!(!bench.messages().iter().any(is_start), "a move is not begun twice");
 }
 
-/// A run with a move, a release and a fallback; what was said, and how the modes changed.
+/// Runs a move, a release and a fallback. Returns the bytes that were sent, and the transitions.
 fn whole_run(chunk: u16, cut: usize) -> (Vec<u8>, Vec<Transition>, Bench) {
     let peer = TestOptions { chunk, ..TestConfig::default().peer };
     let mut bench = Bench::new(TestConfig { peer, ..TestConfig::default() });

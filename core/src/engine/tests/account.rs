@@ -1,5 +1,5 @@
-//! The account of a call may be made when the answer is written, with the events or before the next input: nothing that is
-//! decided, sent or recorded depends on it.
+//! The time at which a call is accounted: when the answer is written, with the events or before the next input. No
+//! decision, output or recording depends on it.
 
 use super::bench::{Accounts, Bench, Sent};
 use crate::engine::ur::{UrConfig, UrEvent};
@@ -67,7 +67,7 @@ type Done = (Vec<Sent>, Vec<Event<UrEvent>>, Mode, Vec<u8>);
 
 fn done(mut bench: Bench, steps: &[Step]) -> Done {
     steps.iter().for_each(|step| take(&mut bench, *step));
-    // What is late becomes visible in the next cycles.
+    // A late effect becomes visible in the next cycles.
     bench.run(10);
     take(&mut bench, Step::Shutdown);
     bench.run(10);
@@ -83,7 +83,7 @@ fn accounted(mut bench: Bench, accounts: Accounts) -> Bench {
     bench
 }
 
-/// Compares the three on a bench made anew for each.
+/// Compares the three variants, each on a new bench.
 fn compare(make: impl Fn(Accounts) -> Bench, steps: &[Step]) -> usize {
     let [written, events, late] = ALL.map(|accounts| done(make(accounts), steps));
     assert!(written == events && events == late, "{steps:?}: {:?}, {:?}, {:?}", written.2, events.2, late.2);
@@ -154,7 +154,7 @@ fn a_lost_connection_leaves_no_answer_for_what_is_written_later() {
     while bench.sent.len() == before {
         bench.run(1);
     }
-    // The write of that text has failed.
+    // The write of that text failed.
     bench.close(LinkId::REALTIME);
     let later = bench.now + Duration::from_secs(5);
     assert_eq!(bench.engine.written(later), None);

@@ -1,4 +1,4 @@
-//! A bench: one engine, one scripted peer, one clock; everything that comes out is kept and held to the invariants.
+//! The bench: one engine, one scripted peer, one clock. All output is kept and checked against the invariants.
 
 use crate::engine::ur::LINKS;
 #[cfg(feature = "record")]
@@ -16,22 +16,22 @@ use crate::trajectory::{Setpoint, Trajectory, Waypoint};
 use outrigger_wire::robot::{JointPositions, JointVelocities, SoftwareVersion};
 use outrigger_wire::time::{Duration, Instant};
 
-/// A request by a message was refused for `reason`.
+/// Returns the event that a request by a message was refused for `reason`.
 pub(crate) const fn refused(reason: Reason) -> Event<UrEvent> {
     Event::Refused(Refusal::of_request(Channel::Message, reason))
 }
 
-/// One text that went out.
+/// A text that was sent.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Sent {
     pub(crate) at: Instant,
-    /// Mode in which it was decided.
+    /// The mode in which it was decided.
     pub(crate) mode: Mode,
     pub(crate) text: String,
 }
 
 impl Sent {
-    /// Speeds of a `speedj`; `None` for a `stopj`.
+    /// Returns the speeds of a `speedj`; `None` for a `stopj`.
     pub(crate) fn speeds(&self) -> Option<Vec<f64>> {
         let list = self.text.split_once("speedj([")?.1.split_once(']')?.0;
         Some(list.split(',').map(|n| n.parse().unwrap()).collect())
@@ -50,14 +50,14 @@ impl Sent {
     }
 }
 
-/// The time at which the port lets the engine make the account of a call.
+/// The time at which the port lets the engine account for a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Accounts {
     /// With each [`written`](crate::engine::Engine::written).
     Written,
-    /// With the events; nothing is said of what was written.
+    /// With the events; writes are not reported.
     Events,
-    /// Before the next input, or before the deadline is asked for.
+    /// Before the next input, or before the deadline is read.
     Late,
 }
 
@@ -65,26 +65,26 @@ pub(crate) struct Bench {
     pub(crate) engine: UrEngine<'static, JointServo<6>>,
     pub(crate) peer: Peer,
     pub(crate) now: Instant,
-    /// Texts about motion.
+    /// The texts about motion.
     pub(crate) sent: Vec<Sent>,
-    /// Texts that set outputs.
+    /// The texts that set outputs.
     pub(crate) settings: Vec<Sent>,
     pub(crate) events: Vec<Event<UrEvent>>,
-    /// Which links the port has open.
+    /// The links that the port has open.
     pub(crate) open: [bool; LINKS.len()],
-    /// Ports that refuse connections.
+    /// The ports that refuse connections.
     pub(crate) refused: Vec<u16>,
-    /// Ports that accept and then say nothing.
+    /// The ports that accept connections and send nothing.
     pub(crate) silent: Vec<u16>,
-    /// What a port says instead of what it should.
+    /// A port with a wrong service, and the bytes that it sends.
     pub(crate) instead: Option<(u16, Vec<u8>)>,
-    /// Ports that were asked for, in order.
+    /// The ports that were requested, in order.
     pub(crate) asked: Vec<u16>,
-    /// Reads give at most this many bytes.
+    /// The highest number of bytes that a read returns.
     pub(crate) read_most: usize,
-    /// The network delivers nothing; what is sent waits.
+    /// The network delivers nothing; sent data waits.
     pub(crate) stalled: bool,
-    /// Nothing comes on the link of RTDE; what is sent waits.
+    /// The link of RTDE delivers nothing; sent data waits.
     pub(crate) rtde_stalled: bool,
     /// Texts do not reach the peer.
     pub(crate) mute: bool,
@@ -93,10 +93,10 @@ pub(crate) struct Bench {
     next_cycle: Instant,
 }
 
-/// Memory of the recorder [B]: half a second of a 500 Hz stream, so that it turns over all the time.
+/// The size of the recorder's memory [B]: half a second of a 500 Hz stream, so that it turns over all the time.
 #[cfg(feature = "record")]
 const RECORDER: usize = 400_000;
-/// Memory of the recorder of a [fork](Bench::forked) \[B\]: some cycles behind a checkpoint.
+/// The size of the recorder's memory of a [fork](Bench::forked) \[B\]: some cycles after a checkpoint.
 #[cfg(feature = "record")]
 const FORKS_RECORDER: usize = 32_768;
 
@@ -108,7 +108,7 @@ fn leak(len: usize) -> &'static mut [u8] {
     Box::leak(vec![0; len].into_boxed_slice())
 }
 
-/// A law that turns the base joint by 1 rad in 4 s and then stands.
+/// Returns a law that turns the base joint by 1 rad in 4 s and then stops.
 pub(crate) fn turning() -> JointServo<6> {
     let at = |angle, seconds| {
         let mut positions = JointPositions::ZERO;
@@ -125,19 +125,20 @@ impl Bench {
         Self::with_memory(major, minor, config, Memory { primary: leak(4096), realtime: leak(8192), rtde: None })
     }
 
-    /// The same with memory for RTDE.
+    /// Creates a bench like [`new`](Self::new), with memory for RTDE.
     pub(crate) fn with_rtde(major: u8, minor: u8, config: UrConfig) -> Self {
         let memory = Memory { primary: leak(4096), realtime: leak(8192), rtde: Some(rtde()) };
         Self::with_memory(major, minor, config, memory)
     }
 
-    /// Most benches have states from 30003 alone, by which a stop at the pendant cannot be seen.
+    /// Creates a bench that may command without detecting a stop at the pendant: most benches have states only from
+    /// 30003, which do not show it.
     fn with_memory(major: u8, minor: u8, mut config: UrConfig, memory: Memory<'static>) -> Self {
         config.mode.pendant.stop = PendantStop::Overridden;
         Self::as_configured(major, minor, config, memory)
     }
 
-    /// A bench that commands only where a stop at the pendant is seen.
+    /// Creates a bench that commands only if a stop at the pendant is detected.
     pub(crate) fn seeing_stops(major: u8, minor: u8, config: UrConfig, with_rtde: bool) -> Self {
         let memory = Memory { primary: leak(4096), realtime: leak(8192), rtde: with_rtde.then(rtde) };
         Self::as_configured(major, minor, config, memory)
@@ -170,7 +171,7 @@ impl Bench {
         }
     }
 
-    /// A bench like this one in which nothing has come out yet; its engine goes on from where this one stands.
+    /// Returns a bench like this one without any output; its engine continues from the state of this one.
     #[cfg(feature = "record")]
     pub(crate) fn forked(&self) -> Self {
         let mut room = [0; 8192];
@@ -192,7 +193,7 @@ impl Bench {
         }
     }
 
-    /// Started, and run until a request would be granted.
+    /// Returns a bench that was started, and has run until a request would be granted.
     pub(crate) fn ready(major: u8, minor: u8) -> Self {
         Self::ready_with(major, minor, UrConfig::default())
     }
@@ -201,7 +202,7 @@ impl Bench {
         Self::new(major, minor, config).started()
     }
 
-    /// Started, and run until a request would be granted, or a rise of the request line.
+    /// Starts the bench, and runs it until a request would be granted, or a rise of the request line.
     pub(crate) fn started(mut self) -> Self {
         self.input(Input::Start);
         self.run_until(10_000, |b| {
@@ -210,7 +211,7 @@ impl Bench {
         self
     }
 
-    /// Commanding, with the arm in motion.
+    /// Returns a bench in `Command`, with the arm in motion.
     pub(crate) fn moving(major: u8, minor: u8) -> Self {
         Self::moving_with(major, minor, UrConfig::default())
     }
@@ -219,7 +220,7 @@ impl Bench {
         Self::ready_with(major, minor, config).commanding()
     }
 
-    /// Requested, and run until the arm is in motion.
+    /// Requests commanding, and runs until the arm is in motion.
     pub(crate) fn commanding(mut self) -> Self {
         self.request();
         self.run_until(12_000, |b| b.engine.mode() == Mode::Command);
@@ -228,23 +229,23 @@ impl Bench {
         self
     }
 
-    /// One input, then drain.
+    /// Handles one input, then drains.
     pub(crate) fn input(&mut self, input: Input) {
         self.engine.handle(self.now, input);
         self.drain();
     }
 
-    /// An operator, who sees how things stand, asks to command.
+    /// Requests commanding, for an operator who sees the present epoch.
     pub(crate) fn request(&mut self) {
         self.input(Input::Request(self.engine.mode_machine().epoch()));
     }
 
-    /// The same, to go on with a suspended motion.
+    /// Requests commanding, to continue a suspended motion.
     pub(crate) fn resume(&mut self) {
         self.input(Input::Resume(self.engine.mode_machine().epoch()));
     }
 
-    /// Bytes arrive on `link`, whatever they are.
+    /// Delivers any bytes on `link`.
     pub(crate) fn bytes(&mut self, link: LinkId, mut bytes: &[u8]) {
         while !bytes.is_empty() {
             let window = self.engine.receive_window(link);
@@ -257,14 +258,14 @@ impl Bench {
         }
     }
 
-    /// The peer, or the network, closes a connection.
+    /// Closes a connection, as the peer or the network does.
     pub(crate) fn close(&mut self, link: LinkId) {
         self.open[link.index()] = false;
         self.peer.close(link);
         self.input(Input::Closed(link));
     }
 
-    /// Time passes: cycles of the peer and deadlines of the engine, each at its time.
+    /// Lets time pass: cycles of the peer and deadlines of the engine, each at its time.
     pub(crate) fn run(&mut self, millis: u64) {
         let end = self.now + Duration::from_millis(millis);
         while self.now < end {
@@ -272,7 +273,7 @@ impl Bench {
         }
     }
 
-    /// Runs until `done`, at most for `millis`.
+    /// Runs until `done`, for `millis` at most.
     pub(crate) fn run_until(&mut self, millis: u64, done: impl Fn(&Self) -> bool) {
         let end = self.now + Duration::from_millis(millis);
         while !done(self) {
@@ -281,7 +282,7 @@ impl Bench {
         }
     }
 
-    /// Time passes without this device running: nothing is read, no deadline is kept.
+    /// Lets time pass while this process is not scheduled: nothing is read, and deadlines are missed.
     pub(crate) fn sleep_through(&mut self, millis: u64) {
         let end = self.now + Duration::from_millis(millis);
         while self.next_cycle <= end {
@@ -291,7 +292,7 @@ impl Bench {
         self.now = end;
     }
 
-    /// Everything the recorder holds.
+    /// Returns the content of the recorder.
     #[cfg(feature = "record")]
     pub(crate) fn dump(&self) -> Vec<u8> {
         let mut dump = vec![0; 1024];
@@ -302,7 +303,7 @@ impl Bench {
         dump
     }
 
-    /// Runs everything the recorder holds again.
+    /// Replays the content of the recorder.
     #[cfg(feature = "record")]
     pub(crate) fn replay(&self) -> Result<Replayed, ReplayError> {
         let mut rtde: RtdeMemory<'_> = RtdeMemory::new();
@@ -320,7 +321,7 @@ impl Bench {
         self.events.iter().filter_map(transition).collect()
     }
 
-    /// Texts sent at or after `at`.
+    /// Returns the texts that were sent at or after `at`.
     pub(crate) fn sent_since(&self, at: Instant) -> Vec<Sent> {
         self.sent.iter().filter(|sent| sent.at >= at).cloned().collect()
     }
@@ -341,7 +342,7 @@ impl Bench {
         }
     }
 
-    /// Hands over what the peer sent, real-time link first.
+    /// Delivers the data that the peer sent, the real-time link first.
     pub(crate) fn deliver(&mut self) {
         if self.stalled {
             return;
@@ -408,7 +409,7 @@ impl Bench {
         if written && self.accounts == Accounts::Written {
             let _ = self.engine.written(self.now);
         }
-        // Taking events makes the account.
+        // Taking events accounts for the call.
         while self.accounts != Accounts::Late || self.engine.has_events() {
             let Some(event) = self.engine.poll_event() else { break };
             self.events.push(event);
@@ -432,7 +433,7 @@ impl Bench {
         }
     }
 
-    /// What each mode may send (`core/docs/mode-machine.md 1, 9`), after each input.
+    /// Checks after each input that the mode permits what was sent (`core/docs/mode-machine.md 1, 9`).
     fn check(&self, texts: usize, events_before: usize) {
         let mut fell_back = None;
         for event in &self.events[events_before..] {
@@ -445,9 +446,9 @@ impl Bench {
         if let Some(sent) = self.sent.last().filter(|_| texts > 0) {
             let allowed = match sent.mode {
                 Mode::Offline => false,
-                // The one stop for an arm that a reconnect finds moving by our command.
+                // The one stop for an arm that moves by our command after a reconnect.
                 Mode::Monitor => sent.is_stop(),
-                // A stop, where another program has to be ended first.
+                // A stop, if another program has to be ended first.
                 Mode::Arming => sent.is_zero() || sent.is_stop(),
                 Mode::Command => sent.speeds().is_some(),
                 Mode::Stopping => sent.is_zero() || sent.is_stop(),
@@ -455,13 +456,13 @@ impl Bench {
             assert!(allowed, "{sent:?}");
             assert!(sent.text.ends_with('\n'));
         }
-        // A connection that was reset in the same breath carries nothing any more.
+        // A connection that was reset at the same time carries no more data.
         let connected = self.engine.mode() != Mode::Offline;
         if let Some(t) = fell_back.filter(|t| t.to == Mode::Stopping && connected) {
-            // A robot that has stopped itself is not spoken to.
+            // A robot that has stopped itself is sent nothing.
             let robot_stopped = self.engine.state().is_some_and(|state| Reason::of_safety(state.safety).is_some());
             let zero = texts > 0 && self.sent.last().is_some_and(Sent::is_zero);
-            // Nor is a program started in place of one that was stopped; a stop takes the place of a paused one.
+            // A stopped program is not replaced by another; a stop replaces a paused one.
             let by_pendant = match t.reason {
                 Some(Reason::ProgramStopped) => texts == 0,
                 Some(Reason::ProgramPaused) => texts > 0 && self.sent.last().is_some_and(Sent::is_stop),

@@ -31,7 +31,7 @@ fn arming_sends_zero_velocity_to_every_state_and_nothing_else() {
     bench.request();
     bench.run(100);
     let sent = bench.sent_since(begun);
-    // The second when the first is shown to run.
+    // The second one is sent when the first is shown to run.
     assert!(sent.len() >= 46, "{} texts in 50 cycles", sent.len());
     assert!(sent.iter().all(|sent| sent.mode == Mode::Arming && sent.is_zero()));
 }
@@ -110,7 +110,7 @@ fn a_controller_that_reports_other_software_than_configured_is_not_commanded() {
         assert_eq!(bench.engine.mode() == Mode::Monitor, other, "{software:?}");
         assert_eq!(bench.sent.is_empty(), other);
     }
-    // What is not reported is no mismatch.
+    // A value that is not reported is no mismatch.
     let mut bench = Bench::new(5, 15, configured(5, 14, 0));
     bench.refused = vec![30_001, 30_002];
     bench.input(Input::Start);
@@ -145,7 +145,7 @@ fn nothing_is_commanded_where_a_stop_at_the_pendant_cannot_be_seen() {
         if !seen {
             assert!(bench.events.contains(&refused(Reason::PendantUnseen)), "{what}");
         }
-        // Where it can be seen, it is looked for all the same.
+        // If a stop can be detected, it still is.
         let bench = begun(allowed);
         assert!(bench.unmet().is_empty() && !bench.engine.overrides_pendant(), "{what}");
         let bench = bench.commanding();

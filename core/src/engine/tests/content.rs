@@ -1,4 +1,4 @@
-//! States that cannot be ones of this arm, in the middle of good ones.
+//! States that are impossible for this arm, among good ones.
 
 use super::bench::{Bench, Sent};
 use crate::engine::Event;
@@ -6,7 +6,7 @@ use crate::engine::ur::UrConfig;
 use crate::mode::Mode;
 use crate::robot::Reason;
 
-/// Runs for so many cycles of 2 ms in which the states show an arm at zero, and at rest.
+/// Runs for `cycles` of 2 ms in which the states show an arm at zero, and at rest.
 fn zeros(bench: &mut Bench, cycles: u64) {
     let before = (bench.peer.q, bench.peer.qd);
     for _ in 0..cycles {
@@ -16,7 +16,7 @@ fn zeros(bench: &mut Bench, cycles: u64) {
     (bench.peer.q, bench.peer.qd) = before;
 }
 
-/// The counts that were reported.
+/// Returns the counts that were reported.
 fn counts(bench: &Bench) -> Vec<u32> {
     let count = |event: &Event<_>| if let Event::Impossible(count) = event { Some(*count) } else { None };
     bench.events.iter().filter_map(count).collect()
@@ -34,7 +34,7 @@ fn a_single_one_is_as_good_as_lost_and_counted() {
         let figures = bench.engine.figures(bench.now);
         assert_eq!((figures.impossible, figures.sequence.lost), (1, lost + 1));
         assert_eq!(counts(&bench), [1]);
-        // Nothing that went out was computed from it: the base goes on turning at its pace.
+        // No output was computed from it: the base continues to turn at its pace.
         let speeds: Vec<f64> = bench.sent_since(from).iter().filter_map(|sent| Some(sent.speeds()?[0])).collect();
         assert!(speeds.len() > 90 && speeds.iter().all(|speed| (0.1..0.5).contains(speed)), "{speeds:?}");
     }

@@ -1,4 +1,4 @@
-//! Who answers, and with which software.
+//! The detection of the controller and its software.
 
 use super::bench::Bench;
 use crate::engine::ur::{ConnectConfig, DownCause, Identity, KnownBy, LINKS, Ports, UrConfig, UrEvent, UrOptions};

@@ -1,4 +1,4 @@
-//! What links do to a session: pieces, stalls, backlogs, silence, loss.
+//! The effect of links on a session: pieces, stalls, backlogs, silence, loss.
 
 use super::bench::{Bench, Sent};
 use crate::engine::ur::{DownCause, UrConfig, UrEvent};
@@ -140,7 +140,7 @@ fn motion_that_waits_in_the_network_is_dropped_once_its_time_is_over() {
     assert!(!is_open(&bench), "it would move an arm that rests");
     assert_eq!(bench.engine.mode(), Mode::Offline);
 
-    // The words of the stop itself ask for no motion.
+    // The texts of the stop itself request no motion.
     let mut bench = Bench::moving(5, 15);
     bench.input(Input::Release);
     bench.run(4);
@@ -283,7 +283,7 @@ fn text_of_somebody_else_that_is_refused_does_not_end_commanding() {
         bench.run(700);
         assert_eq!((bench.engine.mode(), bench.engine.latch()), (Mode::Command, None));
     }
-    // Nor does it speak against beginning where nothing of ours was sent.
+    // It is no reason against starting either, if we had sent nothing.
     bench.input(Input::Release);
     bench.run(3_000);
     bench.bytes(LinkId::PRIMARY, &refusal());
@@ -291,7 +291,7 @@ fn text_of_somebody_else_that_is_refused_does_not_end_commanding() {
     assert_eq!(bench.unmet(), []);
 }
 
-/// Error code 210: text is not taken in local control.
+/// Returns error code 210: text is not taken in local control.
 fn refusal() -> Vec<u8> {
     let error = primary::ErrorCode {
         code: 210,

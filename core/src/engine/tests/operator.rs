@@ -1,4 +1,4 @@
-//! An operator at the robot's digital inputs, at this device's pins, and with messages.
+//! Operator actions by the robot's digital inputs, by this device's pins, and by messages.
 
 use super::bench::Bench;
 use crate::engine::ur::{UrConfig, UrEvent};
@@ -23,12 +23,12 @@ fn ready(major: u8, minor: u8) -> Bench {
     Bench::ready_with(major, minor, with(lines()))
 }
 
-/// The same where the line's low releases nothing.
+/// Returns a bench in which the line's low level does not release.
 fn ready_by_edge() -> Bench {
     Bench::ready_with(5, 15, with(OperatorConfig { input_as: RequestAs::Edge, ..lines() }))
 }
 
-/// The arm is in motion, and the request input is still high.
+/// Returns a bench in motion, with the request input still high.
 fn moving() -> Bench {
     let mut bench = ready(5, 15);
     press(&mut bench, REQUEST);
@@ -112,7 +112,7 @@ fn while_a_held_line_is_low_nobodys_request_is_granted() {
     assert_eq!(bench.unmet(), [Reason::LineLow]);
     bench.request();
     assert_eq!((bench.engine.mode(), refused(&bench)), (Mode::Monitor, vec![of_message(Reason::LineLow)]));
-    // Another channel may ask while it is high.
+    // Another channel may request while it is high.
     press(&mut bench, REQUEST);
     bench.input(Input::Release);
     bench.request();
@@ -201,7 +201,7 @@ fn after_a_release_by_the_line_a_chattering_contact_asks_for_nothing() {
     let mut bench = moving();
     press(&mut bench, 0);
     bench.run_until(800, |b| b.engine.mode() == Mode::Monitor);
-    // Low for long enough, but too soon after it was let go.
+    // Low for long enough, but too soon after it was released.
     bench.run(60);
     press(&mut bench, REQUEST);
     assert_eq!((bench.engine.mode(), refused(&bench)), (Mode::Monitor, vec![of_input(Reason::LineHeld)]));

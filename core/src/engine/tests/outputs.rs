@@ -1,4 +1,4 @@
-//! Outputs set by an engine: when text for them goes out, and what is said of them.
+//! Outputs set by an engine: when the text for them is sent, and the events about them.
 
 use super::bench::Bench;
 use crate::command::outputs::{DigitalOutput, Write, WriteNews, WriteRefusal};

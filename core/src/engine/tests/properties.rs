@@ -1,4 +1,4 @@
-//! Any order of inputs, bytes, faults and time: nothing panics, and the bench's invariants hold after each input.
+//! Random orders of inputs, bytes, faults and time: nothing panics, and the bench's invariants hold after each input.
 
 use crate::engine::ur::LINKS;
 use proptest::prelude::*;
@@ -11,7 +11,7 @@ use crate::mode::{Mode, Transition};
 use outrigger_wire::sensor::{Sample, SampleValue, SourceId};
 use outrigger_wire::time::{Duration, Instant};
 
-/// What can happen to a session.
+/// An event of a session.
 #[derive(Clone, Debug)]
 enum Op {
     Run(u16),
@@ -20,7 +20,7 @@ enum Op {
     Sample(f32, u32),
     Bytes(usize, Vec<u8>),
     Close(usize),
-    /// The port reports what it was not asked for.
+    /// A report of the port that was not requested.
     Stray(usize, bool),
     Stall(bool),
     Sleep(u16),
@@ -132,7 +132,7 @@ fn bench(which: usize, rtde: bool) -> Bench {
     make(major, minor, UrConfig::default())
 }
 
-/// Everything a session over RTDE sends and decides, where reads give at most so many bytes.
+/// Returns the output and the decisions of a session over RTDE, with `read_most` bytes per read at most.
 fn decided(read_most: usize) -> (Vec<Sent>, Vec<Transition>) {
     let mut bench = Bench::with_rtde(5, 15, UrConfig::default());
     bench.read_most = read_most;
@@ -180,7 +180,8 @@ proptest! {
     ) {
         let mut bench = bench(which, rtde).started().commanding();
         ops.iter().for_each(|op| apply(&mut bench, op));
-        // Left alone for long enough, an arm that is not commanded any more is at rest: by our text, or by its own end.
+        // After a long enough time without events, an arm that is no longer commanded is at rest: by our text, or by
+        // its own end.
         if !matches!(bench.engine.mode(), Mode::Arming | Mode::Command) && !bench.peer.foreign {
             bench.run(3_000);
             if !matches!(bench.engine.mode(), Mode::Arming | Mode::Command) {

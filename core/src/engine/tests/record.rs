@@ -1,4 +1,4 @@
-//! Recordings run again, and what they show where they do not.
+//! The replay of recordings, and the reports of a replay that differs.
 
 use super::bench::Bench;
 use crate::engine::{Input, LinkId, Outcome, ReplayError, Replayed};
@@ -16,7 +16,7 @@ use outrigger_wire::robot::JointTorques;
 use outrigger_wire::robot::{JointPositions, JointVelocities};
 use outrigger_wire::time::Duration;
 
-/// A recording of a fallback, long after the beginning of the session.
+/// Returns a bench with a recording of a fallback, long after the beginning of the session.
 fn fallback() -> Bench {
     let mut bench = Bench::moving(5, 15);
     bench.run(1_000);
@@ -70,7 +70,7 @@ fn an_input_that_was_not_there_makes_a_difference() {
     let mut dump = bench.dump();
     let halves = bench.engine.recorder().halves().iter().map(|half| half.len()).sum::<usize>();
     let header = dump.len() - halves - crate::engine::DUMP_END_LEN;
-    // The operator lets go, where in truth nothing happened: a Tick becomes a Release.
+    // The operator releases where nothing happened in the recording: a Tick becomes a Release.
     let mut at = header;
     let command = entries(&dump[header..])
         .find_map(|entry| {
@@ -153,7 +153,7 @@ fn waypoints_that_are_fed_are_part_of_the_recording_and_refused_ones_too() {
     assert_eq!((next, bench.engine.motion_status().progress), (61, Progress::Finished));
     assert!(bench.replay().unwrap().texts > 10, "{:?}", bench.replay());
 
-    // The same with the end missing: named, and at rest.
+    // A recording without its end: the error names it, and the arm is at rest.
     let mut bench = Bench::ready(3, 15);
     *bench.engine.law_mut() = JointServo::new(
         Reference::Relative(Trajectory::beginning(&[at(0), at(1)]).unwrap()),

@@ -1,4 +1,4 @@
-//! No engine is made of a configuration that is out of its ranges or against itself, whatever features are left out.
+//! The rejection of configurations that are out of their ranges or contradictory, with any features.
 
 use crate::engine::ConfigError;
 use crate::engine::krc::{KrcConfig, KrcEngine};
@@ -9,7 +9,7 @@ use outrigger_wire::time::Duration;
 
 const LONG: Duration = Duration::from_secs(1_000_000);
 
-/// What an engine of this configuration says.
+/// Returns the result of making an engine with this configuration.
 fn made(config: UrConfig) -> Result<(), ConfigError> {
     let law = JointServo::new(Reference::Hold, JointServoConfig::default());
     let memory =

@@ -1,4 +1,4 @@
-//! States by RTDE: when they are asked for, what happens without them, and that everything else stays as it was.
+//! States by RTDE: when they are requested, the behaviour without them, and that everything else is unchanged.
 
 use super::bench::Bench;
 use crate::client::rtde::Step;
@@ -31,7 +31,7 @@ fn source(bench: &Bench) -> Option<LinkId> {
     bench.engine.peer().identity().map(|identity| identity.states)
 }
 
-/// Why the link of RTDE went down, and what followed.
+/// Returns the causes for which the link of RTDE went down, and the consequences.
 fn downs(bench: &Bench) -> Vec<(DownCause, Next)> {
     let down = |event: &Event<UrEvent>| match event {
         Event::Peer(UrEvent::Down { link: LinkId::RTDE, cause, next, .. }) => Some((*cause, *next)),
@@ -61,7 +61,7 @@ fn rtde_is_asked_where_it_is_wanted_and_there_is_memory_for_it() {
     let bench = Bench::ready(5, 15);
     assert_eq!((source(&bench), bench.asked.contains(&30_004)), (Some(LinkId::REALTIME), false));
     assert!(bench.engine.peer().rtde().is_none());
-    // As configured, whatever the version.
+    // As configured, for any version.
     let bench = Bench::with_rtde(3, 3, config(StatesFrom::Rtde)).started();
     assert_eq!(source(&bench), Some(LinkId::RTDE));
     let memory = Memory { primary: &mut [0; 4096], realtime: &mut [0; 8192], rtde: None };
@@ -282,7 +282,7 @@ fn recordings_of_all_three_links_are_replayed() {
     let replayed = bench.replay().unwrap();
     assert!(replayed.transitions > 0, "{replayed:?}");
     assert!(replayed.inputs > 100 && replayed.texts > 10, "{replayed:?}");
-    // The whole of it, from before the links were opened.
+    // The whole session, from before the links were opened.
     let mut bench = auto().started().commanding();
     bench.close(LinkId::RTDE);
     bench.run(2_000);

@@ -1,4 +1,4 @@
-//! Engines that go on from a snapshot of another one.
+//! Engines that continue from a snapshot of another one.
 
 use super::bench::{Bench, Sent, turning};
 use crate::engine::ur::Ur;
@@ -7,7 +7,7 @@ use crate::engine::ur::{Memory, UrConfig};
 use crate::engine::{Event, Input, LinkId, ReplayError};
 use crate::mode::Mode;
 
-/// A day in the life of a session: commanded, cut off in the middle of it, connected again, commanded again.
+/// Runs a session: commanded, disconnected in the middle of it, connected again, commanded again.
 fn live(bench: &mut Bench) -> (Vec<Sent>, Vec<Event<UrEvent>>) {
     let from = (bench.sent.len(), bench.events.len());
     bench.request();
@@ -68,7 +68,7 @@ fn there_is_no_snapshot_of_what_may_move_nor_of_what_is_not_drained() {
         bench.run(1);
     }
     assert_eq!(seen, [Mode::Arming, Mode::Command, Mode::Stopping, Mode::Monitor]);
-    // A connection is to be opened, and nobody has taken that yet.
+    // A connection is to be opened, and the port has not taken that yet.
     let mut bench = Bench::new(5, 15, UrConfig::default());
     assert!(bench.engine.snapshot(room).is_some());
     bench.engine.handle(bench.now, Input::Start);
