@@ -31,9 +31,9 @@ struct World {
     sleepers: BTreeSet<u64>,
     open: [bool; LINKS.len()],
     refuse: bool,
-    /// Reads give at most this many bytes.
+    /// The highest number of bytes that a read returns.
     read_most: usize,
-    /// Writes never end.
+    /// Writes never complete.
     write_blocked: bool,
     /// The time that one write takes \[µs\].
     write_takes: u64,

@@ -7,9 +7,9 @@
 //! |---|---|
 //! | [`Controller::commit`] | `true` once the newest state can be judged |
 //! | [`Controller::facts`] | the facts that the state does not carry |
-//! | [`Controller::prepare`] | `true` where a command can be sent |
-//! | [`Controller::write`] | the command becomes bytes, or is noted for `conclude` |
-//! | [`Controller::conclude`] | the output beside the command is made; a KRC's one answer to the measurement |
+//! | [`Controller::prepare`] | `true` if a command can be sent |
+//! | [`Controller::write`] | `true` if the command became bytes; otherwise it may be stored for `conclude` |
+//! | [`Controller::conclude`] | `true` if the output that is independent of the command answers the state; a KRC's one answer to the measurement is made here |
 
 mod context;
 mod roles;

@@ -5,7 +5,7 @@
 //! | intake | `heard` | passes every state that was read to the link monitor, keeps the newest |
 //! | watch | `watch` | passes the newest state, after draining, to the watchers: standstill, tracking, pendant, sensors |
 //! | gather | `gather` | assembles the evidence |
-//! | decide | `decide` | mode machine, operator; then law and governor, for the command that goes out |
+//! | decide | `decide` | mode machine, operator; then law and governor, for the command to send |
 //!
 //! [`CycleMemory`] is everything that is stored between cycles, apart from the law. Law, sensors and governor may
 //! refuse. The engine then reports the refusal by [`CycleMemory::fault`] and requests another command, so that zero

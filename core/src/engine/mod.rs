@@ -409,7 +409,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         self.record_outcomes(now);
     }
 
-    /// Writes the command of this cycle, and the output beside it.
+    /// Writes the command of this cycle, and the output that is independent of it.
     fn answer(&mut self, now: Instant) {
         // An answer that was never written must not be attributed to bytes that are written from now on.
         self.answers = None;

@@ -33,7 +33,7 @@ pub enum Proof {
 }
 
 impl Proof {
-    /// The name used in reports.
+    /// Returns the name used in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -31,7 +31,7 @@ settings! {
     pub tuning ModeTuning {
         /// The number of consecutive good cycles before `Command`. Default 100.
         pub good_cycles: u32 [1 to 60000] = 100,
-        /// Longest time in `Arming`. Default 10 s.
+        /// The longest time in `Arming`. Default 10 s.
         pub arming_timeout: Duration [0.001 to 60.0 "s"] = Duration::from_secs(10),
         /// The age above which a fact no longer counts; two periods at least. Default 300 ms: three of the slowest
         /// port's messages.
@@ -121,7 +121,7 @@ impl ModeConfig {
     /// alone.
     ///
     /// # Errors
-    /// As [`check`](Self::check).
+    /// The errors of [`check`](Self::check).
     #[inline(never)]
     pub(crate) fn check_streamed(&self) -> Result<(), BadValue> {
         let cycle = self.cycle;

@@ -260,7 +260,7 @@ impl<const N: usize> Following<N> {
     fn allows(&self, sent: &JointVelocities<N>, target: &JointVelocities<N>) -> bool {
         sent.iter().zip(target.iter()).all(|(sent, target)| {
             let tolerance = self.tolerance_at(sent.abs());
-            // As in `excess_of_joint`, where the two bounds are this one command: to the same rounding.
+            // The expression of `excess_of_joint` with this command as both bounds, for the same rounding.
             sent - tolerance - target <= 0.0 && target - sent - tolerance <= 0.0
         })
     }
@@ -337,7 +337,7 @@ mod tests {
         verdicts.iter().position(|v| *v == Followed::Lost)
     }
 
-    /// A smooth command, up to 1 rad/s.
+    /// Returns a smooth command, up to 1 rad/s.
     fn swing(cycle: usize) -> f32 {
         (cycle as f32 * 0.05).sin()
     }

@@ -64,7 +64,7 @@ mod tests {
             let passes = [Reason::NotAtRest, Reason::EvidenceMissing, Reason::HeldByScaling, Reason::ProgramPaused]
                 .contains(&reason);
             let mut offer = Offer::new(patience);
-            // It counts from the first time, whenever that is.
+            // The time counts from the first request, whenever that is.
             for millis in [70_000, 70_001, 74_999, 75_000] {
                 let answer = offer.judge(Err(reason), Instant::from_micros(millis * 1_000));
                 assert_eq!(answer, (!passes).then_some(Err(reason)), "{reason:?} at {millis} ms");
@@ -84,7 +84,7 @@ mod tests {
         for millis in [0, 50, 900] {
             assert_eq!(offer.judge(Ok(number), at(millis)), Some(Ok(number)));
         }
-        // None where it is never to be waited.
+        // With a patience of zero it is repeated only at the time of the first request.
         assert_eq!(Offer::new(Duration::ZERO).judge(Err(Reason::NotAtRest), at(3)), None, "this very time is not over");
     }
 }

@@ -43,7 +43,7 @@ pub enum Channel {
 }
 
 impl Channel {
-    /// The name used in reports.
+    /// Returns the name used in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -71,7 +71,7 @@ pub enum Word {
 }
 
 impl Word {
-    /// The name used in reports.
+    /// Returns the name used in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -462,7 +462,7 @@ impl Operator {
         }
     }
 
-    /// The one way to the machine's request.
+    /// Passes a request to the machine, unless a line is against it. No other function does.
     fn ask(
         &mut self,
         by: Channel,

@@ -21,9 +21,9 @@ const AROUND: [i64; 7] = [-3, -2, -1, 0, 1, 2, 3];
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Pursuit {
-    /// \[µs\]
+    /// The time that can have elapsed \[µs\].
     elapsed: u64,
-    /// \[µs\]
+    /// The place that was reached \[µs\].
     reached: u64,
 }
 
@@ -96,7 +96,7 @@ mod tests {
     const PERIOD: Duration = Duration::from_millis(8);
     const END: u64 = 4_000_000;
 
-    /// Half a second of rest, 2 s with 0.5 rad/s, half a second of rest, and back.
+    /// Returns the plan: half a second of rest, 2 s with 0.5 rad/s, half a second of rest, and back.
     fn plan(at: u64) -> Option<JointPositions<2>> {
         let t = at as f32 * 1e-6;
         let away = (t - 0.5).clamp(0.0, 2.0) - 2.0 * (t - 3.0).clamp(0.0, 1.0);

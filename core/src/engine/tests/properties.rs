@@ -98,7 +98,7 @@ fn apply(bench: &mut Bench, op: &Op) {
             bench.input(Input::Sample(sample));
         }
         Op::Bytes(index, bytes) => {
-            // A link that is never opened has no memory.
+            // A link that is never opened has no receive memory.
             if link(*index) != LinkId::RTDE || bench.engine.peer().rtde().is_some() {
                 bench.bytes(link(*index), bytes);
             }

@@ -105,7 +105,7 @@ fn bytes_that_are_no_dump_and_one_that_is_cut_off_anywhere_are_refused() {
 #[test]
 fn a_dump_of_an_engine_with_other_features_is_refused_by_name() {
     let mut dump = fallback().dump();
-    // Behind the format, above the kind of controller.
+    // The flag is after the format, in the top bit of the kind of controller.
     dump[10] ^= 0x80;
     let refused = replayed(&dump).unwrap_err();
     assert_eq!(refused, ReplayError::OtherFeatures { programs: !cfg!(feature = "programs") });
@@ -219,7 +219,7 @@ fn what_is_streamed_is_part_of_the_recording_and_what_is_refused_too() {
     assert_eq!((bench.engine.motion_status().forwarding, bench.engine.mode()), (Forwarding::Idle, Mode::Command));
     assert!(bench.peer.q[0] > there && there > 0.1, "{there} rad");
     assert!(bench.replay().is_ok(), "{:?}", bench.replay());
-    // In the middle of one.
+    // Recorded in the middle of a stream.
     bench.engine.forward(&speeds(0.2), bench.now).unwrap();
     bench.run(20);
     assert!(bench.engine.recorder().entries().any(|entry| entry.kind == Kind::Forward));

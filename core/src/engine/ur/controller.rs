@@ -509,7 +509,7 @@ impl<'m> Controller<6> for Ur<'m> {
                 halts: cycle.mode().is_halted(),
             };
             program.prepare(now, cycle.mode_now(), cycle.state(), pause);
-            // A `stopj` in its place is no zero velocity of arming.
+            // A `stopj` that replaces the order is no zero velocity of arming.
             self.motion.prepare(None);
             return true;
         }

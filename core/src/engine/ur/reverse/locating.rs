@@ -134,7 +134,7 @@ mod tests {
         assert_eq!(locating.ride(PlayerOrderRepr::keep(4)).begin[0], 7);
         locating.forget();
         assert_eq!(locating.outcome(), Some(Err(LocateError::ProgramEnded)));
-        // One that needs no answer has it at once.
+        // A target that needs no question is known at once.
         locating.begin(MoveTarget::joints(JointPositions([0.1; 6])));
         assert!(locating.outcome().is_some_and(|known| known.is_ok()));
         locating.forget();
