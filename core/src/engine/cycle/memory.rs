@@ -22,14 +22,15 @@ use outrigger_wire::robot::JointTorques;
 use outrigger_wire::robot::{ControllerTime, JointVelocities, State};
 use outrigger_wire::time::{Duration, Instant, earliest};
 
-/// The memory of the control cycle of one arm with `N` joints: every input of grade, entry, staying and tracking.
+/// The memory of the control cycle of one arm with `N` joints: all inputs to the decisions about grade, entry, staying
+/// and tracking.
 #[derive(Debug)]
 pub struct CycleMemory<const N: usize> {
     pub(super) link: LinkMonitor,
     pub(super) mode: ModeMachine,
     pub(super) following: Following<N>,
     pub(super) stream: Stream<N>,
-    /// The reason last reported for which the controller's motion is held.
+    /// The last reported reason for which the motion of the controller is held.
     #[cfg(feature = "programs")]
     pub(super) held: Option<Reason>,
     pub(super) pendant: PendantRule,
@@ -42,24 +43,24 @@ pub struct CycleMemory<const N: usize> {
     pub(super) hold: Duration,
     pub(super) standstill: Standstill<N>,
     pub(super) operator: Operator,
-    /// The arm's kinematics, where they are known.
+    /// The arm's kinematics, if they are known.
     pub(super) chain: Option<KinematicChain<N>>,
     pub(super) evidence: Evidence,
     pub(super) state: Option<State<N>>,
-    /// The arrival of the newest state that waits to be judged, because more is likely to wait behind it.
+    /// The arrival of the newest state that waits to be judged, because more states probably wait behind it.
     pub(super) arrived: Option<Instant>,
-    /// States seen since the last one that was judged.
+    /// The number of states since the last one that was judged.
     pub(super) unjudged: u32,
-    /// A command went out since the last state that was judged.
+    /// A command was sent since the last state that was judged.
     pub(super) sent: bool,
     pub(super) judged_at: Option<ControllerTime>,
     /// The time of the last command.
     pub(super) spoke_at: Instant,
-    /// The controller's fastest target, while the arm is brought to rest \[rad/s\].
+    /// The controller's highest target speed, while the arm is brought to rest \[rad/s\].
     pub(super) target_speed: f32,
-    /// A transition has ended what the law was asked for; see [`suspend_ended`](Self::suspend_ended).
+    /// A transition has ended the motion of the law; see [`suspend_ended`](Self::suspend_ended).
     pub(super) law_ended: bool,
-    /// The arm's kinematics may be known better than before, and no law that needs them has asked since.
+    /// The arm's kinematics may be known better than before, and no law that needs them has read them since.
     learned: bool,
 }
 
@@ -103,8 +104,8 @@ impl<const N: usize> CycleMemory<N> {
         }
     }
 
-    /// A new session with a controller of this kind: everything learned is forgotten, except what an operator must
-    /// still acknowledge, and what we last told the arm to do.
+    /// Starts a new session with a controller of this kind. It forgets everything except the latched reasons, which an
+    /// operator must still acknowledge, and our last commands to the arm.
     pub(in crate::engine) fn establish<E>(&mut self, config: CycleConfig, now: Instant, events: &mut Events<E>) {
         if self.mode.config().cycle != config.mode.cycle {
             self.following = Following::new(config.following);
@@ -134,7 +135,7 @@ impl<const N: usize> CycleMemory<N> {
         self.stream.set_torques(limits);
     }
 
-    /// Returns the highest torque of each joint, where torques go out in place of speeds or beside them.
+    /// Returns the limits of torques, if torques are commanded in place of speeds.
     #[cfg(feature = "motions")]
     pub(in crate::engine) fn torque_limits(&self) -> Option<JointTorques<N>> {
         self.stream.torque_limits()
@@ -165,7 +166,7 @@ impl<const N: usize> CycleMemory<N> {
         &self.mode
     }
 
-    /// The newest state of this session, in the order of the controller's clock.
+    /// Returns the newest state of this session, in the order of the controller's clock.
     pub(in crate::engine) const fn state(&self) -> Option<&State<N>> {
         self.state.as_ref()
     }
@@ -182,22 +183,22 @@ impl<const N: usize> CycleMemory<N> {
         &self.evidence
     }
 
-    /// Returns `true` where the request that was granted last goes on with a suspended motion.
+    /// Returns `true` if the last request that was granted continues a suspended motion.
     pub(in crate::engine) const fn goes_on(&self) -> bool {
         self.stream.resume
     }
 
-    /// The speeds that were approved last.
+    /// Returns the speeds that were approved last.
     pub(in crate::engine) const fn approved(&self) -> JointVelocities<N> {
         self.stream.governor.last()
     }
 
-    /// The pace that the robot's speed scaling allows.
+    /// Returns the pace that the robot's speed scaling permits.
     pub(in crate::engine) const fn pace(&self) -> Pace {
         self.stream.pacer.pace()
     }
 
-    /// Returns the reason that holds the motion while commanding lasts.
+    /// Returns the reason that holds the motion during commanding.
     pub(in crate::engine) fn held_by(&self) -> Option<Reason> {
         match self.mode.drive() {
             Drive::Delegated(_) => self.mode.held_by(&self.evidence),
@@ -205,7 +206,7 @@ impl<const N: usize> CycleMemory<N> {
         }
     }
 
-    /// The reasons for which a request would be refused now.
+    /// Returns the reasons for which a request would be refused now.
     pub(in crate::engine) fn unmet(&self, now: Instant) -> ReasonSet {
         self.mode.unmet(&self.evidence, now).union(self.operator.unmet())
     }
@@ -214,7 +215,7 @@ impl<const N: usize> CycleMemory<N> {
         &self.operator
     }
 
-    /// This device has started.
+    /// Takes note that this device has started.
     pub(in crate::engine) fn start(&mut self, now: Instant) {
         self.operator.start(now);
     }
@@ -229,7 +230,7 @@ impl<const N: usize> CycleMemory<N> {
         core::mem::replace(&mut self.learned, false)
     }
 
-    /// Stores the arm's kinematics for the next time that the law begins.
+    /// Stores the arm's kinematics for the next start of the law.
     pub(in crate::engine) const fn set_chain(&mut self, chain: Option<KinematicChain<N>>) {
         self.chain = chain;
     }
@@ -238,25 +239,25 @@ impl<const N: usize> CycleMemory<N> {
         self.chain.as_ref()
     }
 
-    /// Returns `true` where the evidence says that a program runs.
+    /// Returns `true` if the evidence shows that a program runs.
     pub(in crate::engine) fn program_runs(&self, now: Instant) -> bool {
         self.evidence.acceptance.program(now, self.mode.config().evidence_age) == Some(true)
     }
 
-    /// Figures of the answers that the peer has seen.
+    /// Stores the figures of the answers that the controller has received.
     pub(in crate::engine) const fn set_answers(&mut self, answers: AnswerFigures) {
         self.link.set_answers(answers);
     }
 
-    /// The newest state.
+    /// Stores the newest state.
     pub(in crate::engine) const fn keep(&mut self, state: &State<N>) {
         self.state = Some(*state);
-        // What nothing agrees with yet is used for nothing but to compare the next with.
+        // A state that no other state confirms yet is only used to compare the next one with.
         self.unjudged = if self.link.agrees() { self.unjudged.saturating_add(1) } else { 0 };
     }
 
-    /// Completes the newest state by the speed `slider`, where the packet does not have it: the packet alone has at most the limiter's
-    /// share. Returns the slider where it was used.
+    /// Adds the speed `slider` to the newest state, if the packet does not have it: the packet alone has at most the
+    /// limiter's share. Returns the slider if it was used.
     #[inline(always)]
     pub(in crate::engine) fn complete_slider(&mut self, slider: Option<Held<f32>>) -> Option<Held<f32>> {
         let state = self.state.as_mut().filter(|state| state.speed_slider.is_none());
@@ -266,12 +267,12 @@ impl<const N: usize> CycleMemory<N> {
         Some(slider)
     }
 
-    /// States arrived, at `arrival` the newest, that wait to be judged.
+    /// Takes note of states that wait to be judged; the newest arrived at `arrival`.
     pub(in crate::engine) const fn arrived(&mut self, arrival: Instant) {
         self.arrived = Some(arrival);
     }
 
-    /// The newest state, where it was not judged yet.
+    /// Returns the newest state if it was not judged yet.
     pub(in crate::engine) fn awaiting(&self) -> Option<&State<N>> {
         self.state.as_ref().filter(|_| self.unjudged > 0)
     }
@@ -281,34 +282,35 @@ impl<const N: usize> CycleMemory<N> {
         self.arrived.is_some()
     }
 
-    /// Returns the arrival of the states that are judged now; none wait any more.
+    /// Returns the arrival of the states that are judged now; none wait afterwards.
     pub(in crate::engine) const fn take_arrival(&mut self) -> Option<Instant> {
         self.arrived.take()
     }
 
-    /// Returns whether the next command would override a stop at the pendant, while commanding.
+    /// Returns `true` if the next command would override a stop at the pendant, while commanding.
     pub(in crate::engine) const fn overrides_pendant(&self) -> bool {
         self.pendant.overrides() && matches!(self.mode.mode(), Mode::Command)
     }
 
-    /// Takes note that the command is on its way out. Returns the arrival of the state that it answers, where it answers one.
+    /// Takes note that the command is about to be sent. Returns the arrival of the state that it answers, if any.
     pub(in crate::engine) fn answered(&mut self) -> Option<Instant> {
         self.link.answered()
     }
 
-    /// Takes note that the command was written at `now`. Returns the time since the `arrival` of the state that it answers.
+    /// Takes note that the command was written at `now`. Returns the time since the `arrival` of the state that it
+    /// answers.
     pub(in crate::engine) fn written(&mut self, arrival: Option<Instant>, now: Instant) -> Option<Duration> {
         let turnaround = now.since(arrival?);
         self.link.written(turnaround);
         Some(turnaround)
     }
 
-    /// Counts what the last call noted for people; no decision depends on it.
+    /// Updates the displayed figures of the last call; no decision depends on it.
     pub(in crate::engine) fn account(&mut self) {
         self.link.account();
     }
 
-    /// The latest time at which it is to be woken.
+    /// Returns the latest time of the next wake-up.
     pub(in crate::engine) fn next_deadline(&self, now: Instant) -> Option<Instant> {
         let link = if self.mode.mode() == Mode::Offline { None } else { self.link.next_deadline(now) };
         #[cfg(feature = "programs")]
@@ -318,7 +320,7 @@ impl<const N: usize> CycleMemory<N> {
         earliest(&[link, self.mode.next_deadline(), guide, self.operator.next_deadline()])
     }
 
-    /// Writes everything except the law and what follows from the configuration and the session.
+    /// Saves everything except the law and the values that follow from the configuration and the session.
     #[cfg(feature = "record")]
     pub(in crate::engine) fn save(&self, to: &mut Saver<'_>) -> Option<()> {
         // Every field is named, so that none is left out by mistake.
@@ -336,7 +338,7 @@ impl<const N: usize> CycleMemory<N> {
             guide,
             #[cfg(feature = "programs")]
             move_end,
-            // Follows from the session.
+            // This value follows from the session.
             hold: _,
             standstill,
             operator,
@@ -349,7 +351,7 @@ impl<const N: usize> CycleMemory<N> {
             judged_at,
             spoke_at,
             target_speed,
-            // `false` between two calls of the engine.
+            // This value is `false` between two calls of the engine.
             law_ended: _,
             learned,
         } = self;
@@ -366,7 +368,7 @@ impl<const N: usize> CycleMemory<N> {
         Some(())
     }
 
-    /// Goes on from what was saved, in a `session` with these thresholds.
+    /// Continues from what was saved, in a `session` with these thresholds.
     #[cfg(feature = "record")]
     pub(in crate::engine) fn load(&mut self, from: &mut Loader<'_>, session: &CycleConfig) -> Option<()> {
         self.stream.set_config(session);

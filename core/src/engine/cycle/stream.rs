@@ -1,4 +1,4 @@
-//! Streamed motion: the law's speeds, paced by the robot's speed scaling and held to the limits by the governor.
+//! The streamed motion: the law's speeds, paced by the robot's speed scaling and limited by the governor.
 
 use super::given::CycleConfig;
 #[cfg(feature = "motions")]
@@ -27,35 +27,35 @@ use outrigger_wire::time::{Duration, Instant};
 /// The newest state, and its surroundings.
 pub(super) struct Newest<'a, const N: usize> {
     pub(super) state: &'a mut State<N>,
-    /// The arm's kinematics, where they are known.
+    /// The arm's kinematics, if they are known.
     pub(super) kinematics: Option<&'a KinematicChain<N>>,
     /// The period of the states.
     pub(super) period: Duration,
     pub(super) now: Instant,
 }
 
-/// The parts of a [`Stream`] that a checkpoint holds.
+/// The parts of a [`Stream`] that a checkpoint contains.
 #[cfg(feature = "record")]
 type Saved<G, S> = ((Scaling, f32, bool), G, S, (Option<ControllerTime>, bool, bool));
 
-/// A pause that halts a streamed motion: it begins anew from where the arm is when it goes on.
+/// A pause that halts a streamed motion. The motion starts again from where the arm is when it continues.
 #[cfg(feature = "programs")]
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Halt {
-    /// A motion was under way.
+    /// A motion was in progress.
     runs: bool,
-    /// The arm has come to rest, where the stream says.
+    /// The arm has come to rest; `Stream::stood` is the position.
     rests: bool,
 }
 
-/// The most that a joint may move in a pause once it has come to rest \[rad\].
+/// The largest travel of a joint during a pause once the arm has come to rest \[rad\].
 #[cfg(feature = "programs")]
 const MOVED: f32 = 0.01;
 
 /// The streamed motion of one cycle.
 pub(super) enum Streamed<'c, const N: usize> {
-    /// None: the robot's speed scaling holds the arm.
+    /// No motion: the robot's speed scaling holds the arm.
     Held,
     Speeds(Approved<'c, N>),
     #[cfg(feature = "motions")]
@@ -68,7 +68,7 @@ pub(super) struct Stream<const N: usize> {
     pub(super) governor: Governor<N>,
     pub(super) sources: Sources,
     pub(super) pacer: Pacer,
-    /// The governor of torques, where those go out in place of speeds.
+    /// The governor of torques, if torques are commanded in place of speeds.
     #[cfg(feature = "motions")]
     torques: Option<TorqueGovernor<N>>,
     /// The governor of what the law adds to the control law of the controller.
@@ -82,12 +82,12 @@ pub(super) struct Stream<const N: usize> {
     /// The pause that halts the motion.
     #[cfg(feature = "programs")]
     halt: Option<Halt>,
-    /// The place where the arm came to rest in that pause.
+    /// The position at which the arm came to rest in that pause.
     #[cfg(feature = "programs")]
     stood: JointPositions<N>,
     /// The law was armed in this `Command`.
     pub(super) begun: bool,
-    /// The next beginning goes on with a suspended motion.
+    /// The next start of the law continues a suspended motion.
     pub(super) resume: bool,
 }
 
@@ -122,14 +122,15 @@ impl<const N: usize> Stream<N> {
         }
     }
 
-    /// Returns everything that decides what follows, except what [`set_config`](Self::set_config) takes.
+    /// Returns everything that decides the further behaviour, except the values that [`set_config`](Self::set_config)
+    /// takes.
     #[cfg(feature = "record")]
     pub(super) const fn saved(&self) -> Saved<&Governor<N>, &Sources> {
         let Self {
             governor,
             sources,
             pacer,
-            // Saved on their own.
+            // These values are saved separately.
             #[cfg(feature = "motions")]
                 torques: _,
             #[cfg(feature = "motions")]
@@ -138,7 +139,7 @@ impl<const N: usize> Stream<N> {
                 halt: _,
             #[cfg(feature = "programs")]
                 stood: _,
-            // Follows from the session.
+            // This value follows from the session.
             #[cfg(feature = "programs")]
                 most_feedback: _,
             stepped_at,
@@ -148,7 +149,7 @@ impl<const N: usize> Stream<N> {
         (pacer.saved(), governor, sources, (*stepped_at, *begun, *resume))
     }
 
-    /// Goes on from what was [saved](Self::saved).
+    /// Continues from what was [saved](Self::saved).
     #[cfg(feature = "record")]
     pub(super) fn resume_from(&mut self, saved: Saved<Governor<N>, Sources>) {
         let pacer;
@@ -156,12 +157,13 @@ impl<const N: usize> Stream<N> {
         self.pacer.resume(pacer);
     }
 
-    /// Lets the motion stand at this state, in which the arm `rests` or not: `why` halts it, a pause of the program that carries it or
-    /// what is still needed after one.
+    /// Stops the time of the motion at this state, in which the arm `rests` or not. The reason `why` halts it: a pause
+    /// of the program that carries it, or a precondition that is not met after one.
     ///
     /// # Errors
-    /// `why`, where it has stood for longer than [`held_timeout`](crate::mode::ScalingConfig::held_timeout);
-    /// [`Reason::ProgramPaused`] where somebody has moved the arm meanwhile: what is left in the program may lead back.
+    /// `why`, if the motion was halted for longer than [`held_timeout`](crate::mode::ScalingConfig::held_timeout);
+    /// [`Reason::ProgramPaused`] if somebody has moved the arm meanwhile, because the rest of the program might lead it
+    /// back.
     #[cfg(feature = "programs")]
     pub(super) fn stand<L: Law<N>, E>(
         &mut self,
@@ -196,24 +198,24 @@ impl<const N: usize> Stream<N> {
         if self.pacer.is_overdue() { Err(why) } else { Ok(()) }
     }
 
-    /// Has the law begin at rest from this state while a pause or the speed scaling holds its motion, because it is about to be asked for
-    /// another.
+    /// Has the law begin at rest from this state if a pause or the speed scaling holds its motion, because another
+    /// motion is about to be set.
     #[cfg(feature = "trajectories")]
     pub(super) fn settle_held<L: Law<N>>(&self, law: &mut L, state: &State<N>, kinematics: Option<&KinematicChain<N>>) {
         if self.pacer.held_by().is_some() {
             law.suspend();
-            // What a law refuses here it refuses again when it goes on.
+            // An error of the law here occurs again when it continues.
             let _ = law.arm(&Start { state, kinematics, resume: false });
         }
     }
 
-    /// Returns the pause that halts the motion, and the place where the arm came to rest in it.
+    /// Returns the pause that halts the motion, and the position at which the arm came to rest in it.
     #[cfg(all(feature = "record", feature = "programs"))]
     pub(super) fn halt(&self) -> Option<(Halt, &JointPositions<N>)> {
         self.halt.map(|halt| (halt, &self.stood))
     }
 
-    /// Goes on in this pause, or in none.
+    /// Continues in this pause, or in none.
     #[cfg(all(feature = "record", feature = "programs"))]
     pub(super) fn resume_halt(&mut self, halt: Option<(Halt, JointPositions<N>)>) {
         self.halt = halt.map(|(halt, _)| halt);
@@ -232,13 +234,14 @@ impl<const N: usize> Stream<N> {
         self.torques = Some(TorqueGovernor::new(limits));
     }
 
-    /// Returns the highest torque of each joint, where torques go out in place of speeds or are added by the controller.
+    /// Returns the limits of torques, if torques are commanded in place of speeds.
     #[cfg(feature = "motions")]
     pub(super) fn torque_limits(&self) -> Option<JointTorques<N>> {
         self.torques.as_ref().map_or_else(|| self.added.most_torques(), |torques| Some(torques.limits().torque))
     }
 
-    /// Returns `true` where torques go out in place of speeds: there is no speed that the controller's target could follow.
+    /// Returns `true` if torques are commanded in place of speeds: then there is no speed that the controller's target
+    /// could follow.
     #[cfg(feature = "motions")]
     pub(super) const fn commands_torques(&self) -> bool {
         self.torques.is_some()
@@ -268,7 +271,7 @@ impl<const N: usize> Stream<N> {
         (torques.is_some() || *added != AddedPhase::Idle).then_some((torques, added))
     }
 
-    /// Goes on from [`saved_torques`](Self::saved_torques).
+    /// Continues from [`saved_torques`](Self::saved_torques).
     #[cfg(all(feature = "record", feature = "motions"))]
     pub(super) fn resume_torques(&mut self, saved: Option<(Option<TorqueMemory<N>>, AddedPhase)>) {
         let (torques, added) = saved.unwrap_or_default();
@@ -278,17 +281,17 @@ impl<const N: usize> Stream<N> {
         self.added.resume(added);
     }
 
-    /// Returns nothing: this build commands no torques.
+    /// Returns `None`: this build commands no torques.
     #[cfg(all(feature = "record", feature = "programs", not(feature = "motions")))]
     pub(super) const fn saved_torques(&self) -> Option<()> {
         None
     }
 
-    /// Ignores the torques of a build that commands them.
+    /// Ignores the saved torques of a build that commands them.
     #[cfg(all(feature = "record", feature = "programs", not(feature = "motions")))]
     pub(super) const fn resume_torques(&self, _saved: Option<()>) {}
 
-    /// Forgets the last command: the arm stands, or is brought to rest by something else.
+    /// Forgets the last command, because the arm is at rest, or is brought to rest by something else.
     pub(super) fn rest(&mut self) {
         self.governor.reset();
         #[cfg(feature = "motions")]
@@ -302,7 +305,7 @@ impl<const N: usize> Stream<N> {
     /// Returns the approved speeds or torques for the `newest` state.
     ///
     /// # Errors
-    /// The reason why law, sensor or governor refuse.
+    /// The reason for which law, sensor or governor refuse.
     pub(super) fn next<'c, L: Law<N>, E>(
         &'c mut self,
         authority: Authority<'c>,
@@ -332,7 +335,7 @@ impl<const N: usize> Stream<N> {
         }
         self.stepped_at = Some(state.controller_time);
         let moving = || self.governor.last().max_abs() > 0.0;
-        // No scaling slows a torque down: the slider alone can hold the arm.
+        // No scaling slows a torque down: only the slider can hold the arm.
         let scaling = if self.commands_torques() { state.speed_slider.unwrap_or(1.0) } else { state.scaling() };
         if self.pacer.observe(scaling, state.speed_slider, dt, moving) {
             events.push(Event::Held(self.pacer.held_by()));
@@ -342,7 +345,7 @@ impl<const N: usize> Stream<N> {
             if let Some(motion) = law.motion_mut() {
                 motion.stand(dt);
             }
-            // Whatever goes on afterwards begins at rest.
+            // The motion that follows starts at rest.
             self.rest();
             return Ok(Streamed::Held);
         }
@@ -375,7 +378,7 @@ impl<const N: usize> Stream<N> {
     }
 }
 
-/// Returns `true` where the law follows a motion that has not ended.
+/// Returns `true` if the law follows a motion that has not ended.
 #[cfg(feature = "programs")]
 fn is_under_way<const N: usize>(law: &impl Law<N>) -> bool {
     law.motion().is_some_and(|motion| motion.status().progress == Progress::Running)
@@ -384,7 +387,7 @@ fn is_under_way<const N: usize>(law: &impl Law<N>) -> bool {
 /// Returns the torques that `law` wants.
 ///
 /// # Errors
-/// The law's own, or [`Reason::PathUnfit`] where it wants speeds.
+/// The law's own error, or [`Reason::PathUnfit`] if it wants speeds.
 #[cfg(feature = "motions")]
 fn torques_of<const N: usize>(
     law: &mut impl Law<N>,

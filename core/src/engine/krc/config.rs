@@ -1,4 +1,4 @@
-//! Every threshold of a session with a KRC, with its default.
+//! The thresholds of a session with a KRC, with their defaults.
 
 use core::net::IpAddr;
 
@@ -20,29 +20,29 @@ use outrigger_wire::time::Duration;
 
 /// The shortest period of FRI.
 const SHORTEST: Duration = Duration::from_millis(1);
-/// The longest.
+/// The longest period of FRI.
 const LONGEST: Duration = Duration::from_millis(100);
 
-/// What the arm itself can do, at a scale of 1. No configuration makes a command exceed it.
+/// The limits of the arm itself, at a scale of 1. No configuration makes a command exceed them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct ArmLimits {
-    /// Farthest from zero, either way \[rad\].
+    /// The largest angle from zero, in both directions \[rad\].
     pub position: [f32; JOINTS],
-    /// Distance that is kept from it \[rad\]. Default half a degree.
+    /// The distance that is kept from it \[rad\]. Default half a degree.
     pub margin: f32,
-    /// Highest speed \[rad/s\].
+    /// The highest speed \[rad/s\].
     pub velocity: [f32; JOINTS],
-    /// Highest acceleration \[rad/s²\].
+    /// The highest acceleration \[rad/s²\].
     pub acceleration: [f32; JOINTS],
-    /// Deceleration of a stop \[rad/s²\].
+    /// The deceleration of a stop \[rad/s²\].
     pub braking: [f32; JOINTS],
 }
 
 impl Default for ArmLimits {
-    /// An LWR 4+ (`core/docs/protocol/kuka-fri.md A11`): the lower of the published speeds; braking at 5 rad/s², which
-    /// nobody has published.
+    /// Returns the limits of an LWR 4+ (`core/docs/protocol/kuka-fri.md A11`): the lower of the published speeds;
+    /// braking at 5 rad/s², which is not published.
     fn default() -> Self {
         let radians = |degrees: [f32; JOINTS]| degrees.map(f32::to_radians);
         Self {
@@ -56,7 +56,7 @@ impl Default for ArmLimits {
 }
 
 impl ArmLimits {
-    /// Whether every limit is one.
+    /// Checks every limit.
     ///
     /// # Errors
     /// The first field that is not.
@@ -73,49 +73,51 @@ impl ArmLimits {
     }
 }
 
-/// What an engine beside a KRC is told.
+/// The configuration of an engine for a KRC.
 pub type KrcConfig = Config<7, KrcOptions>;
 
 settings! {
-    /// What only beside a KRC there is to be told.
+    /// The settings that only a KRC has.
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct KrcOptions in "" {
-        /// UDP port of this device where measurements arrive. Default 49938.
+        /// The UDP port of this device that receives measurements. Default 49938.
         pub port nowhere: u16 = DEFAULT_PORT,
-        /// The KRC's address; where there is none, the first that sends a measurement is believed.
+        /// The KRC's address; without one, the first sender of a measurement is accepted.
         pub address nowhere: Option<IpAddr> = None,
-        /// How the KRL program is asked to start and to stop.
+        /// The convention by which the KRL program is requested to start and to stop.
         pub handshake: KrlConvention = KrlConvention::default(),
-        /// A KRC silent for this long, or for ten periods, is gone. Default 100 ms.
+        /// The time without a measurement, at least ten periods, after which the KRC counts as lost. Default 100 ms.
         pub silence: Duration [0.01 to 10.0 "s"] = Duration::from_millis(100),
-        /// Counter of the first command.
+        /// The counter of the first command.
         pub first_counter nowhere: u16 = 1,
-        /// Control scheme at the start.
+        /// The control scheme at the start.
         pub control nowhere: Control = Control::Position,
-        /// Commands add to the motion that the KRL program makes by itself: laws see the arm without that motion, as if the
-        /// program held it where it was when it was first heard, and what they ask for is an offset on top of it. Limits hold
-        /// for both together. Without it, commanding holds the arm against the program's own motion. Default false.
+        /// Add commands to the motion that the KRL program makes by itself. Laws see the arm without that motion, as if
+        /// the program held it where it was in the first measurement, and their commands are an offset to the motion.
+        /// Limits apply to both together. Without it, commanding holds the arm against the program's own motion.
+        /// Default false.
         pub superpose: bool = false,
-        /// What the KRL program has made of the task frame.
+        /// The task frame that the KRL program has set.
         pub task_frame: TaskFrame = TaskFrame::default(),
-        /// What the arm can do. The common limits are what laws may ask for: inside of it.
+        /// The limits of the arm itself. The common limits, which apply to laws, must be within them.
         pub arm nowhere: ArmLimits = ArmLimits::default(),
-        /// How far the target may be from what is measured.
+        /// The largest permitted distance between the target and the measured position.
         pub tracking nowhere: Tracking = Tracking::default(),
         /// Limits of what a law adds to the control law in each cycle.
         pub added nowhere: OfMotions<AddedLimits> = OfMotions::<AddedLimits>::default(),
         /// What the KRL program reads from the first command on, until it is changed. The handshake writes its own over it.
         pub variables nowhere: KrlVariables = KrlVariables::default(),
-        /// Those that the KRL program copies to the variable of the same kind and index that it sends: confirmed by that.
+        /// The variables that the KRL program copies to the variable of the same kind and index that it sends, which
+        /// confirms them.
         pub echoed nowhere: KrlSet = KrlSet::NONE,
-        /// How long variables that are set may take.
+        /// The timeouts for setting variables.
         pub outputs nowhere: OutputsConfig = OutputsConfig::default(),
     }
 }
 
 impl KrcOptions {
-    /// How long a KRC of this period may be silent.
+    /// Returns the time without a measurement after which a KRC of this period counts as lost.
     pub(super) fn silence_of(&self, period: Duration) -> Duration {
         self.silence.max(period.times(10))
     }
@@ -149,10 +151,11 @@ impl Default for KrcConfig {
 }
 
 impl KrcConfig {
-    /// Whether every field is in its range, for every period there is, and none stands against another.
+    /// Checks that every field is in its range, for every period of FRI, and that no limit conflicts with another
+    /// setting.
     ///
     /// # Errors
-    /// The first that is not, or does.
+    /// The first fault.
     pub fn check(&self) -> Result<(), ConfigError> {
         self.check_ranges()?;
         let mut first = Ok(());
@@ -160,7 +163,7 @@ impl KrcConfig {
         first
     }
 
-    /// Tells every limit beyond what the arm itself does, by its first joint.
+    /// Reports every limit that exceeds the arm's own, with the first joint that it concerns.
     pub fn conflicts(&self, mut tell: impl FnMut(Conflict)) {
         let (limits, arm) = (&self.limits, &self.peer.arm);
         let mut at_most = |key, values: &[f32; JOINTS], most: &[f32; JOINTS], unit, other| {
@@ -175,14 +178,15 @@ impl KrcConfig {
         at_most("limits.expert.braking", &limits.braking.0, &arm.braking, "rad/s²", "arm.braking");
     }
 
-    /// For how long a KRC of this period is taken to go on by itself when answers are missing: as long as missing
-    /// measurements are forgiven. What it really bridges is not published (`core/docs/protocol/kuka-fri.md A11`).
+    /// Returns the time for which a KRC of this period is assumed to continue by itself when answers are missing: as
+    /// long as missing measurements are tolerated. The time that it really bridges is not published
+    /// (`core/docs/protocol/kuka-fri.md A11`).
     pub(super) fn bridged(&self, period: Duration) -> Duration {
         period.times(u64::from(self.of(period).link.max_misses).saturating_add(1))
     }
 
-    /// How far the arm coasts at worst beside a KRC of this period, whatever we can see going wrong: a measurement or a
-    /// sensor's reading grows stale, then the target is braked, as `friStart` scales it.
+    /// Returns the worst-case stopping distance of the arm on a KRC of this period, for any fault that can be detected:
+    /// a measurement or a sensor's reading becomes stale, then the target is braked, as scaled by `friStart`.
     #[must_use]
     pub fn worst_coast(&self, period: Duration) -> Coast<JOINTS> {
         let CycleConfig { link, mode, .. } = self.of(period);
@@ -191,13 +195,13 @@ impl KrcConfig {
         let mut limits = self.limits;
         let arms = self.peer.arm.braking.iter().zip(&self.peer.arm.velocity);
         for ((braking, v), (most, fastest)) in limits.braking.0.iter_mut().zip(&limits.velocity.0).zip(arms) {
-            // Less scale brakes less, down to the one that forbids the speed.
+            // A lower scale brakes less, down to the one that forbids the speed.
             *braking = braking.min(most * (v / fastest).min(1.0));
         }
         Coast::of(&limits, time, f32::INFINITY)
     }
 
-    /// Whether every field is in its range, for every period there is.
+    /// Checks that every field is in its range, for every period of FRI.
     ///
     /// # Errors
     /// The first field that is not.
@@ -224,7 +228,7 @@ impl KrcConfig {
         tracking.check_ranges().map_err(value("fri"))
     }
 
-    /// The thresholds for a KRC of this period.
+    /// Returns the thresholds for a KRC of this period.
     pub(super) fn of(&self, period: Duration) -> CycleConfig {
         let mode = self.mode.of(period);
         let needed = period.times(u64::from(mode.good_cycles));
@@ -248,13 +252,13 @@ impl KrcConfig {
         }
     }
 
-    /// What counts as rest, whatever the period: between two measurements of the longest one nothing is missing.
+    /// Returns the thresholds of standstill, with a gap that even measurements of the longest period do not exceed.
     pub(super) fn rest(&self) -> StandstillConfig {
         StandstillConfig { max_gap: self.standstill.max_gap.max(LONGEST.times(2)), ..self.standstill }
     }
 }
 
-/// The period a measurement names, where FRI has such a one: 1 … 100 ms, in whole microseconds.
+/// Returns the period in a measurement; `None` if it is no period of FRI: 1 … 100 ms, in whole microseconds.
 pub(super) fn period_of(seconds: f32) -> Option<Duration> {
     let micros = seconds * 1e6 + 0.5;
     (1_000.0..100_001.0).contains(&micros).then_some(Duration::from_micros(micros as u64))

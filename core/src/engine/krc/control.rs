@@ -1,5 +1,6 @@
-//! Control schemes with the fields each of them takes (`core/docs/protocol/kuka-fri.md A8`). Flags follow from the scheme; what
-//! leads the arm is always sent, and of the other fields those that are not left to the KRL program.
+//! The control schemes with the fields that each of them takes (`core/docs/protocol/kuka-fri.md A8`). The flags follow
+//! from the scheme. The fields that lead the arm are always sent; of the others, those that are not left to the KRL
+//! program.
 
 #[cfg(feature = "motions")]
 use crate::command::AddedBounds;
@@ -10,37 +11,39 @@ use outrigger_wire::robot::Wrench;
 use outrigger_wire::time::Duration;
 
 settings! {
-    /// Joint impedance.
+    /// The parameters of joint impedance.
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[cfg_attr(feature = "defmt", derive(defmt::Format))]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct JointImpedance in "control." {
-        /// Stiffness \[Nm/rad\].
+        /// The stiffness \[Nm/rad\].
         pub stiffness: [f32; JOINTS] [0.0 to 5000.0 "Nm/rad"] = [1000.0; JOINTS],
-        /// Damping, normalised: 0.7 is usual.
+        /// The normalised damping; 0.7 is usual.
         pub damping: [f32; JOINTS] [0.0 to 1.0] = [0.7; JOINTS],
-        /// Torques added to those of the control law, within what an LWR 4+ has: 176, 176, 100, 100, 100, 38 and 38 Nm.
+        /// The torques that are added to those of the control law, within the limits of an LWR 4+: 176, 176, 100, 100,
+        /// 100, 38 and 38 Nm.
         pub torque: [f32; JOINTS] [-176.0 to 176.0 "Nm"] = [0.0; JOINTS],
-        /// Fields that the KRL program decides: of stiffness, damping and added torque.
+        /// The fields that the KRL program decides: of stiffness, damping and added torque.
         pub left_to_krl nowhere: CommandFlags = CommandFlags::NONE,
     }
 }
 
 settings! {
-    /// Cartesian impedance.
+    /// The parameters of Cartesian impedance.
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[cfg_attr(feature = "defmt", derive(defmt::Format))]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct ToolImpedance in "control." {
-        /// Stiffness \[N/m, Nm/rad\].
+        /// The stiffness \[N/m, Nm/rad\].
         pub stiffness: CartesianVector [0.0 to 5000.0 "N/m, Nm/rad"] = CartesianVector::uniform(2000.0, 200.0),
-        /// Damping, normalised: 0.7 is usual.
+        /// The normalised damping; 0.7 is usual.
         pub damping: CartesianVector [0.0 to 1.0] = CartesianVector::uniform(0.7, 0.7),
-        /// Force and torque added to those of the control law.
+        /// The force and torque that are added to those of the control law.
         pub wrench: Wrench [-100.0 to 100.0 "N, Nm"] = Wrench::default(),
-        /// Fields that the KRL program decides: of stiffness, damping, added force, and the posture of the null space.
+        /// The fields that the KRL program decides: of stiffness, damping, added force, and the posture of the null
+        /// space.
         pub left_to_krl nowhere: CommandFlags = CommandFlags::NONE,
-        /// The frame that is sent where nothing is commanded.
+        /// The frame that is sent while nothing is commanded.
         pub mirrors at "mirrored_frame": MirroredFrame = MirroredFrame::default(),
     }
 }
@@ -59,7 +62,7 @@ impl Setting for Wrench {
     }
 }
 
-/// Highest torques of an LWR 4+ \[Nm\] (`core/docs/protocol/kuka-fri.md A11`).
+/// The highest torques of an LWR 4+ \[Nm\] (`core/docs/protocol/kuka-fri.md A11`).
 const TORQUE: [f32; JOINTS] = [176.0, 176.0, 100.0, 100.0, 100.0, 38.0, 38.0];
 
 settings! {
@@ -92,7 +95,7 @@ impl AddedLimits {
 }
 
 impl JointImpedance {
-    /// The fields that may be [left](Self::left_to_krl) to the KRL program, by their words in configurations.
+    /// The fields that may be [left](Self::left_to_krl) to the KRL program, by their names in configurations.
     pub const FIELDS: &[(&str, CommandFlags)] = &[
         ("stiffness", CommandFlags::JOINT_STIFFNESS),
         ("damping", CommandFlags::JOINT_DAMPING),
@@ -103,7 +106,7 @@ impl JointImpedance {
 }
 
 impl ToolImpedance {
-    /// The fields that may be [left](Self::left_to_krl) to the KRL program, by their words in configurations.
+    /// The fields that may be [left](Self::left_to_krl) to the KRL program, by their names in configurations.
     pub const FIELDS: &[(&str, CommandFlags)] = &[
         ("stiffness", CommandFlags::CARTESIAN_STIFFNESS),
         ("damping", CommandFlags::CARTESIAN_DAMPING),
@@ -116,27 +119,27 @@ impl ToolImpedance {
         .with(CommandFlags::JOINT_POSITION);
 }
 
-/// Which frame a KRC expects back before it starts: not known
+/// The frame that a KRC expects to be mirrored before it starts, which is not known
 /// (`core/docs/protocol/kuka-fri.md A10.2`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum MirroredFrame {
-    /// Its setpoint, as of the joints: the frame that it commands itself, moved by the offset that FRI has left. Positions
-    /// are added, the offset's rotation is the first. Without an offset, or with one that is no frame, it is
-    /// [`Commanded`](Self::Commanded).
+    /// The setpoint, as for the joints: the frame that the KRC commands itself, moved by the offset that FRI has left.
+    /// Positions are added, and the offset's rotation comes first. Without an offset, or with one that is no frame, it
+    /// is [`Commanded`](Self::Commanded).
     #[default]
     Setpoint,
-    /// The one it commands itself, whatever FRI has added before.
+    /// The frame that the KRC commands itself, without any offset of FRI.
     Commanded,
-    /// The measured one.
+    /// The measured frame.
     Measured,
 }
 
 words!(MirroredFrame { "setpoint" = Setpoint, "commanded" = Commanded, "measured" = Measured });
 
-/// The frame in which a KRC gives its Jacobian and the force at the tool: `$STIFFNESS.TASKFRAME` of the KRL program
-/// (`core/docs/protocol/kuka-fri.md A5`). Nothing on the wire says which it is.
+/// The frame in which a KRC sends its Jacobian and the force at the tool: `$STIFFNESS.TASKFRAME` of the KRL program
+/// (`core/docs/protocol/kuka-fri.md A5`). The measurement does not contain it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
@@ -144,14 +147,14 @@ pub enum TaskFrame {
     /// Along the axes of the base.
     #[default]
     Base,
-    /// Along those of the tool.
+    /// Along the axes of the tool.
     Tool,
 }
 
 words!(TaskFrame { "base" = Base, "tool" = Tool });
 
 impl TaskFrame {
-    /// A vector of this frame, along the axes of the base.
+    /// Converts a vector of this frame to the axes of the base.
     pub(super) fn to_base(self, tool: &Rotation, vector: Vector3) -> Vector3 {
         match self {
             Self::Base => vector,
@@ -160,15 +163,16 @@ impl TaskFrame {
     }
 }
 
-/// Why parameters of a control scheme are not taken.
+/// The reason for which parameters of a control scheme are rejected.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum ControlRefusal {
-    /// Another scheme is in force: it changes in the KRC's monitor state, while nothing is asked of it.
+    /// Another scheme is in force. It can be changed only while the KRC is in monitor state and nothing is requested of
+    /// it.
     OtherScheme(ControlScheme),
-    /// Other fields would be sent: a KRC takes that in its monitor state only, while nothing is asked of it.
+    /// Other fields would be sent. A KRC accepts that only in its monitor state, while nothing is requested of it.
     OtherFields(CommandFlags),
-    /// This parameter is out of its range.
+    /// A parameter is out of its range.
     BadValue(BadValue),
 }
 
@@ -195,12 +199,12 @@ pub enum Control {
     Position,
     /// Joint impedance.
     JointImpedance(JointImpedance),
-    /// Cartesian impedance: the tool is led by a frame, the joints' target is the posture of the null space.
+    /// Cartesian impedance: a frame leads the tool, and the joints' target is the posture of the null space.
     ToolImpedance(ToolImpedance),
 }
 
 impl Control {
-    /// What the KRL program has to select.
+    /// Returns the scheme that the KRL program has to select.
     #[must_use]
     pub const fn scheme(&self) -> ControlScheme {
         match self {
@@ -210,7 +214,7 @@ impl Control {
         }
     }
 
-    /// The fields that are sent, in every cycle the same.
+    /// Returns the fields that are sent, the same in every cycle.
     #[must_use]
     pub const fn flags(&self) -> CommandFlags {
         match self {
@@ -224,8 +228,9 @@ impl Control {
         }
     }
 
-    /// Whether the arm goes where these fields say while `scheme` is active on the KRC: it takes each of them, and what
-    /// leads there, joints or tool, is led. Joint positions lead in joint impedance too, as stiff as the KRL program says.
+    /// Returns `true` if the arm follows these fields while `scheme` is active on the KRC: it takes each of them, and
+    /// the joints or the tool lead in both. Joint positions lead in joint impedance too, with the stiffness that the
+    /// KRL program sets.
     pub(super) const fn leads_in(&self, scheme: ControlScheme) -> bool {
         let by_tool = matches!(scheme, ControlScheme::CartesianImpedance);
         by_tool == matches!(self, Self::ToolImpedance(_)) && CommandFlags::usable(scheme).contains(self.flags())
@@ -234,7 +239,7 @@ impl Control {
     /// Checks every parameter.
     ///
     /// # Errors
-    /// The first outside its range.
+    /// The first that is outside its range.
     pub fn check(&self) -> Result<(), BadValue> {
         match self {
             Self::Position => Ok(()),
@@ -287,7 +292,7 @@ impl Control {
     /// elsewhere it wants to be mirrored (`core/docs/protocol/kuka-fri.md A10.2`).
     pub(super) fn write(&self, frame: Frame, follows: bool, command: &mut CommandRepr) {
         command.cmd_flags = self.flags().bits();
-        // A frame that was never set is an error on the KRC, whether it counts or not.
+        // A frame that was never set is an error on the KRC, even if it is not used.
         command.cart_pos = frame;
         match self {
             Self::Position => {}

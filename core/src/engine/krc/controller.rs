@@ -35,39 +35,40 @@ impl LinkId {
     pub const FRI: Self = Self::of(0);
 }
 
-/// Where the period stands in a measurement.
+/// The offset of the period in a measurement \[B\].
 const PERIOD_AT: usize = 152;
-/// Longest wait, once the arm rests, for the KRL program to leave the command state: some decide alone.
+/// The longest wait, once the arm rests, for the KRL program to leave the command state: some programs decide by
+/// themselves.
 const LEAVING: Duration = Duration::from_secs(2);
-/// Wait before a port that cannot be listened on is tried again.
+/// The wait before a port that cannot be listened on is tried again.
 const LISTEN_AGAIN: Duration = Duration::from_secs(1);
-/// So many datagrams, of whomever, are received at most before the newest measurement among them is answered: a flood
-/// delays it no longer.
+/// The number of datagrams, from any sender, that are received at most before the newest measurement among them is
+/// answered, so that a flood delays it no longer.
 const BURST: u32 = 64;
 
-/// The remote computer's side of one KRC.
+/// The engine's side of the conversation with one KRC.
 #[derive(Debug)]
 pub struct Krc {
     window: [u8; WINDOW],
     talk: Conversation,
 }
 
-/// Longer than any measurement, so that one that is too long is seen.
+/// The size of the receive window \[B\]: longer than any measurement, so that one that is too long is detected.
 const WINDOW: usize = MEASUREMENT_LEN + 1;
 
-/// Where the conversation stands.
+/// The status of the conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct KrcStatus {
-    /// Period of the measurements; `None` while none come.
+    /// The period of the measurements; `None` while none arrive.
     pub period: Option<Duration>,
-    /// State of the interface on the KRC.
+    /// The state of the interface on the KRC.
     pub state: Option<FriState>,
     /// The KRC's own rating of the link.
     pub quality: Option<Quality>,
     /// The control scheme on the KRC.
     pub scheme: Option<ControlScheme>,
-    /// What was counted.
+    /// The counts of the conversation.
     pub counts: KrcCounts,
 }
 
@@ -77,69 +78,71 @@ impl ControllerStatus for KrcStatus {
 
 type Cx<'c> = Context<'c, 7, Krc>;
 
-/// What can be seen of it from outside.
+/// The observable status of a KRC.
 impl Krc {
-    /// From each command to the measurement that reflects it: contains the KRC's wait for its next cycle.
+    /// Returns the times from each command to the measurement that reflects it, which include the KRC's wait for its
+    /// next cycle.
     #[must_use]
     pub const fn round_trips(&self) -> &Histogram {
         &self.talk.round_trips
     }
 
-    /// Changes of the way's length from measurement to measurement, either way: what RFC 3550's jitter is the mean of.
+    /// Returns the changes of the network delay from measurement to measurement, in either direction: RFC 3550's jitter
+    /// is their mean.
     #[must_use]
     pub const fn jitters(&self) -> &Histogram {
         &self.talk.jitters
     }
 
-    /// What was counted.
+    /// Returns the counts of the conversation.
     #[must_use]
     pub const fn counts(&self) -> KrcCounts {
         self.talk.counts
     }
 
-    /// State of the interface on the KRC, as the newest measurement says.
+    /// Returns the state of the interface on the KRC, from the newest measurement.
     #[must_use]
     pub fn state(&self) -> Option<FriState> {
         self.talk.newest.as_ref().map(|newest| newest.status.state)
     }
 
-    /// The KRC's own rating of the link, as the newest measurement says.
+    /// Returns the KRC's own rating of the link, from the newest measurement.
     #[must_use]
     pub fn quality(&self) -> Option<Quality> {
         self.talk.newest.as_ref().map(|newest| newest.status.quality)
     }
 
-    /// What the KRC says of the link and of its drives, in the newest measurement.
+    /// Returns the KRC's report on the link and on its drives, from the newest measurement.
     #[must_use]
     pub fn report(&self) -> Option<KrcReport> {
         self.talk.newest.as_ref().map(|newest| newest.report)
     }
 
-    /// The control scheme on the KRC, as the newest measurement says.
+    /// Returns the control scheme on the KRC, from the newest measurement.
     #[must_use]
     pub fn scheme(&self) -> Option<ControlScheme> {
         self.talk.newest.as_ref().map(|newest| newest.status.scheme)
     }
 
-    /// Period of the measurements, while there is a KRC.
+    /// Returns the period of the measurements; `None` without a KRC.
     #[must_use]
     pub const fn period(&self) -> Option<Duration> {
         self.talk.period
     }
 
-    /// Who sends the measurements.
+    /// Returns the address of the KRC.
     #[must_use]
     pub fn address(&self) -> Option<SocketAddr> {
         self.talk.sender.address()
     }
 
-    /// What the KRL program wrote last.
+    /// Returns the variables that the KRL program wrote last.
     #[must_use]
     pub fn krl(&self) -> Option<&KrlVariables> {
         self.talk.newest.as_ref().map(|newest| &newest.krl)
     }
 
-    /// The control scheme and its parameters.
+    /// Returns the control scheme and its parameters.
     #[must_use]
     pub const fn control(&self) -> &Control {
         &self.talk.control
@@ -153,7 +156,7 @@ impl Krc {
         &mut self.talk.variables.sent
     }
 
-    /// Whether the KRC is in monitor state.
+    /// Returns `true` if the KRC is in monitor state.
     pub(super) fn monitors(&self) -> bool {
         self.talk.newest.is_none_or(|newest| newest.status.state == FriState::Monitor)
     }
@@ -168,7 +171,7 @@ impl ControllerKind for Krc {
     type Memory = ();
 }
 
-/// A KRC is given no moves.
+/// A KRC executes no moves.
 impl Delegated<7> for Krc {}
 
 impl ArmFacts<7> for Krc {
@@ -184,7 +187,7 @@ impl ArmFacts<7> for Krc {
 impl Controller<7> for Krc {
     fn new(config: &KrcConfig, (): ()) -> Result<(Self, CycleMemory<7>), ConfigError> {
         config.check()?;
-        // The period is known once a measurement has come; nothing is judged before.
+        // The period is known once a measurement has arrived; nothing is judged before.
         let period = Duration::from_millis(1);
         let sources = config.monitors()?;
         let peer = Self { window: [0; WINDOW], talk: Conversation::new(config, period) };
@@ -223,7 +226,7 @@ impl Controller<7> for Krc {
                 let (there, handshake) = (self.talk.period.is_some(), cx.config.peer.handshake);
                 self.talk.variables.set(write, there, handshake, cx.now, cx.events);
             }
-            // Nothing is acknowledged; the others are the engine's.
+            // No acknowledgement has an effect here; the engine handles the other inputs.
             _ => {}
         }
     }
@@ -232,7 +235,7 @@ impl Controller<7> for Krc {
         &mut self.window
     }
 
-    /// A datagram of anybody.
+    /// Takes a datagram from any sender.
     fn commit(&mut self, received: &Received, cx: &mut Cx<'_>) -> bool {
         let Received { count, from: Some(from), arrival, .. } = *received else { return false };
         self.talk.burst = self.talk.burst.saturating_add(1);
@@ -294,7 +297,7 @@ impl Controller<7> for Krc {
     fn write(&mut self, verdict: Verdict<'_, 7>) -> Result<bool, Reason> {
         let Conversation { step: Some(step), target, bounds, newest, .. } = &mut self.talk else { return Ok(false) };
         let tool = newest.as_ref().filter(|_| step.tool).map(|newest| &newest.posture.jacobian);
-        // Once for each measurement, whatever else is asked for beside it.
+        // Once for each measurement, whatever verdict follows.
         if !core::mem::replace(&mut step.carried, true) {
             target.carry(&step.moved);
         }
@@ -307,10 +310,11 @@ impl Controller<7> for Krc {
                 }
             }
             Verdict::Move(_) => return Err(Reason::NotGranted),
-            // Every measurement is answered, whatever the verdict. Where the KRC leads, its own setpoint is mirrored; where it
+            // Every measurement is answered, for any verdict. If the KRC does not follow, its own setpoint is mirrored;
+            // if it still follows, the target comes to rest first, and the KRC's setpoint becomes that position.
             // still follows, the target comes to rest first, and its resting place is what the KRC's setpoint becomes.
             Verdict::Mirror | Verdict::Silent | Verdict::Hold | Verdict::Stop => target.brake(step.dt, bounds, tool),
-            // A KRC is given no moves.
+            // A KRC executes no moves.
             Verdict::Start(..) | Verdict::Keep | Verdict::Cancel(_) => return Err(Reason::Internal),
             #[cfg(feature = "programs")]
             Verdict::Guide(..) => return Err(Reason::Internal),
@@ -329,8 +333,8 @@ impl Controller<7> for Krc {
         self.talk.send(&newest, &step.lead, cx)
     }
 
-    /// Waits for the KRL program to leave the command state, for 2 s. Every measurement is answered afterwards all the same: that moves
-    /// nothing.
+    /// Waits for the KRL program to leave the command state, for 2 s. Measurements are still answered afterwards,
+    /// because that moves nothing.
     fn leave(&mut self, rest: Instant, cx: &mut Cx<'_>) -> bool {
         self.state() != Some(FriState::Command) || cx.now.since(rest) >= LEAVING
     }

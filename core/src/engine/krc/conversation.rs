@@ -1,4 +1,5 @@
-//! What is known of a KRC and said to it, from one measurement to the next.
+//! The conversation with a KRC: the facts that are kept and the commands that are sent, from one measurement to the
+//! next.
 
 use core::net::SocketAddr;
 
@@ -28,33 +29,34 @@ use outrigger_wire::fri::{
 use outrigger_wire::robot::ControllerTime;
 use outrigger_wire::time::{Duration, Instant};
 
-/// The conversation, apart from what it receives into: a measurement is read there while the rest changes.
+/// The conversation without its receive window: a measurement is read there while the other fields change.
 #[derive(Debug)]
 pub(super) struct Conversation {
     pub(super) listening: Listening,
     pub(super) sender: SenderFilter,
-    /// The period that the KRC names, once there is one.
+    /// The period that the KRC reports, once there is one.
     pub(super) period: Option<Duration>,
     answers: Answers<u16>,
     pub(super) round_trips: Histogram,
     pub(super) jitters: Histogram,
-    /// The measurement used before: the time it stands for, and its arrival.
+    /// The measurement used before: the time that it stands for, and its arrival.
     arrived: Option<(ControllerTime, Instant)>,
     readings: Readings,
     pub(super) newest: Option<Newest>,
     /// A measurement waits to be judged.
     pub(super) waiting: bool,
-    /// Datagrams since the last one was.
+    /// The number of datagrams since the last measurement was judged.
     pub(super) burst: u32,
     pub(super) target: Target,
-    /// The counter, as a time, that was answered last, and where the KRL program itself commanded the arm then.
+    /// The counter, as a time, that was answered last, and the joint positions that the KRL program itself commanded
+    /// then.
     pub(super) answered: Option<(ControllerTime, [f32; JOINTS])>,
     counter: u16,
     pub(super) control: Control,
     schemes: SchemeWatch,
-    /// What `friStart` was given, as the limits in force know it.
+    /// The scale that was passed to `friStart`, as used by the present limits.
     scale: f32,
-    /// What the target is held to, with that.
+    /// The bounds of the target with that scale.
     pub(super) bounds: Bounds,
     pub(super) variables: Variables,
     pub(super) counts: KrcCounts,
@@ -65,7 +67,7 @@ pub(super) struct Conversation {
     pub(super) moves: bool,
     pub(super) out: [u8; COMMAND_LEN],
     pub(super) queued: bool,
-    /// The command was made in this call.
+    /// The command was made in this call of the engine.
     #[cfg(feature = "record")]
     pub(super) new: bool,
 }
@@ -74,14 +76,14 @@ pub(super) struct Conversation {
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) enum Listening {
     No,
-    /// The port is to be told.
+    /// The port is to be requested.
     Wanted,
     Requested,
-    /// That failed: it is told again then.
+    /// Listening failed; it is requested again at this time.
     Again(Instant),
 }
 
-/// What the newest measurement said beside the arm's state.
+/// The contents of the newest measurement, apart from the arm's state.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Newest {
@@ -89,7 +91,7 @@ pub(super) struct Newest {
     pub(super) at: ControllerTime,
     pub(super) status: Status,
     pub(super) setpoint: [f32; JOINTS],
-    /// Where the KRL program itself commands the arm.
+    /// The joint positions that the KRL program itself commands.
     pub(super) own: [f32; JOINTS],
     joints: [f32; JOINTS],
     commanded: Frame,
@@ -105,11 +107,11 @@ pub(super) struct Newest {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Step {
     pub(super) dt: Duration,
-    /// What the KRL program has moved its own setpoint by, where commands are on top of it \[rad\].
+    /// The travel of the KRL program's own setpoint, if commands are added to it \[rad\].
     pub(super) moved: [f32; JOINTS],
-    /// The target was moved by that.
+    /// The target was moved by that travel.
     pub(super) carried: bool,
-    /// What it moves by in one cycle: a command takes effect a cycle later.
+    /// The travel of the setpoint in one cycle, because a command takes effect a cycle later.
     pub(super) lead: [f32; JOINTS],
     /// The tool is led, too.
     pub(super) tool: bool,
@@ -117,7 +119,7 @@ pub(super) struct Step {
     pub(super) leads: bool,
 }
 
-/// What is reported when it changes.
+/// The values that are reported when they change.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Status {
@@ -128,7 +130,7 @@ pub(super) struct Status {
 }
 
 impl Status {
-    /// Whether the KRC follows commands.
+    /// Returns `true` if the KRC follows commands.
     pub(super) const fn leads(self) -> bool {
         matches!(self.state, FriState::Command) && self.power
     }
@@ -179,7 +181,7 @@ impl Conversation {
         }
     }
 
-    /// A measurement of the KRC. Whether it is the newest.
+    /// Takes a measurement of the KRC. Returns `true` if it is the newest.
     pub(super) fn measured<P: Controller<7, Event = KrcEvent, Options = KrcOptions>>(
         &mut self,
         from: SocketAddr,
@@ -209,7 +211,7 @@ impl Conversation {
             velocities: &[0.0; 7],
             targets: [&commanded, &measurement.cmd_jnt_pos_fri_offset()],
         };
-        // What is kept as the state is without the motion of the KRL program.
+        // The stored state does not contain the motion of the KRL program.
         let before = self.newest.as_ref().map(|newest| (newest.at, &newest.joints));
         if !cx.cycle.is_possible(&content, before, cx.events) {
             self.counts.unanswered(true);
@@ -262,7 +264,7 @@ impl Conversation {
         true
     }
 
-    /// Whether commands are on top of the KRL program's own motion: frames are not.
+    /// Returns `true` if commands are added to the KRL program's own motion, which is not possible for frames.
     pub(super) const fn superposes(&self, options: &KrcOptions) -> bool {
         options.superpose && !matches!(self.control, Control::ToolImpedance(_))
     }
@@ -280,7 +282,7 @@ impl Conversation {
         on_change(before.is_none_or(|before| before.power != status.power), KrcEvent::Power(status.power));
     }
 
-    /// A KRC, or the same one with another period.
+    /// Starts a session with a KRC, or with the same one and another period.
     fn establish<P: Controller<7, Event = KrcEvent, Options = KrcOptions>>(
         &mut self,
         period: Duration,
@@ -291,7 +293,7 @@ impl Conversation {
         }
         self.period = Some(period);
         self.bounds = Bounds::new(cx.config, self.scale, cx.config.bridged(period));
-        // A round trip contains the KRC's wait for its next cycle: later than half a cycle after that is late.
+        // A round trip includes the KRC's wait for its next cycle: an answer more than half a cycle after that is late.
         self.answers = Answers::new(period.percent(150));
         self.begin_anew();
         let period_micros = u32::try_from(period.as_micros()).unwrap_or(u32::MAX);
@@ -299,7 +301,7 @@ impl Conversation {
         cx.cycle.establish(cx.config.of(period), cx.now, cx.events);
     }
 
-    /// Counters say nothing about those before.
+    /// Forgets the earlier counters, which are not comparable with the new ones.
     fn begin_anew(&mut self) {
         self.answers.clear();
         self.readings.forget();
@@ -307,7 +309,7 @@ impl Conversation {
         self.arrived = None;
     }
 
-    /// What the KRC's own state ends.
+    /// Ends arming or commanding if the KRC's own state requires it.
     pub(super) fn watch<P: Controller<7, Event = KrcEvent, Options = KrcOptions>>(
         &mut self,
         status: Status,
@@ -318,12 +320,12 @@ impl Conversation {
             cx.events.push_peer(KrcEvent::OtherScheme { krc, ours: self.control.scheme() });
             cx.cycle.fault(cx.now, Reason::OtherScheme, cx.events);
         } else if mode == Mode::Command && status.state != FriState::Command {
-            // Nobody but us ends commanding without a reason of its own; which one, the KRC does not say.
+            // The KRC ends commanding only for a reason of its own, and does not report which.
             cx.cycle.fault(cx.now, Reason::LeftCommand, cx.events);
         }
     }
 
-    /// `friStart` scales what the KRC lets the arm do: what is approved stays within it.
+    /// Applies the scale of `friStart` to the limits of approved commands.
     pub(super) fn limit<P: Controller<7, Event = KrcEvent, Options = KrcOptions>>(
         &mut self,
         scale: f32,
@@ -335,7 +337,7 @@ impl Conversation {
         }
         self.bounds = Bounds::new(cx.config, scale, cx.config.bridged(period));
         let mut limits = cx.config.limits;
-        // A scale that says nothing is left to the target, which refuses to move by it.
+        // An invalid scale is left to the target, which refuses to move by it.
         if scale > 0.0 && scale < 1.0 {
             let bounded = |own: &mut [f32; JOINTS], arms: &[f32; JOINTS]| {
                 own.iter_mut().zip(arms).for_each(|(own, arms)| *own = own.min(*arms));
@@ -347,18 +349,18 @@ impl Conversation {
         cx.cycle.set_limits(limits);
     }
 
-    /// Whether what is commanded, or would be at the beginning, is too far from where the arm is.
+    /// Returns `true` if the commanded position, or the one that commanding would start from, is too far from the arm.
     pub(super) fn strays(&self, options: &KrcOptions) -> bool {
         let Some(newest) = &self.newest else { return false };
         let (joints, frame) = match self.target.wanted() {
             Some(wanted) if newest.status.leads() => wanted,
             Some(_) | None => (newest.setpoint, self.mirrored_frame(newest)),
         };
-        // What is no number is judged by whoever uses it.
+        // NaN is judged where the positions are used.
         if !newest.joints.iter().all(|q| q.is_finite()) {
             return false;
         }
-        // A frame without the offset that FRI has left is not where the tool is.
+        // A frame without the offset that FRI has left is not the tool's.
         let by_tool = match self.control {
             Control::ToolImpedance(ToolImpedance { mirrors, .. }) => mirrors != MirroredFrame::Commanded,
             Control::Position | Control::JointImpedance(_) => false,
@@ -379,7 +381,7 @@ impl Conversation {
     /// Takes note that the newest measurement was judged, and makes the step that answers it.
     pub(super) fn judged(&mut self, config: &KrcConfig) {
         let (Some(newest), Some(period)) = (self.newest, self.period) else { return };
-        // After lost measurements a command goes on for as many cycles as are forgiven, and no farther.
+        // After lost measurements a command continues for as many cycles as are tolerated, and no longer.
         let longest = config.bridged(period);
         let before = self.answered.replace((newest.at, newest.own));
         let dt = before.map_or(period, |(before, _)| newest.at.since(before)).min(longest);
@@ -398,7 +400,7 @@ impl Conversation {
         self.step = Some(Step { dt, moved, carried: false, lead, tool, leads: newest.status.leads() });
     }
 
-    /// Makes the command, ahead of the target by `lead`. Whether there is one.
+    /// Makes the command, ahead of the target by `lead`. Returns `true` if there is one.
     pub(super) fn send<P: Controller<7, Event = KrcEvent, Options = KrcOptions>>(
         &mut self,
         newest: &Newest,
@@ -427,7 +429,7 @@ impl Conversation {
             self.control.write_added(added, &mut command);
         }
         if command.emit(&mut self.out).is_err() {
-            // A variable of the application that is no number: nothing goes out, and commanding ends.
+            // A variable of the application is NaN or infinite: nothing is sent, and commanding ends.
             self.counts.unanswered(true);
             cx.cycle.fault(cx.now, Reason::NotFinite, cx.events);
             return false;
@@ -444,7 +446,7 @@ impl Conversation {
         true
     }
 
-    /// Whether the KRL program is to be in command state.
+    /// Returns `true` if the KRL program is to be in command state.
     fn wants(&self, mode: Mode) -> bool {
         match mode {
             Mode::Arming | Mode::Command => true,
@@ -461,7 +463,7 @@ impl Conversation {
             sender,
             period,
             answers,
-            // Nothing is decided by them.
+            // These values decide nothing.
             round_trips: _,
             jitters: _,
             arrived,
@@ -475,7 +477,7 @@ impl Conversation {
             control,
             schemes,
             scale,
-            // Follows from the configuration, `scale` and `period`.
+            // This value follows from the configuration, `scale` and `period`.
             bounds: _,
             variables,
             counts,
@@ -492,7 +494,7 @@ impl Conversation {
         to.put(&(counter, control, schemes, scale, variables, counts))
     }
 
-    /// Goes on from what was saved. Returns the period of the measurements.
+    /// Continues from what was saved. Returns the period of the measurements.
     #[cfg(feature = "record")]
     pub(super) fn load(&mut self, from: &mut Loader<'_>, config: &KrcConfig) -> Option<Duration> {
         (self.listening, self.sender, self.period, self.answers) = from.take()?;

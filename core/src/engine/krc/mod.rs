@@ -1,34 +1,31 @@
-//! The remote computer beside a KRC: answers each measurement of the Fast Research Interface with one command.
+//! The engine for a KRC: answers each measurement of the Fast Research Interface with one command.
 //!
 //! | input | does |
 //! |---|---|
 //! | `Start` | listens for measurements |
-//! | a datagram | a measurement of the KRC is judged by its counter; the newest waits to be answered |
-//! | `Tick` | nothing more waits in the socket: the newest measurement is judged and answered, once |
-//! | `Sample` | the newest reading of each sensor is kept for the next cycle |
-//! | `Request`, `Resume`, `Release`, `Acknowledge` | an operator's edges, to the mode machine; so are those of KRL variables |
-//! | `Set` | a variable that the KRL program reads is carried by every command from the next one on |
-//! | `Shutdown` | the arm is brought to rest, then the KRL program is waited for |
-//! | time | a stall of our own, stale measurements and silence are seen |
+//! | a datagram | judges a measurement of the KRC by its counter; the newest waits to be answered |
+//! | `Tick` | no more data waits in the socket: judges and answers the newest measurement, once |
+//! | `Sample` | stores the newest reading of each sensor for the next cycle |
+//! | `Request`, `Resume`, `Release`, `Acknowledge` | passes an operator's edge to the mode machine, like those of KRL variables |
+//! | `Set` | sets a variable that the KRL program reads; every command from the next one on carries it |
+//! | `Shutdown` | brings the arm to rest, then waits for the KRL program to leave the command state |
+//! | time | detects a stall of this process, stale measurements and silence |
 //!
-//! The KRC owns the cycle: the engine never speaks first. What it answers by mode, where the KRC follows commands
-//! ("leads": command state *and* drives on) or does not:
+//! The KRC owns the cycle: the engine never sends first. The table has its answer in each mode, for a KRC that follows
+//! commands ("leads": command state *and* drives on) and for one that does not:
 //!
-//! | mode | the KRC follows | it does not |
+//! | mode | the KRC follows | the KRC does not follow |
 //! |---|---|---|
 //! | `Monitor` | the last target, unchanged | the KRC's own setpoint, mirrored |
-//! | `Arming`: the KRL program is asked to start | the last target, unchanged | mirrored |
+//! | `Arming`: the KRL program is requested to start | the last target, unchanged | mirrored |
 //! | `Command` | the target, moved by the approved speeds | mirrored |
-//! | `Stopping` | the target, braked to rest; then the program is asked to stop | mirrored |
+//! | `Stopping` | the target, braked to rest; then the program is requested to stop | mirrored |
 //!
-//! Torques or a force that the law adds (feature `motions`), and those of the configuration, go out only with a motion of the law: they are
-//! zero in each other case.
+//! A target that the arm does not reach ends commanding ([`Tracking`]). One that is far from the measured position
+//! prevents the start.
 //!
-//! A target that the arm does not reach ends commanding ([`Tracking`]), and one that is far from the measured position is not
-//! begun with.
-//!
-//! The target is thus the mirrored setpoint whenever the KRC does not follow it, and starts again from there after
-//! every fallback: nothing jumps.
+//! The target is thus the mirrored setpoint whenever the KRC does not follow it, and starts there again after every
+//! fallback, so that the setpoint never jumps.
 //!
 //! ```
 //! use outrigger_core::engine::krc::{KrcConfig, KrcEngine};
@@ -71,9 +68,9 @@ pub use scheme::Monitoring;
 pub use tracking::Tracking;
 pub use variables::KrlSet;
 
-/// The engine beside a KRC.
+/// The engine for a KRC.
 pub type KrcEngine<'m, L> = super::Engine<'m, 7, Krc, L>;
 
-/// Settings of a device beside such a controller.
+/// The settings of a board for a KRC.
 #[cfg(feature = "record")]
 pub type KrcSettings = super::Settings<7, KrcOptions>;
