@@ -291,7 +291,7 @@ pub trait Recorded<const N: usize>: ControllerKind {
     /// Returns the bytes that were made in this call of the engine, in the order of writing; empty if none were made.
     fn made(&self) -> [&[u8]; 3];
 
-    /// Returns the next bytes that the last input made, without any other output.
+    /// Returns the next bytes that the last input made. Other outputs, such as those about links, are skipped.
     fn next_made(&mut self) -> Option<&[u8]>;
 
     /// Saves everything that decides the further behaviour, except the configuration.

@@ -20,7 +20,7 @@ settings! {
     #[derive(Clone, Copy, Debug, Default, PartialEq)]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub tuning FollowingTuning {
-        /// The number of cycles, from 0, after which a command shows in the target at the latest. Default 24 ms.
+        /// The largest number of cycles after which a command shows in the target; it may show at once. Default 24 ms.
         pub delay: u8 [1 to 31 "cycles"] = u8::try_from(cycles(cycle, 24, 31)).unwrap_or(31),
         /// The number of consecutive cycles outside of the tolerance before the result is [`Followed::Lost`]. Default
         /// 40 ms.

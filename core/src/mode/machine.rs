@@ -103,8 +103,8 @@ enum StrayStop {
     Unused,
     Next,
     Used,
-    /// Sent only if a program of ours is paused: the robot's own safety system paused it, and it would continue when it
-    /// is resumed.
+    /// Sent only if our program is shown as paused: the robot's own safety system paused it, and it would continue when
+    /// it is resumed.
     IfPaused,
 }
 
@@ -382,7 +382,7 @@ impl ModeMachine {
     }
 
     /// Ends commanding for a reason other than the evidence. Missing states do not count while the controller executes
-    /// a move by itself: the machine judges them by itself.
+    /// a move, because the machine has a timeout of its own for them.
     pub fn fault(&mut self, now: Instant, reason: Reason) -> Option<Transition> {
         self.silenced |= stops_the_robot(reason);
         self.fall_silent();
@@ -772,7 +772,7 @@ impl ModeMachine {
             }
             Grant::By(proof, shown) => (proof, shown),
         };
-        // The time before a pause does not count against a program that has just resumed.
+        // The age of evidence from before a pause does not count against a program that has just resumed.
         let newest = evidence.acceptance.shown_at(proof);
         let shown =
             if cfg!(feature = "programs") { newest.map_or(shown, |at| at.max(shown)) } else { newest.unwrap_or(shown) };

@@ -85,8 +85,8 @@ pub struct PendantReading {
 /// The lowest number of cycles for the share of flicker, so that a single one does not count.
 const LEAST_CYCLES: u32 = 100;
 
-/// The watch for a stop or a pause at the pendant of the program that our text is; one value for each arming and the
-/// commanding after it.
+/// The watch that detects a stop or a pause of our text at the pendant. One value for each arming and the commanding
+/// after it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct PendantWatch {

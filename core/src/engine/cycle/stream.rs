@@ -157,13 +157,13 @@ impl<const N: usize> Stream<N> {
         self.pacer.resume(pacer);
     }
 
-    /// Stops the time of the motion at this state, in which the arm `rests` or not. The reason `why` halts it: a pause
-    /// of the program that carries it, or a precondition that is not met after one.
+    /// Stops the time of the motion at this state, in which the arm `rests` or not. `why` is the reason: a pause of the
+    /// program that carries it, or an unmet precondition after one.
     ///
     /// # Errors
     /// `why`, if the motion was halted for longer than [`held_timeout`](crate::mode::ScalingConfig::held_timeout);
-    /// [`Reason::ProgramPaused`] if somebody has moved the arm meanwhile, because the rest of the program might lead it
-    /// back.
+    /// [`Reason::ProgramPaused`] if somebody has moved the arm meanwhile, because the remaining part of the program
+    /// might lead it back.
     #[cfg(feature = "programs")]
     pub(super) fn stand<L: Law<N>, E>(
         &mut self,

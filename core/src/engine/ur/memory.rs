@@ -16,12 +16,13 @@ pub struct Memory<'m> {
 }
 
 impl Memory<'_> {
-    /// The size that holds the longest robot state seen in the wild with room to spare \[B\].
+    /// The minimum size of the memory of the primary link \[B\]: it holds the longest robot state seen in the wild with
+    /// room to spare.
     pub const LEAST_PRIMARY: usize = 2048;
-    /// The size that holds the longest packet known, 1220 B, and a quarter more for future ones; with more, one read
-    /// takes more of a backlog \[B\].
+    /// The minimum size of the memory of the real-time link \[B\]: it holds the longest packet known, 1220 B, and a
+    /// quarter more for future ones. With more, one read takes more of a backlog.
     pub const LEAST_REALTIME: usize = 1536;
-    /// The size that holds a state by RTDE with all its values twice, and the longest texts; with more, one read takes
-    /// more of a backlog \[B\].
+    /// The minimum size of the memory of RTDE \[B\]: it holds a state with all its values twice, and the longest texts.
+    /// With more, one read takes more of a backlog.
     pub const LEAST_RTDE: usize = LEAST;
 }

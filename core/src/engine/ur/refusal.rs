@@ -2,7 +2,7 @@
 
 use outrigger_wire::time::{Duration, Instant};
 
-/// The time after our own text beyond which a refusal is of another client's text.
+/// The time after our own text beyond which a refusal must be of another client's text.
 const WITHIN: Duration = Duration::from_secs(1);
 
 /// The time of our last text, and of the refusal of a text that may have been ours.

@@ -10,7 +10,7 @@
 //! | `Broken` | CANCEL, with the number of points that were written | `Ends` |
 //! | `Ends` | NOOP, and CANCEL again after a second | the program reports that it is cancelled: `Rests` |
 //!
-//! * The program mirrors no number. The shown state of a move is concluded: it runs from its start until the program
+//! * The program mirrors no number. The shown state of a move is inferred: it runs from its start until the program
 //!   reports its result **and**, if that was no success, has discarded every point of it in answer to our CANCEL. The
 //!   points have no number either: if the next move started before, it would include the remaining points of this one.
 //! * Its progress follows from the robot's speed scaling and from the position of the controller's target

@@ -47,8 +47,8 @@ const PROGRAM_RUNNING: u32 = 1 << 1;
 pub(super) const TRANSMIT: usize = 512;
 const _: () = assert!(NEEDED.len() + 1 + OPTIONAL.len() + 11 <= TRANSMIT);
 
-/// The size that holds a state by RTDE with all its values twice, and the longest texts; with more, one read takes more
-/// of a backlog \[B\].
+/// The minimum size of the receive memory \[B\]: it holds a state by RTDE with all its values twice, and the longest
+/// texts. With more, one read takes more of a backlog.
 pub const LEAST: usize = 1024;
 
 /// The link to port 30004 of a session.
