@@ -7,4 +7,5 @@ mod layering;
 mod links;
 mod makers;
 mod packages;
+mod prose;
 mod reading;

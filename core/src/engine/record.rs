@@ -18,7 +18,7 @@ use crate::recorder::{Kind, Loader, Recorder, Saver};
 use crate::trajectory::Waypoint;
 use outrigger_wire::time::{Duration, Instant};
 
-/// What every dump begins with; the last byte counts the formats.
+/// The first bytes of every dump; the last one is the number of the format.
 pub(super) const MAGIC: &[u8; 10] = b"OUTRIGGER\x14";
 
 /// The first bytes of the end mark; the length of everything before the mark follows, little-endian.

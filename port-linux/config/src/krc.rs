@@ -23,7 +23,7 @@ use crate::{
 /// The values of `law.expert.sensor_adds` that fit, in words.
 const ADDED: &str = "\"torques\" beside robot.expert.control = \"joint-impedance\", or \"wrench\" beside \"tool-impedance\", where left_to_krl does not name it";
 
-/// Everything such a file says to a process on a host.
+/// The settings of a run beside a KRC on a host.
 #[derive(Clone, Debug)]
 pub struct KrcConfiguration {
     /// The local address that receives the KRC's measurements.

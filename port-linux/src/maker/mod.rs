@@ -143,7 +143,7 @@ pub trait Shows<const N: usize, P: Controller<N, Event = Self::Event>>: Maker {
         Err(ImpedanceRefusal::NoImpedance)
     }
 
-    /// What there is to show now.
+    /// Returns the vendor's own data to show now.
     fn seen<L: Law<N>>(&self, engine: &Engine<'_, N, P, L>) -> Self::Seen;
 
     /// Returns the current data with the state of the session: the `figures` of the link, if there is one, and its

@@ -36,7 +36,7 @@ pub(super) enum Verdict {
     Output(Write, WriteNews),
     /// The outcome for stiffness and damping.
     Impedance(Result<(), ImpedanceRefusal>),
-    /// Nothing was heard of an output.
+    /// No confirmation of an output arrived within its timeout.
     NoNews,
     /// Too many outputs are waiting for confirmation.
     Full,
@@ -317,7 +317,7 @@ fn of_impedance<'l>(set: Result<(), ImpedanceRefusal>) -> Came<'l> {
     }
 }
 
-/// How it stands, in full.
+/// Returns the status of the run as one line of JSON.
 pub(super) fn status(
     id: Option<u32>,
     word: &str,

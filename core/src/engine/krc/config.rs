@@ -106,7 +106,8 @@ settings! {
         pub tracking nowhere: Tracking = Tracking::default(),
         /// Limits of what a law adds to the control law in each cycle.
         pub added nowhere: OfMotions<AddedLimits> = OfMotions::<AddedLimits>::default(),
-        /// What the KRL program reads from the first command on, until it is changed. The handshake writes its own over it.
+        /// The variables that the KRL program reads from the first command on, until they are changed. The handshake overwrites
+        /// those that it uses.
         pub variables nowhere: KrlVariables = KrlVariables::default(),
         /// The variables that the KRL program copies to the variable of the same kind and index that it sends, which
         /// confirms them.

@@ -192,7 +192,7 @@ pub(crate) fn sync_directory(_: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether there is a socket of this name: there are none.
+/// Returns `false`: this system has no sockets with a path.
 pub const fn is_socket(_: &Path) -> bool {
     false
 }
