@@ -2,7 +2,6 @@
 //! that runs, shows and records a session is the same for every vendor.
 
 pub mod apart;
-pub mod impedance;
 pub mod krc;
 pub mod lines;
 pub mod ur;
@@ -22,10 +21,10 @@ use outrigger_wire::time::{Duration, Instant};
 use serde::Serialize;
 use tokio::sync::mpsc::UnboundedSender;
 
-use self::impedance::{Impedance, ImpedanceRefusal};
 use crate::exit::Failure;
 use crate::feed::{CAPACITY, Feed};
 use crate::host::clock::Clock;
+use crate::motion::impedance::{Impedance, ImpedanceRefusal};
 use crate::net::Net;
 use crate::show::events::PeerEvent;
 use crate::show::sheet::Sheet;

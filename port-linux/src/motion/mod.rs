@@ -8,6 +8,7 @@ mod fed;
 #[doc(hidden)]
 pub mod fuzzing;
 mod given;
+pub mod impedance;
 mod json;
 pub mod pieces;
 mod played;

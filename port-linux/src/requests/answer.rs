@@ -13,7 +13,7 @@ use serde::{Serialize, Serializer};
 
 use super::slot::Status;
 use crate::json;
-use crate::maker::impedance::ImpedanceRefusal;
+use crate::motion::impedance::ImpedanceRefusal;
 use crate::motion::{Against, Stage, Standing};
 use crate::released::ReleasedBy;
 use crate::show::Variables;

@@ -9,8 +9,8 @@ use tokio::sync::mpsc::OwnedPermit;
 use super::answer::{Answer, Line, Verdict};
 use super::claim::{Claim, Named};
 use super::slot::Status;
-use crate::maker::impedance::Impedance;
 use crate::motion::asked::Ready;
+use crate::motion::impedance::Impedance;
 use crate::released::ReleasedBy;
 
 /// A parsed request.

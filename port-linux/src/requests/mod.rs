@@ -51,8 +51,8 @@ use crate::exit::Failure;
 use crate::host::clock::Clock;
 use crate::host::os::local::{self, Listener, Place};
 use crate::host::worker::Worker;
-use crate::maker::impedance;
 use crate::motion::asked::Moving;
+use crate::motion::impedance;
 use crate::show::complain;
 
 /// Returns whether a run takes this only with a challenge: also another stiffness, which moves an arm that something bends.

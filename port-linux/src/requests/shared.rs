@@ -27,8 +27,8 @@ use super::streamed::Streamed;
 use super::upload_permit::{UploadPermit, UploadPermits};
 use crate::host::clock::Clock;
 use crate::host::pace::Pace;
-use crate::maker::impedance::{self, Impedance};
 use crate::motion::asked::{Moving, Ready, Stands, Wish, ready};
+use crate::motion::impedance::{self, Impedance};
 use crate::motion::pieces::{Piece, Pieces};
 use crate::released::ReleasedBy;
 

@@ -9,7 +9,7 @@ use outrigger_wire::time::Duration;
 use super::board::PREFIX;
 use crate::args::ControllerArgs;
 use outrigger::exit::Failure;
-use outrigger::maker::impedance::{self, Impedance};
+use outrigger::motion::impedance::{self, Impedance};
 use outrigger::requests::Setting;
 use outrigger::requests::guidance;
 

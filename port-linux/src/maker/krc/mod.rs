@@ -3,6 +3,7 @@
 mod board;
 mod checked;
 mod examined;
+mod impedance;
 mod tally;
 pub(crate) mod words;
 
@@ -22,11 +23,11 @@ use outrigger_wire::time::{Duration, Instant};
 pub use self::checked::checked;
 use self::examined::KrcExamined;
 pub(crate) use self::tally::KrcTally;
-use super::impedance::{Impedance, ImpedanceRefusal};
 use super::{Facts, Maker, Showing, Shows, Vendor};
 use crate::exit::Failure;
 use crate::host::clock::Clock;
 use crate::law::BoxedLaw;
+use crate::motion::impedance::{Impedance, ImpedanceRefusal};
 use crate::net::Net;
 use crate::net::engine;
 use crate::show::events::{Surroundings, notice};
@@ -151,10 +152,10 @@ impl Shows<7, Krc> for KrcController {
     }
 
     fn set_impedance<L: Law<7>>(engine: &mut Engine<'_, 7, Krc, L>, asked: &Impedance) -> Result<(), ImpedanceRefusal> {
-        match asked.over(engine.peer().control())? {
+        match impedance::with(asked, engine.peer().control())? {
             Control::Position => Err(ImpedanceRefusal::Position),
-            Control::JointImpedance(impedance) => Ok(engine.set_joint_impedance(impedance)?),
-            Control::ToolImpedance(impedance) => Ok(engine.set_tool_impedance(impedance)?),
+            Control::JointImpedance(joint) => engine.set_joint_impedance(joint).map_err(impedance::refused),
+            Control::ToolImpedance(tool) => engine.set_tool_impedance(tool).map_err(impedance::refused),
         }
     }
 
