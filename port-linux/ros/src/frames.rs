@@ -46,6 +46,9 @@ struct Link {
     came: Option<Instant>,
 }
 
+/// A frame and frames above it, each with the pose of the first frame in it.
+type Way = Vec<(String, Frame)>;
+
 /// The newest transforms received from other nodes.
 #[derive(Clone, Debug, Default)]
 pub struct Transforms {
@@ -103,27 +106,37 @@ impl Frames<'_> {
         if name.is_empty() || name == "base" || name == base {
             return Ok(IDENTITY);
         }
-        let of_base = self.up(&base)?;
-        let unknown = || Unusable(format!("{base}, or a frame that /tf or /tf_static connects with it"));
-        for (at, pose) in self.up(name)? {
+        let (of_base, base_ends) = self.up(&base)?;
+        let (of_name, name_ends) = self.up(name)?;
+        // What is above the nearest common frame, and in what state, does not matter.
+        for (at, pose) in of_name {
             if let Some((_, of_base)) = of_base.iter().find(|(above, _)| *above == at) {
                 return Ok(inverse(of_base).then(&pose));
             }
         }
-        Err(unknown())
+        let unknown = || Unusable(format!("{base}, or a frame that /tf or /tf_static connects with it"));
+        Err(name_ends.or(base_ends).unwrap_or_else(unknown))
     }
 
-    /// Returns the frame and every frame above it up to the root, each with the pose of the first frame in it.
-    fn up(&self, name: &str) -> Result<Vec<(String, Frame)>, Unusable> {
+    /// Returns the frame and every frame above it up to the root, each with the pose of the first frame in it. If a
+    /// link on the way is unusable now, the frames below it are returned, with the reason.
+    ///
+    /// # Errors
+    /// [`Unusable`] if there are too many frames: in a ring one frame has several poses in another.
+    fn up(&self, name: &str) -> Result<(Way, Option<Unusable>), Unusable> {
         let mut way = vec![(name.to_owned(), IDENTITY)];
-        while let Some((at, pose)) = way.last()
-            && let Some(Link { parent, pose: link, came }) = self.link(at)?
-        {
+        while let Some((at, pose)) = way.last() {
+            let Link { parent, pose: link, came } = match self.link(at) {
+                Ok(Some(link)) => link,
+                Ok(None) => break,
+                Err(unusable) => return Ok((way, Some(unusable))),
+            };
             if let Some(came) = came
                 && self.now.since(came) > OLDEST
             {
                 let age = self.now.since(came).as_secs_f32();
-                return Err(Unusable(format!("a pose of {at} in {parent} of the last second, not one {age:.1} s old")));
+                let old = format!("a pose of {at} in {parent} of the last second, not one {age:.1} s old");
+                return Ok((way, Some(Unusable(old))));
             }
             if way.len() == DEEPEST {
                 return Err(Unusable(format!("at most {DEEPEST} frames above {name}, in no ring")));
@@ -131,7 +144,7 @@ impl Frames<'_> {
             let pose = link.then(pose);
             way.push((parent, pose));
         }
-        Ok(way)
+        Ok((way, None))
     }
 
     /// Returns a frame's parent and its pose there, from the arm itself, from other nodes, or from the description
@@ -242,6 +255,23 @@ mod tests {
             assert_eq!(asked(&others, None, unknown, AT).unwrap_err(), expected, "{unknown}");
         }
         assert_eq!(asked(&others, None, "a", AT).unwrap_err(), "at most 64 frames above a, in no ring");
+    }
+
+    #[test]
+    fn what_is_above_the_nearest_common_frame_does_not_matter() {
+        let tool = Some([0.4, 0.0, 0.3, 0.0, 0.0, 0.0]);
+        let later = AT + OLDEST + OLDEST;
+        // A platform whose place in the map is published rarely.
+        let mut others = of(&[("left_base", "platform", [0.0; 3], 0.0), ("table", "platform", [1.0, 0.0, 0.0], 0.0)]);
+        others.take(&message(&[("platform", "map", [5.0, 0.0, 0.0], 0.0)]), false, AT).expect("a message");
+        near(asked(&others, tool, "left_tool0_controller", later), [0.4, 0.0, 0.3], [1.0, 0.0, 0.0]);
+        near(asked(&others, tool, "table", later), [1.0, 0.0, 0.0], [1.0, 0.0, 0.0]);
+        let old = "a pose of platform in map of the last second, not one 2.0 s old";
+        assert_eq!(asked(&others, tool, "map", later).unwrap_err(), old);
+        // In a ring with the tool, the base would have two poses in it.
+        let ring = of(&[("left_base", "left_tool0_controller", [0.0; 3], 0.0)]);
+        let expected = "at most 64 frames above left_base, in no ring";
+        assert_eq!(asked(&ring, tool, "left_tool0_controller", AT).unwrap_err(), expected);
     }
 
     #[test]
