@@ -11,7 +11,7 @@ use outrigger_wire::time::{Duration, Instant};
 
 use crate::pose::rotation_vector;
 
-/// The largest number of frames stored; further ones are ignored.
+/// The largest number of frames stored; further ones are ignored, unless moving ones have become too old to be used.
 const MOST: usize = 512;
 /// The longest name of a frame that is stored \[bytes\].
 const LONGEST: usize = 256;
@@ -67,6 +67,9 @@ impl Transforms {
     /// [`CdrError`] if the bytes are not such a message.
     pub fn take(&mut self, bytes: &[u8], fixed: bool, now: Instant) -> Result<(), CdrError> {
         let TFMessage { transforms } = decode(bytes)?;
+        if self.by_child.len() >= MOST {
+            self.by_child.retain(|_, link| link.came.is_none_or(|came| now.since(came) <= OLDEST));
+        }
         for TransformStamped { header, child_frame_id: child, transform } in transforms {
             let parent = header.frame_id;
             let named = |name: &str| !name.is_empty() && name.len() <= LONGEST;
@@ -302,6 +305,15 @@ mod tests {
             ("turned", "left_base", [0.0; 3], f64::INFINITY),
         ]);
         assert!(none.by_child.is_empty(), "{none:?}");
+        // The names of moving frames that are no longer published make room.
+        let (mut others, later) = (Transforms::default(), AT + OLDEST + OLDEST);
+        for index in 0..MOST {
+            others
+                .take(&message(&[(&format!("seen{index}"), "left_base", [0.0; 3], 0.0)]), false, AT)
+                .expect("a message");
+        }
+        others.take(&message(&[("part", "left_base", [0.1, 0.0, 0.0], 0.0)]), false, later).expect("a message");
+        near(asked(&others, None, "part", later), [0.1, 0.0, 0.0], [1.0, 0.0, 0.0]);
         assert!(Transforms::default().take(&[0, 1, 0, 0, 255, 255, 255, 255], true, AT).is_err());
     }
 
