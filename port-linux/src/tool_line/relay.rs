@@ -121,6 +121,8 @@ pub(super) async fn relay(
             },
             Some(Turn::Unread) => {
                 to_client.clear();
+                // What has come meanwhile is as old. The end of the robot's connection shows again in the next read.
+                while robot.try_read(&mut room).is_ok_and(|count| count > 0) {}
                 tell("Nobody reads the pseudo-terminal: what the tool sent is dropped");
             }
         }

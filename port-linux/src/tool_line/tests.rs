@@ -200,6 +200,44 @@ fn a_pseudo_terminal_carries_bytes_of_every_value_and_its_name_goes_with_it() {
     });
 }
 
+#[cfg(unix)]
+#[test]
+fn a_reader_of_the_pseudo_terminal_gets_nothing_that_came_while_nobody_read() {
+    use crate::host::os::serial;
+
+    /// More is not written at once, and may be on its way when the rest is dropped.
+    const PIECE: usize = 4096;
+    let name = std::env::temp_dir().join(format!("outrigger-tool-line-unread-{}", std::process::id()));
+    one_threaded().expect("a runtime").block_on(async {
+        let (mut robot, stream) = robot().await;
+        let mut local = Local::make(&Place::Pty(name.clone())).await.expect("a pseudo-terminal");
+        let told = RefCell::new(0);
+        let mut tell = |_: &str| *told.borrow_mut() += 1;
+        let story = async {
+            while *told.borrow() == 0 {
+                robot.write_all(&[b'o'; PIECE]).await.expect("open");
+                tokio::time::sleep(std::time::Duration::from_millis(2)).await;
+            }
+            let mut device = serial::open(&name, 115_200).expect("a device");
+            robot.write_all(b"new").await.expect("open");
+            let reading = tokio::task::spawn_blocking(move || {
+                let (mut read, mut room) = (vec![], [0; PIECE]);
+                while !read.ends_with(b"new") && read.len() < 2 * PIECE {
+                    let count = device.read(&mut room).expect("open");
+                    read.extend_from_slice(&room[..count]);
+                }
+                read
+            });
+            reading.await.expect("it ends")
+        };
+        let read = tokio::select! {
+            ended = relay(&stream, &mut local, &mut tell, std::future::pending) => panic!("{ended:?}"),
+            read = story => read,
+        };
+        assert!(read.ends_with(b"new"), "{} bytes of old ones", read.len());
+    });
+}
+
 #[test]
 fn a_local_end_that_cannot_be_made_and_a_robot_without_the_urcap_are_told_with_what_to_do() {
     one_threaded().expect("a runtime").block_on(async {
