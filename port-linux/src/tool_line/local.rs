@@ -7,6 +7,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 #[cfg(unix)]
 use super::pty::Pty;
+use super::relay::watch;
 use super::{Place, Turn};
 use crate::exit::Failure;
 
@@ -81,7 +82,7 @@ impl Local {
                     // Closed at once where there is one already.
                     Err(Ok((_, who))) if client.is_some() => Turn::Refused(who),
                     Err(Ok((stream, who))) => {
-                        if stream.set_nodelay(true).is_ok() {
+                        if stream.set_nodelay(true).and_then(|()| watch(&stream)).is_ok() {
                             *client = Some((stream, who));
                         }
                         Turn::Came(who)

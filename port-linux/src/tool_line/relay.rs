@@ -55,8 +55,8 @@ pub(super) async fn connect(at: SocketAddr) -> Result<TcpStream, Failure> {
     })
 }
 
-/// Has the kernel look for a robot that was switched off without a word.
-fn watch(stream: &TcpStream) -> io::Result<()> {
+/// Has the kernel look for a peer that was switched off without a word.
+pub(super) fn watch(stream: &TcpStream) -> io::Result<()> {
     set_socket_keepalive(stream, true)?;
     #[cfg(target_os = "linux")]
     {

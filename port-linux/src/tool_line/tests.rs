@@ -137,6 +137,25 @@ fn a_second_client_is_refused_and_a_place_that_is_left_is_free_again() {
 }
 
 #[test]
+fn a_client_that_was_switched_off_without_a_word_is_looked_for() {
+    one_threaded().expect("a runtime").block_on(async {
+        let (_robot, stream) = robot().await;
+        let (mut local, at) = port().await;
+        let mut tell = |_: &str| {};
+        let _client = TcpStream::connect(at).await.expect("it listens");
+        // Until the client is there.
+        while !local.has_client() {
+            tokio::select! {
+                ended = relay(&stream, &mut local, &mut tell, std::future::pending) => panic!("{ended:?}"),
+                () = tokio::time::sleep(std::time::Duration::from_millis(1)) => {}
+            }
+        }
+        let Local::Tcp { client: Some((client, _)), .. } = &local else { panic!("a client") };
+        assert!(rustix::net::sockopt::socket_keepalive(client).expect("an option"));
+    });
+}
+
+#[test]
 fn what_the_tool_sends_to_nobody_is_dropped_and_the_end_of_the_robot_is_told() {
     one_threaded().expect("a runtime").block_on(async {
         let (mut robot, stream) = robot().await;
