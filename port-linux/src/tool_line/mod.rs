@@ -91,10 +91,15 @@ pub async fn forward(
     Setup::check(line).map_err(|error| Failure::Usage(error.to_string()))?;
     let mut local = Local::make(place).await?;
     let at = SocketAddr::new(robot.ip, tool_line_port(&robot.address));
-    let mut stream = tokio::select! {
+    let mut said = vec![];
+    let mut keep = |text: &str| said.push(text.to_owned());
+    let reached = tokio::select! {
         by = interrupted() => return end(by, tell),
-        reached = reach(robot, line, at, tell) => reached?,
+        reached = reach(robot, line, at, &mut keep) => reached,
+        failed = local.refuse_all(tell) => return Err(failed),
     };
+    said.iter().for_each(|text| tell(text));
+    let mut stream = reached?;
     tell(&local.ready());
     loop {
         let why = match relay(&stream, &mut local, tell, &mut interrupted).await? {

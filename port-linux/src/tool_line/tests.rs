@@ -6,16 +6,17 @@ use std::io::{Read as _, Write as _};
 use std::net::SocketAddr;
 
 use outrigger_config::RobotAddress;
-use outrigger_core::client::tool_line::{Parity, SetupOutcome, Shown, ToolCommunication, ToolVoltage};
+use outrigger_core::client::tool_line::{Parity, Setup, SetupOutcome, Shown, ToolCommunication, ToolVoltage};
 use outrigger_wire::robot::SoftwareVersion;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
 use super::local::Local;
 use super::relay::{Ended, connect, relay};
-use super::{Place, tool_line_port, words};
+use super::{Forwarding, Place, forward, tool_line_port, words};
 use crate::exit::Failure;
 use crate::host::runtime::one_threaded;
+use crate::host::target::Target;
 
 const LINE: ToolCommunication = ToolCommunication {
     baud_rate: 115_200,
@@ -152,6 +153,36 @@ fn a_client_that_was_switched_off_without_a_word_is_looked_for() {
         }
         let Local::Tcp { client: Some((client, _)), .. } = &local else { panic!("a client") };
         assert!(rustix::net::sockopt::socket_keepalive(client).expect("an option"));
+    });
+}
+
+#[test]
+fn a_client_that_comes_before_the_robot_is_reached_is_closed() {
+    one_threaded().expect("a runtime").block_on(async {
+        // It takes connections, and says nothing.
+        let silent = TcpListener::bind(any()).await.expect("a port");
+        let base = silent.local_addr().expect("an address").port() - (Setup::PORT - outrigger_config::FIRST_PORT);
+        let address: RobotAddress = format!("127.0.0.1:{base}").parse().expect("a robot");
+        let free = TcpListener::bind(any()).await.and_then(|listener| listener.local_addr()).expect("a port");
+        let forwarding = Forwarding {
+            robot: Target::resolve(&address).expect("an address"),
+            line: LINE,
+            place: Place::Tcp(free),
+            retry: outrigger_wire::time::Duration::from_secs(1),
+        };
+        let told = RefCell::new(vec![]);
+        let mut tell = |text: &str| told.borrow_mut().push(text.to_owned());
+        let story = async {
+            while told.borrow().is_empty() {
+                drop(TcpStream::connect(free).await);
+                tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+            }
+        };
+        tokio::select! {
+            ended = forward(&forwarding, &mut tell, std::future::pending) => panic!("{ended:?}"),
+            () = story => {}
+        }
+        assert!(told.borrow()[0].ends_with(": there is no connection to the robot"), "{told:?}");
     });
 }
 
