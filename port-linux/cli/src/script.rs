@@ -7,7 +7,7 @@ use std::path::Path;
 
 use outrigger_config::files;
 use outrigger_core::client::interpreter::{InterpreterConfig, StatementFile};
-use outrigger_core::client::script::{ScriptFile, ScriptKind, Upload, UploadConfig};
+use outrigger_core::client::script::{ScriptFile, Upload, UploadConfig};
 use outrigger_wire::interpreter;
 use outrigger_wire::time::Duration;
 
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &ScriptArgs) -> Outcome {
     file.warnings(|warning| eprintln_lossy!("{shown}:{}: warning: {}", warning.line, warning.kind.text()));
     let target = Target::resolve(&args.robot)?;
     // A secondary program runs beside the current one, so a run is not disturbed.
-    if file.kind() != ScriptKind::Secondary {
+    if file.replaces() {
         ask::none_commands(&args.robot)?;
     }
     let at = target.socket(Upload::PORT);

@@ -245,7 +245,9 @@ fn a_run_is_driven_by_requests_alone() {
         let (code, complaint) = script("def wave():\n  textmsg(\"wave\")\nend\n");
         assert_eq!(code, Some(3), "{complaint}");
         assert!(complaint.contains("commands the arm (mode command)"), "{complaint}");
-        assert_eq!(script("sec wave():\n  textmsg(\"wave\")\nend\n").0, Some(0), "it runs beside the program");
+        let secondary = "sec wave():\n  textmsg(\"wave\")\nend\n";
+        assert_eq!(script(&format!("halt\n{secondary}")).0, Some(3), "the first of the two ends the program");
+        assert_eq!(script(secondary).0, Some(0), "it runs beside the program");
         let set = run.done(&["set", "digital-out.3=on"]);
         assert!(set.starts_with("digital-out.3=on: confirmed"), "{set}");
         let refused = run.refused(&["set", "digital-out.3=off", "speed-slider=2"], 4);

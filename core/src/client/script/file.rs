@@ -14,6 +14,8 @@ pub struct ScriptFile<'t> {
     name: Option<&'t str>,
     /// The number of programs that the controller sees in the file.
     programs: u32,
+    /// A program of the file is not secondary.
+    replaces: bool,
 }
 
 /// The kind of the file's last program, which is the one that runs in the end.
@@ -114,12 +116,14 @@ impl<'t> ScriptFile<'t> {
         if !rest.split(['\n']).any(is_statement) {
             return Err(ScriptError::Empty);
         }
-        let mut file = Self { text: rest, skipped, kind: ScriptKind::Statement, name: None, programs: 0 };
+        let mut file =
+            Self { text: rest, skipped, kind: ScriptKind::Statement, name: None, programs: 0, replaces: false };
         walk(rest, &mut |item| {
             if let Item::Begins { kind, name, .. } = item {
                 file.kind = kind;
                 file.name = name;
                 file.programs = file.programs.saturating_add(1);
+                file.replaces |= kind != ScriptKind::Secondary;
             }
         });
         Ok(file)
@@ -141,6 +145,13 @@ impl<'t> ScriptFile<'t> {
     #[must_use]
     pub const fn kind(&self) -> ScriptKind {
         self.kind
+    }
+
+    /// Returns whether a program of the file, of several perhaps not the last one, ends the one that the controller
+    /// runs.
+    #[must_use]
+    pub const fn replaces(&self) -> bool {
+        self.replaces
     }
 
     /// Returns the name of the last program, if it has one.
@@ -355,6 +366,16 @@ mod tests {
         let file = ScriptFile::new(text.as_bytes()).unwrap();
         assert_eq!((file.name(), file.source_line(2)), (Some("b"), None), "which program's line 2?");
         assert_eq!(warnings("sec a():\n set_flag(1,True)\nend\ndef b():\n halt\nend\n"), [], "side by side");
+    }
+
+    #[test]
+    fn only_a_file_of_nothing_but_secondary_programs_leaves_the_running_program_alone() {
+        let replaces = |text: &str| ScriptFile::new(text.as_bytes()).unwrap().replaces();
+        let (secondary, program) = ("sec a():\n set_flag(1,True)\nend\n", "def b():\n halt\nend\n");
+        assert!(!replaces(secondary) && !replaces(&secondary.repeat(2)));
+        for text in [program, "halt\n", &format!("{program}{secondary}"), &format!("halt\n{secondary}")] {
+            assert!(replaces(text), "{text}");
+        }
     }
 
     #[test]
