@@ -57,7 +57,8 @@ impl<'a> Samples<'a> {
         self
     }
 
-    /// The highest torque of each joint \[Nm\] where torques go out in place of speeds; `None` where speeds do.
+    /// Returns the highest torque of each joint \[Nm\] if torques are sent in place of speeds; `None` if speeds are
+    /// sent.
     #[must_use]
     pub fn torque_limits<const N: usize>(&self) -> Option<JointTorques<N>> {
         #[cfg(feature = "motions")]
@@ -110,8 +111,8 @@ impl<'a> Samples<'a> {
         Err(Reason::PathUnfit)
     }
 
-    /// Most speed for an error, in what is measured of the arm or by it, that a law may ask for \[1/s\]: an arm to which positions
-    /// are sent shows late what came of them, and would swing about its reference with more. Infinite where speeds are sent.
+    /// Returns the highest permitted speed per error of a law's feedback \[1/s\]. An arm that receives positions shows
+    /// their effect late, and would oscillate about its reference with a higher gain. Infinite if speeds are sent.
     #[must_use]
     pub const fn most_feedback(&self) -> f32 {
         #[cfg(feature = "programs")]

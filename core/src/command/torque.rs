@@ -159,7 +159,7 @@ impl Way {
 /// The displacement below which a joint counts as not moving \[rad\]: measured angles are not quite constant.
 const STAYS: f32 = 1e-3;
 
-/// Shortens the step from `last` to `wanted` so that no joint changes more than is allowed.
+/// Shortens the change from `last` to `wanted` so that no joint changes by more than `most`.
 pub(super) fn approach<const N: usize>(
     last: &JointTorques<N>,
     wanted: &JointTorques<N>,
@@ -175,7 +175,7 @@ pub(super) fn approach<const N: usize>(
     last.zip_with(&step.0, |last, change| last + change * part)
 }
 
-/// The most joints that an arm has here.
+/// The largest supported number of joints.
 pub(super) const MOST_JOINTS: usize = 7;
 
 /// The place in which a law stores the torques of one step, on a path that accepts torques.

@@ -352,7 +352,7 @@ Examples:
   outrigger sim ur --tool-gripper                                    and, in another terminal:
   outrigger tool 127.0.0.1 --baud 115200 --voltage 24 --pty gripper")]
     Tool(ToolArgs),
-    /// Show what a board tells, live, and write its recordings to files
+    /// Show a board's state and events live, and write its recordings to files
     #[command(after_help = "\
 Listens only; nothing is sent to the board. Where it sends to is device.telemetry of its \
 configuration. Datagrams of others are ignored and counted. On a terminal it is a full-screen view \

@@ -28,7 +28,7 @@ pub enum Asked {
     Set(Epoch, Write),
     /// Changes stiffness and damping.
     Impedance(Epoch, Impedance),
-    /// A reading of a source that takes them by request.
+    /// Passes on a reading of a source whose input is requests.
     Sample(Epoch, Sample),
     /// Returns control of a program on the controller to the pendant.
     HandBack(Epoch),

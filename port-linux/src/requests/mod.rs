@@ -61,7 +61,7 @@ pub fn causes_motion(ask: &Ask<'_>) -> bool {
     ask.causes_motion() || matches!(ask, Ask::Set { output, .. } if output.starts_with(impedance::WORD))
 }
 
-/// Room for what waits for the loop; who finds none waits.
+/// The number of requests that can wait for the control loop. A client waits if there is no room.
 const WAITING: usize = 64;
 /// The wait after no file could be opened for a new connection.
 const NO_FILES: Duration = Duration::from_millis(5);

@@ -4,7 +4,7 @@ use outrigger_wire::robot::Generation;
 
 use crate::tool_line::ToolCommunication;
 
-/// Gravity as controllers have it \[m/s²\].
+/// The acceleration of gravity that controllers use \[m/s²\].
 const GRAVITY: f64 = 9.82;
 /// An analogue output as a current: 4 mA at zero, and the span above it \[A\].
 const LIVE_ZERO: f64 = 0.004;
@@ -47,7 +47,7 @@ pub struct Io {
     pub tool_voltage: u8,
     /// Settings of the tool's serial line.
     pub tool_communication: ToolCommunication,
-    /// Mode of the tool's outputs: 0 two digital ones, 1 both for power.
+    /// Mode of the tool's outputs: 0 two digital outputs, 1 both supply power.
     pub tool_output_mode: u8,
     /// Mode of each digital output of the tool: 1 sinking, 2 sourcing, 3 both.
     pub tool_digital_out_modes: [u8; 2],

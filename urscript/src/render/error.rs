@@ -132,7 +132,7 @@ pub enum RenderError {
         /// The rate asked for \[baud\].
         found: u32,
     },
-    /// This controller's software has no such thing.
+    /// The controller's software does not have the statement.
     Unsupported {
         /// The controller's software.
         version: Version,

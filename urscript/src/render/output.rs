@@ -54,7 +54,7 @@ impl ToolVoltage {
     }
 }
 
-/// One thing to set. Several make a [`Sec`].
+/// One setting. Several of them make a [`Sec`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Output {
     /// The level of a digital output.

@@ -74,7 +74,7 @@ pub(super) struct Stream<const N: usize> {
     /// The governor of what the law adds to the control law of the controller.
     #[cfg(feature = "motions")]
     added: AddedGovernor,
-    /// Most speed for an error that a law may ask for \[1/s\].
+    /// The highest feedback gain, speed per error, that a law may use \[1/s\].
     #[cfg(feature = "programs")]
     most_feedback: f32,
     /// The controller's time at the law's last step.

@@ -288,8 +288,8 @@ impl Control {
         }
     }
 
-    /// Writes flags and parameters; `frame` leads the tool. Torque and force are added only where the KRC `follows`:
-    /// elsewhere it wants to be mirrored (`core/docs/protocol/kuka-fri.md A10.2`).
+    /// Writes flags and parameters; `frame` is the commanded pose of the tool. Torque and force are added only while the KRC
+    /// `follows`; at other times it expects its own values back (`core/docs/protocol/kuka-fri.md A10.2`).
     pub(super) fn write(&self, frame: Frame, follows: bool, command: &mut CommandRepr) {
         command.cmd_flags = self.flags().bits();
         // A frame that was never set is an error on the KRC, even if it is not used.

@@ -312,7 +312,6 @@ impl Controller<7> for Krc {
             Verdict::Move(_) => return Err(Reason::NotGranted),
             // Every measurement is answered, for any verdict. If the KRC does not follow, its own setpoint is mirrored;
             // if it still follows, the target comes to rest first, and the KRC's setpoint becomes that position.
-            // still follows, the target comes to rest first, and its resting place is what the KRC's setpoint becomes.
             Verdict::Mirror | Verdict::Silent | Verdict::Hold | Verdict::Stop => target.brake(step.dt, bounds, tool),
             // A KRC executes no moves.
             Verdict::Start(..) | Verdict::Keep | Verdict::Cancel(_) => return Err(Reason::Internal),

@@ -17,7 +17,7 @@ const MAGIC: &[u8; 9] = b"OUTRIGSET";
 const MAGIC_BEFORE: &[u8; 9] = b"OUTRIGKRC";
 /// The number of the format of settings that this version writes and reads.
 pub const SETTINGS_FORMAT: u8 = 14;
-/// Before the content: magic, format and kind, its length and its checksum, both little-endian.
+/// The length of the header: magic, format and kind, then the content's length and its checksum, both little-endian.
 const HEADER_LEN: usize = MAGIC.len() + 2 + 8;
 
 /// The settings of a board. A host reads the same file with the same code, and reports its errors.

@@ -61,7 +61,7 @@ pub(crate) struct SimUrArgs {
     /// 2 speed in mm/s
     #[arg(long)]
     pub tool_gripper: bool,
-    /// A program or installation that exists and does not load, e.g. old.urp; may be repeated
+    /// Program or installation that exists and does not load, e.g. old.urp; may be repeated
     #[arg(long, value_name = "NAME", value_parser = parse_file)]
     pub broken: Vec<String>,
     /// Program or installation whose safety settings wait for a confirmation; may be repeated

@@ -110,7 +110,7 @@ pub struct Controller {
     fetching: Option<Fetching>,
     /// The tool's serial line, where something relays it.
     tool_line: Option<ToolLine>,
-    /// Replies of the dashboard so far.
+    /// The number of dashboard replies.
     replies: u64,
     /// The random numbers for wrong answers under a fault.
     nonsense: Rng,

@@ -10,9 +10,9 @@ use outrigger_interpreter::{Call, CallResult, Value};
 use super::host::{ProgramHost, done, list};
 use crate::tool_line::{Serial, ToolCommunication};
 
-/// Rates of the tool's serial line \[baud\].
+/// The supported rates of the tool's serial line \[baud\].
 const BAUD_RATES: [u32; 8] = [9_600, 19_200, 38_400, 57_600, 115_200, 1_000_000, 2_000_000, 5_000_000];
-/// States that an output may follow: 0 keeps it, 4 is low after an unscheduled end.
+/// The program states that an output may follow: 0 keeps it, 4 is low after an unscheduled end.
 const RUN_STATES: std::ops::RangeInclusive<i32> = 0..=4;
 
 /// Returns whether this file implements a function.

@@ -43,7 +43,8 @@ fn a_fallback_beside_a_krc_is_recorded_and_runs_again_to_the_same_bytes() {
     assert_eq!(refused, Err(ReplayError::OtherKind));
 }
 
-/// A session to its fallback: the beginning of its dump, and its entries. A checkpoint is taken before every `checkpoints`th call.
+/// Returns the beginning of a session's dump up to its fallback, and its entries. A checkpoint is taken before every
+/// `checkpoints`th call.
 fn fallback(adds: bool, checkpoints: usize) -> (Vec<u8>, Vec<u8>) {
     let mut memory = vec![0; 64 << 20];
     let (config, law) = session(adds);

@@ -89,7 +89,7 @@ fn is_left(name: &Path, device: &Path) -> bool {
     std::fs::read_link(name).is_ok_and(|to| to == device || (to.starts_with("/dev/pts") && !to.exists()))
 }
 
-/// Bytes that were written and have not left.
+/// Returns the number of bytes that were written and not yet transmitted.
 ///
 /// # Errors
 /// Returns the error of the operating system, and of a driver that does not count them.

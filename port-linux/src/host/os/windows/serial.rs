@@ -33,7 +33,7 @@ pub fn pseudo(_: u32) -> io::Result<(File, PathBuf)> {
 /// Refuses to count the bytes that a serial device has not transmitted yet.
 ///
 /// # Errors
-/// Always.
+/// Always returns an error.
 pub fn name(_: &Path, _: &Path) -> io::Result<()> {
     Err(not_here())
 }
