@@ -320,6 +320,19 @@ fn a_stale_reflection_lowers_our_own_grade() {
 }
 
 #[test]
+fn a_request_beside_a_low_grade_of_ours_is_refused() {
+    let mut rig = rig(options(&["stale@3s"]));
+    rig.advance(2_900);
+    let now = outrigger_wire::time::Instant::from_micros(rig.krc.now().as_micros());
+    assert!(rig.session.unmet(now).is_empty(), "before the fault");
+    rig.advance(1_100);
+    rig.request();
+    let refused = outrigger_tests::refused(Reason::GradeLow);
+    assert!(rig.events.contains(&refused), "{:?}", rig.events);
+    assert_eq!((rig.session.mode(), rig.krc.state()), (Mode::Monitor, FriState::Monitor));
+}
+
+#[test]
 fn a_krc_that_leaves_the_command_state_by_itself_is_told_as_such() {
     let mut rig = rig(options(&["stop@3s", "silence/up@6s:20ms"]));
     for (second, why) in [(3, Left::Stopped), (6, Left::Communication)] {

@@ -136,6 +136,42 @@ fn an_added_torque_bends_the_arm_against_its_stiffness_at_every_period() {
 }
 
 #[test]
+fn a_stiffness_that_is_halved_while_commanding_doubles_the_bend_and_less_damping_swings_farther() {
+    let hold = JointServo::new(
+        Reference::Hold,
+        JointServoConfig { proportional: 0.0, derivative: 0.0, ..JointServoConfig::default() },
+    );
+    let mut run = beside(joints(), options(&[]), hold).commanded();
+    let before = run.rig.krc.truth().q[1];
+    // Changes the scheme in force, as a request for stiffness and damping does. Returns the final bend of the second
+    // joint, and its largest on the way [rad].
+    let mut change = |changes: &dyn Fn(&mut JointImpedance)| {
+        let Control::JointImpedance(mut impedance) = *run.rig.session.peer().control() else {
+            panic!("joint impedance")
+        };
+        changes(&mut impedance);
+        assert_eq!(run.rig.session.set_joint_impedance(impedance), Ok(()));
+        let mut farthest = 0.0_f64;
+        for _ in 0..3_000 {
+            run.rig.advance(1);
+            farthest = farthest.max(run.rig.krc.truth().q[1] - before);
+        }
+        assert_eq!(run.rig.session.mode(), Mode::Command, "{:?}", run.rig.session.latch());
+        (run.rig.krc.truth().q[1] - before, farthest)
+    };
+    let (stiff, _) = change(&|impedance| impedance.torque[1] = 20.0);
+    assert!((stiff - 0.02).abs() < 1e-4, "20 Nm on 1000 Nm/rad: {stiff} rad");
+    let (soft, damped) = change(&|impedance| impedance.stiffness = [500.0; 7]);
+    assert!((soft - 0.04).abs() < 1e-4, "20 Nm on 500 Nm/rad: {soft} rad");
+    let (_, back) = change(&|impedance| impedance.stiffness = [1_000.0; 7]);
+    assert!((back - 0.04).abs() < 1e-4, "it swings back from 40 mrad: {back} rad");
+    let (again, undamped) = change(&|impedance| (impedance.stiffness, impedance.damping) = ([500.0; 7], [0.1; 7]));
+    assert!((again - 0.04).abs() < 1e-3, "damping does not move where it rests: {again} rad");
+    assert!(undamped > damped + 0.005, "{undamped} rad with damping 0.1, {damped} rad with 0.7");
+    assert_clean(&run.rig, "softer");
+}
+
+#[test]
 fn an_added_force_moves_the_tool_against_its_stiffness() {
     let control = Control::ToolImpedance(ToolImpedance::default());
     let mut run = beside(control, options(&[]), adding(SensorAdds::Wrench, 1.0)).commanded();
