@@ -37,9 +37,10 @@ static SWITCH: Offer = Offer {
 /// The services that answer queries about controllers.
 pub static CONTROLLER_OFFERS: &[&Offer] = &[&LIST, &TYPES, &SWITCH];
 
-/// The relation of a controller to the joints.
+/// The use that a controller of `controller_manager` makes of the arm's joints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Joints {
+    /// The controller neither reads nor moves joints.
     None,
     /// The controller reads the joints' states.
     Read,

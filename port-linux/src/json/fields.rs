@@ -38,7 +38,7 @@ impl Fields {
         shown
     }
 
-    /// Writes a field whose type is not one of those in messages.
+    /// Writes a field with a value of any serializable type. [`FieldVisitor`] has the methods for values of messages.
     pub fn put(&mut self, name: &str, value: &(impl Serialize + ?Sized)) {
         self.name(name);
         append(&mut self.text, value);

@@ -51,14 +51,14 @@ pub enum Power {
     SwitchingOn {
         /// The time at which switching on began.
         since: SimTime,
-        /// `true` if brake release was requested.
+        /// `true` if the brakes are to be released once the joints are ready.
         release: bool,
     },
     /// Powered, brakes closed.
     Idle,
     /// Brakes are opening.
     Releasing {
-        /// The time at which the release began.
+        /// The time at which the brakes began to open.
         since: SimTime,
     },
     /// Powered, brakes open.

@@ -34,7 +34,7 @@ pub(crate) const Q: [f64; 6] = [0.31, -1.42, -1.23, -1.14, 1.55, 0.26];
 /// Thresholds that tolerate a bad link on a busy machine, because these tests are about the node.
 pub(crate) const PATIENT: &str = "session.expert.entry = \"Bad\"\nsession.expert.stall = 0.3\nsession.expert.max_misses = 1000\nsession.expert.grade.bad.received = 0\nsession.expert.grade.bad.delay = 1.0\n\
     session.expert.grade.bad.jitter = 1.0\nsession.expert.grade.bad.misses = 1000";
-/// Further thresholds for this purpose, which only a UR controller has.
+/// Thresholds that tolerate a bad link, in addition to [`PATIENT`], which only configurations of UR controllers have.
 const PATIENT_UR: &str = "session.expert.hold = 0.2\nsession.expert.stale_after = 0.19\nsession.expert.state_timeout = 0.19\n\
     session.expert.following_patience = 400\nsession.expert.following_late_patience = 400";
 

@@ -126,9 +126,10 @@ impl core::fmt::Display for ScriptError {
     }
 }
 
-/// The form of the templates.
+/// The way in which a list of templates makes up a program.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
+    /// Each template is written as it is, one after the other.
     Plain,
     /// The second template is the body of a program.
     Wrapped,

@@ -17,7 +17,7 @@ pub enum Parity {
 }
 
 impl Parity {
-    /// Returns its number in URScript and in a controller's state.
+    /// Returns the number of this parity in `set_tool_communication` and in the robot state of a controller.
     #[must_use]
     pub const fn number(self) -> u8 {
         match self {
@@ -36,7 +36,7 @@ pub struct ToolCommunication {
     pub baud_rate: u32,
     /// The parity bit.
     pub parity: Parity,
-    /// 1 or 2.
+    /// The number of stop bits, 1 or 2.
     pub stop_bits: u8,
     /// Silence after which received characters are passed on, in characters.
     pub rx_idle_chars: f32,
@@ -47,22 +47,22 @@ pub struct ToolCommunication {
 }
 
 impl ToolCommunication {
-    /// Baud rates that exist \[baud\].
+    /// The baud rates that a controller accepts \[baud\].
     pub const BAUD_RATES: [u32; 8] = [9_600, 19_200, 38_400, 57_600, 115_200, 1_000_000, 2_000_000, 5_000_000];
-    /// Stop bits.
+    /// The range of the number of stop bits.
     pub const STOP_BITS: Range = Range::new(1.0, 2.0);
-    /// Silence after what is received, in characters.
+    /// The range of the silence after which received characters are passed on, in characters.
     pub const RX_IDLE_CHARS: Range = Range::new(1.0, 40.0);
-    /// Silence between transmissions, in characters.
+    /// The range of the silence between two transmissions, in characters.
     pub const TX_IDLE_CHARS: Range = Range::new(0.0, 40.0);
     /// Bytes of the longest text: both calls, a rate of seven digits, two whole numbers, and two numbers with two digits, a point
     /// and the decimals.
     pub const MAX_LEN: usize = HEAD.len() + Output::MAX_LEN + 30 + 7 + 2 + 2 * (NUMBER_LEN - 2) + 4 + 2 + END.len();
 
-    /// Checks that a controller of this dialect (or [`Version`](crate::Version)) takes it.
+    /// Checks that a controller of this dialect (or [`Version`](crate::Version)) accepts these settings.
     ///
     /// # Errors
-    /// A number out of its range, or the software that it needs.
+    /// A number outside its range, or software that has no tool line.
     pub fn check(&self, dialect: impl Into<Dialect>) -> Result<(), RenderError> {
         let dialect = dialect.into();
         dialect.has(dialect.tool_communication)?;
@@ -77,7 +77,7 @@ impl ToolCommunication {
     /// Writes the text for a controller of this dialect (or [`Version`](crate::Version)).
     ///
     /// # Errors
-    /// What [`check`](Self::check) refuses, or too little room.
+    /// The errors of [`check`](Self::check), or a buffer that is too short.
     pub fn render(&self, dialect: impl Into<Dialect>, out: &mut [u8]) -> Result<usize, RenderError> {
         let dialect = dialect.into();
         self.check(dialect)?;

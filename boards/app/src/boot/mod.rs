@@ -23,9 +23,9 @@ pub use outrigger_remote::telemetry::{ResetCause, Stage};
 
 /// The longest uninterrupted wait during the start: a watchdog can be fed in between.
 pub const MOMENT: embassy_time::Duration = embassy_time::Duration::from_millis(100);
-/// The duration of a flash of the lamp at the start, and of the darkness after it, in moments.
+/// The time for which the lamp is on in a flash at the start, and off after it, as a number of [`MOMENT`]s.
 const FLASH: u32 = 5;
-/// The additional darkness after the last flash, in moments.
+/// The further time for which the lamp stays off after the last flash, as a number of [`MOMENT`]s.
 const PAUSE: u32 = 10;
 
 /// The facts that are known at the start of a run.

@@ -105,13 +105,15 @@ impl<'i> Caller<'i> {
         Self::new(Want::Look, Stage::Hello, 0, now)
     }
 
-    /// Creates a client that has `image` written. `boot` is that of [`Here`], as answered before.
+    /// Creates a client that sends `image` to the board to be written to flash. `boot` is [`Here::boot`] of the board's
+    /// answer to [`Self::look`]: another number shows that the board has restarted.
     #[must_use]
     pub fn put(image: &'i [u8], boot: u32, now: Instant) -> Self {
         Self::new(Want::Put(image), Stage::Begin, boot, now)
     }
 
-    /// Creates a client that has the written copies erased. `boot` is that of [`Here`], as answered before.
+    /// Creates a client that makes the board erase the settings in its flash. `boot` is [`Here::boot`] of the board's
+    /// answer to [`Self::look`]: another number shows that the board has restarted.
     #[must_use]
     pub fn erase(boot: u32, now: Instant) -> Self {
         Self::new(Want::Erase, Stage::Commit, boot, now)

@@ -27,7 +27,7 @@ pub enum Obstacle {
     NotCleared {
         /// The present safety mode.
         mode: SafetyMode,
-        /// The time waited.
+        /// The time for which the sequence waited before it gave up.
         waited: Duration,
     },
     /// The robot mode was not reached in time.
@@ -36,7 +36,7 @@ pub enum Obstacle {
         wanted: RobotMode,
         /// The present mode.
         found: RobotMode,
-        /// The time waited.
+        /// The time for which the sequence waited before it gave up.
         waited: Duration,
     },
     /// The program did not reach the requested state in time.
@@ -45,7 +45,7 @@ pub enum Obstacle {
         request: RequestKind,
         /// The state of the program, if the controller reports it.
         found: Option<ProgramState>,
-        /// The time waited.
+        /// The time for which the sequence waited before it gave up.
         waited: Duration,
     },
     /// The pendant has a role other than the one that was set.

@@ -37,9 +37,10 @@ pub enum Since {
         /// The first release of PolyScope X.
         polyscope_x: SoftwareVersion,
     },
-    /// Since a release that is not confirmed by two sources.
+    /// Since a release for which there are not two sources that agree.
     Unconfirmed {
-        /// The first e-Series release according to one source or an estimate.
+        /// The first e-Series release that has the variable, as one source says or as it is estimated; `None` if it is not
+        /// known at all.
         reported: Option<SoftwareVersion>,
     },
 }

@@ -145,8 +145,9 @@ pub struct Dds {
     returning: Returning,
     /// The participants that were lost and have come back.
     back: Vec<Back>,
-    /// The time of the last call of `rejoin_if_needed`, and below it the last interruption before one.
+    /// The time of the last call of `rejoin_if_needed`.
     looked_at: Instant,
+    /// The last interruption of this process that such a call noticed: the time of the call, and the length.
     stood: Option<(Instant, Duration)>,
     interrupted: Interrupted,
     /// The reason to join again, and the time of the next attempt.

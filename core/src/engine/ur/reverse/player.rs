@@ -235,10 +235,10 @@ impl Reverse {
         }
     }
 
-    /// Asks the program to locate this target.
+    /// Starts to query the program on the controller for the joint angles at `target`, such as those of a pose of the tool.
     ///
     /// # Errors
-    /// `NoSuchProgram` if it does not support this, `ProgramAway` if it does not run.
+    /// `NoSuchProgram` if the path has no player, `ProgramAway` if its program does not run.
     #[cfg(feature = "motions")]
     pub(in crate::engine::ur) fn locate(&mut self, target: MoveTarget<6>) -> Result<(), Reason> {
         if !self.is_player() {
@@ -251,7 +251,7 @@ impl Reverse {
         Ok(())
     }
 
-    /// Returns the program's answer; `None` before it arrives.
+    /// Returns the program's answer to [`locate`](Self::locate); `None` before it arrives.
     #[cfg(feature = "motions")]
     pub(in crate::engine::ur) fn located(&self) -> Option<Result<Destination<6>, LocateError>> {
         self.player.locating.as_ref().and_then(Locating::outcome)
