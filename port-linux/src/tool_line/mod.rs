@@ -20,7 +20,7 @@ use outrigger_core::client::tool_line::{PORT, Setup, ToolCommunication};
 use outrigger_wire::time::Duration;
 
 use self::local::Local;
-use self::relay::{Ended, connect, relay};
+use self::relay::{Ended, relay};
 use self::setup::set_up;
 use crate::exit::{Failure, Outcome};
 use crate::host::clock::std_duration;
@@ -137,15 +137,15 @@ pub async fn forward(
     }
 }
 
-/// Sets the line up and connects to it.
+/// Connects to the line and sets it up.
 async fn reach(
     robot: &Target,
     line: &ToolCommunication,
     at: SocketAddr,
     tell: &mut impl FnMut(&str),
 ) -> Result<tokio::net::TcpStream, Failure> {
-    tell(&set_up(robot, line).await?);
-    let stream = connect(at).await?;
+    let (stream, done) = set_up(robot, line, at).await?;
+    tell(&done);
     tell(&format!("Connected to the tool line at {at}"));
     Ok(stream)
 }

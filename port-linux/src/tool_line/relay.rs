@@ -55,6 +55,13 @@ pub(super) async fn connect(at: SocketAddr) -> Result<TcpStream, Failure> {
     })
 }
 
+/// Drops what the tool has sent so far: it came before anyone could ask for it, or by other settings of the line.
+pub(super) fn drop_received(stream: &TcpStream) {
+    let mut room = [0; ROOM];
+    // A connection that was closed, or has failed, is noticed by the relay.
+    while matches!(stream.try_read(&mut room), Ok(1..)) {}
+}
+
 /// Has the kernel look for a peer that was switched off without a word.
 pub(super) fn watch(stream: &TcpStream) -> io::Result<()> {
     set_socket_keepalive(stream, true)?;

@@ -1,9 +1,12 @@
-//! One set-up over one connection.
+//! One set-up of the line, and the connection to it.
+
+use std::net::SocketAddr;
 
 use outrigger_core::client::Output;
 use outrigger_core::client::tool_line::{Setup, SetupConfig, SetupInput, ToolCommunication};
 use tokio::net::TcpStream;
 
+use super::relay::{connect, drop_received};
 use super::words;
 use crate::exit::Failure;
 use crate::host::clock::Clock;
@@ -14,11 +17,16 @@ use crate::script::{Carried, ready};
 /// A first robot state, pop-ups, variables; longer messages are skipped.
 const MEMORY: usize = 64 * 1024;
 
-/// Sets the line up; returns what was done, in words.
+/// Sets the line up, and connects to it at `relay`. Returns the connection, and what was done, in words. The connection is
+/// opened before the settings are sent, so that nothing is sent to a robot on which nobody relays the line.
 ///
 /// # Errors
-/// [`Failure::Connection`] where the robot cannot be reached, has no such line or does not take the settings.
-pub(super) async fn set_up(robot: &Target, line: &ToolCommunication) -> Result<String, Failure> {
+/// [`Failure::Connection`] where the robot cannot be reached, has no such line, does not relay it or does not take the settings.
+pub(super) async fn set_up(
+    robot: &Target,
+    line: &ToolCommunication,
+    relay: SocketAddr,
+) -> Result<(TcpStream, String), Failure> {
     let at = robot.socket(Setup::PORT);
     let clock = Clock::start();
     let mut memory = vec![0; MEMORY];
@@ -26,7 +34,7 @@ pub(super) async fn set_up(robot: &Target, line: &ToolCommunication) -> Result<S
         Setup::new(SetupConfig::default(), *line, &mut memory).map_err(|error| Failure::BadInput(error.to_string()))?;
     let mut connecting = Box::pin(TcpStream::connect(at));
     let (mut stream, mut trouble): (Option<TcpStream>, Option<String>) = (None, None);
-    let mut unsent = vec![];
+    let (mut unsent, mut relayed) = (vec![], None);
     engine.handle(clock.now(), SetupInput::Start);
     loop {
         while let Some(output) = engine.poll_output() {
@@ -35,9 +43,18 @@ pub(super) async fn set_up(robot: &Target, line: &ToolCommunication) -> Result<S
             }
         }
         while engine.poll_event().is_some() {}
+        if !unsent.is_empty() && relayed.is_none() {
+            relayed = Some(connect(relay).await?);
+        }
         if let Some(outcome) = engine.outcome() {
             let said = engine.said().map(|text| text.as_str().to_owned());
-            return words::outcome(&outcome, line, at, trouble.or(said));
+            let done = words::outcome(&outcome, line, at, trouble.or(said))?;
+            let relayed = match relayed {
+                Some(relayed) => relayed,
+                None => connect(relay).await?,
+            };
+            drop_received(&relayed);
+            return Ok((relayed, done));
         }
         let deadline = async {
             match engine.poll_timeout() {

@@ -221,8 +221,12 @@ fn at_a_wrong_baud_rate_the_gripper_is_silent_and_at_its_own_it_answers_the_next
 #[test]
 fn a_robot_without_urcap_line_or_remote_control_and_a_port_in_use_are_told_with_what_to_do() {
     let told = |options: Options, arguments: &[&str]| Tool::start(&serve(options), arguments).ends();
-    let (code, complaint) = told(Options { tool_line: None, ..options(5, 15) }, &listening(&SET_UP));
+    let server = serve(Options { tool_line: None, ..options(5, 15) });
+    server.controller().keep_texts();
+    let (code, complaint) = Tool::start(&server, &listening(&SET_UP)).ends();
     assert!(code == 3 && complaint.contains("expected UR's URCap \"Tool Communication Forwarder\""), "{complaint}");
+    assert_eq!(server.controller().texts().len(), 0, "neither settings nor 24 V are sent to a robot without the URCap");
+    drop(server);
     let (code, complaint) = told(Options::for_software(SoftwareVersion::new(3, 15)), &listening(&SET_UP));
     assert!(code == 3 && complaint.contains("software 3.15.0: such an arm has no serial line"), "{complaint}");
     let (code, complaint) = told(Options { state: StartState::Local, ..options(5, 15) }, &listening(&SET_UP));
