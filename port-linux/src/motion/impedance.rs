@@ -1,5 +1,7 @@
 //! Stiffness and damping that are asked for while a session stands: `stiffness=800 damping=0.7`.
 
+use std::fmt;
+
 use outrigger_core::robot::BadValue;
 
 /// Numbers that a value may have: one for each of seven joints.
@@ -7,6 +9,8 @@ const MOST: usize = 7;
 
 /// The beginning of what is set: `impedance stiffness=800 damping=0.7`.
 pub const WORD: &str = "impedance ";
+/// The result of a request that was accepted.
+pub(crate) const SET: &str = "in every command from now on";
 
 /// Stiffness and damping; what is not named stays as it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -81,6 +85,20 @@ impl Impedance {
     }
 }
 
+/// Formats what was asked for, in the form of a request: `impedance stiffness=800 damping=0.7`.
+impl fmt::Display for Impedance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(WORD.trim_end())?;
+        for (name, numbers) in [("stiffness", &self.stiffness), ("damping", &self.damping)] {
+            let values = numbers.iter().flat_map(|numbers| numbers.values.iter().take(numbers.count));
+            for (at, value) in values.enumerate() {
+                if at == 0 { write!(f, " {name}={value}")? } else { write!(f, ",{value}")? }
+            }
+        }
+        Ok(())
+    }
+}
+
 impl Numbers {
     fn of(name: &str, text: &str) -> Result<Self, String> {
         let mut read = Self { values: [0.0; MOST], count: 0 };
@@ -122,6 +140,14 @@ mod tests {
             ("damping=1,1,1,1,1,1,1,1", "damping: expected 7 numbers at most, found more"),
         ] {
             assert_eq!(Impedance::of(how), Err(said.into()), "{how}");
+        }
+    }
+
+    #[test]
+    fn what_is_asked_for_is_written_as_it_was_read() {
+        for how in ["stiffness=800", "damping=0.7,0.7,0.7,0.7,0.7,0.7,0.5", "stiffness=1500,1500,800 damping=1"] {
+            let read = Impedance::of(how).expect("understood");
+            assert_eq!(read.to_string(), format!("{WORD}{how}"));
         }
     }
 }

@@ -13,7 +13,7 @@ use serde::{Serialize, Serializer};
 
 use super::slot::Status;
 use crate::json;
-use crate::motion::impedance::ImpedanceRefusal;
+use crate::motion::impedance::{self, ImpedanceRefusal};
 use crate::motion::{Against, Stage, Standing};
 use crate::released::ReleasedBy;
 use crate::show::Variables;
@@ -308,7 +308,7 @@ fn of_output<'l>(write: &Write, news: &WriteNews) -> Came<'l> {
 fn of_impedance<'l>(set: Result<(), ImpedanceRefusal>) -> Came<'l> {
     let output = "impedance".to_owned();
     match set {
-        Ok(()) => Came::Set { output, news: "sent", after_ms: None, text: "in every command from now on".into() },
+        Ok(()) => Came::Set { output, news: "sent", after_ms: None, text: impedance::SET.into() },
         Err(refusal) => {
             let wrong =
                 Wrong::new("NotSet", "output", "stiffness and damping of the scheme in force", refusal.to_string());

@@ -33,6 +33,7 @@ use crate::host::reactor::{when_called, yield_once};
 use crate::json;
 use crate::law::BoxedLaw;
 use crate::maker::{Maker, Shows, Summary, Tally};
+use crate::motion::impedance::{Impedance, SET as IMPEDANCE_SET};
 use crate::motion::{Standing, UnderWay};
 use crate::panel::Ends;
 use crate::panel::{Operators, Panel, Wish, next_of, next_remark};
@@ -402,8 +403,19 @@ where
     fn observe(&mut self, engine: &mut Engine<'_, N, P, BoxedLaw<N>>, now: Instant) {
         self.releases.looked();
         if let Some(desk) = &mut self.desk {
-            desk.act(engine, &mut self.under_way, M::set_impedance, now);
+            let mut set = None;
+            let set_impedance = |engine: &mut Engine<'_, N, P, BoxedLaw<N>>, asked: &Impedance| {
+                let done = M::set_impedance(engine, asked);
+                set = done.is_ok().then_some(*asked);
+                done
+            };
+            desk.act(engine, &mut self.under_way, set_impedance, now);
             desk.look(engine);
+            if let Some(set) = set {
+                let what = set.to_string();
+                let fields = vec![("what", what.clone()), ("news", "sent".into())];
+                self.panel.say("output", format!("{what}: {IMPEDANCE_SET}"), fields);
+            }
         }
         self.under_way.observe(engine, now);
         let (mode, law) = (engine.mode(), engine.law());

@@ -361,7 +361,11 @@ fn stiffness_and_damping_are_asked_for_beside_a_krc_while_it_is_commanded() {
     assert!(usage.contains("expected stiffness=N[,N...] or damping=N[,N...], found 'torque=1'"), "{usage}");
     assert!(run.done(&["status"]).starts_with("command"), "it goes on");
     run.done(&["release", "--wait"]);
-    assert_eq!(run.quit().code, Some(0));
+    let ended = run.quit();
+    let logged: Vec<&String> = ended.said.iter().filter(|line| line.contains("impedance stiffness=")).collect();
+    let [line] = logged[..] else { panic!("{:#?}", ended.said) };
+    assert!(line.contains("stiffness=800 damping=0.7,0.7,0.7,0.7,0.7,0.7,0.5: in every command from now on"), "{line}");
+    assert_eq!(ended.code, Some(0));
 }
 
 #[test]
