@@ -410,9 +410,13 @@ pub(super) fn fault(fault: &Fault<'_>, now: &Status) -> String {
     line(&Object::of(fault.id, now).with(wrong))
 }
 
-/// Formats the answer to a value that is valid in general, but does not exist in this run.
+/// Formats the answer to a value that is not valid, or does not exist in this run. `expected` may also be a parser's
+/// message that has the words "expected" and "found" itself.
 pub(super) fn value(id: Option<u32>, now: &Status, key: &str, expected: &str, found: &str) -> String {
-    let text = format!("{key}: expected {expected}, found '{found}'");
+    let begins = if expected.contains("expected ") { "" } else { "expected " };
+    let ends = if expected.contains(", found ") { String::new() } else { format!(", found '{found}'") };
+    let text = format!("{key}: {begins}{expected}{ends}");
+    let expected = expected.strip_prefix("expected ").unwrap_or(expected);
     line(&Object::of(id, now).with(Wrong::new("BadValue", key, expected, text).found(found)))
 }
 

@@ -47,12 +47,16 @@ impl Setting {
         if let Some(VariableSettings { kind, index, .. }) = named {
             return variable(name, *kind, *index, value).map(Self);
         }
-        text.parse().map_err(|expected: String| {
+        text.parse().map_err(|why: String| {
             let names: Vec<_> = variables.iter().filter_map(|variable| variable.name.as_deref()).collect();
-            if names.is_empty() || !Self::may_be_named(text) {
-                expected
+            if !Self::may_be_named(text) {
+                why
+            } else if names.is_empty() {
+                let variable =
+                    format!("'{name}' can only be a [[variable]], and the configuration of the run has none");
+                format!("expected {FORMS}, found '{text}'; {variable}")
             } else {
-                format!("{} or {expected}", names.join("=, ") + "=")
+                format!("expected the name of a [[variable]] ({}=), {FORMS}", names.join("=, "))
             }
         })
     }
@@ -264,7 +268,11 @@ mod tests {
         assert_eq!(of("speed=0.5").as_deref(), Ok("krl-real.3=0.5"));
         assert_eq!(of("krl-int.3=1").as_deref(), Ok("krl-int.3=1"));
         assert_eq!(of("gripper=open").unwrap_err(), "gripper: expected on or off, found 'open'");
-        assert!(of("griper=on").unwrap_err().starts_with("gripper=, speed= or expected digital-out"));
+        let expected = "expected the name of a [[variable]] (gripper=, speed=), digital-out.N=on|off";
+        assert!(of("griper=on").unwrap_err().starts_with(expected));
+        let none = Setting::of("gripper=on", &[]).unwrap_err();
+        let why = "found 'gripper=on'; 'gripper' can only be a [[variable]], and the configuration of the run has none";
+        assert!(none.starts_with("expected digital-out.N=on|off") && none.ends_with(why), "{none}");
         assert!(Setting::may_be_named("gripper=on"));
         for built_in in ["digital-out.3=on", "payload=1", "digital-oot.3=on", "=on", "gripper"] {
             assert!(!Setting::may_be_named(built_in), "{built_in}");

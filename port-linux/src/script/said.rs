@@ -148,12 +148,13 @@ impl<'t> Said<'t> {
             None => String::new(),
         };
         match interpreted.statements {
-            InterpreterOutcome::Done => Ok(format!("{} statements executed, interpreter mode ended", self.executed)),
+            InterpreterOutcome::Done => Ok(format!("{} executed, interpreter mode ended", statements(self.executed))),
             InterpreterOutcome::Discarded { line, reason } => Err(Failure::BadInput(format!(
-                "{}: discarded: {reason}{}\n{} statements before it were executed, none behind it{stopped}",
+                "{}: discarded: {reason}{}\n{} before it {} executed, none behind it{stopped}",
                 self.place(line),
                 self.source(line, "\n  "),
-                self.executed,
+                statements(self.executed),
+                if self.executed == 1 { "was" } else { "were" },
             ))),
             InterpreterOutcome::ProgramEnded { lines } => Err(self.program_ended(lines, interpreted.program)),
             InterpreterOutcome::Cancelled { ended } => {
@@ -216,6 +217,11 @@ impl<'t> Said<'t> {
     }
 }
 
+/// Returns a number of statements in words.
+fn statements(count: u32) -> String {
+    format!("{count} statement{}", if count == 1 { "" } else { "s" })
+}
+
 fn of(reason: &Text<128>) -> String {
     if reason.as_str().is_empty() { String::new() } else { format!(": {reason}") }
 }
@@ -275,4 +281,28 @@ fn ended(outcome: &InterpreterOutcome, executed: u32) -> Ended {
         O::Closed { line } => ("closed", line, None),
     };
     Ended { outcome, executed, line, reason }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statements_before_one_that_is_discarded_are_counted_in_words() {
+        let at = SocketAddr::from(([127, 0, 0, 1], 30_020));
+        let file = StatementFile::new(b"a = 1\nb = c\n").expect("statements");
+        let ports = InterpreterPorts { program: at, statements: at };
+        let mut said = Said::new(false, "a.script".into(), ports, file).expect("a program");
+        for (executed, words) in
+            [(0, "0 statements before it were"), (1, "1 statement before it was"), (2, "2 statements before it were")]
+        {
+            said.executed = executed;
+            let statements = InterpreterOutcome::Discarded { line: 2, reason: Text::from_bytes(b"Compile error") };
+            let why = said.judgement(&Interpreted { statements, program: None, by: None }).expect_err("discarded");
+            assert!(why.to_string().contains(&format!("\n{words} executed, none behind it")), "{why}");
+        }
+        said.executed = 1;
+        let interpreted = Interpreted { statements: InterpreterOutcome::Done, program: None, by: None };
+        assert_eq!(said.judgement(&interpreted).expect("done"), "1 statement executed, interpreter mode ended");
+    }
 }

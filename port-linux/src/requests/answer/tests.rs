@@ -129,3 +129,16 @@ fn the_lines_are_those_that_are_committed() {
     lines.push(gave_way(100, 8));
     hold(concat!(env!("CARGO_MANIFEST_DIR"), "/src/requests/golden/answers.jsonl"), &lines.concat());
 }
+
+#[test]
+fn the_message_of_a_parser_is_not_wrapped_in_its_own_words_again() {
+    let said = |expected, found| value(None, &Status::default(), "output", expected, found);
+    for (expected, found, text) in [
+        ("a source of this run", "x", "output: expected a source of this run, found 'x'"),
+        ("expected flag.0 to flag.31", "flag.32=on", "output: expected flag.0 to flag.31, found 'flag.32=on'"),
+        ("flag: expected on or off, found 'o'", "flag.1=o", "output: flag: expected on or off, found 'o'"),
+    ] {
+        assert!(said(expected, found).contains(&format!("\"text\":\"{text}\"")), "{}", said(expected, found));
+    }
+    assert!(said("expected flag.0 to flag.31", "flag.32=on").contains("\"expected\":\"flag.0 to flag.31\""));
+}
