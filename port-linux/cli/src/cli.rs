@@ -244,14 +244,27 @@ ROBOT is the robot that `outrigger run` or `move` commands from this machine, as
   release                  to stop the arm; never refused, and ahead of whatever else is asked
   acknowledge              to clear the latched reason
   set SETTING ...          outputs, as `outrigger io` takes them; answered when the controller shows them
+  impedance stiffness=N[,N...] damping=N[,N...]
+                           of a KUKA LWR in impedance control: one number for all joints or axes, or one for each; either \
+or both. An arm that something bends moves by it
   sample SOURCE VALUE ...  a reading of a [[source]] with input = \"requests\", 1 to 6 values in its own unit
   move FILE | --to q=...   a motion, while the arm is commanded: it is checked whole before anything moves. It ends with \
 this command: Ctrl-C cancels it. This moves the robot
   cancel                   to end that motion, whoever asked for it: the arm comes to rest, and stays commanded
+  freedrive [LIMIT=N ...]  a hand moves the arm until Ctrl-C, or for --seconds N; of a run with session.path = \"player\". \
+This moves the robot
+  force z=-20 ...          the arm pushes or yields along the axes named, likewise. This moves the robot
+  stiffen                  to end freedrive or force mode: the arm comes to rest, and stays commanded
+  renew                    to renew them on the same connection; this command does so by itself, and another's is refused
+  tool-contact on|off      whether a contact of the tool ends a move of the player, and force mode
+  hand-back                our program on the controller ends, and the pendant's goes on behind it
+  resend                   our program is sent to the controller again
+  dashboard WORD           of a board only: power-on, brake-release, unlock-protective-stop, close-popup or close-safety-popup
 
-What acts (request, resume, set, sample, move) carries the epoch that was seen: it counts up with each connection and each \
+What acts (request, resume, set, impedance, sample, hand-back, resend, freedrive, force, tool-contact, move, dashboard) carries the epoch that was seen: it counts up with each connection and each \
 loss of authority, and another one than the present is refused. Without --epoch it is asked for just before, which means: \
-whatever happened until now. A script that has looked at a status gives --epoch.
+whatever happened until now. A script that has looked at a status gives --epoch. \
+request and resume are withdrawn by this command itself (`withdraw`) after --timeout, and after Ctrl-C.
 
 Requests are lines of JSON over a socket of this user's; port-linux/docs/requests.md has keys, answers and errors.
 Exit codes: 0 done, 1 not understood by the run, 2 usage, 3 nobody runs beside this robot or answers, 4 refused, not set, \
