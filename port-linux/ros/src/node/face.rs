@@ -334,8 +334,8 @@ impl<const N: usize> Face<N> {
                 if let Err(rejection) = standing.accepts(Command::Freedrive) {
                     return remarks.push(format!("{}: {}", FREEDRIVE.name, rejection.with_name()));
                 }
-                let limits = GuideLimits { renew_within: self.settings.freedrive_timeout, ..GuideLimits::default() };
-                let asked = Asked::Guide(client.status().epoch, client.asker(), Guidance::Freedrive, limits);
+                let (epoch, limits) = (client.status().epoch, self.settings.freedrive());
+                let asked = Asked::Guide(epoch, client.asker(), Guidance::Freedrive, limits);
                 self.guided = client.ask(asked).map(|_| Guided::Hand);
             }
             (Ok(Flag { data: false }), _) => {

@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 
+use outrigger_core::mode::GuideLimits;
 use outrigger_ros2_messages::endpoint::{Distro, Names};
 use outrigger_wire::rtde::MAX_NAMES;
 use outrigger_wire::time::Duration;
@@ -168,9 +169,29 @@ impl Settings {
         })
     }
 
+    /// Returns the limits of freedrive. A client that stops publishing ends it after the configured time.
+    pub(super) fn freedrive(&self) -> GuideLimits {
+        GuideLimits { renew_within: self.freedrive_timeout, ..GuideLimits::default() }
+    }
+
     /// Sets the source that takes the readings of `external_wrench`: one with six values whose input is requests.
     #[must_use]
     pub fn with_external_wrench(self, source: Option<String>) -> Self {
         Self { external_wrench: source, ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn freedrive_is_renewed_within_the_time_of_the_configuration() {
+        for seconds in [1, 3] {
+            let timeout = Duration::from_secs(seconds);
+            let ros = RosSettings { freedrive_timeout: timeout, command: true, ..RosSettings::default() };
+            let settings = Settings::new(&ros, Some(Distro::Jazzy), Some(7), 6, None).expect("settings");
+            assert_eq!(settings.freedrive(), GuideLimits { renew_within: timeout, ..GuideLimits::default() });
+        }
     }
 }
