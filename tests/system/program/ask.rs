@@ -234,20 +234,25 @@ fn a_run_is_driven_by_requests_alone() {
         let status = run.done(&["status", "--json"]);
         assert!(status.contains("\"mode\":\"command\"") && status.ends_with("}\n"), "{status}");
         let commanded = epoch_of(&status);
-        let script = |program: &str| {
+        let script = |program: &str, options: &[&str]| {
             let file = folder.join("beside.script");
             std::fs::write(&file, program).expect("a file");
             let mut command = Command::new(outrigger_system::program());
-            let output = command.args(["script", &robot]).arg(file).env("XDG_RUNTIME_DIR", &folder).output();
+            command.args(["script", &robot]).args(options).arg(file).env("XDG_RUNTIME_DIR", &folder);
+            let output = command.output();
             let output = output.expect("the binary under test");
             (output.status.code(), text(&output.stderr).to_owned())
         };
-        let (code, complaint) = script("def wave():\n  textmsg(\"wave\")\nend\n");
-        assert_eq!(code, Some(3), "{complaint}");
-        assert!(complaint.contains("commands the arm (mode command)"), "{complaint}");
+        for (program, options) in
+            [("def wave():\n  textmsg(\"wave\")\nend\n", &[][..]), ("textmsg(\"wave\")\n", &["--interpreter"])]
+        {
+            let (code, complaint) = script(program, options);
+            assert_eq!(code, Some(3), "{options:?}: {complaint}");
+            assert!(complaint.contains("commands the arm (mode command)"), "{options:?}: {complaint}");
+        }
         let secondary = "sec wave():\n  textmsg(\"wave\")\nend\n";
-        assert_eq!(script(&format!("halt\n{secondary}")).0, Some(3), "the first of the two ends the program");
-        assert_eq!(script(secondary).0, Some(0), "it runs beside the program");
+        assert_eq!(script(&format!("halt\n{secondary}"), &[]).0, Some(3), "the first of the two ends the program");
+        assert_eq!(script(secondary, &[]).0, Some(0), "it runs beside the program");
         let set = run.done(&["set", "digital-out.3=on"]);
         assert!(set.starts_with("digital-out.3=on: confirmed"), "{set}");
         let refused = run.refused(&["set", "digital-out.3=off", "speed-slider=2"], 4);
