@@ -147,6 +147,13 @@ impl<const N: usize> CycleMemory<N> {
         self.stream.set_added(bounds);
     }
 
+    /// Moves what the law adds towards the constant of the configuration, `dt` after the last command, in a cycle without a
+    /// motion.
+    #[cfg(feature = "motions")]
+    pub(in crate::engine) fn hold_added(&mut self, dt: Duration) {
+        self.stream.hold_added(dt);
+    }
+
     /// Returns what is added in place of the constant of the configuration, while the arm follows the law: torques of the joints, or
     /// force and torque at the tool.
     #[cfg(feature = "motions")]

@@ -258,6 +258,16 @@ impl<const N: usize> Stream<N> {
         self.added.set_bounds(bounds);
     }
 
+    /// Moves what the law adds towards the constant of the configuration, `dt` after the last command, in a cycle without a
+    /// motion.
+    #[cfg(feature = "motions")]
+    pub(super) fn hold_added(&mut self, dt: Duration) {
+        // Nothing is given that could be refused.
+        if self.added.step(None, 1.0, dt).is_err() {
+            self.added.reset();
+        }
+    }
+
     /// Returns what is added in place of the constant of the configuration, while the arm follows the law.
     #[cfg(feature = "motions")]
     pub(super) const fn added(&self) -> Option<&[f32; 7]> {

@@ -217,6 +217,8 @@ impl KrcConfig {
         arm.check().map_err(value("fri"))?;
         #[cfg(feature = "motions")]
         self.peer.added.check().map_err(value("limits"))?;
+        #[cfg(feature = "motions")]
+        self.peer.added.check_constant(control).map_err(value("limits"))?;
         let finite = variables.reals.iter().all(|real| real.is_finite());
         BadValue::unless(finite, "variables", "finite numbers").map_err(value("fri"))?;
         if cfg!(feature = "outputs") {

@@ -94,6 +94,31 @@ impl AddedLimits {
     }
 }
 
+#[cfg(feature = "motions")]
+impl AddedLimits {
+    /// Checks that the constant of `control` is within these limits: what a law adds returns to it.
+    ///
+    /// # Errors
+    /// The limit that the constant exceeds.
+    pub(super) fn check_constant(&self, control: &Control) -> Result<(), BadValue> {
+        let expected = "at least the constant that robot.expert has for it";
+        match control {
+            Control::Position => Ok(()),
+            Control::JointImpedance(JointImpedance { torque, .. }) => {
+                let within = torque.iter().zip(&self.torque).all(|(constant, most)| constant.abs() <= *most);
+                BadValue::unless(within, "added.torque", expected)
+            }
+            Control::ToolImpedance(ToolImpedance { wrench, .. }) => {
+                let pairs = |constant: &[f32; 3], most: &[f32; 3]| {
+                    constant.iter().zip(most).all(|(constant, most)| constant.abs() <= *most)
+                };
+                let within = pairs(&wrench.force, &self.wrench.force) && pairs(&wrench.torque, &self.wrench.torque);
+                BadValue::unless(within, "added.wrench", expected)
+            }
+        }
+    }
+}
+
 impl JointImpedance {
     /// The fields that may be [left](Self::left_to_krl) to the KRL program, by their names in configurations.
     pub const FIELDS: &[(&str, CommandFlags)] = &[

@@ -22,6 +22,8 @@ use crate::engine::io::{Input, LinkId, Output};
 
 use crate::kinematics::Posture;
 use crate::link::Histogram;
+#[cfg(feature = "motions")]
+use crate::mode::Mode;
 #[cfg(feature = "record")]
 use crate::recorder::{Loader, Saver};
 use crate::robot::Reason;
@@ -306,7 +308,7 @@ impl Controller<7> for Krc {
                 target.advance(approved, step.dt, &step.moved, bounds, tool)?;
                 #[cfg(feature = "motions")]
                 {
-                    self.talk.moves = true;
+                    step.moves = true;
                 }
             }
             Verdict::Move(_) => return Err(Reason::NotGranted),
@@ -328,6 +330,10 @@ impl Controller<7> for Krc {
         if !step.leads {
             let frame = self.talk.mirrored_frame(&newest);
             self.talk.target.mirror(&newest.setpoint, &frame);
+        }
+        #[cfg(feature = "motions")]
+        if !step.moves && cx.cycle.mode_now() == Mode::Command {
+            cx.cycle.hold_added(step.dt);
         }
         self.talk.send(&newest, &step.lead, cx)
     }

@@ -62,9 +62,6 @@ pub(super) struct Conversation {
     pub(super) counts: KrcCounts,
     /// The step of the target that answers the measurement judged now.
     pub(super) step: Option<Step>,
-    /// A motion of the law answers the measurement judged now.
-    #[cfg(feature = "motions")]
-    pub(super) moves: bool,
     pub(super) out: [u8; COMMAND_LEN],
     pub(super) queued: bool,
     /// The command was made in this call of the engine.
@@ -111,6 +108,9 @@ pub(super) struct Step {
     pub(super) moved: [f32; JOINTS],
     /// The target was moved by that travel.
     pub(super) carried: bool,
+    /// A motion of the law answers the measurement.
+    #[cfg(feature = "motions")]
+    pub(super) moves: bool,
     /// The travel of the setpoint in one cycle, because a command takes effect a cycle later.
     pub(super) lead: [f32; JOINTS],
     /// The tool is led, too.
@@ -172,8 +172,6 @@ impl Conversation {
             variables: Variables::new(config.peer.variables),
             counts: KrcCounts::default(),
             step: None,
-            #[cfg(feature = "motions")]
-            moves: false,
             out: [0; COMMAND_LEN],
             queued: false,
             #[cfg(feature = "record")]
@@ -393,11 +391,16 @@ impl Conversation {
         let tool = matches!(self.control, Control::ToolImpedance(_));
         let share = period.as_secs_f32() / dt.as_secs_f32();
         let lead = moved.map(|moved| if share.is_finite() { moved * share } else { 0.0 });
-        #[cfg(feature = "motions")]
-        {
-            self.moves = false;
-        }
-        self.step = Some(Step { dt, moved, carried: false, lead, tool, leads: newest.status.leads() });
+        self.step = Some(Step {
+            dt,
+            moved,
+            carried: false,
+            #[cfg(feature = "motions")]
+            moves: false,
+            lead,
+            tool,
+            leads: newest.status.leads(),
+        });
     }
 
     /// Makes the command, ahead of the target by `lead`. Returns `true` if there is one.
@@ -421,8 +424,6 @@ impl Conversation {
             ..CommandRepr::default()
         };
         let follows = newest.status.leads() && mode == Mode::Command;
-        #[cfg(feature = "motions")]
-        let follows = follows && self.moves;
         self.control.write(frame, follows, &mut command);
         #[cfg(feature = "motions")]
         if let Some(added) = cx.cycle.added().filter(|_| follows) {
@@ -483,8 +484,6 @@ impl Conversation {
             counts,
             // No step is made and no command waits between two calls of the engine.
             step: _,
-            #[cfg(feature = "motions")]
-                moves: _,
             out: _,
             queued: _,
             new: _,

@@ -21,6 +21,9 @@
 //! | `Command` | the target, moved by the approved speeds | mirrored |
 //! | `Stopping` | the target, braked to rest; then the program is requested to stop | mirrored |
 //!
+//! A torque or force that is added to the KRC's control law is sent in `Command` alone, and is zero in every other mode. The value that a law
+//! adds (feature `motions`) changes no faster than its limit allows, in a cycle without a motion towards the configured constant.
+//!
 //! A target that the arm does not reach ends commanding ([`Tracking`]). One that is far from the measured position
 //! prevents the start.
 //!

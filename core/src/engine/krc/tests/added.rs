@@ -41,6 +41,8 @@ struct Follower<L> {
     reflected: u16,
     now: Instant,
     power: bool,
+    /// The age of a measurement when it is read.
+    late: Duration,
 }
 
 /// A torque to the nearest thousandth of a Nm; what is no number stays.
@@ -58,7 +60,7 @@ impl<L: Law<7>> Follower<L> {
         let engine = KrcEngine::new(KrcConfig { peer, ..KrcConfig::default() }, law, ()).unwrap();
         let scheme = control.scheme().raw();
         let now = Instant::from_micros(5_000_000);
-        Self { engine, scheme, counter: 0, reflected: 0, now, power: true }
+        Self { engine, scheme, counter: 0, reflected: 0, now, power: true, late: Duration::ZERO }
     }
 
     fn cycles(&mut self, count: usize) {
@@ -83,8 +85,9 @@ impl<L: Law<7>> Follower<L> {
         };
         let frame = Frame { rotation: [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]], ..Frame::default() };
         let repr = MeasurementRepr { cmd_cart_pos: frame, msr_cart_pos: frame, ..repr };
+        let arrival = Instant::from_micros(self.now.as_micros() - self.late.as_micros());
         self.engine.receive_window(LinkId::FRI)[..916].copy_from_slice(&bytes(&repr));
-        self.engine.commit_datagram(LinkId::FRI, 916, address(A), self.now, self.now);
+        self.engine.commit_datagram(LinkId::FRI, 916, address(A), arrival, self.now);
         self.engine.handle(self.now, Input::Tick);
         self.sent().expect("every measurement is answered")
     }
@@ -204,6 +207,26 @@ fn nothing_is_added_without_a_motion_of_the_law() {
 }
 
 #[test]
+fn measurements_that_are_read_late_make_no_step_in_what_is_added() {
+    let mut krc = follower(joints());
+    *krc.engine.law_mut() = Gives::Torques([10.0; 7]);
+    krc.cycles(20);
+    let mut last = krc.cycle().0[0];
+    assert_eq!(last, 10.0);
+    let (mut seen, late) = (vec![], [2; 3].into_iter().chain([0; 5]));
+    // The answer to an old measurement is no motion of the law.
+    for late in late {
+        krc.late = Duration::from_millis(late);
+        let sent = krc.cycle().0[0];
+        assert_eq!(krc.engine.mode(), Mode::Command, "{seen:?}");
+        assert!((sent - last).abs() <= 2.0 + 1e-3, "{last} to {sent} Nm");
+        last = sent;
+        seen.push(sent);
+    }
+    assert_eq!(seen, [8.0, 6.0, 4.0, 2.0, 0.0, -2.0, -4.0, -4.0], "towards the constant");
+}
+
+#[test]
 fn nothing_is_taken_where_the_scheme_adds_nothing_or_the_krl_program_decides_it() {
     let left = JointImpedance { left_to_krl: CommandFlags::JOINT_TORQUE, ..JointImpedance::default() };
     let tool = ToolImpedance { left_to_krl: CommandFlags::TOOL_WRENCH, ..ToolImpedance::default() };
@@ -246,6 +269,13 @@ fn limits_of_what_is_added_are_checked() {
     };
     let default = AddedLimits::default();
     assert_eq!(of(default), Ok(()));
+    let constant = |most: f32| {
+        let added = AddedLimits { torque: [most; 7], ..default };
+        let peer = KrcOptions { control: joints(), added, ..KrcOptions::default() };
+        KrcConfig { peer, ..KrcConfig::default() }.check_ranges().map_err(|error| error.to_string())
+    };
+    assert_eq!(constant(4.0), Ok(()));
+    assert!(constant(3.9).unwrap_err().contains("added.torque"), "the constant is 4 Nm");
     for added in [
         AddedLimits { torque: [100.0; 7], ..default },
         AddedLimits { torque: [0.0; 7], ..default },
