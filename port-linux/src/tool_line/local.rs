@@ -3,11 +3,11 @@
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 
+use rustix::net::sockopt::set_socket_keepalive;
 use tokio::net::{TcpListener, TcpStream};
 
 #[cfg(unix)]
 use super::pty::Pty;
-use super::relay::watch;
 use super::{Place, Turn};
 use crate::exit::Failure;
 
@@ -165,4 +165,17 @@ async fn side(stream: Option<&TcpStream>, wanted: bool, reads: bool) {
 /// Returns whether an error of `accept` was of that client alone.
 fn of_one_client(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::ConnectionAborted | ErrorKind::ConnectionReset | ErrorKind::Interrupted)
+}
+
+/// Has the kernel look for a peer that was switched off without a word.
+pub(super) fn watch(stream: &TcpStream) -> io::Result<()> {
+    set_socket_keepalive(stream, true)?;
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::net::sockopt::{set_tcp_keepcnt, set_tcp_keepidle, set_tcp_keepintvl};
+        set_tcp_keepidle(stream, std::time::Duration::from_secs(5))?;
+        set_tcp_keepintvl(stream, std::time::Duration::from_secs(2))?;
+        set_tcp_keepcnt(stream, 3)?;
+    }
+    Ok(())
 }

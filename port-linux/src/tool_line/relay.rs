@@ -4,11 +4,10 @@ use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 
 use outrigger_wire::time::Duration;
-use rustix::net::sockopt::set_socket_keepalive;
 use tokio::net::TcpStream;
 
 use super::Turn;
-use super::local::Local;
+use super::local::{Local, watch};
 use crate::exit::Failure;
 use crate::host::clock::std_duration;
 use crate::net::cannot_connect;
@@ -60,19 +59,6 @@ pub(super) fn drop_received(stream: &TcpStream) {
     let mut room = [0; ROOM];
     // A connection that was closed, or has failed, is noticed by the relay.
     while matches!(stream.try_read(&mut room), Ok(1..)) {}
-}
-
-/// Has the kernel look for a peer that was switched off without a word.
-pub(super) fn watch(stream: &TcpStream) -> io::Result<()> {
-    set_socket_keepalive(stream, true)?;
-    #[cfg(target_os = "linux")]
-    {
-        use rustix::net::sockopt::{set_tcp_keepcnt, set_tcp_keepidle, set_tcp_keepintvl};
-        set_tcp_keepidle(stream, std::time::Duration::from_secs(5))?;
-        set_tcp_keepintvl(stream, std::time::Duration::from_secs(2))?;
-        set_tcp_keepcnt(stream, 3)?;
-    }
-    Ok(())
 }
 
 /// Moves bytes until the robot's end is gone, or somebody interrupts it, by a name.

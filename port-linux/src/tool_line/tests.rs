@@ -138,6 +138,7 @@ fn a_second_client_is_refused_and_a_place_that_is_left_is_free_again() {
 }
 
 #[test]
+#[ignore = "in real time: `.ci/realtime units` runs it"]
 fn a_client_that_was_switched_off_without_a_word_is_looked_for() {
     one_threaded().expect("a runtime").block_on(async {
         let (_robot, stream) = robot().await;
@@ -157,6 +158,7 @@ fn a_client_that_was_switched_off_without_a_word_is_looked_for() {
 }
 
 #[test]
+#[ignore = "in real time: `.ci/realtime units` runs it"]
 fn a_client_that_comes_before_the_robot_is_reached_is_closed() {
     one_threaded().expect("a runtime").block_on(async {
         // It takes connections, and says nothing.
@@ -252,6 +254,7 @@ fn a_pseudo_terminal_carries_bytes_of_every_value_and_its_name_goes_with_it() {
 
 #[cfg(unix)]
 #[test]
+#[ignore = "in real time: `.ci/realtime units` runs it"]
 fn a_reader_of_the_pseudo_terminal_gets_nothing_that_came_while_nobody_read() {
     use crate::host::os::serial;
 
