@@ -55,6 +55,24 @@ fn every_link_of_a_page_leads_to_a_file() {
     assert!(broken.is_empty(), "{} links lead nowhere:\n{}", broken.len(), broken.join("\n"));
 }
 
+/// Folders whose pages belong to the book.
+const OF_THE_BOOK: &[&str] = &["core/docs", "port-embassy/docs", "port-linux/docs", "tests/sim/docs", "tests/tables"];
+
+#[test]
+fn every_page_of_the_book_is_in_its_table_of_contents() {
+    let file = workspace().join("port-linux/docs/SUMMARY.md");
+    let summary = fs::read_to_string(&file).expect("UTF-8");
+    let folder = file.parent().expect("a folder");
+    let listed: Vec<_> = linked(&summary).filter_map(|page| folder.join(page).canonicalize().ok()).collect();
+    let missing: Vec<_> = OF_THE_BOOK
+        .iter()
+        .flat_map(|folder| pages(&workspace().join(folder)))
+        .filter(|page| *page != file && !page.canonicalize().is_ok_and(|page| listed.contains(&page)))
+        .collect();
+    assert!(missing.is_empty(), "not in port-linux/docs/SUMMARY.md: {missing:#?}");
+    assert!(listed.len() > 50, "{} pages", listed.len());
+}
+
 #[test]
 fn links_to_other_sites_and_items_are_no_files() {
     let page = "[a](b.md#c) [d](#e) [f](https://example.org/g) [`h`](core::law) [i](../j/) [k](mailto:l@m.org) [n](o)";
