@@ -42,7 +42,10 @@ pub use self::motion::Motion;
 pub use self::released::ReleasedBy;
 pub use self::robot::{Arrival, Ended, Followed, Robot, Running, Seen, Sensor, States, Stopped};
 
-/// Compiles the programs of the repository's README.
+/// Compiles the programs of the page for Rust developers.
 #[cfg(doctest)]
-#[doc = include_str!("../../README.md")]
-struct Readme;
+#[doc = include_str!("../docs/start-rust.md")]
+struct StartRust;
+#[cfg(doctest)]
+#[doc = include_str!("../docs/start-rust.md")]
+struct StartRust;

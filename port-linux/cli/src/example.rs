@@ -134,10 +134,10 @@ mod tests {
     }
 
     #[test]
-    fn tables_that_move_help_and_the_readme_name_are_examples() {
+    fn tables_that_move_help_and_the_first_page_of_an_arm_name_are_examples() {
         let help = Cli::command().find_subcommand_mut("move").expect("a command").render_long_help().to_string();
-        let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
-        let texts = help + &std::fs::read_to_string(readme).expect("the README");
+        let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/start-arm.md");
+        let texts = help + &std::fs::read_to_string(page).expect("the page");
         let lines = texts.lines().filter(|line| line.trim_start().starts_with("outrigger move "));
         let tables: Vec<_> = lines.flat_map(str::split_whitespace).filter(|word| word.ends_with(".csv")).collect();
         assert!(tables.len() >= 4 && tables.iter().all(|name| find(name).is_some()), "{tables:?}");
