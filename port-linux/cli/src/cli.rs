@@ -352,7 +352,8 @@ relays the line on port 54321, with a port base B on B + 17, to one client at a 
 The settings are sent as a secondary program, beside the program that runs, in remote control only. They are read back from the \
 robot's states; where the robot shows them already, nothing is sent. Set there, they stay when this command ends.
 Bytes are passed on as they are, both ways, for one local client at a time. A robot that is lost is connected to again and set up \
-again; meanwhile clients are closed, and what is written is dropped: no order reaches the tool late. Silences between characters are \
+again; meanwhile clients are closed, and what is written is dropped. Run one such command for each robot: what is \
+written to a second one waits at the robot, and reaches the tool when the first ends. Silences between characters are \
 not kept over the network, so clients must tell messages apart by their length. Ctrl-C ends it.
 port-linux/docs/tool-line.md shows how to reach a gripper.
 
