@@ -234,15 +234,17 @@ Examples:
   outrigger move lwr.toml plan.json --report plan.html")]
     Move(MoveArgs),
     /// Control a running session: status, start, stop, outputs, motions
-    #[command(after_help = "\
+    #[command(
+        visible_alias = "ctl",
+        after_help = "\
 ROBOT is the robot that `outrigger run` or `move` commands from this machine, as the same user; or give its configuration.
 
   status                   mode, epoch, link, latched reason, and what a request would be refused for
   watch                    the same, and again with each change, at most ten times a second
-  request                  to command; answered when it is granted or refused. This moves the robot
+  start (or request)       to command; answered when it is granted or refused. This moves the robot
   resume                   to go on with a motion that a fallback suspended. This moves the robot
-  release                  to stop the arm; never refused, and ahead of whatever else is asked
-  acknowledge              to clear the latched reason
+  stop (or release)        to stop the arm; never refused, and ahead of whatever else is asked
+  reset (or acknowledge)   to clear the latched reason
   set SETTING ...          outputs, as `outrigger io` takes them; answered when the controller shows them
   impedance stiffness=N[,N...] damping=N[,N...]
                            of a KUKA LWR in impedance control: one number for all joints or axes, or one for each; either \
@@ -280,7 +282,9 @@ Examples:
   outrigger ask 127.0.0.1:40000 sample seam 0.0503
   outrigger ask half-turn.toml move swing.csv
   outrigger ask half-turn.toml move --to q=0,-1.57,-1.57,-1.57,1.57,0 --speed 0.3
-  outrigger ask 127.0.0.1:40000 watch --json")]
+  outrigger ask 127.0.0.1:40000 watch --json
+  outrigger ctl half-turn.toml stop --wait                the same as release, by its other name"
+    )]
     Ask(AskArgs),
     /// Run the engine again from recordings, and compare its behaviour
     #[command(after_help = "\
@@ -572,6 +576,16 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_run_is_started_stopped_and_reset_by_either_name() {
+        let parsed = |command: &str, word: &str| {
+            format!("{:?}", Cli::parse_from(["outrigger", command, "127.0.0.1", word]).command)
+        };
+        for (new, old) in [("start", "request"), ("stop", "release"), ("reset", "acknowledge")] {
+            assert_eq!(parsed("ctl", new), parsed("ask", old));
+        }
     }
 
     #[cfg(not(feature = "ros2"))]

@@ -81,9 +81,12 @@ pub(crate) struct AskArgs {
 pub(crate) enum Word {
     Status,
     Watch,
+    #[value(alias = "start")]
     Request,
     Resume,
+    #[value(alias = "stop")]
     Release,
+    #[value(alias = "reset")]
     Acknowledge,
     Set,
     Impedance,
