@@ -1,4 +1,5 @@
-//! The governor of what a law adds to the control law of a controller: joint torques, or force and torque at the tool.
+//! The governor of the numbers that a law adds to the control law of a controller: joint torques, or force and torque
+//! at the tool.
 //!
 //! | phase | given | goes out | next phase |
 //! |---|---|---|---|
@@ -40,7 +41,7 @@ pub(crate) struct AddedBounds {
     most: Numbers,
     /// The time in which a number may rise from zero to its limit.
     rise: Duration,
-    /// The constant that the configuration adds while the law gives nothing.
+    /// The constant numbers that the configuration adds while the law gives none.
     constant: Numbers,
 }
 
@@ -65,67 +66,67 @@ const fn numbers_of(wrench: &Wrench) -> Numbers {
     JointTorques([x, y, z, rx, ry, rz, 0.0])
 }
 
-/// The last output.
+/// The numbers that were sent last.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) enum AddedPhase {
-    /// No output.
+    /// No numbers were sent, because the arm did not follow commands.
     #[default]
     Idle,
-    /// The constant.
+    /// The constant of the configuration was sent.
     Constant,
-    /// These numbers, because the law gives some or gave some before.
+    /// These numbers were sent, because the law gives some now or gave some before.
     Given(Numbers),
 }
 
-/// Holds the bounds, and what went out last.
+/// The governor of added numbers: their bounds, and the numbers that were sent last.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct AddedGovernor {
-    /// `None` where the controller adds nothing.
+    /// The bounds in force; `None` if the controller adds nothing to its control law.
     bounds: Option<AddedBounds>,
     phase: AddedPhase,
 }
 
 impl AddedGovernor {
-    /// Sets the bounds; `None` where the controller adds nothing.
+    /// Sets the bounds of the added numbers; `None` if the controller adds nothing to its control law.
     pub(crate) const fn set_bounds(&mut self, bounds: Option<AddedBounds>) {
         self.bounds = bounds;
     }
 
-    /// Returns the highest torque of each joint; `None` where no torques are added.
+    /// Returns the highest torque of each joint that a law may add \[Nm\]; `None` if the controller adds no torques.
     #[must_use]
     pub(crate) fn most_torques<const N: usize>(&self) -> Option<JointTorques<N>> {
         self.bounds.filter(|bounds| bounds.kind == Kind::Torques).map(|bounds| gather(&bounds.most.0))
     }
 
-    /// Takes note that nothing goes out: the arm does not follow.
+    /// Records that no numbers are sent, because the arm does not follow commands.
     pub(crate) const fn reset(&mut self) {
         self.phase = AddedPhase::Idle;
     }
 
-    /// Returns all that decides what follows, except the bounds.
+    /// Returns the state of the governor for a checkpoint: the numbers that were sent last, without the bounds.
     #[cfg(feature = "record")]
     pub(crate) const fn saved(&self) -> &AddedPhase {
         &self.phase
     }
 
-    /// Goes on from what was [saved](Self::saved).
+    /// Restores a state that was [saved](Self::saved) in a checkpoint.
     #[cfg(feature = "record")]
     pub(crate) const fn resume(&mut self, phase: AddedPhase) {
         self.phase = phase;
     }
 
-    /// Returns the place for what a law gives in one step; `None` where the controller adds nothing.
+    /// Returns an empty slot for the numbers that the law adds in one step; `None` if the controller adds nothing.
     #[must_use]
     pub(crate) fn slot(&self) -> Option<AddedSlot> {
         self.bounds.map(|AddedBounds { kind, .. }| AddedSlot { kind, given: Cell::new(None) })
     }
 
-    /// Approves, shapes or refuses what the law gave, `dt` after the last command by the controller's clock. `scale` is the share of it
-    /// that is left while a late reading is bridged.
+    /// Approves, shapes or refuses the numbers that the law gave, `dt` after the last command by the controller's
+    /// clock. `scale` is the share of these numbers that remains while a late reading is bridged.
     ///
     /// # Errors
-    /// See the table of this module; what went out last stays as it was.
+    /// See the table of this module; the numbers that were sent last do not change.
     pub(crate) fn step(&mut self, given: Option<Numbers>, scale: f32, dt: Duration) -> Result<(), Reason> {
         let Some(AddedBounds { kind: _, most, rise, constant }) = &self.bounds else { return Ok(()) };
         if let Some(given) = &given {
@@ -153,7 +154,7 @@ impl AddedGovernor {
         Ok(())
     }
 
-    /// Returns what goes out in place of the constant; `None` where the constant does.
+    /// Returns the numbers to send in place of the configuration's constant; `None` if the constant applies.
     #[must_use]
     pub(crate) const fn sent(&self) -> Option<&[f32; MOST_JOINTS]> {
         match &self.phase {
@@ -163,7 +164,8 @@ impl AddedGovernor {
     }
 }
 
-/// The place where a law puts what is to be added, in one step beside a controller that adds it.
+/// The slot in which a law stores the numbers to add in one step, on a controller that adds numbers to its control
+/// law.
 #[derive(Debug)]
 pub(crate) struct AddedSlot {
     kind: Kind,
@@ -171,18 +173,18 @@ pub(crate) struct AddedSlot {
 }
 
 impl AddedSlot {
-    /// Puts torques there, in place of any before.
+    /// Stores joint torques in the slot, in place of earlier ones.
     ///
     /// # Errors
-    /// [`Reason::PathUnfit`] where a wrench is added.
+    /// [`Reason::PathUnfit`] if the controller adds a wrench.
     pub(super) fn put_torques<const N: usize>(&self, torques: &JointTorques<N>) -> Result<(), Reason> {
         self.put(Kind::Torques, gather(&spread(torques)))
     }
 
-    /// Puts a wrench there, in place of any before.
+    /// Stores a force and torque at the tool in the slot, in place of earlier ones.
     ///
     /// # Errors
-    /// [`Reason::PathUnfit`] where torques are added.
+    /// [`Reason::PathUnfit`] if the controller adds joint torques.
     pub(super) fn put_wrench(&self, wrench: &Wrench) -> Result<(), Reason> {
         self.put(Kind::Wrench, numbers_of(wrench))
     }
@@ -195,7 +197,7 @@ impl AddedSlot {
         Ok(())
     }
 
-    /// Returns what the law has put there, and empties it.
+    /// Removes and returns the numbers in the slot; `None` if the law has stored none.
     #[must_use]
     pub(crate) fn take(&self) -> Option<Numbers> {
         self.given.take()

@@ -17,7 +17,7 @@ use outrigger_wire::math::bounded;
 use outrigger_wire::robot::{JointVelocities, State};
 use outrigger_wire::time::Duration;
 
-/// The factors by which the governor reduced a request, 0 … 1; both are 1 if it was granted unchanged.
+/// The factors by which the governor reduced requested speeds, 0 … 1; both are 1 if they were granted unchanged.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Shaped {

@@ -59,7 +59,7 @@ impl ForceType {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct ForceMode {
-    /// The frame of all other parameters, relative to the base.
+    /// The frame in which all other parameters are expressed, relative to the base.
     pub task_frame: Pose,
     /// The compliant axes: `true` if the arm yields along or around x, y, z, rx, ry, rz of the frame.
     pub selection: [bool; 6],
@@ -71,7 +71,8 @@ pub struct ForceMode {
     pub limits: [f32; 6],
     /// Damping: 0 keeps the speed, 1 reduces it quickly. Default 0.025.
     pub damping: f32,
-    /// The factor on the gain; above 1 the arm can oscillate. Default 0.5; without effect on a CB3.
+    /// The factor on the gain of the force control; above 1 the arm can oscillate. Default 0.5; without effect on a
+    /// CB3.
     pub gain_scaling: f32,
 }
 
@@ -88,7 +89,7 @@ impl ForceMode {
     pub const LIMIT: Range<f32> = range_of!(0.0001 to 5.0 "m/s, rad/s, m or rad");
     /// The range of the damping.
     pub const DAMPING: Range<f32> = range_of!(0.0 to 1.0);
-    /// The range of the gain's scaling.
+    /// The range of the factor on the gain.
     pub const GAIN_SCALING: Range<f32> = range_of!(0.0 to 2.0);
 
     /// Returns parameters with this force \[N\] in the base's frame and no axis selected. A selected axis moves at up
@@ -162,7 +163,7 @@ pub enum ForceModeError {
         /// The accepted range.
         expected: &'static str,
     },
-    /// No axis is selected.
+    /// No axis is selected as compliant.
     NothingGivesWay,
 }
 

@@ -119,13 +119,14 @@ impl<const N: usize> JointMove<N> {
         self.speed
     }
 
-    /// Returns the acceleration and deceleration of that joint \[rad/s²\], or of the tool \[m/s²\].
+    /// Returns the acceleration and deceleration of the joint with the longest distance \[rad/s²\]; on a line, of the
+    /// tool \[m/s²\].
     #[must_use]
     pub const fn acceleration(&self) -> f32 {
         self.acceleration
     }
 
-    /// Returns the time for a distance of this length from rest to rest \[s\].
+    /// Returns the time that the move takes for a distance of this length, from rest to rest \[s\].
     fn shortest(&self, length: f32) -> f32 {
         let ramps = self.speed / self.acceleration;
         if length > self.speed * ramps { length / self.speed + ramps } else { 2.0 * sqrt(length / self.acceleration) }

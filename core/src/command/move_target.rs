@@ -65,13 +65,13 @@ pub struct Destination<const N: usize> {
 pub enum LocateError {
     /// The controller reports that the arm cannot reach the pose.
     OutOfReach,
-    /// The program that computes it ended. Software before 3.15, and 5.0 to 5.9, ends it if the arm cannot reach the
-    /// pose.
+    /// The program on the controller that computes the missing part ended without a result. Software before 3.15, and
+    /// 5.0 to 5.9, ends it if the arm cannot reach the pose.
     ProgramEnded,
 }
 
 impl LocateError {
-    /// Returns a one-word name, for programs.
+    /// Returns the name of the error as one word, for machine-readable output.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -80,7 +80,7 @@ impl LocateError {
         }
     }
 
-    /// Returns a description, as a clause that starts in lower case.
+    /// Returns a description of the error, as a clause that starts in lower case.
     #[must_use]
     pub const fn text(self) -> &'static str {
         match self {
@@ -134,13 +134,13 @@ impl<const N: usize> MoveTarget<N> {
         self.linear
     }
 
-    /// Returns the position as it was requested.
+    /// Returns the position in the form in which it was requested: joint angles or a pose.
     #[must_use]
     pub const fn place(&self) -> &Place<N> {
         &self.place
     }
 
-    /// Returns whether all numbers are finite.
+    /// Returns whether all numbers of the target are finite.
     #[must_use]
     pub fn is_finite(&self) -> bool {
         match &self.place {

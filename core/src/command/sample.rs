@@ -36,7 +36,7 @@ impl<'a> Samples<'a> {
         }
     }
 
-    /// Returns the readings with this limit of the feedback gain \[1/s\].
+    /// Returns the readings with `most` as the limit of the feedback gain \[1/s\].
     #[cfg(feature = "programs")]
     pub(crate) const fn with_most_feedback(mut self, most: f32) -> Self {
         self.most_feedback = most;
@@ -50,7 +50,7 @@ impl<'a> Samples<'a> {
         self
     }
 
-    /// Returns these readings for a controller that adds to its control law what the law puts into `slot`.
+    /// Returns the readings for a controller that adds to its control law the numbers that the law stores in `slot`.
     #[cfg(feature = "motions")]
     pub(crate) const fn taking_added(mut self, slot: Option<&'a AddedSlot>) -> Self {
         self.added = slot;

@@ -41,7 +41,7 @@ impl SourceConfig {
     pub const CHANNELS: Range<u8> = range_of!(1 to 6);
 }
 
-/// Counts since the start.
+/// Counts of a sensor's readings since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
@@ -50,7 +50,7 @@ pub struct SourceFigures {
     pub accepted: u32,
     /// Readings missing in the sensor's own sequence.
     pub lost: u32,
-    /// Readings that repeated a sequence number or arrived after a newer one; rejected.
+    /// Readings that repeated a sequence number or arrived after a newer one. They were rejected.
     pub out_of_order: u32,
     /// Restarts of the sensor's sequence after silence.
     pub restarts: u32,
@@ -63,7 +63,7 @@ pub struct SourceFigures {
 /// A reading that may be used in this cycle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Reading {
-    /// The newest reading is young enough.
+    /// The newest reading is within its permitted age.
     Fresh(Sample),
     /// The newest reading is too old; the motion it causes is to be scaled.
     Bridged {
@@ -104,13 +104,13 @@ impl SourceMonitor {
         }
     }
 
-    /// Returns the expectations on the sensor.
+    /// Returns the settings of the sensor: what is expected of its readings.
     #[must_use]
     pub const fn config(&self) -> &SourceConfig {
         &self.config
     }
 
-    /// Returns the counts.
+    /// Returns the counts of the sensor's readings.
     #[must_use]
     pub const fn figures(&self) -> SourceFigures {
         self.figures

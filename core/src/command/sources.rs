@@ -64,7 +64,7 @@ impl Gathered {
         Self { samples: Vec::new(), scale: 1.0, bridged: None }
     }
 
-    /// Returns the readings that the law requires.
+    /// Returns the gathered readings in the form that a law receives.
     #[must_use]
     pub fn samples(&self) -> Samples<'_> {
         Samples::new(&self.samples)

@@ -43,7 +43,7 @@ pub struct TorqueGovernor<const N: usize> {
     memory: TorqueMemory<N>,
 }
 
-/// The memory of a [`TorqueGovernor`].
+/// The state of a [`TorqueGovernor`] that checkpoints contain: all of it except the limits.
 #[derive(Clone, Copy, Debug, Default)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct TorqueMemory<const N: usize> {
@@ -70,7 +70,7 @@ impl<const N: usize> TorqueGovernor<N> {
         self.memory = TorqueMemory::default();
     }
 
-    /// Returns the state on which further decisions depend, except the limits.
+    /// Returns the state of the governor for a checkpoint, without the limits.
     #[cfg(feature = "record")]
     #[must_use]
     pub const fn saved(&self) -> &TorqueMemory<N> {

@@ -21,7 +21,7 @@ pub struct Answers<C> {
     sent: u64,
     /// Bit i: the packet sent i packets before the newest was answered in time.
     in_time: u128,
-    /// Bit i: that packet was reflected at all.
+    /// Bit i: the packet sent i packets before the newest was reflected, in time or late.
     reflected: u128,
     late: u64,
     round_trip: SlidingMean,
@@ -30,7 +30,7 @@ pub struct Answers<C> {
     last: Option<Duration>,
 }
 
-/// The figures of [`Answers`] at one time.
+/// The figures that [`Answers`] returns: answer rate, losses and round trip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
@@ -38,15 +38,16 @@ pub struct AnswerFigures {
     /// The share of packets answered in time, in parts of 10 000, of the last 100 packets that are answered or whose
     /// deadline has passed.
     pub rate: u16,
-    /// The number of packets in that share, 0 … 100.
+    /// The number of packets from which `rate` is computed, 0 … 100.
     pub judged: u32,
-    /// The number of consecutive newest packets in that share without an answer in time.
+    /// The number of consecutive packets without an answer in time, up to the newest of those from which `rate` is
+    /// computed.
     pub consecutive_misses: u32,
     /// The number of answers that arrived after the deadline, but within 16 times the deadline.
     pub late: u64,
     /// The mean round trip of the last 100 answers.
     pub round_trip: Option<Duration>,
-    /// The shortest round trip.
+    /// The shortest round trip since the start of the measurement; `None` before the first answer.
     pub shortest: Option<Duration>,
     /// FRI-style jitter: mean |latency − previous latency| over 100 answers. Not RFC 3550's.
     pub latency_variation: Option<Duration>,
@@ -111,7 +112,7 @@ impl<C: Counter> Answers<C> {
         Some(took)
     }
 
-    /// Returns the figures at `now`.
+    /// Returns the answer rate, losses and round trip as of `now`.
     #[must_use]
     pub fn figures(&self, now: Instant) -> AnswerFigures {
         // Packets that can still be answered in time are not judged yet.
@@ -141,7 +142,7 @@ impl<C: Counter> Answers<C> {
         }
     }
 
-    /// Discards all data, as needed after a restart of the peer.
+    /// Discards all tracked packets and figures, as needed after a restart of the peer.
     pub fn clear(&mut self) {
         *self = Self::new(self.deadline);
     }

@@ -91,8 +91,8 @@ impl LinkTuning {
         self.on(LinkConfig::datagram(period))
     }
 
-    /// Checks the given values against the shortest possible period. For a longer period, values that are too short are
-    /// raised.
+    /// Checks the configured thresholds against the shortest possible period. For a longer period, values that are
+    /// too short are raised.
     ///
     /// # Errors
     /// Returns the first value that is invalid for every period.
@@ -103,8 +103,9 @@ impl LinkTuning {
         BadValue::unless(enough(self.stall), "stall", "at least two periods")
     }
 
-    /// Applies the given values over the defaults in `config`. Defaults are adjusted to the given values. A given value
-    /// shorter than this period permits is raised, because it was chosen before the period was known.
+    /// Applies the configured thresholds over the defaults in `config`. Defaults are adjusted to the configured
+    /// values. A configured value shorter than this period permits is raised, because it was chosen before the period
+    /// was known.
     fn on(&self, mut config: LinkConfig) -> LinkConfig {
         self.apply(&mut config);
         let (period, two) = (config.period, config.period.times(2));
@@ -158,7 +159,7 @@ impl LinkConfig {
         }
     }
 
-    /// Checks every field.
+    /// Checks every threshold.
     ///
     /// # Errors
     /// Returns the first field outside its range, or in conflict with another.

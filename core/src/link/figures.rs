@@ -22,7 +22,7 @@ pub struct Histograms {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Figures {
-    /// The present grade.
+    /// The present grade of the link.
     pub grade: Grade,
     /// The grade that is needed to begin commanding.
     pub needed: Grade,
@@ -42,7 +42,7 @@ pub struct Figures {
     pub interval: InterArrival,
     /// The mean lateness of the last 100 states: by how much more than a period each followed the one before.
     pub lateness: Option<Duration>,
-    /// The jitter as defined by RFC 3550.
+    /// The jitter of the arrivals of states as defined by RFC 3550.
     pub jitter: Duration,
     /// The jitter as defined by FRI: mean |age − previous age| of the last 100 states.
     pub age_variation: Option<Duration>,
@@ -54,14 +54,14 @@ pub struct Figures {
     pub consecutive_misses: u32,
     /// The answer rate and round trip, if the peer reflects a counter.
     pub answers: Option<AnswerFigures>,
-    /// The number of times that this device stalled.
+    /// The number of times that this device stalled: it was woken later than the configured limit permits.
     pub local_stalls: u32,
-    /// The greatest delay with which this device was woken.
+    /// The longest delay with which this device was woken.
     pub longest_late_wake: Duration,
 }
 
 impl Figures {
-    /// Returns the grade with its cause.
+    /// Returns the present grade with the cause of its last fall and the figure that must improve.
     #[must_use]
     pub const fn grade_low(&self) -> GradeLow {
         GradeLow { grade: self.grade, needed: self.needed, fell: self.fell, next: self.next }

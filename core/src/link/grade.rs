@@ -75,7 +75,7 @@ pub enum Metric {
     Unanswered,
 }
 
-/// The unit of a figure.
+/// The unit of a [`Metric`]'s measured value and limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Parts of 10 000; must be at least the limit.
@@ -87,7 +87,7 @@ pub enum Unit {
 }
 
 impl Metric {
-    /// The figures in the order of their numbers.
+    /// All figures, in the order of their numbers.
     pub const ALL: [Self; 10] = [
         Self::Samples,
         Self::Received,
@@ -129,12 +129,12 @@ impl Metric {
     }
 }
 
-/// The figure that decided on a grade, with the limit that applied.
+/// The figure that decided on a grade, with its measured value and the limit that applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct GradeCause {
-    /// The figure.
+    /// The figure that decided.
     pub metric: Metric,
     /// The grade that the limit belongs to: the one that was lost, was reached, or is not reached.
     pub grade: Grade,
@@ -163,7 +163,7 @@ impl GradeCause {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct GradeLow {
-    /// The grade at that time.
+    /// The grade when this was determined.
     pub grade: Grade,
     /// The grade that is needed to begin commanding.
     pub needed: Grade,
@@ -186,9 +186,9 @@ pub struct GradeChange {
     /// The decisive figure: after a fall the one beyond its limit, after a rise the last one that came within its
     /// limit.
     pub cause: GradeCause,
-    /// The time of the change.
+    /// The time at which the grade changed.
     pub at: Instant,
-    /// The delay with which this device was woken at that moment, if more than half a period; else zero.
+    /// The delay with which this device was woken when the grade changed, if more than half a period; else zero.
     pub late: Duration,
 }
 
@@ -296,7 +296,7 @@ impl GradeLimits {
 pub struct Share(pub u16);
 
 impl Setting for Share {
-    /// A range in whole units: 0 or 1.
+    /// The range of a share, with bounds in whole units: 0 or 1.
     type Range = Range<u8>;
 
     fn check(&self, range: &Range<u8>) -> Result<(), Outside> {
@@ -336,10 +336,10 @@ impl GradeTable {
         Self { perfect: GradeLimits::new(period), ok: limits(9_500, 80, 25, 2), bad: limits(9_000, 100, 50, 4) }
     }
 
-    /// Checks that every limit is in its range.
+    /// Checks that every limit of the three grades is in its range.
     ///
     /// # Errors
-    /// Returns the first that is not.
+    /// Returns the first limit that is not in its range.
     pub fn check_ranges(&self) -> Result<(), BadValue> {
         let Self { perfect, ok, bad } = self;
         [perfect, ok, bad].into_iter().try_for_each(GradeLimits::check_ranges)

@@ -69,7 +69,7 @@ pub struct LinkMonitor {
     /// `true` if the state read last cannot be one of this arm.
     absurd: bool,
     impossible: u32,
-    /// Not part of a checkpoint, because no decision depends on it.
+    /// The histograms of the states. Not part of a checkpoint, because no decision depends on them.
     #[cfg_attr(feature = "record", serde(skip))]
     histograms: Histograms,
     /// The newest state, until it is [counted](Self::account). Checkpoints are taken only after that.
@@ -84,7 +84,7 @@ struct Uncounted {
     age: Duration,
 }
 
-/// The data that becomes invalid when the peer restarts.
+/// The data of a link that becomes invalid when the peer restarts.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 struct Epoch {

@@ -1,7 +1,8 @@
 //! The classification of counters: in order, lost, duplicate, reordered, restarted
 //! (`core/docs/protocol/kuka-fri.md C2`).
 
-/// A wrapping counter of a link: FRI counts in `u16`, the cycle number derived from a controller's clock is `u64`.
+/// A wrapping counter of the packets or cycles of a link: FRI counts in `u16`, the cycle number derived from a
+/// controller's clock is `u64`.
 pub trait Counter: Copy {
     /// Returns the distance from `base` to `self` modulo the counter's range: positive if `self` is ahead.
     fn ahead_of(self, base: Self) -> i64;
@@ -34,17 +35,17 @@ counter!(u8 as i8, u16 as i16, u32 as i32, u64 as i64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Sequence {
-    /// The first counter of the connection.
+    /// The first counter of the connection, with nothing to compare it with.
     First,
     /// The expected counter.
     InOrder,
     /// Ahead of the expected counter: this many are missing.
     Lost(u32),
-    /// Received before.
+    /// A counter that was received before.
     Duplicate,
-    /// Counted as lost earlier, and received now. Never used for control.
+    /// A counter that was counted as lost earlier and is received now. Its packet is never used for control.
     Reordered,
-    /// Outside all windows, and not yet confirmed by a successor. Not used.
+    /// A counter outside all windows that no successor has confirmed yet. Its packet is not used.
     Suspect,
     /// The counter restarted: measurements from before do not apply any more.
     NewEpoch,
@@ -74,7 +75,7 @@ pub struct SequenceRules {
     pub restart_after: u32,
 }
 
-/// Totals since the first counter or the last restart.
+/// Totals of a [`SequenceJudge`] since the first counter or the last restart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]

@@ -9,11 +9,12 @@ pub(super) struct StallDetector {
     limit: Duration,
     /// Wake-ups later than this can make a state miss its cycle.
     noticed_above: Duration,
-    /// The time of the latest wake-up beyond that, and its delay.
+    /// The time of the latest wake-up later than `noticed_above`, and its delay.
     noticed: Option<(Instant, Duration)>,
-    /// The end of the latest stall beyond the limit.
+    /// The end of the latest stall, a wake-up later than the configured limit.
     stalled: Option<Instant>,
-    /// The end of the latest stall beyond half the limit: not a fault, but the likely cause of a stale state.
+    /// The end of the latest wake-up later than half the configured limit: not a fault, but the likely cause of a
+    /// stale state.
     noted: Option<Instant>,
     count: u32,
     longest: Duration,

@@ -74,20 +74,20 @@ impl SlidingShare {
     }
 }
 
-/// The times between accepted states.
+/// Statistics of the times between accepted states.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct InterArrival {
-    /// The number of times.
+    /// The number of times measured, one for each pair of successive states.
     pub count: u64,
-    /// The shortest time.
+    /// The shortest time between two states.
     pub min: Duration,
-    /// The mean time.
+    /// The mean time between two states.
     pub mean: Duration,
-    /// The longest time.
+    /// The longest time between two states.
     pub max: Duration,
-    /// The number of times above 1.5 periods.
+    /// The number of times between two states above 1.5 periods.
     pub long: u64,
 }
 
@@ -109,7 +109,7 @@ impl Intervals {
         self.sum = self.sum.saturating_add(span.as_micros());
     }
 
-    /// Returns the figures. The mean is computed here, to avoid a division in each cycle.
+    /// Returns the statistics. The mean is computed here, to avoid a division in each cycle.
     pub(super) fn figures(&self) -> InterArrival {
         let mean = Duration::from_micros(quotient(self.sum, self.figures.count).unwrap_or(0));
         InterArrival { mean, ..self.figures }
@@ -135,7 +135,7 @@ pub(super) struct Jitter {
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 struct Transit {
     arrival: Instant,
-    /// Sum of the periods so far \[µs\].
+    /// The sum of the periods between all states so far \[µs\].
     sent: u64,
 }
 

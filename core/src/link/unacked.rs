@@ -45,7 +45,7 @@ pub struct UnackedVerdict {
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Unacked {
     bytes: u32,
-    /// The time at which the oldest of them was sent.
+    /// The time at which the oldest unacknowledged byte was sent.
     since: Instant,
 }
 
@@ -127,7 +127,7 @@ mod tests {
     enum Event {
         /// A millisecond passes, and the port reports.
         Pass,
-        /// The engine writes: motion while commanding, otherwise text that moves nothing.
+        /// The engine writes text: motion while commanding, otherwise text that moves nothing.
         Write,
         /// The peer acknowledges the oldest text, or all.
         Acknowledge,

@@ -54,7 +54,8 @@ impl BadValue {
         Self { field: wording(field), expected: wording(expected), at }
     }
 
-    /// Checks that `holds` is `true`.
+    /// Checks a condition on a configuration field, which the caller has evaluated: `holds` is `true` if the field is
+    /// valid.
     ///
     /// # Errors
     /// Returns an error for `field` if `holds` is `false`.

@@ -10,7 +10,7 @@ pub struct Range<T> {
     pub least: T,
     /// The greatest accepted value.
     pub most: T,
-    /// The range as text, with the unit.
+    /// The range as text for messages and documentation, with the unit.
     pub text: &'static str,
 }
 

@@ -20,31 +20,31 @@ pub struct Key {
 /// A table of a configuration file. A value of the wrong type or out of range is reported by the table, and `None` is
 /// returned for it.
 pub trait Table {
-    /// Reads `true` or `false`.
+    /// Reads the Boolean at `key`: `true` or `false`.
     fn flag(&mut self, key: Key) -> Option<bool>;
 
-    /// Reads a whole number.
+    /// Reads the whole number at `key`.
     fn whole(&mut self, key: Key, range: Range<i64>) -> Option<i64>;
 
-    /// Reads a number.
+    /// Reads the number at `key`.
     fn number(&mut self, key: Key, range: Range<f32>) -> Option<f32>;
 
-    /// Reads `N` numbers; a single one applies to all.
+    /// Reads the `N` numbers at `key`; a single number in the file applies to all `N`.
     fn numbers<const N: usize>(&mut self, key: Key, range: Range<f32>) -> Option<[f32; N]>;
 
-    /// Reads one of these words.
+    /// Reads the word at `key`. Returns the value that `words` pairs with it.
     fn word<T: Copy>(&mut self, key: Key, words: &[(&'static str, T)]) -> Option<T>;
 
-    /// Reads the table `name` inside this one.
+    /// Calls `read` with the table `name` that is nested in this one.
     fn table(&mut self, name: &'static str, read: impl FnOnce(&mut Self));
 
-    /// Reads the keys that begin with `prefix`.
+    /// Calls `read` with this table; meanwhile each key is looked up with `prefix` in front of its name.
     fn prefixed(&mut self, prefix: &'static str, read: impl FnOnce(&mut Self));
 }
 
 /// A type of value that a single key of a configuration file can have.
 pub trait Setting: Copy + PartialEq {
-    /// The type of its range.
+    /// The type in which the accepted range of a value of this type is given.
     type Range: Copy;
 
     /// Checks that the value is in `range`.
@@ -189,7 +189,8 @@ impl<T> Tuning<T> for Option<T> {
     }
 }
 
-/// A setting whose default does not depend on anything else: it is always present.
+/// A setting whose default does not depend on other settings: it is always present and replaces the default as a
+/// whole.
 impl Tuning<Self> for bool {
     fn apply(self, setting: &mut Self) {
         *setting = self;
@@ -202,7 +203,7 @@ impl Tuning<Self> for bool {
 macro_rules! words {
     ($type:ident { $($word:literal = $variant:ident),* $(,)? }) => {
         impl $type {
-            /// The words for the variants in configuration files.
+            /// The variants, each with the word that stands for it in configuration files.
             pub const WORDS: &'static [(&'static str, Self)] = &[$(($word, Self::$variant)),*];
         }
 

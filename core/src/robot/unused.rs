@@ -2,10 +2,11 @@
 
 use core::marker::PhantomData;
 
-/// Settings of feature `motions`: kept where the build has it, and [`Unused`] elsewhere.
+/// The type of a setting that only builds with feature `motions` use: here `T`, in all other builds [`Unused`].
 #[cfg(feature = "motions")]
 pub type OfMotions<T> = T;
-/// Settings of feature `motions`: kept where the build has it, and [`Unused`] elsewhere.
+/// The type of a setting that only builds with feature `motions` use: here [`Unused`], in builds with that feature
+/// `T`.
 #[cfg(not(feature = "motions"))]
 pub type OfMotions<T> = Unused<T>;
 

@@ -8,7 +8,7 @@ use outrigger_urscript::DigitalOutput;
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Image {
-    /// `true` once anything was written.
+    /// `true` once this session has written any output.
     used: bool,
     /// The levels of the digital outputs, by [`digital_bit`].
     digital: u32,

@@ -78,7 +78,7 @@ pub struct Outputs {
 struct Entry {
     write: Write,
     stage: Stage,
-    /// The time at which the stage began.
+    /// The time at which the write was queued (stage `Waiting`) or sent (stage `Sent`).
     since: Instant,
 }
 

@@ -54,7 +54,8 @@ pub const fn digital_levels(published: u32, generation: Generation) -> u32 {
 
 /// The tolerance of the speed slider, which is published with more digits than it is sent with.
 const SLIDER: f32 = 0.005;
-/// The tolerances that other drivers use, with a reserve for the rounding of the text \[kg, m\].
+/// The tolerances of a payload's mass \[kg\] and centre of gravity \[m\]: those of other drivers, with a reserve for
+/// the rounding of the numbers in the sent text.
 const MASS: f32 = 1.5e-3;
 const CENTER_OF_GRAVITY: f32 = 1.5e-4;
 /// The tolerance of each number of a tool centre point \[m, rad\].

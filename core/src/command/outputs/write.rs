@@ -83,7 +83,7 @@ pub enum Write {
     },
 }
 
-/// The number of outputs other than digital ones that have one value each and are published.
+/// The number of kinds of output, other than digital ones, that have one value each and are published by controllers.
 pub(super) const SLOTS: usize = if cfg!(feature = "outputs") { 6 } else { 0 };
 
 impl Write {
@@ -170,7 +170,7 @@ impl Write {
         }
     }
 
-    /// Returns the earliest time after sending at which the controller can show the new value.
+    /// Returns the shortest time from sending the write until the controller can show the new value.
     pub(super) fn takes(&self) -> Duration {
         match self {
             #[cfg(feature = "motions")]
@@ -179,7 +179,8 @@ impl Write {
         }
     }
 
-    /// Returns the index of the stored value; `None` for digital outputs and for values that are never published.
+    /// Returns the index at which the last value of the output is stored; `None` for digital outputs and for values
+    /// that are never published.
     pub(super) const fn slot(&self) -> Option<usize> {
         match self {
             Self::Digital { .. }
