@@ -4,12 +4,12 @@
 use super::held::Held;
 use outrigger_wire::time::{Duration, Instant};
 
-/// The activity of the controller's program interpreter.
+/// The activity of the controller's program interpreter, as one fact of [`Acceptance`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Activity {
-    /// No program.
+    /// No program runs.
     Stopped,
     /// A program runs.
     Running,
@@ -17,16 +17,16 @@ pub enum Activity {
     Paused,
 }
 
-/// A kind of proof, the best first.
+/// A kind of proof that the controller accepts commands, the best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Proof {
-    /// The controller's own state reports it.
+    /// The controller's own state reports that it follows our commands.
     PeerState,
-    /// The controller mirrors our counter.
+    /// The controller mirrors the counter that our commands carry.
     MirroredCounter,
-    /// The program state in the packet of the cycle.
+    /// The program state in the controller's packet of each cycle.
     ProgramState,
     /// The field `isProgramRunning` of the robot mode data, ten times a second.
     ProgramRunning,
@@ -57,16 +57,16 @@ pub struct Acceptance {
     pub mirrored_counter: Option<Held<bool>>,
     /// The program state in the packet of the cycle.
     pub program_state: Option<Held<Activity>>,
-    /// The program state by `isProgramRunning` and `isProgramPaused`.
+    /// The program state by the fields `isProgramRunning` and `isProgramPaused` of the robot mode data.
     pub program_running: Option<Held<Activity>>,
 }
 
-/// The result of a proof.
+/// The result of evaluating the proofs that commands are accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// Accepted, last shown at this time.
+    /// Commands are accepted; this proof last showed it at this time.
     Accepted(Proof, Instant),
-    /// The best proof does not show it yet.
+    /// The best proof does not show yet that commands are accepted.
     NotYet,
     /// No proof exists, or none that could distinguish our program from the one before it.
     Unknown,
@@ -83,8 +83,8 @@ pub(super) struct Baseline {
 impl Baseline {
     pub(super) const IDLE: Self = Self { program_state: false, program_running: false };
 
-    /// Takes newer facts: a proof that has shown no program since `since` is free of the foreign one and can show ours
-    /// from now on.
+    /// Updates the facts: a proof that has shown no program since `since` is free of the foreign program and can show
+    /// ours from now on.
     pub(super) fn observe(&mut self, known: &Acceptance, since: Instant) {
         let idle = |held: Option<Held<Activity>>| held.is_some_and(|h| h.value == Activity::Stopped && h.at > since);
         self.program_state &= !idle(known.program_state);
@@ -132,7 +132,7 @@ impl Acceptance {
             || (self.program_running.is_some() && !baseline.program_running)
     }
 
-    /// Returns the verdict of the best proof that exists, by facts learned after `since`.
+    /// Returns whether commands are accepted, by the best proof that exists and by facts learned after `since`.
     pub(super) fn verdict(&self, baseline: Baseline, since: Instant, now: Instant, max_age: Duration) -> Verdict {
         let after = |at: Instant| at > since && now.since(at) <= max_age;
         if let Some(mirrored) = self.mirrored_counter {
@@ -170,7 +170,7 @@ impl Acceptance {
         }
     }
 
-    /// Returns the time of the newest fact for `proof`, whatever it shows.
+    /// Returns the time of the newest fact for `proof`, whether it shows acceptance or not.
     pub(super) fn heard_at(&self, proof: Proof) -> Option<Instant> {
         match proof {
             Proof::PeerState => None,

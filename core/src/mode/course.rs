@@ -4,7 +4,7 @@ use crate::robot::settings;
 use outrigger_wire::robot::{JointPositions, State};
 
 settings! {
-    /// Tolerances of the comparison.
+    /// Tolerances of the comparison of a move's target with its plan or corridor.
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct CourseConfig in "course." {

@@ -58,13 +58,13 @@ enum Step {
     Running,
     Ending,
     Idle,
-    /// In `Stopping`: the move may still run. `shown` is `true` once the mirror has shown it.
+    /// In `Stopping`: the move may still run. `shown` is `true` once the mirror has shown the move.
     Cancelled {
         shown: bool,
     },
-    /// In `Stopping`: the mirror has shown its end, or `Stop` was sent.
+    /// In `Stopping`: the mirror has shown the end of the move, or `Stop` was sent.
     Over,
-    /// Commanding is over, and the mirror has not shown its end. The link was never lost.
+    /// Commanding is over, and the mirror has not shown the end of the move. The link was never lost.
     Left,
     /// Like `Left`, but the link was lost since: another program may run on the controller now.
     LeftUnseen,
@@ -132,17 +132,17 @@ impl Delegation {
         self.number
     }
 
-    /// Returns `true` once `Start` was sent: from then on only `Cancel` and `Stop` end the move.
+    /// Returns `true` once `Start` was sent for the move: from then on only `Cancel` and `Stop` end it.
     pub(super) const fn is_begun(&self) -> bool {
         !matches!(self.step, Step::Bridging | Step::Ready)
     }
 
-    /// Returns `true` from `Start` until the program shows the end.
+    /// Returns `true` from `Start` until the program shows the end of the move.
     pub(super) const fn is_moving(&self) -> bool {
         matches!(self.step, Step::Started | Step::Running)
     }
 
-    /// Returns `true` while its end is still to come, as far as the program shows.
+    /// Returns `true` while the end of the move is still to come, as far as the program shows.
     #[cfg(feature = "programs")]
     pub(super) const fn is_unfinished(&self) -> bool {
         matches!(self.step, Step::Bridging | Step::Ready | Step::Started | Step::Running)
@@ -262,7 +262,8 @@ impl Delegation {
         (self.step, self.since) = (step, now);
     }
 
-    /// Returns `true` if a state may be answered now: not by a `Start` that a paused program would take later.
+    /// Returns `true` if a state may be answered now. A `Start` is withheld while the program is paused, because the
+    /// program would execute it when it is resumed.
     pub(super) fn answers(&self, evidence: &Evidence) -> bool {
         self.step != Step::Ready || !evidence.is_paused()
     }
@@ -285,15 +286,15 @@ impl Delegation {
         }
     }
 
-    /// Takes note that commanding ends at `now`.
+    /// Records that commanding ends at `now`, so that the move has to be cancelled.
     pub(super) fn cancel(&mut self, now: Instant) {
         let shown = self.step != Step::Started;
         self.step_to(Step::Cancelled { shown }, now);
         self.seen = now;
     }
 
-    /// Takes a state in `Stopping`. While the robot is `silenced`, no `stopj` can follow, and the wait for it starts
-    /// again.
+    /// Takes a state in `Stopping`. While the robot is `silenced`, so that it takes no text, no `stopj` can follow,
+    /// and the time to wait before the `stopj` starts again.
     pub(super) fn observe_cancelled(&mut self, evidence: &Evidence, silenced: bool, now: Instant) {
         if evidence.slowing || silenced {
             self.seen = now;
@@ -314,12 +315,12 @@ impl Delegation {
         matches!(self.step, Step::Over)
     }
 
-    /// Takes note that a `Stop` is to be sent, from `now` on.
+    /// Records that a `Stop` is to be sent, from `now` on.
     pub(super) const fn stops(&mut self, now: Instant) {
         self.since = now;
     }
 
-    /// Takes note that a `Stop` was sent: any program is ended, and rest counts from then on.
+    /// Records that a `Stop` was sent: it ends any program, and standstill counts from then on.
     pub(super) const fn stopped(&mut self) {
         self.step = Step::Over;
     }
@@ -329,7 +330,8 @@ impl Delegation {
         if self.is_over() { entered.max(self.since) } else { entered }
     }
 
-    /// Returns what remains of it outside of `Command` and `Stopping`; `holds` is `false` if the link is lost.
+    /// Returns the move as it is kept after `Command` and `Stopping`; `None` if it cannot run any more. `holds` is
+    /// `false` if the link is lost.
     pub(super) fn left(mut self, holds: bool) -> Option<Self> {
         self.step = match self.step {
             Step::Bridging | Step::Ready | Step::Over => return None,
@@ -341,7 +343,8 @@ impl Delegation {
         Some(self)
     }
 
-    /// Takes a state in `Monitor`. Returns `true` if it is now known to have ended, from facts learned after `after`.
+    /// Takes a state in `Monitor`. Returns `true` if the move is now known to have ended, from facts learned after
+    /// `after`.
     pub(super) fn has_ended(&mut self, evidence: &Evidence, after: Instant) -> bool {
         self.since = self.since.max(after);
         self.is_ended_by(evidence, true)
@@ -353,7 +356,8 @@ impl Delegation {
         self.step == Step::Left || evidence.mirrored.is_some_and(|held| held.value == ours && held.at > self.since)
     }
 
-    /// Returns `true` if the evidence shows its end. A program that was never seen to start it may still be about to.
+    /// Returns `true` if the evidence shows the end of the move. A program that was never seen to start the move may
+    /// still be about to.
     fn is_ended_by(&self, evidence: &Evidence, shown: bool) -> bool {
         let after = |held: &Held<Mirrored>| held.at > self.since;
         let mirror = match evidence.mirrored.filter(after).map(|held| held.value) {

@@ -15,9 +15,9 @@ use outrigger_wire::time::{Duration, Instant};
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Evidence {
-    /// This cycle's state is the newest, in order, and young enough for a moving command.
+    /// `true` if this cycle's state is the newest, in order, and young enough for a moving command.
     pub timely: bool,
-    /// The link's grade permits commanding to begin.
+    /// `true` if the link's grade permits commanding to begin.
     pub link_entry: Option<Held<bool>>,
     /// The robot mode.
     pub robot_mode: Option<Held<RobotMode>>,
@@ -25,11 +25,11 @@ pub struct Evidence {
     pub safety: Option<Held<Safety>>,
     /// CB2 only: the masterboard's safety state, which must be `Ok` if it is known.
     pub master_safety: Option<Held<MasterSafetyState>>,
-    /// Remote control; may stay `None` unless [`ModeConfig::require_remote`].
+    /// `true` if the controller is in remote control; may stay `None` unless [`ModeConfig::require_remote`].
     pub remote: Option<Held<bool>>,
     /// `Ok` if every source of the law has a fresh sample, or the fault of the first one.
     pub sources: Option<Held<Result<(), Reason>>>,
-    /// Standstill, as measured by [`Standstill`](super::Standstill).
+    /// `true` if the arm is at standstill, as measured by [`Standstill`](super::Standstill).
     pub at_rest: Option<Held<bool>>,
     /// The controller's target follows the commands ([`Following`](super::Following)); while the controller executes a
     /// move, the target is within the course of the move ([`Course`](super::Course)).
@@ -37,18 +37,18 @@ pub struct Evidence {
     /// The commanded position, or the one that commanding would start from, is too far from the measured one; `false`
     /// if no position is commanded.
     pub strays: bool,
-    /// The arm moves as our own last command would have it; set only after a reconnect.
+    /// `true` if the arm moves as our own last command would have it; set only after a reconnect.
     pub moving_by_us: Option<Held<bool>>,
     /// The controller's readiness to be commanded.
     pub gate: Option<Held<PeerGate>>,
     /// The effect of the pendant on the program.
     pub pendant: Pendant,
-    /// The controller's target is slower than in the state before, or at rest.
+    /// `true` if the controller's target is slower than in the state before, or at rest.
     pub slowing: bool,
     /// The report of the program that executes moves, with the time when it last showed that it is running. A register
     /// keeps its value when a program is gone or paused, so the report is as old as its last change.
     pub mirrored: Option<Held<Mirrored>>,
-    /// The robot's speed scaling, or a pause at the pendant, holds the program that executes moves.
+    /// `true` if the robot's speed scaling, or a pause at the pendant, holds the program that executes moves.
     pub paused: bool,
     /// The facts that show whether our commands are accepted, or a foreign program runs.
     pub acceptance: Acceptance,
@@ -75,11 +75,11 @@ impl Against {
 /// A stage of commanding, with its own preconditions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// The start of arming.
+    /// The beginning of arming.
     Entry,
-    /// Arming.
+    /// The time during arming.
     Arming,
-    /// Commanding.
+    /// The time during commanding.
     Command,
 }
 

@@ -84,11 +84,11 @@ const REPORT_DELAY: Duration = Duration::from_millis(20);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Followed {
-    /// The target is within the commands of the last cycles, scaled as the controller reports.
+    /// The target is within the range of the commands of the last cycles, scaled as the controller reports.
     Within,
-    /// The target is outside of them, for this number of consecutive cycles.
+    /// The target is outside of that range, for this number of consecutive cycles.
     Outside(u16),
-    /// The target is outside of them for longer than the patience.
+    /// The target has been outside of that range for longer than the patience.
     Lost,
 }
 
@@ -144,12 +144,12 @@ impl<const N: usize> Following<N> {
         }
     }
 
-    /// Forgets all commands, at each arming.
+    /// Discards the history of commands, at each arming.
     pub fn reset(&mut self) {
         *self = Self::new(self.config);
     }
 
-    /// Takes note of the velocities that were sent in this cycle; zero for a hold.
+    /// Records the velocities that were sent in this cycle; zero for a hold.
     pub fn sent(&mut self, velocities: &JointVelocities<N>) {
         self.push(*velocities, false);
         let last = self.moves.get(self.moved).map_or(JointVelocities::ZERO, |last| *last);
@@ -161,18 +161,18 @@ impl<const N: usize> Following<N> {
         }
     }
 
-    /// Takes note that nothing was sent in this cycle.
+    /// Records that no command was sent in this cycle.
     pub fn skipped(&mut self) {
         self.push(self.newest(), true);
     }
 
-    /// Takes note that the command of this cycle is not carried out in it: the target may be anything from there down
-    /// to zero.
+    /// Records that the command of this cycle is not carried out in it: the target may have any speed from the
+    /// command's down to zero.
     pub fn held_back(&mut self) {
         self.repeated |= 1;
     }
 
-    /// Returns the newest command.
+    /// Returns the velocities of the newest command \[rad/s\].
     #[must_use]
     pub fn newest(&self) -> JointVelocities<N> {
         self.history.get(self.at).map_or(JointVelocities::ZERO, |sent| *sent)
@@ -256,7 +256,7 @@ impl<const N: usize> Following<N> {
         worst
     }
 
-    /// Returns `true` if every joint's target is within the tolerance of `sent`, unscaled.
+    /// Returns `true` if every joint's target is within the tolerance of the velocities `sent`, unscaled.
     fn allows(&self, sent: &JointVelocities<N>, target: &JointVelocities<N>) -> bool {
         sent.iter().zip(target.iter()).all(|(sent, target)| {
             let tolerance = self.tolerance_at(sent.abs());
@@ -302,7 +302,7 @@ impl<const N: usize> Following<N> {
     }
 }
 
-/// Returns the largest difference of a joint; NaN if one is NaN.
+/// Returns the largest difference between the speeds of one joint in `a` and in `b`; NaN if one is NaN.
 fn off_by<const N: usize>(a: &JointVelocities<N>, b: &JointVelocities<N>) -> f32 {
     a.zip_with(b.as_array(), |a, b| a - b).max_abs()
 }

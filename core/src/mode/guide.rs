@@ -50,13 +50,14 @@ settings! {
     #[cfg_attr(feature = "defmt", derive(defmt::Format))]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct GuideLimits in "guide." {
-        /// The time after which it ends unless its client has renewed it. Default 1 s.
+        /// The time after which freedrive or force mode ends unless its client has renewed it. Default 1 s.
         pub renew_within: Duration [0.05 to 60.0 "s"] = Duration::from_secs(1),
         /// The highest speed of the tool centre point \[m/s\]. Default 0.25.
         pub tool_speed: f32 [0.001 to 2.0 "m/s"] = 0.25,
         /// The highest speed of each joint \[rad/s\]. Default 1.
         pub joint_speed: f32 [0.001 to 3.2 "rad/s"] = 1.0,
-        /// The largest distance of the tool centre point from where it began \[m\]. Default 0.5.
+        /// The largest distance of the tool centre point from its position at the start of freedrive or force mode
+        /// \[m\]. Default 0.5.
         pub deviation: f32 [0.001 to 3.0 "m"] = 0.5,
     }
 }
@@ -74,10 +75,10 @@ struct Guided {
     number: MoveNumber,
     asker: Asker,
     limits: GuideLimits,
-    /// The position of the tool at the start \[m\].
+    /// The position of the tool at the start of freedrive or force mode \[m\].
     from: [f32; 3],
     renewed: Instant,
-    /// A client has requested its end.
+    /// `true` once a client has requested the end of freedrive or force mode.
     ends: bool,
 }
 
@@ -136,7 +137,7 @@ impl Guide {
         Ok(number)
     }
 
-    /// Renews it on behalf of the client that started it.
+    /// Renews freedrive or force mode on behalf of the client that started it.
     ///
     /// # Errors
     /// `NotYours` if another client started it, `NotCommanding` if none is active.
@@ -149,11 +150,11 @@ impl Guide {
         Ok(())
     }
 
-    /// Requests its end; any client may do so.
+    /// Requests the end of freedrive or force mode; any client may do so.
     ///
     /// # Errors
-    /// `NotCommanding` if none is active, `MoveNotStarted` if it has not started yet: [release](ModeMachine::release)
-    /// it then.
+    /// `NotCommanding` if neither is active, `MoveNotStarted` if it has not started yet:
+    /// [release](ModeMachine::release) it then.
     pub fn end(&mut self, machine: &ModeMachine) -> Result<(), Reason> {
         let guided = self.guided.as_mut().ok_or(Reason::NotCommanding)?;
         if !machine.executes_move() {
@@ -163,7 +164,7 @@ impl Guide {
         Ok(())
     }
 
-    /// Takes a state, after the machine has. Returns the reason that ends commanding, to be passed to
+    /// Takes a state, after the machine has taken it. Returns the reason that ends commanding, to be passed to
     /// [`ModeMachine::fault`].
     pub fn observe<const N: usize>(
         &mut self,
@@ -178,7 +179,8 @@ impl Guide {
         guided.lapsed(now).or(paused).or_else(|| guided.exceeded(state).filter(|_| machine.executes_move()))
     }
 
-    /// Handles the passage of time. Returns the reason that ends commanding, like [`observe`](Self::observe).
+    /// Checks at `now` whether freedrive or force mode was renewed in time. Returns the reason that ends commanding,
+    /// like [`observe`](Self::observe).
     #[must_use]
     pub fn tick(&self, now: Instant) -> Option<Reason> {
         self.guided.as_ref()?.lapsed(now)
@@ -197,19 +199,19 @@ impl Guide {
         self.guided.is_some()
     }
 
-    /// Returns the number for which `Cancel` is sent in place of `Keep`, because its end was requested and is not known
-    /// yet.
+    /// Returns the number of the freedrive or force mode for which `Cancel` is sent in place of `Keep`, because its
+    /// end was requested and the program has not shown the end yet.
     #[must_use]
     pub fn ending(&self) -> Option<MoveNumber> {
         self.guided.filter(|guided| guided.ends).map(|guided| guided.number)
     }
 
-    /// Forgets it, because commanding is over or another motion was requested.
+    /// Discards freedrive or force mode, because commanding is over or another motion was requested.
     pub const fn clear(&mut self) {
         self.guided = None;
     }
 
-    /// Forgets it once the program shows its end, and if something else, or nothing, is commanded.
+    /// Discards freedrive or force mode once the program shows its end, and if another motion, or none, is commanded.
     fn settle(&mut self, machine: &ModeMachine, evidence: &Evidence) {
         let Some(guided) = &self.guided else { return };
         let shown = evidence.mirrored.map(|held| held.value);

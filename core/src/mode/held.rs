@@ -7,7 +7,7 @@ use outrigger_wire::time::{Duration, Instant};
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Held<T> {
-    /// The fact.
+    /// The value of the fact.
     pub value: T,
     /// The time at which it was learned, on our clock.
     pub at: Instant,

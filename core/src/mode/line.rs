@@ -6,7 +6,7 @@ use outrigger_wire::time::{Duration, Instant};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) enum Line {
-    /// Not seen since boot, or not for too long.
+    /// The line was not observed since the start of this device, or not for too long.
     Unknown,
     /// Low since that time, in this number of states.
     Low { since: Instant, states: u8 },
@@ -14,10 +14,10 @@ pub(super) enum Line {
     High,
 }
 
-/// A rise of a line.
+/// A rising edge of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rise {
-    /// The time since which it had been low.
+    /// The time since which the line had been low before it rose.
     pub(super) low_since: Instant,
 }
 
@@ -43,7 +43,7 @@ impl Line {
         matches!(self, Self::High)
     }
 
-    /// Returns `true` if it was low in at least this number of states in a row.
+    /// Returns `true` if the line was low in at least `least` states in a row.
     pub(super) const fn is_low_in(self, least: u8) -> bool {
         matches!(self, Self::Low { states, .. } if states >= least)
     }
@@ -78,7 +78,7 @@ impl Debounce {
         Self { filter, newest: None, settled: None }
     }
 
-    /// Takes a reading. Returns the level if it has settled anew, including the first time.
+    /// Takes a reading of the contact. Returns the level when it has settled to another value, or for the first time.
     pub fn look(&mut self, high: bool, now: Instant) -> Option<bool> {
         let since = self.newest.filter(|(level, _)| *level == high).map_or(now, |(_, since)| since);
         self.newest = Some((high, since));

@@ -14,7 +14,7 @@ const HALF: f32 = core::f32::consts::PI;
 pub struct LineCourse {
     /// The pose of the tool when the move was requested \[m, rad\].
     pub from: Pose,
-    /// The pose at its end \[m, rad\].
+    /// The pose of the tool at the end of the move \[m, rad\].
     pub to: Pose,
     /// The requested speed of the tool \[m/s\].
     pub speed: f32,
@@ -46,14 +46,15 @@ impl LineCourse {
     }
 }
 
-/// Returns the share of the way at which it comes nearest to `gone`; 0 for a way without length.
+/// Returns the share of `way`, 0 to 1, at which `way` comes nearest to the displacement `gone`; 0 for a way without
+/// length.
 fn share(way: Vector3, gone: Vector3) -> f32 {
     let length = dot(way, way);
     let share = if length > 0.0 { dot(gone, way) / length } else { 0.0 };
     outrigger_wire::math::bounded(share, 0.0, 1.0)
 }
 
-/// Returns the same turn the other way round, if it is more than a quarter turn.
+/// Returns the equivalent turn in the opposite direction if `turn` is more than a quarter turn.
 fn other_way(turn: Vector3) -> Vector3 {
     let angle = norm(turn);
     if angle > HALF / 2.0 { scale(turn, 1.0 - 2.0 * HALF / angle) } else { turn }

@@ -36,9 +36,9 @@ pub struct ModeMachine {
     reasons: ReasonSet,
     /// The time at which this mode was entered.
     entered: Instant,
-    /// The time of the newest state; in `Arming` and `Command` of the newest timely one.
+    /// The time of the newest state; in `Arming` and `Command` of the newest timely state.
     heard: Instant,
-    /// A state, or a due time, has not been answered yet.
+    /// `true` while a state, or a time at which an output is due, has not been answered yet.
     owed: bool,
     good: u32,
     baseline: Baseline,
@@ -55,7 +55,7 @@ pub struct ModeMachine {
     stray_stop: StrayStop,
     /// The move in delegated drive, and afterwards until it is known to have ended.
     delegation: Option<Delegation>,
-    /// The number of the last move.
+    /// `true` if the robot is known to be unable to take motion text.
     last_move: Option<MoveNumber>,
     /// In `Command`, streamed: set from a pause of the program that carries the commands until the motion may continue.
     halted: bool,
@@ -68,9 +68,9 @@ pub struct ModeMachine {
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 enum Grant {
     NotYet,
-    /// No proof exists, and the configuration accepts that.
+    /// No proof that commands are accepted exists, and the configuration accepts that.
     Unproven,
-    /// Proven, last at this time.
+    /// Acceptance was proven by this proof, last at this time.
     By(Proof, Instant),
 }
 
@@ -80,16 +80,16 @@ enum Grant {
 enum Stopping {
     /// This many zero velocities are still to be sent.
     Zeros(u8),
-    /// The `stopj` is next.
+    /// The `stopj` is sent next.
     StopNext,
-    /// Somebody at the robot stopped the program: nothing is sent, unless the arm does not slow down in this many
+    /// Somebody at the robot stopped the program: no text is sent, unless the arm does not slow down in this many
     /// states in a row.
     Quiet(u8),
     /// The move that the controller executes is to end.
     Cancelling,
-    /// The whole stop is sent; waiting for standstill.
+    /// The whole stop was sent; standstill is awaited.
     Waiting,
-    /// Waiting for standstill without having sent the `stopj`, because the robot's own safety system took over.
+    /// Standstill is awaited without a `stopj`, because the robot's own safety system took over.
     Unsaid,
 }
 
@@ -180,7 +180,7 @@ impl ModeMachine {
         self.motion_unknown.is_some()
     }
 
-    /// Returns the time at which this mode was entered.
+    /// Returns the time at which the present mode was entered.
     #[must_use]
     pub const fn entered(&self) -> Instant {
         self.entered
@@ -329,7 +329,7 @@ impl ModeMachine {
         unmet
     }
 
-    /// Takes note that the session's links are established and states arrive.
+    /// Records that the session's links are established and states arrive.
     pub fn established(&mut self, now: Instant) -> Option<Transition> {
         match self.mode {
             Mode::Offline => Some(self.transition(Mode::Monitor, None, now)),
@@ -337,7 +337,7 @@ impl ModeMachine {
         }
     }
 
-    /// Takes note that a link which the session needs is lost, for `reason`.
+    /// Records that a link which the session needs is lost, for `reason`.
     pub fn link_lost(&mut self, now: Instant, reason: Reason) -> Option<Transition> {
         match self.mode {
             Mode::Offline => None,
@@ -430,7 +430,7 @@ impl ModeMachine {
         }
     }
 
-    /// Handles the operator's release.
+    /// Handles an operator's release, which ends commanding.
     pub fn release(&mut self, now: Instant) -> Option<Transition> {
         match self.mode {
             Mode::Offline | Mode::Monitor | Mode::Stopping => None,
@@ -465,7 +465,7 @@ impl ModeMachine {
         intent.accept(self.epoch)
     }
 
-    /// Handles the passage of time.
+    /// Evaluates all deadlines as of `now`.
     pub fn tick(&mut self, now: Instant) -> Option<Transition> {
         match self.mode {
             Mode::Offline => None,
@@ -700,7 +700,7 @@ impl ModeMachine {
         None
     }
 
-    /// Renews the proof of acceptance: a paused program mirrors nothing new.
+    /// Renews the proof of acceptance during a pause, because a paused program mirrors nothing new.
     const fn stays_accepted(&mut self, now: Instant) {
         if let Grant::By(Proof::MirroredCounter, _) = self.grant {
             self.grant = Grant::By(Proof::MirroredCounter, now);
@@ -755,7 +755,7 @@ impl ModeMachine {
         Some(transition)
     }
 
-    /// Replaces the zero velocities at the beginning of `Stopping` by this.
+    /// Replaces the zero velocities at the beginning of `Stopping` by the step `first`.
     fn say_instead(&mut self, first: Stopping) {
         if matches!(self.stopping, Stopping::Zeros(_)) {
             self.stopping = first;

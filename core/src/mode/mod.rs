@@ -160,7 +160,7 @@ impl Mode {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum PeerGate {
-    /// The controller takes no commands, or there is no path to send them.
+    /// The controller takes no commands, or there is no path on which to send commands.
     #[default]
     No,
     /// The controller cannot take commands in the configured way.
@@ -190,11 +190,11 @@ pub enum Action<'m> {
     Hold,
     /// A moving command, approved with this authority.
     Move(Authority<'m>),
-    /// This move is sent to the program that executes it, once, approved with this authority.
+    /// This move is sent, once, to the program that executes moves, approved with this authority.
     Start(Authority<'m>, MoveNumber),
-    /// A keep-alive to that program, which neither moves nor ends anything.
+    /// A keep-alive to the program that executes moves; it neither moves the arm nor ends anything.
     Keep,
-    /// A message to that program to end this move, if it executes it; never a program of its own.
+    /// A message that ends this move, to the program that executes moves; never a program of its own.
     Cancel(MoveNumber),
     /// `stopj`, or the equivalent of the command path.
     Stop,

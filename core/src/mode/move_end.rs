@@ -24,11 +24,11 @@ use super::moves::MoveNumber;
 use crate::robot::Reason;
 use outrigger_wire::time::Instant;
 
-/// The end that was requested last. Default: none.
+/// The request to end a move early, if one was made. Default: none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct MoveEnd {
-    /// The number of the move, and the time since which its end is awaited, postponed by pauses.
+    /// The number of the move to end, and the time since which its end is awaited, postponed by pauses.
     asked: Option<(MoveNumber, Instant)>,
 }
 
@@ -46,14 +46,14 @@ impl MoveEnd {
         Ok(number)
     }
 
-    /// Returns the move for which `Cancel` is sent in place of `Keep`.
+    /// Returns the number of the move for which `Cancel` is sent in place of `Keep`; `None` if no end is requested.
     #[must_use]
     pub fn cancels(&self, machine: &ModeMachine) -> Option<MoveNumber> {
         let (number, _) = self.asked?;
         machine.unfinished_move().filter(|unfinished| *unfinished == number)
     }
 
-    /// Takes a state, after the machine has. Returns the reason that ends commanding, to be passed to
+    /// Takes a state, after the machine has taken it. Returns the reason that ends commanding, to be passed to
     /// [`ModeMachine::fault`].
     pub fn observe(
         &mut self,

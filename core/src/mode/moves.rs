@@ -17,7 +17,7 @@ impl MoveNumber {
     pub(super) const FIRST: Self = Self(NonZeroU32::MIN);
     const LAST: u32 = i32::MAX as u32;
 
-    /// Creates the number `number`; `None` for 0, which stands for no move, and for a value out of range.
+    /// Creates a move's number; `None` for 0, which stands for no move, and for a value out of range.
     #[must_use]
     pub const fn new(number: u32) -> Option<Self> {
         match NonZeroU32::new(number) {

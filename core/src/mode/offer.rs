@@ -21,7 +21,7 @@ use super::MoveNumber;
 use crate::robot::Reason;
 use outrigger_wire::time::{Duration, Instant};
 
-/// A move that is requested repeatedly. The time counts from the first request.
+/// A request for a move that is repeated until it is accepted or refused. Its timeout counts from the first attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Offer {
     patience: Duration,
@@ -29,14 +29,14 @@ pub struct Offer {
 }
 
 impl Offer {
-    /// Creates an offer that is repeated for this time at most.
+    /// Creates a request that is repeated for `patience` at most.
     #[must_use]
     pub const fn new(patience: Duration) -> Self {
         Self { patience, since: None }
     }
 
-    /// Takes the answer to the request `now`, from [`Engine::offer`](crate::engine::Engine::offer). Returns `None` if
-    /// the request is to be repeated.
+    /// Takes the answer to the attempt made at `now`, from [`Engine::offer`](crate::engine::Engine::offer). Returns
+    /// `None` if the request is to be repeated.
     ///
     /// # Errors
     /// In the returned value: the reason for which the move is refused.

@@ -32,7 +32,7 @@ use outrigger_wire::time::{Duration, Instant};
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Channel {
-    /// This device itself, once.
+    /// This device itself, which may make one request automatically.
     Automatic,
     /// A key, a text line or a remote command.
     Message,
@@ -60,13 +60,13 @@ impl Channel {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Word {
-    /// To start commanding.
+    /// A request to start commanding.
     Request,
-    /// To clear the latched reason.
+    /// An acknowledgement, which clears the latched reason.
     Acknowledge,
-    /// To end our program on the controller, so that the pendant's program continues.
+    /// A request to end our program on the controller, so that the pendant's program continues.
     HandBack,
-    /// To send that program again.
+    /// A request to send our program to the controller again.
     Resend,
 }
 
@@ -97,13 +97,13 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// Creates the refusal of a request of `by`, for `reason`.
+    /// Creates the refusal of a request to command from channel `by`, for `reason`.
     #[must_use]
     pub const fn of_request(by: Channel, reason: Reason) -> Self {
         Self { word: Word::Request, by, reason }
     }
 
-    /// Creates the refusal of an acknowledgement of `by`, for `reason`.
+    /// Creates the refusal of an acknowledgement from channel `by`, for `reason`.
     #[must_use]
     pub const fn of_acknowledge(by: Channel, reason: Reason) -> Self {
         Self { word: Word::Acknowledge, by, reason }
@@ -115,9 +115,9 @@ impl Refusal {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Lapse {
-    /// A precondition was not met for all of [`start_within`](OperatorConfig::start_within).
+    /// At least one precondition was unmet throughout [`start_within`](OperatorConfig::start_within).
     TooLate,
-    /// A reason was latched first.
+    /// A reason was latched before the request was granted.
     Latched,
 }
 
@@ -128,16 +128,16 @@ pub enum Lapse {
 pub enum Contact {
     /// An open line stops the arm and refuses requests.
     Stop,
-    /// Its rise acknowledges.
+    /// A line whose rise acknowledges the latched reason.
     Acknowledge,
-    /// Its rise requests.
+    /// A line whose rise requests commanding.
     Request,
 }
 
 /// The outcome of the lines and of the automatic request at one time, in the order in which it happened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// The arm is stopped.
+    /// The transition by which a low line stopped the arm; `None` if no line did.
     pub stopped: Option<Transition>,
     /// The result of an acknowledgement.
     pub acknowledged: Option<Result<(), Refusal>>,
@@ -159,7 +159,7 @@ enum Automatic {
     Until(Instant),
 }
 
-/// The lines of one channel.
+/// The states of the lines of one channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 struct Lines {
@@ -172,7 +172,7 @@ impl Lines {
     const UNKNOWN: Self = Self { stop: Line::Unknown, acknowledge: Line::Unknown, request: Line::Unknown };
 }
 
-/// The lines that a channel has.
+/// The set of lines that a channel has.
 #[derive(Clone, Copy)]
 struct Present {
     stop: bool,
@@ -187,13 +187,13 @@ pub struct Operator {
     automatic: Automatic,
     inputs: Lines,
     pins: Lines,
-    /// The time at which the robot's inputs were last seen.
+    /// The time at which a state last contained the robot's inputs.
     seen: Instant,
     /// The time of the latest acknowledgement or refusal: a line counts only if it was low after it.
     spoken: Instant,
     /// The time of the last release by a line.
     released: Option<Instant>,
-    /// Later requests are ignored.
+    /// `true` if all later requests are refused, because this process ends.
     ended: bool,
 }
 
@@ -226,15 +226,15 @@ impl Operator {
         !matches!(self.automatic, Automatic::Spent)
     }
 
-    /// Takes note that this device has started; calling it again changes nothing.
+    /// Records that this device has started; calling it again changes nothing.
     pub fn start(&mut self, now: Instant) {
         if let (Automatic::NotStarted, Some(within)) = (self.automatic, self.config.start_within) {
             self.automatic = Automatic::Until(now + within);
         }
     }
 
-    /// Handles the passage of time, with a state or without, before anything else at `now`. Returns `true` if the
-    /// automatic request has just expired.
+    /// Evaluates the deadline of the automatic request, with a state or without, before anything else at `now`.
+    /// Returns `true` if the automatic request has just expired.
     pub fn wake(&mut self, now: Instant) -> bool {
         let over = matches!(self.automatic, Automatic::Until(end) if now > end);
         if over {
@@ -287,7 +287,7 @@ impl Operator {
         self.ask(Channel::Message, machine, evidence, now)
     }
 
-    /// Handles a release.
+    /// Handles a release by a message.
     pub fn release(&mut self, machine: &mut ModeMachine, now: Instant) -> Option<Transition> {
         self.automatic = Automatic::Spent;
         machine.release(now)

@@ -48,7 +48,7 @@ settings! {
         /// The clock of this device is too inexact to judge the age of states: nothing is commanded
         /// ([`Reason::ClockInexact`](crate::robot::Reason::ClockInexact)). Default no.
         pub clock_is_inexact nowhere: bool = false,
-        /// The time for which the line must be low before a rise counts. Default 50 ms.
+        /// The time for which a line must be low before its rise counts. Default 50 ms.
         pub low_for: Duration [0.01 to 5.0 "s"] = Duration::from_millis(50),
         /// The time after a release by a line during which no rise counts. Default 1 s.
         pub released_for: Duration [0.0 to 60.0 "s"] = Duration::from_secs(1),
@@ -86,21 +86,21 @@ impl OperatorConfig {
         )
     }
 
-    /// Returns `true` if a request line is held.
+    /// Returns `true` if at least one request line must be held high for commanding to continue.
     #[must_use]
     pub const fn is_held(&self) -> bool {
         (self.request_input.is_some() && matches!(self.input_as, RequestAs::Held))
             || (self.request_pin && matches!(self.pin_as, RequestAs::Held))
     }
 
-    /// Returns `true` if a request line is an edge, so that its low level does not release.
+    /// Returns `true` if at least one request line requests by its rise only, so that its low level does not release.
     #[must_use]
     pub const fn has_edge(&self) -> bool {
         (self.request_input.is_some() && matches!(self.input_as, RequestAs::Edge))
             || (self.request_pin && matches!(self.pin_as, RequestAs::Edge))
     }
 
-    /// Returns `true` if a line can release.
+    /// Returns `true` if at least one line can end commanding.
     #[must_use]
     pub const fn can_release(&self) -> bool {
         self.is_held() || self.stop_pin || self.stop_input.is_some()

@@ -6,14 +6,14 @@ use crate::robot::Reason;
 use outrigger_wire::robot::JointVelocities;
 use outrigger_wire::time::Duration;
 
-/// The pace of a streamed motion.
+/// The pace of a streamed motion: the speed scaling and the limit at its beginning.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pacer {
     config: ScalingConfig,
     scaling: Scaling,
     /// The share of the law's last speeds that [`Pace::Begin`] permitted.
     share: f32,
-    /// A pause of the program holds the arm, not the scaling.
+    /// `true` if a pause of the program holds the arm; `false` if the speed scaling does.
     paused: bool,
 }
 
@@ -24,18 +24,18 @@ impl Pacer {
         Self { config, scaling: Scaling::BEGIN, share: 1.0, paused: false }
     }
 
-    /// Returns the thresholds.
+    /// Returns the thresholds of the speed scaling.
     #[must_use]
     pub const fn config(&self) -> &ScalingConfig {
         &self.config
     }
 
-    /// Replaces the thresholds.
+    /// Replaces the thresholds of the speed scaling.
     pub const fn set_config(&mut self, config: ScalingConfig) {
         self.config = config;
     }
 
-    /// Starts again, as before every `Command`.
+    /// Resets the pace to [`Pace::Begin`], as before every `Command`.
     pub const fn restart(&mut self) {
         (self.scaling, self.share, self.paused) = (Scaling::BEGIN, 1.0, false);
     }
@@ -104,7 +104,7 @@ impl Pacer {
         wanted.map(|v| v * self.share)
     }
 
-    /// Returns everything that decides the further behaviour, except the thresholds.
+    /// Returns the state of the pacer for a checkpoint, without the thresholds.
     #[cfg(feature = "record")]
     #[must_use]
     pub const fn saved(&self) -> (Scaling, f32, bool) {
@@ -112,7 +112,7 @@ impl Pacer {
         (*scaling, *share, *paused)
     }
 
-    /// Continues from what was [saved](Self::saved).
+    /// Restores a state that was [saved](Self::saved) in a checkpoint.
     #[cfg(feature = "record")]
     pub const fn resume(&mut self, (scaling, share, paused): (Scaling, f32, bool)) {
         (self.scaling, self.share, self.paused) = (scaling, share, paused);

@@ -22,10 +22,11 @@ use outrigger_wire::time::Instant;
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum PendantStop {
-    /// Commanding is refused there: [`Reason::PendantUnseen`](crate::robot::Reason::PendantUnseen).
+    /// Commanding is refused if a stop cannot be seen:
+    /// [`Reason::PendantUnseen`](crate::robot::Reason::PendantUnseen).
     #[default]
     Seen,
-    /// Commanding is allowed there, and the next command overrides a stop.
+    /// Commanding is allowed although a stop cannot be seen, and the next command overrides a stop.
     Overridden,
 }
 
@@ -49,17 +50,17 @@ settings! {
     }
 }
 
-/// The effect of the pendant, as a state shows it.
+/// The effect of the pendant on our commands, as a state shows it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Pendant {
-    /// No effect.
+    /// No stop and no pause: commands continue.
     #[default]
     Go,
     /// Perhaps a stop: nothing is written, so that the next state decides.
     Wait,
-    /// The program of ours that carries the commands is paused, and continues from where it is once it is resumed.
+    /// Our program that carries the commands is paused. Once resumed, it continues from where it is.
     Paused,
     /// The program was stopped.
     Stopped,
@@ -70,15 +71,15 @@ pub enum Pendant {
 /// The input of the watch for one state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PendantReading {
-    /// The state is young enough to be answered by motion.
+    /// `true` if the state is young enough to be answered by motion.
     pub fresh: bool,
     /// The proof that our text is accepted, as of this state.
     pub accepted_by: Option<Proof>,
     /// The program state, if the packet of the cycle has it.
     pub program: Option<ProgramState>,
-    /// The program's activity by the slow report.
+    /// The program's activity by the report that arrives ten times a second.
     pub reported: Option<Held<Activity>>,
-    /// The newest acknowledged text has enough time left.
+    /// `true` if the newest acknowledged text has at least [`left`](PendantConfig::left) cycles of its time left.
     pub lasts: bool,
 }
 
@@ -92,11 +93,11 @@ const LEAST_CYCLES: u32 = 100;
 pub struct PendantWatch {
     /// The first proof that our text is accepted, with its time.
     granted: Option<(Proof, Instant)>,
-    /// The state before had no program, and nothing was written.
+    /// `true` if the previous state showed no program, and no text was written in answer to it.
     waits: bool,
-    /// The state before had no program.
+    /// `true` if the previous state showed no program.
     gone: bool,
-    /// The cycles with our text accepted; `flickers` counts those of them after which a program was there again.
+    /// The number of cycles with our text accepted; `flickers` counts those after which a program was there again.
     cycles: u32,
     flickers: u32,
 }
@@ -134,7 +135,7 @@ impl PendantWatch {
         }
     }
 
-    /// Returns `true` while stops can be distinguished from our own text.
+    /// Returns `true` while a stop at the pendant can be distinguished from the end of our own text.
     #[inline(never)]
     fn looks(&self, config: &PendantConfig) -> bool {
         let most = self.cycles.max(LEAST_CYCLES).saturating_mul(u32::from(config.flicker));

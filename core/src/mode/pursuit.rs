@@ -21,14 +21,14 @@ const AROUND: [i64; 7] = [-3, -2, -1, 0, 1, 2, 3];
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Pursuit {
-    /// The time that can have elapsed \[µs\].
+    /// The largest plan time that can have elapsed \[µs\].
     elapsed: u64,
-    /// The place that was reached \[µs\].
+    /// The place on the plan that the arm has reached, as a plan time \[µs\].
     reached: u64,
 }
 
 impl Pursuit {
-    /// The beginning of the plan.
+    /// The state at the beginning of the plan: no time has elapsed.
     pub const NOT_BEGUN: Self = Self { elapsed: 0, reached: 0 };
 
     /// Takes the newest state, with the controller's `target` \[rad\]. `passed` is the plan's time since the state
@@ -77,12 +77,13 @@ impl Pursuit {
         self.elapsed
     }
 
-    /// Takes note that the end of the plan, at `end` \[µs\], was reached.
+    /// Records that the arm reached the end of the plan, at `end` \[µs\].
     pub const fn arrive(&mut self, end: u64) {
         self.reached = end;
     }
 
-    /// Returns the delay of the arm in the plan's own time, before its end at `end` \[µs\].
+    /// Returns how far the arm is behind the elapsed time of the plan, in the plan's own time; `end` is the end of
+    /// the plan \[µs\].
     #[must_use]
     pub fn late(&self, end: u64) -> Duration {
         Duration::from_micros(self.elapsed.min(end).saturating_sub(self.reached))

@@ -34,15 +34,15 @@ impl Epoch {
 pub struct Intent<T> {
     /// The epoch that the client saw.
     pub epoch: Epoch,
-    /// The value that it requests.
+    /// The value that the client requests.
     pub value: T,
 }
 
 impl<T> Intent<T> {
-    /// Returns the value if its epoch is `current`.
+    /// Returns the value if it was sent for the epoch `current`.
     ///
     /// # Errors
-    /// `WrongEpoch` if it is another one.
+    /// `WrongEpoch` if it was sent for another epoch.
     pub fn accept(self, current: Epoch) -> Result<T, Reason> {
         if self.epoch == current { Ok(self.value) } else { Err(Reason::WrongEpoch) }
     }

@@ -18,13 +18,13 @@ use outrigger_wire::time::Instant;
 /// The input of the watch for one state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResidentReading {
-    /// The state is young enough to be answered by motion.
+    /// `true` if the state is young enough to be answered by motion.
     pub fresh: bool,
-    /// The program's connection is established, and the greeting has been exchanged.
+    /// `true` if the program's connection is established and the greeting has been exchanged.
     pub connected: bool,
     /// The program state, if the packet of the cycle has it.
     pub program: Option<ProgramState>,
-    /// The program's activity by the slow report.
+    /// The program's activity by the report that arrives ten times a second.
     pub reported: Option<Held<Activity>>,
 }
 
@@ -32,9 +32,9 @@ pub struct ResidentReading {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct ResidentWatch {
-    /// The time at which its connection was first seen.
+    /// The time at which the program's connection was first seen.
     since: Option<Instant>,
-    /// The number of consecutive fresh states without it.
+    /// The number of consecutive fresh states without a connection of the program.
     missing: u8,
 }
 
@@ -63,7 +63,7 @@ impl ResidentWatch {
         Pendant::Wait
     }
 
-    /// Returns `true` if its connection is lost for longer than a stop at the pendant takes to show.
+    /// Returns `true` if the program's connection is lost for longer than a stop at the pendant takes to show.
     #[must_use]
     pub const fn has_ended(&self) -> bool {
         self.missing > Self::GRACE

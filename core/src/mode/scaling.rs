@@ -55,9 +55,9 @@ impl ScalingConfig {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Pace {
-    /// Slow, and not for long: no state has shown yet that the arm follows.
+    /// The law's speeds, limited for a short time, because no state has shown yet that the arm follows.
     Begin,
-    /// The law's speeds.
+    /// The law's speeds without a further limit.
     Free,
     /// Zero velocity.
     Held,
@@ -70,12 +70,13 @@ pub struct Scaling {
     pace: Pace,
     /// States in a row with a scaling of 0.
     zeros: u8,
-    /// In `Begin`: the time for which motion was sent. In `Held`: its duration.
+    /// In [`Pace::Begin`]: the time for which motion was sent. In [`Pace::Held`]: the time for which the arm has been
+    /// held.
     spent: Duration,
 }
 
 impl Scaling {
-    /// The initial value in a `Command`, before any state.
+    /// The value at the beginning of each `Command`, before any state.
     pub const BEGIN: Self = Self { pace: Pace::Begin, zeros: 0, spent: Duration::ZERO };
 
     /// Takes a state, `dt` after the one before: its whole `scaling` (NaN is 0), and the `slider` alone if it is known.
@@ -135,7 +136,7 @@ impl Scaling {
         self.pace
     }
 
-    /// Returns `true` if the arm was held for too long.
+    /// Returns `true` if the arm was held for longer than [`held_timeout`](ScalingConfig::held_timeout).
     #[must_use]
     pub fn is_overdue(&self, config: &ScalingConfig) -> bool {
         self.pace == Pace::Held && self.spent > config.held_timeout

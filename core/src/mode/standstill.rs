@@ -11,11 +11,12 @@ settings! {
     pub struct StandstillConfig in "standstill." {
         /// The time for which fresh states must show standstill, on both clocks. Default 200 ms.
         pub window: Duration [0.02 to 5.0 "s"] = Duration::from_millis(200),
-        /// The highest joint speed \[rad/s\]. Default 0.02.
+        /// The highest joint speed that counts as standstill \[rad/s\]. Default 0.02.
         pub speed: f32 [0.0001 to 0.5 "rad/s"] = 0.02,
-        /// The highest joint travel within the window \[rad\]. Default 0.002.
+        /// The highest joint travel within the window that counts as standstill \[rad\]. Default 0.002.
         pub travel: f32 [0.0001 to 0.1 "rad"] = 0.002,
-        /// The controller's highest target speed \[rad/s\]. Default 0.001; infinite if no target is sent.
+        /// The controller's highest target speed that counts as standstill \[rad/s\]. Default 0.001; infinite if no
+        /// target is sent.
         pub target_speed: f32 [0.0001 to 0.5 "rad/s"] = 0.001,
         /// The gap between states above which the window starts again. Default 100 ms.
         pub max_gap: Duration [0.001 to 5.0 "s"] = Duration::from_millis(100),
@@ -85,7 +86,7 @@ impl<const N: usize> Standstill<N> {
         self.at_rest
     }
 
-    /// Forgets the measurement, as after a reconnect.
+    /// Discards the measurement, as after a reconnect.
     pub const fn reset(&mut self) {
         self.window = None;
         self.at_rest = false;

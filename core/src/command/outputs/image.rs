@@ -36,7 +36,7 @@ impl Image {
         })
     }
 
-    /// Returns whether nothing was written.
+    /// Returns whether this session has written no output yet.
     pub(super) const fn is_empty(&self) -> bool {
         !self.used
     }
