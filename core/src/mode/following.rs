@@ -265,9 +265,9 @@ impl<const N: usize> Following<N> {
         })
     }
 
-    /// Returns the excess of one joint, zero or less if it is within its range. Older commands only widen the range, so
-    /// the search stops at the one that permits the target. It uses comparisons, because `f32::min` is a call on a
-    /// microcontroller.
+    /// Returns by how much the target speed of one joint is outside of its permitted range \[rad/s\]; zero or less if
+    /// it is within. Older commands only widen the range, so the search stops at the one that permits the target. It
+    /// uses comparisons, because `f32::min` is a call on a microcontroller.
     fn excess_of_joint(&self, joint: usize, target: f32, scaling_floor: f32) -> f32 {
         // The hull of the commands in the window, each between its full and its scaled size.
         let (mut low, mut high) = (f32::INFINITY, f32::NEG_INFINITY);

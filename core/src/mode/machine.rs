@@ -439,7 +439,7 @@ impl ModeMachine {
         }
     }
 
-    /// Clears the latched reasons, which the operator has seen. Nothing else happens.
+    /// Clears the latched reasons, which the operator has seen. No mode changes and nothing moves.
     ///
     /// # Errors
     /// `MotionUnknown` until standstill was measured, `NotAtRest` while stopping.

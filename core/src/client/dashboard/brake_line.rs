@@ -44,7 +44,7 @@ pub struct BrakeLine {
     rose: Option<Instant>,
 }
 
-/// The state of engine and controller when the line changes.
+/// The state of engine and controller at the time when the line changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BrakeSight {
     /// The engine's mode.
@@ -60,7 +60,7 @@ pub struct BrakeSight {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum BrakeRefusal {
-    /// The line was not low for long enough, or it bounces.
+    /// The line was not low for long enough before it rose, or it bounces.
     LineHeld,
     /// The arm is commanded, or being stopped.
     Commanding,
@@ -130,7 +130,7 @@ impl BrakeRefusal {
 }
 
 impl BrakeLine {
-    /// Creates the decider for a line that was not observed yet. It uses the line timings of `config`.
+    /// Creates the judge of a line that was not observed yet. It uses the line timings of `config`.
     #[must_use]
     pub const fn new(config: &OperatorConfig) -> Self {
         Self { low_for: config.low_for, again_after: config.released_for, low_since: None, rose: None }

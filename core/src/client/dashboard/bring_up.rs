@@ -37,7 +37,7 @@ pub struct BringUp {
     course: Course,
     config: BringUpConfig,
     state: State,
-    /// The mode that it waits for, the start of the wait and its limit.
+    /// The robot mode that is awaited, the start of the wait, and its limit.
     waits: Option<(RobotMode, Instant, Duration)>,
     asked_power: bool,
     asked_brakes: bool,
@@ -66,7 +66,7 @@ impl BringUp {
         Self { course, config, state: State::Safety, waits: None, asked_power: false, asked_brakes: false }
     }
 
-    /// Continues another sequence: modes that were reported there are not reported again.
+    /// Continues after another sequence: modes that the other one reported are not reported again.
     pub(super) fn follows(&mut self, before: &Course) {
         self.course.follows(before);
     }

@@ -40,7 +40,7 @@ pub enum SequenceInput<'a> {
 /// An event of a [`Sequence`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SequenceEvent {
-    /// A step towards the goal, to be shown to people.
+    /// A report of progress towards the goal, to be shown to people.
     Progress(Progress),
     /// The goal is reached.
     Done,
@@ -58,9 +58,9 @@ pub enum Progress {
     Safety(SafetyMode),
     /// The robot mode, if it differs from the one reported before.
     RobotMode(RobotMode),
-    /// The protective stop cannot be unlocked yet.
+    /// The protective stop cannot be unlocked yet; the sequence waits.
     Locked {
-        /// The remaining time.
+        /// The remaining time until the unlock request is sent.
         wait: Duration,
     },
     /// The controller is in remote control now, but was in local control when the connection was made: a new connection
@@ -158,7 +158,7 @@ impl Course {
         Self { safety: Some(mode), ..Self::new(software) }
     }
 
-    /// Continues another sequence: modes that were reported there are not reported again.
+    /// Continues after another sequence: modes that the other one reported are not reported again.
     pub(super) fn follows(&mut self, before: &Self) {
         self.safety = before.safety;
         self.robot_mode = before.robot_mode;

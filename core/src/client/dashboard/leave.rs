@@ -45,7 +45,7 @@ pub enum LeaveInput {
     Listens,
     /// The engine has processed the release and all earlier requests, and no other request waits for it.
     Released,
-    /// Only the mode is to be evaluated.
+    /// No event: only the engine's present mode is to be evaluated.
     Looked,
     /// The command has ended with any outcome.
     Over,
@@ -63,7 +63,7 @@ pub enum LeaveOutput {
     Release,
     /// Send the command, before the engine receives any other request.
     Send,
-    /// End with this outcome; nothing more is sent.
+    /// The command ends with this outcome; nothing more is sent.
     End(Outcome),
 }
 

@@ -8,15 +8,15 @@ use outrigger_wire::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Obstacle {
-    /// This software does not support a request.
+    /// The controller's software does not support a request that the sequence needs.
     Unsupported(Unsupported),
     /// The controller is in local control.
     LocalControl,
     /// A stop that the sequence does not clear.
     Safety(SafetyMode),
-    /// A robot mode that the sequence cannot leave.
+    /// The robot is in a mode that the sequence cannot end.
     RobotMode(RobotMode),
-    /// The stop differs from the acknowledged one.
+    /// The robot is in a stop other than the one that a person has acknowledged.
     OtherStop {
         /// The acknowledged stop.
         acknowledged: SafetyMode,
@@ -32,16 +32,16 @@ pub enum Obstacle {
     },
     /// The robot mode was not reached in time.
     NotReached {
-        /// The expected mode.
+        /// The expected robot mode.
         wanted: RobotMode,
-        /// The present mode.
+        /// The present robot mode.
         found: RobotMode,
         /// The time for which the sequence waited before it gave up.
         waited: Duration,
     },
     /// The program did not reach the requested state in time.
     Program {
-        /// The request.
+        /// The request for the program: load, play, pause or stop.
         request: RequestKind,
         /// The state of the program, if the controller reports it.
         found: Option<ProgramState>,
@@ -54,14 +54,14 @@ pub enum Obstacle {
     NoSuchFile(Text<120>),
     /// The controller refused the request.
     Refused {
-        /// The request.
+        /// The refused request.
         request: RequestKind,
         /// The text of the refusal.
         text: Text<120>,
     },
     /// The controller sent an unknown reply.
     NoAnswer {
-        /// The request.
+        /// The request that got the unknown reply.
         request: RequestKind,
         /// The text of the reply.
         text: Text<120>,
@@ -108,7 +108,7 @@ fn seconds(span: Duration) -> u64 {
 }
 
 impl Obstacle {
-    /// Returns a hint at what a person can do about it.
+    /// Returns a hint at what a person can do about the obstacle.
     #[must_use]
     pub const fn advice(&self) -> &'static str {
         match self {

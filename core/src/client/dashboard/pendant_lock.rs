@@ -55,7 +55,7 @@ pub struct PendantLock {
     asked: bool,
     /// `true` if the stored role is to be discarded.
     forget: bool,
-    /// The time before which no request is made.
+    /// The time before which no request is sent.
     until: Option<Instant>,
     /// `true` if the lack of a reply was already reported.
     silent: bool,
@@ -109,7 +109,7 @@ pub enum LockNews {
     GivenBack(UserRole),
     /// Another client has given the pendant this role meanwhile, which is left in force.
     Changed(UserRole),
-    /// Another client has locked the pendant: it stays locked.
+    /// Another client has already locked the pendant; it stays locked.
     LockedAlready,
     /// The pendant is not locked, because the role to restore cannot be stored.
     NotKept,

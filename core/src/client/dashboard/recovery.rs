@@ -126,7 +126,7 @@ impl Finding {
         }
     }
 
-    /// Records that a person has seen this and permits the robot to be made ready again.
+    /// Records that a person has seen the cause of the stop and permits the robot to be made ready again.
     ///
     /// # Errors
     /// Returns the [`Obstacle`] if no request can clear it: an emergency stop has to be released by hand, a safeguard

@@ -11,19 +11,19 @@ use outrigger_wire::time::{Duration, Instant};
 /// s, report 900 s.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeouts {
-    /// The time for making a connection.
+    /// The longest wait for a connection.
     pub opening: Duration,
-    /// The time for the greeting of a new connection, or for the description of a Robot API.
+    /// The longest wait for the greeting of a new connection, or for the description of a Robot API.
     pub greeting: Duration,
-    /// The time for all requests that are not listed below.
+    /// The longest wait for the reply to all requests that are not listed below.
     pub ordinary: Duration,
-    /// The time for power and brakes: `power on`, `brake release`, `unlock protective stop`, `restart safety` and the
-    /// like.
+    /// The longest wait for the reply to requests about power and brakes: `power on`, `brake release`, `unlock
+    /// protective stop`, `restart safety` and the like.
     pub power: Duration,
-    /// The time for `load`, `load installation`, `play`: from CB3 3.3 on the reply is sent when the request is
-    /// completed.
+    /// The longest wait for the reply to `load`, `load installation`, `play`: from CB3 3.3 on the reply is sent when
+    /// the request is completed.
     pub program: Duration,
-    /// The time for flight reports and support files.
+    /// The longest wait for flight reports and support files.
     pub report: Duration,
 }
 
@@ -110,7 +110,7 @@ pub enum Event<'a> {
     Ready,
     /// The reply to a request.
     Replied {
-        /// The request.
+        /// The request that was replied to.
         request: RequestKind,
         /// The parsed reply.
         reply: Reply<'a>,
@@ -121,7 +121,7 @@ pub enum Event<'a> {
     NotConnected {
         /// The request that waited for the connection.
         request: Option<RequestKind>,
-        /// The time waited; `None` if the connection was refused.
+        /// The time waited for the connection; `None` if it was refused.
         waited: Option<Duration>,
     },
     /// No reply in time, to a request or, if `request` is `None`, to the connection. The connection is closed, because
@@ -129,10 +129,10 @@ pub enum Event<'a> {
     Silent {
         /// The request that remains without a reply.
         request: Option<RequestKind>,
-        /// The time waited.
+        /// The time waited for the reply.
         waited: Duration,
     },
-    /// The connection ended before the reply.
+    /// The connection ended before the reply to a request.
     Closed {
         /// The request that remains without a reply.
         request: Option<RequestKind>,
@@ -141,7 +141,7 @@ pub enum Event<'a> {
     WrongService {
         /// The request that remains without a reply.
         request: Option<RequestKind>,
-        /// The beginning of its reply.
+        /// The beginning of the text that the service sent.
         text: Text<'a>,
     },
     /// The web server has no Robot API: it answered the request for the description with this status.
@@ -155,10 +155,10 @@ pub enum Event<'a> {
     BadAnswer {
         /// The request that remains without a reply.
         request: Option<RequestKind>,
-        /// The cause.
+        /// The error in the reply.
         error: HttpError,
     },
-    /// A line without a request.
+    /// A line that was received although no request was waiting for a reply.
     Unasked(Text<'a>),
     /// A line that is longer than the memory. If it was a reply, `request` remains without one.
     TooLong {

@@ -32,7 +32,7 @@ enum Stage {
     Opening {
         until: Instant,
     },
-    /// Connected; the program does not run yet.
+    /// The connection is established; the program does not run yet.
     Connected,
     /// The program runs. Probes are sent until it executes one, which shows that it accepts statements.
     Entering {
@@ -67,7 +67,7 @@ pub struct Client<'t, 'm> {
     config: InterpreterConfig,
     replies: LineAssembler<'m>,
     statements: Statements<'t>,
-    /// `true` while there are statements to send.
+    /// `true` while the file has statements that were not sent yet.
     more: bool,
     /// `true` if a statement of the file ends interpreter mode.
     ends: bool,

@@ -120,7 +120,7 @@ pub enum InterpreterEvent {
     Discarded {
         /// The line of the statement in the file.
         line: u32,
-        /// The controller's reason.
+        /// The controller's reason for discarding the statement.
         reason: Text<128>,
     },
     /// The statements so far were cleared from the controller's memory.
@@ -139,7 +139,7 @@ pub enum InterpreterOutcome {
     Discarded {
         /// The line of the statement in the file.
         line: u32,
-        /// The controller's reason.
+        /// The controller's reason for discarding the statement.
         reason: Text<128>,
     },
     /// The program ended before its statements did: by an error in one, by a stop, or because another program replaced
@@ -163,24 +163,24 @@ pub enum InterpreterOutcome {
     NotEnded,
     /// The controller did not reply to a line in time.
     Silent {
-        /// The line of the statement in the file; `None` for a line of the client itself.
+        /// The line, in the file, of the statement without a reply; `None` for a line of the client itself.
         line: Option<u32>,
     },
     /// A reply that does not match the line that was sent.
     WrongService {
-        /// The reply.
+        /// The reply that does not match.
         reply: Text<128>,
     },
     /// A reply is longer than the memory for it.
     ReplyTooLong {
-        /// The line of the statement in the file; `None` for a line of the client itself.
+        /// The line, in the file, of the statement whose reply is too long; `None` for a line of the client itself.
         line: Option<u32>,
     },
     /// The connection was refused: the software has no interpreter mode, or a firewall prevents it.
     Refused,
-    /// No connection in time.
+    /// The connection could not be made in time.
     NoConnection,
-    /// The connection closed.
+    /// The connection was closed before all statements were executed.
     Closed {
         /// The line of the first statement that is not known to be executed.
         line: Option<u32>,

@@ -84,7 +84,7 @@ impl<'t> StatementFile<'t> {
 /// A statement of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Statement<'t> {
-    /// The line at which it begins, from 1.
+    /// The line of the file at which the statement begins, from 1.
     pub line: u32,
     /// The lines of the statement as in the file.
     text: &'t str,
@@ -106,7 +106,7 @@ impl<'t> Statement<'t> {
         split_part(self.text)
     }
 
-    /// Returns `true` if later statements may depend on it: it defines or assigns something.
+    /// Returns `true` if later statements may depend on this one, because it defines or assigns something.
     #[must_use]
     pub fn defines(&self) -> bool {
         let mut depth = 0_u32;

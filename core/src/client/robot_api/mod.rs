@@ -57,7 +57,7 @@ enum Outcome {
     /// An unknown reply, of which the beginning is reported.
     Other,
     LocalControl,
-    /// A refusal with the text in `line`.
+    /// The server refused the request; the text of the refusal is in `line`.
     Refused,
     /// The API has no call for the request.
     NotOffered,

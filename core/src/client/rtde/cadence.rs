@@ -10,7 +10,7 @@ use outrigger_wire::time::{Duration, Instant, quotient};
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Cadence {
-    /// The time between two packages, from the requested rate and the controller's.
+    /// The expected time between two packages, from the requested rate and the controller's own.
     pub period: Duration,
     /// The number of packages that the controller omitted, or that were skipped on the way.
     pub missing: u64,

@@ -201,9 +201,9 @@ impl core::str::FromStr for Claims {
 pub struct NotOurs {
     /// The group of the input.
     pub claim: Claim,
-    /// The index of the input in its group.
+    /// The index of the input in its group, from 0.
     pub place: u8,
-    /// The cause.
+    /// The cause for which the input is not owned.
     pub why: WhyNotOurs,
 }
 
@@ -216,7 +216,7 @@ pub enum WhyNotOurs {
     InUse,
     /// This software has no such input.
     NotFound,
-    /// The reply was invalid.
+    /// The controller's reply to the request for the input was invalid.
     Refused,
 }
 

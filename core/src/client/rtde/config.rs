@@ -19,7 +19,7 @@ pub struct ClientConfig {
     /// The wait before inputs owned by another client are requested again: a controller may consider our own previous
     /// connection open for a while. Default 500 ms.
     pub in_use_wait: Duration,
-    /// The number of attempts for such inputs before they are given up, ≥ 1. Default 5.
+    /// The number of attempts for inputs owned by another client before they are given up, ≥ 1. Default 5.
     pub in_use_attempts: u8,
     /// The longest wait for a controller that reports that its safety settings are not confirmed yet. Default 5 min.
     pub unconfirmed_timeout: Duration,

@@ -27,13 +27,13 @@ pub(crate) type Sink<'s, 'n> = &'s mut dyn FnMut(Event<'_, 'n>);
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct RtdeCounts {
-    /// All packages, and their faults.
+    /// The counts of all packages, and of faults in the stream.
     pub stream: StreamCounts,
     /// Data packages of the outputs.
     pub data: u64,
-    /// Text messages.
+    /// Text messages of the controller.
     pub texts: u32,
-    /// Replies without a request.
+    /// Replies that arrived without a request.
     pub unexpected: u32,
     /// Data of recipes that were not set up.
     pub unknown_recipes: u32,

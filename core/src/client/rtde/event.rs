@@ -13,7 +13,7 @@ use outrigger_wire::{WireError, rtde};
 pub enum Event<'e, 'n> {
     /// The version of the protocol from now on.
     Protocol(Protocol),
-    /// The controller's software version.
+    /// The controller's software version, as it replied to the request for it.
     Controller(ControllerVersion),
     /// An optional output that this controller does not provide; its values are absent.
     Absent(RecipeError<'n>),
@@ -46,24 +46,24 @@ pub enum Event<'e, 'n> {
     InputsRefused {
         /// The index of the recipe.
         recipe: usize,
-        /// The cause.
+        /// The cause for which the recipe cannot be written.
         error: RecipeError<'n>,
     },
     /// Data flows.
     Started,
     /// The data is paused until [`Input::Start`](super::Input::Start).
     Paused,
-    /// Values of the outputs.
+    /// A data package with values of the outputs.
     Data(Data<'e, 'n>),
-    /// A text message of the controller.
+    /// A text message of the controller for its users.
     Text(TextMessage<'e>),
     /// The controller waits for a person to confirm its safety settings (PolyScope X), and sends no reply until then.
     Unconfirmed,
-    /// A package without a request; ignored.
+    /// A package of this type arrived without a request; it was ignored.
     Unexpected(PackageType),
     /// Data of a recipe that was not set up; ignored.
     UnknownRecipe(Option<u8>),
-    /// An invalid package; ignored.
+    /// A package that cannot be parsed; it was ignored.
     Malformed(WireError),
     /// A package longer than the receive memory was skipped.
     Skipped(FrameError),
@@ -99,16 +99,16 @@ impl<'n> Event<'_, 'n> {
 /// One data package.
 #[derive(Clone, Copy, Debug)]
 pub struct Data<'e, 'n> {
-    /// The values.
+    /// The values of the outputs, in the order of the recipe.
     pub values: RecipeData<'e, 'n>,
-    /// The position in the sequence; `None` if the recipe has neither `timestamp` nor `control_step`.
+    /// The position of the package in the sequence; `None` if the recipe has neither `timestamp` nor `control_step`.
     pub sequence: Option<Sequence>,
     /// `true` if the package followed the previous one more than a period later than the controller sent it; `false`
     /// without `timestamp`.
     pub late: bool,
 }
 
-/// A request of the client.
+/// A request that the client sends to the controller, in the order of the negotiation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]

@@ -34,9 +34,9 @@ impl<'n, 'm> Inputs<'n, 'm> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum WriteError {
-    /// No connection, or it has failed.
+    /// No connection is established, or it has failed.
     NotConnected,
-    /// Data does not flow.
+    /// The data was not started, or is paused.
     NotStarted,
     /// The recipe does not exist, or the controller has refused it.
     NotSetUp,

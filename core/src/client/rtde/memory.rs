@@ -17,11 +17,11 @@ pub struct ClientMemory<'m> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum ClientError {
-    /// A threshold outside its range.
+    /// A threshold of the client is outside its range.
     Config(BadValue),
     /// The receive memory is too small.
     Memory(WireError),
-    /// More recipes of inputs than a controller numbers: 255.
+    /// More recipes of inputs were passed than a controller can number, 255.
     TooManyInputs,
 }
 

@@ -79,7 +79,7 @@ pub enum SendError {
     NotFinite,
     /// No data of this connection has contained the mirror, from which the next number follows.
     NoMirror,
-    /// The registers cannot be written.
+    /// The recipe with the registers cannot be written.
     Write(WriteError),
 }
 

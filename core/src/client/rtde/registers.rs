@@ -92,7 +92,7 @@ impl Registers {
         if upper { Some(Self::UPPER) } else { lower.then_some(Self::LOWER) }
     }
 
-    /// Returns the names for the recipes of a client.
+    /// Returns the names of the registers, as the recipes of a client need them.
     #[must_use]
     pub fn names(self) -> RegisterNames {
         let mut names = RegisterNames { inputs: String::new(), mirror: String::new() };
@@ -120,7 +120,7 @@ fn name<const N: usize>(list: &mut String<N>, register: &str, number: u8) {
     let _ = write!(list, "{comma}{register}{number}");
 }
 
-/// The names of [`Registers`] on the wire.
+/// The names that RTDE uses for [`Registers`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RegisterNames {
     inputs: String<INPUT_NAMES>,
@@ -153,13 +153,13 @@ impl CommandNumber {
     /// The first number, which also follows the last one.
     pub const FIRST: Self = Self(1);
 
-    /// Returns the number in a register; `None` if its value is not the number of a command.
+    /// Returns the command number that a register holds; `None` if its value is not the number of a command.
     #[must_use]
     pub const fn new(register: i32) -> Option<Self> {
         if register > 0 { Some(Self(register)) } else { None }
     }
 
-    /// Returns the value in a register.
+    /// Returns the command number as the value of a register.
     #[must_use]
     pub const fn get(self) -> i32 {
         self.0

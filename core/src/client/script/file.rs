@@ -14,7 +14,7 @@ pub struct ScriptFile<'t> {
     name: Option<&'t str>,
     /// The number of programs that the controller sees in the file.
     programs: u32,
-    /// A program of the file is not secondary.
+    /// `true` if a program of the file is not a secondary program, so that it ends the one that runs.
     replaces: bool,
 }
 
@@ -57,7 +57,7 @@ impl core::error::Error for ScriptError {}
 /// A place in a file that the controller does not process as it appears to be meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScriptWarning {
-    /// The line of the file, from 1.
+    /// The line of the file to which the warning refers, from 1.
     pub line: u32,
     /// The kind of problem.
     pub kind: ScriptWarningKind,
@@ -81,7 +81,7 @@ pub enum ScriptWarningKind {
 }
 
 impl ScriptWarningKind {
-    /// Returns the text for people.
+    /// Returns a description of the problem for people.
     #[must_use]
     pub const fn text(self) -> &'static str {
         match self {

@@ -85,9 +85,9 @@ pub enum Evidence {
 /// The outcome of an upload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UploadOutcome {
-    /// The program runs.
+    /// The program has started and runs; the evidence for it.
     Started(Evidence),
-    /// The program ran and has ended.
+    /// The program ran and has ended; the evidence for it.
     Ended(Evidence),
     /// A secondary program was sent: its success is not reported, and no error was.
     NoResultExpected,
@@ -95,7 +95,7 @@ pub enum UploadOutcome {
     Failed {
         /// `true` if the program had been started.
         started: bool,
-        /// The line and column of the sent text, from 1, if the software reports them.
+        /// The line and column of the error in the sent text, from 1, if the software reports them.
         position: Option<(i32, i32)>,
         /// The error in the controller's words.
         text: Text<255>,
@@ -111,15 +111,15 @@ pub enum UploadOutcome {
         /// The controller's text, if its software sends one.
         text: Text<255>,
     },
-    /// Another program replaced it.
+    /// Another program replaced the uploaded one.
     Replaced,
-    /// No message about the program in time.
+    /// No message about the program arrived in time.
     Unheard(Silence),
-    /// The connection was refused.
+    /// The connection to port 30001 was refused.
     Refused,
-    /// No connection within the time allowed.
+    /// The connection to port 30001 could not be made within the time allowed.
     NoConnection,
-    /// No message after connecting.
+    /// No message arrived after connecting.
     NoGreeting,
     /// The peer is not a controller's primary interface.
     WrongService(Found),
@@ -130,7 +130,7 @@ pub enum UploadOutcome {
     },
 }
 
-/// The facts known if there was no message about a program.
+/// The facts that are known if no message about the program arrived.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Silence {
     /// The robot mode, if a state was received.
@@ -151,7 +151,7 @@ pub enum UploadEvent<'a> {
         /// `true` if another program runs, which it replaces.
         replaces: bool,
     },
-    /// The program runs.
+    /// The program has started and runs; the evidence for it.
     Started(Evidence),
     /// Programs were paused (`true`) or resumed (`false`): by a person, or by a stop.
     Paused(bool),
@@ -162,17 +162,17 @@ pub enum UploadEvent<'a> {
 /// A message of a controller to people. It refers to the bytes received.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ControllerMessage<'a> {
-    /// The kind of message.
+    /// The kind of the message.
     pub kind: ReportKind,
-    /// The part of the controller that sent it.
+    /// The part of the controller that sent the message.
     pub source: MessageSource,
-    /// The code and argument; 0 if the kind has none.
+    /// The code and the argument of the message; 0 if its kind has none.
     pub code: (i32, i32),
     /// The severity: 1 info, 2 warning, 3 violation, 4 fault; `None` if the kind has no level, or the software does not
     /// send it.
     pub level: Option<i32>,
-    /// The title; empty if the kind has none.
+    /// The title of the message; empty if its kind has none.
     pub title: &'a [u8],
-    /// The text in the controller's extended ASCII; empty if the software sends none.
+    /// The text of the message in the controller's extended ASCII; empty if the software sends none.
     pub text: &'a [u8],
 }

@@ -209,7 +209,7 @@ impl<'t, 'm> Upload<'t, 'm> {
         self.judge.outcome
     }
 
-    /// The program file.
+    /// Returns the program file.
     #[must_use]
     pub const fn file(&self) -> &ScriptFile<'t> {
         self.judge.file()

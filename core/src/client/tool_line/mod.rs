@@ -1,8 +1,10 @@
-//! The set-up of the tool's serial line: sent over 30001, and read back there (`core/docs/protocol/ur-client-interfaces.md 10`).
+//! The set-up of the tool's serial line: sent over port 30001, and confirmed by the states that the controller
+//! publishes there (`core/docs/protocol/ur-client-interfaces.md 10`).
 //!
-//! Controllers answer nothing to such a text, and show in their states what is in force. A [`Setup`] reads the states first: where
-//! the line has the settings already, it sends nothing, and needs no remote control. Otherwise it sends a secondary program, which
-//! leaves the program that moves the arm alone, and waits for a state with the new settings.
+//! Controllers send no reply to the text with the settings; their states show the settings in force. A [`Setup`] reads
+//! the states first: if the line has the requested settings already, it sends nothing, and needs no remote control.
+//! Otherwise it sends a secondary program, which does not interrupt the program that moves the arm, and waits for a
+//! state with the new settings.
 //!
 //! ```
 //! use outrigger_core::client::Output;
@@ -35,19 +37,19 @@ use outrigger_wire::frame::Found;
 use outrigger_wire::robot::SoftwareVersion;
 use outrigger_wire::time::Duration;
 
-/// The TCP port on which UR's URCap relays the tool's serial line, to one client at a time.
+/// The TCP port on which the URCap of Universal Robots relays the tool's serial line, to one client at a time.
 pub const PORT: u16 = 54_321;
 
-/// The longest waits of a set-up.
+/// The timeouts of a set-up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SetupConfig {
-    /// Longest wait for a connection. Default 3 s.
+    /// The longest wait for a connection. Default 3 s.
     pub opening: Duration,
-    /// Longest wait for the first message after connecting. Default 2 s.
+    /// The longest wait for the first message after connecting. Default 2 s.
     pub greeting: Duration,
-    /// Longest wait for a state that shows the settings in force. Default 1 s, ten periods of the state.
+    /// The longest wait for a state that shows the settings in force. Default 1 s, ten periods of the state.
     pub baseline: Duration,
-    /// Longest wait for a state that shows the new settings, after they were sent. Default 2 s.
+    /// The longest wait for a state that shows the new settings, after they were sent. Default 2 s.
     pub verdict: Duration,
 }
 
@@ -62,62 +64,64 @@ impl Default for SetupConfig {
     }
 }
 
-/// The settings that a controller shows.
+/// The settings of the tool's serial line that a controller's states show.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shown {
-    /// The line is on.
+    /// `true` if the line is switched on.
     pub enabled: bool,
-    /// The baud rate \[baud\].
+    /// The bit rate \[baud\].
     pub baud_rate: i32,
-    /// 0 none, 1 odd, 2 even.
+    /// The parity: 0 none, 1 odd, 2 even.
     pub parity: i32,
-    /// Stop bits.
+    /// The number of stop bits.
     pub stop_bits: i32,
-    /// Silence after which received characters are passed on, in characters.
+    /// The duration of silence on the line after which received characters are passed on, in characters.
     pub rx_idle_chars: f32,
-    /// Silence between two transmissions, in characters.
+    /// The duration of silence between two transmissions, in characters.
     pub tx_idle_chars: f32,
-    /// Supply of the tool, where a state showed it \[V\].
+    /// The supply voltage of the tool \[V\]; `None` if no state has shown it.
     pub voltage: Option<u8>,
 }
 
-/// The end of a set-up. Every one has one of these.
+/// The outcome of a set-up. Each set-up has exactly one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SetupOutcome {
-    /// The line had these settings already, and nothing was sent.
+    /// The line had the requested settings already, and nothing was sent.
     AlreadySet,
     /// The controller shows the new settings.
     Set,
-    /// This arm has no such line, or its software does not show it.
+    /// This arm has no serial line at the tool, or its software does not show the line's settings. Contains the
+    /// software version if it is known.
     NoSuchLine(Option<SoftwareVersion>),
-    /// The settings do not exist.
+    /// The requested settings are not valid.
     Invalid(RenderError),
-    /// C210: in local control the controller takes no programs.
+    /// Message C210: the controller is in local control and accepts no programs. Contains the settings that remain in
+    /// force.
     LocalControl(Shown),
-    /// The settings were sent, and the controller shows these. [`Setup::said`] may tell why.
+    /// The settings were sent, but the controller still shows these settings. [`Setup::said`] may return the cause.
     NotTaken(Shown),
-    /// No robot state came.
+    /// No robot state arrived in time.
     NoState,
     /// The connection was refused.
     Refused,
     /// No connection within the time allowed.
     NoConnection,
-    /// No byte came after connecting.
+    /// No byte arrived after connecting.
     NoGreeting,
-    /// Something else than a controller's primary interface answers.
+    /// A service other than a controller's primary interface is listening on the port.
     WrongService(Found),
-    /// The connection was closed.
+    /// The connection was closed before the outcome was known.
     Closed {
-        /// The settings had been sent.
+        /// `true` if the settings had been sent.
         sent: bool,
     },
 }
 
-/// An event on the way.
+/// An event during a set-up.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SetupEvent {
-    /// The controller's software.
+    /// The controller's software version.
     Software(SoftwareVersion),
-    /// The settings are sent now, in place of these.
+    /// New settings are being sent. Contains the settings in force before.
     Sent(Shown),
 }

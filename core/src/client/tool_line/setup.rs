@@ -1,4 +1,4 @@
-//! One set-up: connect, look, send, look again.
+//! The state machine of one set-up: connect, read the settings in force, send the new ones, read again.
 
 use super::{RenderError, SetupConfig, SetupEvent, SetupOutcome, Shown, ToolCommunication};
 use crate::client::Output;
@@ -11,42 +11,42 @@ use outrigger_wire::primary::{
 use outrigger_wire::robot::{SoftwareVersion, Text};
 use outrigger_wire::time::Instant;
 
-/// The first software whose arms have the line.
+/// The first software version whose arms have a serial line at the tool.
 const SINCE: Version = Version::new(5, 0);
-/// Idle characters that differ by less are the same: the text has six decimals.
+/// The difference below which two durations in idle characters count as equal: the sent text has six decimals.
 const SAME: f32 = 1e-4;
 
-/// An input: what happened outside a [`Setup`].
+/// An input of a [`Setup`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SetupInput {
-    /// Begin: connect, and look.
+    /// Start: connect, and read the settings in force.
     Start,
-    /// The connection asked for by [`Output::Open`] stands.
+    /// The connection requested by [`Output::Open`] is established.
     Opened,
-    /// The connection asked for by [`Output::Open`] was refused or could not be made.
+    /// The connection requested by [`Output::Open`] was refused or could not be made.
     Refused,
     /// The peer, or the network stack, closed the connection. Not reported after [`Output::Close`].
     Closed,
-    /// Time has passed: the instant of `poll_timeout` is here. Always harmless.
+    /// The time returned by `poll_timeout` has come. Permitted at any time.
     Tick,
 }
 
-/// The stage of a set-up; each instant is when it goes on by itself.
+/// The stage of a set-up. Each instant is the time at which the set-up continues without further input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// Before the start.
+    /// Not started.
     Idle,
     /// A connection is being made.
     Opening(Instant),
-    /// Connected; no byte has come.
+    /// Connected; no byte was received.
     Greeting(Instant),
-    /// A controller speaks; the settings in force are not known yet.
+    /// A controller sends messages; the settings in force are not known yet.
     Baseline(Instant),
-    /// The new ones are sent.
+    /// The new settings were sent; a state that shows them is awaited.
     Verdict(Instant),
 }
 
-/// The next thing to do at the port.
+/// The action to request from the port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Todo {
     Nothing,
@@ -54,10 +54,10 @@ enum Todo {
     Send,
 }
 
-/// The settings of a tool's serial line on their way to a controller.
+/// The set-up of a tool's serial line on a controller.
 ///
-/// Its outputs: [`Output::Open`] after [`SetupInput::Start`]; one [`Output::Transmit`] where the line has other settings;
-/// [`Output::Close`] once [`Self::outcome`] is there, where a connection is left.
+/// Its outputs: [`Output::Open`] after [`SetupInput::Start`]; one [`Output::Transmit`] if the line has other
+/// settings; [`Output::Close`] when there is an [outcome](Self::outcome), if the connection is still open.
 #[derive(Debug)]
 pub struct Setup<'m> {
     config: SetupConfig,
@@ -70,14 +70,14 @@ pub struct Setup<'m> {
     text: [u8; ToolCommunication::MAX_LEN],
     length: usize,
     software: Option<SoftwareVersion>,
-    /// The newest settings, and the newest supply.
+    /// The newest settings of the line that a state has shown; `voltage` is the newest supply voltage of the tool.
     shown: Option<Shown>,
     voltage: Option<u8>,
-    /// A state has come.
+    /// `true` once a robot state was received.
     has_state: bool,
     said: Option<Text<255>>,
     outcome: Option<SetupOutcome>,
-    /// Events that were not taken yet.
+    /// `software_news` and `sent_news` are `true` while the event of that name waits to be polled.
     software_news: bool,
     sent_news: bool,
     /// The settings that were in force when the new ones were sent.
@@ -85,14 +85,14 @@ pub struct Setup<'m> {
 }
 
 impl<'m> Setup<'m> {
-    /// The TCP port to connect to.
+    /// The TCP port to connect to: the controller's primary interface.
     pub const PORT: u16 = 30_001;
 
-    /// A set-up of `line`, receiving into `memory`: a first robot state takes about 1.4 KiB, longer messages than the memory
-    /// are skipped.
+    /// Creates a set-up of `line`, which receives into `memory`: a first robot state takes about 1.4 KiB; messages
+    /// longer than the memory are skipped.
     ///
     /// # Errors
-    /// `BufferTooSmall` where `memory` is shorter than [`Assembler::MIN_MEMORY`].
+    /// `BufferTooSmall` if `memory` is shorter than [`Assembler::MIN_MEMORY`].
     pub fn new(config: SetupConfig, line: ToolCommunication, memory: &'m mut [u8]) -> Result<Self, WireError> {
         Ok(Self {
             config,
@@ -116,15 +116,15 @@ impl<'m> Setup<'m> {
         })
     }
 
-    /// Checks that these settings exist.
+    /// Checks that these settings are valid.
     ///
     /// # Errors
-    /// A number out of its range.
+    /// Returns the number that is out of its range.
     pub fn check(line: &ToolCommunication) -> Result<(), RenderError> {
         line.check(SINCE)
     }
 
-    /// Takes one input at `now`, which never goes back. Drain [`poll_output`](Self::poll_output) and
+    /// Processes one input at `now`, which must never decrease. Drain [`poll_output`](Self::poll_output) and
     /// [`poll_event`](Self::poll_event) after it.
     pub fn handle(&mut self, now: Instant, input: SetupInput) {
         if self.outcome.is_some() {
@@ -150,12 +150,12 @@ impl<'m> Setup<'m> {
         self.go_on(now);
     }
 
-    /// Returns the memory for the next bytes received.
+    /// Returns the buffer for the next bytes received.
     pub fn receive_window(&mut self) -> &mut [u8] {
         self.assembler.window()
     }
 
-    /// `count` bytes were received into the window.
+    /// Records that `count` bytes were received into the window.
     pub fn commit(&mut self, count: usize, now: Instant) {
         if self.outcome.is_some() {
             return;
@@ -181,7 +181,7 @@ impl<'m> Setup<'m> {
         self.go_on(now);
     }
 
-    /// The next thing that the port must do; `None` once all is done.
+    /// Returns the next action for the port; `None` if there is none.
     #[must_use]
     pub fn poll_output(&mut self) -> Option<Output<'_>> {
         if self.outcome.is_some() {
@@ -194,7 +194,7 @@ impl<'m> Setup<'m> {
         }
     }
 
-    /// The next event; `None` once all are taken.
+    /// Returns the next event; `None` if there is none.
     #[must_use]
     pub fn poll_event(&mut self) -> Option<SetupEvent> {
         if core::mem::take(&mut self.software_news) {
@@ -203,7 +203,7 @@ impl<'m> Setup<'m> {
         if core::mem::take(&mut self.sent_news) { self.before.map(SetupEvent::Sent) } else { None }
     }
 
-    /// Returns when [`SetupInput::Tick`] is due; `None` while nothing is waited for.
+    /// Returns the time at which [`SetupInput::Tick`] is due; `None` while no deadline runs.
     #[must_use]
     pub const fn poll_timeout(&self) -> Option<Instant> {
         match (self.outcome, self.stage) {
@@ -212,7 +212,7 @@ impl<'m> Setup<'m> {
         }
     }
 
-    /// Returns the end of the set-up, once that is known.
+    /// Returns the outcome once the set-up has ended.
     #[must_use]
     pub const fn outcome(&self) -> Option<SetupOutcome> {
         self.outcome
@@ -224,7 +224,7 @@ impl<'m> Setup<'m> {
         self.said.as_ref()
     }
 
-    /// The first outcome stays.
+    /// Sets the outcome, unless one was set before.
     fn decide(&mut self, outcome: SetupOutcome) {
         self.outcome.get_or_insert(outcome);
     }
@@ -252,7 +252,7 @@ impl<'m> Setup<'m> {
         }
     }
 
-    /// The newest settings with the newest supply.
+    /// Returns the newest settings of the line, with the newest supply voltage of the tool.
     fn newest(&self) -> Option<Shown> {
         self.shown.map(|shown| Shown { voltage: self.voltage, ..shown })
     }
@@ -305,7 +305,7 @@ const fn version(software: SoftwareVersion) -> Version {
     Version::new(software.major, software.minor)
 }
 
-/// Returns whether a controller that shows this has what was asked for.
+/// Returns whether a controller that shows these settings has the requested ones.
 fn has(line: &ToolCommunication, shown: &Shown) -> bool {
     let same = |asked: f32, shown: f32| (asked - shown).abs() <= SAME;
     shown.enabled
@@ -317,7 +317,7 @@ fn has(line: &ToolCommunication, shown: &Shown) -> bool {
         && line.voltage.is_none_or(|asked| shown.voltage == Some(asked.volts()))
 }
 
-/// The content of a message, as far as it is about the line.
+/// The content of a message as far as it concerns the serial line.
 #[expect(clippy::large_enum_variant, reason = "one at a time, on the stack")]
 enum Said {
     State { shown: Option<Shown>, voltage: Option<u8> },

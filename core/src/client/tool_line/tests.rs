@@ -17,19 +17,19 @@ const LINE: ToolCommunication = ToolCommunication {
 };
 const TEXT: &str =
     "sec outrigger_io():\n set_tool_voltage(24)\n set_tool_communication(True,115200,2,1,1.500000,3.500000)\nend\n";
-/// The settings of an arm that nobody has set up.
+/// The settings of a line that was never set up: on, bit rate, parity, supply voltage.
 const OFF: (bool, i32, i32, u8) = (false, 115_200, 0, 0);
-/// Those that are asked for.
+/// The settings that the tests request.
 const ON: (bool, i32, i32, u8) = (true, 115_200, 2, 24);
 
-/// A set-up with what it told and sent, and a clock.
+/// A set-up with its events and transmitted bytes, and a clock.
 struct Bench {
     setup: Setup<'static>,
     now: Instant,
     told: Vec<SetupEvent>,
     sent: Vec<u8>,
     closed: bool,
-    /// Bytes reach the set-up in pieces of this size.
+    /// The size of the pieces in which bytes are passed to the set-up.
     piece: usize,
 }
 
@@ -43,7 +43,7 @@ impl Bench {
         bench
     }
 
-    /// One that is connected to this software.
+    /// Creates a set-up that is connected to a controller with this software.
     fn connected(major: u8, minor: u8) -> Self {
         let mut bench = Self::new(LINE);
         bench.input(SetupInput::Opened);
@@ -98,7 +98,7 @@ impl Bench {
         self.message(&RobotMessagePayload::ErrorCode(ErrorCode { code, argument: 0, detail }));
     }
 
-    /// A state; `line` is on or off, the baud rate, the parity and the supply.
+    /// Passes a robot state to the set-up; `line` is on or off, the bit rate, the parity and the supply voltage.
     fn state(&mut self, line: Option<(bool, i32, i32, u8)>) {
         let mut bytes = vec![0; 512];
         let mut writer = RobotStateWriter::new(&mut bytes).unwrap();
@@ -120,7 +120,7 @@ impl Bench {
         self.bytes(&bytes[..len]);
     }
 
-    /// Sleeps to the set-up's own deadline.
+    /// Advances the clock to the set-up's own deadline.
     fn wait(&mut self) -> Duration {
         let at = self.setup.poll_timeout().expect("a deadline");
         let waited = at.since(self.now);
