@@ -108,8 +108,8 @@ impl ForceMode {
         }
     }
 
-    /// Checks the parameters for a controller that has gain scaling, or has not. Returns a note if they are accepted
-    /// but may surprise.
+    /// Checks the parameters for a controller that has gain scaling, or that has none. Returns a note if they are
+    /// accepted but may surprise.
     ///
     /// # Errors
     /// Returns the first number out of its range, or an error if no axis is compliant.

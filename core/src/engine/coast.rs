@@ -3,12 +3,12 @@
 use crate::command::Limits;
 use outrigger_wire::time::Duration;
 
-/// The farthest the arm travels after a fault: v·t + v·T/2 for each joint, with the time t until the stop begins, and
-/// the braking time T of the joint that takes the longest.
+/// The farthest distance that the arm travels after a fault: v·t + v·T/2 for each joint, with its speed v, the time t
+/// until the stop begins, and the braking time T of the joint that takes the longest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Coast<const N: usize> {
-    /// Travel of each joint \[rad\].
+    /// The travel of each joint after the fault \[rad\].
     pub joints: [f32; N],
 }
 

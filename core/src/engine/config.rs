@@ -17,17 +17,17 @@ use outrigger_wire::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Config<const N: usize, P> {
-    /// The settings of this kind of controller.
+    /// The settings that only this kind of controller has.
     pub peer: P,
-    /// Link monitor.
+    /// The thresholds of the link monitor that replace its defaults.
     pub link: LinkTuning,
-    /// Mode machine.
+    /// The thresholds of the mode machine that replace its defaults.
     pub mode: ModeTuning,
     /// The thresholds of standstill.
     pub standstill: StandstillConfig,
     /// The limits of the arm's motion.
     pub limits: Limits<N>,
-    /// Sensors.
+    /// The expectations on each configured sensor; `None` for unused places.
     pub sources: [Option<SourceConfig>; MAX_SOURCES],
     /// The operator's channels in addition to messages: digital inputs of the robot (truth values of a KRL program, bit
     /// 0 `BOOL[1]`), pins, and an automatic request at the start.
@@ -36,11 +36,11 @@ pub struct Config<const N: usize, P> {
 
 /// The settings of one kind of controller.
 pub trait Options: Data {
-    /// The letter that identifies recordings and settings of this kind.
+    /// The letter that identifies recordings and settings of this kind of controller.
     const KIND: u8;
 }
 
-/// A value that can be recorded.
+/// A value that can be stored in recordings and settings.
 #[cfg(feature = "record")]
 pub trait Data:
     Copy + Send + 'static + core::fmt::Debug + PartialEq + serde::Serialize + serde::de::DeserializeOwned
@@ -52,7 +52,7 @@ impl<T: Copy + Send + 'static + core::fmt::Debug + PartialEq + serde::Serialize 
 {
 }
 
-/// A value.
+/// A value that can be stored in settings; this build records nothing.
 #[cfg(not(feature = "record"))]
 pub trait Data: Copy + Send + 'static + core::fmt::Debug + PartialEq {}
 #[cfg(not(feature = "record"))]
@@ -105,19 +105,19 @@ impl<const N: usize, P> Config<N, P> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Conflict {
-    /// The limit's name in configurations.
+    /// The name of the exceeded limit in configurations.
     pub key: Wording,
     /// The joint, from 0.
     pub joint: u8,
-    /// The value of the limit.
+    /// The configured value of the limit.
     pub found: f32,
-    /// The highest value that would be respected.
+    /// The highest value of the limit that the other setting permits.
     pub most: f32,
     /// The unit of both values.
     pub unit: Wording,
     /// The name of the other setting.
     pub other: Wording,
-    /// The meaning of the other setting, as a clause.
+    /// The reason why the other setting bounds the limit, as a clause.
     pub why: Wording,
 }
 
@@ -134,22 +134,22 @@ impl core::fmt::Display for Conflict {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum ConfigError {
-    /// A value outside its range.
+    /// A value is outside its range.
     Value {
-        /// The section of the configuration.
+        /// The section of the configuration that contains the value.
         section: Wording,
-        /// The field and its allowed values.
+        /// The field and its accepted values.
         error: BadValue,
     },
-    /// Limits that contradict each other.
+    /// Limits of the arm that contradict each other or are out of range.
     Limits(LimitsError),
     /// A limit that another setting would exceed.
     Conflict(Conflict),
-    /// Sensors that cannot be monitored.
+    /// A list of sensors that cannot be monitored.
     Sources(SourcesError),
     /// A memory that was passed in is too small.
     Memory {
-        /// The name of its field.
+        /// The name of the memory's field.
         field: &'static str,
         /// The size that was found \[B\].
         found: usize,

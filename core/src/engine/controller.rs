@@ -51,15 +51,15 @@ pub trait ControllerKind: Sized + sealed::Sealed {
     type Options: Options;
     /// The status that only this kind of controller shows.
     type Status: ControllerStatus;
-    /// The memory that it receives into.
+    /// The memory that the controller receives into, passed in when the engine is made.
     type Memory;
 
-    /// `true` if one of its links listens for connections, apart from datagrams. Otherwise a loop omits the code for
-    /// it.
+    /// `true` if a link of the controller listens for connections, apart from datagrams. Otherwise a loop omits the
+    /// code for it.
     const LISTENS: bool = false;
 
-    /// `true` if the controller can execute moves by itself. Otherwise its progress is never queried, and requests are
-    /// rejected by the defaults of [`Delegated`].
+    /// `true` if the controller can execute moves by itself. Otherwise its progress is never queried, and requests
+    /// for moves are rejected by the defaults of [`Delegated`].
     const DELEGATES: bool = false;
 }
 
@@ -90,7 +90,7 @@ pub trait Controller<const N: usize>: ControllerKind + Delegated<N> + ArmFacts<N
     /// Returns the facts that the newest state, which is judged now, does not carry.
     fn facts(&mut self, cx: &mut Context<'_, N, Self>) -> SideFacts;
 
-    /// Takes note of the newest state if one was just `judged`, then prepares the command path. Returns `false` if no
+    /// Records the newest state if one was just `judged`, then prepares the command path. Returns `false` if no
     /// command can be sent in this call. It is called a second time, without a state, if the command is rejected and
     /// the controller [listens](ControllerKind::LISTENS).
     fn prepare(&mut self, judged: Option<Judged>, cx: &mut Context<'_, N, Self>) -> bool;
@@ -121,14 +121,14 @@ pub trait Controller<const N: usize>: ControllerKind + Delegated<N> + ArmFacts<N
         events: &mut Events<Self::Event>,
     ) -> Option<Output<'_>>;
 
-    /// Returns the latest time of its next wake-up.
+    /// Returns the latest time of the controller's next wake-up.
     fn next_deadline(&self, now: Instant, config: &Config<N, Self::Options>, cycle: &CycleMemory<N>)
     -> Option<Instant>;
 
-    /// Returns the roles of its links at present.
+    /// Returns the roles of the controller's links at present.
     fn links(&self) -> LinkRoles;
 
-    /// Returns the status that is displayed.
+    /// Returns the status of the controller that is displayed.
     fn status(&self) -> Self::Status;
 }
 
@@ -156,7 +156,7 @@ pub trait Delegated<const N: usize>: ControllerKind {
         let _ = (number, asked, state);
     }
 
-    /// Returns the move that was passed to [`delegated`](Self::delegated) last.
+    /// Returns the move that was passed last to [`delegated`](Self::delegated).
     fn asked(&self) -> Option<JointMove<N>> {
         None
     }
@@ -193,7 +193,7 @@ pub trait Delegated<const N: usize>: ControllerKind {
         let _ = (what, beside);
     }
 
-    /// Takes note that the move which the controller executes is to come to rest from now on, wherever the arm is.
+    /// Records that the move which the controller executes is to come to rest from now on, wherever the arm is.
     #[cfg(feature = "programs")]
     fn move_ends(&mut self) {}
 
@@ -262,15 +262,15 @@ pub trait ArmFacts<const N: usize>: ControllerKind {
         None
     }
 
-    /// Takes note before each command whether the motion of the law has `ended`.
+    /// Records, before each command, whether the motion of the law has `ended`.
     fn motion_ended(&mut self, _ended: bool) {}
 
-    /// Returns `true` once the arm has reached the end of a motion, or if that is not waited for.
+    /// Returns `true` once the arm has reached the end of a motion, or if the controller does not wait for that.
     fn has_converged(&self) -> bool {
         true
     }
 
-    /// Returns the commanded speeds, if they differ from the approved ones \[rad/s\].
+    /// Returns the commanded speeds \[rad/s\]; `None` if they are the approved speeds.
     fn commanded(&self) -> Option<JointVelocities<N>> {
         None
     }
@@ -297,7 +297,8 @@ pub trait Recorded<const N: usize>: ControllerKind {
     /// Saves everything that decides the further behaviour, except the configuration.
     fn save(&self, to: &mut Saver<'_>) -> Option<()>;
 
-    /// Loads what was saved. Returns the thresholds of the session at that time, or those before the first session.
+    /// Restores a state that was saved by [`save`](Self::save). Returns the thresholds of the session at that time,
+    /// or those before the first session.
     fn load(&mut self, from: &mut Loader<'_>, config: &Config<N, Self::Options>) -> Option<CycleConfig>;
 }
 

@@ -45,12 +45,12 @@ pub enum Verdict<'m, const N: usize> {
     Hold,
     /// The one stop that ends commanding.
     Stop,
-    /// Joint speeds.
+    /// These joint speeds.
     Move(Approved<'m, N>),
-    /// Joint torques.
+    /// These joint torques.
     #[cfg(feature = "motions")]
     Torque(ApprovedTorques<'m, N>),
-    /// This move under this number, which the controller executes by itself.
+    /// This move under this number, to be executed by the controller itself.
     Start(ApprovedMove<'m, N>, MoveNumber),
     /// Freedrive or force mode from now on, under this number.
     #[cfg(feature = "programs")]

@@ -41,10 +41,10 @@ pub enum Event<P> {
     Output {
         /// The value to set.
         write: Write,
-        /// The result.
+        /// The outcome of the write.
         news: WriteNews,
     },
-    /// The number of events that were dropped because the queue was full.
+    /// The number of events that were dropped because the queue of events was full.
     Lost(u32),
     /// The reason that starts to hold the motion during commanding, [`Reason::HeldByScaling`] or
     /// [`Reason::ProgramPaused`]; `None` if the motion continues.
@@ -53,7 +53,7 @@ pub enum Event<P> {
     Lapsed(Lapse),
     /// Commanding starts although a stop at the pendant cannot be detected: the next command would override it.
     PendantOverridden,
-    /// An event of this kind of controller.
+    /// An event that only this kind of controller reports.
     Peer(P),
     /// The cause of the [`Refused`](Self::Refused) or [`Transition`](Self::Transition) with
     /// [`Reason::GradeLow`](crate::robot::Reason::GradeLow) that follows.

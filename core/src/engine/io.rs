@@ -68,11 +68,11 @@ pub enum Input {
     /// The number of bytes written to the link that the controller has not acknowledged, and the age of the oldest of
     /// them. The newest report holds until the next; `bytes: 0` clears it.
     Unacked {
-        /// The link.
+        /// The link that carries the bytes.
         link: LinkId,
-        /// Bytes that are not acknowledged.
+        /// The number of bytes that are not acknowledged.
         bytes: u32,
-        /// Time since the oldest of them was written.
+        /// The time since the oldest of these bytes was written.
         age: Duration,
     },
     /// A reading of a sensor. The newest of each source replaces older ones.
@@ -97,8 +97,8 @@ pub enum Input {
     /// The time returned by `poll_timeout` has come, or no more bytes wait to be received: the received data is
     /// complete. Always harmless.
     Tick,
-    /// The two addresses of this link's connection, our own and the controller's, for a controller that may have to
-    /// connect to us.
+    /// The two addresses of this link's connection, first our own, then the controller's. Needed for a controller
+    /// that has to connect to us.
     Ends(LinkId, IpAddr, IpAddr),
     /// Ends our resident program, so that the pendant program around it continues. It is carried out only in `Monitor`
     /// with the arm at rest; otherwise an [`Event::Refused`](super::Event::Refused) gives the reason. Without the
@@ -113,7 +113,7 @@ pub enum Input {
 pub enum Output<'a> {
     /// Connect `link` to `endpoint` and report `Opened` or `Refused`. The engine has its own deadline for it.
     Open {
-        /// The link.
+        /// The link to connect.
         link: LinkId,
         /// The TCP port of the controller.
         endpoint: Endpoint,
@@ -121,22 +121,22 @@ pub enum Output<'a> {
     /// Wait on this port of our device for one connection to `link`, and report `Accepted` or `Refused`. For a datagram
     /// link: receive datagrams there, and report `Opened` or `Refused`.
     Listen {
-        /// The link.
+        /// The link that listens.
         link: LinkId,
         /// The port number on this device.
         port: u16,
     },
-    /// Reset the connection of `link`, or stop opening it or listening. Queued bytes are dropped, and nothing more is
-    /// reported for it.
+    /// Reset the connection of this link, or stop opening it or listening. Queued bytes are dropped, and no further
+    /// event of the connection is to be reported.
     Abort(LinkId),
     /// Write all of `bytes` to `link`; close the link if that fails. A long message is split into several of these, in
     /// order, with nothing else for the same link between them.
     Transmit {
-        /// The link.
+        /// The link to write to.
         link: LinkId,
         /// The receiver of a datagram; `None` for a connection, and for the peer that connected.
         to: Option<SocketAddr>,
-        /// The bytes.
+        /// The bytes to write.
         bytes: &'a [u8],
     },
 }

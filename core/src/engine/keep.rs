@@ -11,7 +11,7 @@ pub struct KeptFallback {
     /// The number of the fallback, from 1 since the engine was made. Fallbacks during the pause are counted and not
     /// recorded.
     pub number: u32,
-    /// The reason of the fallback.
+    /// The reason for which commanding ended.
     pub reason: Reason,
     /// The time of the fallback.
     pub at: Instant,
@@ -20,7 +20,7 @@ pub struct KeptFallback {
 /// Decides when recording pauses.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Keeper {
-    /// The length of the pause; at zero recording never pauses.
+    /// The duration of the pause after a fallback; at zero recording never pauses.
     hold: Duration,
     number: u32,
     /// The newest recorded fallback, until the pause is over.
@@ -54,7 +54,7 @@ impl Keeper {
         self.until.is_some()
     }
 
-    /// Takes note of the transitions that one input caused, once all of them are recorded.
+    /// Records the transitions that one input caused, once all of them are in the recording.
     pub(super) fn observe(&mut self, transitions: &[Transition], mode: Mode, now: Instant) {
         for transition in transitions {
             let commanding = matches!(transition.from, Mode::Arming | Mode::Command);

@@ -131,7 +131,7 @@ pub struct Engine<'m, const N: usize, P: Controller<N>, L> {
     events: Events<P::Event>,
     /// The state that was judged in this call, until the controller has taken note of it.
     judged: Option<Judged>,
-    /// The arrival time of the state that is being answered, until the answer is written.
+    /// The arrival time of the state that is being answered; `None` once the answer is written.
     answers: Option<Instant>,
     lifecycle: Lifecycle,
     /// The deadline for the next call, apart from queued output.
@@ -142,7 +142,7 @@ pub struct Engine<'m, const N: usize, P: Controller<N>, L> {
     recorder: Recorder<'m>,
     #[cfg(feature = "record")]
     keeper: Keeper,
-    /// The engine was changed by something other than an input since the last one.
+    /// `true` if the engine was changed by something other than an input since the last one.
     #[cfg(feature = "record")]
     changed: bool,
     /// Without the feature nothing is recorded.

@@ -199,7 +199,7 @@ impl<'m, const N: usize, P: Controller<N>, L: Law<N>> Engine<'m, N, P, L> {
         true
     }
 
-    /// Saves everything that decides the further behaviour, except the configuration.
+    /// Saves the state of the engine for a checkpoint: all of it except the configuration.
     pub(super) fn save(&self, room: &mut [u8]) -> Option<usize> {
         let mut to = Saver::new(room);
         to.put(&(&self.lifecycle, &self.due))?;

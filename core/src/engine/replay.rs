@@ -25,7 +25,7 @@ pub enum Outcome {
     Text {
         /// Offset of the first byte that differs \[B\].
         at: u16,
-        /// The text from there.
+        /// The text from the first byte that differs.
         rest: Text<40>,
     },
 }
@@ -33,15 +33,15 @@ pub enum Outcome {
 /// The counts of a replay that found no difference.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Replayed {
-    /// Inputs, including received bytes.
+    /// The number of inputs, including received bytes.
     pub inputs: u32,
-    /// Transitions; each was equal.
+    /// The number of transitions of the mode; each was equal to the recorded one.
     pub transitions: u32,
-    /// Texts; each was equal to the byte.
+    /// The number of texts to the controller; each was equal to the recorded one.
     pub texts: u32,
-    /// The time of the first entry.
+    /// The time of the first replayed entry.
     pub from: Instant,
-    /// The time of the last entry.
+    /// The time of the last replayed entry.
     pub to: Instant,
 }
 
@@ -50,7 +50,7 @@ pub struct Replayed {
 pub enum ReplayError {
     /// The bytes are not a dump.
     NoDump,
-    /// The dump has this other format.
+    /// The dump has another format, with this number.
     OtherFormat(u8),
     /// The end of the dump, or a part of it, is missing.
     CutOff,
@@ -66,7 +66,7 @@ pub enum ReplayError {
     /// The dump is of an engine built with the feature `programs` and this one is without it, or the other way round.
     /// Their checkpoints differ.
     OtherFeatures {
-        /// The recorded engine had the feature.
+        /// `true` if the recorded engine had the feature.
         programs: bool,
     },
     /// Entry number `entry`, from 0, cannot be read, or it is a checkpoint with a law of another kind.
@@ -78,11 +78,11 @@ pub enum ReplayError {
     Diverged {
         /// The number of the entry, from 0, at which the difference was found.
         entry: u32,
-        /// The time of the input before it.
+        /// The time of the input before the difference.
         at: Instant,
-        /// The recorded effect.
+        /// The recorded effect; `None` if the recording has no further one.
         recorded: Option<Outcome>,
-        /// The effect in this replay.
+        /// The effect in this replay; `None` if there was no further one.
         now: Option<Outcome>,
     },
 }

@@ -22,13 +22,13 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         &self.peer
     }
 
-    /// Returns the mode now.
+    /// Returns the present mode.
     #[must_use]
     pub const fn mode(&self) -> Mode {
         self.cycle.mode().mode()
     }
 
-    /// Returns the mode machine: epoch, latch, proof of acceptance, good cycles.
+    /// Returns the mode machine, for its epoch, latched reason, proof of acceptance and number of good cycles.
     #[must_use]
     pub const fn mode_machine(&self) -> &ModeMachine {
         self.cycle.mode()
@@ -127,7 +127,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         self.cycle.sources()
     }
 
-    /// Returns the law.
+    /// Returns the law that moves the arm.
     #[must_use]
     pub const fn law(&self) -> &L {
         &self.law
@@ -157,7 +157,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         self.cycle.chain().copied().or_else(|| self.peer.kinematics(&self.config))
     }
 
-    /// Returns the configuration.
+    /// Returns the configuration of the engine.
     #[must_use]
     pub const fn config(&self) -> &Config<N, P::Options> {
         &self.config

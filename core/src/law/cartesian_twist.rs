@@ -29,9 +29,9 @@ words!(TwistFrame { "base" = Base, "tool" = Tool });
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum TwistInput {
-    /// A constant twist.
+    /// A constant twist, along and about the axes of the chosen frame.
     Constant(Twist),
-    /// Six values of a sensor: vx, vy, vz \[m/s\], ωx, ωy, ωz \[rad/s\].
+    /// A twist from a sensor of six values: vx, vy, vz \[m/s\], ωx, ωy, ωz \[rad/s\].
     Source(SourceId),
 }
 
@@ -41,9 +41,9 @@ settings! {
     #[cfg_attr(feature = "defmt", derive(defmt::Format))]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct CartesianTwistConfig in "" by new(frame: TwistFrame, input: TwistInput) {
-        /// The frame of the twist.
+        /// The frame whose axes the twist is expressed in.
         pub frame: TwistFrame = frame,
-        /// The origin of the twist.
+        /// The origin of the twist: a constant or a sensor.
         pub input nowhere: TwistInput = input,
         /// The highest speed of the tool centre point \[m/s\]: a faster twist is scaled down as a whole.
         pub linear_limit: f32 [0.0001 to 2.0 "m/s"] = 0.1,

@@ -15,14 +15,14 @@ use outrigger_wire::sensor::SourceId;
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct SensorFeedForward {
-    /// The sensor.
+    /// The sensor that the numbers come from.
     pub source: SourceId,
-    /// Factor on its numbers.
+    /// The factor on the sensor's numbers.
     pub gain: f32,
 }
 
 impl SensorFeedForward {
-    /// Range of [`gain`](Self::gain).
+    /// The range of [`gain`](Self::gain).
     pub const GAIN: Range<f32> = range_of!(-1000.0 to 1000.0);
 }
 
@@ -31,13 +31,15 @@ impl SensorFeedForward {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum SensorAdds {
-    /// The speeds of the servo \[rad/s\].
+    /// The joint speeds that the servo commands \[rad/s\].
     #[default]
     Speeds,
-    /// The joint torques of the controller's own law \[Nm\], where it adds such ([`Samples::add_torques`](crate::Samples::add_torques)).
-    /// Joints that the sensor has no number for get none.
+    /// The joint torques of the controller's own control law \[Nm\], if the controller adds torques
+    /// ([`Samples::add_torques`](crate::Samples::add_torques)). Joints that the sensor has no number for get no
+    /// additional torque.
     Torques,
-    /// The force and the torque at the tool of that law \[N, Nm\] ([`Samples::add_wrench`](crate::Samples::add_wrench)).
+    /// The force and the torque at the tool in the controller's own control law \[N, Nm\]
+    /// ([`Samples::add_wrench`](crate::Samples::add_wrench)).
     Wrench,
 }
 

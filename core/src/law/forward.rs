@@ -97,16 +97,16 @@ impl<const N: usize> Forward<N> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Forwarding {
-    /// No stream.
+    /// No stream is active.
     #[default]
     Idle,
-    /// Speeds are followed.
+    /// The arm follows streamed speeds.
     Speeds,
     /// No further speeds or torques arrived in time: the arm comes to rest.
     Lapsed,
-    /// Positions are followed.
+    /// The arm follows streamed positions.
     Positions,
-    /// Torques are followed.
+    /// The arm follows streamed torques.
     Torques,
 }
 
@@ -118,23 +118,23 @@ pub enum ForwardError {
     NotCommanding,
     /// The law does not command joints.
     NoJointLaw,
-    /// The law is controlled by a sensor.
+    /// The law is controlled by a sensor and accepts no stream.
     Sensor,
-    /// A motion is in progress.
+    /// A motion is in progress; it has to be ended or cancelled first.
     MotionUnderWay,
     /// A number is NaN or infinite.
     NotFinite,
     /// [`Forward::holds`] is out of its range.
     Holds(BadValue),
-    /// A limit would be exceeded.
+    /// A limit of the arm would be exceeded.
     Beyond(Excess),
     /// A joint would move further from its present position than one command may move it.
     Far {
         /// The joint, counted from 0.
         joint: u8,
-        /// The distance from its present position \[rad\].
+        /// The distance of the command from the joint's present position \[rad\].
         off: f32,
-        /// The permitted distance \[rad\].
+        /// The largest permitted distance \[rad\].
         allowed: f32,
     },
     /// A command of another kind than those that the arm follows now.
@@ -143,7 +143,7 @@ pub enum ForwardError {
     NoFeedback,
     /// Torques were sent on a path that accepts none.
     NoTorques,
-    /// A torque above its limit.
+    /// A torque was sent that is above its limit.
     Torque {
         /// The joint, counted from 0.
         joint: u8,
@@ -155,7 +155,7 @@ pub enum ForwardError {
 }
 
 impl ForwardError {
-    /// Returns the name used in figures and logs.
+    /// Returns the name of the error used in figures and logs.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
@@ -220,7 +220,7 @@ const ON_ITS_WAY: Duration = Duration::from_secs(1);
 struct Held<T> {
     what: T,
     holds: Duration,
-    /// The time since the first state that it answered; `None` before.
+    /// The time since the first state that the command answered; `None` before.
     age: Option<Duration>,
 }
 

@@ -33,11 +33,11 @@ impl Displacement {
 
 /// The parameters of the correction.
 pub(super) struct Hold {
-    /// The speed per error \[1/s\].
+    /// The speed of the correction per error \[1/s\].
     pub(super) gain: f32,
-    /// The distance at which commanding ends \[m\].
+    /// The distance from the pose at arming at which commanding ends \[m\].
     pub(super) distance: f32,
-    /// The angle at which commanding ends \[rad\].
+    /// The angle from the orientation at arming at which commanding ends \[rad\].
     pub(super) turn: f32,
 }
 

@@ -33,7 +33,7 @@ use outrigger_wire::time::Duration;
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Reference<const N: usize> {
-    /// The measured position at arming.
+    /// The position that was measured at arming, which is held.
     Hold,
     /// A motion in absolute joint angles; the arm must be near its beginning when first armed.
     Absolute(Trajectory<N>),
@@ -60,7 +60,7 @@ impl<const N: usize> Reference<N> {
 }
 
 settings! {
-    /// Gains and limits of a [`JointServo`].
+    /// The gains and limits of a [`JointServo`].
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[cfg_attr(feature = "defmt", derive(defmt::Format))]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
@@ -84,13 +84,13 @@ settings! {
         pub joint_speed: f32 [0.001 to 6.3 "rad/s"] or f32::INFINITY = f32::INFINITY,
         /// The distance of one joint from its reference at which commanding ends \[rad\].
         pub path_tolerance: f32 [0.001 to 6.3 "rad"] = 0.2,
-        /// The time to full speed when a suspended motion is resumed.
+        /// The time to full speed after a suspended motion was resumed.
         pub resume_ramp: Duration [0.0 to 60.0 "s"] = Duration::from_millis(500),
         /// The torque on a path that accepts torques, as a fraction of the joint's limit for each rad/s by which the
         /// joint is slower than requested \[s/rad\]: the damping of each joint, and with
         /// [`proportional`](Self::proportional) its stiffness.
         pub torque_gain: f32 [0.0 to 100.0 "s/rad"] = 2.0,
-        /// Additional speeds from a sensor.
+        /// Additional speeds from a sensor; `None` for none.
         pub sensor nowhere: Option<SensorFeedForward> = None,
         /// The quantity that the numbers of that sensor are added to; a build without feature `motions` adds speeds.
         pub sensor_adds nowhere: OfMotions<SensorAdds> = OfMotions::<SensorAdds>::default(),
@@ -170,7 +170,7 @@ impl<const N: usize> JointServo<N> {
         self
     }
 
-    /// Returns the gains and limits.
+    /// Returns the gains and limits of the servo.
     #[must_use]
     pub const fn config(&self) -> &JointServoConfig {
         &self.config
@@ -191,7 +191,7 @@ impl<const N: usize> JointServo<N> {
         }
     }
 
-    /// Returns the state of a stream.
+    /// Returns the state of the stream of commands.
     #[cfg(feature = "motions")]
     fn forwarding(&self) -> Forwarding {
         self.stream.as_ref().map_or(Forwarding::Idle, Stream::stage)

@@ -69,7 +69,7 @@ use outrigger_wire::time::Duration;
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Start<'a, const N: usize> {
-    /// The newest state of the arm.
+    /// The newest state of the arm, from which the law begins.
     pub state: &'a State<N>,
     /// The arm's kinematics, if known by now. Without them a law keeps those of an earlier start.
     pub kinematics: Option<&'a KinematicChain<N>>,
@@ -178,9 +178,9 @@ use recordable;
 pub enum LawConfig<const N: usize> {
     /// A [`JointServo`].
     JointServo {
-        /// The motion that the law follows.
+        /// The position or the motion that the law follows.
         reference: Reference<N>,
-        /// The settings.
+        /// The gains and limits of the servo.
         config: JointServoConfig,
     },
     /// A [`CartesianTwist`].
@@ -194,13 +194,13 @@ pub enum LawConfig<const N: usize> {
 /// The built-in laws by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LawKind {
-    /// [`JointServo`].
+    /// The law [`JointServo`].
     JointServo,
-    /// [`CartesianTwist`].
+    /// The law [`CartesianTwist`].
     CartesianTwist,
-    /// [`Standoff`].
+    /// The law [`Standoff`].
     Standoff,
-    /// [`ToolAxes`].
+    /// The law [`ToolAxes`].
     ToolAxes,
 }
 
@@ -215,7 +215,7 @@ impl LawKind {
         matches!(self, Self::JointServo)
     }
 
-    /// Returns the name in configurations and reports.
+    /// Returns the name of the law in configurations and reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -65,7 +65,7 @@ pub trait Motion<const N: usize> {
         None
     }
 
-    /// Returns the state of the motion.
+    /// Returns the progress of the motion, and the room for further waypoints.
     fn status(&self) -> MotionStatus;
 
     /// Returns the setpoint that the joints are to follow now; `None` for a law that follows no positions.

@@ -45,7 +45,7 @@ settings! {
         pub longest_approach: f32 [0.001 to 1.0 "m"] = 0.05,
         /// The speed along the axis per distance error \[1/s\].
         pub proportional: f32 [0.01 to 100.0 "1/s"] = 5.0,
-        /// The growth of that speed per distance error \[1/s²\]; 0 for none.
+        /// The growth of the speed along the axis per distance error \[1/s²\]; 0 for none.
         pub integral: f32 [0.0 to 100.0 "1/s²"] = 5.0,
         /// The highest speed towards the surface \[m/s\].
         pub approach_limit: f32 [0.0001 to 1.0 "m/s"] = 0.05,
@@ -104,7 +104,7 @@ pub struct Standoff<const N: usize> {
     travelled: [i64; 2],
     /// The position of the tool along its line when the surface was last seen \[m\].
     seen_at: f32,
-    /// The speed from the integral \[m/s\].
+    /// The part of the speed along the line that comes from the integral \[m/s\].
     trend: f32,
     error: f32,
 }
@@ -123,7 +123,7 @@ impl<const N: usize> Standoff<N> {
         self.error
     }
 
-    /// Returns the speed along the axis, positive towards the surface.
+    /// Returns the speed along the tool's z axis, positive towards the surface \[m/s\].
     fn along(&mut self, error: f32, seconds: f32, most_feedback: f32) -> f32 {
         let StandoffConfig { proportional, integral, approach_limit, retreat_limit, .. } = self.config;
         let trend = bounded(self.trend + integral * error * seconds, -retreat_limit, approach_limit);

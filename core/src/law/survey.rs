@@ -4,7 +4,7 @@ use crate::command::Limits;
 use crate::trajectory::{Leg, TrajectoryError};
 use outrigger_wire::robot::JointPositions;
 
-/// The kind of limit.
+/// The kind of limit that a motion would exceed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Quantity {
@@ -17,7 +17,7 @@ pub enum Quantity {
 }
 
 impl Quantity {
-    /// Returns the unit.
+    /// Returns the unit of the limit.
     #[must_use]
     pub const fn unit(self) -> &'static str {
         match self {
@@ -34,7 +34,7 @@ impl Quantity {
 pub struct Excess {
     /// The joint, counted from 0.
     pub joint: u8,
-    /// The kind of limit.
+    /// The kind of limit that would be exceeded.
     pub quantity: Quantity,
     /// The value that the motion reaches, in the unit of `quantity`.
     pub reached: f32,

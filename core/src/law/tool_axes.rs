@@ -36,17 +36,17 @@ use outrigger_wire::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum ToolAxis {
-    /// Along its x axis.
+    /// Along the tool's x axis.
     X,
-    /// Along its y axis.
+    /// Along the tool's y axis.
     Y,
-    /// Along its z axis.
+    /// Along the tool's z axis.
     Z,
-    /// About its x axis.
+    /// About the tool's x axis.
     Rx,
-    /// About its y axis.
+    /// About the tool's y axis.
     Ry,
-    /// About its z axis.
+    /// About the tool's z axis.
     Rz,
 }
 
@@ -82,7 +82,7 @@ settings! {
     #[cfg_attr(feature = "defmt", derive(defmt::Format))]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct AxisConfig in "" by new(source: SourceId, target: f32, slope: f32) {
-        /// The sensor.
+        /// The sensor that the axis follows.
         pub source nowhere: SourceId = source,
         /// The number of the value within the sensor's reading, from 1.
         pub value: u8 [1 to 6] = 1,
@@ -96,7 +96,7 @@ settings! {
         pub range nowhere: Option<[f32; 2]> [Self::READING] = None,
         /// The speed for each remaining metre or radian \[1/s\].
         pub proportional: f32 [0.01 to 100.0 "1/s"] = 2.0,
-        /// The highest speed in both directions \[m/s, rad/s\].
+        /// The highest speed of the axis in both directions \[m/s, rad/s\].
         pub speed_limit: f32 [0.0001 to 1.0 "m/s, rad/s"] = 0.05,
         /// The deceleration with which the axis approaches the target \[m/s², rad/s²\]: the joints must be capable of
         /// it.
@@ -206,7 +206,7 @@ pub struct ToolAxes<const N: usize> {
     config: ToolAxesConfig,
     tool_space: ToolSpace<N>,
     sources: Vec<SourceId, MAX_SOURCES>,
-    /// The pose of the tool at arming.
+    /// The pose of the tool at arming; `None` before.
     stood: Option<Frame>,
     /// The remaining distance or angle of each axis at the last step \[m, rad\]; `None` for held axes.
     ways: PerAxis<Option<f32>>,

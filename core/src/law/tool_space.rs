@@ -10,7 +10,7 @@ settings! {
     #[cfg_attr(feature = "defmt", derive(defmt::Format))]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct ToolSpaceConfig in "" {
-        /// Settings of the solver.
+        /// Settings of the damped least squares solver.
         pub solver here: DampedLeastSquares = DampedLeastSquares::default(),
         /// The part of the twist that may remain unreached near a singular pose; beyond it commanding ends.
         pub unreached_limit: f32 [0.0 to 1.0] = 0.2,

@@ -1,6 +1,6 @@
 //! Values of a law for display: names, units and numbers, which terminals and pages show without knowing the law.
 
-/// The unit of a [`Value`].
+/// The unit of a displayed [`Value`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unit {
@@ -30,14 +30,14 @@ impl Unit {
     }
 }
 
-/// A number that a law displays.
+/// A number that a law displays, with its name and unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Value {
-    /// The name, in lower case with underscores.
+    /// The name of the value, in lower case with underscores.
     pub name: &'static str,
     /// The component, if several values have one name: an axis of the tool, or a joint.
     pub part: Option<&'static str>,
-    /// The unit.
+    /// The unit of the number.
     pub unit: Unit,
     /// The number; `None` while it is unknown.
     pub value: Option<f32>,
@@ -62,14 +62,14 @@ impl Values {
     /// No values.
     pub const NONE: Self = Self([None; MAX_VALUES]);
 
-    /// Iterates over the values in their order.
+    /// Iterates over the values in the order in which they are shown.
     pub fn iter(&self) -> impl Iterator<Item = &Value> {
         self.0.iter().flatten()
     }
 }
 
 impl FromIterator<Value> for Values {
-    /// Takes the first [`MAX_VALUES`] and ignores the others.
+    /// Collects the first [`MAX_VALUES`] values and ignores the others.
     fn from_iter<T: IntoIterator<Item = Value>>(values: T) -> Self {
         let mut taken = Self::NONE;
         taken.0.iter_mut().zip(values).for_each(|(place, value)| *place = Some(value));

@@ -8,9 +8,9 @@ use outrigger_wire::robot::{JointAccelerations, JointPositions, JointVelocities}
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Setpoint<const N: usize> {
-    /// Joint angles \[rad\].
+    /// The joint angles \[rad\].
     pub positions: JointPositions<N>,
-    /// Joint speeds \[rad/s\].
+    /// The joint speeds \[rad/s\].
     pub velocities: JointVelocities<N>,
 }
 
@@ -61,7 +61,7 @@ impl<const N: usize> CubicSegment<N> {
         setpoint
     }
 
-    /// Returns the duration \[s\].
+    /// Returns the duration of the segment \[s\].
     #[must_use]
     pub const fn seconds(&self) -> f32 {
         self.seconds

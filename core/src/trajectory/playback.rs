@@ -91,7 +91,7 @@ impl<const N: usize> Playback<N> {
         }
     }
 
-    /// Notes that the controller has accepted the start: waypoints are sent from now on.
+    /// Records that the controller has accepted the start: waypoints are sent from now on.
     pub const fn begun(&mut self) {
         if matches!(self.progress, Progress::Waiting | Progress::Suspended) {
             (self.progress, self.next) = (Progress::Running, 1);
@@ -110,7 +110,7 @@ impl<const N: usize> Playback<N> {
         }
     }
 
-    /// Notes that the controller has accepted the waypoint returned by [`next`](Self::next).
+    /// Records that the controller has accepted the waypoint returned by [`next`](Self::next).
     pub const fn taken(&mut self) {
         self.next = self.next.saturating_add(1);
     }
@@ -122,14 +122,14 @@ impl<const N: usize> Playback<N> {
         }
     }
 
-    /// Suspends a running motion, because its execution ended early. It remains at the time reported last.
+    /// Suspends a running motion, because its execution ended early. The motion remains at the time reported last.
     pub fn suspend(&mut self) {
         if self.progress == Progress::Running {
             self.progress = Progress::Suspended;
         }
     }
 
-    /// Notes that a running motion has reached its goal.
+    /// Records that a running motion has reached its goal.
     pub fn finish(&mut self) {
         if self.progress == Progress::Running {
             self.progress = Progress::Finished;
@@ -154,7 +154,7 @@ mod tests {
     /// An event in the life of a playback.
     #[derive(Clone, Copy, Debug, PartialEq)]
     enum Deed {
-        /// A request that resumes or not, with the arm this far from the path \[rad\].
+        /// A request to command, which resumes the motion or not, with the arm this far from the path \[rad\].
         Asked(bool, f32),
         Fed,
         Shown(u64),

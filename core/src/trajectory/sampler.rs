@@ -13,20 +13,20 @@ use outrigger_wire::math::bounded;
 use outrigger_wire::robot::JointPositions;
 use outrigger_wire::time::Duration;
 
-/// The state of a motion.
+/// The progress of a motion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Progress {
     /// The law has no end: it continues until the request is released.
     Endless,
-    /// Not started.
+    /// The motion has not started.
     Waiting,
-    /// In motion.
+    /// The motion runs.
     Running,
-    /// Suspended: continues only when resumed explicitly.
+    /// The motion is suspended: it continues only when it is resumed explicitly.
     Suspended,
-    /// At the end.
+    /// The motion has reached its end.
     Finished,
 }
 
@@ -112,7 +112,7 @@ impl<const N: usize> Sampler<N> {
         self.origin
     }
 
-    /// Returns the trajectory.
+    /// Returns the trajectory that is sampled.
     #[must_use]
     pub const fn trajectory(&self) -> &Trajectory<N> {
         &self.trajectory
@@ -225,7 +225,7 @@ impl<const N: usize> Sampler<N> {
         setpoint
     }
 
-    /// Returns the setpoint on the trajectory itself, at full speed.
+    /// Returns the setpoint on the trajectory itself, without the offset and pace of a resume.
     pub(crate) fn on_path(&self) -> Setpoint<N> {
         let mut setpoint = self.trajectory.at_nanos(self.elapsed_nanos);
         setpoint.positions = setpoint.positions.zip_with(self.origin.as_array(), |q, o| q + o);

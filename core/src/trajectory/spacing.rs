@@ -4,8 +4,8 @@
 use super::{Leg, Waypoint};
 use outrigger_wire::time::Duration;
 
-/// At most so many waypoints are kept for each cycle. Out of the [`MAX_WAYPOINTS`](super::MAX_WAYPOINTS) that an engine
-/// holds, there are then enough for a fresh state and for three missed ones before it.
+/// The number of waypoints that are kept at most for each cycle. Out of the [`MAX_WAYPOINTS`](super::MAX_WAYPOINTS)
+/// that an engine holds, there are then enough for a fresh state and for three missed ones before it.
 const PER_CYCLE: u64 = 4;
 /// The permitted deviation of an omitted waypoint from the path, as a fraction of the path tolerance.
 const NOTED: f32 = 0.1;

@@ -13,7 +13,7 @@ use outrigger_wire::robot::{JointPositions, JointVelocities};
 use outrigger_wire::time::Duration;
 
 impl<const N: usize> Waypoint<N> {
-    /// Returns the bytes of the stored form, without accelerations.
+    /// Returns the bytes of the waypoint in the stored form, without accelerations.
     pub fn stored(&self) -> impl Iterator<Item = u8> + '_ {
         let Setpoint { positions, velocities } = &self.setpoint;
         let numbers = positions.iter().chain(velocities.iter());

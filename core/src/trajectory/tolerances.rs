@@ -17,9 +17,9 @@ use outrigger_wire::time::Duration;
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Tolerances<const N: usize> {
-    /// Largest deviation from the path \[rad\]; infinite: not checked.
+    /// The largest deviation from the path while the motion runs \[rad\]; infinite: not checked.
     pub path: JointPositions<N>,
-    /// Largest deviation from the end of the motion, after it has ended \[rad\]; infinite: not checked.
+    /// The largest deviation from the end of the motion, after it has ended \[rad\]; infinite: not checked.
     pub goal: JointPositions<N>,
     /// The time, in the motion's own time, from its end until every joint must be within `goal`; `None`: unlimited.
     pub goal_time: Option<Duration>,
@@ -57,7 +57,7 @@ impl<const N: usize> Default for Tolerances<N> {
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Watch<const N: usize> {
     tolerances: Tolerances<N>,
-    /// Time since the end of the motion, in the motion's own time \[ns\].
+    /// The time since the end of the motion, in the motion's own time \[ns\].
     late_nanos: u64,
     arrived: bool,
 }
@@ -69,7 +69,7 @@ impl<const N: usize> Watch<N> {
         Self { tolerances, late_nanos: 0, arrived: false }
     }
 
-    /// Returns the tolerances.
+    /// Returns the tolerances that the motion is held to.
     #[must_use]
     pub const fn tolerances(&self) -> &Tolerances<N> {
         &self.tolerances

@@ -78,11 +78,11 @@ impl<const N: usize> Waypoint<N> {
 pub enum TrajectoryError {
     /// Fewer than two waypoints.
     TooFew,
-    /// More than [`MAX_WAYPOINTS`], or no room yet for one more.
+    /// More waypoints than [`MAX_WAYPOINTS`], or no room yet for one more.
     TooMany,
-    /// The first waypoint is not at time zero, or this one is not later than the one before.
+    /// The first waypoint is not at time zero, or the waypoint with this number is not later than the one before.
     Order(u32),
-    /// A number of this waypoint is NaN or infinite.
+    /// A number of the waypoint with this number is NaN or infinite.
     NotFinite(u32),
     /// A joint, counted from 0, has a speed of at least [`REST_SPEED`] at the first or last waypoint.
     NotAtRest {

@@ -9,14 +9,14 @@ use crate::engine::event::Events;
 use crate::engine::io::LinkId;
 use outrigger_wire::time::Instant;
 
-/// The surroundings of a controller in one call of the engine.
+/// The parts of the engine that a controller may use in one call.
 #[derive(Debug)]
 pub struct Context<'c, const N: usize, C: Controller<N>> {
     pub(in crate::engine) now: Instant,
     pub(in crate::engine) config: &'c Config<N, C::Options>,
     pub(in crate::engine) cycle: &'c mut CycleMemory<N>,
     pub(in crate::engine) events: &'c mut Events<C::Event>,
-    /// The engine was started and is not shutting down.
+    /// `true` if the engine was started and is not shutting down.
     pub(in crate::engine) running: bool,
 }
 
@@ -25,7 +25,7 @@ pub struct Context<'c, const N: usize, C: Controller<N>> {
 pub struct Judged {
     /// The time at which the state was read.
     pub(in crate::engine) arrival: Instant,
-    /// The robot's inputs acknowledged with this state.
+    /// `true` if the robot's inputs in this state acknowledged the latched reasons.
     pub(in crate::engine) acknowledged: bool,
 }
 
@@ -36,6 +36,6 @@ pub struct Received {
     pub(in crate::engine) count: usize,
     /// The sender of a datagram; `None` for a connection.
     pub(in crate::engine) from: Option<SocketAddr>,
-    /// The time at which they were read.
+    /// The time at which the bytes were read.
     pub(in crate::engine) arrival: Instant,
 }

@@ -53,8 +53,8 @@ pub struct LinkRoles {
 pub enum Waiting {
     /// No output.
     Nothing,
-    /// Bytes.
+    /// Bytes to be written to a link.
     Bytes,
-    /// Links to be opened or closed, and maybe bytes.
+    /// Links to be opened or closed, and possibly bytes.
     Links,
 }

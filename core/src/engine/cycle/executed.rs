@@ -1,4 +1,4 @@
-//! Motion that the controller executes by itself.
+//! The part of the cycle that handles motion which the controller executes by itself.
 
 use super::CycleMemory;
 use crate::command::{JointMove, Limits};
@@ -15,8 +15,8 @@ use outrigger_wire::robot::State;
 use outrigger_wire::time::Instant;
 
 impl<const N: usize> CycleMemory<N> {
-    /// Takes note that the command of this cycle is not passed on to the controller: the arm may be slower by that
-    /// much.
+    /// Records that the command of this cycle is not passed on to the controller: the arm may be slower by that
+    /// command.
     pub(in crate::engine) fn held_back(&mut self) {
         self.following.held_back();
     }

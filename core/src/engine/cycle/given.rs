@@ -18,11 +18,12 @@ pub struct SideFacts {
     pub(in crate::engine) program: Option<Held<Activity>>,
     /// The speed slider, if the packet does not have it.
     pub(in crate::engine) speed_slider: Option<Held<f32>>,
-    /// The program state in the packet is known to mean what its number says.
+    /// `true` if the program state in the packet is known to mean what its number says.
     pub(in crate::engine) program_state_known: bool,
-    /// Text can be sent.
+    /// `true` if text can be sent.
     pub(in crate::engine) path_open: bool,
-    /// The commanded position, or the one that commanding would start from, is too far from the measured one (FRI).
+    /// `true` if the commanded position, or the one that commanding would start from, is too far from the measured
+    /// one (FRI).
     pub(in crate::engine) strays: bool,
     /// The controller's own report on being commanded, if it sends one.
     pub(in crate::engine) gate: Option<PeerGate>,
@@ -37,24 +38,25 @@ pub struct SideFacts {
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(not(feature = "programs"), expect(dead_code, reason = "nobody has such a connection then"))]
 pub(in crate::engine) struct Resident {
-    /// Its connection is established, and the greeting has been exchanged.
+    /// `true` if the program's connection is established and the greeting has been exchanged.
     pub(in crate::engine) connected: bool,
-    /// The mirroring of the commands that it receives: `true` if it mirrors them, with the time when it last did.
+    /// The program's mirroring of the commands that it receives: `true` if it mirrors them, with the time when it
+    /// last did.
     pub(in crate::engine) mirrors: Held<bool>,
 }
 
-/// Progress of a motion that the controller executes.
+/// The progress of a motion that the controller executes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Executed {
     /// The report of the program that executes moves, with the time when it last showed that it is running.
     pub(in crate::engine) mirrored: Option<Held<Mirrored>>,
-    /// The program is paused, and with it the motion that it executes.
+    /// `true` if the program is paused, and with it the motion that it executes.
     pub(in crate::engine) paused: bool,
-    /// The target of the newest state is within the course of the move.
+    /// `true` if the target of the newest state is within the course of the move.
     pub(in crate::engine) on_course: bool,
 }
 
-/// Thresholds of a cycle.
+/// The thresholds of a control cycle, for one controller and its period.
 #[cfg_attr(not(feature = "record"), expect(unreachable_pub, reason = "the trait of recordings names it"))]
 #[derive(Clone, Copy, Debug)]
 pub struct CycleConfig {
@@ -64,7 +66,7 @@ pub struct CycleConfig {
     pub(in crate::engine) scaling: ScalingConfig,
     pub(in crate::engine) pendant: PendantConfig,
     pub(in crate::engine) sight: PendantSight,
-    /// The time for which a command holds without a successor.
+    /// The time for which a command remains in force if no other follows.
     pub(in crate::engine) hold: Duration,
     /// The highest feedback gain, speed per error, that a law may use \[1/s\].
     #[cfg(feature = "programs")]

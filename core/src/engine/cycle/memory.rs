@@ -51,16 +51,17 @@ pub struct CycleMemory<const N: usize> {
     pub(super) arrived: Option<Instant>,
     /// The number of states since the last one that was judged.
     pub(super) unjudged: u32,
-    /// A command was sent since the last state that was judged.
+    /// `true` if a command was sent since the last state that was judged.
     pub(super) sent: bool,
     pub(super) judged_at: Option<ControllerTime>,
-    /// The time of the last command.
+    /// The time at which the last command was sent.
     pub(super) spoke_at: Instant,
     /// The controller's highest target speed, while the arm is brought to rest \[rad/s\].
     pub(super) target_speed: f32,
-    /// A transition has ended the motion of the law; see [`suspend_ended`](Self::suspend_ended).
+    /// `true` if a transition has ended the motion of the law; see [`suspend_ended`](Self::suspend_ended).
     pub(super) law_ended: bool,
-    /// The arm's kinematics may be known better than before, and no law that needs them has read them since.
+    /// `true` if the arm's kinematics may be known better than before, and no law that needs them has read them
+    /// since.
     learned: bool,
 }
 
@@ -141,21 +142,22 @@ impl<const N: usize> CycleMemory<N> {
         self.stream.torque_limits()
     }
 
-    /// Sets the bounds of what the law adds to the control law of the controller; `None` where it adds nothing.
+    /// Sets the bounds of the numbers that the law adds to the control law of the controller; `None` if the
+    /// controller adds nothing.
     #[cfg(feature = "motions")]
     pub(in crate::engine) const fn set_added(&mut self, bounds: Option<AddedBounds>) {
         self.stream.set_added(bounds);
     }
 
-    /// Moves what the law adds towards the constant of the configuration, `dt` after the last command, in a cycle without a
-    /// motion.
+    /// Moves the numbers that the law adds towards the constant of the configuration, `dt` after the last command, in
+    /// a cycle without a motion.
     #[cfg(feature = "motions")]
     pub(in crate::engine) fn hold_added(&mut self, dt: Duration) {
         self.stream.hold_added(dt);
     }
 
-    /// Returns what is added in place of the constant of the configuration, while the arm follows the law: torques of the joints, or
-    /// force and torque at the tool.
+    /// Returns the numbers that are added in place of the constant of the configuration, while the arm follows the
+    /// law: torques of the joints, or force and torque at the tool.
     #[cfg(feature = "motions")]
     pub(in crate::engine) const fn added(&self) -> Option<&[f32; 7]> {
         self.stream.added()
@@ -222,12 +224,12 @@ impl<const N: usize> CycleMemory<N> {
         &self.operator
     }
 
-    /// Takes note that this device has started.
+    /// Records that this device has started.
     pub(in crate::engine) fn start(&mut self, now: Instant) {
         self.operator.start(now);
     }
 
-    /// Takes note that the arm's kinematics may be known better.
+    /// Records that the arm's kinematics may be known better.
     pub(in crate::engine) const fn learn(&mut self) {
         self.learned = true;
     }
@@ -274,7 +276,7 @@ impl<const N: usize> CycleMemory<N> {
         Some(slider)
     }
 
-    /// Takes note of states that wait to be judged; the newest arrived at `arrival`.
+    /// Records that states wait to be judged; the newest arrived at `arrival`.
     pub(in crate::engine) const fn arrived(&mut self, arrival: Instant) {
         self.arrived = Some(arrival);
     }
@@ -299,13 +301,14 @@ impl<const N: usize> CycleMemory<N> {
         self.pendant.overrides() && matches!(self.mode.mode(), Mode::Command)
     }
 
-    /// Takes note that the command is about to be sent. Returns the arrival of the state that it answers, if any.
+    /// Records that the command is about to be sent. Returns the arrival of the state that the command answers, if
+    /// any.
     pub(in crate::engine) fn answered(&mut self) -> Option<Instant> {
         self.link.answered()
     }
 
-    /// Takes note that the command was written at `now`. Returns the time since the `arrival` of the state that it
-    /// answers.
+    /// Records that the command was written at `now`. Returns the time since the `arrival` of the state that the
+    /// command answers.
     pub(in crate::engine) fn written(&mut self, arrival: Option<Instant>, now: Instant) -> Option<Duration> {
         let turnaround = now.since(arrival?);
         self.link.written(turnaround);
@@ -375,7 +378,7 @@ impl<const N: usize> CycleMemory<N> {
         Some(())
     }
 
-    /// Continues from what was saved, in a `session` with these thresholds.
+    /// Restores a state that was saved by [`save`](Self::save), in a `session` with these thresholds.
     #[cfg(feature = "record")]
     pub(in crate::engine) fn load(&mut self, from: &mut Loader<'_>, session: &CycleConfig) -> Option<()> {
         self.stream.set_config(session);

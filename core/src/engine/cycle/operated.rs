@@ -7,8 +7,8 @@ use crate::robot::Reason;
 use outrigger_wire::time::Instant;
 
 impl<const N: usize> CycleMemory<N> {
-    /// Handles the passage of time: detects stalls of this process and stale states, before any bytes received
-    /// meanwhile.
+    /// Evaluates all deadlines as of `now`: detects stalls of this process and stale states, before any bytes
+    /// received meanwhile.
     pub(in crate::engine) fn wake<E>(&mut self, now: Instant, due: Option<Instant>, events: &mut Events<E>) {
         if let Some(late) = self.link.local_stall(now, due) {
             events.push(Event::LocalStall { late, limit: self.link.config().stall });
@@ -46,7 +46,7 @@ impl<const N: usize> CycleMemory<N> {
         self.after(transition, events);
     }
 
-    /// Takes note that the link is lost.
+    /// Records that a link which the session needs is lost.
     pub(in crate::engine) fn link_lost<E>(&mut self, now: Instant, reason: Reason, events: &mut Events<E>) {
         let transition = self.mode.link_lost(now, reason);
         self.after(transition, events);
@@ -59,7 +59,8 @@ impl<const N: usize> CycleMemory<N> {
         self.begin(asked, resume, now, events);
     }
 
-    /// Takes a new level of a pin of this device. Returns `true` if that has acknowledged.
+    /// Takes a new level of a pin of this device. Returns `true` if the new level has acknowledged the latched
+    /// reasons.
     pub(in crate::engine) fn pin<E>(
         &mut self,
         contact: Contact,
@@ -71,7 +72,7 @@ impl<const N: usize> CycleMemory<N> {
         self.carry_out(&outcome, now, events)
     }
 
-    /// Handles the operator's release.
+    /// Handles an operator's release, which ends commanding.
     pub(in crate::engine) fn release<E>(&mut self, now: Instant, events: &mut Events<E>) {
         let transition = self.operator.release(&mut self.mode, now);
         self.after(transition, events);
@@ -91,7 +92,7 @@ impl<const N: usize> CycleMemory<N> {
         }
     }
 
-    /// Carries out the outcome of the request lines. Returns `true` if they acknowledged.
+    /// Carries out the outcome of the request lines. Returns `true` if they acknowledged the latched reasons.
     pub(super) fn carry_out<E>(&mut self, outcome: &Outcome, now: Instant, events: &mut Events<E>) -> bool {
         self.after(outcome.stopped, events);
         if let Some(Err(refusal)) = outcome.acknowledged {

@@ -22,9 +22,9 @@ pub(super) struct PendantRule {
     pub(super) config: PendantConfig,
     watch: PendantWatch,
     sight: PendantSight,
-    /// A stop cannot be seen now, and the next command would override it.
+    /// `true` if a stop cannot be seen now, and the next command would override it.
     overrides: bool,
-    /// The gate of a controller that takes commands and reports no gate of its own.
+    /// The readiness of a controller to be commanded, for one that reports no readiness of its own.
     gate: PeerGate,
 }
 
@@ -42,7 +42,7 @@ impl PendantRule {
         self.gate = if overrides && self.config.stop == PendantStop::Seen { PeerGate::Unseen } else { PeerGate::Ready };
     }
 
-    /// Forgets the earlier readings, because nothing is commanded now.
+    /// Discards the earlier readings, because nothing is commanded now.
     pub(super) fn begin(&mut self) {
         self.watch = PendantWatch::default();
         self.set(self.sight == PendantSight::Never);
@@ -59,7 +59,7 @@ impl PendantRule {
         said
     }
 
-    /// Returns the gate of a controller that takes commands and reports no gate of its own.
+    /// Returns the readiness of the controller to be commanded, for one that reports no readiness of its own.
     pub(super) const fn gate(&self) -> PeerGate {
         self.gate
     }

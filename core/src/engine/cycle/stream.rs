@@ -24,7 +24,7 @@ use outrigger_wire::robot::JointTorques;
 use outrigger_wire::robot::{ControllerTime, State};
 use outrigger_wire::time::{Duration, Instant};
 
-/// The newest state, and its surroundings.
+/// The newest state, with the kinematics and the period that apply to it.
 pub(super) struct Newest<'a, const N: usize> {
     pub(super) state: &'a mut State<N>,
     /// The arm's kinematics, if they are known.
@@ -43,9 +43,9 @@ type Saved<G, S> = ((Scaling, f32, bool), G, S, (Option<ControllerTime>, bool, b
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Halt {
-    /// A motion was in progress.
+    /// `true` if a motion was in progress when the pause began.
     runs: bool,
-    /// The arm has come to rest; `Stream::stood` is the position.
+    /// `true` once the arm has come to rest; `Stream::stood` is the position then.
     rests: bool,
 }
 
@@ -71,7 +71,7 @@ pub(super) struct Stream<const N: usize> {
     /// The governor of torques, if torques are commanded in place of speeds.
     #[cfg(feature = "motions")]
     torques: Option<TorqueGovernor<N>>,
-    /// The governor of what the law adds to the control law of the controller.
+    /// The governor of the numbers that the law adds to the control law of the controller.
     #[cfg(feature = "motions")]
     added: AddedGovernor,
     /// The highest feedback gain, speed per error, that a law may use \[1/s\].
@@ -79,15 +79,15 @@ pub(super) struct Stream<const N: usize> {
     most_feedback: f32,
     /// The controller's time at the law's last step.
     pub(super) stepped_at: Option<ControllerTime>,
-    /// The pause that halts the motion.
+    /// The pause that halts the motion; `None` if nothing does.
     #[cfg(feature = "programs")]
     halt: Option<Halt>,
-    /// The position at which the arm came to rest in that pause.
+    /// The position at which the arm came to rest in the pause `halt`.
     #[cfg(feature = "programs")]
     stood: JointPositions<N>,
-    /// The law was armed in this `Command`.
+    /// `true` if the law was armed in this `Command`.
     pub(super) begun: bool,
-    /// The next start of the law continues a suspended motion.
+    /// `true` if the next start of the law continues a suspended motion.
     pub(super) resume: bool,
 }
 
@@ -113,7 +113,7 @@ impl<const N: usize> Stream<N> {
         }
     }
 
-    /// Takes the thresholds of another session.
+    /// Sets the thresholds of another session.
     pub(super) const fn set_config(&mut self, config: &CycleConfig) {
         self.pacer.set_config(config.scaling);
         #[cfg(feature = "programs")]
@@ -149,7 +149,7 @@ impl<const N: usize> Stream<N> {
         (pacer.saved(), governor, sources, (*stepped_at, *begun, *resume))
     }
 
-    /// Continues from what was [saved](Self::saved).
+    /// Restores a state that was [saved](Self::saved) in a checkpoint.
     #[cfg(feature = "record")]
     pub(super) fn resume_from(&mut self, saved: Saved<Governor<N>, Sources>) {
         let pacer;
@@ -215,14 +215,14 @@ impl<const N: usize> Stream<N> {
         self.halt.map(|halt| (halt, &self.stood))
     }
 
-    /// Continues in this pause, or in none.
+    /// Restores the pause that halts the motion, or none, from a checkpoint.
     #[cfg(all(feature = "record", feature = "programs"))]
     pub(super) fn resume_halt(&mut self, halt: Option<(Halt, JointPositions<N>)>) {
         self.halt = halt.map(|(halt, _)| halt);
         self.stood = halt.map_or(self.stood, |(_, stood)| stood);
     }
 
-    /// Forgets the pause that halts the motion.
+    /// Discards the pause that halts the motion.
     #[cfg(feature = "programs")]
     pub(super) const fn end_halt(&mut self) {
         self.halt = None;
@@ -252,14 +252,15 @@ impl<const N: usize> Stream<N> {
         false
     }
 
-    /// Sets the bounds of what the law adds to the control law of the controller; `None` where it adds nothing.
+    /// Sets the bounds of the numbers that the law adds to the control law of the controller; `None` if the
+    /// controller adds nothing.
     #[cfg(feature = "motions")]
     pub(super) const fn set_added(&mut self, bounds: Option<AddedBounds>) {
         self.added.set_bounds(bounds);
     }
 
-    /// Moves what the law adds towards the constant of the configuration, `dt` after the last command, in a cycle without a
-    /// motion.
+    /// Moves the numbers that the law adds towards the constant of the configuration, `dt` after the last command, in
+    /// a cycle without a motion.
     #[cfg(feature = "motions")]
     pub(super) fn hold_added(&mut self, dt: Duration) {
         // Nothing is given that could be refused.
@@ -268,20 +269,21 @@ impl<const N: usize> Stream<N> {
         }
     }
 
-    /// Returns what is added in place of the constant of the configuration, while the arm follows the law.
+    /// Returns the numbers that are added in place of the constant of the configuration, while the arm follows the
+    /// law.
     #[cfg(feature = "motions")]
     pub(super) const fn added(&self) -> Option<&[f32; 7]> {
         self.added.sent()
     }
 
-    /// Returns what decides which torques follow, and what is added; `None` where that is nothing.
+    /// Returns the states of the governors of torques and of added numbers; `None` if neither exists.
     #[cfg(all(feature = "record", feature = "motions"))]
     pub(super) fn saved_torques(&self) -> Option<(Option<&TorqueMemory<N>>, &AddedPhase)> {
         let (torques, added) = (self.torques.as_ref().map(TorqueGovernor::saved), self.added.saved());
         (torques.is_some() || *added != AddedPhase::Idle).then_some((torques, added))
     }
 
-    /// Continues from [`saved_torques`](Self::saved_torques).
+    /// Restores the states that [`saved_torques`](Self::saved_torques) returned.
     #[cfg(all(feature = "record", feature = "motions"))]
     pub(super) fn resume_torques(&mut self, saved: Option<(Option<TorqueMemory<N>>, AddedPhase)>) {
         let (torques, added) = saved.unwrap_or_default();
@@ -301,7 +303,7 @@ impl<const N: usize> Stream<N> {
     #[cfg(all(feature = "record", feature = "programs", not(feature = "motions")))]
     pub(super) const fn resume_torques(&self, _saved: Option<()>) {}
 
-    /// Forgets the last command, because the arm is at rest, or is brought to rest by something else.
+    /// Discards the last command, because the arm is at rest, or another function brings it to rest.
     pub(super) fn rest(&mut self) {
         self.governor.reset();
         #[cfg(feature = "motions")]

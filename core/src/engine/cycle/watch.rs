@@ -17,23 +17,23 @@ const SLOW: f32 = 0.001;
 /// The findings of all watchers about one state.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Watched {
-    /// The state is fresh.
+    /// `true` if the state is fresh.
     pub(super) fresh: bool,
-    /// The state is fresh, and an answer to it reaches the controller in time.
+    /// `true` if the state is fresh, and an answer to it reaches the controller in time.
     pub(super) timely: bool,
-    /// The arm is at rest, with the time of that measurement.
+    /// The result of the standstill measurement: `true` at rest, with the time of the measurement.
     pub(super) at_rest: Held<bool>,
-    /// The controller's target follows the commands, or the course of the move that it executes.
+    /// `true` if the controller's target follows the commands, or the course of the move that it executes.
     pub(super) follows: bool,
     /// The effect of the pendant on the program that takes the commands.
     pub(super) pendant: Pendant,
-    /// The program state of the packet may be used.
+    /// `true` if the program state of the packet may be used.
     pub(super) speaks: bool,
-    /// The controller's target slows down, or is at rest.
+    /// `true` if the controller's target slows down, or is at rest.
     pub(super) slowing: bool,
     /// The sensors permit commanding, or the reason against it.
     pub(super) sources: Result<(), Reason>,
-    /// After a reconnect: the arm still moves by our last command.
+    /// After a reconnect: `true` if the arm still moves by our last command; `None` at other times.
     pub(super) moving_by_us: Option<bool>,
 }
 
@@ -170,7 +170,7 @@ const fn is_paused(state: ProgramState) -> bool {
     matches!(state, ProgramState::Pausing | ProgramState::Paused)
 }
 
-/// Watches the program that carries the commands, while arming and commanding; `None` where no program does.
+/// Watches the program that carries the commands, while arming and commanding; `None` if no program carries them.
 #[cfg(feature = "programs")]
 fn watch_resident(
     watch: &mut Option<ResidentWatch>,

@@ -28,15 +28,15 @@ const LONGEST: Duration = Duration::from_millis(100);
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct ArmLimits {
-    /// The largest angle from zero, in both directions \[rad\].
+    /// The largest angle of each joint from zero, in both directions \[rad\].
     pub position: [f32; JOINTS],
-    /// The distance that is kept from it \[rad\]. Default half a degree.
+    /// The distance that commands keep from the largest angle \[rad\]. Default half a degree.
     pub margin: f32,
-    /// The highest speed \[rad/s\].
+    /// The highest speed of each joint \[rad/s\].
     pub velocity: [f32; JOINTS],
-    /// The highest acceleration \[rad/s²\].
+    /// The highest acceleration of each joint \[rad/s²\].
     pub acceleration: [f32; JOINTS],
-    /// The deceleration of a stop \[rad/s²\].
+    /// The deceleration of each joint in a stop \[rad/s²\].
     pub braking: [f32; JOINTS],
 }
 
@@ -59,7 +59,7 @@ impl ArmLimits {
     /// Checks every limit.
     ///
     /// # Errors
-    /// The first field that is not.
+    /// Returns the first field that is out of its range.
     pub fn check(&self) -> Result<(), BadValue> {
         let positive = |values: &[f32; JOINTS]| values.iter().all(|value| value.is_finite() && *value > 0.0);
         let each = "a finite number above 0 for every joint";
@@ -89,7 +89,7 @@ settings! {
         pub handshake: KrlConvention = KrlConvention::default(),
         /// The time without a measurement, at least ten periods, after which the KRC counts as lost. Default 100 ms.
         pub silence: Duration [0.01 to 10.0 "s"] = Duration::from_millis(100),
-        /// The counter of the first command.
+        /// The counter of the first command that is sent.
         pub first_counter nowhere: u16 = 1,
         /// The control scheme at the start.
         pub control nowhere: Control = Control::Position,
@@ -98,13 +98,13 @@ settings! {
         /// Limits apply to both together. Without it, commanding holds the arm against the program's own motion.
         /// Default false.
         pub superpose: bool = false,
-        /// The task frame that the KRL program has set.
+        /// The task frame that the KRL program has set: the frame of the Jacobian and of the force in a measurement.
         pub task_frame: TaskFrame = TaskFrame::default(),
         /// The limits of the arm itself. The common limits, which apply to laws, must be within them.
         pub arm nowhere: ArmLimits = ArmLimits::default(),
         /// The largest permitted distance between the target and the measured position.
         pub tracking nowhere: Tracking = Tracking::default(),
-        /// Limits of what a law adds to the control law in each cycle.
+        /// Limits of the numbers that a law adds to the control law in each cycle.
         pub added nowhere: OfMotions<AddedLimits> = OfMotions::<AddedLimits>::default(),
         /// The variables that the KRL program reads from the first command on, until they are changed. The handshake overwrites
         /// those that it uses.
@@ -112,7 +112,7 @@ settings! {
         /// The variables that the KRL program copies to the variable of the same kind and index that it sends, which
         /// confirms them.
         pub echoed nowhere: KrlSet = KrlSet::NONE,
-        /// The timeouts for setting variables.
+        /// The timeouts for setting variables of the KRL program.
         pub outputs nowhere: OutputsConfig = OutputsConfig::default(),
     }
 }

@@ -23,7 +23,7 @@ settings! {
         /// The torques that are added to those of the control law, within the limits of an LWR 4+: 176, 176, 100, 100,
         /// 100, 38 and 38 Nm.
         pub torque: [f32; JOINTS] [-176.0 to 176.0 "Nm"] = [0.0; JOINTS],
-        /// The fields that the KRL program decides: of stiffness, damping and added torque.
+        /// The fields of stiffness, damping and added torque that are not sent, because the KRL program decides them.
         pub left_to_krl nowhere: CommandFlags = CommandFlags::NONE,
     }
 }
@@ -40,8 +40,8 @@ settings! {
         pub damping: CartesianVector [0.0 to 1.0] = CartesianVector::uniform(0.7, 0.7),
         /// The force and torque that are added to those of the control law.
         pub wrench: Wrench [-100.0 to 100.0 "N, Nm"] = Wrench::default(),
-        /// The fields that the KRL program decides: of stiffness, damping, added force, and the posture of the null
-        /// space.
+        /// The fields of stiffness, damping, added force and the posture of the null space that are not sent, because
+        /// the KRL program decides them.
         pub left_to_krl nowhere: CommandFlags = CommandFlags::NONE,
         /// The frame that is sent while nothing is commanded.
         pub mirrors at "mirrored_frame": MirroredFrame = MirroredFrame::default(),
@@ -66,18 +66,19 @@ impl Setting for Wrench {
 const TORQUE: [f32; JOINTS] = [176.0, 176.0, 100.0, 100.0, 100.0, 38.0, 38.0];
 
 settings! {
-    /// Limits of what a law adds to the control law of the KRC in each cycle, in place of the constant torque or wrench. In files they
-    /// stand beside [`Limits`](crate::command::Limits).
+    /// Limits of the numbers that a law adds to the control law of the KRC in each cycle, in place of the constant
+    /// torque or wrench. In files these settings are next to [`Limits`](crate::command::Limits).
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[cfg_attr(feature = "defmt", derive(defmt::Format))]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct AddedLimits in "added." {
-        /// Highest torque added to each joint in joint impedance, either way. Default: what an LWR 4+ has.
+        /// The highest torque added to each joint in joint impedance, in both directions. Default: the highest
+        /// torques of an LWR 4+.
         pub torque at "added_torque": [f32; JOINTS] [0.01 to 176.0 "Nm"] = TORQUE,
-        /// Highest force and torque added at the tool in Cartesian impedance, either way.
+        /// The highest force and torque added at the tool in Cartesian impedance, in both directions.
         pub wrench at "added_wrench": Wrench [0.01 to 100.0 "N, Nm"] = Wrench { force: [100.0; 3], torque: [100.0; 3] },
-        /// Time in which what is added may rise from none to its limit: no change is faster, and when the law gives nothing any more
-        /// nothing of it is left after that time.
+        /// The time in which an added number may rise from zero to its limit: no change is faster. When the law stops
+        /// giving numbers, none of them is left after that time.
         pub rise at "added_rise": Duration [0.002 to 5.0 "s"] = Duration::from_millis(500),
     }
 }
@@ -86,7 +87,7 @@ impl AddedLimits {
     /// Checks every limit.
     ///
     /// # Errors
-    /// The first outside its range.
+    /// Returns the first limit that is outside its range.
     pub fn check(&self) -> Result<(), BadValue> {
         self.check_ranges()?;
         let held = self.torque.iter().zip(TORQUE).all(|(torque, most)| *torque <= most);
@@ -96,7 +97,8 @@ impl AddedLimits {
 
 #[cfg(feature = "motions")]
 impl AddedLimits {
-    /// Checks that the constant of `control` is within these limits: what a law adds returns to it.
+    /// Checks that the constant of `control` is within these limits, because the added numbers return to the
+    /// constant.
     ///
     /// # Errors
     /// The limit that the constant exceeds.
@@ -164,7 +166,7 @@ pub enum MirroredFrame {
 words!(MirroredFrame { "setpoint" = Setpoint, "commanded" = Commanded, "measured" = Measured });
 
 /// The frame in which a KRC sends its Jacobian and the force at the tool: `$STIFFNESS.TASKFRAME` of the KRL program
-/// (`core/docs/protocol/kuka-fri.md A5`). The measurement does not contain it.
+/// (`core/docs/protocol/kuka-fri.md A5`). The measurement does not contain the name of the frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
@@ -192,12 +194,13 @@ impl TaskFrame {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum ControlRefusal {
-    /// Another scheme is in force. It can be changed only while the KRC is in monitor state and nothing is requested of
-    /// it.
+    /// Another control scheme is in force. It can be changed only while the KRC is in monitor state and no request to
+    /// command is active.
     OtherScheme(ControlScheme),
-    /// Other fields would be sent. A KRC accepts that only in its monitor state, while nothing is requested of it.
+    /// The parameters would change which fields are sent. A KRC accepts that only in its monitor state, while no
+    /// request to command is active.
     OtherFields(CommandFlags),
-    /// A parameter is out of its range.
+    /// A parameter of the control scheme is out of its range.
     BadValue(BadValue),
 }
 
@@ -219,12 +222,12 @@ impl core::error::Error for ControlRefusal {}
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Control {
-    /// Joint position.
+    /// Joint position control.
     #[default]
     Position,
-    /// Joint impedance.
+    /// Joint impedance control.
     JointImpedance(JointImpedance),
-    /// Cartesian impedance: a frame leads the tool, and the joints' target is the posture of the null space.
+    /// Cartesian impedance control: a frame leads the tool, and the joints' target is the posture of the null space.
     ToolImpedance(ToolImpedance),
 }
 
@@ -261,10 +264,10 @@ impl Control {
         by_tool == matches!(self, Self::ToolImpedance(_)) && CommandFlags::usable(scheme).contains(self.flags())
     }
 
-    /// Checks every parameter.
+    /// Checks every parameter of the control scheme.
     ///
     /// # Errors
-    /// The first that is outside its range.
+    /// Returns the first parameter that is outside its range.
     pub fn check(&self) -> Result<(), BadValue> {
         match self {
             Self::Position => Ok(()),
@@ -284,7 +287,8 @@ impl Control {
         }
     }
 
-    /// Returns the bounds of what a law adds; `None` where nothing is added, or the KRL program decides it.
+    /// Returns the bounds of the numbers that a law may add; `None` if the controller adds nothing, or the KRL
+    /// program decides the field.
     #[cfg(feature = "motions")]
     pub(super) const fn added(&self, limits: &AddedLimits) -> Option<AddedBounds> {
         let AddedLimits { torque, wrench, rise } = limits;
@@ -300,7 +304,7 @@ impl Control {
         }
     }
 
-    /// Writes what a law adds, in place of the constant.
+    /// Writes the numbers that a law adds into `command`, in place of the constant.
     #[cfg(feature = "motions")]
     pub(super) fn write_added(&self, added: &[f32; JOINTS], command: &mut CommandRepr) {
         match self {

@@ -62,9 +62,9 @@ const WINDOW: usize = MEASUREMENT_LEN + 1;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct KrcStatus {
-    /// The period of the measurements; `None` while none arrive.
+    /// The period of the KRC's measurements; `None` while none arrive.
     pub period: Option<Duration>,
-    /// The state of the interface on the KRC.
+    /// The state of FRI on the KRC: monitor or command.
     pub state: Option<FriState>,
     /// The KRC's own rating of the link.
     pub quality: Option<Quality>,
@@ -338,7 +338,7 @@ impl Controller<7> for Krc {
         self.talk.send(&newest, &step.lead, cx)
     }
 
-    /// Waits for the KRL program to leave the command state, for 2 s. Measurements are still answered afterwards,
+    /// Waits for the KRL program to end the command state, for 2 s. Measurements are still answered afterwards,
     /// because that moves nothing.
     fn leave(&mut self, rest: Instant, cx: &mut Cx<'_>) -> bool {
         self.state() != Some(FriState::Command) || cx.now.since(rest) >= LEAVING

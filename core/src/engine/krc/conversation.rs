@@ -34,16 +34,16 @@ use outrigger_wire::time::{Duration, Instant};
 pub(super) struct Conversation {
     pub(super) listening: Listening,
     pub(super) sender: SenderFilter,
-    /// The period that the KRC reports, once there is one.
+    /// The period that the KRC reports; `None` before the first measurement.
     pub(super) period: Option<Duration>,
     answers: Answers<u16>,
     pub(super) round_trips: Histogram,
     pub(super) jitters: Histogram,
-    /// The measurement used before: the time that it stands for, and its arrival.
+    /// The newest measurement that was used: its time on the controller's clock, and its arrival.
     arrived: Option<(ControllerTime, Instant)>,
     readings: Readings,
     pub(super) newest: Option<Newest>,
-    /// A measurement waits to be judged.
+    /// `true` while a measurement waits to be judged.
     pub(super) waiting: bool,
     /// The number of datagrams since the last measurement was judged.
     pub(super) burst: u32,
@@ -64,7 +64,7 @@ pub(super) struct Conversation {
     pub(super) step: Option<Step>,
     pub(super) out: [u8; COMMAND_LEN],
     pub(super) queued: bool,
-    /// The command was made in this call of the engine.
+    /// `true` if the command was made in this call of the engine.
     #[cfg(feature = "record")]
     pub(super) new: bool,
 }
@@ -106,16 +106,16 @@ pub(super) struct Step {
     pub(super) dt: Duration,
     /// The travel of the KRL program's own setpoint, if commands are added to it \[rad\].
     pub(super) moved: [f32; JOINTS],
-    /// The target was moved by that travel.
+    /// `true` if the target was moved by that travel, `moved`.
     pub(super) carried: bool,
-    /// A motion of the law answers the measurement.
+    /// `true` if a motion of the law answers the measurement.
     #[cfg(feature = "motions")]
     pub(super) moves: bool,
     /// The travel of the setpoint in one cycle, because a command takes effect a cycle later.
     pub(super) lead: [f32; JOINTS],
-    /// The tool is led, too.
+    /// `true` if the tool's frame is led, too.
     pub(super) tool: bool,
-    /// The KRC follows commands.
+    /// `true` if the KRC follows commands.
     pub(super) leads: bool,
 }
 
@@ -299,7 +299,7 @@ impl Conversation {
         cx.cycle.establish(cx.config.of(period), cx.now, cx.events);
     }
 
-    /// Forgets the earlier counters, which are not comparable with the new ones.
+    /// Discards the earlier counters, which are not comparable with the new ones.
     fn begin_anew(&mut self) {
         self.answers.clear();
         self.readings.forget();
@@ -376,7 +376,7 @@ impl Conversation {
         }
     }
 
-    /// Takes note that the newest measurement was judged, and makes the step that answers it.
+    /// Records that the newest measurement was judged, and makes the step that answers it.
     pub(super) fn judged(&mut self, config: &KrcConfig) {
         let (Some(newest), Some(period)) = (self.newest, self.period) else { return };
         // After lost measurements a command continues for as many cycles as are tolerated, and no longer.
@@ -403,7 +403,7 @@ impl Conversation {
         });
     }
 
-    /// Makes the command, ahead of the target by `lead`. Returns `true` if there is one.
+    /// Makes the command, ahead of the target by the step's `lead`. Returns `true` if there is a command.
     pub(super) fn send<P: Controller<7, Event = KrcEvent, Options = KrcOptions>>(
         &mut self,
         newest: &Newest,
@@ -493,7 +493,7 @@ impl Conversation {
         to.put(&(counter, control, schemes, scale, variables, counts))
     }
 
-    /// Continues from what was saved. Returns the period of the measurements.
+    /// Restores a saved state of the conversation. Returns the period of the measurements.
     #[cfg(feature = "record")]
     pub(super) fn load(&mut self, from: &mut Loader<'_>, config: &KrcConfig) -> Option<Duration> {
         (self.listening, self.sender, self.period, self.answers) = from.take()?;

@@ -10,27 +10,27 @@ use outrigger_wire::fri::{ControlScheme, FriState, Quality};
 pub enum KrcEvent {
     /// A KRC was found; datagrams from other senders are ignored from now on.
     Found {
-        /// The period of its measurements \[µs\].
+        /// The period of the KRC's measurements \[µs\].
         period_micros: u32,
     },
     /// No measurement arrived for so long that any sender may be accepted next.
     Silent,
     /// The number of datagrams from foreign senders that were ignored so far; reported at 1, 10, 100 and so on.
     Foreign(u64),
-    /// Datagrams that are no measurements were ignored; reported at 1, 10, 100 and so on.
+    /// A datagram that is no measurement was ignored; reported for the first, the 10th, the 100th and so on.
     Malformed {
-        /// The number of them so far.
+        /// The number of such datagrams so far.
         count: u64,
-        /// The error in the newest of them.
+        /// The error in the newest of these datagrams.
         error: WireError,
     },
-    /// The state of the interface changed.
+    /// The state of FRI on the KRC changed.
     State(FriState),
     /// The KRC's own rating of the link changed.
     Quality(Quality),
     /// The control scheme on the KRC changed.
     Scheme(ControlScheme),
-    /// Drives were switched on or off.
+    /// The drives of the arm were switched on (`true`) or off.
     Power(bool),
     /// The KRC commands in a scheme that does not take the fields we send: arming or commanding ends with
     /// [`OtherScheme`](crate::robot::Reason::OtherScheme).
@@ -47,19 +47,19 @@ pub enum KrcEvent {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct KrcReport {
-    /// The share of its last 100 measurements that were answered, 1 at best.
+    /// The share of the KRC's last 100 measurements that were answered, 1 at best.
     pub answer_rate: f32,
     /// The mean latency of the answers \[s\].
     pub latency: f32,
-    /// The mean jitter \[s\].
+    /// The mean jitter of the answers \[s\].
     pub jitter: f32,
-    /// The number of answers missed since the interface was opened.
+    /// The number of answers that the KRC missed since the interface was opened.
     pub missed: u32,
-    /// The drives that are on, bit i for drive i.
+    /// The drives that are switched on, bit i for drive i.
     pub power: u16,
-    /// The drives with an error.
+    /// The drives with an error, bit i for drive i.
     pub error: u16,
-    /// The drives with a warning.
+    /// The drives with a warning, bit i for drive i.
     pub warning: u16,
 }
 
@@ -70,17 +70,18 @@ pub struct KrcReport {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct KrcCounts {
-    /// All measurements of the KRC.
+    /// The number of all measurements of the KRC.
     pub measurements: u64,
-    /// Commands sent: one for each measurement that was the newest when it was answered.
+    /// The number of commands sent: one for each measurement that was the newest when it was answered.
     pub commands: u64,
-    /// Measurements that were replaced by a newer one before they could be answered.
+    /// The number of measurements that were replaced by a newer one before they could be answered.
     pub overtaken: u64,
-    /// Measurements that were duplicates, too late or not yet trusted, and those whose answer could not be written.
+    /// The number of measurements that were duplicates, too late or not yet trusted, and of those whose answer could
+    /// not be written.
     pub unused: u64,
-    /// Datagrams that are no measurements.
+    /// The number of datagrams that are no measurements.
     pub malformed: u64,
-    /// Datagrams from foreign senders.
+    /// The number of datagrams from foreign senders.
     pub foreign: u64,
 }
 

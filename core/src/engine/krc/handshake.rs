@@ -4,17 +4,18 @@
 use crate::robot::words;
 use outrigger_wire::fri::{ControlScheme, KrlIndex, KrlVariables};
 
-/// The present request to the program.
+/// The present request to the KRL program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Wanted {
-    /// The program is to be in command state.
+    /// `true` if the program is requested to be in command state.
     pub command: bool,
     /// The control scheme to start with.
     pub scheme: ControlScheme,
 }
 
-/// The conventions of published programs. A start is always an edge: without a request, the variables show that.
+/// The conventions of published KRL programs for variables that start and stop commanding. A start is always an edge:
+/// while nothing is requested, the variables show that.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
@@ -28,7 +29,7 @@ pub enum KrlConvention {
     Isir,
     /// KUKA's sample application: INT\[1\] 10 to start, 1 otherwise.
     SampleApp,
-    /// The program decides by itself.
+    /// No variables are used: the KRL program decides by itself when to command.
     None,
 }
 
@@ -41,7 +42,7 @@ words!(KrlConvention {
 });
 
 impl KrlConvention {
-    /// Returns the name in configurations.
+    /// Returns the name of the convention in configurations.
     #[must_use]
     pub fn name(self) -> &'static str {
         Self::WORDS.iter().find(|(_, known)| *known == self).map_or("", |(name, _)| name)
@@ -58,8 +59,8 @@ impl KrlConvention {
         }
     }
 
-    /// Writes the variables for `wanted` to `out`. A program reads variables every 12 ms to 50 ms, so a request has to
-    /// stay until it is withdrawn.
+    /// Writes the variables for `wanted` to `out`. A program reads variables every 12 ms to 50 ms, so a request has
+    /// to remain in the variables until it is withdrawn.
     pub(super) fn write(self, wanted: Wanted, out: &mut KrlVariables) {
         let strategy = wanted.scheme.strategy().unwrap_or(0);
         let mut set = |krl: u8, value| {

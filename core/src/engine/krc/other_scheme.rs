@@ -8,7 +8,7 @@ use outrigger_wire::fri::{ControlScheme, FriState};
 #[derive(Clone, Copy, Debug, Default)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct SchemeWatch {
-    /// The other scheme that the KRC was last in, and the number of measurements with it.
+    /// The other scheme that the KRC reported last, and the number of measurements with that scheme.
     other: Option<(ControlScheme, u32)>,
 }
 

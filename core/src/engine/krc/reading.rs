@@ -17,7 +17,7 @@ const SPAN: Duration = Duration::from_millis(8);
 /// The number of measurements in that time at the shortest period.
 const KEPT: usize = 8;
 
-/// The earlier measurements.
+/// The earlier measurements from which speeds are computed.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Readings {
@@ -35,7 +35,7 @@ pub(super) struct Readings {
 const UNSETTLED: u8 = 4;
 
 impl Readings {
-    /// Forgets the earlier measurements, because the counter or the period started again.
+    /// Discards the earlier measurements, because the counter or the period started again.
     pub(super) fn forget(&mut self) {
         self.measured.clear();
         self.setpoint = None;

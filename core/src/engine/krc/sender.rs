@@ -26,7 +26,7 @@ impl SenderFilter {
         }
     }
 
-    /// Takes note of a measurement from `from`. Returns `true` if it is the first of this KRC.
+    /// Records a measurement from `from`. Returns `true` if it is the first one of this KRC.
     pub(super) const fn heard(&mut self, from: SocketAddr, now: Instant) -> bool {
         self.peer.replace((from, now)).is_none()
     }

@@ -62,7 +62,7 @@ impl KrlSet {
 }
 
 impl VariableValue {
-    /// Sets the variable at `at`, of the value's kind.
+    /// Writes this value to the variable at `at` of the value's kind.
     pub fn write_to(self, variables: &mut KrlVariables, at: KrlIndex) {
         match self {
             Self::Bool(value) => variables.set_bool(at, value),
@@ -90,9 +90,9 @@ impl VariableKind {
 struct Asked {
     at: KrlIndex,
     value: VariableValue,
-    /// The time of the request; once it is sent, the time of sending.
+    /// The time of the request; once the value is sent, the time of sending.
     since: Instant,
-    /// The counter of the first command that carried it.
+    /// The counter of the first command that carried the value; `None` before.
     carried: Option<u16>,
 }
 
@@ -105,8 +105,8 @@ impl Asked {
         Write::Variable { index: self.at.krl(), value: self.value }
     }
 
-    /// Returns the time at which it has waited too long. Without a KRC (`there`), an unsent variable will never be
-    /// sent.
+    /// Returns the time at which the request has waited too long. Without a KRC (`there` is `false`), an unsent
+    /// variable will never be sent.
     fn due(&self, config: &OutputsConfig, there: bool) -> Instant {
         match self.carried {
             Some(_) => self.since + config.confirm_within,
@@ -153,8 +153,8 @@ impl Variables {
         }
     }
 
-    /// Returns the variables for the next command. As everywhere here, few requests are handled at once, because there
-    /// is room for few events.
+    /// Returns the variables for the next command, with the next requested values. Only a few requests are taken at
+    /// once, because there is room for few events.
     pub(super) fn take_up(&mut self) -> KrlVariables {
         if AVAILABLE {
             for asked in self.asked.iter().filter(|asked| asked.carried.is_none()).take(BATCH) {
@@ -164,7 +164,7 @@ impl Variables {
         self.sent
     }
 
-    /// Takes note that the command with this counter carries them.
+    /// Records that the command with this counter carries the values that were taken last.
     pub(super) fn carried(&mut self, counter: u16, now: Instant, events: &mut Events<KrcEvent>) {
         if AVAILABLE {
             for asked in self.asked.iter_mut().filter(|asked| asked.carried.is_none()).take(BATCH) {
@@ -174,8 +174,8 @@ impl Variables {
         }
     }
 
-    /// Takes a measurement that arrived at `arrival`. It is the first that reflects our command with the counter
-    /// `reflected`, and has the variables `heard` of the KRL program.
+    /// Takes a measurement that arrived at `arrival`. It is the first one that reflects our command with the counter
+    /// `reflected`; `heard` are the variables in it that the KRL program writes.
     pub(super) fn observe(
         &mut self,
         reflected: u16,
@@ -196,8 +196,8 @@ impl Variables {
         }
     }
 
-    /// Handles the passage of time, and the loss of the KRC (`there`). Values that were sent continue to be sent, to it
-    /// or to the next KRC.
+    /// Evaluates the timeouts of requested variables as of `now`; `there` is `false` if the KRC is lost. Values that
+    /// were sent continue to be sent, to this KRC or to the next one.
     pub(super) fn tick(&mut self, config: &OutputsConfig, there: bool, now: Instant, events: &mut Events<KrcEvent>) {
         for _ in 0..BATCH {
             let Some(asked) = self.take(|asked| now >= asked.due(config, there)) else { break };

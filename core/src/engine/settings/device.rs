@@ -26,7 +26,7 @@ pub struct Device {
     pub sensors: [Option<Sensor>; MAX_SOURCES],
     /// The memory of the recorder \[B\], on boards that let it be chosen.
     pub recorder: Option<u32>,
-    /// A contact at a pin of the board requests the release of the arm's brakes.
+    /// `true` if a contact at a pin of the board requests the release of the arm's brakes.
     pub brake_release_pin: bool,
 }
 
@@ -43,7 +43,7 @@ impl Device {
     /// accepts.
     ///
     /// # Errors
-    /// The first field that is not.
+    /// Returns the first field that is not accepted.
     pub fn check(&self) -> Result<(), BadValue> {
         let Self { address, prefix, mac, telemetry, sensors, .. } = self;
         let own = !address.is_unspecified() && !address.is_multicast() && !address.is_broadcast();
@@ -130,9 +130,9 @@ pub struct TelemetryTarget {
 /// A sensor of a board, with the conversion of its readings to SI units.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Sensor {
-    /// The input that it is wired to.
+    /// The board's input that the sensor is wired to.
     pub input: SensorInput,
-    /// The conversion to SI units.
+    /// The conversion of the readings to SI units.
     pub scale: Scale,
 }
 
@@ -143,21 +143,21 @@ pub enum SensorInput {
     Serial {
         /// The bit rate \[Bd\].
         baud: u32,
-        /// The form of the readings.
+        /// The format of the readings.
         form: Form,
     },
     /// An analogue input of the board \[V\].
     Analog {
         /// The number of the input, from 1.
         port: u8,
-        /// Readings per second.
+        /// The number of readings per second.
         rate: u32,
     },
     /// A GP2Y0E03 on the board's I²C bus \[m\].
     Gp2y0e03,
     /// A force/torque sensor read through an ADS131M06 on the board's SPI port \[N, N·m\].
     Ads131m06 {
-        /// Readings per second.
+        /// The number of readings per second.
         rate: BridgeRate,
         /// The conversion from voltages to forces and torques.
         bridges: Bridges,
@@ -168,7 +168,7 @@ impl SensorInput {
     /// The highest number of an analogue input.
     pub const MOST_ANALOG: u8 = 4;
 
-    /// Returns the kind of the port that it occupies, and the number of that port, from 1.
+    /// Returns the kind of the port that the sensor occupies, and the number of that port, from 1.
     #[must_use]
     pub const fn port(&self) -> (PortKind, u8) {
         match self {
@@ -195,7 +195,7 @@ pub enum PortKind {
 }
 
 impl PortKind {
-    /// Returns the name used in reports.
+    /// Returns the name of the kind used in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -210,18 +210,18 @@ impl PortKind {
 /// The number of ports of each kind that a board has for sensors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ports {
-    /// Serial ports.
+    /// The number of serial ports.
     pub serial: u8,
-    /// Analogue inputs.
+    /// The number of analogue inputs.
     pub analog: u8,
-    /// I²C buses.
+    /// The number of I²C buses.
     pub i2c: u8,
-    /// SPI ports with a data-ready line.
+    /// The number of SPI ports with a data-ready line.
     pub spi: u8,
 }
 
 impl Ports {
-    /// Returns the number of ports of this kind.
+    /// Returns the number of ports of the kind `kind` that the board has.
     #[must_use]
     pub const fn of(&self, kind: PortKind) -> u8 {
         match kind {
@@ -239,9 +239,9 @@ impl Ports {
 pub struct NoPort {
     /// The index of the sensor's source in the configuration, from 0.
     pub source: u8,
-    /// The kind of the port.
+    /// The kind of the port that the sensor needs.
     pub kind: PortKind,
-    /// The number of the port, from 1.
+    /// The number of the port that the sensor needs, from 1.
     pub number: u8,
     /// The number of ports of this kind that the board has.
     pub has: u8,

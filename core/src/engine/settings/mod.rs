@@ -53,7 +53,7 @@ pub enum SettingsError {
     },
     /// The bytes end too early, or were changed.
     Damaged,
-    /// The settings were written by a version with other settings.
+    /// The settings were written by a version of Outrigger that has other settings.
     OtherVersion,
 }
 
@@ -86,10 +86,11 @@ pub fn settings_kind(bytes: &[u8]) -> Option<(u8, u8)> {
 }
 
 impl<const N: usize, O: Options> Settings<N, O> {
-    /// The letter that identifies settings of this kind.
+    /// The letter that identifies settings for this kind of controller.
     pub const KIND: u8 = O::KIND;
 
-    /// Writes the bytes to `out` and returns their number; `None` if `out` is too small (16 KiB are enough).
+    /// Writes the settings as bytes to `out` and returns their number; `None` if `out` is too small (16 KiB are
+    /// enough).
     #[must_use]
     pub fn to_postcard(&self, out: &mut [u8]) -> Option<usize> {
         let (header, room) = out.split_at_mut_checked(HEADER_LEN)?;
@@ -130,7 +131,7 @@ impl<const N: usize, O: Options> Settings<N, O> {
         packed::from_bytes(content).ok_or(SettingsError::OtherVersion)
     }
 
-    /// Returns the sensors, each with its source.
+    /// Returns the sensors of the board, each with the source that its readings belong to.
     pub fn sensors(&self) -> impl Iterator<Item = (SourceId, Sensor)> {
         self.device.sensors_of(&self.config.sources)
     }
