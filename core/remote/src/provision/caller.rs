@@ -4,13 +4,14 @@ use super::intake::Intake;
 use super::wire::{Answer, CHUNK_MAX, Fingerprint, Frame, Here, Origin, Refusal, Refused, Request};
 use outrigger_wire::time::{Duration, Instant};
 
-/// The time to wait for an answer before the request is repeated.
+/// The time to wait for an answer of the board before the request is repeated.
 const PATIENCE: Duration = Duration::from_millis(500);
 /// The number of attempts for each request.
 const TRIES: u8 = 10;
-/// The most times that a transmission is started, including those after the board restarted or lost a piece.
+/// The most times that the transmission of an image is started, including those after the board restarted or lost a
+/// piece.
 const BEGINNINGS: u8 = 5;
-/// The longest time that a board needs to stop its control loop, write, and restart.
+/// The longest time that a board needs to stop its control loop, write its flash, and restart.
 const RESTART: Duration = Duration::from_secs(60);
 
 /// A client of a [`Service`](super::Service). It makes one request at a time and repeats it a limited number of times
@@ -33,15 +34,15 @@ pub struct Caller<'i> {
 /// An event of a caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event<'a> {
-    /// The board's identity and state. After [`Caller::look`] the last event.
+    /// The board's identity and state. For a client created by [`Caller::look`] this is the last event.
     Here(Here<'a>),
     /// The number of bytes of the image that the board has received.
     Sent(u32),
-    /// The board is stopping its control loop, and will write.
+    /// The board is stopping its control loop, and will write to its flash.
     Writing,
-    /// The board has written this copy, with this number, and restarts.
+    /// The board has written the image to this copy in its flash, and restarts.
     Kept {
-        /// The index of the copy.
+        /// The index of the copy in the flash, 0 or 1.
         copy: u8,
         /// The sequence number of the copy.
         sequence: u32,
@@ -51,16 +52,16 @@ pub enum Event<'a> {
     /// The board has restarted with these settings in force. The last event: [`Here::in_force`] shows whether the image
     /// is the one that was sent.
     Restarted(Here<'a>),
-    /// The board refused the request; the last event.
+    /// The board refused the request. This is the last event.
     Refused(Refused<'a>),
-    /// No answer; the last event.
+    /// The board did not answer. This is the last event.
     Silent {
-        /// `true` if any byte was received.
+        /// `true` if any byte was received on the line.
         heard: bool,
     },
-    /// The board was going to write, and has not answered since; the last event.
+    /// The board announced that it writes, and has not answered since. This is the last event.
     Lost,
-    /// The board answers in a form that only another version understands; the last event.
+    /// The board answers in a form that only another version of this client understands. This is the last event.
     NotUnderstood,
 }
 
@@ -302,7 +303,7 @@ impl<'i> Caller<'i> {
 }
 
 impl Here<'_> {
-    /// Returns `true` if `image` is in force, out of flash.
+    /// Returns `true` if the settings in force on the board are those of `image`, read from its flash.
     #[must_use]
     pub fn runs(&self, image: &[u8]) -> bool {
         self.in_force == Fingerprint::of(image) && self.origin != Origin::CompiledIn

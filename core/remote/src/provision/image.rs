@@ -1,6 +1,6 @@
 //! The image of a board's settings: the format in which they are transmitted and stored.
 
-/// The version of this layout.
+/// The version of the layout of an image.
 const VERSION: u8 = 1;
 /// The length of the header before the parts: version, and the lengths of the first two, little-endian.
 const HEAD_LEN: usize = 1 + 4 + 4;
@@ -8,10 +8,10 @@ const HEAD_LEN: usize = 1 + 4 + 4;
 /// The length of [`Image::requests`] if it is not empty: a port and a key \[B\].
 pub const REQUESTS_LEN: usize = 2 + 32;
 
-/// The settings of a board, with separate parts for what is secret or long.
+/// The settings of a board as an image, with separate parts for what is secret or long.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct Image<'a> {
-    /// [`Settings`](outrigger_core::engine::Settings) in their encoded form.
+    /// The board's [`Settings`](outrigger_core::engine::Settings) in their encoded form.
     pub settings: &'a [u8],
     /// The UDP port for requests (2 bytes, big-endian) and the key (32); empty if requests are not accepted.
     pub requests: &'a [u8],
@@ -21,7 +21,7 @@ pub struct Image<'a> {
 }
 
 impl<'a> Image<'a> {
-    /// Returns the length \[B\].
+    /// Returns the length of the image \[B\].
     #[must_use]
     pub const fn length(&self) -> usize {
         let Self { settings, requests, motion } = self;

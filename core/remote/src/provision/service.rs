@@ -5,15 +5,15 @@ use super::wire::{Answer, Fingerprint, Frame, Here, Refusal, Refused, Request, U
 use outrigger_core::mode::Mode;
 use outrigger_wire::checksum::crc32;
 
-/// A task for the port of a [`Service`], which the port has to answer.
+/// A task that a [`Service`] leaves to its port, which has to carry it out and answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asked {
-    /// Report identity and state: [`here`](Service::here).
+    /// Report the board's identity and state by [`here`](Service::here).
     Hello,
-    /// Check the complete [image](Service::image): [`refuse`](Service::refuse), or [`writing`](Service::writing), and
-    /// [`kept`](Service::kept) once it is written.
+    /// Check the complete [image](Service::image). Answer by [`refuse`](Service::refuse), or by
+    /// [`writing`](Service::writing) and, once the image is written, by [`kept`](Service::kept).
     Keep,
-    /// Erase both copies: [`writing`](Service::writing), then [`erased`](Service::erased).
+    /// Erase both copies in the flash. Answer by [`writing`](Service::writing), then by [`erased`](Service::erased).
     Erase,
 }
 
@@ -85,27 +85,27 @@ impl<'m> Service<'m> {
         self.memory.get(..self.received).unwrap_or_default()
     }
 
-    /// Answers a hello. Texts longer than 48 bytes, and `why` longer than 96, are truncated.
+    /// Answers a request for identity and state. Texts longer than 48 bytes, and `why` longer than 96, are truncated.
     pub fn here(&mut self, here: &Here<'_>) {
         self.answer(&Answer::Here(*here));
     }
 
-    /// Refuses the request; `text` contains details, in up to 96 bytes.
+    /// Refuses the present request for the reason `why`; `text` contains details, in up to 96 bytes.
     pub fn refuse(&mut self, why: Refusal, text: &str) {
         self.answer(&Answer::Refused(Refused { why, text }));
     }
 
-    /// Answers that the task is about to be carried out.
+    /// Answers that the image will now be written, or the copies erased.
     pub fn writing(&mut self) {
         self.answer(&Answer::Writing);
     }
 
-    /// Answers that the image was written as this copy, with this sequence number.
+    /// Answers that the image was written to this copy in the flash, with this sequence number.
     pub fn kept(&mut self, copy: u8, sequence: u32) {
         self.answer(&Answer::Kept { copy, sequence });
     }
 
-    /// Answers that both copies are erased.
+    /// Answers that both copies in the flash are erased.
     pub fn erased(&mut self) {
         self.answer(&Answer::Erased);
     }

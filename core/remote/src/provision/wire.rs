@@ -7,7 +7,7 @@ use outrigger_core::packed;
 use outrigger_wire::checksum::crc32;
 use outrigger_wire::stuffing::{self, CONTENT_MAX};
 
-/// The version of the protocol.
+/// The version of the provisioning protocol.
 pub const VERSION: u8 = 1;
 /// The longest frame \[B\]: the zero before it, a byte of stuffing, its content, its zero.
 pub const FRAME_MAX: usize = 1 + 1 + CONTENT_MAX + 1;
@@ -23,7 +23,7 @@ const WHY_MAX: usize = 96;
 
 pub(super) type Frame = Vec<u8, FRAME_MAX>;
 
-/// The identity of an image.
+/// The identity of an image of settings, by its length and checksum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Fingerprint {
     /// The length of the image \[B\].
@@ -49,36 +49,37 @@ pub enum Request<'a> {
     Begin(Fingerprint),
     /// A piece of the announced image. A repetition changes nothing.
     Chunk {
-        /// The offset of the first byte \[B\].
+        /// The offset of the piece's first byte in the image \[B\].
         offset: u32,
         /// The bytes of the piece, at most [`CHUNK_MAX`].
         bytes: &'a [u8],
     },
-    /// Ends the image: check it, write it, restart.
+    /// Ends the image: the board is to check it, write it to its flash, and restart.
     Commit(Fingerprint),
-    /// Erases the written copies, and restarts with the compiled-in settings.
+    /// Erases the copies written to the flash, and restarts with the compiled-in settings.
     Erase,
 }
 
 /// An answer of a board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Answer<'a> {
-    /// The answer to a hello.
+    /// The answer to [`Request::Hello`].
     #[serde(borrow)]
     Here(Here<'a>),
-    /// The answer to a begin and to each piece: this many bytes were received without a gap from the beginning.
+    /// The answer to [`Request::Begin`] and to each piece: this many bytes were received without a gap from the
+    /// beginning.
     Received(u32),
-    /// The answer to a commit and an erase: it will be carried out, which takes a while; no other request is answered
-    /// meanwhile.
+    /// The answer to [`Request::Commit`] and [`Request::Erase`]: the request will be carried out, which takes a
+    /// while. No other request is answered meanwhile.
     Writing,
-    /// The image was written; the board restarts.
+    /// The image was written to the flash; the board restarts.
     Kept {
-        /// The index of the copy.
+        /// The index of the copy in the flash, 0 or 1.
         copy: u8,
         /// The sequence number of the copy.
         sequence: u32,
     },
-    /// The copies were erased; the board restarts.
+    /// The copies in the flash were erased; the board restarts.
     Erased,
     /// The request was refused.
     #[serde(borrow)]
@@ -90,29 +91,29 @@ pub enum Answer<'a> {
 pub struct Here<'a> {
     /// The board's name, as given by its firmware.
     pub board: &'a str,
-    /// The build of its firmware.
+    /// The build of the board's firmware.
     pub build: &'a str,
-    /// A random number that differs after each start.
+    /// A random number that differs after each start of the board.
     pub boot: u32,
-    /// The kind of controller that the firmware supports, numbered as in settings.
+    /// The kind of controller that the firmware supports, by the letter that settings use for it.
     pub kind: u8,
-    /// The format of settings that the firmware reads.
+    /// The number of the format of settings that the firmware reads.
     pub format: u8,
     /// The longest image that the board has room for \[B\].
     pub room: u32,
-    /// `true` if the firmware can accept requests over the network.
+    /// `true` if the firmware can accept requests to command over the network.
     pub requests: bool,
-    /// `true` if the firmware can feed a long motion.
+    /// `true` if the firmware can feed a motion that is longer than the engine's memory.
     pub motion: bool,
-    /// The mode of its control loop.
+    /// The mode of the board's control loop.
     pub mode: Mode,
-    /// The origin of the image in force.
+    /// The origin of the settings in force.
     pub origin: Origin,
-    /// The fingerprint of the image in force.
+    /// The fingerprint of the settings in force.
     pub in_force: Fingerprint,
     /// The states of the two copies in flash.
     pub copies: [Copy; 2],
-    /// The reason for which a copy was rejected at the start; empty if none was.
+    /// The reason for which a copy in flash was rejected at the start; empty if none was.
     pub why: &'a str,
 }
 
@@ -136,15 +137,15 @@ impl Default for Here<'_> {
     }
 }
 
-/// The origin of the image in force.
+/// The origin of the settings in force on a board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Origin {
     /// The settings compiled into the firmware.
     CompiledIn,
-    /// A copy in flash, 0 or 1.
+    /// A copy in the flash.
     Flash {
-        /// The index of the copy.
+        /// The index of the copy, 0 or 1.
         copy: u8,
         /// The sequence number of the copy: each copy written later has the next one, wrapping.
         sequence: u32,
@@ -155,23 +156,23 @@ pub enum Origin {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Copy {
-    /// Never written, or erased.
+    /// The copy was never written, or was erased.
     #[default]
     Empty,
-    /// Incomplete, changed, or not readable.
+    /// The copy is incomplete, changed, or not readable.
     Damaged,
-    /// Complete, but this firmware cannot run it.
+    /// The copy is complete, but this firmware cannot run its settings.
     Refused,
-    /// Complete, but not the newest that can be run.
+    /// The copy is complete, but not the newest that can be run.
     Older,
-    /// The copy in force.
+    /// The settings of this copy are in force.
     InForce,
 }
 
 /// A refusal and its reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Refused<'a> {
-    /// The reason.
+    /// The reason for the refusal.
     pub why: Refusal,
     /// The board's own text with details; may be empty.
     pub text: &'a str,
@@ -181,34 +182,35 @@ pub struct Refused<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Refusal {
-    /// A request of another version.
+    /// The request is of another version of the protocol.
     OtherVersion {
         /// The version of the request.
         found: u8,
         /// The version of the board.
         expected: u8,
     },
-    /// A request that this version does not know.
+    /// The request is not defined in this version of the protocol.
     NoRequest,
     /// The arm is commanded, being armed, or being stopped: nothing is written in this mode.
     Commanding(Mode),
-    /// More bytes than there is room for, or than were announced.
+    /// The image has more bytes than there is room for, or than were announced.
     TooLong {
-        /// The length found.
+        /// The number of bytes that were sent or announced.
         found: u32,
-        /// The greatest length accepted.
+        /// The greatest number of bytes accepted.
         expected: u32,
     },
-    /// A piece or an end of an image that was not announced: the board restarted, or another image was begun.
+    /// A piece or the end of an image arrived that was not announced: the board restarted, or another image was
+    /// begun.
     NoBegin,
-    /// A piece after a gap.
+    /// A piece arrived that does not follow the bytes received so far.
     Gap {
-        /// The offset found.
+        /// The offset of the piece \[B\].
         found: u32,
-        /// The greatest offset accepted.
+        /// The greatest offset accepted \[B\].
         expected: u32,
     },
-    /// The end, before all bytes were received.
+    /// The end of the image arrived before all of its bytes.
     Incomplete {
         /// The number of bytes received.
         found: u32,
@@ -222,25 +224,25 @@ pub enum Refusal {
         /// The announced CRC-32.
         expected: u32,
     },
-    /// The bytes are no image.
+    /// The received bytes are not an image.
     NoImage,
     /// The settings are for a device with another kind of controller.
     OtherKind {
-        /// The kind of the settings.
+        /// The kind of controller that the settings are for.
         found: u8,
-        /// The kind that the firmware supports.
+        /// The kind of controller that the firmware supports.
         expected: u8,
     },
     /// The settings are in another format.
     OtherFormat {
-        /// The format of the settings.
+        /// The number of the settings' format.
         found: u8,
-        /// The format that the firmware reads.
+        /// The number of the format that the firmware reads.
         expected: u8,
     },
-    /// The bytes are not settings, or not of this version.
+    /// The bytes of the settings cannot be read, or are those of another version.
     NoSettings,
-    /// The settings cannot be run; the text has the cause.
+    /// The settings cannot be run on this board; the text of the refusal has the cause.
     Unfit,
     /// The image has a port for requests, which the firmware does not support.
     NoRequests,
@@ -248,7 +250,7 @@ pub enum Refusal {
     NoMotion,
     /// Writing to the flash failed: after the restart the same settings are in force as before.
     Flash {
-        /// The address \[B\] relative to the beginning of the region.
+        /// The address of the failed write \[B\], relative to the beginning of the region for settings.
         at: u32,
     },
 }
@@ -258,14 +260,15 @@ pub enum Refusal {
 pub enum Unread {
     /// A frame of another version.
     OtherVersion {
-        /// The turn, which is at the same position in every version.
+        /// The turn of the frame, which is at the same position in every version. A turn is the number that pairs a
+        /// request with its answer.
         turn: u16,
-        /// The version of the frame.
+        /// The version of the protocol in the frame.
         found: u8,
     },
     /// A frame of this version with unknown content.
     Malformed {
-        /// The turn of the frame.
+        /// The turn of the frame: the number that pairs a request with its answer.
         turn: u16,
     },
     /// A frame shorter than any message.
@@ -273,7 +276,7 @@ pub enum Unread {
 }
 
 impl<'a> Request<'a> {
-    /// Reads a request and its turn from the content of a frame.
+    /// Reads a request, and the turn that pairs it with its answer, from the content of a frame.
     ///
     /// # Errors
     /// [`Unread`] if it is not valid.

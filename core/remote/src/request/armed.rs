@@ -8,7 +8,8 @@ use outrigger_core::mode::Epoch;
 /// commanding that another client began, or relies on by now, continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Armed<K> {
-    /// The epoch of the newest granted request, and that request unless another one was granted after it.
+    /// The epoch of the newest granted request, and the request that armed the arm in it; `None` if a further request
+    /// was granted in that epoch, or the request cannot be withdrawn.
     newest: Option<(Epoch, Option<K>)>,
 }
 

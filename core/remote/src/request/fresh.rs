@@ -6,10 +6,12 @@
 
 use outrigger_wire::time::{Duration, Instant};
 
-/// The longest time from the issue of a challenge to the arrival of the request that carries it.
+/// The longest time from the issue of a challenge to the arrival of the request that carries it, for the request to
+/// count as fresh.
 pub const FRESH_FOR: Duration = Duration::from_secs(2);
 
-/// A number issued with an answer. A request that [causes motion](super::Ask::causes_motion) has to carry it.
+/// A number issued with each answer. A request that [causes motion](super::Ask::causes_motion) has to carry it, as
+/// proof that the request is recent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Challenge(u32);
 
@@ -20,7 +22,7 @@ impl Challenge {
         Self(number)
     }
 
-    /// Returns the number, as in answers and requests.
+    /// Returns the number of the challenge, as in answers and requests.
     #[must_use]
     pub const fn number(self) -> u32 {
         self.0
@@ -36,7 +38,7 @@ pub struct Challenges<const N: usize> {
 }
 
 impl<const N: usize> Challenges<N> {
-    /// Creates an empty memory; the first challenge will have this number.
+    /// Creates an empty memory of challenges; the first one issued will have the number `first`.
     #[must_use]
     pub const fn new(first: u32) -> Self {
         Self { next: first, until: [Instant::ZERO; N] }
@@ -53,7 +55,8 @@ impl<const N: usize> Challenges<N> {
         issued
     }
 
-    /// Uses a challenge up. Returns when it expires; `None` if it has expired, was used before, or was not issued.
+    /// Uses a challenge up, so that it is accepted only once. Returns the time at which it expires; `None` if it has
+    /// expired, was used before, or was not issued.
     pub fn spend(&mut self, challenge: Challenge, now: Instant) -> Option<Instant> {
         let age = self.next.wrapping_sub(1).wrapping_sub(challenge.0);
         let until = self.until.get_mut(usize::try_from(age).ok()?)?;

@@ -1,6 +1,6 @@
 //! The keys of a message, and the values that each accepts.
 
-/// A key of a message.
+/// A key of a request's JSON object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key {
     /// The kind of the request.
@@ -9,13 +9,13 @@ pub enum Key {
     Id,
     /// The epoch that the sender observed.
     Epoch,
-    /// An output and its value.
+    /// An output of the controller and the value to set.
     Output,
     /// The name of a source in the configuration.
     Source,
-    /// The values of a reading.
+    /// The values of a sensor's reading.
     Values,
-    /// The sequence number of a reading.
+    /// The sequence number of a sensor's reading.
     Seq,
     /// The parameters of a motion by hand, by force or to a target, or whether a contact ends a motion.
     How,
@@ -60,7 +60,7 @@ impl Key {
         1 << self as u8
     }
 
-    /// Returns a description of the accepted values.
+    /// Returns a description of the values that the key accepts.
     pub(super) const fn expected(self) -> &'static str {
         match self {
             Self::Do => WORDS,

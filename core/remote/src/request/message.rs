@@ -7,14 +7,14 @@ use super::key::Key;
 use outrigger_core::mode::Epoch;
 use outrigger_wire::sensor::SampleValue;
 
-/// The content of one line.
+/// A request in the form of one line, with its `id` and challenge.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Message<'a> {
     /// A number chosen by the sender, which the answer repeats.
     pub id: Option<u32>,
     /// The challenge of a recent answer. A request that [causes motion](Ask::causes_motion) needs one.
     pub challenge: Option<Challenge>,
-    /// The request.
+    /// The requested action.
     pub ask: Ask<'a>,
 }
 
@@ -31,7 +31,7 @@ pub enum Ask<'a> {
     Resume(Epoch),
     /// Stop the arm.
     Release,
-    /// Clear the latched reason.
+    /// Clear the latched reason for which commanding ended.
     Acknowledge,
     /// Set an output.
     Set {
@@ -53,7 +53,7 @@ pub enum Ask<'a> {
     },
     /// End our program on the controller, so that the pendant's program around it continues.
     HandBack(Epoch),
-    /// Send our program again.
+    /// Send our program to the controller again.
     Resend(Epoch),
     /// Let a hand move the arm (freedrive), as long as the same sender renews it.
     Freedrive {
@@ -73,7 +73,7 @@ pub enum Ask<'a> {
     ToolContact {
         /// The epoch that the sender observed.
         epoch: Epoch,
-        /// `on` or `off`.
+        /// The choice: `on` if a contact ends motions, `off` if not.
         how: &'a str,
     },
     /// Renew freedrive or force mode; only by the sender who began it.
@@ -98,13 +98,13 @@ pub enum Ask<'a> {
     },
     /// Withdraw an earlier request of the same sender. Stops the arm only if that very request armed it.
     Withdraw {
-        /// The `id` of that request; on a keyed channel its counter.
+        /// The `id` of the request to withdraw; on a keyed channel its counter.
         what: u32,
     },
 }
 
 impl Ask<'_> {
-    /// The values of `do`.
+    /// The values of the key `do`, one for each kind of request.
     pub const WORDS: [&'static str; 19] = [
         "status",
         "watch",
@@ -127,7 +127,7 @@ impl Ask<'_> {
         "withdraw",
     ];
 
-    /// Returns the value of `do`.
+    /// Returns the value of the key `do` for this request.
     #[must_use]
     pub const fn word(&self) -> &'static str {
         match self {

@@ -75,7 +75,7 @@ pub struct Fault<'a> {
     pub id: Option<u32>,
     /// The kind of the error.
     pub kind: FaultKind,
-    /// The position in the line: the number of bytes before it.
+    /// The position of the error in the line: the number of bytes before it.
     pub at: usize,
     /// The key whose value is invalid, or that is missing.
     pub key: Option<Key>,
@@ -86,7 +86,7 @@ pub struct Fault<'a> {
 }
 
 impl Fault<'_> {
-    /// The most bytes of [`found`](Self::found).
+    /// The largest number of bytes in [`found`](Self::found).
     pub const FOUND_MAX: usize = 32;
 }
 
@@ -105,21 +105,21 @@ impl core::fmt::Display for Fault<'_> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FaultKind {
-    /// Longer than [`LINE_MAX`] bytes. Its end is unknown: nothing is read after it.
+    /// The line is longer than [`LINE_MAX`] bytes. Its end is unknown: nothing is read after it.
     TooLong,
-    /// Not UTF-8.
+    /// The line is not UTF-8.
     NotText,
-    /// Not a JSON object.
+    /// The line is not a JSON object.
     Syntax,
     /// A key that no message has.
     UnknownKey,
     /// A repeated key.
     RepeatedKey,
-    /// A key of another `do`.
+    /// A key that a request with this `do` does not accept.
     UnexpectedKey,
     /// A required key of this `do` is missing.
     MissingKey,
-    /// A value of another type.
+    /// A value of another type than its key accepts.
     WrongType,
     /// A number, or the number of values, out of range; an empty text.
     OutOfRange,
@@ -145,7 +145,7 @@ impl FaultKind {
         }
     }
 
-    /// Returns a description for people.
+    /// Returns a description of the error for people.
     #[must_use]
     pub const fn text(self) -> &'static str {
         match self {

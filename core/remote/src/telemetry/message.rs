@@ -39,7 +39,7 @@ pub enum Message<'a, const N: usize, S, E> {
     /// A piece of the settings in force; repeated.
     #[serde(borrow)]
     Settings(Chunk<'a>),
-    /// A piece of the recording of a fallback, or of the run before; repeated a few times.
+    /// A piece of the recording of a fallback, or of the run before the last reset; repeated a few times.
     #[serde(borrow)]
     Recording(Recording<'a>),
     /// The history of the device's start; once a second.
@@ -63,7 +63,7 @@ pub struct Hello<'a> {
 pub struct Status<S> {
     /// The mode of the mode machine.
     pub mode: Mode,
-    /// The time at which the mode was entered.
+    /// The time at which the present mode was entered.
     pub since: Instant,
     /// The epoch that requests from outside must carry.
     pub epoch: Epoch,
@@ -71,7 +71,7 @@ pub struct Status<S> {
     pub latch: Option<Reason>,
     /// The reasons since the last acknowledgement.
     pub reasons: ReasonSet,
-    /// All reasons for which a request would be refused.
+    /// All reasons for which a request to command would be refused now.
     pub unmet: ReasonSet,
     /// `true` if the arm was last observed moving, and its standstill was not measured since.
     pub motion_unknown: bool,
@@ -87,11 +87,11 @@ pub struct Status<S> {
     pub link: Figures,
     /// The counts of each sensor, in the order of the settings.
     pub sources: Vec<SourceFigures, MAX_SOURCES>,
-    /// Readings of sensors that are not configured.
+    /// The number of readings of sensors that are not configured.
     pub unknown_readings: u32,
-    /// Entries for which the recorder had no room.
+    /// The number of entries for which the recorder had no room.
     pub recorder_lost: u32,
-    /// Events for which telemetry had no room.
+    /// The number of events for which telemetry had no room.
     pub events_lost: u32,
     /// The state that exists only for this kind of controller.
     pub peer: S,
@@ -100,21 +100,21 @@ pub struct Status<S> {
 /// The input and output of the law.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Motion<const N: usize> {
-    /// The time of the controller's clock.
+    /// The time of the state on the controller's clock.
     pub controller_time: ControllerTime,
-    /// Measured joint angles \[rad\].
+    /// The measured joint angles \[rad\].
     pub positions: JointPositions<N>,
-    /// Measured joint speeds \[rad/s\].
+    /// The measured joint speeds \[rad/s\].
     pub velocities: JointVelocities<N>,
-    /// Target joint speeds of the controller \[rad/s\].
+    /// The controller's target joint speeds \[rad/s\].
     pub target_velocities: JointVelocities<N>,
-    /// Joint speeds approved last \[rad/s\]; `None` unless commanding.
+    /// The joint speeds that the governor approved last \[rad/s\]; `None` unless commanding.
     pub approved: Option<JointVelocities<N>>,
-    /// Commanded joint speeds \[rad/s\]: the approved ones, or those of a target that is being braked.
+    /// The commanded joint speeds \[rad/s\]: the approved ones, or those of a target that is being braked.
     pub commanded: JointVelocities<N>,
-    /// Pose of the tool in the base frame.
+    /// The pose of the tool in the base frame \[m, rad\]; `None` if the controller sends none.
     pub tcp_pose: Option<Pose>,
-    /// The speed scaling, 0 … 1.
+    /// The robot's speed scaling, 0 … 1; `None` if the controller sends none.
     pub speed_scaling: Option<f32>,
     /// The digital inputs of the robot; bit 0 is the first.
     pub digital_inputs: u64,
@@ -125,11 +125,11 @@ pub struct Motion<const N: usize> {
 /// The kind of a histogram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum HistogramKind {
-    /// Time between accepted states.
+    /// The time between accepted states.
     Interval,
-    /// Age of accepted states on arrival.
+    /// The age of accepted states on arrival.
     Age,
-    /// Time from the arrival of a state until its answer was written.
+    /// The time from the arrival of a state until its answer was written.
     Turnaround,
 }
 
@@ -153,7 +153,7 @@ impl HistogramKind {
 pub struct HistogramReport {
     /// The kind of the histogram.
     pub kind: HistogramKind,
-    /// The longest time.
+    /// The longest time counted in the histogram.
     pub longest: Duration,
     /// The number of times in each bin, shortest first; bins after the last one are empty. Edges: [`Histogram`].
     pub bins: Vec<u32, BINS>,
@@ -182,24 +182,24 @@ pub(super) fn as_many_as_fit<T, const N: usize>(items: impl Iterator<Item = T>) 
 pub struct PortReport<'a> {
     /// The counts of all sensors' readings, and of input that is not a reading.
     pub sensors: sensor::Figures,
-    /// Rejected datagrams and connections from unknown addresses.
+    /// The number of rejected datagrams and connections from unknown addresses.
     pub strangers: u32,
-    /// Datagrams of telemetry that could not be sent.
+    /// The number of telemetry datagrams that could not be sent.
     pub unsent: u32,
     /// The reason for which each link is not connected, as text of the port.
     #[serde(borrow)]
     pub troubles: [Option<&'a str>; LinkId::MOST],
-    /// Transfers from sensors that failed: the port, the bus or the converter reported an error.
+    /// The number of transfers from sensors that failed: the port, the bus or the converter reported an error.
     pub sensor_faults: u32,
-    /// The counts of the network controller.
+    /// The counts of the network controller and its driver.
     pub network: NetworkCounts,
-    /// The bytes of the device's stack that were never used, if the device measures them.
+    /// The number of bytes of the device's stack that were never used; `None` if the device does not measure them.
     pub stack_unused: Option<u32>,
-    /// Complete network frames received, whatever their destination.
+    /// The number of complete network frames received, whatever their destination.
     pub frames: u32,
-    /// Restarts of the network controller because no frames were received any more.
+    /// The number of restarts of the network controller because no frames were received any more.
     pub interface_restarts: u32,
-    /// The traffic from the robot's address.
+    /// The most advanced traffic that was received from the robot's address.
     pub activity: LinkActivity,
     /// The outcome of the last rising edge of the line that requests the release of the brakes, as text of the port.
     pub brake_release: Option<&'a str>,
@@ -209,18 +209,19 @@ pub struct PortReport<'a> {
 /// that a controller does not count are 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct NetworkCounts {
-    /// Received frames that the device could not use: too short, too long, damaged, or lost because its memory was
-    /// full.
+    /// The number of received frames that the device could not use: too short, too long, damaged, or lost because its
+    /// memory was full.
     pub bad: u32,
-    /// Frames of the device that were discarded: there was no link, or the controller was being started.
+    /// The number of frames of the device that were discarded: there was no link, or the controller was being
+    /// started.
     pub unsent: u32,
     /// The number of times that the link was lost.
     pub link_losses: u32,
-    /// Bounded waits for the controller, or for its transceiver, that timed out.
+    /// The number of bounded waits for the controller, or for its transceiver, that timed out.
     pub timeouts: u32,
-    /// Errors between processor and controller: failed transfers, lost settings.
+    /// The number of errors between processor and controller: failed transfers, lost settings.
     pub bus_errors: u32,
-    /// Starts of the controller after the first, for any reason.
+    /// The number of starts of the controller after the first, for any reason.
     pub restarts: u32,
 }
 
@@ -231,16 +232,16 @@ pub enum LinkActivity {
     /// No frame was received from any address.
     #[default]
     Silence,
-    /// Frames from other addresses only.
+    /// Frames were received from other addresses only.
     Others,
-    /// An ARP reply: a device has that address.
+    /// An ARP reply was received: a device has the robot's address.
     Address,
-    /// IP packets from that address.
+    /// IP packets were received from the robot's address.
     Packets,
 }
 
 impl LinkActivity {
-    /// Returns a clause for people that starts in lower case.
+    /// Returns a description of the traffic for people, as a clause that starts in lower case.
     #[must_use]
     pub const fn text(self) -> &'static str {
         match self {
@@ -256,7 +257,7 @@ impl LinkActivity {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Stage {
-    /// The first instruction, and the clocks.
+    /// The processor executes its first instructions and sets up its clocks.
     Clocks,
     /// The settings are being read.
     Settings,
@@ -289,22 +290,22 @@ impl Stage {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum ResetCause {
-    /// Not reported by the chip.
+    /// The chip does not report the cause.
     Unknown,
     /// The supply was switched on.
     Power,
     /// The supply voltage was too low for a moment.
     BrownOut,
-    /// The reset pin, by a button or a debugger.
+    /// A signal at the reset pin, by a button or a debugger.
     Pin,
-    /// The watchdog: the control loop hung.
+    /// The watchdog expired: the control loop hung.
     Watchdog,
-    /// A request of the program.
+    /// A request of the program itself.
     Software,
 }
 
 impl ResetCause {
-    /// Returns the name, in lower case.
+    /// Returns the name of the cause, in lower case.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -330,12 +331,12 @@ pub enum CrashReport<'a> {
     },
     /// A fault of the processor.
     Fault {
-        /// The address of the instruction.
+        /// The address of the instruction that caused the fault.
         at: u32,
-        /// The return address of its function.
+        /// The return address of the function that contains the instruction.
         from: u32,
     },
-    /// A stack overflow; the place is `None` if unknown.
+    /// A stack overflow; the place in the program is `None` if it is unknown.
     StackOverflow(Option<Place>),
 }
 
@@ -344,40 +345,41 @@ pub enum CrashReport<'a> {
 pub struct Place {
     /// The address of the instruction.
     pub at: u32,
-    /// The return address of its function.
+    /// The return address of the function that contains the instruction.
     pub from: u32,
 }
 
 /// The history of the device's start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Boot<'a> {
-    /// The cause of the reset.
+    /// The cause of the device's last reset.
     pub cause: ResetCause,
     /// The number of starts since the device was powered, including this one.
     pub starts: u32,
-    /// The last stage of the previous run; `None` if there is no record of one.
+    /// The last stage that the previous run reached; `None` if there is no record of one.
     pub before: Option<Stage>,
     /// The end of the previous run, if its program recorded it.
     #[serde(borrow)]
     pub crash: Option<CrashReport<'a>>,
-    /// The stage of this run.
+    /// The stage that this run has reached.
     pub stage: Stage,
     /// The clock rate of the processor \[Hz\].
     pub clock: u32,
     /// `true` if the processor runs on the configured clock, not on the chip's fallback.
     pub is_clock_as_meant: bool,
-    /// The reason for which the newest settings in flash are not in force; `None` if they are, or there are none.
+    /// The reason for which the newest settings in flash are not in force; `None` if they are in force, or there are
+    /// none.
     pub refused: Option<&'a str>,
 }
 
-/// A piece of longer data.
+/// A piece of data that is longer than one datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Chunk<'a> {
     /// The length of the whole data \[B\].
     pub length: u32,
     /// The offset of this piece \[B\].
     pub offset: u32,
-    /// The piece, at most [`CHUNK_MAX`] bytes.
+    /// The bytes of the piece, at most [`CHUNK_MAX`].
     pub bytes: &'a [u8],
 }
 
@@ -389,9 +391,9 @@ pub struct Recording<'a> {
     pub number: u32,
     /// The cause of the fallback; `None` for the recording of the previous run: [`Boot`] contains why that ended.
     pub reason: Option<Reason>,
-    /// The number of the repetition in which it is sent, from 0.
+    /// The number of the repetition in which the piece is sent, from 0.
     pub pass: u8,
-    /// The piece.
+    /// The piece of the recording.
     #[serde(borrow)]
     pub chunk: Chunk<'a>,
 }

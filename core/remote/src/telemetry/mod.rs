@@ -54,7 +54,7 @@ pub struct Datagram<'a, const N: usize, S, E> {
     pub sequence: u32,
     /// The time of the content, since the start of the device's clock.
     pub at: Instant,
-    /// The content.
+    /// The content of the datagram.
     #[serde(borrow)]
     pub message: Message<'a, N, S, E>,
 }
@@ -66,9 +66,9 @@ pub struct Datagram<'a, const N: usize, S, E> {
 pub enum TelemetryError {
     /// The bytes are not telemetry.
     NotTelemetry,
-    /// Telemetry in another format, with this version.
+    /// The datagram is telemetry in another format, with this version.
     OtherFormat(u8),
-    /// Telemetry of a device with another kind of controller.
+    /// The datagram is telemetry of a device with another kind of controller.
     OtherKind,
     /// The bytes end too early, continue after the message, or have unknown values.
     Malformed,

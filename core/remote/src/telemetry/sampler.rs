@@ -14,7 +14,7 @@ use outrigger_core::link::Histograms;
 use outrigger_core::robot::Reason;
 use outrigger_wire::time::{Duration, Instant};
 
-/// The most events that may wait; a fallback with everything around it causes fewer.
+/// The most events that may wait; a fallback with all events around it causes fewer.
 const EVENTS: usize = 16;
 
 const _: () = assert!(CHUNK_MAX + 128 <= DATAGRAM_MAX, "a chunk fits with everything around it");
@@ -43,7 +43,7 @@ pub struct Pace {
     pub settings: Duration,
     /// The least time between two pieces of a recording or of the settings, and between two events.
     pub gap: Duration,
-    /// The number of times that a recording is sent, so that lost pieces are repeated.
+    /// The number of times that a recording is sent, so that pieces lost on the network arrive in a later repetition.
     pub passes: u8,
     /// The time between two later transmissions of an earlier run's recording, after the first `passes`: for listeners
     /// that connect later.
@@ -51,7 +51,7 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// Returns the defaults with this time between repeated datagrams.
+    /// Returns the default pace, with `repeat` as the time between repeated datagrams.
     #[must_use]
     pub fn every(repeat: Duration) -> Self {
         Self { repeat, ..Self::default() }
@@ -205,7 +205,7 @@ impl<'s, const N: usize, P: Controller<N>> Sampler<'s, N, P> {
         }
     }
 
-    /// Sets the port's own observations, as of now.
+    /// Sets the port's own counts and observations, as of now.
     pub const fn port(&mut self, report: PortReport<'s>) {
         self.port = report;
     }

@@ -42,13 +42,14 @@ pub struct Caller {
 pub enum Event {
     /// A session is open, with the present epoch.
     Open(Epoch),
-    /// The answer to the request, with the present epoch.
+    /// The answer to the request that was sent, with the present epoch.
     Answer(Epoch, Reply),
     /// An answer that only another version understands.
     NotUnderstood,
 }
 
-/// The error for a request that does not fit into a datagram, if no session is open, or if the session has used up its counters.
+/// The error for a request that cannot be sent: it does not fit into a datagram, no session is open, or the session
+/// has used up its counters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLong;
 

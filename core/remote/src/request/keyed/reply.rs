@@ -13,15 +13,15 @@ use outrigger_wire::time::Duration;
 /// The state of a session, and the outcome of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reply {
-    /// The outcome of the request.
+    /// The outcome of the request that is answered.
     pub verdict: Verdict,
-    /// The present mode.
+    /// The present mode of the control loop.
     pub mode: Mode,
-    /// The quality of the link to the controller.
+    /// The grade of the link to the controller.
     pub grade: Grade,
-    /// The latched reason, if any.
+    /// The first reason since the last acknowledgement for which commanding ended; `None` if there is none.
     pub latch: Option<Reason>,
-    /// The reasons for which a request would be refused.
+    /// The reasons for which a request to command would be refused now.
     pub unmet: ReasonSet,
     /// `true` if the process that commands is about to end.
     pub ending: bool,
@@ -44,21 +44,21 @@ impl Default for Reply {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Verdict {
-    /// Carried out, or begun.
+    /// The request was carried out, or its execution has begun.
     Done,
     /// The sender observed another epoch than the present one.
     WrongEpoch,
-    /// Refused for this reason; `None` if the reason is not known.
+    /// The request was refused for this reason; `None` if the reason is not known.
     Refused(Option<Reason>),
     /// The process that commands is about to end, or did not decide in time.
     Ending,
     /// The outcome of setting an output.
     Output(News),
-    /// No outcome of setting an output within the timeout.
+    /// The outcome of setting an output did not arrive within the timeout.
     NoNews,
     /// Too many output writes are pending.
     Full,
-    /// A value that does not exist here: an output, a source, the number of values.
+    /// The request names an output or a source that does not exist here, or has the wrong number of values.
     BadValue,
     /// The outcome of a command to the controller's dashboard server.
     Dashboard(Outcome),
@@ -67,7 +67,7 @@ pub enum Verdict {
     NotFresh,
     /// The sender has withdrawn the request.
     Withdrawn,
-    /// An error in the line: its kind and position.
+    /// The line contains an error of this kind at this position.
     Fault(FaultKind, u16),
 }
 
@@ -77,17 +77,17 @@ pub enum Verdict {
 pub enum News {
     /// The controller shows the new value, this long after it was sent.
     Confirmed(Duration),
-    /// Sent, but this controller does not publish the output.
+    /// The write was sent, but this controller does not publish the output.
     NeverShown,
-    /// The controller shows another value after the time allowed.
+    /// The write was sent, but the controller shows another value after the time allowed.
     NotConfirmed,
     /// A later write for the same output replaced it.
     Superseded,
-    /// No session with a controller.
+    /// No session with a controller is established.
     NotConnected,
     /// This arm or its software has no such output, or a number is out of its range.
     Impossible,
-    /// The controller is in local control.
+    /// The controller is in local control and accepts no writes.
     LocalControl,
     /// This session owns no RTDE input for it.
     NoInput,
@@ -105,7 +105,7 @@ pub enum News {
     Full,
 }
 
-/// The encoding of no reason.
+/// The byte that encodes no reason.
 const NONE: u8 = 0xff;
 const ENDING: u8 = 1;
 

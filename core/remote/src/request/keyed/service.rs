@@ -11,7 +11,8 @@ use crate::request::{Ask, Challenge, Challenges};
 use outrigger_core::mode::Epoch;
 use outrigger_wire::time::{Duration, Instant};
 
-/// The number of sessions with requests, and that of sessions without a request so far.
+/// The number of sessions that have made requests, and the number of sessions without a request so far, that are
+/// kept.
 const SLOTS: usize = 2;
 /// The most welcomes at once, and the time after which a further one is permitted.
 const WELCOMES: u8 = 10;
@@ -44,17 +45,17 @@ pub struct Service<A> {
 /// Counts of dropped datagrams since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Datagrams of another layout.
+    /// Datagrams that do not have the layout of this protocol.
     pub foreign: u32,
-    /// Datagrams of an earlier layout: the other side needs the present version.
+    /// Datagrams of an earlier layout: the client has to be updated to the present version.
     pub outdated: u32,
     /// Datagrams without an open session, or from an address other than the session's.
     pub unknown: u32,
     /// Requests that are not newer than one received before.
     pub repeated: u32,
-    /// Datagrams with an invalid tag.
+    /// Datagrams with an invalid authentication tag.
     pub forged: u32,
-    /// Hellos beyond ten at once and ten per second.
+    /// Hellos, the requests for a session, beyond ten at once and ten per second.
     pub hasty: u32,
 }
 
@@ -67,7 +68,7 @@ impl Counts {
     }
 }
 
-/// The identity of a request.
+/// The identity of a request: its session and its counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ticket {
     session: u64,
@@ -98,7 +99,7 @@ struct Waiting {
 pub struct Asked<'a> {
     /// The ticket for the [answer](Service::answer).
     pub ticket: Ticket,
-    /// The request; or the outcome to answer at once, without carrying it out.
+    /// The request; or, as an error, the outcome to answer at once without carrying the request out.
     pub ask: Result<Ask<'a>, Verdict>,
 }
 
@@ -214,7 +215,7 @@ impl<A: Copy + PartialEq> Service<A> {
         None
     }
 
-    /// Returns `true`, and counts it, if another welcome may be sent now.
+    /// Returns `true` if another answer to a hello may be sent now, and counts it.
     fn may_welcome(&mut self, now: Instant) -> bool {
         let (left, at) = self.welcomes;
         let more = now.since(at).whole(WELCOME_EVERY).unwrap_or_default();

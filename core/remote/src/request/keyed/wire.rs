@@ -29,9 +29,9 @@ pub(super) enum Kind {
     Hello = 1,
     /// The answer to a hello: the session is open.
     Welcome = 2,
-    /// A request.
+    /// A request of a client in its session.
     Request = 3,
-    /// The answer to a request.
+    /// The answer of the service to a request.
     Answer = 4,
 }
 
