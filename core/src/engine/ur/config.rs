@@ -24,23 +24,25 @@ pub type UrConfig = Config<6, UrOptions>;
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct UrOptions {
-    /// The links, and their timeouts.
+    /// The settings for connecting to the controller: ports, sources and timeouts.
     pub connect: ConnectConfig,
-    /// The controller's software, if its own version message is not to be used. It then decides the form of every text.
+    /// The controller's software version, if its own version message is not to be used. This version then decides the
+    /// form of every text.
     pub software: Option<SoftwareVersion>,
     /// The model of the arm, whose nominal kinematics are used if the controller sends none.
     pub model: Option<RobotModel>,
-    /// The tool centre point in the flange frame, if the controller's own (3.1 and later) is not to be used.
+    /// The tool centre point in the flange frame, for use in place of the controller's own (3.1 and later); `None`
+    /// uses the controller's.
     pub tcp: Option<Pose>,
     /// The way in which motion reaches the controller.
     pub path: CommandPath,
-    /// The program that carries the motion, for paths with a program.
+    /// The settings of the program that carries the motion, for paths with a program.
     pub program: ProgramConfig,
-    /// The ring in which positions wait.
+    /// The settings of the ring on the controller in which positions wait.
     pub buffered: OfMotions<BufferedConfig>,
     /// The limits of an arm that is commanded by torques.
     pub torque: OfMotions<TorqueLimits<6>>,
-    /// The form of the text, and of the messages to a program.
+    /// The form and the accelerations of the text that moves the arm, and of the messages to a program.
     pub text: TextConfig,
     /// The timeouts for setting an output.
     pub outputs: OutputsConfig,
@@ -56,16 +58,16 @@ pub struct UrOptions {
 /// A difference between what a controller reports and what is configured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mismatch {
-    /// The software differs.
+    /// The software version differs.
     Software {
-        /// The value of `session.software`.
+        /// The configured value of `session.software`.
         configured: SoftwareVersion,
-        /// The software in the version message.
+        /// The software version in the controller's version message.
         reported: SoftwareVersion,
     },
-    /// The arm differs.
+    /// The model of the arm differs.
     Model {
-        /// The value of `robot.model`.
+        /// The configured value of `robot.model`.
         configured: RobotModel,
         /// The arms that match the controller's configuration data.
         reported: &'static [RobotModel],
@@ -90,7 +92,7 @@ impl core::fmt::Display for Mismatch {
 }
 
 impl UrOptions {
-    /// Returns the number of places for positions in the ring.
+    /// Returns the number of positions for which the ring on the controller has room.
     pub(super) const fn ring(&self) -> u16 {
         #[cfg(feature = "motions")]
         let places = self.buffered.ring;
@@ -147,7 +149,7 @@ impl UrOptions {
         other.then_some(Mismatch::Model { configured, reported })
     }
 
-    /// Returns the groups of RTDE inputs to claim, including the one in which a program gets its orders.
+    /// Returns the groups of RTDE inputs to claim, including the group in which a program receives its orders.
     pub(super) const fn claims(&self) -> Claims {
         let claims = self.connect.claims;
         if self.program.by_registers(self.path) { claims.with(Claim::Program) } else { claims }
@@ -392,7 +394,8 @@ impl UrConfig {
         PathTiming { latency: latency - self.peer.program.waits(self.peer.path), hold }
     }
 
-    /// Returns the limits for such a controller ([`Limits::carried_by`]).
+    /// Returns the limits of the arm for commands to a controller with this software, whose states have this period:
+    /// see [`Limits::carried_by`].
     #[must_use]
     pub fn limits_on(&self, software: SoftwareVersion, period: Duration) -> Limits<6> {
         self.limits.carried_by(self.path_timing(software, period))
@@ -426,7 +429,7 @@ impl UrConfig {
         self.peer.path.is_resident() || self.peer.text.leaves_stops_to_the_controller(software)
     }
 
-    /// Returns the weakest stop \[rad/s²\] on a controller with this software.
+    /// Returns the deceleration of the weakest stop \[rad/s²\] on a controller with this software.
     fn stop_on(&self, software: SoftwareVersion) -> f32 {
         let TextConfig { stop_acceleration, own_stop, .. } = self.peer.text;
         let own = self.leaves_stops_to_the_controller(Some(software));
@@ -445,11 +448,11 @@ fn period_of(software: SoftwareVersion) -> Duration {
 pub struct Ports {
     /// The primary interface: version, robot messages, robot state. Default 30001.
     pub primary: Option<u16>,
-    /// The secondary interface, tried if the primary one does not answer. Default 30002.
+    /// The secondary interface, which is tried if the primary one does not answer. Default 30002.
     pub secondary: Option<u16>,
     /// The real-time interface: it takes text, and delivers the state of every cycle unless RTDE does. Default 30003.
     pub realtime: u16,
-    /// Real-Time Data Exchange. Default 30004.
+    /// The port of Real-Time Data Exchange. Default 30004.
     pub rtde: u16,
 }
 
@@ -468,27 +471,27 @@ pub enum StatesFrom {
     /// if the service is closed or lacks a needed variable.
     #[default]
     Auto,
-    /// The real-time interface.
+    /// The real-time interface, even if the software has RTDE.
     Realtime,
-    /// RTDE only: without it there is no session.
+    /// RTDE only: there is no session if RTDE is not available.
     Rtde,
 }
 
 words!(StatesFrom { "auto" = Auto, "realtime" = Realtime, "rtde" = Rtde });
 
-/// The way in which outputs are set.
+/// The way in which outputs of the controller are set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum OutputsBy {
-    /// By the claimed RTDE inputs that are ours, or else by text.
+    /// By the RTDE inputs that are claimed and owned, otherwise by text.
     #[default]
     Auto,
-    /// By text.
+    /// By text, even if RTDE inputs are owned.
     Text,
-    /// By inputs of RTDE only.
+    /// By RTDE inputs only.
     Rtde,
-    /// Not at all.
+    /// Setting outputs is disabled.
     Off,
 }
 
@@ -500,7 +503,7 @@ settings! {
     #[cfg_attr(feature = "defmt", derive(defmt::Format))]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct ConnectConfig in "" {
-        /// The ports.
+        /// The TCP ports of the controller.
         pub ports nowhere: Ports = Ports::default(),
         /// Fail a session that has neither the primary nor the secondary interface. Without both, only the packet's own
         /// program state can prove that commands are accepted. Default `false`.

@@ -22,7 +22,7 @@ pub(super) struct Connector {
     config: ConnectConfig,
     stage: Stage,
     links: [Connection; LINKS.len()],
-    /// The number of consecutive failed sessions.
+    /// The number of consecutive sessions that failed.
     failures: u32,
 }
 
@@ -42,7 +42,7 @@ enum Stage {
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 struct Connection {
     phase: Phase,
-    /// The index of the port that is tried.
+    /// The index of the configured port that is tried.
     candidate: usize,
     /// The number of consecutive failed attempts, while the session is up.
     failures: u32,
@@ -59,11 +59,11 @@ enum Phase {
     Opening {
         deadline: Instant,
     },
-    /// Connected; no message understood yet.
+    /// Connected; no message was understood yet.
     Greeting {
         deadline: Instant,
     },
-    /// In operation; silence beyond the deadline means that the link is lost.
+    /// In operation. The link counts as lost if no message arrives until the deadline.
     Up {
         deadline: Instant,
     },
@@ -116,7 +116,7 @@ impl Connector {
         expected
     }
 
-    /// Takes note that the link has proven to be the expected service.
+    /// Records that the link has proven to be the expected service.
     pub(super) fn greeted(&mut self, link: LinkId, now: Instant) {
         let deadline = now + self.config.silence_timeout;
         let connection = self.link_mut(link);
@@ -157,7 +157,7 @@ impl Connector {
         }
     }
 
-    /// Takes note that a message was understood: the link is not silent.
+    /// Records that a message was understood: the link is not silent.
     pub(super) fn heard(&mut self, link: LinkId, now: Instant) {
         let deadline = now + self.config.silence_timeout;
         if let Phase::Up { deadline: at } = &mut self.link_mut(link).phase {
@@ -165,8 +165,8 @@ impl Connector {
         }
     }
 
-    /// Takes note that a link is lost or closed by us. Returns its port and the consequence, or `None` if it was not
-    /// open.
+    /// Records that a link is lost or closed by us. Returns the link's port and the consequence; `None` if the link
+    /// was not open.
     pub(super) fn lost(&mut self, link: LinkId, cause: DownCause, now: Instant) -> Option<(Endpoint, Next)> {
         if matches!(self.link(link).phase, Phase::Down { .. }) {
             return None;
@@ -248,7 +248,7 @@ impl Connector {
         matches!(self.link(link).phase, Phase::Up { .. })
     }
 
-    /// Returns the port that the link has, or tries next.
+    /// Returns the port that the link is connected to, or tries next.
     pub(super) fn endpoint(&self, link: LinkId) -> Endpoint {
         let port = match link {
             LinkId::REALTIME => self.config.ports.realtime,

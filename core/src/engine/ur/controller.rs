@@ -52,14 +52,14 @@ pub struct Ur<'m> {
     realtime: Realtime<'m>,
     rtde: Option<Attached<'m>>,
     identity: Option<Identity>,
-    /// The software version by RTDE, before a session is established.
+    /// The software version that RTDE has reported, before a session is established.
     software: Option<SoftwareVersion>,
     motion: MotionText,
     /// The program that carries the commands, if the path has one.
     program: Option<Carrier>,
-    /// This software cannot run that program.
+    /// `true` if this software cannot run the program that is to carry the commands.
     unfit: bool,
-    /// The controller reports another arm, or other software, than is configured.
+    /// `true` if the controller reports another arm, or other software, than is configured.
     other: bool,
     outputs: OutputsPath,
     /// The unacknowledged bytes of each of the [`WATCHED`].
@@ -160,7 +160,7 @@ impl Ur<'_> {
         shared(&self.program).map_or(0, Reverse::strangers)
     }
 
-    /// Takes note that the controller refused some text.
+    /// Records that the controller refused some text.
     fn refused(&mut self, cx: &mut Cx<'_, '_>) {
         if self.refusal.refused(cx.now) {
             self.outputs.refuse(self.rtde.as_deref(), cx.config.peer.connect.outputs, cx.events);
@@ -188,7 +188,7 @@ impl Ur<'_> {
         local.filter(|_| now > over + machine.config().evidence_age)
     }
 
-    /// Takes note of the newest state, which arrived at `arrival` and was judged.
+    /// Records the newest state, which arrived at `arrival` and was judged.
     fn judged(&mut self, arrival: Instant, cx: &mut Cx<'_, '_>) {
         if let Some(program) = exclusive(&mut self.program)
             && let Some(state) = cx.cycle.state().filter(|_| cx.cycle.mode().executes_move())
@@ -226,13 +226,13 @@ impl Ur<'_> {
         }
     }
 
-    /// Returns `true` if its registers are ours, for a program that gets its orders in registers.
+    /// Returns `true` if this session owns the registers, for a program that receives its orders in registers.
     fn has_registers(&self, program: &Reverse) -> bool {
         !program.by_registers() || self.rtde.as_deref().is_some_and(|rtde| rtde.is_ours(Claim::Program))
     }
 
-    /// Writes the next order into the program's registers, if it gets its orders there. Returns `true` if one was
-    /// written.
+    /// Writes the next order into the program's registers, if the program receives its orders there. Returns `true`
+    /// if one was written.
     #[cfg(feature = "programs")]
     fn order_in_registers(&mut self) -> bool {
         let order = exclusive(&mut self.program).and_then(Reverse::next_in_registers);

@@ -20,42 +20,42 @@ use outrigger_wire::time::Duration;
 pub enum UrEvent {
     /// A connection is requested.
     Opening {
-        /// The link.
+        /// The link to be connected.
         link: LinkId,
-        /// The TCP port.
+        /// The TCP port of the controller.
         endpoint: Endpoint,
     },
-    /// A connection is established; no message was understood on it yet.
+    /// A connection is established on this link; no message was understood on it yet.
     Opened(LinkId),
     /// A link is down.
     Down {
-        /// The link.
+        /// The link that is down.
         link: LinkId,
-        /// The port that it was, or was to be, connected to.
+        /// The port that the link was, or was to be, connected to.
         endpoint: Endpoint,
-        /// The cause.
+        /// The cause of the loss.
         cause: DownCause,
-        /// The consequence.
+        /// The consequence for the session.
         next: Next,
     },
     /// A new session: this controller was identified.
     Established(Identity),
-    /// A claimed RTDE input is not ours in this session.
+    /// A claimed RTDE input is not owned by this session.
     NotOurs(NotOurs),
     /// An event of the program that carries our commands.
     Program(ProgramNews),
     /// A message of the controller for people.
     Report(Report),
-    /// The bytes were not a sequence of messages; some were skipped.
+    /// Received bytes were not a sequence of messages; some were skipped.
     Skipped {
-        /// The link.
+        /// The link on which the bytes arrived.
         link: LinkId,
-        /// The error.
+        /// The error in the bytes.
         error: FrameError,
     },
-    /// A message could not be used.
+    /// A received message could not be used.
     Malformed {
-        /// The link.
+        /// The link on which the message arrived.
         link: LinkId,
         /// The error in the message.
         error: WireError,
@@ -68,11 +68,11 @@ pub enum UrEvent {
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum ProgramNews {
-    /// The controller's software cannot run it.
+    /// The controller's software cannot run the program.
     Unfit,
-    /// Its text is sent.
+    /// The text of the program is being sent to the controller.
     Sent,
-    /// The program has connected, and takes orders.
+    /// The program has connected, and accepts orders.
     Connected,
     /// The program has ended.
     Ended(Ending),
@@ -107,9 +107,10 @@ pub enum ProgramNews {
     Late(Duration),
     /// The last position of a motion was repeated until the arm reached it, or for the longest time that is allowed.
     Converged {
-        /// `true` if every joint is within `convergence`, which a build with the feature `motions` has.
+        /// `true` if every joint is within `convergence` of the last position; that setting exists in builds with the
+        /// feature `motions`.
         converged: bool,
-        /// The distance of the joint that is farthest from it \[µrad\].
+        /// The distance from the last position of the joint that is farthest from it \[µrad\].
         off: u32,
     },
 }
@@ -127,7 +128,7 @@ pub enum Next {
     Retry(Duration),
     /// The session is over; a new one starts after this time.
     NewSession(Duration),
-    /// None: the engine is shutting down.
+    /// No consequence: the engine is shutting down.
     Nothing,
 }
 
@@ -138,21 +139,21 @@ pub enum Next {
 pub enum DownCause {
     /// The connection was refused.
     Refused,
-    /// No connection within the timeout.
+    /// The connection could not be made within the timeout.
     OpenTimeout,
-    /// Connected, but no message was understood.
+    /// The connection was established, but no message was understood.
     NoGreeting,
     /// Another service than the expected one answers.
     WrongService(Found),
     /// The peer closed the connection.
     Closed,
-    /// No data for too long.
+    /// No data arrived on the link for too long.
     Silent,
-    /// The peer acknowledges no data.
+    /// The peer does not acknowledge the data that was sent.
     Unacknowledged,
-    /// The controller is not the one that the session started with.
+    /// The controller on the link is not the one that the session started with.
     OtherController,
-    /// The connection was made in local control, and takes no text even afterwards: a new one is made.
+    /// The connection was made in local control, and accepts no text even afterwards: a new one is made.
     LocalControl,
     /// RTDE cannot deliver the states.
     Rtde(Unusable),

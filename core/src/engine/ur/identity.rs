@@ -4,16 +4,16 @@ use crate::engine::io::LinkId;
 use outrigger_wire::robot::{Generation, SoftwareVersion};
 use outrigger_wire::time::Duration;
 
-/// The source of the software version.
+/// The source of the knowledge about the software version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum KnownBy {
-    /// The controller itself: its version message, or RTDE's answer.
+    /// The controller itself: its version message, or its reply by RTDE.
     Message,
     /// The configuration.
     Configuration,
-    /// The size of the real-time packet and the step of its clock: the oldest version that sends such packets.
+    /// The size of the real-time packet and the step of its clock; the version is the oldest that sends such packets.
     Packet,
 }
 
@@ -22,11 +22,11 @@ pub enum KnownBy {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Identity {
-    /// The software version; if known by packet, the oldest that fits.
+    /// The software version of the controller; if known by the packet, the oldest that fits.
     pub software: SoftwareVersion,
-    /// The source of the version.
+    /// The source of the software version.
     pub known_by: KnownBy,
-    /// The size of the real-time packet \[B\].
+    /// The size of the controller's real-time packet \[B\].
     pub packet_size: u16,
     /// The step of the controller's clock from packet to packet.
     pub period: Duration,
@@ -35,7 +35,7 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Returns the family of the controller.
+    /// Returns the generation of the controller: CB2, CB3, e-Series or PolyScope X.
     #[must_use]
     pub const fn generation(&self) -> Generation {
         self.software.generation()

@@ -11,18 +11,19 @@ impl LinkId {
     pub const RTDE: Self = Self::of(2);
     /// The connection that a program of ours makes to us, if one carries the commands.
     pub const REVERSE: Self = Self::of(3);
-    /// The connection by which the URCap External Control requests that program.
+    /// The connection by which the URCap External Control requests the program that carries the commands.
     pub const SCRIPT: Self = Self::of(4);
     /// The connection that a program of External Control makes for trajectories: their points, and their results.
     pub const TRAJECTORY: Self = Self::of(5);
-    /// A connection that it makes for commands that are executed once: no data is sent on it.
+    /// A connection that a program of External Control makes for commands that are executed once: no data is sent on
+    /// it.
     pub const COMMAND: Self = Self::of(6);
 }
 
-/// The links that we open, in this order.
+/// The links that are opened by us, in this order.
 pub const LINKS: [LinkId; 3] = [LinkId::PRIMARY, LinkId::REALTIME, LinkId::RTDE];
 
-/// The links on which the controller has to acknowledge what we send.
+/// The links on which unacknowledged bytes have consequences.
 pub(super) const WATCHED: &[LinkId] = match cfg!(feature = "programs") {
     true => &[LinkId::PRIMARY, LinkId::REALTIME, LinkId::RTDE, LinkId::REVERSE],
     false => &LINKS,

@@ -26,7 +26,7 @@ impl MotionText {
         self.path = Some(TextPath::new(config, software));
     }
 
-    /// Closes the session.
+    /// Closes the session: no text is sent any more.
     pub(super) const fn close(&mut self) {
         self.text.clear();
         self.path = None;
@@ -37,7 +37,7 @@ impl MotionText {
         self.path.is_some()
     }
 
-    /// Prepares the text of this cycle. `arming` is `Some` in that mode only: see the field.
+    /// Prepares the text of this cycle. `arming` is `Some` in the mode `Arming` only: see the field.
     pub(super) fn prepare(&mut self, arming: Option<(bool, Duration, Instant)>) {
         self.arming = arming;
         if arming.is_none() {
@@ -45,13 +45,13 @@ impl MotionText {
         }
     }
 
-    /// Takes note of a new call of the engine.
+    /// Marks the beginning of a call of the engine: no text was made in it yet.
     #[cfg(feature = "record")]
     pub(super) const fn begin(&mut self) {
         self.text.begin();
     }
 
-    /// Replaces the waiting text by the one for `verdict`. Returns `true` if there is one.
+    /// Replaces the waiting text by the one for `verdict`. Returns `true` if the verdict has a text.
     pub(super) fn write(&mut self, verdict: Verdict<'_, 6>) -> Result<bool, Reason> {
         let Self { path: Some(path), take_over, arming, text } = self else { return Ok(false) };
         let written = match verdict {
@@ -88,13 +88,13 @@ impl MotionText {
         self.text.made()
     }
 
-    /// Returns the value that is saved.
+    /// Returns the progress of ending another program, which checkpoints contain.
     #[cfg(feature = "record")]
     pub(super) const fn take_over(&self) -> TakeOver {
         self.take_over
     }
 
-    /// Continues from what was saved, with no text waiting.
+    /// Restores a saved progress of ending another program, with no text waiting.
     #[cfg(feature = "record")]
     pub(super) fn restore(&mut self, take_over: TakeOver, config: TextConfig, software: Option<SoftwareVersion>) {
         *self = Self { path: software.map(|software| TextPath::new(config, software)), take_over, ..Self::NONE };

@@ -18,7 +18,7 @@ impl<const N: usize> Outbox<N> {
         made: 0,
     };
 
-    /// Takes note of a new call: nothing was made in it yet.
+    /// Marks the beginning of a call of the engine: no text was made in it yet.
     #[cfg(feature = "record")]
     pub(super) const fn begin(&mut self) {
         self.made = 0;
@@ -56,7 +56,7 @@ impl<const N: usize> Outbox<N> {
         self.bytes.get(..self.made).unwrap_or_default()
     }
 
-    /// Takes the waiting text.
+    /// Removes and returns the waiting text; empty if there is none.
     pub(super) fn take(&mut self) -> &[u8] {
         let len = core::mem::take(&mut self.len);
         self.bytes.get(..len).unwrap_or_default()

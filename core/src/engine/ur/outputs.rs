@@ -1,5 +1,5 @@
-//! The setting of outputs, independent of the motion: by the RTDE inputs that are ours, or by a secondary program after
-//! the cycle's own text. The published values confirm it.
+//! The setting of outputs, independent of the motion: by the RTDE inputs that this session owns, or by a secondary
+//! program after the cycle's own text. The published values confirm it.
 //!
 //! At most one text is sent per judged state, always after that state's motion text and never in its place. None is
 //! sent while the state is too old for a moving command, or the text before has not been acknowledged for as long.
@@ -69,9 +69,9 @@ impl Known<'_> {
 pub(super) struct OutputsPath {
     outputs: Outputs,
     text: Outbox<TEXT_LEN>,
-    /// A state was judged after which such text may be sent.
+    /// `true` once a state was judged after which text that sets outputs may be sent.
     due: bool,
-    /// The force that a program reads is a reading of our sensor.
+    /// `true` while the force that a program reads is a reading of our sensor.
     force_given: bool,
 }
 
@@ -232,21 +232,21 @@ impl OutputsPath {
         }
     }
 
-    /// Takes note that the controller reported that it takes no text.
+    /// Records that the controller reported that it accepts no text.
     pub(super) fn refuse(&mut self, rtde: Option<&dyn StateLink>, by: OutputsBy, events: &mut Events<UrEvent>) {
         while AVAILABLE && let Some(write) = self.outputs.withdraw(|write| !has_input(rtde, by, write)) {
             tell(events, write, WriteNews::Refused(WriteRefusal::LocalControl));
         }
     }
 
-    /// Handles the passage of time.
+    /// Evaluates the timeouts of pending writes as of `now`.
     pub(super) fn tick(&mut self, config: &OutputsConfig, now: Instant, events: &mut Events<UrEvent>) {
         while AVAILABLE && let Some((write, news)) = self.outputs.overdue(config, now) {
             tell(events, write, news);
         }
     }
 
-    /// Takes note that the session is over.
+    /// Records that the session is over: pending writes are refused.
     pub(super) fn forget(&mut self, events: &mut Events<UrEvent>) {
         if !AVAILABLE {
             return;
@@ -264,7 +264,7 @@ impl OutputsPath {
         if AVAILABLE { self.outputs.next_deadline(config) } else { None }
     }
 
-    /// Takes note of a new call of the engine.
+    /// Marks the beginning of a call of the engine: no text was made in it yet.
     #[cfg(feature = "record")]
     pub(super) const fn begin(&mut self) {
         self.text.begin();
@@ -327,7 +327,7 @@ fn version(software: SoftwareVersion) -> Version {
     Version::new(software.major, software.minor)
 }
 
-/// Returns `true` if RTDE has an input for `write` that may be used and is ours.
+/// Returns `true` if RTDE has an input for `write` that may be used and is owned by this session.
 fn has_input(rtde: Option<&dyn StateLink>, by: OutputsBy, write: &Write) -> bool {
     let rtde = rtde.filter(|_| matches!(by, OutputsBy::Auto | OutputsBy::Rtde));
     rtde.zip(Claim::of(write)).is_some_and(|(rtde, claim)| rtde.is_ours(claim))

@@ -12,7 +12,7 @@ use outrigger_wire::time::Duration;
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum CommandPath {
-    /// A short program in each cycle, each replacing the one before.
+    /// A short program as text in each cycle, each replacing the one before.
     #[default]
     Text,
     /// A resident program connects to us and takes joint speeds for `speedj` (feature `programs`, as the others below).
@@ -54,7 +54,7 @@ impl CommandPath {
     /// The longest timeout of a program's read.
     pub(super) const LONGEST_SILENCE: Duration = Duration::from_millis(200);
 
-    /// Returns the name in configurations.
+    /// Returns the name of the path in configurations.
     #[must_use]
     pub fn name(self) -> &'static str {
         Self::WORDS.iter().find(|(_, path)| *path == self).map_or("", |(word, _)| word)
@@ -85,7 +85,7 @@ impl CommandPath {
         cfg!(feature = "urcap") && matches!(self, Self::ExternalControl | Self::ExternalTorque)
     }
 
-    /// Returns `true` if its program can get its orders in registers.
+    /// Returns `true` if the program of this path can receive its orders in registers.
     #[must_use]
     pub const fn can_use_registers(self) -> bool {
         cfg!(feature = "programs") && matches!(self, Self::ReverseSpeedJ | Self::ReverseServoJ | Self::Buffered)
@@ -151,13 +151,13 @@ impl CommandPath {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unfit {
-    /// This build of the core does not have the path.
+    /// This build of the core was made without the path.
     NotBuilt,
-    /// The controller's software is older than the first that supports it.
+    /// The controller's software is older than the first version that supports the path.
     Software {
-        /// The major number of that first version.
+        /// The major number of the first version that supports the path.
         major: u8,
-        /// Its minor number.
+        /// The minor number of the first version that supports the path.
         minor: u8,
         /// The function that older versions lack, as far as is known.
         lacks: Wording,
@@ -173,7 +173,7 @@ impl fmt::Display for Unfit {
     }
 }
 
-/// The way in which a program of ours gets to the controller.
+/// The way in which a program of ours is transferred to the controller.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
@@ -181,20 +181,21 @@ pub enum Delivery {
     /// As text over 30003, which replaces any program that runs there.
     #[default]
     Text,
-    /// The URCap External Control fetches it when a pendant program with its node is played (feature `urcap`).
+    /// By the URCap External Control, which fetches the program when a pendant program with the URCap's node is
+    /// played (feature `urcap`).
     UrCap,
-    /// By other means, such as UR's own program for the path `external-control`: we wait for its connection.
+    /// By other means, such as UR's own program for the path `external-control`: its connection is awaited.
     Nobody,
 }
 
 words!(Delivery { "text" = Text, "urcap" = UrCap, "nobody" = Nobody });
 
-/// The way in which a program of ours gets its orders and sends its answers.
+/// The way in which a program of ours receives its orders and sends its answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Orders {
-    /// Over a connection that it makes to us.
+    /// Over a connection that the program makes to us.
     #[default]
     Socket,
     /// In registers of RTDE, if states come by RTDE too: the robot connects to no other host. Integer input registers
@@ -220,39 +221,42 @@ settings! {
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct ProgramConfig in "program." {
-        /// The port of ours that it connects to. Default 50001.
+        /// The port of this device that the program connects to. Default 50001.
         pub port: u16 [1 to 65535] = 50_001,
-        /// The address of ours that it connects to, if it is not the one that we connect to the controller from.
-        /// Default: that one.
+        /// The address of this device that the program connects to. Default: the address from which this device
+        /// connects to the controller.
         pub address nowhere: Option<Ipv4Addr> = None,
-        /// The way in which it gets to the controller. Default: as text.
+        /// The way in which the program is transferred to the controller. Default: as text.
         pub by: Delivery = Delivery::Text,
-        /// The port of ours at which the URCap requests it. Default 50002.
+        /// The port of this device at which the URCap requests the program. Default 50002.
         pub script_port: u16 [1 to 65535] = 50_002,
-        /// The port of ours that a program of External Control connects to for trajectories; the connection is
+        /// The port of this device that a program of External Control connects to for trajectories; the connection is
         /// mandatory. Default 50003.
         pub trajectory_port: u16 [1 to 65535] = 50_003,
-        /// The port of ours that it connects to for commands that are executed once. Default 50004.
+        /// The port of this device that a program of External Control connects to for commands that are executed
+        /// once. Default 50004.
         pub command_port: u16 [1 to 65535] = 50_004,
-        /// Keep it running at rest when commanding is over; one that the URCap has fetched always stays. Default no.
+        /// Keep the program running at rest when commanding is over; a program that the URCap has fetched always
+        /// keeps running. Default no.
         pub resident: bool = false,
-        /// The longest wait for its connection; then its text is sent again. Default 3 s.
+        /// The longest wait for the program's connection; then its text is sent again. Default 3 s.
         pub start_timeout: Duration [0.1 to 60.0 "s"] = Duration::from_secs(3),
-        /// The highest number of unanswered orders; a program that is paused gets no more. Default 8.
+        /// The highest number of unanswered orders; a program that is paused is sent no more. Default 8.
         pub unanswered: u8 [1 to 8 "orders"] = 8,
-        /// The largest distance of a target from the measured joint \[rad\], if positions are sent: here, and 0.02 rad
-        /// more in the program. Default 0.3.
+        /// The largest distance of a target from the measured joint \[rad\], if positions are sent. The program
+        /// itself permits 0.02 rad more. Default 0.3.
         pub divergence: f32 [0.001 to 3.0 "rad"] = 0.3,
         /// The `lookahead_time` of each `servoj`, from 3.1 on. Default 0.03, like UR's own driver.
         pub lookahead: Duration [0.03 to 0.2 "s"] = Duration::from_millis(30),
         /// The `gain` of each `servoj`, from 3.1 on. Default 2000, like UR's own driver.
         pub gain: u16 [100 to 2000] = 2_000,
-        /// The time for which positions wait in the ring: at least half and at most one and a half of it. Default 0.04.
+        /// The time for which positions wait in the ring. The real time is at least half of this and at most one and
+        /// a half times this. Default 0.04.
         pub lag: Duration [0.016 to 1.33 "s"] = Duration::from_millis(40),
-        /// The longest wait for its end after the order to end; then a `stopj` ends any program that runs. Default 100
-        /// ms.
+        /// The longest wait for the end of the program after it was ordered to end; then a `stopj` ends any program
+        /// that runs. Default 100 ms.
         pub end_timeout: Duration [0.02 to 5.0 "s"] = Duration::from_millis(100),
-        /// The way in which its orders get to it. Default: over a connection that it makes.
+        /// The way in which the program receives its orders. Default: over a connection that it makes to this device.
         pub orders: Orders = Orders::Socket,
     }
 }
@@ -268,7 +272,7 @@ settings! {
         pub ring: u16 [32 to 1000 "points"] = ProgramConfig::RING,
         /// The distance within which a joint has reached the last position of a motion \[rad\]. Default 0.002.
         pub convergence: f32 [0.0001 to 0.3 "rad"] = 0.002,
-        /// The longest time for which that position is repeated. Default 0.5 s.
+        /// The longest time for which the last position of a motion is repeated. Default 0.5 s.
         pub convergence_time: Duration [0.0 to 10.0 "s"] = Duration::from_millis(500),
     }
 }
@@ -282,7 +286,7 @@ impl ProgramConfig {
     /// The first of the output registers for answers.
     pub(super) const OUTPUTS: i32 = 24;
 
-    /// Returns `true` if the program stays when commanding is over.
+    /// Returns `true` if the program on `path` keeps running when commanding is over.
     #[must_use]
     pub const fn stays(&self, path: CommandPath) -> bool {
         self.resident || !matches!(self.by, Delivery::Text) || path.is_external()
@@ -296,7 +300,7 @@ impl ProgramConfig {
         path.unfit(software).or(orders.unfit(software))
     }
 
-    /// Returns `true` if a program on this path gets its orders in registers.
+    /// Returns `true` if a program on this path receives its orders in registers.
     #[must_use]
     pub const fn by_registers(&self, path: CommandPath) -> bool {
         path.can_use_registers() && matches!(self.orders, Orders::Registers)
@@ -312,7 +316,7 @@ impl ProgramConfig {
         SHORTEST.times(u64::from(ring.saturating_sub(2))).percent(67)
     }
 
-    /// Returns the longest time for which positions wait in the ring; zero without a ring.
+    /// Returns the longest time for which positions wait in the ring; zero on a path without a ring.
     pub(super) fn waits(&self, path: CommandPath) -> Duration {
         if path == CommandPath::Buffered { self.lag.percent(150) } else { Duration::ZERO }
     }

@@ -17,9 +17,9 @@ use outrigger_wire::time::Instant;
 /// An item received on the primary link; the callback is called once for each.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum PrimaryEvent {
-    /// A robot state; the facts are updated.
+    /// The software version, from the controller's version message; the facts contain it from now on.
     Software(SoftwareVersion),
-    /// A robot state; the facts are new.
+    /// A robot state; the facts are updated.
     State,
     /// A report for people.
     Report(Report),
@@ -35,13 +35,13 @@ pub(super) enum PrimaryEvent {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Geometry {
-    /// theta \[rad\].
+    /// The parameter theta of each joint \[rad\].
     pub theta: [f64; 6],
-    /// a \[m\].
+    /// The parameter a of each joint \[m\].
     pub a: [f64; 6],
-    /// d \[m\].
+    /// The parameter d of each joint \[m\].
     pub d: [f64; 6],
-    /// alpha \[rad\].
+    /// The parameter alpha of each joint \[rad\].
     pub alpha: [f64; 6],
 }
 
@@ -49,15 +49,15 @@ pub struct Geometry {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct ArmConfiguration {
-    /// The lowest and highest joint angles \[rad\].
+    /// The lowest and the highest angle of each joint \[rad\].
     pub positions: [(f32, f32); 6],
-    /// The highest joint speeds \[rad/s\].
+    /// The highest speed of each joint \[rad/s\].
     pub velocities: [f32; 6],
-    /// `robotType`: 1 UR5, 2 UR10, 3 UR3, 4 UR16, 5 UR18, 6 UR8LONG, 7 UR20, 8 UR30, 9 UR15.
+    /// The field `robotType`: 1 UR5, 2 UR10, 3 UR3, 4 UR16, 5 UR18, 6 UR8LONG, 7 UR20, 8 UR30, 9 UR15.
     pub robot_type: i32,
-    /// `robotSubType`.
+    /// The field `robotSubType`.
     pub robot_sub_type: i32,
-    /// The nominal geometry.
+    /// The nominal geometry of the arm.
     pub geometry: Geometry,
 }
 
@@ -109,7 +109,7 @@ impl ArmConfiguration {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Facts {
-    /// The software, from the version message.
+    /// The software version, from the version message; `None` before it arrives.
     pub software: Option<SoftwareVersion>,
     /// The activity of the program interpreter.
     pub program: Option<Held<Activity>>,
@@ -119,7 +119,7 @@ pub struct Facts {
     pub safety: Option<Held<Safety>>,
     /// CB2: the masterboard's safety state.
     pub master_safety: Option<Held<MasterSafetyState>>,
-    /// The speed slider, 0 … 1.
+    /// The position of the speed slider, 0 … 1.
     pub speed_slider: Option<f32>,
     /// The tool centre point in the flange frame (3.1 and later).
     pub tcp_offset: Option<Pose>,
@@ -127,11 +127,11 @@ pub struct Facts {
     pub geometry: Option<Geometry>,
     /// The controller's configuration of the arm, if it sends it.
     pub configuration: Option<ArmConfiguration>,
-    /// The terminals of the control box.
+    /// The levels and signals at the terminals of the control box.
     pub board: Option<Held<BoardIo>>,
-    /// The terminals of the tool.
+    /// The levels and signals at the terminals of the tool.
     pub tool: Option<Held<ToolIo>>,
-    /// The controller reported that it takes no programs because it is in local control.
+    /// `true` once the controller has reported that it accepts no programs because it is in local control.
     pub local_control: bool,
 }
 
@@ -188,7 +188,7 @@ impl<'m> Primary<'m> {
         }
     }
 
-    /// Takes note that the refused text was not ours, or that text is accepted all the same.
+    /// Records that the refused text was another client's, or that text is accepted all the same.
     pub(super) const fn deny_local_control(&mut self) {
         self.facts.local_control = false;
     }

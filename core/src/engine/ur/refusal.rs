@@ -14,12 +14,12 @@ pub(super) struct Refusal {
 }
 
 impl Refusal {
-    /// Takes note that text of ours was sent.
+    /// Records that text of ours was sent.
     pub(super) const fn texted(&mut self, now: Instant) {
         self.texted_at = Some(now);
     }
 
-    /// Takes note that the controller refused some text. Returns `true` if it may have been ours.
+    /// Records that the controller refused some text. Returns `true` if the text may have been ours.
     pub(super) fn refused(&mut self, now: Instant) -> bool {
         let ours = self.texted_at.is_some_and(|at| now.since(at) <= WITHIN);
         if ours {
@@ -28,12 +28,13 @@ impl Refusal {
         ours
     }
 
-    /// Returns the time at which text that may have been ours was refused, unless that is over.
+    /// Returns the time at which text that may have been ours was refused; `None` if there was none, or it was
+    /// forgotten.
     pub(super) const fn at(&self) -> Option<Instant> {
         self.refused_at
     }
 
-    /// Forgets the refusal.
+    /// Discards the refusal.
     pub(super) const fn forget(&mut self) {
         self.refused_at = None;
     }

@@ -9,7 +9,7 @@
 
 use outrigger_wire::time::{Duration, Instant};
 
-/// The output in place of the next zero velocity of `Arming`.
+/// The output during arming, in place of the next zero velocity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Opening {
     /// A `stopj`, against the other program.

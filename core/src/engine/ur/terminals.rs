@@ -15,7 +15,7 @@ pub struct BoardIo {
     pub digital_outputs: u32,
     /// The analog inputs \[V or A\].
     pub analog_inputs: [f32; 2],
-    /// The ranges of the analog inputs.
+    /// The numbers of the ranges of the analog inputs, as the controller reports them.
     pub analog_input_ranges: [u8; 2],
     /// The analog outputs \[V or A\].
     pub analog_outputs: [f32; 2],
@@ -29,11 +29,11 @@ pub struct BoardIo {
 pub struct ToolIo {
     /// The analog inputs \[V or A\].
     pub analog_inputs: [f32; 2],
-    /// The ranges of the analog inputs.
+    /// The numbers of the ranges of the analog inputs, as the controller reports them.
     pub analog_input_ranges: [u8; 2],
-    /// The supply at the connector \[V\]: 0, 12 or 24.
+    /// The supply voltage at the tool connector \[V\]: 0, 12 or 24.
     pub output_voltage: u8,
-    /// The current drawn from it \[A\].
+    /// The current drawn from the tool connector \[A\].
     pub current: f32,
 }
 
@@ -60,7 +60,7 @@ impl BoardIo {
         }
     }
 
-    /// Returns the analog outputs as shares of their span.
+    /// Returns the analog outputs as shares of their span, 0 to 1.
     #[must_use]
     pub fn shown_analog(&self) -> [ShownAnalog; 2] {
         let [first, second] = self.analog_outputs;

@@ -11,12 +11,13 @@ use crate::robot::{BadValue, Range, Reason, range_of, settings, words};
 use outrigger_wire::robot::{JointVelocities, SoftwareVersion};
 use outrigger_wire::time::Duration;
 
-/// The form of the `speedj` text.
+/// The form of the text of a moving `speedj`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum FormChoice {
-    /// Self-ending if the arm is not recorded to stop by itself at the end of `t`.
+    /// The program that ends in `stopj` if the arm is not recorded to stop by itself at the end of `t`; otherwise the
+    /// bare statement.
     #[default]
     ByVersion,
     /// Always the bare statement.
@@ -33,7 +34,7 @@ settings! {
     #[cfg_attr(feature = "defmt", derive(defmt::Format))]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct TextConfig in "" {
-        /// The form. Default: by version.
+        /// The form of the text of a moving `speedj`. Default: by version.
         pub form: FormChoice = FormChoice::ByVersion,
         /// The `a` of a moving `speedj` \[rad/s²\]: the ramp towards each commanded speed, on the leading axis. It must
         /// exceed the governor's limit, or the arm lags behind the approved command. Default 10.

@@ -42,7 +42,7 @@ impl Ur<'_> {
         self.refusal.forget();
     }
 
-    /// Takes note that the program's connection is lost, or that listening for it failed.
+    /// Records that the program's connection is lost, or that listening for it failed.
     pub(super) fn lost_program(&mut self, link: LinkId, cause: DownCause, cx: &mut Cx<'_, '_>) {
         let Some(program) = exclusive(&mut self.program) else { return };
         if link == LinkId::REVERSE {
@@ -73,7 +73,7 @@ impl Ur<'_> {
         news.into_iter().for_each(|news| cx.events.push_peer(UrEvent::Program(news)));
     }
 
-    /// Takes note that a link is lost, or closed by us.
+    /// Records that a link is lost, or closed by us.
     pub(super) fn lost(&mut self, link: LinkId, cause: DownCause, cx: &mut Cx<'_, '_>) {
         if link.index() >= LinkId::REVERSE.index() {
             return self.lost_program(link, cause, cx);
@@ -275,7 +275,7 @@ impl Ur<'_> {
         }
     }
 
-    /// Returns the software of the controller, and the source of that knowledge.
+    /// Returns the software version of the controller, and the source of that knowledge.
     pub(super) fn software(&self, oldest: SoftwareVersion, options: &UrOptions) -> (SoftwareVersion, KnownBy) {
         match (options.software, self.primary.facts().software.or(self.software)) {
             (Some(software), _) => (software, KnownBy::Configuration),

@@ -20,14 +20,14 @@ pub(super) struct Convergence {
 pub(super) struct Memory {
     /// The time at which the motion ended; `None` while it has not.
     since: Option<Instant>,
-    /// Set once the arm has converged, or its time is over.
+    /// `true` once the arm has converged, or the time for it is over.
     over: bool,
     /// The result, until it is reported: whether the arm converged, and its distance \[µrad\].
     news: Option<(bool, u32)>,
 }
 
 impl Convergence {
-    /// Creates it without a motion.
+    /// Creates the supervision of convergence, before any motion.
     pub(super) fn new(config: BufferedConfig) -> Self {
         Self { config, memory: Memory::default() }
     }
@@ -38,7 +38,7 @@ impl Convergence {
         &self.memory
     }
 
-    /// Continues from what was saved.
+    /// Restores the part that was [saved](Self::saved) in a checkpoint.
     #[cfg(feature = "record")]
     pub(super) const fn resume(&mut self, memory: Memory) {
         self.memory = memory;
@@ -46,7 +46,8 @@ impl Convergence {
 }
 
 impl Reverse {
-    /// Takes note whether the motion of the law has `ended`. The position of its end is sent in each cycle meanwhile.
+    /// Records whether the motion of the law has `ended`. The last position is sent in each cycle until the arm has
+    /// converged.
     pub(in crate::engine::ur) fn motion_ended(&mut self, ended: bool) {
         if self.kind != Kind::Buffered {
             return;
@@ -74,12 +75,12 @@ impl Reverse {
         }
     }
 
-    /// Returns `true` once the arm has reached the end of a motion, or if that is not waited for any longer.
+    /// Returns `true` once the arm has reached the end of a motion, or the time for it is over.
     pub(in crate::engine::ur) fn has_converged(&self) -> bool {
         self.kind != Kind::Buffered || self.moment.mode != Mode::Command || self.convergence.memory.over
     }
 
-    /// Returns the result, once.
+    /// Returns the event with the result; each result is returned once.
     pub(in crate::engine::ur) fn convergence(&mut self) -> Option<ProgramNews> {
         let (converged, off) = self.convergence.memory.news.take()?;
         Some(ProgramNews::Converged { converged, off })

@@ -18,7 +18,7 @@ use outrigger_wire::program::{Ending, Hello, Report};
 use outrigger_wire::time::{Duration, Instant};
 
 impl Reverse {
-    /// Takes note that the program takes orders from now on.
+    /// Records that the program accepts orders from now on.
     pub(super) fn begin(&mut self, now: Instant) {
         self.stage = Stage::Ready;
         (self.counter, self.oldest, self.ending) = (0, 0, Ending::None);
@@ -32,7 +32,7 @@ impl Reverse {
         self.lateness = Lateness::default();
     }
 
-    /// Takes note that the port could not listen. Returns the time after which it is tried again.
+    /// Records that the port could not listen. Returns the time after which listening is tried again.
     pub(in crate::engine::ur) fn refused(&mut self, link: LinkId, now: Instant) -> Duration {
         self.door_mut(link).refused(now)
     }
@@ -54,7 +54,7 @@ impl Reverse {
         news
     }
 
-    /// Takes bytes of the URCap. Its text is sent once it has requested it.
+    /// Takes bytes of the URCap. The text of the program is sent once the URCap has requested it.
     pub(in crate::engine::ur) fn asked(&mut self, count: usize, now: Instant) -> Option<ProgramNews> {
         match self.script_mut()?.commit(count) {
             Some(true) => self.make(now),
@@ -64,7 +64,7 @@ impl Reverse {
         None
     }
 
-    /// Takes note that the URCap has closed its connection, or another client has without a request.
+    /// Records that the URCap has closed its connection, or that another client has closed its own without a request.
     pub(in crate::engine::ur) fn answered(&mut self) -> Option<ProgramNews> {
         let silent = self.script().is_some_and(|fetch| fetch.door.is_unproven() && !fetch.has_asked());
         let news = if silent { self.no_proof(LinkId::SCRIPT) } else { None };
@@ -110,7 +110,7 @@ impl Reverse {
         self.hang_up(Stage::Away);
     }
 
-    /// Takes note that the connection was closed by the program or the network, or that it had no proof.
+    /// Records that the connection was closed by the program or the network, or that it had no proof.
     pub(in crate::engine::ur) fn closed(&mut self) -> Option<ProgramNews> {
         let news = if self.carries() {
             self.forget();
@@ -124,7 +124,7 @@ impl Reverse {
         news
     }
 
-    /// Forgets the program.
+    /// Discards all data about the program, because it has ended.
     pub(super) fn forget(&mut self) {
         self.stage = Stage::Away;
         self.order.clear();
@@ -148,7 +148,7 @@ impl Reverse {
         matches!(self.stage, Stage::Ready)
     }
 
-    /// Returns `true` if the connection carries orders, the one to end among them.
+    /// Returns `true` if the connection carries orders, including the order to end.
     pub(in crate::engine::ur) fn carries(&self) -> bool {
         matches!(self.stage, Stage::Ready | Stage::Ending(..))
     }

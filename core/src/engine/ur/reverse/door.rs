@@ -18,20 +18,20 @@ enum Phase {
     Listening,
     /// A connection from the controller's address, made at this time, without a proof so far that it is of our program.
     Unproven(Instant),
-    /// A connection of our program.
+    /// The connection of our program is established.
     Taken,
     /// Listening failed; it is tried again at this time.
     Again(Instant),
 }
 
-/// A port of ours.
+/// A port of this device that a program of ours connects to.
 #[derive(Clone, Copy, Debug, Default)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Door {
     phase: Phase,
     port: u16,
     abort: bool,
-    /// The number of bytes of a proof that have arrived.
+    /// The number of bytes of a proof that have arrived on the connection.
     heard: u8,
     /// The addresses of our connection to the controller: ours, and the controller's.
     ends: Option<(IpAddr, IpAddr)>,
@@ -55,7 +55,7 @@ impl Door {
         self.ends = Some((ours, theirs));
     }
 
-    /// Returns our address, as the controller can connect to it.
+    /// Returns the address of this device that the controller can connect to.
     pub(super) const fn ours(&self) -> Option<Ipv4Addr> {
         match self.ends {
             Some((IpAddr::V4(ours), _)) => Some(ours),
@@ -63,7 +63,7 @@ impl Door {
         }
     }
 
-    /// Returns `true` if a connection is possible, or exists.
+    /// Returns `true` if a connection is possible, or is established.
     pub(super) const fn is_open(&self) -> bool {
         self.ends.is_some() && !matches!(self.phase, Phase::Closed | Phase::Again(_))
     }
@@ -83,7 +83,7 @@ impl Door {
         matches!(self.phase, Phase::Unproven(since) if now.since(since) > limit)
     }
 
-    /// Takes note that the connection is of our program.
+    /// Records that the connection is of our program.
     pub(super) const fn prove(&mut self) {
         self.phase = Phase::Taken;
     }
@@ -116,7 +116,7 @@ impl Door {
         expected && controller
     }
 
-    /// Closes a foreign connection, and counts it.
+    /// Closes a connection that is not of our program, and counts it.
     pub(super) fn turn_away(&mut self) {
         self.strangers = self.strangers.saturating_add(1);
         self.abort = true;
@@ -125,7 +125,7 @@ impl Door {
         }
     }
 
-    /// Takes note that listening failed. Returns the time after which it is tried again.
+    /// Records that listening failed. Returns the time after which it is tried again.
     pub(super) fn refused(&mut self, now: Instant) -> Duration {
         if self.phase == Phase::Listening {
             self.phase = Phase::Again(now + LISTEN_AGAIN);
@@ -133,7 +133,7 @@ impl Door {
         LISTEN_AGAIN
     }
 
-    /// Takes note that the connection is closed.
+    /// Records that the connection is closed.
     pub(super) fn closed(&mut self) {
         if matches!(self.phase, Phase::Listening | Phase::Unproven(_) | Phase::Taken) {
             self.phase = Phase::Wanted;
@@ -169,7 +169,7 @@ impl Door {
         })
     }
 
-    /// Returns the next time at which something changes by itself; `limit` is the time for a proof.
+    /// Returns the next time at which the port has to act without input; `limit` is the longest wait for a proof.
     pub(super) fn next_deadline(&self, limit: Duration) -> Option<Instant> {
         match self.phase {
             Phase::Again(at) => Some(at),

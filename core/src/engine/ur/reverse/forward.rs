@@ -74,7 +74,7 @@ enum Phase {
     Ends(MoveNumber, Instant),
 }
 
-/// The known facts about such motion.
+/// The known facts about a motion that a program of External Control executes.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Account {
@@ -82,8 +82,8 @@ pub(super) struct Account {
     shown: Mirrored,
     /// The newest move that was sent.
     newest_move: Option<MoveNumber>,
-    /// The number of points that were written since it began; `told_all` is `true` once the program knows that they are
-    /// all.
+    /// The number of points that were written since the move began; `told_all` is `true` once the program knows that
+    /// these are all of its points.
     written: u32,
     told_all: bool,
     pursuit: Pursuit,
@@ -101,7 +101,7 @@ pub(super) struct Account {
     filled: u8,
 }
 
-/// Such motion, and its points that wait to be written.
+/// A motion that a program of External Control executes, and its points that wait to be written.
 #[derive(Debug)]
 pub(super) struct Forward {
     pub(super) account: Account,
@@ -116,7 +116,7 @@ impl Forward {
         self.account.filled = 0;
     }
 
-    /// Forgets the program.
+    /// Discards all data about the program.
     pub(super) fn forget(&mut self) {
         *self = Self::NOTHING;
     }
@@ -139,7 +139,7 @@ impl Account {
         filled: 0,
     };
 
-    /// Returns the buffer for a result.
+    /// Returns the buffer for the result of a trajectory.
     pub(super) const fn said(&self) -> &[u8] {
         &self.said
     }
@@ -358,7 +358,7 @@ impl Reverse {
         account.said.get_mut(usize::from(account.filled)..).unwrap_or_default()
     }
 
-    /// Takes `count` bytes that were received there.
+    /// Takes `count` bytes that were received on the trajectory connection.
     pub(super) fn commit_result(&mut self, count: usize) -> Option<ProgramNews> {
         let account = &mut self.forward.account;
         let filled = usize::from(account.filled).saturating_add(count).min(TrajectoryResult::LEN);

@@ -26,11 +26,11 @@ const UNANSWERED: usize = 8;
 pub(super) struct Legs {
     /// The waypoints; the first is the beginning of the present leg.
     ways: Deque<Waypoint<6>, KEPT>,
-    /// The number of them that the program has.
+    /// The number of waypoints in `ways` that were sent to the program.
     sent: u8,
-    /// The last one is the move's end.
+    /// `true` if the last waypoint is the end of the move.
     whole: bool,
-    /// The number of waypoints so far.
+    /// The number of all waypoints of the move so far.
     count: u32,
     /// The counters of the orders with legs that are not answered, oldest first.
     unanswered: Deque<u16, UNANSWERED>,
@@ -99,18 +99,18 @@ impl Legs {
         Some((from, to, self.whole && at.saturating_add(1) == self.ways.len()))
     }
 
-    /// Takes note that the leg was sent.
+    /// Records that the next leg was sent.
     pub(super) const fn went(&mut self) {
         self.sent = self.sent.saturating_add(1);
     }
 
-    /// Takes note that the leg was sent by this order.
+    /// Records that the next leg was sent by the order with this counter.
     pub(super) fn sent(&mut self, counter: u16) {
         self.went();
         let _ = self.unanswered.push_back(counter);
     }
 
-    /// Takes note that the program has taken the orders up to this one.
+    /// Records that the program has taken the orders up to the one with this counter.
     pub(super) fn answered(&mut self, counter: u16) {
         let taken = |sent: &u16| counter.wrapping_sub(*sent) < 0x8000;
         while self.unanswered.front().is_some_and(taken) {

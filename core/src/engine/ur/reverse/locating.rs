@@ -25,13 +25,13 @@ pub(super) struct Locating {
     /// The number of values that are known.
     known: u8,
     values: [f32; 6],
-    /// The counter of the order that asked for the next one.
+    /// The counter of the order that asked for the next value.
     asked: Option<u16>,
     outcome: Option<Result<Destination<6>, LocateError>>,
 }
 
 impl Locating {
-    /// Starts to locate `target`, and drops an earlier one.
+    /// Starts to locate `target`, and drops an earlier target.
     pub(super) fn begin(&mut self, target: MoveTarget<6>) {
         // A late answer to an earlier question must not be taken for this one's.
         *self = Self { target: Some(target), outcome: target.known().map(Ok), ..Self::default() };
@@ -42,7 +42,7 @@ impl Locating {
         self.outcome
     }
 
-    /// Takes note that the program has ended.
+    /// Records that the program has ended, so that no answer will arrive.
     pub(super) const fn forget(&mut self) {
         if self.outcome.is_none() && self.target.is_some() {
             self.outcome = Some(Err(LocateError::ProgramEnded));

@@ -92,7 +92,7 @@ enum Stage {
     Away,
     Called(Instant),
     Ready,
-    /// Ordered to end at this time.
+    /// The program was ordered to end at this time.
     Ending(Instant),
 }
 
@@ -104,8 +104,8 @@ pub(super) struct Reverse {
     stage: Stage,
     /// The number of connections that were closed without a proof since our program connected last.
     others: u32,
-    /// `stopj` was sent as text since commanding ended. It is not sent again, whether the program has ended or is still
-    /// ending.
+    /// `true` if `stopj` was sent as text since commanding ended. It is not sent again, whether the program has ended
+    /// or is still ending.
     stopped: bool,
     /// The time of the newest order.
     spoke: Instant,
@@ -157,7 +157,7 @@ pub(super) struct Reverse {
     period: Duration,
     /// The circumstances in which the next verdict is carried out.
     moment: Moment,
-    /// During a pause: the program was ordered to rest.
+    /// During a pause: `true` if the program was ordered to rest.
     rests: bool,
 }
 
@@ -171,22 +171,22 @@ struct Moment {
     pause: Pause,
 }
 
-/// The sides of a pause of the program.
+/// The findings about a pause of the program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Pause {
-    /// The program is paused, or no time passes for its motion. It does nothing before it is resumed, and then
-    /// continues where it was.
+    /// `true` if the program is paused, or no time passes for its motion. It does nothing before it is resumed, and
+    /// then continues where it was.
     pub(super) stands: bool,
-    /// A program is shown as paused: nothing that is sent is read before it is resumed.
+    /// `true` if a program is shown as paused: nothing that is sent is read before it is resumed.
     pub(super) reads_nothing: bool,
-    /// The pause halts the motion: the program is to rest when it is resumed.
+    /// `true` if the pause halts the motion: the program is to rest when it is resumed.
     pub(super) halts: bool,
 }
 
 /// The output for a verdict.
 pub(super) enum Wrote {
-    /// An order, if `true`.
+    /// An order was made, if `true`.
     Order(bool),
     /// `stopj` is to be sent as text.
     StopText,
@@ -332,7 +332,7 @@ impl Reverse {
         self.waiting.front().map(|at| now.since(*at)).unwrap_or_default()
     }
 
-    /// Handles the passage of time. Returns the reason that ends commanding.
+    /// Evaluates all deadlines of the program as of `now`. Returns the reason that ends commanding, if any.
     pub(super) fn wake(&mut self, stale: Duration, now: Instant, tell: impl FnMut(ProgramNews)) -> Option<Reason> {
         #[cfg(feature = "record")]
         {
@@ -368,7 +368,7 @@ impl Reverse {
         (self.is_ready() && !self.is_foreign()).then(|| self.answers.figures(now))
     }
 
-    /// Returns `true` if nothing is waited for after a shutdown, with the arm at rest since `rest`.
+    /// Returns `true` if no end of a program is awaited any more after a shutdown, with the arm at rest since `rest`.
     pub(super) fn has_left(&self, rest: Instant, now: Instant) -> bool {
         !self.carries() || now.since(rest) > HANG_UP
     }

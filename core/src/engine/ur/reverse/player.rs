@@ -45,7 +45,7 @@ pub(super) struct Player {
     assigned: Option<Assignment>,
     /// The legs of a move along waypoints.
     pub(super) legs: Legs,
-    /// The tolerances of such a move, in addition to its course.
+    /// The tolerances of the move along waypoints, in addition to its course.
     tolerated: Option<Tolerated>,
     /// The place that the next move is to lead to.
     #[cfg_attr(not(any(feature = "motions", feature = "record")), expect(dead_code, reason = "always `None`"))]
@@ -56,16 +56,17 @@ pub(super) struct Player {
     /// `guidance`: the parameters of freedrive or force mode that were set last; `watches`: a contact ends the motion.
     pub(super) guidance: Option<Guidance>,
     pub(super) watches: bool,
-    /// The move is to come to rest on its way: it leaves its plan.
+    /// `true` if the move is to come to rest on its way, so that it deviates from its plan.
     ends: bool,
     /// The force that is to act together with the move that runs, from the next order on.
     pub(super) beside: Option<ForceMode>,
-    /// The newest verdict was about a move: its timeouts then decide whether the program answers in time.
+    /// `true` if the newest verdict was about a move: the timeouts of moves then decide whether the program answers
+    /// in time.
     pub(super) executes: bool,
 }
 
 impl Player {
-    /// Forgets the program.
+    /// Discards all data about the program.
     pub(super) const fn forget(&mut self) {
         (self.mirrored, self.progress, self.executes, self.watches) = (None, 0, false, false);
         self.beside = None;
@@ -132,7 +133,7 @@ impl Player {
         self.assigned.map(|assigned| assigned.course)
     }
 
-    /// Returns the number of that move.
+    /// Returns the number of the move that was requested last.
     #[cfg(feature = "urcap")]
     pub(super) fn number(&self) -> Option<MoveNumber> {
         self.assigned.map(|assigned| assigned.number)
@@ -257,7 +258,7 @@ impl Reverse {
         self.player.locating.as_ref().and_then(Locating::outcome)
     }
 
-    /// Takes note that the move comes to rest from now on.
+    /// Records that the move comes to rest from now on.
     pub(in crate::engine::ur) const fn move_ends(&mut self) {
         self.player.ends = true;
     }
@@ -367,7 +368,7 @@ impl Reverse {
         Ok(())
     }
 
-    /// Returns the tolerances and the delay of that move.
+    /// Returns the tolerances and the delay of the move along waypoints.
     #[cfg(feature = "motions")]
     pub(in crate::engine::ur) fn tolerated(&self) -> Option<&Watch<6>> {
         self.player.tolerated.as_ref().map(Tolerated::watch)

@@ -24,7 +24,7 @@ pub(super) struct Positions {
     since: Option<ControllerTime>,
     /// The newest approved speeds \[rad/s\].
     speeds: [f32; 6],
-    /// The share of them that the target moves with, 0 … 1.
+    /// The share of `speeds` that the target moves with, 0 … 1.
     share: f32,
 }
 
@@ -40,7 +40,7 @@ pub(super) struct Step {
 impl Positions {
     pub(super) const UNKNOWN: Self = Self { at: [0; 6], since: None, speeds: [0.0; 6], share: 1.0 };
 
-    /// Forgets the target, because nothing is commanded any more.
+    /// Discards the target, because nothing is commanded any more.
     pub(super) const fn forget(&mut self) {
         self.since = None;
     }
@@ -217,7 +217,7 @@ mod tests {
     /// An event of one cycle.
     #[derive(Clone, Copy, Debug)]
     enum Cycle {
-        /// The law's speed is sent, with this scaling.
+        /// The law's speed is sent, with this speed scaling.
         Move(f32),
         /// The arm is held.
         Held,

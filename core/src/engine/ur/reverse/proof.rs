@@ -63,7 +63,7 @@ impl Reverse {
         !cfg!(feature = "urcap") || self.config.by != Delivery::Nobody
     }
 
-    /// Takes note that the program has proved itself, and takes orders from now on.
+    /// Records that the program has proved itself, and accepts orders from now on.
     pub(super) fn connected(&mut self, now: Instant) -> ProgramNews {
         self.door.prove();
         self.begin(now);

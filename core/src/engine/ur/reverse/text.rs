@@ -17,10 +17,10 @@ use outrigger_wire::program::{Hello, Kind};
 use outrigger_wire::robot::SoftwareVersion;
 use outrigger_wire::time::Duration;
 
-/// The number of places that the programs have for values.
+/// The number of placeholders for values that the program templates have.
 const PLACES: usize = if cfg!(feature = "motions") { 64 } else { 48 };
 
-/// An empty template.
+/// An empty program template.
 const NONE: &[u8] = &[];
 
 /// The share, or distance, beyond a limit at which the program itself rejects a command: one that is approved here is

@@ -18,8 +18,8 @@ const OLD: u64 = 3;
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Tolerated {
     watch: Watch<6>,
-    /// The time of its own that it could have covered since it started \[ns\], and the controller's time of its newest
-    /// state.
+    /// The move's own time that it could have covered since it started \[ns\], and the controller's time of its
+    /// newest state.
     passed: Option<(u64, ControllerTime)>,
 }
 

@@ -46,12 +46,12 @@ impl Reverse {
         self.called = true;
     }
 
-    /// Returns `true`, once, if its text has begun to be sent.
+    /// Returns `true`, once, if the text of the program has begun to be sent.
     pub(in crate::engine::ur) fn was_called(&mut self) -> bool {
         core::mem::take(&mut self.called)
     }
 
-    /// Makes the next piece of the text, and returns its length.
+    /// Makes the next piece of the program's text, and returns its length \[B\].
     pub(super) fn next_piece(&mut self, config: &UrConfig) -> Option<usize> {
         let (made, sent) = (self.made?, self.sent?);
         let for_urcap = self.script().is_some();

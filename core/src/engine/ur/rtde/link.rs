@@ -17,7 +17,7 @@ pub trait StateLink: Send + super::sealed::Sealed {
     fn receive_window(&mut self) -> &mut [u8];
     /// Takes `count` bytes that were received into the window, and read at `arrival`.
     fn commit(&mut self, count: usize, arrival: Instant, now: Instant);
-    /// Returns whole packages to be written; `None` if none wait.
+    /// Returns whole packages to be written; `None` if no package waits.
     fn poll_output(&mut self) -> Option<&[u8]>;
     /// Returns the next event; `None` once all are taken.
     fn poll_event(&mut self) -> Option<StateEvent<'_>>;
@@ -25,7 +25,7 @@ pub trait StateLink: Send + super::sealed::Sealed {
     fn has_output(&self) -> bool;
     /// Returns the latest time for [`Input::Tick`], apart from packages that wait.
     fn next_deadline(&self) -> Option<Instant>;
-    /// Returns `true` if this group of inputs is ours in this connection, and data flows.
+    /// Returns `true` if this connection owns this group of inputs, and data flows.
     fn is_ours(&self, claim: Claim) -> bool;
     /// Sets those of `writes` that belong to our groups of inputs, and the other outputs of these groups as in `image`.
     /// Returns the groups that were written.

@@ -21,7 +21,7 @@ use outrigger_wire::time::{Duration, Instant};
 use outrigger_wire::{WireError, WireErrorKind};
 
 outrigger_wire::rtde_recipe! {
-    /// The outputs that a state consists of: it needs the first ones, and is complete without the optional ones.
+    /// The RTDE outputs that a state consists of: the first ones are required, the optional ones complete it.
     struct StateOutputs: outputs {
         timestamp, actual_q, actual_qd, target_q, target_qd, robot_mode, safety_mode, actual_digital_input_bits,
     } optional {
@@ -99,7 +99,7 @@ impl<'m> RtdeStates<'m> {
 pub struct StateVariable(u8);
 
 impl StateVariable {
-    /// Returns its name in RTDE.
+    /// Returns the variable's name in RTDE.
     #[must_use]
     pub fn name(self) -> &'static str {
         names(NEEDED).chain(names(OPTIONAL)).nth(self.0.into()).unwrap_or_default()
@@ -121,19 +121,19 @@ impl StateVariable {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Unusable {
-    /// This software does not have this variable.
+    /// The controller's software does not have this variable.
     Missing(StateVariable),
-    /// The controller sends this variable with another type than it has.
+    /// The controller sends this variable with another type than expected.
     OtherType(StateVariable),
-    /// The answer to the set-up does not have one type per variable.
+    /// The reply to the set-up of the outputs does not contain one type per variable.
     BadAnswer,
-    /// A request was not answered.
+    /// The controller did not reply to this request.
     NoReply(Step),
     /// The controller refuses to send data.
     NotStarted,
     /// The controller's safety settings are not confirmed; this is done at the pendant.
     Unconfirmed,
-    /// The bytes are not a sequence of packages.
+    /// The received bytes are not a sequence of packages.
     NoPackages,
 }
 
@@ -172,11 +172,11 @@ impl Unusable {
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::large_enum_variant, reason = "there is one at a time, and it is mostly a state")]
 pub enum StateEvent<'e> {
-    /// A state, in the order of sending.
+    /// A state of the arm, in the order of sending.
     State(State<6>),
-    /// The controller's software version.
+    /// The controller's software version, as RTDE reports it.
     Software(SoftwareVersion),
-    /// An answer, or anything else that was understood.
+    /// A reply, or any other message that was understood and has no further effect.
     Understood,
     /// A text message of the controller.
     Text(TextMessage<'e>),
@@ -184,11 +184,11 @@ pub enum StateEvent<'e> {
     Skipped(FrameError),
     /// A package that cannot be used.
     Malformed(WireError),
-    /// Inputs that were claimed are not ours.
+    /// An input that was claimed is not owned by this connection.
     NotOurs(NotOurs),
-    /// No states will arrive.
+    /// RTDE cannot deliver states, for this reason.
     Unusable(Unusable),
-    /// A message that was not requested.
+    /// A message that was not requested was received.
     Unexpected,
 }
 
