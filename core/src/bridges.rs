@@ -21,9 +21,9 @@ const AXES: usize = 6;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Bridges {
-    /// A row for each of Fx Fy Fz Tx Ty Tz, a column for each channel \[N/V, N·m/V\].
+    /// The calibration matrix \[N/V, N·m/V\]: a row for each of Fx Fy Fz Tx Ty Tz, a column for each bridge.
     pub matrix: [[f32; AXES]; AXES],
-    /// Voltages without load \[V\].
+    /// The voltage of each bridge without load \[V\].
     pub unloaded: [f32; AXES],
 }
 
@@ -106,11 +106,11 @@ fn dot(a: &[f32; AXES], b: &[f32; AXES]) -> f32 {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum BridgeRate {
-    /// 250/s.
+    /// 250 readings per second.
     Hz250,
-    /// 500/s.
+    /// 500 readings per second.
     Hz500,
-    /// 1 000/s.
+    /// 1 000 readings per second.
     Hz1000,
 }
 

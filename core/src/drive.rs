@@ -42,20 +42,21 @@ pub trait Application<const N: usize, P: Controller<N>, L: Law<N>> {
     /// Returns the next input from outside: samples, requests. Dropping the future loses nothing.
     fn next(&mut self) -> impl Future<Output = Input>;
 
-    /// Called just before the engine handles the input returned by [`next`](Self::next). Other inputs may have been
-    /// drained since then. Events up to the following [`observe`](Self::observe) result from this input.
+    /// Called just before the engine handles the input returned by [`next`](Self::next). Inputs from other sources
+    /// may have been handled since `next` returned. Events up to the following [`observe`](Self::observe) result from
+    /// this input.
     fn handed_over(&mut self) {}
 
-    /// Takes an event.
+    /// Receives an event that the engine reports.
     fn event(&mut self, event: Event<P::Event>);
 
-    /// Takes note that a state's answer has been written. `turnaround` is the time since the state was read, on
+    /// Called when the answer to a state has been written. `turnaround` is the time since the state was read, on
     /// whichever link.
     fn answered(&mut self, turnaround: Duration) {
         let _ = turnaround;
     }
 
-    /// Called after each drained input, before the loop sleeps.
+    /// Called after each input and the outputs and events that it caused, before the loop sleeps.
     fn observe(&mut self, engine: &mut Engine<'_, N, P, L>, now: Instant) {
         let _ = (engine, now);
     }

@@ -59,7 +59,7 @@ enum Event {
     /// The program ends the motion by itself.
     GivesUp,
     Begin(u32),
-    /// A request for a move by the controller, and one for a force in addition to it.
+    /// A request for a move by the controller, and a request for a force in addition to the move.
     Move,
     Join,
     Renew(u32),

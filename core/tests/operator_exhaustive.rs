@@ -49,14 +49,14 @@ struct Levels {
     request: bool,
 }
 
-/// The observed history of one line.
+/// The observed history of one operator line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Seen {
     /// The latest level; `None` if it is not known.
     level: Option<bool>,
-    /// The time since which it has this level.
+    /// The time since which the line has had this level.
     since: Instant,
-    /// The number of consecutive states with this level, at most three.
+    /// The number of consecutive states in which the line had this level, at most three.
     states: u8,
 }
 
@@ -88,7 +88,7 @@ enum Event {
     /// This many cycles without a state.
     Wait(u8),
     Fault,
-    /// A message, with the present epoch or an earlier one.
+    /// A request by a message, with the present epoch or an earlier one.
     Request,
     OldRequest,
     Release,
@@ -97,7 +97,7 @@ enum Event {
     Input(Contact),
     /// The debounced level of a pin changes, and is reported.
     Pin(Contact),
-    /// The process is told to end.
+    /// The process ends: a release, after which all requests are refused.
     End,
 }
 
@@ -113,7 +113,7 @@ struct World {
     seen_inputs: [Seen; 3],
     seen_pins: [Seen; 3],
     last_state: Option<Instant>,
-    /// `true` while there was no input, latch or grant.
+    /// `true` while there was no operator action, no latched reason and no granted request.
     unspoken: bool,
     /// The latest time of boot, new epoch, return to `Monitor`, acknowledgement and refusal.
     spoken: Instant,

@@ -82,7 +82,7 @@ struct World {
     shown: bool,
     line: BrakeLine,
     brakes: bool,
-    /// The time since which that line is low, and the time of its last rising edge.
+    /// The time since which the line for the brakes is low, and the time of its last rising edge.
     brakes_low: Option<Instant>,
     brakes_rose: Option<Instant>,
     release_waits: bool,

@@ -19,7 +19,7 @@ use outrigger_wire::rtde::Value;
 #[derive(Clone, Debug)]
 pub struct Peer {
     software: SoftwareVersion,
-    /// The controller's clock \[µs\].
+    /// The time of the controller's clock \[µs\].
     pub micros: u64,
     /// The joint angles \[rad\].
     pub q: [f64; 6],
@@ -42,7 +42,7 @@ pub struct Peer {
     text: String,
     /// The service on port 30004.
     pub rtde: rtde::Service,
-    /// The bytes to send on the other two ports.
+    /// The bytes to send on ports 30001 and 30003.
     out: [VecDeque<u8>; 2],
     open: [bool; LINKS.len()],
     first_state_due: bool,

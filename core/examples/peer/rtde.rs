@@ -13,21 +13,21 @@ pub const OUTPUTS: u8 = 7;
 #[derive(Clone, Debug)]
 pub struct Service {
     software: SoftwareVersion,
-    /// The highest protocol version that it accepts.
+    /// The highest protocol version that the service accepts.
     pub highest_protocol: u16,
-    /// Variables that it does not have.
+    /// The names of variables that the service does not have.
     pub missing: Vec<&'static str>,
-    /// Inputs that another client owns.
+    /// The names of inputs that another client owns.
     pub in_use: Vec<&'static str>,
-    /// Replies to use in place of the types of these variables.
+    /// The words to reply in place of the types of these variables: name of the variable, word.
     pub words: Vec<(&'static str, &'static str)>,
     /// `true` to give every recipe of inputs the number 0.
     pub numbers_nothing: bool,
-    /// Requests to which it does not reply, by their letter.
+    /// Requests to which the service does not reply, by their letter.
     pub silent_on: Vec<u8>,
     /// The requests received from clients: letter and payload.
     pub asked: Vec<(u8, Vec<u8>)>,
-    /// Bytes sent and not read so far.
+    /// The bytes that were sent and not read by the client so far.
     pub out: VecDeque<u8>,
     received: Vec<u8>,
     protocol: Protocol,

@@ -12,9 +12,9 @@
 //! | `Given` | none | from the last towards the constant | `Given`; `Constant` once it is there |
 //! | any | the arm does not follow | nothing | `Idle` |
 //!
-//! "Towards": all numbers together, and none changes faster than from zero to its limit in [`AddedBounds::rise`]. What is given is
-//! judged as the law gave it; only then does the decay of a bridged reading scale it. Whatever is refused ends commanding, and with it
-//! nothing is added any more.
+//! "Towards": all numbers together, and none changes faster than from zero to its limit in [`AddedBounds::rise`]. The
+//! limits apply to the numbers as the law gave them; the decay of a bridged reading scales them afterwards. A refusal
+//! ends commanding, and then nothing is added any more.
 
 use core::cell::Cell;
 

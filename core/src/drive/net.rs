@@ -20,9 +20,9 @@ pub trait Clock {
 /// The bytes of one connection that the peer has not acknowledged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unacked {
-    /// Bytes written and not acknowledged; 0 if the platform does not report it.
+    /// The number of bytes that were written and are not acknowledged; 0 if the platform does not report it.
     pub bytes: u32,
-    /// Time since the oldest of them was written.
+    /// The time since the oldest of these bytes was written.
     pub age: Duration,
 }
 
@@ -33,7 +33,8 @@ pub trait Socket: Read + Write {
     /// Begins to connect to `endpoint` of the robot and returns at once.
     fn open(&mut self, endpoint: Endpoint);
 
-    /// Resolves when the attempt has ended: `true` if the connection is established. Dropping the future loses nothing.
+    /// Resolves when the attempt begun by [`open`](Self::open) has ended: `true` if the connection is established.
+    /// Dropping the future loses nothing.
     fn opened(&mut self) -> impl Future<Output = bool>;
 
     /// Starts to wait for one connection to our `port` and returns at once.
@@ -68,7 +69,7 @@ pub trait Socket: Read + Write {
     }
 }
 
-/// A UDP socket.
+/// A UDP socket of a port.
 pub trait Datagrams {
     /// Starts to receive at our `port`; `false` if that fails.
     fn listen(&mut self, port: u16) -> bool;
@@ -81,7 +82,7 @@ pub trait Datagrams {
     fn send(&mut self, bytes: &[u8], to: SocketAddr);
 }
 
-/// No datagrams.
+/// A port without datagrams.
 impl Datagrams for () {
     fn listen(&mut self, _: u16) -> bool {
         false
@@ -142,13 +143,13 @@ impl Socket for NoSocket {
 pub struct Sockets<'s, S, D> {
     /// A socket for each connection.
     pub streams: &'s mut [S],
-    /// The socket of the link after them, if the controller uses datagrams.
+    /// The socket of the datagram link, which follows the connections, if the controller uses datagrams.
     pub datagrams: Option<&'s mut D>,
 }
 
 /// The clock and the sockets of a port.
 pub trait Net {
-    /// The clock.
+    /// The type of the clock.
     type Clock: Clock;
     /// The type of sockets for connections.
     type Socket: Socket;

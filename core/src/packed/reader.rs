@@ -1,4 +1,4 @@
-//! Decoding of values.
+//! The decoder of values in postcard's format.
 
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, EnumAccess, IntoDeserializer, SeqAccess, VariantAccess, Visitor};
@@ -34,7 +34,7 @@ impl<'de> Reader<'de> {
         self.bytes(1).first().copied().unwrap_or(0)
     }
 
-    /// Reads a byte that must be 0 or 1.
+    /// Reads a byte that must be 0 or 1, as a Boolean.
     #[inline(never)]
     fn choice(&mut self) -> bool {
         let byte = self.byte();

@@ -1,4 +1,4 @@
-//! Encoding of values.
+//! The encoder of values in postcard's format.
 
 use serde::Serialize;
 use serde::ser::{self, Serializer};

@@ -54,7 +54,7 @@ pub trait Checkpoint {
     }
 }
 
-/// A writer of consecutive values.
+/// A writer of consecutive values to a checkpoint.
 #[cfg(feature = "record")]
 #[derive(Debug)]
 pub struct Saver<'b> {
@@ -92,7 +92,7 @@ impl<'b> Saver<'b> {
     }
 }
 
-/// A reader of consecutive values.
+/// A reader of consecutive values of a checkpoint.
 #[cfg(feature = "record")]
 #[derive(Clone, Copy, Debug)]
 pub struct Loader<'b> {

@@ -33,22 +33,23 @@ const HEADER_LEN: usize = 13;
 /// The byte that marks the end of a half, in place of a kind. The bytes after it are older content.
 const END: u8 = 0xff;
 
-/// The content of an entry.
+/// The kind of content of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// The state of the engine: the first entry of each half, and after each change that was not caused by an input.
+    /// The complete state of the engine: the first entry of each half, and after each change that was not caused by
+    /// an input.
     Checkpoint,
     /// An input of the engine, other than received bytes.
     Input,
     /// Bytes received on a link.
     Received,
-    /// Bytes the engine transmitted on a link.
+    /// Bytes that the engine transmitted on a link.
     Transmitted,
     /// A transition of the mode machine.
     Transition,
-    /// A waypoint fed to the law.
+    /// A waypoint that was fed to the law's motion.
     Waypoint,
-    /// Streamed speeds or positions.
+    /// Speeds, positions or torques that were streamed to the law.
     Forward,
 }
 
@@ -71,9 +72,9 @@ impl Kind {
 /// One recorded entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry<'a> {
-    /// The kind of content.
+    /// The kind of the entry's content.
     pub kind: Kind,
-    /// The time at which the engine handled it, on the port's clock.
+    /// The time at which the engine handled the content, on the port's clock.
     pub at: Instant,
     /// The content, in the session's encoding.
     pub payload: &'a [u8],
@@ -241,7 +242,7 @@ impl<'m> Half<'m> {
         }
     }
 
-    /// Returns the instant of the first entry.
+    /// Returns the instant of the first entry in the memory.
     fn begun(&self) -> Option<Instant> {
         entries(self.kept()).next().map(|entry| entry.at)
     }

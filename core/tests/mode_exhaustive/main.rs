@@ -120,7 +120,7 @@ const TO_COMMAND: [Event; 6] = [
     Event::State(Seen::Moving),
 ];
 
-/// Returns the world at the end of `events`, and asserts its mode, without which the test would have no meaning.
+/// Returns the world at the end of `events`, and asserts its mode, because the test is meaningless in another mode.
 fn reaches(events: &[Event], mode: Mode) -> World {
     let mut world = World::boot();
     for event in events {

@@ -17,7 +17,7 @@ pub(crate) struct Moves {
     asked: Option<(Instant, bool)>,
     /// `true` if `Start` was sent, and nothing has shown since that the move is over.
     pub(crate) may_run: bool,
-    /// `true` if the mirror has shown the move since.
+    /// `true` if the mirror has shown the move since `Start` was sent.
     shown: bool,
     /// In `Command`: the time since which the move is shown to have ended.
     ended: Option<Instant>,
@@ -30,7 +30,7 @@ pub(crate) struct Moves {
     timely: Instant,
     /// In `Stopping`: the time at which the arm was last seen to slow down, or the robot accepted no text.
     slowed: Instant,
-    /// The time from which on states count.
+    /// The time after which a shown end of the move counts.
     counts_from: Instant,
     /// `true` if the link was lost since `Start`.
     out_of_sight: bool,
@@ -50,7 +50,7 @@ pub(crate) struct Step {
     pub(crate) to: Mode,
     pub(crate) event: Event,
     pub(crate) now: Instant,
-    /// The time at which the mode `from` was entered.
+    /// The time at which the mode before the step, `from`, was entered.
     pub(crate) entered: Instant,
     pub(crate) silenced: bool,
     pub(crate) motion_unknown: bool,

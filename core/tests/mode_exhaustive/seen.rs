@@ -38,15 +38,15 @@ pub(crate) fn config() -> ModeConfig {
 /// The content of a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Seen {
-    /// At rest, no program.
+    /// The arm is at rest, and no program runs.
     Idle,
-    /// At rest, our program running.
+    /// The arm is at rest, and our program runs.
     Accepted,
-    /// Moving as commanded.
+    /// The arm moves as commanded.
     Moving,
-    /// Moving; after a reconnect, by our last command.
+    /// The arm moves; after a reconnect, by our last command.
     MovingByUs,
-    /// As `Moving`, but too old to be answered with motion.
+    /// The arm moves as commanded, but the state is too old to be answered with motion.
     Late,
     Protective,
     NotRunning,
@@ -107,7 +107,8 @@ impl Seen {
         Self::Nothing,
     ];
 
-    /// The states that occur while it may: all that concern moves, and one of each other kind.
+    /// The states that occur while the controller may execute a move: all that concern moves, and one of each other
+    /// kind.
     pub(crate) const DELEGATED: [Self; 20] = [
         Self::Idle,
         Self::Accepted,

@@ -162,7 +162,7 @@ proptest! {
     }
 }
 
-/// A board with its flash: the settings in force since the start, and what was written since.
+/// A board with its flash: the settings in force since the start, and the settings written since.
 struct Board {
     memory: Vec<u8>,
     boot: u32,
@@ -177,7 +177,7 @@ struct World<'f> {
     faults: &'f mut dyn FnMut() -> Fault,
     /// The board restarts before it answers the requests with these numbers.
     starts: Vec<usize>,
-    /// `true` if the power fails while the board writes.
+    /// `true` if the power fails while the board writes its flash.
     cut: bool,
     asked: usize,
 }

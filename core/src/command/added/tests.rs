@@ -10,12 +10,12 @@ fn governor(constant: [f32; 7]) -> AddedGovernor {
     governor
 }
 
-/// Returns the share of every limit.
+/// Returns numbers that are this share of every limit.
 fn share(of: f32) -> Numbers {
     JointTorques(MOST.map(|most| most * of))
 }
 
-/// Returns what the arm gets by the phase: the constant where the phase says so.
+/// Returns the numbers that the arm gets in the present phase: the given ones, or the constant of the configuration.
 fn felt(governor: &AddedGovernor, constant: [f32; 7]) -> [f32; 7] {
     match governor.phase {
         AddedPhase::Idle => [0.0; 7],
@@ -24,7 +24,7 @@ fn felt(governor: &AddedGovernor, constant: [f32; 7]) -> [f32; 7] {
     }
 }
 
-/// Returns the largest change of a number in its limits.
+/// Returns the largest change of a number, as a share of its limit.
 fn change(before: &[f32; 7], after: &[f32; 7]) -> f32 {
     let numbers = before.iter().zip(after).zip(MOST);
     numbers.map(|((before, after), most)| (after - before).abs() / most).fold(0.0, f32::max)
@@ -36,8 +36,8 @@ enum Event {
     Reset,
 }
 
-/// Returns every event that differs for the machine: nothing, within the limits, at them, above one, and what is no number, each fresh or
-/// bridged, in short and long cycles.
+/// Returns every event that differs for the governor: no numbers, numbers within the limits, at them, one above, and
+/// one that is NaN or infinite; each fresh or bridged, in short and long cycles.
 fn events() -> Vec<Event> {
     let with = |joint: usize, number: f32| {
         let mut numbers = share(0.5);
@@ -56,7 +56,7 @@ fn events() -> Vec<Event> {
     steps.chain([Event::Reset]).collect()
 }
 
-/// Gives an event, and checks every rule of the table of the module. Returns `false` where it is refused.
+/// Applies an event, and checks every rule of the table of the module. Returns `false` if the event is refused.
 fn taken(governor: &mut AddedGovernor, event: Event, constant: [f32; 7]) -> bool {
     let before = *governor;
     let Event::Step { given, scale, millis } = event else {

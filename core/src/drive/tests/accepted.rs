@@ -36,7 +36,7 @@ struct World {
     incoming: VecDeque<u8>,
     read_most: usize,
     write_most: usize,
-    /// Listening fails.
+    /// `true` if listening fails.
     refuse: bool,
     /// The number of bytes that are taken before the socket takes no more.
     takes: Option<usize>,
@@ -44,7 +44,7 @@ struct World {
     said: Vec<Message>,
     writes: Vec<usize>,
     inputs: VecDeque<(u64, Input)>,
-    /// The times at which moves are requested.
+    /// The times at which moves are requested \[µs\].
     moves: VecDeque<u64>,
     modes: Vec<Mode>,
     events: Vec<Event<TestEvent>>,

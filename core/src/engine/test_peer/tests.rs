@@ -20,7 +20,7 @@ const CYCLE: Duration = Duration::from_millis(8);
 const FIRST: MoveNumber = MoveNumber::new(1).unwrap();
 const ROBOT: &str = "10.0.2.2:40001";
 
-/// The calls of the law by the engine, and the speed that the law wants \[rad/s\].
+/// A law that records the calls by the engine, and the speed that the law wants \[rad/s\].
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 struct Spy {
@@ -31,7 +31,7 @@ struct Spy {
 }
 
 impl Spy {
-    /// Notes a call; consecutive steps count as one.
+    /// Records a call; consecutive steps count as one.
     fn call(&mut self, call: char) {
         if call != 's' || !self.calls.ends_with('s') {
             self.calls.push(call).unwrap();
@@ -87,7 +87,7 @@ struct Bench {
     engine: TestEngine<'static, Spy>,
     robot: Robot,
     now: Instant,
-    /// The port that listens; `open` is `true` with a connection.
+    /// The port that the engine listens on; `open` is `true` while a connection exists.
     listens: Option<u16>,
     open: bool,
     /// The size of the pieces in which states arrive; `fails_after` is the number of bytes that the next write takes

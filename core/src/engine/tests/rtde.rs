@@ -1,4 +1,4 @@
-//! States by RTDE: when they are requested, the behaviour without them, and that everything else is unchanged.
+//! States by RTDE: when they are requested, the behaviour without RTDE, and that everything else is unchanged.
 
 use super::bench::Bench;
 use crate::client::rtde::Step;

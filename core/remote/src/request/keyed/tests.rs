@@ -27,7 +27,7 @@ fn caller(nonce: u8) -> Caller {
     Caller::new(Key::new(&KEY), [nonce; 16], NOW)
 }
 
-/// Passes a datagram to the service; returns what it sends.
+/// Passes a datagram to the service; returns the datagram that the service sends.
 fn give(service: &mut Service<u8>, from: u8, bytes: &[u8]) -> Option<Vec<u8>> {
     give_at(service, NOW, from, bytes)
 }

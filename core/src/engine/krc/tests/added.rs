@@ -1,4 +1,4 @@
-//! Torques and forces that a law adds, as they stand in the answers to measurements.
+//! Torques and forces that a law adds, as they appear in the answers to measurements.
 
 use super::{A, address, bytes, measurement};
 use crate::command::Samples;
@@ -12,7 +12,7 @@ use outrigger_wire::fri::{CartesianVector, Command, CommandFlags, Frame, Measure
 use outrigger_wire::robot::{JointTorques, JointVelocities, State, Wrench};
 use outrigger_wire::time::{Duration, Instant};
 
-/// A law that gives the same in each step.
+/// A law that gives the same numbers in each step.
 #[derive(Clone, Copy)]
 enum Gives {
     Nothing,
@@ -33,7 +33,7 @@ impl Law<7> for Gives {
     }
 }
 
-/// An engine beside a KRC that follows whatever is asked.
+/// An engine with a simulated KRC that follows every command.
 struct Follower<L> {
     engine: KrcEngine<'static, L>,
     scheme: u16,
@@ -45,7 +45,7 @@ struct Follower<L> {
     late: Duration,
 }
 
-/// A torque to the nearest thousandth of a Nm; what is no number stays.
+/// Returns the torque rounded to a thousandth of a Nm; NaN and infinity are unchanged.
 fn rounded(torque: f32) -> f32 {
     (torque * 1_000.0).round() / 1_000.0 + 0.0
 }
@@ -69,7 +69,7 @@ impl<L: Law<7>> Follower<L> {
         }
     }
 
-    /// Returns what the answer to the next measurement adds.
+    /// Returns the numbers that the answer to the next measurement adds.
     fn cycle(&mut self) -> Sent {
         self.now = self.now + Duration::from_millis(1);
         self.counter += 1;
@@ -105,7 +105,7 @@ impl<L: Law<7>> Follower<L> {
         sent
     }
 
-    /// Until it is commanded; nothing is added before.
+    /// Runs until the arm is commanded; asserts that nothing is added before.
     fn commanded(mut self) -> Self {
         self.engine.handle(self.now, Input::Start);
         let _ = self.sent();

@@ -49,7 +49,7 @@ enum Happens {
     /// A zero velocity or a stop is due in this mode.
     Hold(Mode),
     Stop,
-    /// A cycle in which nothing is commanded.
+    /// A cycle in which the arm is not commanded.
     Rests,
     Passes(u64),
 }
@@ -73,7 +73,7 @@ const EVENTS: [Happens; 16] = [
     Happens::Passes(1_100),
 ];
 
-/// The port's view of the engine's outputs.
+/// The port's record of the engine's outputs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 struct Port {
     listens: bool,

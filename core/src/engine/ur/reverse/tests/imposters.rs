@@ -98,7 +98,7 @@ impl Bench {
         self.drain();
     }
 
-    /// Returns the first bytes of the program of the newest text on this link.
+    /// Returns the first bytes that the program of the newest text sends on this link.
     fn proof(&self, link: LinkId) -> Vec<u8> {
         let Made { path, kind, token, .. } = self.reverse.made.expect("a text");
         if path == CommandPath::ExternalControl {
@@ -314,8 +314,8 @@ fn a_result_that_was_cut_is_not_completed_by_the_next_connection() {
     assert_eq!(bench.news, [ProgramNews::Trajectory(outrigger_wire::forward::TrajectoryResult::Canceled)]);
 }
 
-/// UR's own program has no token: it counts as connected with all of its connections, and sends nothing on the one for
-/// orders.
+/// Checks UR's own program, which has no token: it counts as connected with all of its connections, and sends nothing
+/// on the one for orders.
 #[test]
 fn of_a_program_that_is_not_ours_all_connections_are_needed_and_it_says_nothing() {
     let mut bench = Bench::new(CommandPath::ExternalControl, Delivery::Nobody);

@@ -17,7 +17,7 @@ enum Happens {
     /// A zero velocity or a stop is due in this mode.
     Hold(Mode),
     Stop,
-    /// A cycle in which nothing is commanded.
+    /// A cycle in which the arm is not commanded.
     Rests,
     Passes(u64),
 }
