@@ -75,7 +75,7 @@ impl<const N: usize> Governor<N> {
         Self { limits, last: JointVelocities::ZERO }
     }
 
-    /// Returns the limits.
+    /// Returns the limits that are applied.
     #[must_use]
     pub const fn limits(&self) -> &Limits<N> {
         &self.limits

@@ -24,7 +24,7 @@ use outrigger_wire::robot::{Pose, Wrench};
 pub enum ForceType {
     /// The frame's y axis points from the tool centre point to the frame's origin.
     Point,
-    /// The frame does not change.
+    /// The frame does not change while the arm moves.
     #[default]
     Frame,
     /// The frame's x axis is the tool's velocity projected onto the frame's x-y plane.
@@ -54,7 +54,7 @@ impl ForceType {
     }
 }
 
-/// The parameters of `force_mode`.
+/// The parameters of force mode, as UR's function `force_mode` takes them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
@@ -77,15 +77,15 @@ pub struct ForceMode {
 }
 
 impl ForceMode {
-    /// The range of forces \[N\].
+    /// The range of each force of the wrench \[N\].
     pub const FORCE: Range<f32> = range_of!(-500.0 to 500.0 "N");
-    /// The range of torques \[Nm\].
+    /// The range of each torque of the wrench \[Nm\].
     pub const TORQUE: Range<f32> = range_of!(-100.0 to 100.0 "Nm");
     /// The range of the coordinates of the frame's origin \[m\].
     pub const ORIGIN: Range<f32> = range_of!(-10.0 to 10.0 "m");
     /// The range of the components of the frame's rotation vector \[rad\].
     pub const ROTATION: Range<f32> = Range { least: -TAU, most: TAU, text: "-2π to 2π rad" };
-    /// The range of speeds and deviations.
+    /// The range of each highest speed or largest deviation.
     pub const LIMIT: Range<f32> = range_of!(0.0001 to 5.0 "m/s, rad/s, m or rad");
     /// The range of the damping.
     pub const DAMPING: Range<f32> = range_of!(0.0 to 1.0);
@@ -158,9 +158,9 @@ pub enum ForceModeError {
         what: &'static str,
         /// The index, from 0, if the parameter has several numbers.
         at: u8,
-        /// The rejected value.
+        /// The rejected value of the parameter.
         found: f32,
-        /// The accepted range.
+        /// The accepted range of the parameter.
         expected: &'static str,
     },
     /// No axis is selected as compliant.
@@ -181,7 +181,7 @@ impl fmt::Display for ForceModeError {
 
 impl core::error::Error for ForceModeError {}
 
-/// The kind of guided motion.
+/// The kind of guided motion: freedrive or force mode.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]

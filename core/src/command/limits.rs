@@ -43,9 +43,9 @@ settings! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct LimitsError {
-    /// The invalid field.
+    /// The name of the invalid field.
     pub field: Wording,
-    /// The accepted values.
+    /// The accepted values of the field, as a clause.
     pub expected: Wording,
     /// The joint, counted from 0 at the base, if the field has one value per joint.
     pub joint: Option<u8>,

@@ -10,7 +10,7 @@ use outrigger_wire::sensor::{Sample, SourceId};
 use outrigger_wire::time::{Duration, Instant};
 
 settings! {
-    /// Expectations on one sensor.
+    /// Expectations on the readings of one sensor.
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[cfg_attr(feature = "defmt", derive(defmt::Format))]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
@@ -46,17 +46,17 @@ impl SourceConfig {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct SourceFigures {
-    /// Accepted readings, including faulty ones.
+    /// The number of accepted readings, including faulty ones.
     pub accepted: u32,
-    /// Readings missing in the sensor's own sequence.
+    /// The number of readings missing in the sensor's own sequence.
     pub lost: u32,
-    /// Readings that repeated a sequence number or arrived after a newer one. They were rejected.
+    /// The number of readings that repeated a sequence number or arrived after a newer one. They were rejected.
     pub out_of_order: u32,
-    /// Restarts of the sensor's sequence after silence.
+    /// The number of restarts of the sensor's sequence after silence.
     pub restarts: u32,
-    /// Readings out of range or rate, or with the wrong number of values.
+    /// The number of readings out of range or rate, or with the wrong number of values.
     pub faulty: u32,
-    /// Cycles in which a reading was bridged.
+    /// The number of cycles in which a reading was bridged.
     pub bridged: u32,
 }
 
@@ -67,7 +67,7 @@ pub enum Reading {
     Fresh(Sample),
     /// The newest reading is too old; the motion it causes is to be scaled.
     Bridged {
-        /// The newest reading.
+        /// The newest reading, which is too old.
         sample: Sample,
         /// The number of consecutive bridged cycles, counting this one, from 1.
         cycle: u8,

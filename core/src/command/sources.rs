@@ -14,13 +14,13 @@ pub const MAX_SOURCES: usize = 4;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum SourcesError {
-    /// More than [`MAX_SOURCES`] sensors.
+    /// More than [`MAX_SOURCES`] sensors were given.
     TooMany,
-    /// Two sensors with the same number.
+    /// Two sensors have the same number.
     Duplicate(SourceId),
-    /// `min` or `max` is not finite, or `min` is not below `max`.
+    /// `min` or `max` of this sensor is not finite, or `min` is not below `max`.
     Range(SourceId),
-    /// A setting outside its range.
+    /// A setting of this sensor is outside its range.
     Value(SourceId, BadValue),
 }
 
@@ -42,7 +42,7 @@ impl core::error::Error for SourcesError {}
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Bridged {
-    /// The source.
+    /// The source whose reading was bridged.
     pub source: SourceId,
     /// The number of consecutive bridged cycles, counting this one.
     pub cycle: u8,

@@ -59,7 +59,7 @@ impl<const N: usize> TorqueGovernor<N> {
         Self { limits, memory: TorqueMemory::default() }
     }
 
-    /// Returns the limits.
+    /// Returns the limits of the torques.
     #[must_use]
     pub const fn limits(&self) -> &TorqueLimits<N> {
         &self.limits

@@ -141,7 +141,7 @@ impl Socket for NoSocket {
 /// socket.
 #[derive(Debug)]
 pub struct Sockets<'s, S, D> {
-    /// A socket for each connection.
+    /// The sockets of the connections, in the order of the links' numbers.
     pub streams: &'s mut [S],
     /// The socket of the datagram link, which follows the connections, if the controller uses datagrams.
     pub datagrams: Option<&'s mut D>,

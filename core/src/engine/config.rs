@@ -107,7 +107,7 @@ impl<const N: usize, P> Config<N, P> {
 pub struct Conflict {
     /// The name of the exceeded limit in configurations.
     pub key: Wording,
-    /// The joint, from 0.
+    /// The joint that the limit applies to, counted from 0.
     pub joint: u8,
     /// The configured value of the limit.
     pub found: f32,
@@ -151,7 +151,7 @@ pub enum ConfigError {
     Memory {
         /// The name of the memory's field.
         field: &'static str,
-        /// The size that was found \[B\].
+        /// The size of the memory that was passed in \[B\].
         found: usize,
         /// The size that is needed \[B\].
         expected: usize,

@@ -37,7 +37,7 @@ use crate::robot::Authority;
 #[derive(Debug)]
 #[must_use]
 pub enum Verdict<'m, const N: usize> {
-    /// No command.
+    /// No command is sent.
     Silent,
     /// The measured position, unchanged: for a controller that needs an answer to every state.
     Mirror,
@@ -45,9 +45,9 @@ pub enum Verdict<'m, const N: usize> {
     Hold,
     /// The one stop that ends commanding.
     Stop,
-    /// These joint speeds.
+    /// Joint speeds, approved by the governor.
     Move(Approved<'m, N>),
-    /// These joint torques.
+    /// Joint torques, approved by the governor.
     #[cfg(feature = "motions")]
     Torque(ApprovedTorques<'m, N>),
     /// This move under this number, to be executed by the controller itself.

@@ -30,7 +30,7 @@ pub enum Event<P> {
     ClockJump(u32),
     /// This process was scheduled later than allowed.
     LocalStall {
-        /// The delay of the wake-up.
+        /// The delay with which this process was woken.
         late: Duration,
         /// The longest delay allowed: [`LinkConfig::stall`](crate::link::LinkConfig::stall).
         limit: Duration,
@@ -39,7 +39,7 @@ pub enum Event<P> {
     Bridged(Bridged),
     /// The result of an [`Input::Set`](super::Input::Set).
     Output {
-        /// The value to set.
+        /// The requested write.
         write: Write,
         /// The outcome of the write.
         news: WriteNews,

@@ -19,7 +19,7 @@ pub enum GuideError {
     Refused(Reason),
     /// The parameters of `force_mode` are not valid.
     Force(ForceModeError),
-    /// A limit is out of its range.
+    /// A limit of freedrive or force mode is out of its range.
     Limits(BadValue),
 }
 

@@ -123,7 +123,7 @@ pub enum Output<'a> {
     Listen {
         /// The link that listens.
         link: LinkId,
-        /// The port number on this device.
+        /// The number of the port on this device.
         port: u16,
     },
     /// Reset the connection of this link, or stop opening it or listening. Queued bytes are dropped, and no further

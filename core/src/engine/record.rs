@@ -69,7 +69,7 @@ impl<'m, const N: usize, P: Controller<N>, L: Law<N>> Engine<'m, N, P, L> {
         self.keeper.kept()
     }
 
-    /// Returns the recorder.
+    /// Returns the recorder of the engine.
     #[must_use]
     pub const fn recorder(&self) -> &Recorder<'m> {
         &self.recorder

@@ -16,12 +16,12 @@ use crate::recorder::{Entry, Kind, Loader, entries};
 use outrigger_wire::robot::Text;
 use outrigger_wire::time::Instant;
 
-/// An effect of an input.
+/// An effect of an input: a transition or a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// The mode changed.
+    /// The mode of the mode machine changed.
     Transition(Transition),
-    /// A text was sent.
+    /// A text was sent to the controller.
     Text {
         /// Offset of the first byte that differs \[B\].
         at: u16,
@@ -71,7 +71,7 @@ pub enum ReplayError {
     },
     /// Entry number `entry`, from 0, cannot be read, or it is a checkpoint with a law of another kind.
     BadEntry {
-        /// The number of the entry.
+        /// The number of the entry in the dump, from 0.
         entry: u32,
     },
     /// The engine behaved differently from the recording.

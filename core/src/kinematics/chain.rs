@@ -26,7 +26,7 @@ pub struct Jacobian<const N: usize>(
 pub struct Posture<const N: usize> {
     /// The tool centre point's frame in the base frame.
     pub tcp: Frame,
-    /// The Jacobian at the tool centre point.
+    /// The Jacobian at the tool centre point, in the base frame.
     pub jacobian: Jacobian<N>,
 }
 

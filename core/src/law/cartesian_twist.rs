@@ -24,7 +24,7 @@ pub enum TwistFrame {
 
 words!(TwistFrame { "base" = Base, "tool" = Tool });
 
-/// The origin of the twist.
+/// The source of the twist.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
@@ -43,7 +43,7 @@ settings! {
     pub struct CartesianTwistConfig in "" by new(frame: TwistFrame, input: TwistInput) {
         /// The frame whose axes the twist is expressed in.
         pub frame: TwistFrame = frame,
-        /// The origin of the twist: a constant or a sensor.
+        /// The source of the twist: a constant or a sensor.
         pub input nowhere: TwistInput = input,
         /// The highest speed of the tool centre point \[m/s\]: a faster twist is scaled down as a whole.
         pub linear_limit: f32 [0.0001 to 2.0 "m/s"] = 0.1,

@@ -48,7 +48,7 @@ use crate::robot::{BadValue, Range, range_of};
 use outrigger_wire::robot::{JointPositions, JointTorques, JointVelocities, State};
 use outrigger_wire::time::Duration;
 
-/// The values of a streamed command.
+/// The values of a streamed command: speeds, positions or torques.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
@@ -74,12 +74,12 @@ impl<const N: usize> Forwarded<N> {
     }
 }
 
-/// A command of a stream.
+/// A command of a stream, with the time for which it is valid.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Forward<const N: usize> {
-    /// The requested values.
+    /// The requested speeds, positions or torques.
     pub what: Forwarded<N>,
     /// The time, by the controller's clock, for which the command is in force if no other follows: at least one step of
     /// the law.
@@ -93,7 +93,7 @@ impl<const N: usize> Forward<N> {
     pub const DRIVER_HOLDS: Duration = Duration::from_millis(40);
 }
 
-/// The state of a stream.
+/// The state of a stream of commands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Forwarding {
@@ -122,7 +122,7 @@ pub enum ForwardError {
     Sensor,
     /// A motion is in progress; it has to be ended or cancelled first.
     MotionUnderWay,
-    /// A number is NaN or infinite.
+    /// A number of the command is NaN or infinite.
     NotFinite,
     /// [`Forward::holds`] is out of its range.
     Holds(BadValue),
@@ -147,7 +147,7 @@ pub enum ForwardError {
     Torque {
         /// The joint, counted from 0.
         joint: u8,
-        /// The torque that was sent \[Nm\].
+        /// The torque that was sent for the joint \[Nm\].
         sent: f32,
         /// The limit in the same direction \[Nm\].
         allowed: f32,

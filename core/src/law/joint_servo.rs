@@ -70,7 +70,7 @@ settings! {
         /// send positions, an error about a resting reference is corrected by at most half within the time until the
         /// arm shows it: on the buffered path of a CB3 this limits the gain to 4.4 /s.
         pub proportional: f32 [0.0 to 100.0 "1/s"] = 20.0,
-        /// The speed per speed error \[1\].
+        /// The speed per speed error, without unit.
         pub derivative: f32 [0.0 to 10.0] = 0.1,
         /// The part of the reference's own speed that is commanded.
         pub feed_forward: f32 [0.0 to 1.0] = 1.0,

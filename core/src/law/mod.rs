@@ -84,7 +84,7 @@ impl<'a, const N: usize> Start<'a, N> {
         Self { state, kinematics: None, resume: false }
     }
 
-    /// Adds the arm's kinematics.
+    /// Returns the start with the arm's kinematics added.
     #[must_use]
     pub const fn with_kinematics(self, chain: &'a KinematicChain<N>) -> Self {
         Self { kinematics: Some(chain), ..self }
@@ -176,22 +176,22 @@ use recordable;
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum LawConfig<const N: usize> {
-    /// A [`JointServo`].
+    /// The law [`JointServo`], with its settings.
     JointServo {
         /// The position or the motion that the law follows.
         reference: Reference<N>,
         /// The gains and limits of the servo.
         config: JointServoConfig,
     },
-    /// A [`CartesianTwist`].
+    /// The law [`CartesianTwist`], with its settings.
     CartesianTwist(CartesianTwistConfig),
-    /// A [`Standoff`].
+    /// The law [`Standoff`], with its settings.
     Standoff(StandoffConfig),
-    /// A [`ToolAxes`].
+    /// The law [`ToolAxes`], with its settings.
     ToolAxes(ToolAxesConfig),
 }
 
-/// The built-in laws by name.
+/// The names of the built-in laws.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LawKind {
     /// The law [`JointServo`].
@@ -251,13 +251,13 @@ impl<const N: usize> LawConfig<N> {
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 #[expect(clippy::large_enum_variant, reason = "of any arm the joint servo is larger: it holds waypoints of each joint")]
 pub enum AnyLaw<const N: usize> {
-    /// A [`JointServo`].
+    /// The law [`JointServo`].
     JointServo(JointServo<N>),
-    /// A [`CartesianTwist`].
+    /// The law [`CartesianTwist`].
     CartesianTwist(CartesianTwist<N>),
-    /// A [`Standoff`].
+    /// The law [`Standoff`].
     Standoff(Standoff<N>),
-    /// A [`ToolAxes`].
+    /// The law [`ToolAxes`].
     ToolAxes(ToolAxes<N>),
 }
 

@@ -59,7 +59,7 @@ pub enum FeedError {
     NoMotion,
     /// No motion is commanded at present that could be replaced.
     NotCommanding,
-    /// The waypoint is invalid.
+    /// The waypoint does not fit to the motion.
     Waypoint(TrajectoryError),
     /// The arm cannot reach the waypoint in this time.
     Beyond(Excess),

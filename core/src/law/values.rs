@@ -17,7 +17,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// Returns the unit's symbol.
+    /// Returns the symbol of the unit.
     #[must_use]
     pub const fn symbol(self) -> &'static str {
         match self {
@@ -59,7 +59,7 @@ pub const MAX_VALUES: usize = 8;
 pub struct Values([Option<Value>; MAX_VALUES]);
 
 impl Values {
-    /// No values.
+    /// An empty list of values.
     pub const NONE: Self = Self([None; MAX_VALUES]);
 
     /// Iterates over the values in the order in which they are shown.

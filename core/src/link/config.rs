@@ -62,7 +62,7 @@ settings! {
         /// A jump of the controller's clock ahead by more than this starts a new epoch. Values below two periods count
         /// as two periods. Default 1 s, at least `stale_after`.
         pub clock_jump: Duration [0.0002 to 86400.0 "s"] = Duration::from_secs(1),
-        /// The limits of the grades.
+        /// The limits of each grade of the link.
         pub limits table "grade": GradeTable => GradeTuning = GradeTable::new(period),
         /// A grade rises at most once in this time (and in 100 cycles). Default 100 ms.
         pub rise_time: Duration [0.0 to 86400.0 "s"] = Duration::from_millis(100),

@@ -10,11 +10,12 @@ use outrigger_wire::time::Duration;
 /// Histograms of one link over its whole life.
 #[derive(Clone, Debug, Default)]
 pub struct Histograms {
-    /// The time between accepted states.
+    /// The histogram of the times between accepted states.
     pub interval: Histogram,
-    /// The age of accepted states on arrival.
+    /// The histogram of the ages of accepted states on arrival.
     pub age: Histogram,
-    /// The time from the arrival of a state until its answer has been written, if the port reports writing.
+    /// The histogram of the times from the arrival of a state until its answer has been written, if the port reports
+    /// writing.
     pub turnaround: Histogram,
 }
 
@@ -32,7 +33,7 @@ pub struct Figures {
     pub next: GradeCause,
     /// The number of restarts of the controller's clock or counter.
     pub epoch: u32,
-    /// Sequence totals of this epoch.
+    /// The totals of received and lost states in this epoch.
     pub sequence: SequenceTotals,
     /// The number of states in this session that could not be ones of this arm; they are not included in the totals.
     pub impossible: u32,

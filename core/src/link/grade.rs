@@ -21,10 +21,10 @@ pub enum Grade {
 }
 
 impl Grade {
-    /// The grades from worst to best.
+    /// All grades, from worst to best.
     pub const ALL: [Self; 4] = [Self::Unacceptable, Self::Bad, Self::Ok, Self::Perfect];
 
-    /// Returns the name used in reports.
+    /// Returns the name of the grade used in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -59,7 +59,7 @@ pub enum Metric {
     Received,
     /// The mean lateness between arrivals.
     Delay,
-    /// The jitter as defined by RFC 3550.
+    /// The jitter of the arrivals as defined by RFC 3550.
     Jitter,
     /// The number of consecutive cycles missing.
     Misses,
@@ -111,7 +111,7 @@ impl Metric {
         }
     }
 
-    /// Returns the name used in reports.
+    /// Returns the name of the figure used in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -134,7 +134,7 @@ impl Metric {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct GradeCause {
-    /// The figure that decided.
+    /// The figure that was decisive.
     pub metric: Metric,
     /// The grade that the limit belongs to: the one that was lost, was reached, or is not reached.
     pub grade: Grade,

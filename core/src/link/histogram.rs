@@ -32,7 +32,7 @@ pub struct Bin {
 }
 
 impl Histogram {
-    /// Counts `span`.
+    /// Counts the time `span` in its bin.
     pub fn record(&mut self, span: Duration) {
         if let Some(bin) = self.bins.get_mut(bin_of(span)) {
             *bin = bin.saturating_add(1);
@@ -41,7 +41,7 @@ impl Histogram {
         self.longest = self.longest.max(span);
     }
 
-    /// Returns the number of times counted.
+    /// Returns the number of times that were counted.
     #[must_use]
     pub const fn count(&self) -> u64 {
         self.count

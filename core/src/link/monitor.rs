@@ -40,7 +40,7 @@ pub enum Answer {
     Nothing,
     /// Zero velocity or a stop; the state is too old to compute motion from.
     Still,
-    /// A moving command.
+    /// A command that moves the arm.
     Moving,
 }
 
@@ -138,7 +138,7 @@ impl LinkMonitor {
         }
     }
 
-    /// Returns the thresholds in force.
+    /// Returns the thresholds of the link in force.
     #[must_use]
     pub const fn config(&self) -> &LinkConfig {
         &self.config
@@ -295,7 +295,7 @@ impl LinkMonitor {
         self.clock.when_aged(next_miss.min(stale))
     }
 
-    /// Returns the present grade.
+    /// Returns the present grade of the link.
     #[must_use]
     pub const fn grade(&self) -> Grade {
         self.grader.grade()

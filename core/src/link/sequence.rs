@@ -37,7 +37,7 @@ counter!(u8 as i8, u16 as i16, u32 as i32, u64 as i64);
 pub enum Sequence {
     /// The first counter of the connection, with nothing to compare it with.
     First,
-    /// The expected counter.
+    /// The counter that was expected next.
     InOrder,
     /// Ahead of the expected counter: this many are missing.
     Lost(u32),
@@ -80,15 +80,15 @@ pub struct SequenceRules {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct SequenceTotals {
-    /// Counters accepted, in order or after a gap.
+    /// The number of counters accepted, in order or after a gap.
     pub accepted: u64,
-    /// Counters missing, without those that arrived late.
+    /// The number of counters missing, without those that arrived late.
     pub lost: u64,
     /// The largest number of consecutive missing counters.
     pub longest_gap: u32,
-    /// Counters received more than once.
+    /// The number of counters received more than once.
     pub duplicates: u64,
-    /// Counters received after a later one.
+    /// The number of counters received after a later one.
     pub reordered: u64,
 }
 

@@ -13,7 +13,7 @@ pub enum Activity {
     Stopped,
     /// A program runs.
     Running,
-    /// A program is paused; no fault.
+    /// A program is paused; this is not a fault.
     Paused,
 }
 
@@ -33,7 +33,7 @@ pub enum Proof {
 }
 
 impl Proof {
-    /// Returns the name used in reports.
+    /// Returns the name of the proof used in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -12,7 +12,7 @@ settings! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct ModeConfig in "" by new(cycle: Duration) {
-        /// The period of the states.
+        /// The period of the controller's states.
         pub cycle: Duration = cycle,
         /// The time after the start of the stop, or of the connection, from which measured standstill counts: not less
         /// than the window of [`Standstill`](super::Standstill). Default 200 ms.

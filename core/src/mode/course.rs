@@ -26,9 +26,9 @@ settings! {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Course<const N: usize> {
-    /// The position of the arm when the move was requested \[rad\].
+    /// The joint angles when the move was requested \[rad\].
     pub from: JointPositions<N>,
-    /// The end of the move \[rad\].
+    /// The joint angles at the end of the move \[rad\].
     pub to: JointPositions<N>,
     /// The requested speed of the fastest joint \[rad/s\].
     pub speed: f32,

@@ -19,7 +19,7 @@ pub struct Evidence {
     pub timely: bool,
     /// `true` if the link's grade permits commanding to begin.
     pub link_entry: Option<Held<bool>>,
-    /// The robot mode.
+    /// The robot mode that the controller reports.
     pub robot_mode: Option<Held<RobotMode>>,
     /// The safety state that the safety system reports.
     pub safety: Option<Held<Safety>>,

@@ -11,7 +11,7 @@ const HISTORY: usize = u32::BITS as usize;
 const MOVES: usize = 8;
 
 settings! {
-    /// Tolerances of the comparison.
+    /// Tolerances of the comparison of target speeds with commands.
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct FollowingConfig in "following." by new(cycle: Duration) {}
@@ -80,7 +80,7 @@ impl FollowingTuning {
 /// The time by which a report of the slider may be later than the packet that shows the effect of the slider.
 const REPORT_DELAY: Duration = Duration::from_millis(20);
 
-/// The result for one state.
+/// The result of the comparison for one state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Followed {

@@ -8,9 +8,9 @@ use outrigger_wire::time::{Duration, Instant};
 pub(super) enum Line {
     /// The line was not observed since the start of this device, or not for too long.
     Unknown,
-    /// Low since that time, in this number of states.
+    /// The line has been low since that time, in this number of states.
     Low { since: Instant, states: u8 },
-    /// High.
+    /// The line is high.
     High,
 }
 

@@ -137,13 +137,13 @@ impl ModeMachine {
         }
     }
 
-    /// Returns the mode now.
+    /// Returns the present mode of the machine.
     #[must_use]
     pub const fn mode(&self) -> Mode {
         self.mode
     }
 
-    /// Returns the thresholds in force.
+    /// Returns the thresholds of the machine in force.
     #[must_use]
     pub const fn config(&self) -> &ModeConfig {
         &self.config
@@ -155,7 +155,7 @@ impl ModeMachine {
         self.config = config;
     }
 
-    /// Returns the epoch now, which an external client's [`Intent`] must carry.
+    /// Returns the present epoch, which an external client's [`Intent`] must carry.
     #[must_use]
     pub const fn epoch(&self) -> Epoch {
         self.epoch

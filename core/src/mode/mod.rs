@@ -112,12 +112,12 @@ pub use standstill::{Standstill, StandstillConfig};
 use crate::robot::{Authority, Reason};
 use outrigger_wire::time::Instant;
 
-/// A mode of the machine.
+/// A mode of the mode machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Mode {
-    /// No link to the controller.
+    /// No link to the controller is established.
     Offline,
     /// States arrive; nothing is commanded.
     Monitor,
@@ -130,7 +130,7 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// All modes.
+    /// All modes, in the order of their numbers.
     pub const ALL: [Self; 5] = [Self::Offline, Self::Monitor, Self::Arming, Self::Command, Self::Stopping];
 
     /// Returns `true` if the arm may move because of us: it is armed, commanded, or being brought to rest.
@@ -142,7 +142,7 @@ impl Mode {
         }
     }
 
-    /// Returns the name used in reports.
+    /// Returns the name of the mode used in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -181,12 +181,12 @@ pub enum PeerGate {
 #[derive(Debug)]
 #[must_use]
 pub enum Action<'m> {
-    /// No motion text.
+    /// No motion text is sent.
     Silent,
     /// The controller's own setpoint, unchanged, if it needs an answer to every state (FRI). A robot that holds its
     /// position without commands is sent nothing.
     Mirror,
-    /// Zero velocity.
+    /// Zero velocity is sent.
     Hold,
     /// A moving command, approved with this authority.
     Move(Authority<'m>),
@@ -206,15 +206,15 @@ pub enum Action<'m> {
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 #[must_use]
 pub struct Transition {
-    /// The mode before.
+    /// The mode before the transition.
     pub from: Mode,
-    /// The mode after.
+    /// The mode after the transition.
     pub to: Mode,
     /// The reason for leaving a higher mode; `None` for a step towards `Command`.
     pub reason: Option<Reason>,
     /// The time of the transition.
     pub at: Instant,
-    /// The epoch from now on, which a request must carry.
+    /// The epoch from the transition on, which later requests must carry.
     pub epoch: Epoch,
 }
 

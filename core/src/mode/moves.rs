@@ -26,13 +26,13 @@ impl MoveNumber {
         }
     }
 
-    /// Returns the number.
+    /// Returns the number of the move.
     #[must_use]
     pub const fn get(self) -> u32 {
         self.0.get()
     }
 
-    /// Returns the next number; after the last, the first.
+    /// Returns the number of the next move; after the last number, the first.
     #[must_use]
     pub const fn next(self) -> Self {
         match Self::new(self.get().saturating_add(1)) {

@@ -27,7 +27,7 @@ use super::{Mode, Transition};
 use crate::robot::{Reason, ReasonSet};
 use outrigger_wire::time::{Duration, Instant};
 
-/// The channel of an operator action.
+/// The channel on which an operator action arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
@@ -43,7 +43,7 @@ pub enum Channel {
 }
 
 impl Channel {
-    /// Returns the name used in reports.
+    /// Returns the name of the channel used in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -71,7 +71,7 @@ pub enum Word {
 }
 
 impl Word {
-    /// Returns the name used in reports.
+    /// Returns the name of the action used in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -90,9 +90,9 @@ impl Word {
 pub struct Refusal {
     /// The action that was refused.
     pub word: Word,
-    /// The channel of the action.
+    /// The channel on which the action arrived.
     pub by: Channel,
-    /// The reason of the refusal.
+    /// The reason for which it was refused.
     pub reason: Reason,
 }
 
@@ -139,9 +139,10 @@ pub enum Contact {
 pub struct Outcome {
     /// The transition by which a low line stopped the arm; `None` if no line did.
     pub stopped: Option<Transition>,
-    /// The result of an acknowledgement.
+    /// The result of an acknowledgement by a line; `None` if there was none.
     pub acknowledged: Option<Result<(), Refusal>>,
-    /// The result of a request; `Ok(None)` if the arm is commanded already.
+    /// The result of a request by a line or of the automatic request; `None` if there was none, `Ok(None)` if the arm
+    /// is commanded already.
     pub requested: Option<Result<Option<Transition>, Refusal>>,
     /// The automatic request is no longer made, because a reason was latched.
     pub lapsed: bool,

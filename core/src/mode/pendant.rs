@@ -62,7 +62,7 @@ pub enum Pendant {
     Wait,
     /// Our program that carries the commands is paused. Once resumed, it continues from where it is.
     Paused,
-    /// The program was stopped.
+    /// The program that carries our commands was stopped.
     Stopped,
     /// The text of the last command was paused: no part of it may continue.
     TextPaused,
@@ -182,7 +182,7 @@ mod tests {
         granted: Option<Proof>,
         /// The answer to the newest fresh state that contained the program.
         last: Pendant,
-        /// The newest such state had no program.
+        /// The newest state of that kind had no program.
         gone: bool,
         flickers: u8,
     }

@@ -16,7 +16,7 @@ impl Epoch {
         Self(number)
     }
 
-    /// Returns the number, for reports.
+    /// Returns the number of the epoch, for reports.
     #[must_use]
     pub const fn number(self) -> u32 {
         self.0
@@ -32,7 +32,7 @@ impl Epoch {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Intent<T> {
-    /// The epoch that the client saw.
+    /// The epoch that the client saw when it decided.
     pub epoch: Epoch,
     /// The value that the client requests.
     pub value: T,

@@ -50,7 +50,7 @@ impl ScalingConfig {
     }
 }
 
-/// The output that the scaling permits.
+/// The output that the robot's speed scaling permits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
@@ -59,7 +59,7 @@ pub enum Pace {
     Begin,
     /// The law's speeds without a further limit.
     Free,
-    /// Zero velocity.
+    /// Zero velocity, because the scaling is 0.
     Held,
 }
 
@@ -68,7 +68,7 @@ pub enum Pace {
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Scaling {
     pace: Pace,
-    /// States in a row with a scaling of 0.
+    /// The number of states in a row with a scaling of 0.
     zeros: u8,
     /// In [`Pace::Begin`]: the time for which motion was sent. In [`Pace::Held`]: the time for which the arm has been
     /// held.

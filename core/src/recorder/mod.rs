@@ -41,7 +41,7 @@ pub enum Kind {
     Checkpoint,
     /// An input of the engine, other than received bytes.
     Input,
-    /// Bytes received on a link.
+    /// Bytes that the engine received on a link.
     Received,
     /// Bytes that the engine transmitted on a link.
     Transmitted,

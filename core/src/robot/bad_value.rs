@@ -38,7 +38,7 @@ pub(crate) const fn wording(_: &'static str) -> Wording {
 pub struct BadValue {
     /// The name of the field, with its parents if there are any: `limits.ok.jitter`.
     pub field: Wording,
-    /// The accepted values, as a clause.
+    /// The accepted values of the field, as a clause.
     pub expected: Wording,
     /// The index, from 0, of the first invalid value if the field has several; always `None` without the feature
     /// `texts`.

@@ -6,9 +6,9 @@ use outrigger_wire::time::Duration;
 /// A closed range: the least and the greatest accepted value of a setting.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Range<T> {
-    /// The least accepted value.
+    /// The least value that is accepted.
     pub least: T,
-    /// The greatest accepted value.
+    /// The greatest value that is accepted.
     pub most: T,
     /// The range as text for messages and documentation, with the unit.
     pub text: &'static str,

@@ -170,7 +170,7 @@ pub struct ReasonSet([u32; 3]);
 const _: () = assert!(Reason::ALL.len() <= 3 * 32, "each reason has a bit");
 
 impl ReasonSet {
-    /// The empty set.
+    /// The empty set of reasons.
     pub const EMPTY: Self = Self([0; 3]);
 
     /// Returns the index of the word that holds `reason`, and its bit in that word.
@@ -189,7 +189,7 @@ impl ReasonSet {
         }
     }
 
-    /// Adds `reason`.
+    /// Adds `reason` to the set.
     pub const fn insert(&mut self, reason: Reason) {
         *self = self.with(reason);
     }

@@ -100,7 +100,7 @@ impl Setting for f32 {
     }
 }
 
-/// Durations are in seconds in files.
+/// A time, which files contain in seconds.
 impl Setting for Duration {
     type Range = Range<Self>;
 
@@ -161,7 +161,7 @@ impl Setting for bool {
     }
 }
 
-/// A missing key is `None`.
+/// An optional setting: `None` if its key is missing in the file.
 impl<T: Setting> Setting for Option<T> {
     type Range = T::Range;
 

@@ -8,9 +8,9 @@ use outrigger_wire::robot::{JointAccelerations, JointPositions, JointVelocities}
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Setpoint<const N: usize> {
-    /// The joint angles \[rad\].
+    /// The desired joint angles at this point \[rad\].
     pub positions: JointPositions<N>,
-    /// The joint speeds \[rad/s\].
+    /// The desired joint speeds at this point \[rad/s\].
     pub velocities: JointVelocities<N>,
 }
 

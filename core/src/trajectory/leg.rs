@@ -8,9 +8,9 @@ use outrigger_wire::robot::{JointAccelerations, JointPositions, JointVelocities}
 /// The segment of a motion between two consecutive waypoints.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Leg<const N: usize> {
-    /// At least one of the two waypoints has no accelerations.
+    /// A cubic segment: at least one of the two waypoints has no accelerations.
     Cubic(CubicSegment<N>),
-    /// Both waypoints have accelerations.
+    /// A quintic segment: both waypoints have accelerations.
     #[cfg(feature = "trajectories")]
     Quintic(QuinticSegment<N>),
 }

@@ -47,7 +47,7 @@ impl<const N: usize> Playback<N> {
         Self { progress: Progress::Waiting, elapsed: Duration::ZERO, on: None, next: 0, fastest }
     }
 
-    /// Returns the state of the motion.
+    /// Returns the progress of the motion.
     #[must_use]
     pub const fn progress(&self) -> Progress {
         self.progress

@@ -74,13 +74,13 @@ impl<const N: usize> Sampler<N> {
         }
     }
 
-    /// Returns the state of the motion.
+    /// Returns the progress of the motion.
     #[must_use]
     pub const fn progress(&self) -> Progress {
         self.progress
     }
 
-    /// Returns the elapsed trajectory time.
+    /// Returns the time of the trajectory that has elapsed.
     #[must_use]
     pub const fn elapsed(&self) -> Duration {
         Duration::from_micros(self.elapsed_nanos / 1_000)

@@ -76,7 +76,7 @@ impl<const N: usize> Waypoint<N> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum TrajectoryError {
-    /// Fewer than two waypoints.
+    /// Fewer than two waypoints were given.
     TooFew,
     /// More waypoints than [`MAX_WAYPOINTS`], or no room yet for one more.
     TooMany,
@@ -86,9 +86,9 @@ pub enum TrajectoryError {
     NotFinite(u32),
     /// A joint, counted from 0, has a speed of at least [`REST_SPEED`] at the first or last waypoint.
     NotAtRest {
-        /// The number of the waypoint.
+        /// The number of the waypoint, counted from 0.
         waypoint: u32,
-        /// The number of the joint.
+        /// The number of the joint, counted from 0.
         joint: u8,
     },
     /// The motion already has its last waypoint.

@@ -95,7 +95,7 @@ pub struct Here<'a> {
     pub build: &'a str,
     /// A random number that differs after each start of the board.
     pub boot: u32,
-    /// The kind of controller that the firmware supports, by the letter that settings use for it.
+    /// The kind of controller that the firmware supports, by the number that the header of settings contains for it.
     pub kind: u8,
     /// The number of the format of settings that the firmware reads.
     pub format: u8,

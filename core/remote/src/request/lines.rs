@@ -12,7 +12,7 @@ pub const LINE_MAX: usize = 1024;
 /// After a line that is too long nothing more is read: [`is_closed`](Self::is_closed).
 #[derive(Clone, Debug)]
 pub struct Lines {
-    /// One line with its newline.
+    /// The bytes of one line with its newline.
     buffer: [u8; LINE_MAX + 1],
     /// The index of the first byte that was not processed yet.
     start: usize,

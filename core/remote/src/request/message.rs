@@ -1,4 +1,4 @@
-//! The requests, and their written form.
+//! The requests to a process that commands a robot, and their form as a line.
 
 use core::fmt::{self, Write as _};
 
@@ -21,11 +21,11 @@ pub struct Message<'a> {
 /// A request. The epoch in a request is the one that the sender observed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Ask<'a> {
-    /// Report the state of the session.
+    /// Report the state of the session once.
     Status,
     /// Report the state of the session now and after each change.
     Watch,
-    /// Begin commanding.
+    /// Begin commanding the arm.
     Request(Epoch),
     /// Resume a suspended motion.
     Resume(Epoch),
@@ -33,18 +33,18 @@ pub enum Ask<'a> {
     Release,
     /// Clear the latched reason for which commanding ended.
     Acknowledge,
-    /// Set an output.
+    /// Set an output of the controller.
     Set {
         /// The epoch that the sender observed.
         epoch: Epoch,
         /// The output and its value: `digital-out.3=on`. Not empty.
         output: &'a str,
     },
-    /// Accept a reading of a source.
+    /// Accept a reading of a sensor.
     Sample {
         /// The epoch that the sender observed.
         epoch: Epoch,
-        /// The name of the source. Not empty.
+        /// The name of the sensor in the configuration. Not empty.
         source: &'a str,
         /// The values, finite, in the source's unit.
         values: SampleValue,
@@ -239,7 +239,7 @@ impl fmt::Display for Message<'_> {
     }
 }
 
-/// A text in quotes, escaped.
+/// A text to be written in quotes, with JSON's escapes.
 struct Quoted<'a>(&'a str);
 
 impl fmt::Display for Quoted<'_> {

@@ -111,9 +111,9 @@ pub enum FaultKind {
     NotText,
     /// The line is not a JSON object.
     Syntax,
-    /// A key that no message has.
+    /// A key that no request has.
     UnknownKey,
-    /// A repeated key.
+    /// A key that the line contains more than once.
     RepeatedKey,
     /// A key that a request with this `do` does not accept.
     UnexpectedKey,
@@ -123,12 +123,12 @@ pub enum FaultKind {
     WrongType,
     /// A number, or the number of values, out of range; an empty text.
     OutOfRange,
-    /// An unknown value of `do`.
+    /// A value of `do` that is not the name of a request.
     UnknownWord,
 }
 
 impl FaultKind {
-    /// Returns the name used in answers.
+    /// Returns the name of the kind of error, as used in answers.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

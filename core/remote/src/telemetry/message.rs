@@ -22,10 +22,10 @@ pub const CHUNK_MAX: usize = 1024;
 #[non_exhaustive]
 #[expect(clippy::large_enum_variant, reason = "one exists at a time, and there is no heap to put the large ones on")]
 pub enum Message<'a, const N: usize, S, E> {
-    /// The device's identity; once a second.
+    /// The device's identity; sent once a second.
     #[serde(borrow)]
     Hello(Hello<'a>),
-    /// The state of the session; repeated.
+    /// The state of the session; sent repeatedly.
     Status(Status<S>),
     /// The input and output of the law; repeated.
     Motion(Motion<N>),
@@ -47,21 +47,21 @@ pub enum Message<'a, const N: usize, S, E> {
     Boot(Boot<'a>),
 }
 
-/// The identity of the device.
+/// The identity of the device: its board, build and version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Hello<'a> {
     /// The board's name, as given by its firmware.
     pub board: &'a str,
     /// The build: distinguishes two firmwares of one board.
     pub build: &'a str,
-    /// The version of Outrigger's core.
+    /// The version of the `outrigger-core` crate in the firmware.
     pub version: &'a str,
 }
 
-/// The state of the session.
+/// The state of the session with the robot.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Status<S> {
-    /// The mode of the mode machine.
+    /// The present mode of the mode machine.
     pub mode: Mode,
     /// The time at which the present mode was entered.
     pub since: Instant,
@@ -137,7 +137,7 @@ impl HistogramKind {
     /// The list of all kinds, in the order of their numbers.
     pub const ALL: [Self; 3] = [Self::Interval, Self::Age, Self::Turnaround];
 
-    /// Returns the name used in reports.
+    /// Returns the name of the histogram used in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -326,7 +326,7 @@ pub enum CrashReport<'a> {
     Panic {
         /// The end of the path of the source file.
         file: &'a str,
-        /// The line, from 1.
+        /// The line in the source file, from 1.
         line: u32,
     },
     /// A fault of the processor.

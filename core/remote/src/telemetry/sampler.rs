@@ -24,15 +24,15 @@ const _: () = assert!(CHUNK_MAX + 128 <= DATAGRAM_MAX, "a chunk fits with everyt
 pub struct Device<'s> {
     /// The board's name.
     pub board: &'s str,
-    /// The build of its firmware.
+    /// The build of the board's firmware.
     pub build: &'s str,
-    /// A number that differs after each start.
+    /// A number that differs after each start of the device.
     pub boot: u32,
     /// The settings in force; empty if there are none.
     pub settings: &'s [u8],
 }
 
-/// The times between messages of each kind.
+/// The times between telemetry messages of each kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pace {
     /// The time between two datagrams of [`Status`], and of [`Motion`].

@@ -47,7 +47,7 @@ pub struct BrakeLine {
 /// The state of engine and controller at the time when the line changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BrakeSight {
-    /// The engine's mode.
+    /// The engine's mode at that time.
     pub mode: Mode,
     /// The controller's software version; `None` before a session has reported it.
     pub software: Option<SoftwareVersion>,
@@ -81,7 +81,7 @@ pub enum BrakeRefusal {
 }
 
 impl BrakeRefusal {
-    /// The list of all refusals.
+    /// The list of all reasons for a refusal.
     pub const ALL: [Self; 9] = [
         Self::LineHeld,
         Self::Commanding,
@@ -94,7 +94,7 @@ impl BrakeRefusal {
         Self::Busy,
     ];
 
-    /// Returns the name used in reports.
+    /// Returns the name of the reason used in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -110,7 +110,7 @@ impl BrakeRefusal {
         }
     }
 
-    /// Returns the cause and what a person can do next, as a clause that starts in lower case.
+    /// Returns the cause of the refusal and what a person can do next, as a clause that starts in lower case.
     #[must_use]
     pub const fn text(self) -> &'static str {
         match self {

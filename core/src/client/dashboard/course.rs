@@ -42,7 +42,7 @@ pub enum SequenceInput<'a> {
 pub enum SequenceEvent {
     /// A report of progress towards the goal, to be shown to people.
     Progress(Progress),
-    /// The goal is reached.
+    /// The goal of the sequence is reached.
     Done,
     /// The sequence ended before its goal.
     Stopped(Obstacle),
@@ -66,13 +66,13 @@ pub enum Progress {
     /// The controller is in remote control now, but was in local control when the connection was made: a new connection
     /// is made.
     ConnectsAnew,
-    /// The state of the program, and its name.
+    /// The state of the controller's program, and the program's name.
     Program(ProgramState, Text<64>),
     /// The controller accepted the request, and this software has no query that would confirm its effect.
     Unconfirmed(RequestKind),
-    /// The role of the pendant's user.
+    /// The role that the pendant's user has.
     Role(UserRole),
-    /// The operational mode; `None` if no password is set for it.
+    /// The operational mode of the controller; `None` if no password is set for it.
     OperationalMode(Option<OperationalMode>),
 }
 
@@ -118,7 +118,7 @@ pub(super) struct Course {
     asked: bool,
     progress: Deque<Progress, 8>,
     end: Option<Result<(), Obstacle>>,
-    /// `true` once the end was reported.
+    /// `true` once the end of the sequence was reported.
     ended: bool,
     safety: Option<SafetyMode>,
     robot_mode: Option<RobotMode>,

@@ -36,10 +36,10 @@ enum Stage {
     Sent,
 }
 
-/// An input of [`Leave`]. Each is passed with the engine's present mode.
+/// An input of [`Leave`]. Each input is passed with the engine's present mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LeaveInput {
-    /// A client requests a command.
+    /// A client requests that a command is sent.
     Asked,
     /// The server is connected and waits for the command.
     Listens,
@@ -51,13 +51,13 @@ pub enum LeaveInput {
     Over,
 }
 
-/// The action to take now.
+/// The action that the caller of [`Leave`] has to take now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[must_use]
 pub enum LeaveOutput {
-    /// No action.
+    /// No action is needed.
     Nothing,
-    /// Connect to the server.
+    /// Connect to the dashboard server.
     Connect,
     /// Revoke every request to command, and report `Released`.
     Release,

@@ -12,18 +12,18 @@ pub enum Obstacle {
     Unsupported(Unsupported),
     /// The controller is in local control.
     LocalControl,
-    /// A stop that the sequence does not clear.
+    /// The robot is in a stop that the sequence does not clear.
     Safety(SafetyMode),
     /// The robot is in a mode that the sequence cannot end.
     RobotMode(RobotMode),
     /// The robot is in a stop other than the one that a person has acknowledged.
     OtherStop {
-        /// The acknowledged stop.
+        /// The stop that a person has acknowledged.
         acknowledged: SafetyMode,
         /// The present safety mode.
         found: SafetyMode,
     },
-    /// The stop was not cleared in time.
+    /// The stop did not end in time after the request to clear it.
     NotCleared {
         /// The present safety mode.
         mode: SafetyMode,
@@ -56,7 +56,7 @@ pub enum Obstacle {
     Refused {
         /// The refused request.
         request: RequestKind,
-        /// The text of the refusal.
+        /// The controller's text of the refusal.
         text: Text<120>,
     },
     /// The controller sent an unknown reply.

@@ -10,9 +10,9 @@ use outrigger_wire::time::Instant;
 /// The permissions of the pendant before it was locked, to be restored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Before {
-    /// The role of the pendant's user, on CB3.
+    /// The role of the pendant's user before, on CB3.
     Role(UserRole),
-    /// The operational mode, on e-Series; `None` if no password was set for it, or if it cannot be queried.
+    /// The operational mode before, on e-Series; `None` if no password was set for it, or if it cannot be queried.
     Mode(Option<OperationalMode>),
 }
 

@@ -116,7 +116,7 @@ pub enum LockNews {
     /// The pendant is not locked, because the controller does not report its role. Only software of CB3 from 3.1 on
     /// supports the query.
     NotTold,
-    /// The controller refuses to set this role.
+    /// The controller refuses to give the pendant's user this role.
     Refused(UserRole),
     /// The dashboard server does not reply; the request is repeated.
     NoAnswer,
@@ -129,7 +129,7 @@ impl Default for PendantLock {
 }
 
 impl PendantLock {
-    /// The time between two attempts.
+    /// The time between two attempts of a request that was not answered.
     pub const RETRY: Duration = Duration::from_secs(1);
 
     /// Creates the state machine with no lock of ours in force.

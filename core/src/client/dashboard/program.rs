@@ -10,13 +10,13 @@ use outrigger_wire::time::{Duration, Instant};
 /// The desired state of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProgramGoal<'a> {
-    /// This program is loaded.
+    /// The program in this file is loaded.
     Load(Argument<'a>),
     /// The loaded program runs, or a paused one continues. This moves the robot.
     Play,
-    /// The program is paused.
+    /// The running program is paused.
     Pause,
-    /// The program is stopped.
+    /// The running program is stopped.
     Stop,
 }
 

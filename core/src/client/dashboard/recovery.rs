@@ -86,13 +86,13 @@ impl Sequence for Diagnosis {
 }
 
 impl Finding {
-    /// Returns the safety mode; `None` for CB2, which reports its stops in the robot mode.
+    /// Returns the safety mode that was found; `None` for CB2, which reports its stops in the robot mode.
     #[must_use]
     pub const fn safety(&self) -> Option<SafetyMode> {
         self.safety
     }
 
-    /// Returns the robot mode.
+    /// Returns the robot mode that was found.
     #[must_use]
     pub const fn robot_mode(&self) -> RobotMode {
         self.robot_mode

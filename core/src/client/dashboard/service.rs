@@ -108,13 +108,13 @@ pub enum Input<'a> {
 pub enum Event<'a> {
     /// The service replies: the connection can be used.
     Ready,
-    /// The reply to a request.
+    /// The reply to a request was received.
     Replied {
         /// The request that was replied to.
         request: RequestKind,
         /// The parsed reply.
         reply: Reply<'a>,
-        /// The line as it was received.
+        /// The line of the reply as it was received.
         line: Text<'a>,
     },
     /// No connection: it was refused, or not made in time.
@@ -164,7 +164,7 @@ pub enum Event<'a> {
     TooLong {
         /// The request that remains without a reply.
         request: Option<RequestKind>,
-        /// The length of the line.
+        /// The error, with the length of the line.
         error: FrameError,
     },
     /// Another reply is awaited: this request was not sent.

@@ -20,9 +20,9 @@ pub enum ArmCommand {
     BrakeRelease,
     /// `unlock protective stop`, at the earliest 5 s after it occurred. The user must have seen the cause of the stop.
     UnlockProtectiveStop,
-    /// `close popup`.
+    /// `close popup`: closes a pop-up on the pendant.
     ClosePopup,
-    /// `close safety popup`.
+    /// `close safety popup`: closes a safety message on the pendant.
     CloseSafetyPopup,
 }
 
@@ -31,7 +31,7 @@ impl ArmCommand {
     pub const ALL: [Self; 5] =
         [Self::PowerOn, Self::BrakeRelease, Self::UnlockProtectiveStop, Self::ClosePopup, Self::CloseSafetyPopup];
 
-    /// Returns the name in requests: `brake-release`.
+    /// Returns the name of the command in requests, such as `brake-release`.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -43,7 +43,7 @@ impl ArmCommand {
         }
     }
 
-    /// Returns the command with this name.
+    /// Returns the command with this name in requests; `None` for an unknown name.
     #[must_use]
     pub fn of_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|one| one.word() == word)

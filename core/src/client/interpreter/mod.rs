@@ -100,7 +100,7 @@ pub enum InterpreterInput {
 pub enum InterpreterEvent {
     /// The controller serves interpreter mode: the program may be sent.
     Connected,
-    /// The program accepts statements.
+    /// The program accepts statements from now on.
     Entered,
     /// A statement was accepted.
     Accepted {
@@ -130,7 +130,7 @@ pub enum InterpreterEvent {
     },
 }
 
-/// The outcome of a [`Client`].
+/// The outcome of a [`Client`], once it has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InterpreterOutcome {
     /// All statements were executed, and interpreter mode has ended.

@@ -15,21 +15,21 @@ pub struct StatementFile<'t> {
 /// The reason for which a file contains no statements that can be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StatementError {
-    /// The file as a whole is invalid.
+    /// The file as a whole is invalid, for example not UTF-8.
     File(ScriptError),
     /// The block or expression that begins at this line is not ended.
     Unfinished {
-        /// The number of the line, from 1.
+        /// The number of the line at which the block or expression begins, from 1.
         line: u32,
     },
     /// An `end` without a block.
     StrayEnd {
-        /// The number of the line, from 1.
+        /// The number of the line of the `end`, from 1.
         line: u32,
     },
     /// The statement that begins at this line is longer than [`StatementFile::LONGEST`].
     TooLong {
-        /// The number of the line, from 1.
+        /// The number of the line at which the statement begins, from 1.
         line: u32,
     },
 }
@@ -81,7 +81,7 @@ impl<'t> StatementFile<'t> {
     }
 }
 
-/// A statement of a file.
+/// A statement of a file for interpreter mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Statement<'t> {
     /// The line of the file at which the statement begins, from 1.

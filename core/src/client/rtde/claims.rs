@@ -15,13 +15,13 @@ use outrigger_wire::rtde::{DataType, Value, names, types_of};
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Claim {
-    /// Standard digital outputs.
+    /// The standard digital outputs.
     Standard,
-    /// Configurable digital outputs.
+    /// The configurable digital outputs.
     Configurable,
-    /// Digital outputs of the tool; it is unconfirmed that controllers have these inputs.
+    /// The digital outputs of the tool; it is unconfirmed that controllers have these inputs.
     Tool,
-    /// Analog outputs.
+    /// The analog outputs.
     Analog,
     /// The speed slider.
     SpeedSlider,
@@ -33,7 +33,7 @@ pub enum Claim {
 }
 
 impl Claim {
-    /// The list of all groups.
+    /// The list of all groups of inputs.
     pub const ALL: [Self; 7] =
         [Self::Program, Self::Standard, Self::Configurable, Self::Tool, Self::Analog, Self::SpeedSlider, Self::Force];
 
@@ -76,7 +76,7 @@ impl Claim {
         }
     }
 
-    /// Returns the name used in files and reports.
+    /// Returns the name of the group used in files and reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -165,7 +165,7 @@ const _: () = assert!(BATCH <= 8, "a mask has room for a batch");
 pub struct Claims(u8);
 
 impl Claims {
-    /// The empty set.
+    /// The empty set of groups.
     pub const NONE: Self = Self(0);
 
     /// Returns the set with `claim` added.
@@ -214,7 +214,7 @@ pub struct NotOurs {
 pub enum WhyNotOurs {
     /// Another RTDE client, or a fieldbus, owns it.
     InUse,
-    /// This software has no such input.
+    /// The controller's software has no such input.
     NotFound,
     /// The controller's reply to the request for the input was invalid.
     Refused,

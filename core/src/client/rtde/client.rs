@@ -207,7 +207,7 @@ impl<'n, 'm> Client<'n, 'm> {
         self.packages.conversation.say(level, message.as_bytes(), source.as_bytes())
     }
 
-    /// Returns whether data flows.
+    /// Returns whether the controller sends data at present.
     #[must_use]
     pub const fn is_flowing(&self) -> bool {
         self.packages.conversation.is_flowing()

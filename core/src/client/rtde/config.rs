@@ -1,4 +1,4 @@
-//! The thresholds of a client.
+//! The thresholds of an RTDE client.
 
 use crate::robot::BadValue;
 use outrigger_wire::time::Duration;

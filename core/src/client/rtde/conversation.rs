@@ -29,13 +29,13 @@ pub(crate) type Sink<'s, 'n> = &'s mut dyn FnMut(Event<'_, 'n>);
 pub struct RtdeCounts {
     /// The counts of all packages, and of faults in the stream.
     pub stream: StreamCounts,
-    /// Data packages of the outputs.
+    /// The number of data packages of the outputs.
     pub data: u64,
-    /// Text messages of the controller.
+    /// The number of text messages of the controller.
     pub texts: u32,
-    /// Replies that arrived without a request.
+    /// The number of replies that arrived without a request.
     pub unexpected: u32,
-    /// Data of recipes that were not set up.
+    /// The number of data packages of recipes that were not set up.
     pub unknown_recipes: u32,
 }
 

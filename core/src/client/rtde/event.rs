@@ -128,7 +128,7 @@ pub enum Step {
 }
 
 impl Step {
-    /// Returns the name used in reports.
+    /// Returns the name of the request used in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

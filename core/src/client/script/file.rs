@@ -21,7 +21,7 @@ pub struct ScriptFile<'t> {
 /// The kind of the file's last program, which is the one that runs in the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScriptKind {
-    /// A `def` block.
+    /// A `def` block, an ordinary program.
     Program,
     /// A `sec` block: it runs beside the program and reports nothing.
     Secondary,
@@ -36,7 +36,7 @@ pub enum ScriptError {
     NotUtf8 {
         /// The line of the first invalid byte, from 1.
         line: u32,
-        /// The byte within the line, from 1.
+        /// The position of that byte within the line, from 1.
         column: u32,
     },
     /// The file contains no statement.
@@ -59,7 +59,7 @@ impl core::error::Error for ScriptError {}
 pub struct ScriptWarning {
     /// The line of the file to which the warning refers, from 1.
     pub line: u32,
-    /// The kind of problem.
+    /// The kind of problem at this place.
     pub kind: ScriptWarningKind,
 }
 

@@ -125,7 +125,7 @@ pub enum UploadOutcome {
     WrongService(Found),
     /// The connection was closed, before or after the program was sent.
     Closed {
-        /// `true` if the program had been sent.
+        /// `true` if the program had been sent before the connection was closed.
         sent: bool,
     },
 }
@@ -144,7 +144,7 @@ pub struct Silence {
 /// An event of an upload.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum UploadEvent<'a> {
-    /// The controller's software version.
+    /// The controller's software version, as its version message reports it.
     Software(SoftwareVersion),
     /// The program is being sent.
     Sent {

@@ -112,7 +112,7 @@ pub enum SetupOutcome {
     WrongService(Found),
     /// The connection was closed before the outcome was known.
     Closed {
-        /// `true` if the settings had been sent.
+        /// `true` if the settings had been sent before the connection was closed.
         sent: bool,
     },
 }
@@ -120,7 +120,7 @@ pub enum SetupOutcome {
 /// An event during a set-up.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SetupEvent {
-    /// The controller's software version.
+    /// The controller's software version, as its version message reports it.
     Software(SoftwareVersion),
     /// New settings are being sent. Contains the settings in force before.
     Sent(Shown),

@@ -9,7 +9,7 @@ use outrigger_wire::robot::{Generation, Payload, Pose};
 /// The published state of one analog output.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ShownAnalog {
-    /// The signal: voltage or current.
+    /// The signal of the output: voltage or current.
     pub domain: AnalogDomain,
     /// The level, 0 to 1: of 10 V, or of the span from 4 to 20 mA.
     pub level: f32,
@@ -20,7 +20,7 @@ pub struct ShownAnalog {
 pub struct Shown {
     /// The levels of the digital outputs, by [`digital_bit`].
     pub digital: Option<u32>,
-    /// The analog outputs.
+    /// The signals and levels of the two analog outputs.
     pub analog: Option<[ShownAnalog; 2]>,
     /// The supply voltage of the tool \[V\].
     pub tool_voltage: Option<u8>,

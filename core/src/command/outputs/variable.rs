@@ -3,7 +3,7 @@
 /// The number of variables of each kind. They are counted from 1, as in the program.
 pub const VARIABLES: u8 = 16;
 
-/// The type of a variable.
+/// The type of a shared variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
@@ -16,7 +16,7 @@ pub enum VariableKind {
     Real,
 }
 
-/// The value of a variable.
+/// The value of a shared variable.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]

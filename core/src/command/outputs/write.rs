@@ -17,21 +17,21 @@ use outrigger_wire::time::Duration;
 pub enum Write {
     /// The level of a digital output.
     Digital {
-        /// The output.
+        /// The digital output to set.
         output: DigitalOutput,
-        /// `true` for high, `false` for low.
+        /// The level: `true` for high, `false` for low.
         high: bool,
     },
     /// The level of an analog output, and its signal.
     Analog {
-        /// The number of the output, 0 or 1.
+        /// The number of the analog output, 0 or 1.
         index: u8,
         /// The signal, voltage or current; `None` does not change it.
         domain: Option<AnalogDomain>,
         /// The level, 0 to 1: of 10 V, or of the span from 4 to 20 mA.
         level: f32,
     },
-    /// The supply voltage of the tool.
+    /// The supply voltage at the tool's connector.
     ToolVoltage(ToolVoltage),
     /// An internal flag. No interface publishes it.
     Flag {
@@ -40,7 +40,7 @@ pub enum Write {
         /// The value of the flag.
         value: bool,
     },
-    /// The mass at the flange.
+    /// The mass at the flange, and its centre of gravity.
     Payload {
         /// The mass \[kg\], up to what the arm is rated for.
         mass: f32,
@@ -63,7 +63,7 @@ pub enum Write {
     Variable {
         /// The number of the variable, 1 to [`VARIABLES`](super::VARIABLES), as in the program.
         index: u8,
-        /// The value, which determines the type.
+        /// The value, which also determines the type of the variable.
         value: VariableValue,
     },
     /// The mass at the flange with its inertia. Software before 5.10 accepts only an inertia of 0 and no transition
@@ -227,9 +227,9 @@ pub enum WriteNews {
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum WriteRefusal {
-    /// No session with a controller.
+    /// No session with a controller is established.
     NotConnected,
-    /// Too many writes are pending.
+    /// Too many writes are waiting to be sent or confirmed.
     Full,
     /// This arm or its software has no such output, or a number is out of its range.
     Impossible(RenderError),
@@ -247,7 +247,7 @@ pub enum WriteRefusal {
     NoSuchOutput,
     /// The variable is one of those by which the program is started and stopped.
     Reserved,
-    /// The value is NaN or infinite.
+    /// The value of the write is NaN or infinite.
     NotFinite,
 }
 

@@ -7,7 +7,7 @@ use crate::engine::io::LinkId;
 pub struct LinkSet(u8);
 
 impl LinkSet {
-    /// The empty set.
+    /// The empty set of links.
     pub const NONE: Self = Self(0);
 
     /// Returns `true` if `link` is in the set.
@@ -48,10 +48,10 @@ pub struct LinkRoles {
     pub late: LinkSet,
 }
 
-/// The output that waits for the port.
+/// The kind of output that waits for the port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Waiting {
-    /// No output.
+    /// No output is waiting.
     Nothing,
     /// Bytes to be written to a link.
     Bytes,

@@ -16,9 +16,9 @@ settings! {
     #[cfg_attr(feature = "defmt", derive(defmt::Format))]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct JointImpedance in "control." {
-        /// The stiffness \[Nm/rad\].
+        /// The stiffness of each joint \[Nm/rad\].
         pub stiffness: [f32; JOINTS] [0.0 to 5000.0 "Nm/rad"] = [1000.0; JOINTS],
-        /// The normalised damping; 0.7 is usual.
+        /// The normalised damping of each joint; 0.7 is usual.
         pub damping: [f32; JOINTS] [0.0 to 1.0] = [0.7; JOINTS],
         /// The torques that are added to those of the control law, within the limits of an LWR 4+: 176, 176, 100, 100,
         /// 100, 38 and 38 Nm.
@@ -34,9 +34,9 @@ settings! {
     #[cfg_attr(feature = "defmt", derive(defmt::Format))]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct ToolImpedance in "control." {
-        /// The stiffness \[N/m, Nm/rad\].
+        /// The stiffness along and about the axes of the task frame \[N/m, Nm/rad\].
         pub stiffness: CartesianVector [0.0 to 5000.0 "N/m, Nm/rad"] = CartesianVector::uniform(2000.0, 200.0),
-        /// The normalised damping; 0.7 is usual.
+        /// The normalised damping along and about the axes of the task frame; 0.7 is usual.
         pub damping: CartesianVector [0.0 to 1.0] = CartesianVector::uniform(0.7, 0.7),
         /// The force and torque that are added to those of the control law.
         pub wrench: Wrench [-100.0 to 100.0 "N, Nm"] = Wrench::default(),
@@ -159,7 +159,7 @@ pub enum MirroredFrame {
     Setpoint,
     /// The frame that the KRC commands itself, without any offset of FRI.
     Commanded,
-    /// The measured frame.
+    /// The measured frame of the tool.
     Measured,
 }
 
@@ -171,10 +171,10 @@ words!(MirroredFrame { "setpoint" = Setpoint, "commanded" = Commanded, "measured
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum TaskFrame {
-    /// Along the axes of the base.
+    /// The frame has the axes of the base.
     #[default]
     Base,
-    /// Along the axes of the tool.
+    /// The frame has the axes of the tool.
     Tool,
 }
 

@@ -58,7 +58,7 @@ pub struct Krc {
 /// The size of the receive window \[B\]: longer than any measurement, so that one that is too long is detected.
 const WINDOW: usize = MEASUREMENT_LEN + 1;
 
-/// The status of the conversation.
+/// The status of the conversation with the KRC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct KrcStatus {
@@ -70,7 +70,7 @@ pub struct KrcStatus {
     pub quality: Option<Quality>,
     /// The control scheme on the KRC.
     pub scheme: Option<ControlScheme>,
-    /// The counts of the conversation.
+    /// The counts of measurements, commands and foreign datagrams.
     pub counts: KrcCounts,
 }
 

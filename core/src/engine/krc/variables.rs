@@ -31,7 +31,7 @@ pub struct KrlSet {
 }
 
 impl KrlSet {
-    /// The empty set.
+    /// The empty set of variables.
     pub const NONE: Self = Self { bools: 0, ints: 0, reals: 0 };
 
     const fn of(&self, kind: VariableKind) -> u16 {

@@ -12,7 +12,7 @@ use outrigger_wire::time::Duration;
 /// The configuration of a board around the engine.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Device {
-    /// The board's own address.
+    /// The board's own IPv4 address.
     pub address: Ipv4Addr,
     /// The number of address bits that identify the network, 1 … 30.
     pub prefix: u8,
@@ -141,14 +141,14 @@ pub struct Sensor {
 pub enum SensorInput {
     /// The board's serial port.
     Serial {
-        /// The bit rate \[Bd\].
+        /// The bit rate of the serial port \[Bd\].
         baud: u32,
         /// The format of the readings.
         form: Form,
     },
     /// An analogue input of the board \[V\].
     Analog {
-        /// The number of the input, from 1.
+        /// The number of the analogue input, from 1.
         port: u8,
         /// The number of readings per second.
         rate: u32,

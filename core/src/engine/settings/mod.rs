@@ -46,9 +46,9 @@ pub enum SettingsError {
     OtherKind,
     /// The settings have another format than this version reads.
     OtherFormat {
-        /// The format that was found.
+        /// The number of the format that was found.
         found: u8,
-        /// The format that this version reads.
+        /// The number of the format that this version reads.
         expected: u8,
     },
     /// The bytes end too early, or were changed.

@@ -67,7 +67,7 @@ pub struct Ur<'m> {
     refusal: Refusal,
 }
 
-/// The status of the conversation.
+/// The status of the conversation with the controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct UrStatus {

@@ -18,7 +18,7 @@ use outrigger_wire::time::Duration;
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum UrEvent {
-    /// A connection is requested.
+    /// A connection to the controller is requested.
     Opening {
         /// The link to be connected.
         link: LinkId,
@@ -74,13 +74,13 @@ pub enum ProgramNews {
     Sent,
     /// The program has connected, and accepts orders.
     Connected,
-    /// The program has ended.
+    /// The program has ended, for this reason.
     Ended(Ending),
     /// A connection from the controller's address was closed, because it did not prove to be our program of this
     /// session, or sent something that our program never does. Reported for the first since ours connected, the second,
     /// the fourth and so on.
     Other {
-        /// The link on which it connected.
+        /// The link on which the foreign client connected.
         link: LinkId,
         /// The number of bytes that arrived, 0 if none did.
         bytes: u8,

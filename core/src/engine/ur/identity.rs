@@ -11,7 +11,7 @@ use outrigger_wire::time::Duration;
 pub enum KnownBy {
     /// The controller itself: its version message, or its reply by RTDE.
     Message,
-    /// The configuration.
+    /// The configuration: the value of `session.software`.
     Configuration,
     /// The size of the real-time packet and the step of its clock; the version is the oldest that sends such packets.
     Packet,

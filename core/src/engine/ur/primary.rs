@@ -21,7 +21,7 @@ pub(super) enum PrimaryEvent {
     Software(SoftwareVersion),
     /// A robot state; the facts are updated.
     State,
-    /// A report for people.
+    /// A report of the controller for people.
     Report(Report),
     /// Any other understood message.
     Other,
@@ -35,13 +35,13 @@ pub(super) enum PrimaryEvent {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Geometry {
-    /// The parameter theta of each joint \[rad\].
+    /// The parameter theta of each joint \[rad\]: the turn about z.
     pub theta: [f64; 6],
-    /// The parameter a of each joint \[m\].
+    /// The parameter a of each joint \[m\]: the shift along x.
     pub a: [f64; 6],
-    /// The parameter d of each joint \[m\].
+    /// The parameter d of each joint \[m\]: the shift along z.
     pub d: [f64; 6],
-    /// The parameter alpha of each joint \[rad\].
+    /// The parameter alpha of each joint \[rad\]: the turn about x.
     pub alpha: [f64; 6],
 }
 
@@ -55,7 +55,7 @@ pub struct ArmConfiguration {
     pub velocities: [f32; 6],
     /// The field `robotType`: 1 UR5, 2 UR10, 3 UR3, 4 UR16, 5 UR18, 6 UR8LONG, 7 UR20, 8 UR30, 9 UR15.
     pub robot_type: i32,
-    /// The field `robotSubType`.
+    /// The field `robotSubType` of the controller's configuration data.
     pub robot_sub_type: i32,
     /// The nominal geometry of the arm.
     pub geometry: Geometry,
@@ -113,7 +113,7 @@ pub struct Facts {
     pub software: Option<SoftwareVersion>,
     /// The activity of the program interpreter.
     pub program: Option<Held<Activity>>,
-    /// The robot mode.
+    /// The robot mode that the controller reports.
     pub robot_mode: Option<Held<RobotMode>>,
     /// The state of the safety system: the masterboard's safety mode; on CB2 the robot mode replaces it.
     pub safety: Option<Held<Safety>>,

@@ -13,11 +13,11 @@ pub struct BoardIo {
     pub digital_inputs: u32,
     /// The levels of the digital outputs, with the same bits.
     pub digital_outputs: u32,
-    /// The analog inputs \[V or A\].
+    /// The signals at the analog inputs \[V or A\].
     pub analog_inputs: [f32; 2],
     /// The numbers of the ranges of the analog inputs, as the controller reports them.
     pub analog_input_ranges: [u8; 2],
-    /// The analog outputs \[V or A\].
+    /// The signals at the analog outputs \[V or A\].
     pub analog_outputs: [f32; 2],
     /// The domains of the analog outputs: 0 current, 1 voltage.
     pub analog_output_domains: [u8; 2],
@@ -27,7 +27,7 @@ pub struct BoardIo {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct ToolIo {
-    /// The analog inputs \[V or A\].
+    /// The signals at the analog inputs of the tool \[V or A\].
     pub analog_inputs: [f32; 2],
     /// The numbers of the ranges of the analog inputs, as the controller reports them.
     pub analog_input_ranges: [u8; 2],

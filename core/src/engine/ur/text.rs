@@ -20,7 +20,7 @@ pub enum FormChoice {
     /// bare statement.
     #[default]
     ByVersion,
-    /// Always the bare statement.
+    /// Always the bare `speedj` statement, which does not stop the arm at its end on every version.
     Bare,
     /// Always the program that ends in `stopj`.
     SelfEnding,

@@ -89,7 +89,7 @@ pub enum News {
     Impossible,
     /// The controller is in local control and accepts no writes.
     LocalControl,
-    /// This session owns no RTDE input for it.
+    /// This session owns no RTDE input for the output.
     NoInput,
     /// Setting outputs is disabled in the configuration.
     Off,
@@ -126,7 +126,7 @@ const NEWS: [News; 14] = [
     News::Full,
 ];
 
-/// The kinds in the order of their numbers.
+/// The kinds of errors in a line, in the order of their numbers.
 const FAULTS: [FaultKind; 10] = [
     FaultKind::TooLong,
     FaultKind::NotText,

@@ -14,7 +14,7 @@ use outrigger_wire::time::{Duration, Instant};
 /// The number of sessions that have made requests, and the number of sessions without a request so far, that are
 /// kept.
 const SLOTS: usize = 2;
-/// The most welcomes at once, and the time after which a further one is permitted.
+/// The most answers to hellos that are sent at once, and the time after which a further one is permitted.
 const WELCOMES: u8 = 10;
 const WELCOME_EVERY: Duration = Duration::from_millis(100);
 
@@ -83,7 +83,7 @@ impl Ticket {
     }
 }
 
-/// A request whose line is in the window.
+/// A request that was received, and whose line is in the window.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     ticket: Ticket,

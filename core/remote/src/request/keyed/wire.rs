@@ -3,13 +3,13 @@
 use zerocopy::byteorder::big_endian::{U16, U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-/// The longest datagram \[B\].
+/// The length of the longest datagram \[B\].
 pub const DATAGRAM_MAX: usize = 512;
 /// The length of a hello and its welcome \[B\].
 pub const HELLO_LEN: usize = size_of::<Hello>() + TAG_LEN;
 /// The length of an answer \[B\], which is also that of the shortest request: no answer is longer than its request.
 pub const ANSWER_LEN: usize = size_of::<Turn>() + size_of::<Body>() + TAG_LEN;
-/// The longest line of a request \[B\].
+/// The length of the longest line of a request \[B\].
 pub const BODY_MAX: usize = DATAGRAM_MAX - size_of::<Turn>() - TAG_LEN;
 /// The shortest line of a request, with the blanks after it \[B\].
 pub(super) const BODY_MIN: usize = size_of::<Body>();
