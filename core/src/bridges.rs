@@ -1,4 +1,4 @@
-//! Forces and torques of a six-axis sensor from the voltages of its six strain-gauge bridges.
+//! The conversion of the voltages of a six-axis sensor's six strain-gauge bridges to forces and torques.
 //!
 //! ```
 //! use outrigger_core::bridges::Bridges;

@@ -33,7 +33,7 @@ enum Kind {
     Wrench,
 }
 
-/// The bounds of what is added, of one kind.
+/// The bounds of one kind of added numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct AddedBounds {
     kind: Kind,

@@ -147,8 +147,8 @@ impl<const N: usize> Governor<N> {
         (self.last.zip_with(&step.0, |last, change| last + change * part), part)
     }
 
-    /// Checks that every joint would come to rest inside its range, if it moves with the last command until this one
-    /// takes effect, with this one until a stop takes effect, and then brakes.
+    /// Checks that every joint would come to rest inside its range. It is assumed that the joint moves with the last
+    /// command until the new one takes effect, with the new one until a stop takes effect, and then brakes.
     fn check_room(&self, velocities: &JointVelocities<N>, state: &State<N>, dt: Duration) -> Result<(), Reason> {
         let Limits { position_min, position_max, braking, .. } = &self.limits;
         let until_this = dt.as_secs_f32();

@@ -152,7 +152,7 @@ pub enum ForceModeNote {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum ForceModeError {
-    /// A number is out of its range or NaN.
+    /// A number of the parameters is out of its range or NaN.
     Number {
         /// The name of the parameter.
         what: &'static str,

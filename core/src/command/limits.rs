@@ -33,8 +33,8 @@ settings! {
         pub velocity_margin: f32 [0.0 to 1.0] = 0.05,
         /// The time that the arm needs to react to a command that the controller has accepted (drive lag).
         pub reaction: Duration [0.0 to 1.0 "s"] = Duration::from_millis(20),
-        /// The longest time between two commands that counts for the change of speed: after lost states a command must
-        /// not make up for them in one step.
+        /// The longest time between two commands that counts for the change of speed: after lost states a command
+        /// must not make up for the missed changes in one step.
         pub longest_step: Duration [0.001 to 1.0 "s"] = Duration::from_millis(40),
     }
 }
@@ -149,8 +149,8 @@ settings! {
     #[cfg_attr(feature = "defmt", derive(defmt::Format))]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct TorqueLimits<const N: usize> in "torque." {
-        /// The highest torque of each joint, in addition to what holds the arm against gravity, in both directions
-        /// \[Nm\]. Default: half the rated torques of the smallest arm.
+        /// The highest torque of each joint, in addition to the torque that holds the arm against gravity, in both
+        /// directions \[Nm\]. Default: half the rated torques of the smallest arm.
         pub torque: JointTorques<N> [Self::TORQUE] = JointTorques(core::array::from_fn(smallest)),
         /// The time in which a torque may rise from zero to its limit: no change is faster.
         pub rise at "torque_rise": Duration [0.002 to 5.0 "s"] = Duration::from_millis(100),

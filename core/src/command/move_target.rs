@@ -92,7 +92,7 @@ impl LocateError {
         }
     }
 
-    /// Returns a hint at what a person can do next.
+    /// Returns a hint at what a person can do next about the error.
     #[must_use]
     pub const fn advice(self) -> &'static str {
         "choose a pose nearer to the base, or another orientation; it is in m and rad, in the base frame, for the tool centre \

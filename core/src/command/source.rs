@@ -30,8 +30,8 @@ settings! {
         /// Bit-identical readings for this long mean a frozen sensor. Default 1 s; `None`: not checked (for a source
         /// that may legitimately repeat itself, such as a joystick at rest).
         pub stuck_after: Option<Duration> [0.01 to 3600.0 "s"] = Some(Duration::from_secs(1)),
-        /// The number of cycles for which a reading is used beyond its age: full motion in the first, none in the last.
-        /// Default 2.
+        /// The number of cycles for which a reading is used after it has become too old: with full motion in the
+        /// first cycle, and none in the last. Default 2.
         pub bridge_cycles nowhere: u8 = 2,
     }
 }
@@ -65,7 +65,7 @@ pub struct SourceFigures {
 pub enum Reading {
     /// The newest reading is within its permitted age.
     Fresh(Sample),
-    /// The newest reading is too old; the motion it causes is to be scaled.
+    /// The newest reading is too old; the motion that it causes is to be reduced by a factor.
     Bridged {
         /// The newest reading, which is too old.
         sample: Sample,

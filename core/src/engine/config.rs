@@ -134,7 +134,7 @@ impl core::fmt::Display for Conflict {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum ConfigError {
-    /// A value is outside its range.
+    /// A value of the configuration is outside its range.
     Value {
         /// The section of the configuration that contains the value.
         section: Wording,

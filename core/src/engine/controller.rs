@@ -67,8 +67,8 @@ pub trait ControllerKind: Sized + sealed::Sealed {
 ///
 /// Sealed: an engine trusts its controller with the bytes that move an arm.
 pub trait Controller<const N: usize>: ControllerKind + Delegated<N> + ArmFacts<N> + Recorded<N> {
-    /// Creates a controller that nothing has been sent to, and the cycle's memory with the thresholds for it. If moves
-    /// are [delegated](ControllerKind::DELEGATES), their thresholds are checked here.
+    /// Creates a controller to which nothing has been sent, and the cycle's memory with the thresholds for this
+    /// controller. If moves are [delegated](ControllerKind::DELEGATES), their thresholds are checked here.
     ///
     /// # Errors
     /// The first fault of the configuration or the memory.
@@ -101,7 +101,7 @@ pub trait Controller<const N: usize>: ControllerKind + Delegated<N> + ArmFacts<N
     /// The reason that ends commanding instead.
     fn write(&mut self, verdict: Verdict<'_, N>) -> Result<bool, Reason>;
 
-    /// Makes the output that is independent of the command. Returns `true` if it answers the state.
+    /// Makes the output that is independent of the command. Returns `true` if this output answers the state.
     fn conclude(&mut self, cx: &mut Context<'_, N, Self>) -> bool;
 
     /// Disconnects after a shutdown, once the arm is at rest since `rest` and nothing is waited for any more. Returns
@@ -132,7 +132,7 @@ pub trait Controller<const N: usize>: ControllerKind + Delegated<N> + ArmFacts<N
     fn status(&self) -> Self::Status;
 }
 
-/// Motion that a controller executes by itself, by a program of ours on it.
+/// Motion that a controller executes by itself, by a program that we have sent to the controller.
 pub trait Delegated<const N: usize>: ControllerKind {
     /// Carries out an operator action for our program on the controller, unless `free` is an error.
     ///
@@ -242,7 +242,7 @@ pub trait Delegated<const N: usize>: ControllerKind {
         Err(FeedError::NoMotion)
     }
 
-    /// Returns the tolerances of the move along waypoints, and how well it keeps them.
+    /// Returns the tolerances of the move along waypoints, and how well the move keeps them.
     #[cfg(feature = "motions")]
     fn tolerated(&self) -> Option<&Watch<N>> {
         None
@@ -285,7 +285,7 @@ pub trait Recorded<const N: usize>: ControllerKind {
     /// Returns the size of the receive memory of each link \[B\].
     fn memory_sizes(&self) -> MemorySizes;
 
-    /// Cuts `memory` to these sizes; `None` if it is smaller.
+    /// Shortens `memory` to these sizes; `None` if the memory is smaller.
     fn exactly(memory: Self::Memory, sizes: MemorySizes) -> Option<Self::Memory>;
 
     /// Returns the bytes that were made in this call of the engine, in the order of writing; empty if none were made.

@@ -15,7 +15,7 @@ use outrigger_wire::time::Instant;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum GuideError {
-    /// Not possible now, or no program of ours on the controller supports it.
+    /// Freedrive or force mode is not possible now, or no program of ours on the controller supports it.
     Refused(Reason),
     /// The parameters of `force_mode` are not valid.
     Force(ForceModeError),

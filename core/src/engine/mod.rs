@@ -259,8 +259,9 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         }
     }
 
-    /// Returns the buffer for the next bytes received on `link`. It is never empty for a link that was opened. The port
-    /// truncates a datagram that is longer than the buffer, and its length makes it rejected as too long.
+    /// Returns the buffer for the next bytes received on `link`. It is never empty for a link that was opened. The
+    /// port truncates a datagram that is longer than the buffer, and the datagram is then rejected because of its
+    /// length.
     pub fn receive_window(&mut self, link: LinkId) -> &mut [u8] {
         self.peer.receive_window(link)
     }
@@ -423,8 +424,8 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         }
     }
 
-    /// Decides on the command and makes its bytes. Returns `true` if they answer the state; `None` if there is no
-    /// command.
+    /// Decides on the command and makes its bytes. Returns `true` if the bytes answer the state; `None` if there is
+    /// no command.
     fn command(&mut self, now: Instant) -> Option<bool> {
         self.cycle.suspend_ended(&mut self.law);
         if cfg!(feature = "motions") && P::DELEGATES {

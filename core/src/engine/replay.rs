@@ -66,7 +66,7 @@ pub enum ReplayError {
     /// The dump is of an engine built with the feature `programs` and this one is without it, or the other way round.
     /// Their checkpoints differ.
     OtherFeatures {
-        /// `true` if the recorded engine had the feature.
+        /// `true` if the recorded engine had the feature `programs`.
         programs: bool,
     },
     /// Entry number `entry`, from 0, cannot be read, or it is a checkpoint with a law of another kind.
@@ -204,7 +204,7 @@ fn text_from(text: &[u8], at: usize) -> Option<Outcome> {
     Some(Outcome::Text { at: u16::try_from(at).unwrap_or(u16::MAX), rest })
 }
 
-/// The beginning of a dump, after its magic, and the entries.
+/// The header of a dump without its first bytes, and the entries after it.
 struct Header<'d> {
     kind: u8,
     sizes: MemorySizes,

@@ -75,11 +75,11 @@ impl Against {
 /// A stage of commanding, with its own preconditions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// The beginning of arming.
+    /// The stage in which a request is granted and arming begins.
     Entry,
-    /// The time during arming.
+    /// The stage of arming, after its beginning.
     Arming,
-    /// The time during commanding.
+    /// The stage of commanding.
     Command,
 }
 

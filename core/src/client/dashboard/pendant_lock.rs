@@ -82,7 +82,7 @@ pub enum LockInput<'a> {
     Kept(bool),
     /// The controller's reply to the last request.
     Reply(Reply<'a>),
-    /// No reply to the last request; it may have been executed.
+    /// The controller did not reply to the last request, which may have been executed all the same.
     NoAnswer,
     /// The time has advanced. Permitted at any time.
     Tick,
@@ -103,9 +103,9 @@ pub enum LockOutput {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LockNews {
-    /// The pendant is locked; it had this role before.
+    /// The pendant is locked; its user had this role before.
     Locked(UserRole),
-    /// The pendant has its earlier role again.
+    /// The pendant's user has this earlier role again.
     GivenBack(UserRole),
     /// Another client has given the pendant this role meanwhile, which is left in force.
     Changed(UserRole),

@@ -152,8 +152,8 @@ const fn clears(stop: SafetyMode) -> Option<Request<'static>> {
 /// The timing of [`Recovery`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecoveryConfig {
-    /// A protective stop is not unlocked earlier than this after it was first observed. The controller requires 5 s
-    /// from the stop itself.
+    /// The time after the first observation of a protective stop before which the stop is not unlocked. The
+    /// controller requires 5 s from the stop itself.
     pub lock: Duration,
     /// The number of further attempts to unlock while the controller replies that it is too early.
     pub tries: u8,

@@ -160,7 +160,8 @@ pub enum Event<'a> {
     },
     /// A line that was received although no request was waiting for a reply.
     Unasked(Text<'a>),
-    /// A line that is longer than the memory. If it was a reply, `request` remains without one.
+    /// A line was received that is longer than the memory. If the line was a reply, `request` remains without a
+    /// reply.
     TooLong {
         /// The request that remains without a reply.
         request: Option<RequestKind>,

@@ -173,7 +173,7 @@ impl<'m> ServiceCommand<'m> {
         self.follow(now);
     }
 
-    /// Carries out what the interlock permits.
+    /// Passes an input to the interlock, and carries out the action that the interlock returns.
     fn judge(&mut self, now: Instant, input: LeaveInput, mode: Mode) {
         self.mode = mode;
         match (self.leave.handle(input, mode), self.asked) {

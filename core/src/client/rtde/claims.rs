@@ -91,8 +91,8 @@ impl Claim {
     }
 
     /// Returns the group that carries out `write`; `None` if RTDE has no input for it. Analog writes of a current, or
-    /// without a domain, have none here: how RTDE scales a current is not documented clearly, and the input always sets
-    /// a domain.
+    /// without a domain, have no group: how RTDE scales a current is not documented clearly, and the input always
+    /// sets a domain.
     #[must_use]
     pub const fn of(write: &Write) -> Option<Self> {
         match write {
@@ -212,7 +212,7 @@ pub struct NotOurs {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum WhyNotOurs {
-    /// Another RTDE client, or a fieldbus, owns it.
+    /// Another RTDE client, or a fieldbus, owns the input.
     InUse,
     /// The controller's software has no such input.
     NotFound,

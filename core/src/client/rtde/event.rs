@@ -104,7 +104,7 @@ pub struct Data<'e, 'n> {
     /// The position of the package in the sequence; `None` if the recipe has neither `timestamp` nor `control_step`.
     pub sequence: Option<Sequence>,
     /// `true` if the package followed the previous one more than a period later than the controller sent it; `false`
-    /// without `timestamp`.
+    /// if the recipe has no `timestamp`.
     pub late: bool,
 }
 

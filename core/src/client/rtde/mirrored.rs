@@ -147,7 +147,8 @@ impl RegisterCommands {
         Ok(number)
     }
 
-    /// Processes data read at `arrival`. Returns the command that it is the first to mirror, if any.
+    /// Processes data read at `arrival`. Returns the acknowledgement of the command whose number appears in this data
+    /// for the first time, if any.
     pub fn take(&mut self, data: &RecipeData<'_, '_>, arrival: Instant) -> Option<Echo> {
         let Value::Int32(register) = data.get(self.names.mirror())? else { return None };
         let number = CommandNumber::new(register);

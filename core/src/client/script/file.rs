@@ -54,7 +54,7 @@ impl core::fmt::Display for ScriptError {
 
 impl core::error::Error for ScriptError {}
 
-/// A place in a file that the controller does not process as it appears to be meant.
+/// A place in a file that the controller does not process as its author probably intended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScriptWarning {
     /// The line of the file to which the warning refers, from 1.
@@ -66,7 +66,8 @@ pub struct ScriptWarning {
 /// The kind of a [`ScriptWarning`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScriptWarningKind {
-    /// The block that begins here has no `end` in column 1: the controller waits for it and runs nothing.
+    /// The block that begins on this line has no `end` in column 1: the controller waits for the `end` and runs
+    /// nothing.
     NoEnd,
     /// A second program, which ends the one before it as soon as it is read.
     Replaces,

@@ -91,7 +91,7 @@ pub enum UploadOutcome {
     Ended(Evidence),
     /// A secondary program was sent: its success is not reported, and no error was.
     NoResultExpected,
-    /// The text is not a valid program, or it ended by an error.
+    /// The text is not a valid program, or the program ended because of an error.
     Failed {
         /// `true` if the program had been started.
         started: bool,
@@ -108,7 +108,7 @@ pub enum UploadOutcome {
         code: i32,
         /// The argument of the error: `A<argument>`.
         argument: i32,
-        /// The controller's text, if its software sends one.
+        /// The controller's description of the error, if its software sends one.
         text: Text<255>,
     },
     /// Another program replaced the uploaded one.
@@ -148,7 +148,7 @@ pub enum UploadEvent<'a> {
     Software(SoftwareVersion),
     /// The program is being sent.
     Sent {
-        /// `true` if another program runs, which it replaces.
+        /// `true` if another program runs, which the sent program replaces.
         replaces: bool,
     },
     /// The program has started and runs; the evidence for it.

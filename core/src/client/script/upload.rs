@@ -46,7 +46,7 @@ enum Stage {
 enum Todo {
     Nothing,
     Open,
-    /// Send the file's bytes, then a line end if they have none.
+    /// Send the file's bytes, then a line end if the file does not end with one.
     SendFile,
     SendLineEnd,
 }

@@ -62,8 +62,8 @@ const CENTER_OF_GRAVITY: f32 = 1.5e-4;
 const TCP: f32 = 1.5e-4;
 
 impl Shown {
-    /// Returns whether the message shows the value that `write` sets, analog levels within `tolerance`; `None` if it
-    /// does not contain it.
+    /// Returns whether the message shows the value that `write` sets, analog levels within `tolerance`; `None` if the
+    /// message does not contain the output.
     #[must_use]
     pub fn shows(&self, write: &Write, tolerance: f32) -> Option<bool> {
         match *write {

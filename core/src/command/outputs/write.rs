@@ -26,7 +26,7 @@ pub enum Write {
     Analog {
         /// The number of the analog output, 0 or 1.
         index: u8,
-        /// The signal, voltage or current; `None` does not change it.
+        /// The signal, voltage or current; `None` leaves the present signal unchanged.
         domain: Option<AnalogDomain>,
         /// The level, 0 to 1: of 10 V, or of the span from 4 to 20 mA.
         level: f32,
@@ -116,7 +116,7 @@ impl Write {
         Some(TargetPayload { mass, center_of_gravity, inertia, transition_time, max_mass })
     }
 
-    /// Returns `true` if the write must be sent in a text of its own.
+    /// Returns `true` if the write cannot be combined with other writes in one text.
     #[must_use]
     pub const fn goes_alone(&self) -> bool {
         match self {

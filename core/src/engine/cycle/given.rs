@@ -9,14 +9,14 @@ use outrigger_wire::time::Duration;
 /// Facts about the controller that the newest state does not carry.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SideFacts {
-    /// The robot mode, if the packet does not have it.
+    /// The robot mode, if the state packet does not contain it.
     pub(in crate::engine) robot_mode: Option<Held<RobotMode>>,
-    /// The safety mode, if the packet does not have it.
+    /// The safety mode, if the state packet does not contain it.
     pub(in crate::engine) safety: Option<Held<Safety>>,
     pub(in crate::engine) master_safety: Option<Held<MasterSafetyState>>,
     pub(in crate::engine) remote: Option<Held<bool>>,
     pub(in crate::engine) program: Option<Held<Activity>>,
-    /// The speed slider, if the packet does not have it.
+    /// The speed slider, if the state packet does not contain it.
     pub(in crate::engine) speed_slider: Option<Held<f32>>,
     /// `true` if the program state in the packet is known to mean what its number says.
     pub(in crate::engine) program_state_known: bool,

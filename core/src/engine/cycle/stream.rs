@@ -299,7 +299,7 @@ impl<const N: usize> Stream<N> {
         None
     }
 
-    /// Ignores the saved torques of a build that commands them.
+    /// Ignores the saved torques of a build that commands torques.
     #[cfg(all(feature = "record", feature = "programs", not(feature = "motions")))]
     pub(super) const fn resume_torques(&self, _saved: Option<()>) {}
 

@@ -339,7 +339,7 @@ impl Control {
     }
 }
 
-/// In files along x, y, z, then about them.
+/// Six numbers; in files first those along x, y, z, then those about x, y, z.
 impl Setting for CartesianVector {
     type Range = Range<f32>;
 

@@ -144,7 +144,7 @@ impl Krc {
         self.talk.newest.as_ref().map(|newest| &newest.krl)
     }
 
-    /// Returns the control scheme and its parameters.
+    /// Returns the control scheme in force and its parameters.
     #[must_use]
     pub const fn control(&self) -> &Control {
         &self.talk.control

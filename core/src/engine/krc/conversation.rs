@@ -76,7 +76,7 @@ pub(super) enum Listening {
     /// The port is to be requested.
     Wanted,
     Requested,
-    /// Listening failed; it is requested again at this time.
+    /// Listening on the port failed; the port is requested again at this time.
     Again(Instant),
 }
 
@@ -179,7 +179,7 @@ impl Conversation {
         }
     }
 
-    /// Takes a measurement of the KRC. Returns `true` if it is the newest.
+    /// Takes a measurement of the KRC. Returns `true` if no newer measurement has arrived.
     pub(super) fn measured<P: Controller<7, Event = KrcEvent, Options = KrcOptions>>(
         &mut self,
         from: SocketAddr,
@@ -280,7 +280,7 @@ impl Conversation {
         on_change(before.is_none_or(|before| before.power != status.power), KrcEvent::Power(status.power));
     }
 
-    /// Starts a session with a KRC, or with the same one and another period.
+    /// Starts a session with another KRC, or with the same KRC and another period.
     fn establish<P: Controller<7, Event = KrcEvent, Options = KrcOptions>>(
         &mut self,
         period: Duration,
@@ -347,7 +347,8 @@ impl Conversation {
         cx.cycle.set_limits(limits);
     }
 
-    /// Returns `true` if the commanded position, or the one that commanding would start from, is too far from the arm.
+    /// Returns `true` if the commanded position, or the one that commanding would start from, is too far from the
+    /// measured position of the arm.
     pub(super) fn strays(&self, options: &KrcOptions) -> bool {
         let Some(newest) = &self.newest else { return false };
         let (joints, frame) = match self.target.wanted() {

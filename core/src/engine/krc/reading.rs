@@ -25,7 +25,7 @@ pub(super) struct Readings {
     setpoint: Option<(ControllerTime, [f32; JOINTS])>,
     /// The joint angles at which the KRL program held the arm in the first measurement, if its own motion is removed.
     held: Option<[f32; JOINTS]>,
-    /// The state of the interface, and the number of measurements in it, up to [`UNSETTLED`].
+    /// The state of FRI on the KRC, and the number of measurements in this state, up to [`UNSETTLED`].
     state: (u16, u8),
 }
 

@@ -8,8 +8,8 @@ use crate::law::Law;
 use crate::mode::Mode;
 use outrigger_wire::fri::KrlVariables;
 
-/// The permission to change the control scheme. It is given only while the KRC is in monitor state and nothing is
-/// requested of it, because a change of flags is no error then.
+/// The permission to change the control scheme. It is granted only while the KRC is in monitor state and no request
+/// to command is active, because a change of flags is no error then.
 #[derive(Debug)]
 pub struct Monitoring<'s> {
     control: &'s mut Control,
@@ -30,8 +30,8 @@ impl Monitoring<'_> {
 
 /// The changes of a KRC's control by an application.
 impl<L: Law<7>> Engine<'_, 7, Krc, L> {
-    /// Returns the permission to change the control scheme, while the KRC is in monitor state and nothing is requested
-    /// of it.
+    /// Returns the permission to change the control scheme, while the KRC is in monitor state and no request to
+    /// command is active; otherwise `None`.
     pub fn monitoring(&mut self) -> Option<Monitoring<'_>> {
         let idle = matches!(self.mode(), Mode::Offline | Mode::Monitor) && self.peer().monitors();
         idle.then(|| Monitoring { control: self.peer_mut().control_mut() })

@@ -34,13 +34,13 @@ impl Tracking {
         })
     }
 
-    /// Returns `true` if the joints are too far from the measured ones.
+    /// Returns `true` if the joints of the target are too far from the measured ones.
     pub(super) fn strays(&self, control: &Control, joints: &[f32; JOINTS], measured: &[f32; JOINTS]) -> bool {
         let most = self.joints_in(control);
         !joints.iter().zip(measured).zip(most).all(|((at, measured), most)| (at - measured).abs() <= most)
     }
 
-    /// Returns `true` if a frame is too far from the measured one.
+    /// Returns `true` if the frame of the target is too far from the measured one.
     pub(super) fn strays_from(&self, frame: &Frame, measured: &Frame) -> bool {
         let dot = |p: &[f32; 3], q: &[f32; 3]| p.iter().zip(q).map(|(p, q)| p * q).sum::<f32>();
         let [x, y, z] = outrigger_wire::math::subtract(frame.position, measured.position);

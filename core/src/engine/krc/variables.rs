@@ -226,7 +226,7 @@ impl Variables {
     }
 }
 
-/// Returns the variable and its value, if it can be set.
+/// Returns the variable that `write` sets, and its value.
 fn check(write: Write, there: bool, handshake: KrlConvention) -> Result<(KrlIndex, VariableValue), WriteRefusal> {
     let Write::Variable { index, value } = write else { return Err(WriteRefusal::NoSuchOutput) };
     let at = KrlIndex::from_krl(index).ok_or(WriteRefusal::NoSuchOutput)?;
@@ -263,7 +263,7 @@ mod tests {
 
     const OPEN: Write = write(16, VariableValue::Bool(true));
 
-    /// The variables for a KRC, and the events about them.
+    /// The variables of a KRC under test, and the events about them.
     struct Desk {
         variables: Variables,
         events: Events<KrcEvent>,

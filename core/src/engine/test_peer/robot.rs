@@ -56,7 +56,7 @@ impl Robot {
         &self.shown
     }
 
-    /// Takes note of a new connection.
+    /// Records that a new connection was made.
     pub const fn reconnected(&mut self) {
         self.filled = 0;
     }

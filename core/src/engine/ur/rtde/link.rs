@@ -53,7 +53,7 @@ pub trait StateLink: Send + super::sealed::Sealed {
     /// Saves everything that decides the further behaviour.
     #[cfg(feature = "record")]
     fn save(&self, to: &mut Saver<'_>) -> Option<()>;
-    /// Continues from what was saved.
+    /// Restores a state that was saved by [`save`](Self::save).
     #[cfg(feature = "record")]
     fn load(&mut self, from: &mut Loader<'_>) -> Option<()>;
 }
