@@ -24,8 +24,8 @@ pub struct Snapshot<'b, const N: usize, O, L> {
 }
 
 impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
-    /// Writes a snapshot to `room`; 8 KiB are enough. Returns `None` if they are not, outside of [`Mode::Monitor`] and
-    /// [`Mode::Offline`], before outputs and events are drained, and if the law [cannot be
+    /// Writes a snapshot to `room`; 8 KiB are enough. Returns `None` if `room` is too small, outside of
+    /// [`Mode::Monitor`] and [`Mode::Offline`], before outputs and events are drained, and if the law [cannot be
     /// saved](crate::recorder::Checkpoint::save).
     ///
     /// The recorder is not part of it.

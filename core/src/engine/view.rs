@@ -143,7 +143,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         }
     }
 
-    /// Returns the law, to set another motion. The limits apply to its speeds as before.
+    /// Returns the law, for example to set another motion. The limits apply to the speeds of the law as before.
     pub fn law_mut(&mut self) -> &mut L {
         self.account();
         self.record_change();

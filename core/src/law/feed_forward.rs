@@ -1,4 +1,5 @@
-//! Numbers of a sensor that a [`JointServo`](super::JointServo) passes on: added to its speeds, or to what the controller makes of them.
+//! Numbers of a sensor that a [`JointServo`](super::JointServo) adds to its joint speeds, or has added to the
+//! controller's own control law.
 
 #[cfg(feature = "motions")]
 use crate::command::Samples;

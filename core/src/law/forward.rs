@@ -57,7 +57,7 @@ pub enum Forwarded<const N: usize> {
     Speeds(JointVelocities<N>),
     /// The angle of each joint \[rad\].
     Positions(JointPositions<N>),
-    /// The torque of each joint in addition to what holds the arm against gravity \[Nm\].
+    /// The torque of each joint in addition to the torque that holds the arm against gravity \[Nm\].
     Torques(JointTorques<N>),
 }
 
@@ -124,7 +124,7 @@ pub enum ForwardError {
     MotionUnderWay,
     /// A number of the command is NaN or infinite.
     NotFinite,
-    /// [`Forward::holds`] is out of its range.
+    /// The duration [`Forward::holds`] of the command is out of its range.
     Holds(BadValue),
     /// A limit of the arm would be exceeded.
     Beyond(Excess),
@@ -149,7 +149,7 @@ pub enum ForwardError {
         joint: u8,
         /// The torque that was sent for the joint \[Nm\].
         sent: f32,
-        /// The limit in the same direction \[Nm\].
+        /// The highest permitted torque of the joint \[Nm\], with the sign of the torque that was sent.
         allowed: f32,
     },
 }

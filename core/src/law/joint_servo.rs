@@ -35,7 +35,7 @@ use outrigger_wire::time::Duration;
 pub enum Reference<const N: usize> {
     /// The position that was measured at arming, which is held.
     Hold,
-    /// A motion in absolute joint angles; the arm must be near its beginning when first armed.
+    /// A motion in absolute joint angles; when first armed, the arm must be near the beginning of the motion.
     Absolute(Trajectory<N>),
     /// A motion relative to the position measured when first armed.
     Relative(Trajectory<N>),

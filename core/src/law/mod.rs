@@ -133,8 +133,8 @@ pub trait Law<const N: usize>: Checkpoint {
         &[]
     }
 
-    /// Notifies the law that its output is not sent any more until it is armed again: a motion with an end is suspended
-    /// at its present time. The law may never have been armed in this `Command`.
+    /// Notifies the law that its output is no longer sent, until the law is armed again: a motion with an end is
+    /// suspended at its present time. The law may never have been armed in this `Command`.
     fn suspend(&mut self) {}
 
     /// Returns the motion of a law that follows a trajectory, or streamed positions and speeds.

@@ -92,7 +92,7 @@ settings! {
         /// rad. If it varies, its largest value: the axis is then slower where the reading changes less.
         pub slope nowhere: f32 [Self::READING] = slope,
         /// The least and the greatest reading to follow, with the target between them; a reading outside ends
-        /// commanding. Default `None`: no reading does.
+        /// commanding. Default `None`: readings are not limited.
         pub range nowhere: Option<[f32; 2]> [Self::READING] = None,
         /// The speed for each remaining metre or radian \[1/s\].
         pub proportional: f32 [0.01 to 100.0 "1/s"] = 2.0,

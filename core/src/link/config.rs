@@ -56,8 +56,8 @@ settings! {
         /// A moving command is sent only in answer to a state younger than one period plus this margin. Default half a
         /// period, at least 2 ms on a stream.
         pub margin: Duration [0.0 to 5.0 "s"] = period.percent(50),
-        /// This device counts as stalled if it is woken later than requested by more than this. Values below two
-        /// periods count as two periods. Default `stale_after`.
+        /// The delay of a wake-up after the requested time above which this device counts as stalled. Values below
+        /// two periods count as two periods. Default `stale_after`.
         pub stall: Duration [0.0002 to 86400.0 "s"] = period.times(3),
         /// A jump of the controller's clock ahead by more than this starts a new epoch. Values below two periods count
         /// as two periods. Default 1 s, at least `stale_after`.
@@ -72,8 +72,8 @@ settings! {
         /// States late by an equal amount for this long mean that the controller's clock had stopped: a new epoch
         /// begins. Values below four periods count as four periods. Default 2 s, at least twice `stale_after`.
         pub shift_hold: Duration [0.0004 to 86400.0 "s"] = Duration::from_secs(2),
-        /// Arrivals closer together than this form one burst; jitter counts its newest. Always less than a period.
-        /// Default a tenth of a period on a stream, none otherwise.
+        /// The time between arrivals below which they form one burst; jitter counts the newest state of a burst.
+        /// Always less than a period. Default a tenth of a period on a stream, none otherwise.
         pub burst: Duration [0.0 to 1.0 "s"] = Duration::ZERO,
     }
 }
@@ -91,8 +91,8 @@ impl LinkTuning {
         self.on(LinkConfig::datagram(period))
     }
 
-    /// Checks the configured thresholds against the shortest possible period. For a longer period, values that are
-    /// too short are raised.
+    /// Checks the configured thresholds against the shortest possible period of states. For a longer period, values
+    /// that are too short are raised.
     ///
     /// # Errors
     /// Returns the first value that is invalid for every period.

@@ -26,15 +26,16 @@ pub struct Content<'s, const N: usize> {
 pub(super) enum Verdict {
     /// The state is consistent with the previous one.
     Agrees,
-    /// No previous state to compare with: the next one has to agree with this one before either is used.
+    /// No previous state exists to compare with: the next state has to agree with this one before either is used.
     Awaits,
     /// The state cannot be one of this arm.
     Impossible,
 }
 
 impl<const N: usize> Content<'_, N> {
-    /// Compares the state with the one `before` it. `agreed` is whether that one was confirmed by another; if it is
-    /// older than `gap`, it is ignored. The angles may have been measured up to a `period` from the time stamp.
+    /// Compares the state with the one `before` it. `agreed` is `true` if the one before was confirmed by another
+    /// state. The one before is ignored if it is older than `gap`. The angles may have been measured up to a `period`
+    /// from the time stamp.
     pub(super) fn judge(
         &self,
         before: Option<(ControllerTime, &[f32; N])>,

@@ -27,7 +27,8 @@ pub struct Figures {
     pub grade: Grade,
     /// The grade that is needed to begin commanding.
     pub needed: Grade,
-    /// The most recent fall of the grade, as measured then; `None` if it has only risen.
+    /// The most recent fall of the grade, with the figure as measured when it fell; `None` if the grade has only
+    /// risen.
     pub fell: Option<GradeChange>,
     /// The figure that must improve for the next better grade.
     pub next: GradeCause,
@@ -35,7 +36,7 @@ pub struct Figures {
     pub epoch: u32,
     /// The totals of received and lost states in this epoch.
     pub sequence: SequenceTotals,
-    /// The number of states in this session that could not be ones of this arm; they are not included in the totals.
+    /// The number of states in this session that could not be states of this arm; the totals do not include them.
     pub impossible: u32,
     /// The number of states in this epoch that arrived too old to be answered by a moving command.
     pub late: u64,

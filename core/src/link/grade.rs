@@ -69,7 +69,7 @@ pub enum Metric {
     Epoch,
     /// This device itself was not scheduled in time.
     LocalStall,
-    /// The share of our answers that the peer received in time, if it reflects a counter.
+    /// The share of our answers that the peer received in time, on a link whose peer reflects a counter.
     Answered,
     /// The number of consecutive answers that the peer did not receive.
     Unanswered,

@@ -27,7 +27,8 @@ pub struct Observation {
     pub deviation: Option<i64>,
     /// The change of the grade, if it changed.
     pub change: Option<GradeChange>,
-    /// A reason for which commanding must end in any case: the clock jumped, or too many cycles are missing.
+    /// A reason for which commanding must end, whatever the grade is: the clock jumped, or too many cycles are
+    /// missing.
     pub fault: Option<Reason>,
 }
 

@@ -31,7 +31,7 @@ macro_rules! counter {
 
 counter!(u8 as i8, u16 as i16, u32 as i32, u64 as i64);
 
-/// The position of one counter relative to those before it.
+/// The position of one counter relative to the counters received before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Sequence {

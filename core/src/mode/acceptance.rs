@@ -68,7 +68,7 @@ pub(super) enum Verdict {
     Accepted(Proof, Instant),
     /// The best proof does not show yet that commands are accepted.
     NotYet,
-    /// No proof exists, or none that could distinguish our program from the one before it.
+    /// No proof exists, or none that could distinguish our program from the program that ran before it.
     Unknown,
 }
 

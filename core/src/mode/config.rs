@@ -52,11 +52,12 @@ settings! {
         // be judged.
         /// An age limit like `evidence_age` for remote control, which is polled. Default 300 ms.
         pub remote_evidence_age nowhere: Duration [0.002 to 10.0 "s"] = Duration::from_millis(300),
-        /// Arm although another program runs; the path ends it before it sends the first command. Default no.
+        /// Arm although another program runs on the controller; the path ends that program before it sends the first
+        /// command. Default no.
         pub take_over: bool => bool = false,
         /// Arm although nothing shows that commands are accepted. Default no.
         pub acceptance_unknown: bool => bool = false,
-        /// Arm only with evidence of remote control. Default no, for controllers that do not report it.
+        /// Arm only with evidence of remote control. Default no, because some controllers do not report it.
         pub require_remote: bool => bool = false,
     }
     beside {
@@ -70,7 +71,8 @@ settings! {
 }
 
 impl ModeTuning {
-    /// Checks the given values against the shortest period that exists: longer periods raise them as far as they need.
+    /// Checks the configured values against the shortest period that exists. For a longer period, values that are too
+    /// short for it are raised.
     ///
     /// # Errors
     /// The first value that no period accepts.

@@ -15,7 +15,7 @@ settings! {
         pub speed: f32 [0.0001 to 0.5 "rad/s"] = 0.02,
         /// The amount by which the target may be faster, as a share of the requested speed. Default 0.05.
         pub relative: f32 [0.0 to 0.5] = 0.05,
-        /// The largest distance of the tool from its line \[m\]. Default 0.01.
+        /// The largest distance of the tool from the line of a linear move \[m\]. Default 0.01.
         pub line: f32 [0.0001 to 0.5 "m"] = 0.01,
         /// The amount by which the tool may be faster on its line than requested \[m/s\]. Default 0.05.
         pub tool_speed: f32 [0.0001 to 0.5 "m/s"] = 0.05,

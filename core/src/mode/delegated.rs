@@ -383,8 +383,8 @@ impl Evidence {
         self.pendant == Pendant::Paused || shows(program_state) || shows(program_running)
     }
 
-    /// Returns `true` while nothing that a program executes progresses: it is paused, or a slider at 0 holds its
-    /// motion.
+    /// Returns `true` while no motion that a program executes progresses: the program is paused, or a slider at 0
+    /// holds its motion.
     pub(crate) fn has_paused_program(&self, now: Instant, max_age: Duration) -> bool {
         self.is_paused() || self.shows_pause(now, max_age)
     }

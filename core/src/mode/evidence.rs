@@ -1,4 +1,4 @@
-//! The evidence for and against commanding, and its judgement.
+//! The evidence for and against commanding, and the reasons that follow from it.
 
 use super::PeerGate;
 use super::acceptance::Acceptance;

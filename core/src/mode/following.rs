@@ -1,5 +1,5 @@
-//! The comparison of the controller's target speed with the history of approved commands: whether it does what it was
-//! commanded.
+//! The comparison of the controller's target speed with the history of approved commands, which shows whether the
+//! controller carries out its commands.
 
 use crate::robot::{BadValue, settings};
 use outrigger_wire::robot::{JointVelocities, State};
@@ -118,7 +118,8 @@ pub struct Following<const N: usize> {
     /// One bit per cycle, the newest the lowest: nothing was sent in that cycle, and the command before lasts, or has
     /// ended by itself.
     repeated: u32,
-    /// Moving commands, each different from the one before: what an arm that never received the stop may still do.
+    /// The newest moving commands, each different from the one before: the motion that an arm may still execute if it
+    /// never received the stop.
     moves: [JointVelocities<N>; MOVES],
     moved: usize,
     outside: u16,

@@ -83,8 +83,8 @@ struct Guided {
 }
 
 impl Guide {
-    /// Starts freedrive or force mode for `asker`, from where the arm rests in `state`. Returns the number that its
-    /// program will mirror.
+    /// Starts freedrive or force mode for the client `asker`, from where the arm rests in `state`. Returns the number
+    /// that the program on the controller will mirror.
     ///
     /// # Errors
     /// The first reason against it; nothing changes then. Those of [`ModeMachine::delegate`], and `EvidenceMissing` if

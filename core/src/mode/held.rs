@@ -9,7 +9,7 @@ use outrigger_wire::time::{Duration, Instant};
 pub struct Held<T> {
     /// The value of the fact.
     pub value: T,
-    /// The time at which it was learned, on our clock.
+    /// The time at which the fact was learned, on our clock.
     pub at: Instant,
 }
 

@@ -1,4 +1,4 @@
-//! One line of an operator: its level, and the time since which it has that level.
+//! The state of an operator's line: its level, and the time since which it has that level.
 
 use outrigger_wire::time::{Duration, Instant};
 

@@ -149,8 +149,8 @@ impl ModeMachine {
         &self.config
     }
 
-    /// Sets new thresholds, for a new session with a controller that may be another one. Latched reasons are kept until
-    /// they are acknowledged.
+    /// Sets new thresholds for a new session, possibly with another controller. Latched reasons are kept until they
+    /// are acknowledged.
     pub const fn set_config(&mut self, config: ModeConfig) {
         self.config = config;
     }
@@ -210,7 +210,7 @@ impl ModeMachine {
         }
     }
 
-    /// Returns `true` while the controller may be executing a move by itself: from its `Start` until commanding ends.
+    /// Returns `true` while the controller may be executing a move by itself: from `Start` until commanding ends.
     /// States may be missing meanwhile for [`state_timeout`](super::DelegatedConfig::state_timeout) at most.
     #[must_use]
     pub fn executes_move(&self) -> bool {

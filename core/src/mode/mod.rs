@@ -171,7 +171,7 @@ pub enum PeerGate {
     Unseen,
     /// The program that takes the commands does not run, and has to be started at the robot.
     Away,
-    /// Commands may be sent. [`Acceptance`] shows whether they are accepted.
+    /// Commands may be sent. [`Acceptance`] shows whether the controller accepts them.
     Ready,
     /// The controller reports that it follows our commands (FRI's command state with power on).
     Granted,

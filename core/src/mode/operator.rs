@@ -92,7 +92,7 @@ pub struct Refusal {
     pub word: Word,
     /// The channel on which the action arrived.
     pub by: Channel,
-    /// The reason for which it was refused.
+    /// The reason for which the action was refused.
     pub reason: Reason,
 }
 
@@ -288,7 +288,7 @@ impl Operator {
         self.ask(Channel::Message, machine, evidence, now)
     }
 
-    /// Handles a release by a message.
+    /// Handles a release that arrives as a message.
     pub fn release(&mut self, machine: &mut ModeMachine, now: Instant) -> Option<Transition> {
         self.automatic = Automatic::Spent;
         machine.release(now)

@@ -8,10 +8,10 @@ use outrigger_wire::time::Duration;
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum RequestAs {
-    /// Its rise requests, a low level releases, and no request is granted while it is low.
+    /// A rise of the line requests, a low level releases, and no request is granted while the line is low.
     #[default]
     Held,
-    /// Its rise requests; another channel has to release.
+    /// A rise of the line requests; another channel has to release.
     Edge,
 }
 

@@ -18,7 +18,7 @@ pub struct Device {
     pub prefix: u8,
     /// The gateway to other networks; `None` if the robot and the telemetry receiver are on the board's own network.
     pub gateway: Option<Ipv4Addr>,
-    /// The hardware address, if it is not [the derived one](Device::hardware_address).
+    /// The hardware address of the board's network interface; `None` for [the derived one](Device::hardware_address).
     pub mac: Option<[u8; 6]>,
     /// The receiver of telemetry; `None` sends none.
     pub telemetry: Option<TelemetryTarget>,
@@ -76,7 +76,7 @@ impl Device {
         Ok(())
     }
 
-    /// Returns each sensor, together with the places behind it.
+    /// Returns each sensor, together with the places after it in the list.
     fn with_those_behind(&self) -> impl Iterator<Item = (&Sensor, &[Option<Sensor>])> {
         let mut rest = &self.sensors[..];
         core::iter::from_fn(move || {
@@ -121,7 +121,7 @@ pub struct TelemetryTarget {
     pub address: Ipv4Addr,
     /// The receiver's UDP port.
     pub port: u16,
-    /// A second receiver of the same messages.
+    /// A second receiver of the telemetry; `None` if there is one receiver only.
     pub also: Option<SocketAddrV4>,
     /// The time between two messages of each repeated kind.
     pub period: Duration,

@@ -88,7 +88,7 @@ impl TestConfig {
     }
 }
 
-/// The events that only such an engine reports.
+/// The events that only an engine for this test controller reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum TestEvent {
@@ -147,7 +147,7 @@ pub struct TestPeer {
     chunk: usize,
     out: [u8; LONGEST],
     length: usize,
-    /// The number of bytes of it that the port has.
+    /// The number of bytes of the message in `out` that the port has.
     given: usize,
     #[cfg(feature = "record")]
     new: bool,

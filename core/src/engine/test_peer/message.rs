@@ -25,15 +25,15 @@ pub struct Shown {
     pub beat: u32,
     /// The number of the move that is executed, or was; 0 for none.
     pub number: u32,
-    /// The move is executed now.
+    /// `true` if the move is executed now.
     pub runs: bool,
     /// The progress of the move, 0 … 1; NaN if the program does not report it.
     pub progress: f32,
-    /// The program is there, and carries out its messages.
+    /// `true` if the program that executes moves runs and carries out the messages to it.
     pub granted: bool,
-    /// The program is paused.
+    /// `true` if the program that executes moves is paused.
     pub paused: bool,
-    /// The robot's own safety system has stopped it.
+    /// `true` if the robot's own safety system has stopped the robot.
     pub stopped: bool,
 }
 

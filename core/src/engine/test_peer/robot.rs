@@ -13,7 +13,7 @@ pub struct Robot {
     /// The received part of a message.
     received: [u8; LONGEST],
     filled: usize,
-    /// The program reports its progress.
+    /// `true` if the program reports the progress of a move.
     pub keeps_progress: bool,
 }
 

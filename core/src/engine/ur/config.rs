@@ -387,8 +387,8 @@ impl UrConfig {
         PathTiming { latency, hold: self.peer.text.hold + period + ramp }
     }
 
-    /// Returns the timing of a stop. Positions that wait in a ring do not delay it: it drops them, as does a program
-    /// that ends.
+    /// Returns the timing of a stop. Positions that wait in a ring on the controller do not delay the stop: the ring
+    /// drops them, as does a program that ends.
     fn stop_timing(&self, software: SoftwareVersion, period: Duration) -> PathTiming {
         let PathTiming { latency, hold } = self.path_timing(software, period);
         PathTiming { latency: latency - self.peer.program.waits(self.peer.path), hold }

@@ -78,7 +78,7 @@ impl Connection {
         abort_wanted: false,
     };
 
-    /// Takes the link down and has the port reset its socket, unless that is `closed` already.
+    /// Takes the link down and has the port reset the link's socket, unless the socket is `closed` already.
     fn give_up(&mut self, closed: bool) {
         let asked = core::mem::take(&mut self.open_wanted);
         self.abort_wanted |= !matches!(self.phase, Phase::Down { .. }) && !closed && !asked;
@@ -214,7 +214,7 @@ impl Connector {
         self.links.iter_mut().for_each(|connection| connection.give_up(false));
     }
 
-    /// Returns the next action of the port on its sockets: it closes before it opens again.
+    /// Returns the next action of the port on its sockets: a socket is closed before it is opened again.
     pub(super) fn poll_output(&mut self) -> Option<Output<'static>> {
         for link in LINKS {
             let endpoint = self.endpoint(link);

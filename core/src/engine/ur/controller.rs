@@ -88,7 +88,8 @@ impl ControllerStatus for UrStatus {
 type Cx<'c, 'm> = Context<'c, 6, Ur<'m>>;
 
 impl Ur<'_> {
-    /// The period before a controller is connected and its own is known; nothing is judged then.
+    /// The period that is assumed before a controller is connected and its own period is known; no state is judged
+    /// then.
     const FIRST_PERIOD: Duration = Duration::from_micros(Generation::Cb3.period_micros());
 
     /// Returns the identity of the controller; `None` without a session.

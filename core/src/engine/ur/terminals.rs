@@ -11,7 +11,7 @@ pub struct BoardIo {
     /// The levels of the digital inputs: bits 0 to 7 standard, 8 to 15 configurable, 16 and 17 at the tool; on CB2 8
     /// and 9 at the tool.
     pub digital_inputs: u32,
-    /// The levels of the digital outputs, with the same bits.
+    /// The levels of the digital outputs, with the same bits as the digital inputs.
     pub digital_outputs: u32,
     /// The signals at the analog inputs \[V or A\].
     pub analog_inputs: [f32; 2],

@@ -139,7 +139,8 @@ impl TextPath {
         matches!(self.form, SpeedJForm::SelfEnding { .. })
     }
 
-    /// Returns `true` if the arm comes to rest when we stop sending: by the text itself, or as it is recorded to.
+    /// Returns `true` if the arm comes to rest when we stop sending: by the text itself, or because this software is
+    /// recorded to stop the arm.
     #[must_use]
     pub fn ends_without_us(&self) -> bool {
         self.is_self_ending() || self.stops_by_itself

@@ -191,7 +191,7 @@ impl Ur<'_> {
         heeded && arrived(states, arrival, full, cx)
     }
 
-    /// Takes bytes on the link of RTDE, with the time of their arrival, or handles its deadline.
+    /// Takes bytes on the link of RTDE, with the time of their arrival, or handles the deadline of the link.
     pub(super) fn take_rtde(&mut self, received: Option<(usize, Instant)>, cx: &mut Cx<'_, '_>) -> bool {
         let Some(rtde) = self.rtde.as_deref_mut() else { return false };
         let (link, now) = (LinkId::RTDE, cx.now);

@@ -18,7 +18,7 @@ pub(super) struct Convergence {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Memory {
-    /// The time at which the motion ended; `None` while it has not.
+    /// The time at which the motion ended; `None` while it continues.
     since: Option<Instant>,
     /// `true` once the arm has converged, or the time for it is over.
     over: bool,

@@ -88,8 +88,8 @@ impl Door {
         self.phase = Phase::Taken;
     }
 
-    /// Takes more bytes of a proof that is `expected` to be these bytes. Returns `true` if they match; the last of them
-    /// completes it.
+    /// Takes more bytes of a proof, which must be the bytes `expected`. Returns `true` if they match; the last of
+    /// them completes the proof.
     #[cfg(feature = "urcap")]
     pub(super) fn hear(&mut self, bytes: &[u8], expected: [u8; 4]) -> bool {
         let fits = expected.get(usize::from(self.heard)..).is_some_and(|rest| rest.starts_with(bytes));
@@ -105,8 +105,8 @@ impl Door {
         self.heard
     }
 
-    /// Takes a connection from `from`. Returns `true` if that is the controller, which has yet to prove that it is our
-    /// program.
+    /// Takes a connection from the address `from`. Returns `true` if it is the controller's. The connection has yet
+    /// to prove that it is of our program.
     pub(super) fn accepted(&mut self, from: SocketAddr, now: Instant) -> bool {
         let expected = self.phase == Phase::Listening;
         let controller = self.ends.is_some_and(|(_, theirs)| theirs.to_canonical() == from.ip().to_canonical());

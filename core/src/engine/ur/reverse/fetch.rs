@@ -23,7 +23,7 @@ pub(super) struct Fetch {
 }
 
 impl Fetch {
-    /// Takes a connection. Returns the number of foreign ones so far if it is not from the controller.
+    /// Takes a connection. If it is not from the controller, returns the number of such connections so far.
     pub(super) fn accepted(&mut self, from: SocketAddr, now: Instant) -> Option<u32> {
         if !self.door.accepted(from, now) {
             self.door.turn_away();

@@ -49,7 +49,7 @@ impl Legs {
         if self.whole || self.ways.is_empty() { 0 } else { KEPT.saturating_sub(self.ways.len()) }
     }
 
-    /// Returns the leg to this waypoint, if it is later than the last and its time can be written.
+    /// Returns the leg from the last waypoint to this one, if this one is later and its time can be encoded.
     pub(super) fn to(&self, to: &Waypoint<6>, last: bool) -> Result<Leg<6>, FeedError> {
         let wrong = |error: TrajectoryError| Err(FeedError::Waypoint(error));
         let Some(from) = self.ways.back() else { return Err(FeedError::NoMotion) };
@@ -92,7 +92,7 @@ impl Legs {
         })
     }
 
-    /// Returns the ends of the next leg, and whether it is the last.
+    /// Returns the waypoints at both ends of the next leg, and whether the leg is the last.
     pub(super) fn next_leg(&self) -> Option<(&Waypoint<6>, &Waypoint<6>, bool)> {
         let at = usize::from(self.sent);
         let (from, to) = (self.ways.iter().nth(at.checked_sub(1)?)?, self.ways.iter().nth(at)?);
@@ -135,8 +135,8 @@ impl Legs {
         self.ways.back().filter(|_| self.whole).map(|end| end.at)
     }
 
-    /// Returns each joint's distance from the range of its planned positions, from `late` before this time to `late`
-    /// after it \[rad\].
+    /// Returns each joint's distance from the range of its planned positions, from `late` before this time of the
+    /// move to `late` after it \[rad\].
     #[cfg(feature = "motions")]
     pub(super) fn off(
         &self,

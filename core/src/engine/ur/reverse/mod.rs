@@ -125,7 +125,7 @@ pub(super) struct Reverse {
     /// The times of the orders that are not mirrored yet, oldest first; `oldest` is the counter of the first.
     waiting: Deque<Instant, UNANSWERED>,
     oldest: u16,
-    /// `true` if the program mirrors, with the time when it last did.
+    /// `true` if the program mirrors the orders that it receives, with the time when it last did.
     mirrors: Held<bool>,
     ending: Ending,
     answers: Answers<u16>,

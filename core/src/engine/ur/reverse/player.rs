@@ -91,7 +91,7 @@ impl Player {
         order
     }
 
-    /// Returns the progress of the move along waypoints in its own time \[µs\].
+    /// Returns the progress of the move along waypoints, in the move's own time \[µs\].
     fn elapsed(&self) -> u64 {
         u64::try_from(self.progress).unwrap_or_default()
     }

@@ -108,7 +108,7 @@ impl Reverse {
         to.put(answers)
     }
 
-    /// Continues from what was saved, in a session whose states have this `period`, if there is one.
+    /// Restores a saved state of the connection, in a session whose states have this `period`, if there is a session.
     pub(in crate::engine::ur) fn load(&mut self, from: &mut Loader<'_>, period: Option<Duration>) -> Option<()> {
         (self.door, self.beside, self.fetch, self.spoke, self.stage, self.software, self.made, self.tokens) =
             from.take()?;

@@ -23,8 +23,8 @@ const PLACES: usize = if cfg!(feature = "motions") { 64 } else { 48 };
 /// An empty program template.
 const NONE: &[u8] = &[];
 
-/// The share, or distance, beyond a limit at which the program itself rejects a command: one that is approved here is
-/// never rejected there.
+/// The share, or distance, beyond a limit at which the program itself rejects a command: a command that is approved
+/// here is never rejected by the program.
 const BEYOND: f32 = 0.02;
 
 /// One place of a ring: six positions, and the time of their arrival.

@@ -121,8 +121,8 @@ mod tests {
         }
     }
 
-    /// Returns the number of cycles until it is too late, with the program at `elapsed` µs and the arm at `measured`
-    /// all the time.
+    /// Returns the number of cycles until the move violates a tolerance, with the program at `elapsed` µs and the arm
+    /// at `measured` all the time.
     fn lasts(elapsed: u64, measured: f32, scaling: f32, paused: bool) -> Option<u64> {
         let (legs, mut tolerated) = (legs(), Tolerated::new(TOLERANCES));
         (0..2_000).find(|cycle| {

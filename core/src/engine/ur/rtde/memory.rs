@@ -68,11 +68,11 @@ impl<const RECEIVE: usize, const CLAIMS: usize> Default for RtdeMemory<'_, RECEI
 
 /// An [`RtdeMemory`] of any size.
 pub trait StateMemory<'m>: Send + sealed::Sealed {
-    /// Returns the link in it, with the recipes of `claims`.
+    /// Returns the link that uses this memory, with the recipes of `claims`.
     fn link(&'m mut self, claims: Claims) -> Option<&'m mut dyn StateLink>;
-    /// Returns the number of groups of inputs that it has room for.
+    /// Returns the number of groups of inputs that the memory has room for.
     fn groups(&self) -> usize;
-    /// Receives into `size` bytes of it only; `None` if it has less.
+    /// Restricts the receive memory to `size` bytes; `None` if it has fewer.
     #[cfg(feature = "record")]
     fn shrink(&mut self, size: usize) -> Option<()>;
 }

@@ -35,12 +35,12 @@ const OPTIONAL: &str = StateOutputs::OPTIONAL;
 /// The report of our program, behind a comma: the last of the optional outputs, which are requested only for a program
 /// that gets its orders in registers.
 const MIRRORED: &str = ",output_int_register_24,output_int_register_25";
-/// The optional outputs without these.
+/// The optional outputs without the report of our program.
 const WITHOUT_MIRRORED: &str = OPTIONAL.split_at(OPTIONAL.len() - MIRRORED.len()).0;
 /// The number of outputs.
 pub(super) const COUNT: usize = StateOutputs::COUNT;
 
-/// `robot_status_bits`: a program runs.
+/// The bit of `robot_status_bits` that shows that a program runs.
 const PROGRAM_RUNNING: u32 = 1 << 1;
 
 /// The size of the largest transmission of the link \[B\]: the set-up of the outputs, or the inputs of every cycle.
@@ -81,8 +81,8 @@ impl<'m> RtdeStates<'m> {
         Some(Self { client: client.ok()?, mirrored: None })
     }
 
-    /// Returns the recipe that writes this group of inputs, in this connection; `None` if it is not ours, or no data
-    /// flows.
+    /// Returns the recipe that writes this group of inputs in this connection; `None` if the group is not owned, or
+    /// no data flows.
     fn recipe(&self, claim: Claim) -> Option<usize> {
         let first = names(claim.inputs()).next();
         let inputs = self.client.inputs();
@@ -105,7 +105,7 @@ impl StateVariable {
         names(NEEDED).chain(names(OPTIONAL)).nth(self.0.into()).unwrap_or_default()
     }
 
-    /// Returns `true` if a state needs it.
+    /// Returns `true` if a state is not complete without this variable.
     fn is_needed(self) -> bool {
         usize::from(self.0) < names(NEEDED).count()
     }
