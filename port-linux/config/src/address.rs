@@ -6,14 +6,15 @@ use std::str::FromStr;
 
 /// The lowest port of a controller, that of its dashboard server. A port base replaces it.
 pub const FIRST_PORT: u16 = 29_999;
-/// Ports of a controller that are easily mistaken for a port base.
+/// The ports of a controller that are easily mistaken for a port base.
 const CONTROLLERS_OWN: [&str; 8] = ["30001", "30002", "30003", "30004", "30011", "30012", "30013", "30020"];
 /// The highest port that a controller serves (30013, real-time read-only).
 const LAST_PORT: u16 = 30_013;
 
-/// A robot's host, and its port base if that is not the controller's own.
+/// A robot's host name or IP address, optionally with a port base.
 ///
-/// With port base B the controller's port p is at B + p − 29999. So several simulated controllers fit on one machine.
+/// With port base B the controller's port p is at B + p − 29999, so that several simulated controllers fit on one
+/// machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RobotAddress {
     host: String,
@@ -37,13 +38,14 @@ impl RobotAddress {
         Ok(Self { host: host.into(), base })
     }
 
-    /// Returns the host: a name or an address, as it was given.
+    /// Returns the robot's host name or IP address, as it was given.
     #[must_use]
     pub fn host(&self) -> &str {
         &self.host
     }
 
-    /// Returns the port at which the controller's `port` is reached.
+    /// Returns the port at which the controller's port number `port` is reached: changed by the port base, if there
+    /// is one.
     #[must_use]
     pub fn port(&self, port: u16) -> u16 {
         self.base.saturating_add(port.saturating_sub(FIRST_PORT))

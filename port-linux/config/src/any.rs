@@ -21,17 +21,17 @@ pub enum Vendor {
     Krc,
 }
 
-/// The two targets that a file may be for, with its settings.
+/// A configuration for either target: a process on a host (`H`) or a board (`B`).
 #[derive(Clone, Debug)]
 pub enum RunsOn<H, B> {
-    /// A process on a host.
+    /// The settings of a process on a host.
     Host(Box<H>),
-    /// A board, with `[device]`.
+    /// The settings of a board, from a file with the table `[device]`.
     Board(Box<B>),
 }
 
 impl<H, B> RunsOn<H, B> {
-    /// Reads a file by the reader for its target.
+    /// Reads a file with the host's reader, or with the board's if it has the table `[device]`.
     fn read<E>(
         is_for_a_board: bool,
         host: impl FnOnce() -> Result<H, E>,
@@ -40,7 +40,7 @@ impl<H, B> RunsOn<H, B> {
         Ok(if is_for_a_board { Self::Board(Box::new(board()?)) } else { Self::Host(Box::new(host()?)) })
     }
 
-    /// Returns `true` for a board.
+    /// Returns `true` if the configuration is for a board.
     #[must_use]
     pub const fn is_board(&self) -> bool {
         matches!(self, Self::Board(_))
@@ -48,7 +48,7 @@ impl<H, B> RunsOn<H, B> {
 }
 
 impl RunsOn<Configuration, Board> {
-    /// Returns the settings of the engine.
+    /// Returns the settings of the control engine for a Universal Robots arm.
     #[must_use]
     pub fn engine(&self) -> UrConfig {
         match self {
@@ -57,7 +57,7 @@ impl RunsOn<Configuration, Board> {
         }
     }
 
-    /// Returns the law.
+    /// Returns the control law that moves the Universal Robots arm.
     #[must_use]
     pub fn law(&self) -> &LawConfig<6> {
         match self {
@@ -68,7 +68,7 @@ impl RunsOn<Configuration, Board> {
 }
 
 impl RunsOn<KrcConfiguration, KrcBoard> {
-    /// Returns the settings of the engine.
+    /// Returns the settings of the control engine for a KRC.
     #[must_use]
     pub fn engine(&self) -> KrcConfig {
         match self {
@@ -77,7 +77,7 @@ impl RunsOn<KrcConfiguration, KrcBoard> {
         }
     }
 
-    /// Returns the law.
+    /// Returns the control law that moves the KUKA LWR.
     #[must_use]
     pub fn law(&self) -> &LawConfig<7> {
         match self {
@@ -90,9 +90,9 @@ impl RunsOn<KrcConfiguration, KrcBoard> {
 /// A configuration for a controller of any vendor, for either target.
 #[derive(Clone, Debug)]
 pub enum AnyConfiguration {
-    /// A controller of Universal Robots.
+    /// The configuration is for a controller of Universal Robots.
     Ur(RunsOn<Configuration, Board>),
-    /// A KUKA LWR's controller (KRC).
+    /// The configuration is for a KUKA LWR's controller (KRC).
     Krc(RunsOn<KrcConfiguration, KrcBoard>),
 }
 
@@ -106,7 +106,7 @@ impl AnyConfiguration {
         }
     }
 
-    /// Returns `true` for a board's file, for any vendor.
+    /// Returns `true` if the configuration is for a board, for any vendor.
     #[must_use]
     pub const fn is_for_a_board(&self) -> bool {
         match self {

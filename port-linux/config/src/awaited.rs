@@ -7,14 +7,14 @@ use crate::device::BoardInput;
 use crate::sources::{Format, SourceInput, SourceSettings};
 use crate::{AnyConfiguration, RunsOn};
 
-/// The input that one source expects.
+/// The readings that one source expects: their place, form and scale.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Awaited {
     /// The name of the source.
     pub name: String,
-    /// The place at which it receives readings.
+    /// The place at which the source receives readings.
     pub place: Place,
-    /// The form of its readings: text or binary.
+    /// The form of the source's readings: text or binary.
     pub format: Format,
     /// The number of values in a reading, 1 … 6.
     pub values: usize,
@@ -35,7 +35,7 @@ pub enum Place {
     Udp(SocketAddr),
     /// The standard input of a process on a host.
     Stdin,
-    /// No place that a sensor could send to, with the reason in words.
+    /// The source receives nothing that a sensor could send, for this reason, in words.
     Nowhere(&'static str),
 }
 

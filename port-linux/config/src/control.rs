@@ -23,11 +23,12 @@ pub struct Control<I = SourceInput> {
     pub limits: Limits<6>,
     /// The control law that moves the arm.
     pub law: LawConfig<6>,
-    /// The waypoints of the law's motion beyond those that fit into the engine. They are fed while the motion runs.
+    /// The waypoints of the law's motion beyond those that fit into the engine's memory. They are fed to the engine
+    /// while the motion runs.
     pub rest: Vec<Waypoint<6>>,
-    /// The sensors. The index of a source is its number in the engine.
+    /// The sensors. The index of a sensor in this list is its number in the engine.
     pub sources: Vec<SourceSettings<I>>,
-    /// Settings of the session: how the link is judged and how commands are written.
+    /// The settings of the session: how the link is judged and how commands are written.
     pub session: SessionSettings,
     /// The interface by which outputs of the controller are set.
     pub outputs: OutputsSettings,
@@ -89,7 +90,7 @@ impl<I> Control<I> {
         Some(Self { robot: robot?, limits, law, rest, sources: sources?, session, outputs })
     }
 
-    /// Returns the settings of the engine.
+    /// Returns the settings of the control engine for a Universal Robots arm.
     #[must_use]
     pub fn engine(&self) -> UrConfig {
         let mut config = UrConfig { limits: self.limits, ..self.session.config() };

@@ -22,9 +22,9 @@ pub struct DeviceSettings {
     pub prefix: u8,
     /// The gateway to other networks.
     pub gateway: Option<Ipv4Addr>,
-    /// The hardware (MAC) address. `None` derives one.
+    /// The hardware (MAC) address. `None` lets the board derive one.
     pub mac: Option<[u8; 6]>,
-    /// The receiver of telemetry. `None` sends none.
+    /// The address and the settings of the receiver of telemetry. `None` sends no telemetry.
     pub telemetry: Option<TelemetryTarget>,
     /// The operator contacts that are wired to the board.
     pub pins: Pins,
@@ -41,8 +41,8 @@ pub struct DeviceSettings {
 pub struct RequestPort {
     /// The UDP port, at the board's own address.
     pub port: u16,
-    /// The file with the key, relative to the directory of the configuration. [`key::load`](crate::key::load) reads
-    /// it.
+    /// The path of the file with the key, relative to the directory of the configuration.
+    /// [`key::load`](crate::key::load) reads the file.
     pub key_file: PathBuf,
 }
 
@@ -110,13 +110,13 @@ impl DeviceSettings {
 /// The operator contacts that are wired to a board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pins {
-    /// `true` if the request pin is used.
+    /// `true` if a contact is wired to the request pin.
     pub request: bool,
     /// The meaning of the request pin: a level that is held, or an edge.
     pub request_as: RequestAs,
-    /// `true` if the acknowledge pin is used.
+    /// `true` if a contact is wired to the acknowledge pin.
     pub acknowledge: bool,
-    /// `true` if the stop pin is used.
+    /// `true` if a contact is wired to the stop pin.
     pub stop: bool,
     /// The time for which a pin must keep a level before the level counts.
     pub filter: Duration,
@@ -134,7 +134,7 @@ impl Pins {
         }
     }
 
-    /// Copies the pins into the operator settings of the engine.
+    /// Copies the settings of the pins into the engine's settings for operators.
     pub(crate) const fn write(self, operator: &mut OperatorConfig) {
         (operator.request_pin, operator.pin_as) = (self.request, self.request_as);
         (operator.acknowledge_pin, operator.stop_pin) = (self.acknowledge, self.stop);
@@ -152,7 +152,7 @@ fn listener(section: &mut Section<'_, '_>, key: &str) -> Option<SocketAddrV4> {
     parsed
 }
 
-/// Reads the port and the key file for requests. Each needs the other.
+/// Reads the port and the key file for requests. A file must have both or neither.
 fn requests(section: &mut Section<'_, '_>) -> Option<RequestPort> {
     let port = section.count("requests", 1..=65_535).and_then(|port| u16::try_from(port).ok());
     let key_file = section.text("key_file", "the file with the key of requests").map(PathBuf::from);
@@ -206,7 +206,7 @@ pub enum BoardInput {
     },
     /// An analogue input of the board \[V\].
     Adc {
-        /// The number of the input, from 1.
+        /// The number of the analogue input, from 1.
         port: u8,
         /// Readings per second.
         rate: u32,

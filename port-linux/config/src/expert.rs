@@ -7,13 +7,13 @@
 /// A key in the table `expert` of its section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExpertKey {
-    /// The name without the table `expert`, e.g. `session.hold` or `source[].stuck_after`.
+    /// The name of the key without the table `expert`, e.g. `session.hold` or `source[].stuck_after`.
     pub name: &'static str,
-    /// The damage that a wrong value can do.
+    /// A sentence about the damage that a wrong value of the key can do.
     pub breaks: &'static str,
 }
 
-/// An expert key that a file sets: its line, its full name in the file, and the key.
+/// An expert key that a file sets: its line in the file, its full name there, and its entry in [`EXPERT`].
 pub type SetExpertKey = (usize, String, &'static ExpertKey);
 
 impl ExpertKey {

@@ -25,10 +25,11 @@ pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
     text.map_err(|_| io::Error::new(ErrorKind::InvalidData, "stream did not contain valid UTF-8"))
 }
 
-/// Reads `from` to its end.
+/// Reads `from` to its end, at most `most` bytes.
 ///
 /// # Errors
-/// Returns the errors of [`read`].
+///
+/// Returns the error of the operating system, or [`ErrorKind::FileTooLarge`] if there are more than `most` bytes.
 pub fn read_from(from: impl Read, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = vec![];
     from.take(most.saturating_add(1)).read_to_end(&mut bytes)?;

@@ -1,10 +1,10 @@
-//! The defaults that follow other keys. So a file that changes one key is not rejected because of the default of
-//! another.
+//! The keys whose default is computed from other keys, so that a file that changes one key is not rejected because
+//! of the default of another.
 
 use crate::expert::ExpertKey;
 
-/// The keys whose default follows others, with those others. All names are without the table `expert`, as in
-/// [`EXPERT`](crate::EXPERT).
+/// The keys whose default is computed from other keys, each with those other keys. All names are without the table
+/// `expert`, as in [`EXPERT`](crate::EXPERT).
 const FOLLOWS: &[(&str, &[&str])] = &[
     ("limits.braking", &["session.stop_acceleration", "session.own_stop"]),
     ("law.range", &["law.distance"]),
@@ -44,8 +44,8 @@ const FOLLOWS: &[(&str, &[&str])] = &[
 ];
 
 impl ExpertKey {
-    /// Returns the keys that the default of this key follows, without the table `expert`. Empty if the default is
-    /// fixed.
+    /// Returns the names of the keys from which the default of this key is computed, without the table `expert`.
+    /// Empty if the default is fixed.
     #[must_use]
     pub fn follows(&self) -> &'static [&'static str] {
         FOLLOWS.iter().find(|(name, _)| *name == self.name).map_or(&[], |(_, others)| others)

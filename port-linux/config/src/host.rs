@@ -20,7 +20,7 @@ settings! {
 }
 
 impl HostSettings {
-    /// Returns the requested settings in words, or `nothing`.
+    /// Returns the scheduling and memory settings that are requested, in words; `nothing` if there are none.
     #[must_use]
     pub fn asked(&self) -> String {
         let mut asked = Vec::new();

@@ -1,14 +1,14 @@
-//! The key of requests. It is in a file of its own, never in a configuration, because configurations are shown and
-//! copied.
+//! Reads the secret key that authenticates requests to a board. The key is in a file of its own, never in a
+//! configuration, because configurations are shown and copied.
 
 use std::path::{Path, PathBuf};
 
 use outrigger_remote::request::keyed::Key;
 
-/// A reason why a file cannot be used as a key.
+/// A reason why a file cannot be used as the key of requests.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyFailure {
-    /// The file cannot be read.
+    /// The key file cannot be read.
     #[error("cannot read the key {}: {error}", path.display())]
     Unreadable {
         /// The path of the file.
@@ -16,15 +16,15 @@ pub enum KeyFailure {
         /// The error of the operating system.
         error: std::io::Error,
     },
-    /// Every user can read or write the file.
+    /// The key file is not private: other users can read or write it.
     #[error("the key {} is open to every user (mode {mode:03o}): `chmod 600 {}`, and make another key", path.display(), path.display())]
     Open {
         /// The path of the file.
         path: PathBuf,
-        /// The permission bits of the file.
+        /// The permission bits of the key file.
         mode: u32,
     },
-    /// The file does not contain a key.
+    /// The file's content is not a key.
     #[error("{} is no key: expected 64 hexadecimal digits, not all the same, e.g. of `openssl rand -hex 32`", path.display())]
     NoKey {
         /// The path of the file.
@@ -57,7 +57,7 @@ fn mode(metadata: &std::fs::Metadata) -> u32 {
     std::os::unix::fs::MetadataExt::mode(metadata) & 0o777
 }
 
-/// Returns no permissions. Systems other than Unix describe them in another way.
+/// Returns 0, because systems other than Unix have no permission bits to check.
 #[cfg(not(unix))]
 fn mode(_: &std::fs::Metadata) -> u32 {
     0

@@ -20,19 +20,19 @@ use crate::{
     session,
 };
 
-/// The values of `law.expert.sensor_adds` that fit, in words.
+/// The words for the values of `law.expert.sensor_adds` that a KRC's session accepts, for problems.
 const ADDED: &str = "\"torques\" beside robot.expert.control = \"joint-impedance\", or \"wrench\" beside \"tool-impedance\", where left_to_krl does not name it";
 
 /// The settings of a run beside a KRC on a host.
 #[derive(Clone, Debug)]
 pub struct KrcConfiguration {
-    /// The local address that receives the KRC's measurements.
+    /// The local address and port that receive the KRC's measurements.
     pub listen: SocketAddr,
-    /// The settings of the engine.
+    /// The settings of the control engine.
     pub engine: KrcConfig,
     /// The control law that moves the arm.
     pub law: LawConfig<7>,
-    /// The sensors. The index of a source is its number in the engine.
+    /// The sensors. The index of a sensor in this list is its number in the engine.
     pub sources: Vec<SourceSettings>,
     /// The variables of the KRL program that have names.
     pub variables: Vec<VariableSettings>,
@@ -103,15 +103,16 @@ impl KrcConfiguration {
 /// The configuration of a board that controls a KUKA LWR.
 #[derive(Clone, Debug)]
 pub struct KrcBoard {
-    /// The settings of the engine.
+    /// The settings of the control engine.
     pub engine: KrcConfig,
     /// The control law that moves the arm.
     pub law: LawConfig<7>,
-    /// The waypoints of the law's motion beyond those that fit into the engine. They are fed while the motion runs.
+    /// The waypoints of the law's motion beyond those that fit into the engine's memory. They are fed to the engine
+    /// while the motion runs.
     pub rest: Vec<Waypoint<7>>,
-    /// The sensors. The index of a source is its number in the engine.
+    /// The sensors. The index of a sensor in this list is its number in the engine.
     pub sources: Vec<SourceSettings<BoardInput>>,
-    /// The settings of the board outside its control engine.
+    /// The settings of the board outside its control engine: network, telemetry, pins, recorder and requests.
     pub device: DeviceSettings,
 }
 
@@ -153,7 +154,7 @@ impl KrcBoard {
     }
 }
 
-/// The settings that files for hosts and boards share.
+/// The settings that a KRC's files for hosts and for boards share.
 struct Common<I> {
     listen: SocketAddr,
     engine: KrcConfig,
@@ -164,7 +165,8 @@ struct Common<I> {
 }
 
 impl<I: Input> Common<I> {
-    /// Reads the shared tables. Variables may have names only if `named` is `true`.
+    /// Reads the tables that a KRC's files for hosts and boards share. Variables may have names only if `named` is
+    /// `true`.
     fn read(root: &mut Section<'_, '_>, named: bool) -> Option<Self> {
         let default = KrcConfig::default();
         let mut robot = root.section("robot");
@@ -250,7 +252,8 @@ fn control(section: &mut Section<'_, '_>) -> Control {
     }
 }
 
-/// Reads the list of fields that the KRL program decides. Accepts only the `fields` of the chosen control scheme.
+/// Reads the list of command fields whose values the KRL program decides instead of this process. Accepts only the
+/// `fields` of the chosen control scheme.
 fn left_to_krl(section: &mut Section<'_, '_>, fields: &[(&str, CommandFlags)]) -> CommandFlags {
     let words: Vec<_> = fields.iter().map(|(word, _)| format!("\"{word}\"")).collect();
     let what = format!("fields that the KRL program decides: {}", words.join(", "));

@@ -14,7 +14,8 @@ use outrigger_wire::time::Duration;
 use crate::reader::Section;
 use crate::sources::Named;
 
-/// The settings that a law depends on: the sources that could be read, and the limits of the joints.
+/// The settings that the reader of a law needs from elsewhere in the file: the sources that the law can use, and the
+/// limits of the joints.
 pub(crate) struct Surroundings<'a, const N: usize> {
     pub(crate) sources: &'a [Option<Named<'a>>],
     pub(crate) limits: &'a Limits<N>,
@@ -22,10 +23,11 @@ pub(crate) struct Surroundings<'a, const N: usize> {
     pub(crate) endless: Option<usize>,
 }
 
-/// A law, and the waypoints of its motion beyond those that fit into the engine. They are fed while the motion runs.
+/// A law, and the waypoints of its motion beyond those that fit into the engine's memory. They are fed to the engine
+/// while the motion runs.
 pub(crate) type Read<const N: usize> = (LawConfig<N>, Vec<Waypoint<N>>);
 
-/// Reads `[law]`. Returns `None` and records a problem if a key without a default is missing or wrong.
+/// Reads the table `[law]`. Returns `None` and records a problem if a key without a default is missing or wrong.
 pub(crate) fn read<const N: usize>(mut section: Section<'_, '_>, around: &Surroundings<'_, N>) -> Option<Read<N>> {
     let mut rest = Vec::new();
     let kinds: Vec<_> = LawKind::ALL.iter().map(|kind| (kind.name(), Some(*kind))).collect();
@@ -58,7 +60,8 @@ fn names() -> String {
     }
 }
 
-/// Refuses a sensor whose numbers are added to something that nobody adds here: all but what `adds` says.
+/// Rejects `law.sensor_adds` of a joint servo unless it is "speeds" or `adds`, because no other quantity is added by
+/// this kind of session. `expected` is the text of the problem.
 pub(crate) fn refuse_added<const N: usize>(
     root: &mut Section<'_, '_>,
     law: &LawConfig<N>,
@@ -71,7 +74,8 @@ pub(crate) fn refuse_added<const N: usize>(
     }
 }
 
-/// On a host the law has all of its waypoints when it begins: longer motions are in files of their own.
+/// Rejects a motion in a host's file with more waypoints than the engine holds. `outrigger move` follows longer
+/// motions from files of their own.
 pub(crate) fn refuse_long_motion<const N: usize>(root: &mut Section<'_, '_>, rest: &[Waypoint<N>]) {
     if !rest.is_empty() {
         let most = format!("at most {MAX_WAYPOINTS} waypoints: `outrigger move` follows a longer motion from a file");
@@ -178,7 +182,8 @@ fn axes<const N: usize>(section: &mut Section<'_, '_>, around: &Surroundings<'_,
     whole.then_some(LawConfig::ToolAxes(config))
 }
 
-/// Reads one axis of the tool, with the sensor that it follows. Rejects an axis that is already `taken`.
+/// Reads one axis of the tool, with the sensor that controls it. Rejects an axis that another entry has already
+/// `taken`.
 fn axis<const N: usize>(
     mut section: Section<'_, '_>,
     around: &Surroundings<'_, N>,
@@ -230,7 +235,8 @@ fn axis<const N: usize>(
     judged.filter(|_| free && has.is_none())
 }
 
-/// Returns the defaults of a law that moves the tool. Its joints move no faster than the slowest joint may.
+/// Returns the default settings of a law that moves the tool. Their limit for all joints is the velocity limit of
+/// the slowest joint.
 fn tool_space<const N: usize>(around: &Surroundings<'_, N>) -> ToolSpaceConfig {
     ToolSpaceConfig { joint_speed: slowest(around.limits), ..ToolSpaceConfig::default() }
 }
@@ -252,7 +258,7 @@ fn sensor<const N: usize>(section: &mut Section<'_, '_>, around: &Surroundings<'
     Some(SensorFeedForward { source: source?, gain: gain.unwrap_or(1.0) })
 }
 
-/// Returns the number of the source that `key` names. The source must have `values` values per reading.
+/// Returns the number of the source that is named at `key`. The source must have `values` values per reading.
 pub(crate) fn source<const N: usize>(
     section: &mut Section<'_, '_>,
     key: &'static str,
@@ -267,7 +273,7 @@ pub(crate) fn source<const N: usize>(
     Some(id)
 }
 
-/// Returns the number of the source that `key` names, and the number of values in its readings.
+/// Returns the number of the source that is named at `key`, and the number of values in its readings.
 fn any_source<const N: usize>(
     section: &mut Section<'_, '_>,
     key: &'static str,
@@ -331,7 +337,8 @@ fn reference<const N: usize>(
     }
 }
 
-/// Checks that the waypoints `rest` continue those of `begun` in the order of time, and end at rest.
+/// Checks that the times of the waypoints `rest` increase and follow those of `begun`, and that the motion ends at
+/// rest.
 fn follows<const N: usize>(begun: &Trajectory<N>, rest: &[Waypoint<N>]) -> Result<(), TrajectoryError> {
     let mut before = begun.duration();
     for (number, waypoint) in (MAX_WAYPOINTS as u32..).zip(rest) {

@@ -57,10 +57,10 @@ pub use variables::VariableSettings;
 use self::any::vendor;
 use self::reader::{Document, Section, without_indices};
 
-/// A reason why a configuration cannot be used.
+/// A reason why a configuration file cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// The file cannot be read.
+    /// The configuration file cannot be read.
     #[error("cannot read {}: {error}", path.display())]
     Unreadable {
         /// The path of the file.
@@ -68,15 +68,15 @@ pub enum Failure {
         /// The error of the operating system.
         error: std::io::Error,
     },
-    /// The file is read, and is not valid.
+    /// The configuration file can be read, but is not valid.
     #[error("{}", lines(path, problems))]
     Faulty {
         /// The path of the file.
         path: PathBuf,
-        /// Every problem, in the order of the file. Never empty.
+        /// Every problem of the file, in the order of its lines. Never empty.
         problems: Vec<Problem>,
     },
-    /// The file that it names as the key of requests cannot be used.
+    /// The key file for requests that the configuration names cannot be used.
     #[error(transparent)]
     Key(#[from] key::KeyFailure),
 }
@@ -89,9 +89,9 @@ fn lines(path: &Path, problems: &[Problem]) -> String {
 /// The configuration of a process on a host that controls an arm of Universal Robots.
 #[derive(Clone, Debug)]
 pub struct Configuration {
-    /// The robot and how it is controlled.
+    /// The robot and how it is controlled: address, limits, law, sensors and session.
     pub control: Control,
-    /// The start and the end of a run.
+    /// The start and the end of a run, and its recordings.
     pub run: RunSettings,
     /// The scheduling and memory that are requested from the operating system.
     pub host: HostSettings,
@@ -140,9 +140,9 @@ impl Configuration {
 /// The configuration of a board that controls an arm of Universal Robots.
 #[derive(Clone, Debug)]
 pub struct Board {
-    /// The robot and how it is controlled.
+    /// The robot and how it is controlled: address, limits, law, sensors and session.
     pub control: Control<BoardInput>,
-    /// The settings of the board outside its control engine.
+    /// The settings of the board outside its control engine: network, telemetry, pins, recorder and requests.
     pub device: DeviceSettings,
 }
 
@@ -234,7 +234,8 @@ pub fn expert_keys(source: &str) -> Result<Vec<SetExpertKey>, Vec<Problem>> {
         .collect())
 }
 
-/// Reads a document to its end, so that every key it may have is known.
+/// Reads a document to its end, so that the returned document has every key that it may contain. Problems of the
+/// values are not returned.
 fn examined(source: &str) -> Result<Document<'_>, Vec<Problem>> {
     let document = Document::parse(source).map_err(|problem| vec![problem])?;
     let mut root = document.root();
@@ -251,17 +252,18 @@ fn examined(source: &str) -> Result<Document<'_>, Vec<Problem>> {
 /// The result of compiling a board's configuration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Compiled {
-    /// The vendor of the controller that the board controls.
+    /// The vendor of the controller that the board commands.
     pub vendor: Vendor,
-    /// The settings of the board outside its control engine. They are also part of `bytes`.
+    /// The settings of the board outside its control engine, in the board's own form. They are also part of `bytes`.
     pub device: Device,
-    /// The encoded settings: read by
+    /// The encoded settings of the board. They are decoded by
     /// [`KrcSettings::from_postcard`](outrigger_core::engine::krc::KrcSettings::from_postcard) for a KRC, and by
     /// [`UrSettings::from_postcard`] for any other robot.
     pub bytes: Vec<u8>,
-    /// The UDP port for requests, and their key. They are not part of the settings, because telemetry shows those.
+    /// The UDP port at which the board accepts requests, and the secret key that authenticates them. They are not
+    /// part of the settings, because telemetry shows those.
     pub requests: Option<(u16, [u8; 32])>,
-    /// The file from which the key was read.
+    /// The path of the file from which the key for requests was read.
     pub key_file: Option<PathBuf>,
     /// The waypoints of the law's motion beyond those in the settings, encoded for
     /// [`Stored`](outrigger_core::trajectory::Stored). Empty if the settings have all of them.
@@ -302,7 +304,8 @@ pub fn compile(path: &Path) -> Result<Compiled, Failure> {
 }
 
 impl Compiled {
-    /// Returns the image that a board receives: compiled in, or over a serial line.
+    /// Returns the image of settings, port, key and motion that the board receives: compiled in, or over a serial
+    /// line.
     #[must_use]
     pub fn image(&self) -> Vec<u8> {
         let requests = self.requests.map(|(port, key)| [&port.to_be_bytes()[..], &key].concat()).unwrap_or_default();
@@ -315,10 +318,11 @@ impl Compiled {
 }
 
 impl RequestPort {
-    /// Reads the key file that the configuration at `path` names.
+    /// Reads the key file of requests that the configuration names; `path` is the path of the configuration.
     ///
     /// # Errors
-    /// Returns an error if the file is not a key.
+    ///
+    /// Returns an error if the file cannot be read or is not a key.
     pub fn key(&self, path: &Path) -> Result<[u8; 32], key::KeyFailure> {
         key::load(&self.beside(path))
     }
@@ -334,7 +338,8 @@ fn load<T>(path: &Path, parse: impl Fn(&str) -> Result<T, Vec<Problem>>) -> Resu
     parse(&source).map_err(|problems| Failure::Faulty { path: path.to_path_buf(), problems })
 }
 
-/// Reads a whole document by `take`, which returns `None` only after it has recorded a problem.
+/// Reads a whole document by `take`, and returns its result or every problem. `take` returns `None` only after it
+/// has recorded a problem.
 fn read<T>(source: &str, take: impl FnOnce(&mut Section<'_, '_>) -> Option<T>) -> Result<T, Vec<Problem>> {
     let document = Document::parse(source).map_err(|problem| vec![problem])?;
     let mut root = document.root();

@@ -7,15 +7,16 @@ use outrigger_wire::sensor::SourceId;
 use crate::law::{Surroundings, source};
 use crate::reader::Section;
 
-/// The way in which outputs of the controller are set. By default no RTDE input is claimed, so outputs are set by
-/// text.
+/// The settings for setting outputs of the controller. By default no RTDE input is claimed, so outputs are set by
+/// script text.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct OutputsSettings {
-    /// The interface that sets outputs.
+    /// The interface by which outputs are set.
     pub by: OutputsBy,
-    /// The RTDE inputs that are claimed for setting outputs.
+    /// The RTDE input registers that the session claims for setting outputs.
     pub claims: Claims,
-    /// The source whose six values a program on the controller receives as its measured force.
+    /// The sensor whose six values are passed to a program on the controller as its measured force. `None` passes
+    /// none.
     pub force: Option<SourceId>,
 }
 

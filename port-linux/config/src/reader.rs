@@ -20,11 +20,11 @@ pub use self::document::Problem;
 pub(crate) use self::nearest::nearest;
 pub use self::takes::{Key, Takes, Written};
 
-/// A table of the document. Keys are read by name; [`Section::finish`] reports those that were not.
+/// A table of the TOML document. Its keys are read by name; [`Section::finish`] reports the keys that were not read.
 pub(crate) struct Section<'d, 'i> {
     document: &'d Document<'i>,
     path: String,
-    /// The prefix of the keys that are being read.
+    /// The prefix that a key's name has in the document while a nested group of settings is read. Empty otherwise.
     prefix: &'static str,
     /// The documentation of the key that is being read. Empty if it has none.
     doc: &'static str,
@@ -66,14 +66,15 @@ impl<'d, 'i> Section<'d, 'i> {
         !self.is_in_expert && !self.path.is_empty() && is_expert(&without_indices(&format!("{}.{key}", self.path)))
     }
 
-    /// Returns the value at `key`. If it is missing from its own table, the other one (`expert` or the section) is
-    /// tried: [`finish`](Self::finish) then rejects that place, and the key is not also reported as missing.
+    /// Returns the value at `key`. If `key` is missing from the table in which it belongs (the section, or its table
+    /// `expert`), tries the other one: [`finish`](Self::finish) then rejects that place, and the key is not also
+    /// reported as missing.
     fn get(&self, key: &str) -> Option<&'d Spanned<DeValue<'i>>> {
         let tables = if self.is_expert(key) { [self.expert, self.table] } else { [self.table, self.expert] };
         tables.into_iter().flatten().find_map(|table| table.get(key))
     }
 
-    /// Returns the full name of `key`.
+    /// Returns the full name of `key`, with the path of this section.
     fn name(&self, key: &str) -> String {
         match (self.path.as_str(), self.is_expert(key)) {
             ("", _) => key.into(),
@@ -82,7 +83,7 @@ impl<'d, 'i> Section<'d, 'i> {
         }
     }
 
-    /// Reads a setting, with its documentation and the prefix of its name.
+    /// Reads a setting with `read`, and records the setting's documentation and name prefix for the list of keys.
     fn asked<T>(&mut self, key: Setting, read: impl FnOnce(&mut Self, &str) -> Option<T>) -> Option<T> {
         self.doc = key.doc;
         let value = read(self, &format!("{}{}", self.prefix, key.name));
@@ -110,7 +111,7 @@ impl<'d, 'i> Section<'d, 'i> {
         self.get(key)
     }
 
-    /// Returns the table `key`. An absent one reads as empty.
+    /// Returns the table `key` of this section. An absent table reads as empty.
     pub(crate) fn section(&mut self, key: &str) -> Self {
         let (path, is_in_expert) = (self.name(key), self.is_in_expert || self.is_expert(key));
         let (table, at) = match self.descend(key) {
@@ -126,7 +127,7 @@ impl<'d, 'i> Section<'d, 'i> {
         Self::new(self.document, path, at, table, is_in_expert)
     }
 
-    /// Returns the tables of the array `key`. An absent one reads as empty.
+    /// Returns the tables of the array `key`. An absent array reads as empty.
     pub(crate) fn sections(&mut self, key: &str) -> Vec<Self> {
         let path = self.name(key);
         let Some(value) = self.descend(key) else { return Vec::new() };
@@ -147,7 +148,7 @@ impl<'d, 'i> Section<'d, 'i> {
         sections
     }
 
-    /// Reads a whole table of settings, starting from the defaults.
+    /// Reads a table of settings: `read` changes the defaults to the values in the table.
     pub(crate) fn settings<T: Default>(mut self, read: impl FnOnce(&mut T, &mut Self)) -> T {
         let mut settings = T::default();
         read(&mut settings, &mut self);

@@ -56,7 +56,7 @@ settings! {
     }
 }
 
-/// The sets of names for topics and services.
+/// The sets of names that the ROS 2 node uses for its topics and services.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Surface {
     /// The names of UR's driver for ROS 2.
@@ -72,7 +72,7 @@ words!(Surface { "driver" = Driver, "native" = Native, "both" = Both });
 /// The grouping of inputs and outputs into topics with names of PolyScope X.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Terminals {
-    /// A topic for the control box and one for the tool, as from PolyScope X 10.7 on.
+    /// One topic for all terminals of the control box and one for the tool's, as from PolyScope X 10.7 on.
     #[default]
     Grouped,
     /// A topic for each port, as UR's paper on ROS 2 lists them.

@@ -47,9 +47,9 @@ settings! {
 /// The origin of the first request to command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
-    /// An operator, by a line or a key.
+    /// An operator requests, by a line on standard input or a key.
     Operator,
-    /// This process, once, as soon as every precondition is met.
+    /// This process requests by itself, once, as soon as every precondition is met.
     Start,
 }
 
@@ -58,7 +58,7 @@ words!(Start { "operator" = Operator, "start" = Start });
 /// The condition on which a run ends by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// The run does not end by itself.
+    /// The run never ends by itself.
     Never,
     /// The motion is finished and its end was held for `settle`, or a fallback has brought the arm to rest.
     Done,
@@ -73,7 +73,8 @@ impl RunSettings {
     /// The range of [`recordings_bytes`](Self::recordings_bytes) \[B\].
     pub const RECORDINGS_BYTES: Range<u64> = range_of!(16000000 to 1000000000000);
 
-    /// Returns the time from the start within which this process requests by itself. `None` if it does not.
+    /// Returns the time from the start of the process within which it requests to command by itself. `None` if only
+    /// an operator requests.
     #[must_use]
     pub fn asks_within(&self) -> Option<Duration> {
         (self.request == Start::Start).then_some(self.start_within)
@@ -103,8 +104,8 @@ impl RunSettings {
     }
 }
 
-/// Returns what is expected instead of `name` if this RTDE variable cannot be recorded after those in `before`.
-/// `None` if it can.
+/// Checks whether the RTDE variable `name` can be recorded in addition to those in `before`. Returns a description
+/// of what is expected instead, or `None` if it can be recorded.
 #[must_use]
 pub fn wrong_variable(before: &[String], name: &str) -> Option<String> {
     if name == "timestamp" {

@@ -24,28 +24,30 @@ pub struct SessionSettings {
     pub mode: ModeTuning,
     /// The limits by which the quality of the link is judged.
     pub link: LinkTuning,
-    /// The path on which motion reaches the controller.
+    /// The interface by which motion commands reach the controller.
     pub path: CommandPath,
-    /// The program on the controller that carries the motion, for paths that have one.
+    /// The settings of the program on the controller that executes the motion, for paths that have one.
     pub program: ProgramConfig,
-    /// The ring buffer in which positions wait on their way to the controller.
+    /// The settings of the ring buffer in which positions wait on their way to the controller.
     pub buffered: BufferedConfig,
-    /// The limits of an arm that is commanded by torques, from `[limits]`.
+    /// The torque limits of an arm that is commanded by torques, from `[limits]`.
     pub torque: TorqueLimits<6>,
-    /// The parameters of motion commands that are sent as text.
+    /// The parameters of motion commands that are sent as script text.
     pub text: TextConfig,
     /// The conditions that count as standstill.
     pub standstill: StandstillConfig,
     /// The timeouts of connecting.
     pub connect: ConnectConfig,
-    /// The lines by which an operator requests, acknowledges and stops, in addition to messages.
+    /// The settings of the input lines by which an operator requests, acknowledges and stops, in addition to
+    /// messages.
     pub operator: OperatorConfig,
 }
 
-/// Parses a complete version, e.g. `5.15` or `3.15.4`.
+/// Parses the complete version of the controller's software, e.g. `5.15` or `3.15.4`.
 ///
 /// # Errors
-/// Returns what was expected.
+///
+/// Returns a description of what was expected.
 pub fn parse_software(text: &str) -> Result<SoftwareVersion, String> {
     let wrong = || "expected MAJOR.MINOR or MAJOR.MINOR.BUGFIX, e.g. 5.15".to_owned();
     let (major, rest) = text.split_once('.').ok_or_else(wrong)?;
@@ -117,7 +119,7 @@ impl SessionSettings {
         settings
     }
 
-    /// Raises the accelerations of text commands that the file does not set to the limits.
+    /// Raises the accelerations of motion commands in script text to the joints' limits, unless the file sets them.
     ///
     /// `own_stop` is not raised: it is measured on an arm, and braking distances are computed from it.
     pub(crate) fn follow(&mut self, root: &Section<'_, '_>, limits: &Limits<6>) {
@@ -145,7 +147,7 @@ impl SessionSettings {
 }
 
 /// Reads the conditions for commanding and the limits for the link. If the file sets only one of two thresholds that
-/// bound each other, the other follows it.
+/// bound each other, the other one is moved to fit.
 pub(crate) fn judging(section: &mut Section<'_, '_>) -> (ModeTuning, LinkTuning) {
     let (mut mode, mut link) = (ModeTuning::default(), LinkTuning::default());
     mode.read(section);
@@ -167,7 +169,7 @@ pub(crate) fn stopping(mode: ModeTuning, standstill: &StandstillConfig) -> ModeT
     if longer { ModeTuning { stop_timeout: Some(needed), ..mode } } else { mode }
 }
 
-/// Keys whose default is checked against other keys, with those keys.
+/// The keys whose default is checked against other keys, each with those other keys.
 const BOUND: &[(&str, &[&str])] = &[
     ("session.hold", &["session.stale_after", "session.state_timeout", "session.margin"]),
     ("session.stale_after", &["session.margin"]),
@@ -175,7 +177,7 @@ const BOUND: &[(&str, &[&str])] = &[
     ("session.stop_timeout", &["session.stop_cycles", "standstill.window"]),
 ];
 
-/// Returns the core's error with the name of the key in files, e.g. `program.expert.orders: expected …`.
+/// Formats the core's error with the name of the key in files, e.g. `program.expert.orders: expected …`.
 #[must_use]
 pub fn refusal(error: &ConfigError) -> String {
     match error {
@@ -189,7 +191,7 @@ pub fn refusal(error: &ConfigError) -> String {
     }
 }
 
-/// Returns the key, without the table `expert`, of a field in a section of the core's configuration.
+/// Returns the name of the configuration key, without the table `expert`, for a field of the core's configuration.
 fn key_of(section: &str, field: &str) -> String {
     match (section, field.split_once('.')) {
         (_, Some((part @ ("following" | "scaling" | "pendant"), field))) => format!("session.{part}_{field}"),
@@ -254,10 +256,11 @@ pub(crate) fn check_operator_of_board(root: &Section<'_, '_>, operator: &Operato
     }
 }
 
-/// Parses the word for the interface that supplies states.
+/// Parses the word for the interface that supplies the robot's states.
 ///
 /// # Errors
-/// Returns the words that are accepted.
+///
+/// Returns the list of accepted words.
 pub fn parse_states(word: &str) -> Result<StatesFrom, String> {
     let known = StatesFrom::WORDS.iter().find(|(known, _)| *known == word);
     known.map(|(_, states)| *states).ok_or_else(|| "expected auto, realtime or rtde".into())

@@ -8,14 +8,14 @@ use outrigger_wire::sensor::SourceId;
 
 use crate::reader::Section;
 
-/// The settings of a sensor.
+/// The settings of a sensor (source). `I` is the type of its input, on a host or on a board.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SourceSettings<I = SourceInput> {
     /// The name by which laws and reports refer to the sensor.
     pub name: String,
-    /// The input at which its readings arrive.
+    /// The input at which the sensor's readings arrive.
     pub input: I,
-    /// The form of its readings: text or binary.
+    /// The form of the sensor's readings: text or binary.
     pub format: Format,
     /// The number of values in a reading, 1 … 6.
     pub values: usize,
@@ -23,12 +23,12 @@ pub struct SourceSettings<I = SourceInput> {
     pub scale: f32,
     /// The offset added after the multiplication, in SI units.
     pub offset: f32,
-    /// The checks that each reading must pass, in SI units after scaling.
+    /// The checks that each reading must pass: range, age and change. Limits are in SI units, after scaling.
     pub judged: SourceConfig,
 }
 
 impl SourceSettings {
-    /// Returns a warning if datagrams from any sender are accepted. `None` otherwise.
+    /// Returns a warning if the sensor's datagrams are accepted from any sender. `None` otherwise.
     #[must_use]
     pub fn warning(&self) -> Option<String> {
         let SourceInput::Udp { listen, from: None } = &self.input else { return None };
@@ -47,18 +47,18 @@ pub(crate) struct Named<'d> {
     pub(crate) values: usize,
 }
 
-/// An input for readings, of a host or of a board.
+/// A type of sensor input: that of a host, or that of a board.
 pub(crate) trait Input: Clone {
-    /// Reads the keys of the input in a `[[source]]`. Returns `None` and records a problem if a key without a default
-    /// is missing.
+    /// Reads the keys of a `[[source]]` that describe its input. Returns `None` and records a problem if a key
+    /// without a default is missing.
     fn read(section: &mut Section<'_, '_>) -> Option<Self>;
 
-    /// Returns a key, and what is expected there, if readings of this form cannot come from this input, or not with
-    /// the limits of `judged`.
+    /// Returns a key and the value expected there, if this input cannot supply readings of `format`, or not within
+    /// the limits of `judged`. `None` if it can.
     fn complaint(&self, format: Format, judged: &SourceConfig) -> Option<(&'static str, &'static str)>;
 
-    /// Returns the key that selects the input, and the reason why it has one sensor only, if two sources would use
-    /// the same input.
+    /// Returns the key that selects the input, and the reason why only one sensor can use the input, if both sources
+    /// would use it. `None` otherwise.
     fn same_place(&self, other: &Self) -> Option<(&'static str, String)>;
 }
 
@@ -67,9 +67,9 @@ pub(crate) trait Input: Clone {
 pub enum SourceInput {
     /// UDP datagrams. Only one sender is accepted if `from` names it.
     Udp {
-        /// The local address.
+        /// The local address and port that receive the datagrams.
         listen: SocketAddr,
-        /// The only accepted sender. `None` accepts any.
+        /// The only accepted sender. `None` accepts datagrams from any sender.
         from: Option<IpAddr>,
     },
     /// A serial device.
@@ -81,22 +81,22 @@ pub enum SourceInput {
     },
     /// Lines on standard input.
     Stdin,
-    /// Requests of other processes that contain a reading, as `outrigger ask ROBOT sample` sends them.
+    /// Readings in requests of other processes, as `outrigger ask ROBOT sample` sends them.
     Requests,
     /// A simulated sine, to try a configuration without a sensor.
     Simulated {
-        /// The mean, before scaling.
+        /// The mean of the sine, before scaling.
         mean: f32,
-        /// The amplitude, before scaling.
+        /// The amplitude of the sine, before scaling.
         amplitude: f32,
         /// The period of the sine \[s\].
         period: f32,
-        /// Readings per second.
+        /// The number of readings per second \[Hz\].
         rate: f32,
     },
 }
 
-/// The form of readings.
+/// The form of a sensor's readings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// Text: one line per reading.
@@ -106,13 +106,13 @@ pub enum Format {
 }
 
 impl<I> SourceSettings<I> {
-    /// Returns the engine's settings of this source, as source `number`.
+    /// Returns the engine's settings of this source, which has the number `number` in the engine.
     pub(crate) fn engine(&self, number: u8) -> SourceConfig {
         SourceConfig { id: SourceId(number), ..self.judged }
     }
 
-    /// Reads every source in the order of the file. A faulty source is `None` and has recorded a problem. Also
-    /// returns the name and the number of values of each, as far as they are present.
+    /// Reads every `[[source]]` in the order of the file. A faulty source is `None` and has recorded a problem. Also
+    /// returns the name and the number of values of each source, as far as the file has them.
     pub(crate) fn read_all<'d>(sections: Vec<Section<'d, '_>>) -> (Vec<Option<Self>>, Vec<Option<Named<'d>>>)
     where
         I: Input,
@@ -139,7 +139,8 @@ impl<I> SourceSettings<I> {
         (sources, names)
     }
 
-    /// Reads one source. Returns `None` and records a problem if a key without a default is missing.
+    /// Reads one `[[source]]`; `before` are the sources read so far. Returns `None` and records a problem if a key
+    /// without a default is missing.
     fn read(mut section: Section<'_, '_>, named: Option<Named<'_>>, before: &[Option<Self>]) -> Option<Self>
     where
         I: Input,

@@ -9,25 +9,26 @@ use crate::reader::Section;
 /// A variable of a program on the controller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VariableSettings {
-    /// The name that requests use. `None` if requests refer to it by kind and number only.
+    /// The name by which requests refer to the variable. `None` if requests refer to it by kind and number only.
     pub name: Option<String>,
-    /// The kind of value that it holds.
+    /// The kind of value that the variable holds.
     pub kind: VariableKind,
     /// The number of the variable, from 1.
     pub index: u8,
 }
 
-/// The words for the kinds in files.
+/// The words in configuration files for the kinds of variables.
 const KINDS: [(&str, VariableKind); 3] =
     [("bool", VariableKind::Bool), ("int", VariableKind::Int), ("real", VariableKind::Real)];
 const AT: &str = "a kind and a number from 1 to 16, such as \"bool.16\", \"int.3\" or \"real.1\"";
 const NAME: &str = "letters, digits, '-' and '_', beginning with a letter";
-/// The range of a real number \[-\].
+/// The accepted range of a real variable's initial value \[-\].
 const REAL: (std::ops::RangeInclusive<f32>, &str) = (-3.4e38..=3.4e38, "");
 
 impl VariableSettings {
-    /// Reads every variable in the order of the file. Its initial value and its confirmation are stored in `options`.
-    /// Only a process that receives requests by name has names.
+    /// Reads every table `[[variable]]` in the order of the file. Stores each variable's initial value and
+    /// confirmation in `options`. Names are accepted only if `named` is `true`: boards have no requests that could
+    /// use them.
     pub(crate) fn read_all(sections: Vec<Section<'_, '_>>, named: bool, options: &mut KrcOptions) -> Vec<Self> {
         let mut read = Vec::<Self>::new();
         for section in sections {
@@ -93,7 +94,7 @@ impl VariableSettings {
     }
 }
 
-/// Parses a kind and a number, such as `bool.16`.
+/// Parses a variable's kind and number, such as `bool.16`.
 fn parse(text: &str) -> Option<(VariableKind, KrlIndex)> {
     let (kind, index) = text.split_once('.')?;
     let (_, kind) = KINDS.into_iter().find(|(word, _)| *word == kind)?;

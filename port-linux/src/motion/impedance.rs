@@ -1,70 +1,71 @@
-//! Stiffness and damping that are asked for while a session stands: `stiffness=800 damping=0.7`.
+//! Parses requests that change stiffness and damping during a session: `stiffness=800 damping=0.7`.
 
 use std::fmt;
 
 use outrigger_core::robot::BadValue;
 
-/// Numbers that a value may have: one for each of seven joints.
+/// The maximum number of values for stiffness or damping: one for each of seven joints.
 const MOST: usize = 7;
 
-/// The beginning of what is set: `impedance stiffness=800 damping=0.7`.
+/// The word at the beginning of a request that changes stiffness or damping: `impedance stiffness=800 damping=0.7`.
 pub const WORD: &str = "impedance ";
-/// The result of a request that was accepted.
+/// The text of the answer to an accepted change of stiffness or damping.
 pub(crate) const SET: &str = "in every command from now on";
 
-/// Stiffness and damping; what is not named stays as it is.
+/// New values for stiffness and damping. A value that is `None` is not changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Impedance {
-    /// Stiffness, in the unit of the scheme in force.
+    /// The new stiffness, in the unit of the control scheme in force.
     pub stiffness: Option<Numbers>,
-    /// Damping, normalised.
+    /// The new damping, as a normalised factor without a unit.
     pub damping: Option<Numbers>,
 }
 
-/// One number for all, or one for each joint or axis of the tool.
+/// One number for all joints or axes, or one number for each joint or each axis of the tool.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Numbers {
     values: [f32; MOST],
     count: usize,
 }
 
-/// The reason for which stiffness and damping are not taken.
+/// A reason why stiffness and damping are not changed.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum ImpedanceRefusal {
-    /// The controller has none.
+    /// This kind of controller has neither stiffness nor damping.
     #[error("this controller has neither stiffness nor damping: a KUKA LWR has them")]
     NoImpedance,
-    /// The scheme in force has none.
+    /// The control scheme in force has neither stiffness nor damping.
     #[error(
         "the control scheme in force is joint position, which has neither: robot.expert.control = \"joint-impedance\" or \"tool-impedance\" has both"
     )]
     Position,
-    /// Another count of numbers than the scheme in force has.
+    /// The number of values differs from the number of joints or axes in the control scheme in force.
     #[error("{what}: expected {expected} numbers, or one for all, found {found}")]
     Count {
-        /// The value.
+        /// The name of the value: `stiffness` or `damping`.
         what: &'static str,
-        /// Numbers of the scheme.
+        /// The number of values that the control scheme has.
         expected: usize,
-        /// Numbers that were sent.
+        /// The number of values in the request.
         found: usize,
     },
-    /// A field that is not sent to the KRC.
+    /// The value is not sent to the KRC, because the KRL program decides it.
     #[error("{0} is left to the KRL program: robot.expert.left_to_krl names it")]
     LeftToKrl(&'static str),
-    /// A number outside its range.
+    /// A number is outside of its range.
     #[error(transparent)]
     BadValue(#[from] BadValue),
-    /// Another scheme is in force than a moment ago.
+    /// The control scheme is being changed at this moment.
     #[error("the control scheme is being changed: ask again")]
     Changed,
 }
 
 impl Impedance {
-    /// Reads what is asked for.
+    /// Parses the values of a request.
     ///
     /// # Errors
-    /// What was expected.
+    ///
+    /// Returns a description of what was expected.
     pub fn of(how: &str) -> Result<Self, String> {
         let mut read = Self::default();
         for word in how.split_whitespace() {
@@ -85,7 +86,7 @@ impl Impedance {
     }
 }
 
-/// Formats what was asked for, in the form of a request: `impedance stiffness=800 damping=0.7`.
+/// Formats the values in the form of a request: `impedance stiffness=800 damping=0.7`.
 impl fmt::Display for Impedance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(WORD.trim_end())?;
@@ -112,10 +113,11 @@ impl Numbers {
         Ok(read)
     }
 
-    /// Returns a number for each of `N`.
+    /// Returns one number for each of `N` joints or axes. `what` is the name of the value, for errors.
     ///
     /// # Errors
-    /// [`ImpedanceRefusal::Count`].
+    ///
+    /// Returns [`ImpedanceRefusal::Count`] if there are neither one nor `N` numbers.
     pub(crate) fn spread<const N: usize>(&self, what: &'static str) -> Result<[f32; N], ImpedanceRefusal> {
         match (self.count, self.values) {
             (1, [all, ..]) => Ok([all; N]),

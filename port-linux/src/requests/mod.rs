@@ -55,7 +55,8 @@ use crate::motion::asked::Moving;
 use crate::motion::impedance;
 use crate::show::complain;
 
-/// Returns whether a run takes this only with a challenge: also another stiffness, which moves an arm that something bends.
+/// Returns `true` if a run accepts the request only with a valid challenge, because it can cause motion. A change of
+/// stiffness is such a request, because it moves an arm that an external force deflects.
 #[must_use]
 pub fn causes_motion(ask: &Ask<'_>) -> bool {
     ask.causes_motion() || matches!(ask, Ask::Set { output, .. } if output.starts_with(impedance::WORD))

@@ -1,4 +1,4 @@
-//! The local end: a TCP port for one client at a time, or a pseudo-terminal.
+//! The local end of the tool's serial line: a TCP port for one client at a time, or a pseudo-terminal.
 
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
@@ -11,7 +11,7 @@ use super::pty::Pty;
 use super::{Place, Turn};
 use crate::exit::Failure;
 
-/// The local end, open.
+/// The local end of the tool's serial line, opened.
 #[derive(Debug)]
 pub(super) enum Local {
     Tcp {
@@ -23,10 +23,11 @@ pub(super) enum Local {
 }
 
 impl Local {
-    /// Makes the local end.
+    /// Opens the local end at `place`.
     ///
     /// # Errors
-    /// [`Failure::BadInput`] with what to do, where it cannot be made.
+    ///
+    /// Returns [`Failure::BadInput`] with advice if the port or the pseudo-terminal cannot be opened.
     pub(super) async fn make(place: &Place) -> Result<Self, Failure> {
         match place {
             Place::Tcp(at) => {
@@ -51,7 +52,7 @@ impl Local {
         }
     }
 
-    /// Says where it is, for people.
+    /// Returns a message for people with the address or the name of the local end.
     pub(super) fn ready(&self) -> String {
         match self {
             Self::Tcp { listener, .. } => match listener.local_addr() {
@@ -63,11 +64,12 @@ impl Local {
         }
     }
 
-    /// Waits for something to do: `reads` where the client may send, `writes` where there is something for it. Dropping the future
-    /// loses nothing.
+    /// Waits for the next event at the local end. Waits for bytes of the client only if `reads` is `true`, and for
+    /// room for bytes to the client only if `writes` is `true`. Dropping the future loses nothing.
     ///
     /// # Errors
-    /// [`Failure::BadInput`] where the end itself is broken.
+    ///
+    /// Returns [`Failure::BadInput`] if the port or the pseudo-terminal has failed.
     pub(super) async fn turn(&mut self, reads: bool, writes: bool) -> Result<Turn, Failure> {
         match self {
             Self::Tcp { listener, client } => {
@@ -96,7 +98,7 @@ impl Local {
         }
     }
 
-    /// Reads what is there; 0 where the client is gone.
+    /// Reads bytes of the client without waiting. Returns their number, or 0 if the client has disconnected.
     pub(super) fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
         match self {
             Self::Tcp { client: Some((stream, _)), .. } => stream.try_read(room),
@@ -106,7 +108,7 @@ impl Local {
         }
     }
 
-    /// Writes what finds room.
+    /// Writes as many of the `bytes` to the client as find room, without waiting. Returns their number.
     pub(super) fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Self::Tcp { client: Some((stream, _)), .. } => stream.try_write(bytes),
@@ -116,7 +118,8 @@ impl Local {
         }
     }
 
-    /// Returns whether somebody would get what the tool sends; of a pseudo-terminal nobody knows.
+    /// Returns `true` if a client is connected. Always `true` for a pseudo-terminal, because its readers are
+    /// unknown.
     pub(super) const fn has_client(&self) -> bool {
         match self {
             Self::Tcp { client, .. } => client.is_some(),
@@ -125,7 +128,7 @@ impl Local {
         }
     }
 
-    /// Closes the client's connection; returns whose it was. A pseudo-terminal stays.
+    /// Closes the client's connection, and returns its address. Does nothing to a pseudo-terminal.
     pub(super) fn hang_up(&mut self) -> Option<SocketAddr> {
         match self {
             Self::Tcp { client, .. } => client.take().map(|(_, who)| who),
@@ -134,8 +137,9 @@ impl Local {
         }
     }
 
-    /// Closes whoever connects and drops whatever is written, until the future is dropped: an order that waits for the robot would
-    /// reach the tool much too late.
+    /// Closes every new connection and discards every byte written to a pseudo-terminal, until the future is
+    /// dropped. A command that waited for the robot's connection would reach the tool much too late. Returns the
+    /// failure of the local end if it fails.
     pub(super) async fn refuse_all(&mut self, tell: &mut impl FnMut(&str)) -> Failure {
         let mut room = [0; 1024];
         loop {
@@ -152,7 +156,7 @@ impl Local {
     }
 }
 
-/// Waits until the stream can be read or written, where that is wanted.
+/// Waits until `stream` can be read (`reads`) or written. Never returns without a stream, or if it is not `wanted`.
 async fn side(stream: Option<&TcpStream>, wanted: bool, reads: bool) {
     match stream.filter(|_| wanted) {
         // An error of the socket shows in what is done next.
@@ -162,12 +166,12 @@ async fn side(stream: Option<&TcpStream>, wanted: bool, reads: bool) {
     }
 }
 
-/// Returns whether an error of `accept` was of that client alone.
+/// Returns `true` if an error of `accept` concerns only one client, so that the port can still be used.
 fn of_one_client(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::ConnectionAborted | ErrorKind::ConnectionReset | ErrorKind::Interrupted)
 }
 
-/// Has the kernel look for a peer that was switched off without a word.
+/// Enables TCP keep-alive, so that a peer that was switched off is detected.
 pub(super) fn watch(stream: &TcpStream) -> io::Result<()> {
     set_socket_keepalive(stream, true)?;
     #[cfg(target_os = "linux")]

@@ -1,7 +1,8 @@
-//! The tool's serial line of a Universal Robots arm as a local TCP port or pseudo-terminal.
+//! Provides the serial line at the tool of a Universal Robots arm as a local TCP port or pseudo-terminal.
 //!
-//! [`outrigger_core::client::tool_line`] sets the line up and reads it back; bytes are moved here. UR's URCap relays the line to one
-//! client at a time, and so does this: `core/docs/protocol/ur-client-interfaces.md 10`.
+//! [`outrigger_core::client::tool_line`] sets the line's parameters and reads them back; this module moves the
+//! bytes. UR's URCap relays the line to one client at a time, and this module does so, too:
+//! `core/docs/protocol/ur-client-interfaces.md 10`.
 
 mod local;
 #[cfg(unix)]
@@ -26,62 +27,67 @@ use crate::exit::{Failure, Outcome};
 use crate::host::clock::std_duration;
 use crate::host::target::Target;
 
-/// The distance of the line's port from a port base: its own would leave no room for most bases.
+/// The distance from a port base to the port of the tool's serial line. The real distance of the two ports would be
+/// too large for most bases.
 const WITH_BASE: u16 = 17;
 
-/// The local end of the line.
+/// The kind and place of the local end of the tool's serial line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// A TCP port.
+    /// A TCP port at this local address.
     Tcp(SocketAddr),
-    /// A pseudo-terminal with this name.
+    /// A pseudo-terminal with a symbolic link of this name.
     Pty(PathBuf),
 }
 
-/// The next thing to do at the local end.
+/// An event at the local end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Turn {
-    /// A client has connected.
+    /// A client at this address has connected.
     Came(SocketAddr),
-    /// A client beside the one that is there was closed.
+    /// A client at this address was rejected, because another client is connected.
     Refused(SocketAddr),
-    /// The client has sent something, or is gone.
+    /// The client has sent bytes, or has disconnected.
     Readable,
-    /// The client takes something.
+    /// There is room for bytes to the client.
     Writable,
-    /// The client has taken nothing for a while, and will not.
+    /// The reader of the pseudo-terminal has accepted no bytes for a while, so bytes for it are discarded.
     #[cfg_attr(not(unix), expect(dead_code, reason = "there are no pseudo-terminals"))]
     Unread,
-    /// No client after all: it has passed by.
+    /// No event for the relay: a connection was closed before it was accepted.
     Nothing,
 }
 
-/// The line as it is to be, and where its ends are.
+/// The settings for forwarding the tool's serial line: robot, line parameters and local end.
 #[derive(Clone, Debug)]
 pub struct Forwarding {
-    /// The robot.
+    /// The robot with the tool.
     pub robot: Target,
-    /// The settings of the line.
+    /// The parameters of the serial line: rate, parity, stop bits and tool voltage.
     pub line: ToolCommunication,
-    /// The local end.
+    /// The local end at which clients use the line.
     pub place: Place,
-    /// Time between two attempts to reach the robot again. 1 s is usual.
+    /// The time between two attempts to reach the robot again. 1 s is usual.
     pub retry: Duration,
 }
 
-/// Returns where a controller serves the line: at its own port, with a port base B at B + 17.
+/// Returns the port at which a controller's URCap serves the tool's serial line: its usual port, or B + 17 with a
+/// port base B.
 #[must_use]
 pub fn tool_line_port(robot: &RobotAddress) -> u16 {
     let first = outrigger_config::FIRST_PORT;
     if robot.port(first) == first { PORT } else { robot.port(first + WITH_BASE) }
 }
 
-/// Sets the line up, makes the local end and relays bytes until somebody interrupts it, by a name. A robot that is lost is connected to
-/// again, and the line is set up again; what local clients write meanwhile is dropped.
+/// Sets the parameters of the tool's serial line, opens the local end and relays bytes until `interrupted` returns
+/// the name of an interruption. If the connection to the robot is lost, connects again and sets the parameters
+/// again; bytes that local clients write meanwhile are discarded.
 ///
 /// # Errors
-/// [`Failure::Usage`] for settings that do not exist, [`Failure::BadInput`] for a local end that cannot be made, and
-/// [`Failure::Connection`] where the robot cannot be reached, has no such line, does not take the settings or has no URCap that relays it.
+///
+/// [`Failure::Usage`] for line parameters that do not exist, [`Failure::BadInput`] if the local end cannot be
+/// opened, and [`Failure::Connection`] if the robot cannot be reached, has no such line, does not accept the
+/// parameters or has no URCap that relays the line.
 pub async fn forward(
     forwarding: &Forwarding,
     tell: &mut impl FnMut(&str),
@@ -137,7 +143,7 @@ pub async fn forward(
     }
 }
 
-/// Connects to the line and sets it up.
+/// Sets the parameters of the line, and connects to the URCap that relays it. Reports both steps to `tell`.
 async fn reach(
     robot: &Target,
     line: &ToolCommunication,

@@ -1,4 +1,4 @@
-//! A pseudo-terminal with a name of its own.
+//! A pseudo-terminal for the tool's serial line, with a name chosen by the user.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read as _, Write as _};
@@ -15,26 +15,29 @@ use super::Turn;
 use crate::exit::Failure;
 use crate::host::os::serial;
 
-/// The rate that the device shows; whoever opens it may set another, which changes nothing.
+/// The rate that the pseudo-terminal shows \[Bd\]. A program that opens it may set another rate, which has no
+/// effect.
 const SHOWN: u32 = 115_200;
-/// After this long without room for what the tool sent, nobody reads the device.
+/// The time without room for the tool's bytes after which the pseudo-terminal counts as unread.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// A pseudo-terminal. Its name goes with it.
+/// A pseudo-terminal under a name of its own. The name is removed when this is dropped.
 #[derive(Debug)]
 pub(super) struct Pty {
     end: AsyncFd<File>,
-    /// The device, held open: without anybody who has it open its other end would report errors without end.
+    /// The device end of the pseudo-terminal. It is kept open, because the other end reports errors continually
+    /// while no process has the device open.
     held: File,
     device: PathBuf,
     name: PathBuf,
 }
 
 impl Pty {
-    /// Makes one with this name.
+    /// Creates a pseudo-terminal, and a symbolic link to it with this name.
     ///
     /// # Errors
-    /// [`Failure::BadInput`] with what to do.
+    ///
+    /// Returns [`Failure::BadInput`] with advice if either cannot be created.
     pub(super) fn make(name: &Path) -> Result<Self, Failure> {
         let failed = |error: io::Error| Failure::BadInput(format!("cannot make a pseudo-terminal: {error}"));
         let (end, device) = serial::pseudo(SHOWN).map_err(failed)?;

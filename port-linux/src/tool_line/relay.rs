@@ -1,4 +1,4 @@
-//! The relay: bytes both ways between the robot's end of the line and the local one.
+//! Relays bytes in both directions between the robot's end of the tool's serial line and the local end.
 
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
@@ -13,24 +13,26 @@ use crate::host::clock::std_duration;
 use crate::net::cannot_connect;
 use crate::script::{Carried, ready};
 
-/// Bytes that are kept for an end that does not take them; no more are read meanwhile.
+/// The size of each read \[B\]. Bytes that one end has not accepted yet are kept, and no more are read for that end
+/// meanwhile.
 const ROOM: usize = 4096;
-/// The longest wait for a connection.
+/// The longest wait for the connection to the robot's end.
 const OPENING: Duration = Duration::from_secs(3);
 
-/// The end of a relay.
+/// A reason why the relay has ended.
 #[derive(Debug)]
 pub(super) enum Ended {
-    /// Somebody asked for it.
+    /// The user has interrupted the relay, e.g. by the signal with this name.
     Interrupted(&'static str),
-    /// The robot's end is gone.
+    /// The connection to the robot's end is lost, for this reason.
     Lost(String),
 }
 
-/// Connects to the robot's end.
+/// Connects to the robot's end of the tool's serial line.
 ///
 /// # Errors
-/// [`Failure::Connection`] with what to do.
+///
+/// Returns [`Failure::Connection`] with advice if there is no connection in time.
 pub(super) async fn connect(at: SocketAddr) -> Result<TcpStream, Failure> {
     let connecting = tokio::time::timeout(std_duration(OPENING), TcpStream::connect(at)).await;
     let connected = connecting.unwrap_or_else(|_| Err(ErrorKind::TimedOut.into()));
@@ -54,17 +56,20 @@ pub(super) async fn connect(at: SocketAddr) -> Result<TcpStream, Failure> {
     })
 }
 
-/// Drops what the tool has sent so far: it came before anyone could ask for it, or by other settings of the line.
+/// Discards the bytes that the tool has sent so far. They were sent before a client could request them, or with
+/// other settings of the line.
 pub(super) fn drop_received(stream: &TcpStream) {
     let mut room = [0; ROOM];
     // A connection that was closed, or has failed, is noticed by the relay.
     while matches!(stream.try_read(&mut room), Ok(1..)) {}
 }
 
-/// Moves bytes until the robot's end is gone, or somebody interrupts it, by a name.
+/// Relays bytes until the connection to the robot's end is lost, or until `interrupted` returns the name of an
+/// interruption.
 ///
 /// # Errors
-/// [`Failure::BadInput`] where the local end fails.
+///
+/// Returns [`Failure::BadInput`] if the local end fails.
 pub(super) async fn relay(
     robot: &TcpStream,
     local: &mut Local,
@@ -122,7 +127,8 @@ pub(super) async fn relay(
     }
 }
 
-/// The client is gone: what was on its way to it as well. What it has sent still goes to the tool.
+/// Closes the connection of a client that has disconnected, and discards the bytes that were to be sent to it. Bytes
+/// that the client has sent are still passed on to the tool.
 fn gone(local: &mut Local, to_client: &mut Vec<u8>, tell: &mut impl FnMut(&str)) {
     to_client.clear();
     if let Some(who) = local.hang_up() {

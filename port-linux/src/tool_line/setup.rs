@@ -1,4 +1,4 @@
-//! One set-up of the line, and the connection to it.
+//! Sets the parameters of the tool's serial line once, and connects to the line.
 
 use std::net::SocketAddr;
 
@@ -14,14 +14,18 @@ use crate::host::target::Target;
 use crate::net::cannot_connect;
 use crate::script::{Carried, ready};
 
-/// A first robot state, pop-ups, variables; longer messages are skipped.
+/// The receive buffer for the controller's messages \[B\]: a first robot state, pop-ups and variables. Longer
+/// messages are skipped.
 const MEMORY: usize = 64 * 1024;
 
-/// Sets the line up, and connects to it at `relay`. Returns the connection, and what was done, in words. The connection is
-/// opened before the settings are sent, so that nothing is sent to a robot on which nobody relays the line.
+/// Sets the parameters of the tool's serial line, and connects to the URCap that serves it at `relay`. Returns the
+/// connection, and a description of what was done. The connection is opened before the parameters are sent, so that
+/// nothing is sent to a robot without such a URCap.
 ///
 /// # Errors
-/// [`Failure::Connection`] where the robot cannot be reached, has no such line, does not relay it or does not take the settings.
+///
+/// [`Failure::Connection`] if the robot cannot be reached, has no such line, does not relay it or does not accept
+/// the parameters.
 pub(super) async fn set_up(
     robot: &Target,
     line: &ToolCommunication,

@@ -1,5 +1,5 @@
-//! The relay beside stand-ins for the robot's end, over the kernel's sockets. No verdict depends on a duration: everything waits for the
-//! bytes or the words that it expects.
+//! Tests the relay with stand-ins for the robot's end of the line, over the kernel's sockets. No verdict depends on
+//! a duration: every test waits for the bytes or the messages that it expects.
 
 use std::cell::RefCell;
 use std::io::{Read as _, Write as _};
@@ -31,14 +31,15 @@ fn any() -> SocketAddr {
     SocketAddr::from(([127, 0, 0, 1], 0))
 }
 
-/// The robot's end, and a connection to it.
+/// Creates a stand-in for the robot's end of the tool line. Returns both ends of its TCP connection: the robot's,
+/// and this process's.
 async fn robot() -> (TcpStream, TcpStream) {
     let listener = TcpListener::bind(any()).await.expect("a port");
     let stream = connect(listener.local_addr().expect("an address")).await.expect("it listens");
     (listener.accept().await.expect("a connection").0, stream)
 }
 
-/// A local port, and where it is.
+/// Opens a local TCP port for clients. Returns it with its address.
 async fn port() -> (Local, SocketAddr) {
     let local = Local::make(&Place::Tcp(any())).await.expect("a port");
     let Local::Tcp { listener, .. } = &local else { panic!("a port") };
@@ -46,7 +47,7 @@ async fn port() -> (Local, SocketAddr) {
     (local, at)
 }
 
-/// Relays while `story` lasts; returns what was told.
+/// Runs the relay until `story` has ended. Returns the result of `story` and the messages of the relay.
 async fn beside<T>(stream: &TcpStream, local: &mut Local, story: impl Future<Output = T>) -> (T, Vec<String>) {
     let told = RefCell::new(vec![]);
     let mut tell = |text: &str| told.borrow_mut().push(text.to_owned());

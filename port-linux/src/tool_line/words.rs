@@ -1,4 +1,4 @@
-//! The end of a set-up, in words.
+//! Describes the result of setting the parameters of the tool's serial line.
 
 use std::net::SocketAddr;
 
@@ -6,10 +6,12 @@ use outrigger_core::client::tool_line::{Parity, SetupOutcome, Shown, ToolCommuni
 
 use crate::exit::Failure;
 
-/// Returns what was done. `trouble` is what the system or the controller says of it.
+/// Returns a message about a success. `trouble` is the error of the operating system or the message of the
+/// controller, if there is one.
 ///
 /// # Errors
-/// [`Failure::Connection`] with what to do, where the line is not as it should be.
+///
+/// Returns [`Failure::Connection`] with advice if the line does not have the requested parameters.
 pub(super) fn outcome(
     outcome: &SetupOutcome,
     line: &ToolCommunication,
@@ -61,7 +63,7 @@ pub(super) fn outcome(
     }
 }
 
-/// Returns the settings that were asked for, for people.
+/// Formats the requested parameters of the line for people.
 fn asked(line: &ToolCommunication) -> String {
     let parity = i32::from(line.parity.number());
     let voltage = line.voltage.map(ToolVoltage::volts);
@@ -76,7 +78,7 @@ fn asked(line: &ToolCommunication) -> String {
     })
 }
 
-/// Returns the settings that a controller shows, for people.
+/// Formats the line parameters that the controller reports for people.
 fn shown(now: &Shown) -> String {
     format!("{}{}", if now.enabled { "" } else { "the line off, " }, settings(now))
 }

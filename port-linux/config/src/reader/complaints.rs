@@ -1,4 +1,4 @@
-//! The problems of a document: a value is wrong, or a key is missing, has moved or does not exist.
+//! Reports the problems of a document: a value is wrong, or a key is missing, has moved or does not exist.
 
 use std::ops::Range;
 
@@ -11,7 +11,8 @@ use super::{EXPERT, Section};
 use crate::expert::placed;
 
 impl<'i> Section<'_, 'i> {
-    /// Reports a problem at the key `path`, e.g. `command.hold`, or at the nearest table above it.
+    /// Reports that the key `path`, e.g. `command.hold`, must be as `expected`. If the document lacks the key, the
+    /// problem is placed at the nearest table above it.
     pub(crate) fn complain_at(&self, path: &str, expected: impl Into<String>) {
         let place = placed(path);
         // A key in its former place is reported there.
@@ -28,8 +29,8 @@ impl<'i> Section<'_, 'i> {
         self.document.complain(&at, place, found, expected.into());
     }
 
-    /// Returns `true` if the document has the key `path`, given without the table `expert`, in its current or its
-    /// former place.
+    /// Returns `true` if the document has the key `path` in its current or its former place. `path` is given without
+    /// the table `expert`.
     pub(crate) fn stands(&self, path: &str) -> bool {
         self.has_at(&placed(path)) || self.has_at(path)
     }
@@ -40,7 +41,8 @@ impl<'i> Section<'_, 'i> {
         table.flatten().is_some_and(|table| table.get(key).is_some())
     }
 
-    /// Reports a limit that conflicts with another setting, at the one of the two that the document sets.
+    /// Reports a limit that conflicts with another setting. The problem is placed at the one of the two that the
+    /// document sets.
     pub(crate) fn complain_of(&self, conflict: &Conflict) {
         let Conflict { key, joint, found, most, unit, other, why } = conflict;
         let joint = joint + 1;
@@ -56,7 +58,7 @@ impl<'i> Section<'_, 'i> {
         }
     }
 
-    /// Reports the value of `key`, or that it is missing.
+    /// Reports that the value of `key` is wrong, or that `key` is missing; `expected` describes an accepted value.
     pub(crate) fn complain(&self, key: &str, expected: impl Into<String>) {
         let (at, found) = self
             .get(key)
@@ -69,7 +71,7 @@ impl<'i> Section<'_, 'i> {
         self.document.complain(&value.span(), self.name(key), found, expected.into());
     }
 
-    /// Rejects `key` if it is present, as a known key that belongs elsewhere.
+    /// Rejects `key` if this section has it, because the key is known but belongs elsewhere.
     pub(crate) fn refuse(&mut self, key: &str, expected: &str) {
         if let Some(value) = self.get(key) {
             self.refused.push(key.to_owned());
@@ -79,8 +81,8 @@ impl<'i> Section<'_, 'i> {
         }
     }
 
-    /// Reports every key that was not read. Names its current place if it has moved, otherwise the nearest existing
-    /// name.
+    /// Reports every key of the section that was not read, with its current place if the key has moved, otherwise
+    /// with the most similar existing name.
     pub(crate) fn finish(self) {
         let mut known = self.known.clone();
         if !self.known_expert.is_empty() {
@@ -103,7 +105,8 @@ impl<'i> Section<'_, 'i> {
         }
     }
 
-    /// Reports every key of `table` that is not `known`. `moved` returns the current place of a key that has moved.
+    /// Reports every key of `table` that is not among the `known` ones. `moved` returns the current place of a key
+    /// that has moved.
     fn unknown(
         &self,
         (path, table): (&str, Option<&DeTable<'i>>),

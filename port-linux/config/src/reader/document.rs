@@ -16,7 +16,7 @@ pub struct Problem {
     pub line: usize,
     /// The full name of the key, e.g. `limits.velocity`. Empty for the document as a whole.
     pub key: String,
-    /// The value in the document.
+    /// The value found in the document.
     pub found: String,
     /// A description of a value that would be accepted.
     pub expected: String,
@@ -35,13 +35,13 @@ impl fmt::Display for Problem {
     }
 }
 
-/// A document being read. Problems are collected, not returned one by one.
+/// A TOML document that is being read. Problems are collected, not returned one by one.
 pub(crate) struct Document<'i> {
     source: &'i str,
     table: DeTable<'i>,
     problems: RefCell<Vec<(usize, Problem)>>,
     pub(super) keys: RefCell<BTreeSet<Key>>,
-    /// The expert keys that the document sets and the reader has read, by their position \[B\].
+    /// The expert keys that the document sets and the reader has read, sorted by byte position \[B\].
     pub(super) experts: RefCell<BTreeMap<usize, String>>,
 }
 
@@ -67,7 +67,7 @@ impl<'i> Document<'i> {
         }
     }
 
-    /// Returns the top level of the document.
+    /// Returns the top-level table of the document.
     pub(crate) fn root(&self) -> Section<'_, 'i> {
         Section::new(self, String::new(), 0..0, Some(&self.table), false)
     }
@@ -84,7 +84,8 @@ impl<'i> Document<'i> {
         self.keys.into_inner().into_iter().collect()
     }
 
-    /// Returns the expert keys that the document sets and the reader has read, in its order, each with its line.
+    /// Returns the expert keys that the document sets and the reader has read, in the order of the document. Each
+    /// pair is the line of the key and its full name.
     pub(crate) fn into_experts(self) -> Vec<(usize, String)> {
         let experts = self.experts.into_inner();
         experts.into_iter().map(|(at, name)| (line_of(self.source, at), name)).collect()
@@ -95,7 +96,7 @@ impl<'i> Document<'i> {
         self.problems.borrow_mut().push((at.start, Problem { line, key, found, expected }));
     }
 
-    /// Returns the source text at `at`, shortened for the "found" part of a problem.
+    /// Returns the source text in the byte range `at`, shortened for the "found" part of a problem.
     pub(super) fn text(&self, at: &Range<usize>) -> String {
         let text = self.source.get(at.clone()).unwrap_or_default();
         let mut lines = text.lines();

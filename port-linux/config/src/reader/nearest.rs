@@ -1,6 +1,6 @@
 //! Suggestions for misspelled names.
 
-/// Formats "one of a, b, c", and adds the suggestion `near` if there is one.
+/// Formats a list of accepted names, "one of a, b, c", and adds the suggestion `near` if there is one.
 pub(super) fn one_of(names: &[String], near: Option<&str>) -> String {
     let list = names.join(", ");
     match near {

@@ -7,10 +7,11 @@ use outrigger_core::robot::Range as CoreRange;
 use outrigger_wire::time::Duration;
 use toml::de::{DeArray, DeValue};
 
-/// A key that the reader looks for.
+/// A key of a configuration that the reader looks for, with the values that it accepts.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key {
-    /// The full name, e.g. `limits.velocity`. In an array of tables it has no index, e.g. `source[].name`.
+    /// The full name of the key, e.g. `limits.velocity`. In an array of tables it has no index, e.g.
+    /// `source[].name`.
     pub name: String,
     /// The kind of value that the key accepts.
     pub takes: Takes,
@@ -20,12 +21,12 @@ pub struct Key {
     pub doc: &'static str,
 }
 
-/// A range of numbers, as text.
+/// The range of a number, as text for pages and messages.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Written {
-    /// The lowest value.
+    /// The lowest accepted number.
     pub least: String,
-    /// The highest value.
+    /// The highest accepted number.
     pub most: String,
     /// Both limits with the unit, as in error messages.
     pub text: String,
@@ -62,7 +63,7 @@ impl From<CoreRange<f32>> for Span<f32> {
     }
 }
 
-/// Converts to seconds.
+/// Converts a range of durations to a range of seconds.
 impl From<CoreRange<Duration>> for Span<f32> {
     fn from(CoreRange { least, most, text }: CoreRange<Duration>) -> Self {
         Self { least: least.as_secs_f32(), most: most.as_secs_f32(), text: text.into() }
@@ -85,17 +86,17 @@ impl<T: Into<i64>> From<CoreRange<T>> for Span<i64> {
 /// The kind of value that a key accepts.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Takes {
-    /// Any text. The reader of the key checks its content.
+    /// Any string. The reader of the key checks its content.
     Text,
-    /// A list of texts of any length.
+    /// A list of strings of any length.
     Texts,
-    /// A word from this list.
+    /// One word of this list.
     Words(Vec<&'static str>),
     /// `true` or `false`.
     Flag,
-    /// A whole number.
+    /// An integer.
     Whole,
-    /// A number.
+    /// A real number.
     Number,
     /// A list of this many numbers. For some keys a single number stands for all.
     Numbers(usize),

@@ -1,4 +1,4 @@
-//! The values of a section: texts, words, numbers and their arrays.
+//! Reads the values of a section: texts, words, numbers and their arrays.
 
 use std::net::Ipv4Addr;
 
@@ -11,7 +11,7 @@ use super::nearest::{nearest, one_of};
 use super::takes::{Span, Takes, as_number, exactly};
 
 impl<'d> Section<'d, '_> {
-    /// Reads the string `key`, if it is present.
+    /// Reads the string `key` if it is present. `what` describes the expected string for problems.
     pub(crate) fn text(&mut self, key: &str, what: &str) -> Option<&'d str> {
         let value = self.take(key, Takes::Text)?;
         let text = value.get_ref().as_str().filter(|text| !text.is_empty());
@@ -48,13 +48,13 @@ impl<'d> Section<'d, '_> {
         texts
     }
 
-    /// Reads and parses the string `key`. Returns `None` and reports a problem if that fails.
+    /// Reads and parses the string `key`. Returns `None` and reports a problem if it is missing or cannot be parsed.
     pub(crate) fn parsed<T: std::str::FromStr<Err = String>>(&mut self, key: &str, what: &str) -> Option<T> {
         let text = self.text(key, what)?;
         text.parse().map_err(|expected: String| self.complain(key, format!("{what} ({expected})"))).ok()
     }
 
-    /// Reads the flag `key`, or returns `default`.
+    /// Reads the Boolean `key`. Returns `default` if it is absent or not a Boolean.
     pub(crate) fn flag(&mut self, key: &str, default: bool) -> bool {
         let Some(value) = self.take(key, Takes::Flag) else { return default };
         value.get_ref().as_bool().unwrap_or_else(|| {
@@ -79,7 +79,7 @@ impl<'d> Section<'d, '_> {
         None
     }
 
-    /// Reads the whole number `key`, or returns `default`.
+    /// Reads the integer `key`. Returns `default` if it is absent.
     pub(crate) fn integer(&mut self, key: &str, default: Option<i64>, range: impl Into<Span<i64>>) -> Option<i64> {
         let range = range.into();
         let Some(value) = self.take_within(key, Takes::Whole, Some(range.written())) else { return default };
@@ -101,17 +101,17 @@ impl<'d> Section<'d, '_> {
         number
     }
 
-    /// Reads the number `key`, or returns `default`.
+    /// Reads the number `key`. Returns `default` if it is absent.
     pub(crate) fn number_or(&mut self, key: &str, default: f32, range: impl Into<Span<f32>>) -> f32 {
         self.number(key, range).unwrap_or(default)
     }
 
-    /// Reads the whole number `key`, if it is present and in `range`.
+    /// Reads the integer `key`, if it is present and in `range`.
     pub(crate) fn count(&mut self, key: &str, range: impl Into<Span<i64>>) -> Option<u32> {
         self.integer(key, None, range).and_then(|count| u32::try_from(count).ok())
     }
 
-    /// Reads the whole number `key`, or returns `default`.
+    /// Reads the integer `key`. Returns `default` if it is absent.
     pub(crate) fn count_or(&mut self, key: &str, default: u32, range: impl Into<Span<i64>>) -> u32 {
         self.count(key, range).unwrap_or(default)
     }
@@ -130,12 +130,12 @@ impl<'d> Section<'d, '_> {
         self.number(key, range).map(seconds)
     }
 
-    /// Reads the time `key` \[s\], or returns `default`.
+    /// Reads the time `key` \[s\]. Returns `default` if it is absent.
     pub(crate) fn duration_or(&mut self, key: &str, default: Duration, range: impl Into<Span<f32>>) -> Duration {
         self.duration(key, range).unwrap_or(default)
     }
 
-    /// Reads `N` numbers, if the key is present. A single number stands for all of them.
+    /// Reads the array of `N` numbers at `key`, if it is present. A single number stands for all `N`.
     pub(crate) fn numbers<const N: usize>(&mut self, key: &str, range: impl Into<Span<f32>>) -> Option<[f32; N]> {
         let range = range.into();
         let value = self.take_within(key, Takes::Numbers(N), Some(range.written()))?;
@@ -180,7 +180,7 @@ impl<'d> Section<'d, '_> {
         angles
     }
 
-    /// Reads `R` rows of `C` numbers, if the key is present. The caller checks their range.
+    /// Reads the array of `R` rows of `C` numbers at `key`, if it is present. The caller checks the numbers' range.
     pub(crate) fn rows<const R: usize, const C: usize>(&mut self, key: &str, expected: &str) -> Option<[[f32; C]; R]> {
         let value = self.take(key, Takes::Rows(R, C))?;
         let any = (f32::MIN..=f32::MAX, "").into();
@@ -193,7 +193,7 @@ impl<'d> Section<'d, '_> {
         rows
     }
 
-    /// Reads two numbers in `range`, the first lower than the second.
+    /// Reads the array of two numbers at `key`, both in `range`, the first lower than the second.
     pub(crate) fn span(&mut self, key: &str, range: impl Into<Span<f32>>) -> Option<[f32; 2]> {
         let range = range.into();
         let value = self.take_within(key, Takes::Numbers(2), Some(range.written()))?;
@@ -205,7 +205,7 @@ impl<'d> Section<'d, '_> {
     }
 }
 
-/// Converts seconds of the document. Callers accept no negative or unbounded time.
+/// Converts a time of the document \[s\] to a `Duration`. Callers accept no negative or unbounded time.
 fn seconds(seconds: f32) -> Duration {
     Duration::from_micros((f64::from(seconds) * 1e6).round() as u64)
 }

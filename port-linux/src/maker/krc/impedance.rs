@@ -1,14 +1,15 @@
-//! Stiffness and damping that are asked for, in the control scheme that is in force.
+//! Applies requested values of stiffness and damping to the control scheme in force.
 
 use outrigger_core::engine::krc::{Control, ControlRefusal};
 use outrigger_wire::fri::{CartesianVector, CommandFlags};
 
 use crate::motion::impedance::{Impedance, ImpedanceRefusal, Numbers};
 
-/// Returns the scheme in force with what is asked for. The ranges are the engine's to check.
+/// Returns the control scheme in force with the requested stiffness and damping. The engine checks their ranges.
 ///
 /// # Errors
-/// The reason for which the scheme cannot have it.
+///
+/// Returns the reason why the control scheme cannot have these values.
 pub(super) fn with(asked: &Impedance, control: &Control) -> Result<Control, ImpedanceRefusal> {
     let mut changed = *control;
     let (stiffness, damping) = match &changed {
@@ -32,7 +33,7 @@ pub(super) fn with(asked: &Impedance, control: &Control) -> Result<Control, Impe
     Ok(changed)
 }
 
-/// Returns the engine's refusal in the words of a client.
+/// Converts the engine's reason for rejecting a control scheme to the reason that a client receives.
 pub(super) const fn refused(refusal: ControlRefusal) -> ImpedanceRefusal {
     match refusal {
         ControlRefusal::BadValue(value) => ImpedanceRefusal::BadValue(value),

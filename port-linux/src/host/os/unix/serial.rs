@@ -69,11 +69,12 @@ pub fn pseudo(baud: u32) -> io::Result<(File, PathBuf)> {
     Ok((end, device))
 }
 
-/// Makes a symbolic link from `name` to the device of a pseudo terminal; one that is left of another time, and leads nowhere, is made
-/// anew.
+/// Makes a symbolic link from `name` to the device of a pseudo terminal. Replaces a link of an earlier process whose
+/// device no longer exists.
 ///
 /// # Errors
-/// Those of the kernel, `AlreadyExists` where the name is taken.
+///
+/// Returns the error of the operating system, `AlreadyExists` if the name is used otherwise.
 pub fn name(device: &Path, name: &Path) -> io::Result<()> {
     match symlink(device, name) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists && name.is_symlink() && is_left(name, device) => {
@@ -84,7 +85,7 @@ pub fn name(device: &Path, name: &Path) -> io::Result<()> {
     }
 }
 
-/// Returns whether a link was one to a pseudo terminal that is gone, or that is ours by now.
+/// Returns `true` if `name` is a link to a pseudo terminal that no longer exists, or whose number `device` has now.
 fn is_left(name: &Path, device: &Path) -> bool {
     std::fs::read_link(name).is_ok_and(|to| to == device || (to.starts_with("/dev/pts") && !to.exists()))
 }

@@ -30,16 +30,20 @@ pub fn pseudo(_: u32) -> io::Result<(File, PathBuf)> {
     Err(not_here())
 }
 
-/// Refuses to count the bytes that a serial device has not transmitted yet.
+/// Refuses to make a symbolic link to a pseudo terminal.
 ///
 /// # Errors
+///
 /// Always returns an error.
 pub fn name(_: &Path, _: &Path) -> io::Result<()> {
     Err(not_here())
 }
 
+/// Refuses to count the bytes that a serial device has not transmitted yet.
+///
 /// # Errors
-/// Always.
+///
+/// Always returns an error.
 pub fn unsent(_: &File) -> io::Result<usize> {
     Err(not_here())
 }
