@@ -1,4 +1,4 @@
-//! The result of a command: its exit code, and the messages at its end. Scripts rely on the exit codes.
+//! The result of a command: its exit code, and the messages printed at its end. Scripts rely on the exit codes.
 
 use std::fmt;
 use std::process::ExitCode;
@@ -17,7 +17,7 @@ pub enum Failure {
     /// Exit code 2: the command line names something that does not exist.
     #[error("{0}")]
     Usage(String),
-    /// Exit code 3: the other side cannot be reached, rejects the connection or does not reply.
+    /// Exit code 3: the robot or another process cannot be reached, rejects the connection or does not reply.
     #[error("{0}")]
     Connection(String),
     /// Exit code 4: a fallback, a fault, or a check that failed.
@@ -83,7 +83,7 @@ impl From<outrigger_config::Failure> for Failure {
     }
 }
 
-/// The advice for a process that may open no more files.
+/// The advice for a process that has reached its limit of open files.
 pub(crate) const TOO_FEW_FILES: &str = "this process may open too few files: raise the limit (ulimit -n 1024)";
 
 /// Returns `true` if `error` means too many open files, of this process or of the whole machine.
@@ -106,7 +106,8 @@ pub fn output_closed(error: &std::io::Error) -> Outcome {
     Err(Failure::BadInput(format!("cannot write the output: {error}")))
 }
 
-/// Failed writes after which a command continued: the first one of standard output, and each one of another file.
+/// A list of failed writes after which a command continued: the first one to standard output, and each one to
+/// another file.
 #[derive(Debug)]
 struct Unwritten(Mutex<Vec<String>>);
 
@@ -115,7 +116,7 @@ impl Unwritten {
         Self(Mutex::new(vec![]))
     }
 
-    /// Stores the first failure, unless the pipe was closed.
+    /// Stores the error of a write to standard output if it is the first one, unless the pipe was closed.
     fn note(&self, error: &std::io::Error) {
         let mut texts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let (true, Err(failure)) = (texts.is_empty(), output_closed(error)) {

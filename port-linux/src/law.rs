@@ -1,4 +1,4 @@
-//! A law of any type as a single type, so that the engine is compiled once per controller in this crate and not for
+//! A type for control laws of any kind, so that the engine is compiled once per controller in this crate and not for
 //! each law.
 
 use std::fmt;
@@ -12,10 +12,10 @@ use outrigger_wire::robot::{JointVelocities, State};
 use outrigger_wire::sensor::SourceId;
 use outrigger_wire::time::Duration;
 
-/// A law on the heap.
+/// A control law of any kind, on the heap.
 pub struct BoxedLaw<const N: usize> {
     law: Box<dyn Law<N> + Send>,
-    /// The sensors that each step needs. `None` leaves the choice to the law.
+    /// The sensors of which each step of the law needs a reading. `None` leaves the choice to the law.
     sources: Option<Vec<SourceId>>,
 }
 

@@ -12,39 +12,41 @@ use crate::host::os::{HANG_UP, INTERRUPT};
 /// The cause of a release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReleasedBy {
-    /// The motion or the law has finished.
+    /// The release resulted from the end of the motion or of the law.
     Finished,
-    /// A request to cancel the motion.
+    /// The release resulted from a request to cancel the motion.
     Cancelled,
-    /// A motion that is not continued after a stop.
+    /// The release resulted from the decision not to continue a motion after a stop.
     Abandoned,
-    /// A motion that was rejected, or has no goal.
+    /// The release resulted from the rejection of a motion, or from a goal that could not be located.
     Refused,
-    /// A motion that ended before its goal while the arm was still commanded, with the reason.
+    /// The release resulted from a motion that ended before its goal while the arm was still commanded, for this
+    /// reason.
     Unfinished(Reason),
-    /// A contact of the tool that ended the motion.
+    /// The release resulted from a contact of the tool that ended the motion.
     Contact,
-    /// A signal to this process, by name. `SIGINT` is Ctrl-C.
+    /// The release resulted from a signal to this process, by name. `SIGINT` is Ctrl-C.
     Signal(&'static str),
-    /// The operator's input that ends this process.
+    /// The release resulted from the operator's key or line that ends this process.
     Quit,
-    /// A key of the live view.
+    /// The release was requested by a key of the live view.
     Key,
-    /// A line on standard input.
+    /// The release was requested by a line on standard input.
     Line,
-    /// A request by another process through `outrigger ask`.
+    /// The release was requested by another process through `outrigger ask`.
     Request,
-    /// The process that had requested through `outrigger ask` and has withdrawn its request.
+    /// The release resulted from the withdrawal of the request to command, by the process that had sent it through
+    /// `outrigger ask`.
     Withdrawn,
-    /// A client of ROS 2.
+    /// The release was requested by a client of ROS 2.
     Ros,
-    /// The end of the requested duration.
+    /// The release resulted from the end of the duration for which the run was started.
     Time,
-    /// The program that holds the handle of the session.
+    /// The release was requested by the program that holds the handle of the session.
     Program,
-    /// An input of the robot or of this device.
+    /// The release was requested by an input of the robot or of this device.
     Input,
-    /// A stop or a pause at the pendant, with its reason.
+    /// The release resulted from a stop or a pause at the robot's pendant, with this reason.
     Pendant(Reason),
 }
 
@@ -55,13 +57,13 @@ impl ReleasedBy {
         if word == QUIT { Self::Quit } else { Self::Signal(word) }
     }
 
-    /// Returns `true` for Ctrl-C.
+    /// Returns `true` if the cause is Ctrl-C.
     #[must_use]
     pub fn is_interrupt(self) -> bool {
         self == Self::Signal(INTERRUPT)
     }
 
-    /// Returns the name used in machine-readable output.
+    /// Returns the name of the cause in machine-readable output.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -85,7 +87,7 @@ impl ReleasedBy {
     }
 }
 
-/// Formats a clause that follows a colon.
+/// Formats the cause as a clause that follows a colon.
 impl fmt::Display for ReleasedBy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match *self {

@@ -28,7 +28,6 @@ pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
 /// Reads `from` to its end, at most `most` bytes.
 ///
 /// # Errors
-///
 /// Returns the error of the operating system, or [`ErrorKind::FileTooLarge`] if there are more than `most` bytes.
 pub fn read_from(from: impl Read, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = vec![];

@@ -321,7 +321,6 @@ impl RequestPort {
     /// Reads the key file of requests that the configuration names; `path` is the path of the configuration.
     ///
     /// # Errors
-    ///
     /// Returns an error if the file cannot be read or is not a key.
     pub fn key(&self, path: &Path) -> Result<[u8; 32], key::KeyFailure> {
         key::load(&self.beside(path))

@@ -46,7 +46,6 @@ pub struct SessionSettings {
 /// Parses the complete version of the controller's software, e.g. `5.15` or `3.15.4`.
 ///
 /// # Errors
-///
 /// Returns a description of what was expected.
 pub fn parse_software(text: &str) -> Result<SoftwareVersion, String> {
     let wrong = || "expected MAJOR.MINOR or MAJOR.MINOR.BUGFIX, e.g. 5.15".to_owned();
@@ -259,7 +258,6 @@ pub(crate) fn check_operator_of_board(root: &Section<'_, '_>, operator: &Operato
 /// Parses the word for the interface that supplies the robot's states.
 ///
 /// # Errors
-///
 /// Returns the list of accepted words.
 pub fn parse_states(word: &str) -> Result<StatesFrom, String> {
     let known = StatesFrom::WORDS.iter().find(|(known, _)| *known == word);

@@ -15,7 +15,7 @@ pub const VARIABLES: u16 = 0;
 /// The port of RTDE.
 const RTDE: u16 = 30_004;
 
-/// A format of a controller's messages. A table says which streams use it.
+/// A format of a controller's messages. [`WireFormat::ports`] lists the streams that use it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WireFormat {
     /// Messages of the primary and the secondary interface.
@@ -30,26 +30,26 @@ pub enum WireFormat {
     Fri,
 }
 
-/// A row of the table: the properties of one format.
+/// The properties of one wire format: a row of the table.
 struct Row {
     framing: Framing,
-    /// The numbers of its streams in feeds and recordings: ports as the controller numbers them, or [`FRI`] and
-    /// [`VARIABLES`].
+    /// The numbers of the streams in this format, in feeds and recordings: ports as the controller numbers them, or
+    /// [`FRI`] and [`VARIABLES`].
     ports: &'static [u16],
-    /// Ports that send the same messages and accept none.
+    /// The ports that send the same messages and accept no commands.
     read_only: &'static [u16],
     /// The word for the format on a command line, if it is not named by a port.
     word: Option<&'static str>,
-    /// The word for its connection, if the session has another connection to the same port.
+    /// The word for the connection, if the session has another connection to the same port. `None` otherwise.
     connection: Option<&'static str>,
-    /// The topic of its states in recordings. `None` if it has no states.
+    /// The topic of states in recordings. `None` if messages in this format are not states.
     states: Option<&'static str>,
-    /// The topic of the commands sent to the controller in recordings, if they are decoded.
+    /// The topic of commands to the controller in recordings. `None` if they are recorded as bytes only.
     commands: Option<&'static str>,
 }
 
 impl WireFormat {
-    /// All formats.
+    /// All wire formats, in the order of the table.
     pub const ALL: [Self; 5] = [Self::Primary, Self::Realtime, Self::Rtde, Self::Variables, Self::Fri];
 
     /// The numbers of the streams that carry whole states, the most precise first.
@@ -123,31 +123,32 @@ impl WireFormat {
         })
     }
 
-    /// Returns the framing of its messages.
+    /// Returns the rules by which messages in this format are separated.
     #[must_use]
     pub const fn framing(self) -> Framing {
         self.row().framing
     }
 
-    /// Returns the numbers of its streams in feeds and recordings.
+    /// Returns the numbers of the streams in this format, in feeds and recordings.
     #[must_use]
     pub const fn ports(self) -> &'static [u16] {
         self.row().ports
     }
 
-    /// Returns the topic of its states in recordings. `None` if it has no states.
+    /// Returns the topic of states in this format in recordings. `None` if its messages are not states.
     #[must_use]
     pub const fn states(self) -> Option<&'static str> {
         self.row().states
     }
 
-    /// Returns the topic of commands in recordings. `None` if sent data is recorded as bytes only.
+    /// Returns the topic of commands in this format in recordings. `None` if sent data is recorded as bytes only.
     #[must_use]
     pub const fn commands(self) -> Option<&'static str> {
         self.row().commands
     }
 
-    /// Returns the word for its connection, if another connection uses the same port of the controller.
+    /// Returns the word for the connection in this format, if another connection uses the same port of the
+    /// controller.
     #[must_use]
     pub const fn connection(self) -> Option<&'static str> {
         self.row().connection

@@ -41,9 +41,9 @@ pub const EVENTS: usize = 256;
 /// An entry of a feed: bytes received or sent, or an event.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// The time since the start of the process. For bytes, the time right after they were read.
+    /// The time of the entry since the start of the process. For bytes, the time right after they were read.
     pub at: Instant,
-    /// The content.
+    /// The bytes or the event.
     pub what: What,
 }
 
@@ -61,7 +61,8 @@ pub enum What {
         port: u16,
         /// The bytes as received.
         bytes: Box<[u8]>,
-        /// The offset of the first message that starts in them, for readers that have lost earlier bytes.
+        /// The offset in `bytes` at which the first complete message starts, for readers that have lost earlier
+        /// bytes. `None` if no message starts in them.
         first_start: Option<usize>,
     },
     /// The bytes of one write.
@@ -92,14 +93,14 @@ pub enum What {
     },
 }
 
-/// The end of a queue into which entries are put. Clones share the queue, which ends when the last of them is
-/// dropped.
+/// The sender's end of a feed. Clones put entries into the same feed, which ends when the last of them is dropped.
 #[derive(Clone, Debug)]
 pub struct Feed {
     ring: Arc<Ring>,
-    /// The queue of a less urgent thread, which this one never waits for. Readers receive the entries of both.
+    /// The entries of a less urgent thread, for which the thread of this feed never waits. Readers receive the
+    /// entries of both.
     other: Option<Arc<Ring>>,
-    /// Lets readers detect that no clone of the feed is left.
+    /// A counter of the clones of the feed, by which readers detect that none is left.
     sources: Arc<()>,
 }
 
@@ -120,22 +121,22 @@ impl Feed {
         (first, second)
     }
 
-    /// Puts an entry in. Never waits for a reader. Without a reader the entry is discarded.
+    /// Adds an entry to the feed. Never waits for a reader. Without a reader the entry is discarded.
     pub fn put(&self, at: Instant, what: What) {
         self.ring.put(at, Kept::Whole(what), &[]);
     }
 
-    /// Puts a [`What::Received`] in, by one copy of its bytes.
+    /// Adds a [`What::Received`] to the feed, by one copy of its bytes.
     fn received(&self, at: Instant, port: u16, bytes: &[u8], first_start: Option<usize>) {
         self.ring.put(at, Kept::Received { port, first_start }, bytes);
     }
 
-    /// Puts a [`What::Sent`] in, by one copy of its bytes.
+    /// Adds a [`What::Sent`] to the feed, by one copy of its bytes.
     fn sent(&self, at: Instant, port: u16, bytes: &[u8]) {
         self.ring.put(at, Kept::Sent { port }, bytes);
     }
 
-    /// Puts a [`What::Engine`] in, by one copy of its bytes.
+    /// Adds a [`What::Engine`] to the feed, by one copy of its bytes.
     pub(crate) fn engine(&self, at: Instant, bytes: &[u8]) {
         self.ring.put(at, Kept::Engine, bytes);
     }
@@ -160,13 +161,13 @@ pub enum Item {
 /// A reader of a feed, at its own position.
 #[derive(Debug)]
 pub struct Reader {
-    /// Each queue, with the number of the next entry to read.
+    /// The queues of the feed, each with the number of the next entry to read.
     rings: [Option<(Arc<Ring>, u64)>; 2],
     sources: Weak<()>,
     lost: u64,
 }
 
-/// A reason why there is no item.
+/// A reason why a reader has no next item.
 #[derive(Debug)]
 enum NoItem {
     /// No entry has arrived yet.

@@ -9,14 +9,14 @@ use crate::json;
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "type", rename = "event")]
 pub struct Notice {
-    /// The time since the start of the process.
+    /// The time of the event since the start of the process.
     #[serde(rename = "time", serialize_with = "json::time")]
     pub at: Instant,
-    /// The kind of event, as one word for scripts.
+    /// The kind of the event, as one word for scripts.
     pub kind: &'static str,
     /// A description of the event for people.
     pub text: String,
-    /// Further values for scripts.
+    /// Further values of the event for scripts, with their names.
     #[serde(flatten, serialize_with = "json::members")]
     pub fields: Vec<(&'static str, String)>,
 }

@@ -77,7 +77,7 @@ impl Progress {
         self.lost.store(lost, Ordering::Relaxed);
     }
 
-    /// Returns the figures that are displayed beside a session.
+    /// Returns the names and figures of the progress that a live display shows.
     pub(crate) fn shown(&self) -> Vec<(String, String)> {
         let megabytes = self.bytes() as f64 / 1e6;
         let mut shown = vec![(self.done.to_owned(), format!("{} messages, {megabytes:.1} MB", self.messages()))];

@@ -1,4 +1,4 @@
-//! The places of a feed. They are allocated once, and reused for each entry by one copy.
+//! The fixed slots of a feed's entries. They are allocated once; each new entry is copied into the oldest slot.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
@@ -7,16 +7,16 @@ use outrigger_wire::time::Instant;
 
 use super::{Entry, What};
 
-/// The initial memory of a place \[B\], enough for a state and the engine's record of it. A longer entry enlarges its
-/// place for good.
+/// The initial memory of a slot \[B\], enough for a state and the engine's record of it. A longer entry enlarges its
+/// slot for good.
 const ROOM: usize = 1536;
 
 /// A ring of the newest entries, each with its number.
 #[derive(Debug)]
 pub(super) struct Ring {
-    /// The length is a power of two.
+    /// The slots of the entries. Their number is a power of two.
     places: Box<[Mutex<Place>]>,
-    /// Locked while an entry is put in.
+    /// A lock that is held while an entry is put in, so that there is one writer at a time.
     putting: Mutex<()>,
     /// The number of the next entry.
     next: AtomicU64,
@@ -31,7 +31,7 @@ struct Place {
     bytes: Vec<u8>,
 }
 
-/// The content of a place. All variants but the last have their bytes in the place.
+/// The kind of entry in a slot. The bytes of every variant but the last are in the slot.
 #[derive(Clone, Debug)]
 pub(super) enum Kept {
     Received { port: u16, first_start: Option<usize> },
@@ -43,14 +43,14 @@ pub(super) enum Kept {
 /// The result of looking for an entry by its number.
 pub(super) enum Found {
     Entry(Entry),
-    /// This many entries are gone, starting with this one.
+    /// The entry was overwritten, and so were the entries after it: this many in all.
     Lost(u64),
     /// The entry has not arrived yet.
     Nothing,
 }
 
 impl Ring {
-    /// Creates places for `capacity` entries, rounded up to a power of two. Their memory is written to, so that the
+    /// Creates slots for `capacity` entries, rounded up to a power of two. Their memory is written to, so that the
     /// kernel does not have to map any of it later.
     pub(super) fn new(capacity: usize) -> Self {
         let place = || {
@@ -71,7 +71,7 @@ impl Ring {
     }
 
     /// Puts in the next entry, in place of the oldest. Does nothing while there are no readers. If a reader is just
-    /// copying that very place, the entry is lost instead of waited for.
+    /// copying the oldest entry, the new one is lost instead of waited for.
     pub(super) fn put(&self, at: Instant, what: Kept, bytes: &[u8]) {
         if self.readers.load(Ordering::Acquire) == 0 {
             return;
@@ -91,7 +91,8 @@ impl Ring {
         self.next.store(number + 1, Ordering::Release);
     }
 
-    /// Returns a copy of the entry `number`. A reader that waits for the next entry does not lock its place.
+    /// Returns a copy of the entry `number`. A reader that waits for the next entry does not lock the slot of that
+    /// entry.
     pub(super) fn find(&self, number: u64) -> Found {
         if number >= self.next.load(Ordering::Acquire) {
             return Found::Nothing;

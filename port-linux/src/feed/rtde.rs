@@ -22,7 +22,7 @@ impl Columns<'_> {
 
 /// The decoded content of a package.
 pub(super) enum Content<'a> {
-    /// Values, with their names and types.
+    /// The values of a data package, with their names and types.
     Data(Columns<'a>, &'a [u8]),
     /// A text message of the controller.
     Text(TextMessage<'a>),

@@ -41,12 +41,12 @@ impl Message<'_> {
     }
 }
 
-/// The bytes of a read that were decoded.
+/// The part of received bytes that was decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Taken {
     /// The offset of the first byte that was decoded. Bytes before it belong to a message whose beginning was lost.
     pub from: usize,
-    /// `true` if they start a stream: of a new connection, or after a loss.
+    /// `true` if the decoded bytes are the start of a stream: of a new connection, or after a loss.
     pub begins: bool,
 }
 
@@ -68,9 +68,9 @@ struct Stream<'m> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// The next byte is the first one of a connection.
+    /// The next byte of the stream is the first one of a connection.
     New,
-    /// Earlier bytes were lost, or never received.
+    /// Earlier bytes of the stream were lost, or never received.
     Broken,
     Whole,
 }
@@ -109,7 +109,7 @@ impl<'m> Streams<'m> {
         Some(Self { streams, software: None })
     }
 
-    /// Starts a new connection to `port`.
+    /// Resets the stream of `port`, because a new connection was established.
     pub fn opened(&mut self, port: u16) {
         if let Some(stream) = self.of(port) {
             stream.state = State::New;

@@ -5,7 +5,7 @@ use outrigger_wire::time::Instant;
 
 use super::{FRI, Feed, What, WireFormat};
 
-/// A listener to one connection after another.
+/// A copier of the traffic of one connection after another into a feed.
 #[derive(Clone, Debug)]
 pub struct Tap {
     feed: Feed,

@@ -12,7 +12,7 @@ use super::{Number, append, latin1};
 #[derive(Clone, Debug, Default)]
 pub struct Fields {
     text: Vec<u8>,
-    /// The open groups, the innermost last.
+    /// The arrays and objects that are open at present, the innermost last.
     open: Vec<Group>,
     nulls: bool,
 }
@@ -51,7 +51,8 @@ impl Fields {
         std::str::from_utf8(&self.text).unwrap_or_default()
     }
 
-    /// Starts a value: writes a comma unless it is the first one, and its name if the enclosing group has names.
+    /// Starts a value in the JSON text: writes a comma unless it is the first value, and `name` if the enclosing
+    /// group is an object.
     fn name(&mut self, name: &str) {
         if !matches!(self.text.last(), None | Some(b'{' | b'[')) {
             self.text.push(b',');
@@ -62,7 +63,8 @@ impl Fields {
         }
     }
 
-    /// Writes numbers with names for those without a JSON form, or serde's `null` if this object has `null` for them.
+    /// Writes `numbers`, in which a number without a JSON form is a string. If this object is to have `null` for
+    /// such numbers, writes `plain` instead.
     fn put_numbers(&mut self, name: &str, numbers: &impl Serialize, plain: &(impl Serialize + ?Sized)) {
         if self.nulls { self.put(name, plain) } else { self.put(name, numbers) }
     }

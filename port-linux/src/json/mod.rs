@@ -34,7 +34,7 @@ fn append(text: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) {
     }
 }
 
-/// The format of numbers and strings in the lines.
+/// The format of numbers and strings in lines of JSON.
 struct Format;
 
 impl Formatter for Format {
@@ -102,7 +102,7 @@ where
     }
 }
 
-/// Writes pairs as the members of an object, in their order.
+/// Writes pairs of keys and values as the members of a JSON object, in their order.
 ///
 /// # Errors
 /// Returns the errors of the serializer.

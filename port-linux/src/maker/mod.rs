@@ -137,7 +137,6 @@ pub trait Shows<const N: usize, P: Controller<N, Event = Self::Event>>: Maker {
     /// Changes stiffness and damping from the next command on.
     ///
     /// # Errors
-    ///
     /// Returns the reason why the values are not changed.
     fn set_impedance<L: Law<N>>(_: &mut Engine<'_, N, P, L>, _: &Impedance) -> Result<(), ImpedanceRefusal> {
         Err(ImpedanceRefusal::NoImpedance)

@@ -20,31 +20,31 @@ const EXPECTED: &str = "q=Q0,... or pose=X,Y,Z,RX,RY,RZ, with perhaps linear, sp
 /// The error text for clients that name a file.
 const NO_FILE: &str = "a motion in pieces, begin=, rows= and end, as `outrigger ask ROBOT move FILE` of this version sends it: a run opens no file";
 
-/// The side that executes the motions requested in a session.
+/// The component that executes the motions requested in a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MadeBy {
-    /// The law follows them.
+    /// The law follows the motions, cycle by cycle.
     Law,
-    /// The controller executes them by itself.
+    /// The controller executes the motions by itself.
     Controller,
 }
 
-/// The kinds of client motions that a law rejects in every case. The default is that of a law that rejects none.
+/// The kinds of client motions that a law never accepts. The default is that of a law that accepts all kinds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Refuses {
-    /// `true` if it follows no trajectory.
+    /// `true` if the law follows no trajectory.
     pub trajectories: bool,
-    /// The reason for which it rejects every stream of speeds.
+    /// The reason why the law rejects every stream of speeds. `None` if it accepts them.
     pub speeds: Option<ForwardError>,
-    /// The reason for which it rejects every stream of positions.
+    /// The reason why the law rejects every stream of positions. `None` if it accepts them.
     pub positions: Option<ForwardError>,
-    /// The reason for which every stream of torques is rejected.
+    /// The reason why every stream of torques is rejected. `None` if they are accepted.
     pub torques: Option<ForwardError>,
 }
 
 impl Refuses {
-    /// Queries a law that is not armed yet, for a path that `takes_torques` or not. The query uses streams with a
-    /// validity of zero, so that nothing is changed.
+    /// Determines which client motions are rejected by a law that is not armed yet, for a path that `takes_torques`
+    /// or not. The query uses streams with a validity of zero, so that nothing is changed.
     pub(crate) fn of<const N: usize>(law: &mut impl Law<N>, limits: &Limits<N>, takes_torques: bool) -> Self {
         let path = if takes_torques { None } else { Some(ForwardError::NoTorques) };
         let Some(motion) = law.motion_mut() else {
@@ -66,15 +66,15 @@ impl Refuses {
 /// The facts about a session that are needed to prepare a motion for it.
 #[derive(Clone, Debug)]
 pub struct Moving<const N: usize> {
-    /// The limits of its motions.
+    /// The limits of the arm's motions.
     pub limits: Limits<N>,
-    /// The side that executes its motions.
+    /// The component that executes the motions.
     pub by: MadeBy,
-    /// The motions that its law rejects.
+    /// The motions that the law rejects.
     pub refuses: Refuses,
 }
 
-/// The state of the arm, and the period of its states.
+/// The position and speed of the arm, the active setpoint, and the period of its states.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stands<const N: usize> {
     /// The newest measured joint positions \[rad\].
@@ -97,20 +97,20 @@ impl<const N: usize> Default for Stands<N> {
 #[derive(Debug)]
 pub struct Ready<const N: usize> {
     pub(super) how: How<N>,
-    /// `true` if it may replace another motion that the law is following.
+    /// `true` if the motion may replace another one that the law is following.
     pub replaces: bool,
-    /// Its duration at full speed, as far as it is known; otherwise zero.
+    /// The duration of the motion at full speed. Zero if it is unknown.
     pub(super) whole: Duration,
 }
 
 #[derive(Debug)]
 pub(super) enum How<const N: usize> {
-    /// For the law: the waypoints that are due after 0 s; the required start position, if there is one; and the
-    /// motion's own tolerances, if it has some.
+    /// Let the law follow the motion: the waypoints that are due after 0 s; the required start position, if there is
+    /// one; and the motion's own tolerances, if it has some.
     Follow { waypoints: Vec<Waypoint<N>>, begins: Option<JointPositions<N>>, tolerances: Option<Tolerances<N>> },
-    /// For the controller, waypoint by waypoint.
+    /// Let the controller execute the motion waypoint by waypoint.
     Play(Box<Playing<N>>),
-    /// For the controller, as a single move to one goal.
+    /// Let the controller execute the motion as a single move to one goal.
     Give { giving: Giving<N>, from: JointPositions<N> },
     /// Send nothing: the motion has no length and the arm is at its position.
     Stay,

@@ -28,7 +28,7 @@ pub(crate) struct Feeding<const N: usize> {
     missed: Option<Reason>,
 }
 
-/// A motion that runs beside an engine.
+/// A motion that is executed in a session, by one of three ways.
 #[derive(Debug)]
 pub(crate) enum Task<const N: usize> {
     /// Waypoints are fed to the engine's law.
@@ -40,7 +40,7 @@ pub(crate) enum Task<const N: usize> {
 }
 
 impl<const N: usize> Task<N> {
-    /// Returns the duration at full speed. Zero if it is unknown.
+    /// Returns the duration of the motion at full speed. Zero if it is unknown.
     pub(super) fn whole(&self) -> Duration {
         match self {
             Self::Feed(feeding) => feeding.waypoints.last().map_or(Duration::ZERO, |last| last.at),
@@ -51,7 +51,7 @@ impl<const N: usize> Task<N> {
 }
 
 impl<const N: usize> Feeding<N> {
-    /// Creates a feed of these waypoints. The engine already has those before `next`.
+    /// Creates the feed of these waypoints to an engine. The engine already has those before the index `next`.
     pub(crate) const fn new(waypoints: Vec<Waypoint<N>>, next: usize, trace: Option<Arc<Mutex<Trace<N>>>>) -> Self {
         Self { waypoints, next, trace, newest: None, cancelled: false, watch: None, missed: None }
     }
@@ -69,7 +69,7 @@ impl<const N: usize> Feeding<N> {
         self.watch.as_ref().is_none_or(Watch::has_arrived)
     }
 
-    /// Returns the tolerance that was exceeded.
+    /// Returns the reason for the tolerance that was exceeded. `None` if none was.
     pub(super) const fn missed(&self) -> Option<Reason> {
         self.missed
     }

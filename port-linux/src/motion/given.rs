@@ -1,4 +1,4 @@
-//! Gives a move to the controller as soon as that is possible, and records its progress.
+//! Passes a move to one goal to the controller as soon as possible, and records its progress.
 
 use std::sync::{Arc, Mutex};
 
@@ -18,15 +18,15 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 /// The largest accepted distance of a goal from the base, beyond the reach of any arm \[m\].
 const FARTHEST: f32 = 5.0;
 
-/// A requested move, with the speed and acceleration of joints \[rad/s, rad/s²\], or of the tool on a line \[m/s,
-/// m/s²\].
+/// A requested move to one goal. Speed and acceleration are those of joints \[rad/s, rad/s²\], or of the tool on a
+/// line \[m/s, m/s²\].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Asked<const N: usize> {
-    /// The goal.
+    /// The goal of the move.
     pub target: MoveTarget<N>,
-    /// The speed.
+    /// The highest speed: of the joint with the longest way \[rad/s\], or of the tool on a line \[m/s\].
     pub speed: f32,
-    /// The acceleration.
+    /// The acceleration at the start and at the end: of joints \[rad/s²\], or of the tool on a line \[m/s²\].
     pub acceleration: f32,
     /// The duration of the move at full speed, in place of speed and acceleration. Only for joint angles that are not
     /// linear.
@@ -116,13 +116,13 @@ const ARRIVED: f32 = 0.01;
 /// The largest distance of a tool from its goal at which it has arrived \[m\], and its largest rotation \[rad\].
 const TOOL_ARRIVED: [f32; 2] = [0.002, 0.01];
 
-/// The distance of an arm from the goal of a move.
+/// The distance of an arm from the goal of a move, by its joints and by its tool.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Off<const N: usize> {
-    /// The distance of each joint \[rad\]. `None` if the joint angles of the goal are unknown.
+    /// The distance of each joint from the goal \[rad\]. `None` if the joint angles of the goal are unknown.
     pub(crate) joints: Option<JointPositions<N>>,
-    /// The distance of the tool \[m\], and its rotation \[rad\]. `None` for a move to joint angles that is not
-    /// linear.
+    /// The distance of the tool from the goal \[m\], and its rotation \[rad\]. `None` for a move to joint angles
+    /// that is not linear.
     pub(crate) tool: Option<[f32; 2]>,
 }
 
@@ -155,7 +155,7 @@ impl<const N: usize> Off<N> {
     }
 }
 
-/// Returns `true` if a tool is within this distance and this rotation.
+/// Returns `true` if the distance of a tool and its rotation are both within the given limits.
 pub(crate) fn is_within([off, turned]: [f32; 2], [most, most_turned]: [f32; 2]) -> bool {
     off <= most && turned <= most_turned
 }
@@ -184,11 +184,11 @@ pub struct Given<const N: usize> {
     /// The measured joint positions \[rad\].
     pub at: Option<JointPositions<N>>,
     pub(crate) tool: Option<Pose>,
-    /// The goal as located by the controller, once it is known.
+    /// The joint angles and the pose of the goal, as located by the controller. `None` until they are known.
     pub destination: Option<Destination<N>>,
     /// The mode of the session.
     pub mode: Mode,
-    /// The stage of the move.
+    /// The progress of the move on the controller.
     pub step: Step,
     /// `true` if the controller has started the move.
     pub(crate) begun: bool,
@@ -200,10 +200,10 @@ pub struct Given<const N: usize> {
     pub held: Option<Reason>,
 }
 
-/// The stage of a move that the controller executes.
+/// The progress of a move that the controller executes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// The move is not given to the controller yet.
+    /// The move was not passed to the controller yet.
     Waiting,
     /// The controller executes the move.
     Runs,
@@ -211,7 +211,7 @@ pub enum Step {
     Ended,
     /// The move was rejected, for this reason.
     Refused(Reason),
-    /// The goal could not be located.
+    /// The controller could not locate the goal, for this reason.
     NotFound(LocateError),
 }
 
@@ -312,7 +312,7 @@ impl<const N: usize> Giving<N> {
         }
     }
 
-    /// Ends the move with the arm's joints `at`, and its `tool`.
+    /// Records the end of the move, with the arm's joints at `at` and its `tool` at this pose.
     fn end(&mut self, at: &JointPositions<N>, tool: Option<Pose>) {
         self.step = Step::Ended;
         let off = Off::of(&self.asked.target, self.destination.as_ref(), at, tool);

@@ -64,7 +64,6 @@ impl Impedance {
     /// Parses the values of a request.
     ///
     /// # Errors
-    ///
     /// Returns a description of what was expected.
     pub fn of(how: &str) -> Result<Self, String> {
         let mut read = Self::default();
@@ -116,7 +115,6 @@ impl Numbers {
     /// Returns one number for each of `N` joints or axes. `what` is the name of the value, for errors.
     ///
     /// # Errors
-    ///
     /// Returns [`ImpedanceRefusal::Count`] if there are neither one nor `N` numbers.
     pub(crate) fn spread<const N: usize>(&self, what: &'static str) -> Result<[f32; N], ImpedanceRefusal> {
         match (self.count, self.values) {

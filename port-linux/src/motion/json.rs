@@ -58,13 +58,13 @@ pub(super) fn read<const N: usize>(text: &str, reading: Reading) -> Result<Motio
     Ok(motion.with_tolerances(tolerances))
 }
 
-/// The content of a level.
+/// The content of a JSON object that encloses the points: further objects, or the points themselves.
 enum Inside {
     Level(Box<Level>),
     Points(Vec<Object<Point>>),
 }
 
-/// Takes the content of a level out of it.
+/// Takes the enclosed objects or points out of a JSON object.
 ///
 /// # Errors
 /// Returns an error if there is none, if there is more than one, or if there are names of joints without their
@@ -252,7 +252,8 @@ struct Arm {
     base: usize,
 }
 
-/// Returns the joint of the arm for each number of a point, from the names in the field `field`.
+/// Returns, for each number of a waypoint, the joint of the arm that it belongs to, from the names in the field
+/// `field`.
 fn order<const N: usize>(names: &[String], field: &str, arm: &mut Option<Arm>) -> Result<[usize; N], String> {
     let mut order = std::array::from_fn(|joint| joint);
     if names.is_empty() {

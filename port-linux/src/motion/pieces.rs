@@ -20,7 +20,7 @@ const LONGEST_PIECE: usize = 900;
 /// The number of characters of a piece that an error message repeats.
 const SHOWN: usize = 40;
 
-/// The beginning of a motion in pieces.
+/// The first piece of a motion: the number of waypoints, and the tolerances.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Heading<const N: usize> {
     /// The number of waypoints that follow.
@@ -32,11 +32,11 @@ pub(crate) struct Heading<const N: usize> {
 /// A piece of a motion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Piece<'t, const N: usize> {
-    /// The beginning.
+    /// The beginning of a motion.
     Begin(Heading<N>),
     /// Waypoints, separated by blanks. See [`waypoint`].
     Rows(&'t str),
-    /// The end.
+    /// The end of a motion.
     End,
 }
 

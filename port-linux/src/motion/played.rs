@@ -15,7 +15,7 @@ use super::given::PATIENCE;
 use super::stage::Stage;
 use super::trace::{Moment, Trace};
 
-/// The waypoints that are still to be given to the controller, and the record of the motion.
+/// The waypoints that are still to be sent to the controller, and the record of the motion.
 #[derive(Debug)]
 pub(crate) struct Playing<const N: usize> {
     waypoints: Vec<Waypoint<N>>,
@@ -28,7 +28,8 @@ pub(crate) struct Playing<const N: usize> {
     newest: Option<ControllerTime>,
     /// `true` if the motion was cancelled.
     cancelled: bool,
-    /// `true` if a contact of the tool ends the motion; and `true` if it has ended it, and the arm is at standstill.
+    /// Two facts about a contact of the tool: `true` if a contact ends the motion; and `true` if it has done so,
+    /// with the arm at standstill.
     touched: (bool, bool),
     /// `true` if the arm is at standstill after a cancellation.
     is_over: bool,
@@ -97,8 +98,8 @@ impl<const N: usize> Playing<N> {
         self.touched.0 = true;
     }
 
-    /// Returns the stage of the motion, given whether the arm is `commanded`, and the part of its own time that has
-    /// passed.
+    /// Returns the stage of the motion and the part that was completed, as time since its start at full speed.
+    /// `commanded` is `true` if the arm is commanded.
     pub(super) const fn stands(&self, commanded: bool) -> (Stage, Duration) {
         let stage = match (self.playback.progress(), self.against) {
             _ if self.is_over => Stage::Stopped,
@@ -172,7 +173,8 @@ impl<const N: usize> Playing<N> {
         }
     }
 
-    /// Handles the end reported by the program on the controller, with the arm at standstill, at its goal or not.
+    /// Handles the controller's report that its program has ended the motion, with the arm at standstill.
+    /// `has_arrived` is `true` if the arm is at the goal.
     fn rests(&mut self, has_arrived: bool) {
         let is_whole = self.playback.elapsed() >= self.whole();
         if is_whole && has_arrived {

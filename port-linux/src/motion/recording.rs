@@ -14,7 +14,7 @@ use crate::feed::{Message, Streams, WireFormat, stream_memory};
 const STEP: f64 = 0.04;
 /// The distance from the first or last position within which a joint counts as being there \[rad\].
 const STILL: f32 = 1e-3;
-/// The maximum number of waypoints: those of a day.
+/// The maximum number of waypoints: those of the longest motion, a day.
 const MOST: usize = (LONGEST / STEP) as usize;
 
 /// Reads the states of the most precise interface in the recording.
@@ -88,7 +88,7 @@ fn moving<const N: usize>(rows: &[Row<N>]) -> Result<Vec<Row<N>>, String> {
     Ok(kept.iter().map(from_there).collect())
 }
 
-/// The values of a state that are needed.
+/// The values of a recorded state from which the motion is made.
 struct Seen<const N: usize> {
     time: Option<f64>,
     positions: Option<[f32; N]>,

@@ -8,11 +8,11 @@ use outrigger_wire::time::Duration;
 
 use super::Motion;
 
-/// A waypoint that the thinned motion would miss: the one with the largest distance.
+/// A waypoint that a thinned motion would miss by more than permitted: the one with the largest distance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Missed {
     number: usize,
-    /// The distance \[rad\].
+    /// The distance of the thinned motion from the waypoint \[rad\].
     off: f32,
     least: Duration,
 }
@@ -25,7 +25,7 @@ impl fmt::Display for Missed {
     }
 }
 
-/// Returns the waypoints that are kept. All others are on the way between them.
+/// Returns the waypoints that are kept. The thinned motion passes through all others closely enough.
 ///
 /// # Errors
 /// Returns the waypoint that would be missed.

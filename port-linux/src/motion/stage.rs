@@ -7,36 +7,36 @@ use outrigger_core::trajectory::Progress;
 /// The stage of a motion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// Waiting for the arm's standstill, after which it starts.
+    /// The motion waits for the arm's standstill, and then starts.
     Waits,
     /// The arm follows the motion.
     Runs,
-    /// Completed, with the arm at standstill at its end.
+    /// The motion was completed, with the arm at standstill at its end.
     Done,
-    /// Cancelled on request.
+    /// The motion was cancelled on request.
     Cancelled,
-    /// Suspended, because commanding ended during the motion. A request to resume continues it.
+    /// The motion is suspended, because commanding ended during it. A request to resume continues it.
     Suspended,
-    /// Ended together with commanding, and cannot be continued.
+    /// The motion ended together with commanding, and cannot be continued.
     Stopped,
-    /// Ended early by a contact of the tool. The arm is at standstill, and still commanded.
+    /// The motion was ended early by a contact of the tool. The arm is at standstill, and still commanded.
     Touched,
-    /// Ended short of its goal, or after a joint exceeded the motion's own tolerance. The arm came to rest, and is
-    /// still commanded.
+    /// The motion ended short of its goal, or because a joint exceeded the motion's own tolerance. The arm came to
+    /// rest, and is still commanded.
     Missed(Reason),
-    /// Not started, for this reason.
+    /// The motion was not started, for this reason.
     Refused(Reason),
-    /// Not started, because its goal could not be located.
+    /// The move was not started, because the controller could not locate its goal.
     NotFound(LocateError),
 }
 
 impl Stage {
-    /// Returns `true` if it moves the arm, or is about to.
+    /// Returns `true` if the motion moves the arm, or is about to.
     pub(crate) const fn goes_on(self) -> bool {
         matches!(self, Self::Waits | Self::Runs)
     }
 
-    /// Returns the word in answers.
+    /// Returns the word for the stage in answers.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Waits => "waiting",
@@ -58,9 +58,9 @@ pub struct Standing {
     /// The number of the motion in this session, from 1.
     pub number: u32,
     pub stage: Stage,
-    /// The part of the motion that is done \[%\].
+    /// The part of the motion that is completed \[%\].
     pub(crate) percent: u8,
-    /// The duration at full speed, in tenths of a second.
+    /// The duration of the motion at full speed, in tenths of a second.
     pub(crate) tenths: u32,
 }
 

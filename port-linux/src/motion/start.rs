@@ -22,7 +22,7 @@ pub(crate) const SAME: f32 = 1e-4;
 /// The highest measured joint speed at which an arm counts as being at standstill \[rad/s\].
 const RESTS: f32 = 0.02;
 
-/// The outcome of [`Motion::start_at`].
+/// The result of [`Motion::start_at`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Start<const N: usize> {
     /// The motion has no length, and the arm is already there. Contains the distance of each joint \[rad\].
@@ -82,7 +82,8 @@ pub(crate) fn rests<const N: usize>(speeds: &JointVelocities<N>) -> Result<(), S
     Err(format!("the arm is at the goal, but still moving at {speed:.3} rad/s; wait for standstill"))
 }
 
-/// Returns the allowed distance of each joint from the position of a motion without length \[rad\].
+/// Returns the largest distance of each joint from the position of a motion without length at which the arm counts
+/// as being there \[rad\].
 fn within<const N: usize>(tolerances: &Tolerances<N>) -> JointPositions<N> {
     tolerances.goal.map(|goal| goal.min(Governor::<N>::BEGINS_WITHIN))
 }

@@ -11,18 +11,18 @@ use super::given::Asked;
 
 /// The longest move \[s\], as for motions from files.
 const LONGEST: f64 = 86_400.0;
-/// The lowest speed of a move in a given time \[rad/s\]. At lower speeds the resolution of a millionth would be
-/// visible.
+/// The lowest speed of a move in a given time \[rad/s\]. At lower speeds the resolution of the sent numbers, a
+/// millionth, would be noticeable.
 const SLOWEST: f64 = 1e-4;
 /// The lowest acceleration of a move in a given time \[rad/s²\].
 const GENTLEST: f64 = 1e-5;
 /// The usual acceleration of a move in a given time, if it does not need more \[rad/s²\].
 const RAMP: f64 = 0.8;
 
-/// Parses the time of a move \[s\].
+/// Parses the requested time of a move \[s\].
 ///
 /// # Errors
-/// Returns what was expected.
+/// Returns a description of what was expected.
 pub fn seconds(text: &str) -> Result<Duration, String> {
     let number = text.parse().ok().filter(|number: &f64| *number > 0.0 && *number <= LONGEST);
     let number = number.ok_or_else(|| format!("expected a number above 0 and at most {LONGEST}, found '{text}'"))?;
@@ -30,7 +30,7 @@ pub fn seconds(text: &str) -> Result<Duration, String> {
 }
 
 impl<const N: usize> Asked<N> {
-    /// Sets the duration at full speed, if `time` is given.
+    /// Sets the requested duration of the move at full speed, if `time` is given.
     #[must_use]
     pub const fn lasting(self, time: Option<Duration>) -> Self {
         Self { time, ..self }
@@ -63,8 +63,9 @@ impl<const N: usize> Asked<N> {
         Ok(())
     }
 
-    /// Returns the speed and the acceleration with which the controller's own motion needs the requested time for a
-    /// joint with this way. Without a requested time, returns the requested speed and acceleration.
+    /// Returns the speed and acceleration with which the controller's own motion takes the requested time, if the
+    /// longest way of a joint is `longest` \[rad\]. Without a requested time, returns the requested speed and
+    /// acceleration.
     pub(super) fn pace(&self, longest: f32) -> [f32; 2] {
         let Some(time) = self.time else { return [self.speed, self.acceleration] };
         let (time, way) = (time.as_secs_f64(), f64::from(longest));

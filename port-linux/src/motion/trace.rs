@@ -6,20 +6,20 @@ use outrigger_core::trajectory::Progress;
 use outrigger_wire::robot::{ControllerTime, JointPositions};
 use outrigger_wire::time::Duration;
 
-/// The number of moments kept for a page. When it is reached, every second moment is removed.
+/// The maximum number of samples in the record. When it is reached, every second sample is removed.
 const KEPT: usize = 16_384;
 
 /// A record of how an arm follows a motion.
 #[derive(Clone, Debug)]
 pub struct Trace<const N: usize> {
-    /// The reference and the measured positions, with the controller's time since the first of them.
+    /// The samples: the reference and the measured positions, with the controller's time since the first of them.
     pub moments: Vec<Moment<N>>,
     /// The largest tracking error of each joint while the motion ran \[rad\].
     pub(crate) worst: JointPositions<N>,
-    /// The part of the motion's own time that has passed.
+    /// The part of the motion that was completed, as time since its start at full speed.
     pub elapsed: Duration,
     pub(crate) progress: Progress,
-    /// The part of the motion's own time that has passed since its end, while the arm approaches the goal.
+    /// The time since the end of the motion's duration, while the arm still approaches the goal.
     pub late: Duration,
     /// The mode of the session.
     pub mode: Mode,
@@ -29,20 +29,20 @@ pub struct Trace<const N: usize> {
     pub(crate) at: Option<JointPositions<N>>,
     /// `true` if the motion was cancelled.
     pub(crate) cancelled: bool,
-    /// Every `stride`th moment is kept.
+    /// The number of states per sample: every `stride`th state is recorded.
     stride: u32,
     skipped: u32,
     first: Option<ControllerTime>,
 }
 
-/// A state while the motion runs.
+/// A sample of the arm's positions in one state while the motion runs.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment<const N: usize> {
-    /// The time since the first moment, by the controller's clock \[s\].
+    /// The time since the first sample, by the controller's clock \[s\].
     pub seconds: f64,
-    /// The joint positions of the reference \[rad\].
+    /// The joint positions of the reference at this time \[rad\].
     pub wanted: JointPositions<N>,
-    /// The measured joint positions \[rad\].
+    /// The measured joint positions at this time \[rad\].
     pub actual: JointPositions<N>,
     /// The fraction of the speed that the robot's slider and limiter permit.
     pub scaling: f32,

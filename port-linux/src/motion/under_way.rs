@@ -20,15 +20,15 @@ use super::stage::{Stage, Standing};
 /// A reason why a motion is not started, or not cancelled.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Against {
-    /// This reason.
+    /// The motion is rejected for this reason of the engine.
     Reason(Reason),
-    /// Another motion is active.
+    /// Another motion is active, in this state.
     Busy(Standing),
     /// Freedrive or force mode moves the arm.
     Guided,
-    /// The law follows no joint motion.
+    /// The law of this session follows no joint motion.
     Law,
-    /// The law does not accept the motion.
+    /// The law does not accept the motion, for this reason.
     Feed(FeedError),
     /// A joint is not at the start of the motion.
     Elsewhere,
@@ -37,7 +37,7 @@ pub(crate) enum Against {
 }
 
 impl Against {
-    /// Returns the word in answers.
+    /// Returns the word for the reason in answers.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Reason(_) => "Refused",
@@ -51,25 +51,25 @@ impl Against {
     }
 }
 
-/// The state of the motion that was started last.
+/// The state of the requested motion that was started last.
 #[derive(Debug)]
 struct Begun<const N: usize> {
     asker: Option<Asker>,
     standing: Standing,
     whole: Duration,
-    /// The start of a move to one goal \[rad\].
+    /// The position at which a move to one goal started \[rad\].
     from: Option<JointPositions<N>>,
     cancelled: bool,
-    /// The exceeded tolerance, of those that belong to the motion.
+    /// The exceeded tolerance, if it is one of the motion's own.
     missed: Option<Reason>,
 }
 
-/// The active motion, and the waypoints that it is fed from.
+/// The active motion, and the waypoints that are fed to the engine.
 #[derive(Debug)]
 pub(crate) struct UnderWay<const N: usize> {
     task: Option<Task<N>>,
     begun: Option<Begun<N>>,
-    /// `true` if the motion belongs to this session, which accepts no other.
+    /// `true` if the session was started for one motion of its own, and accepts no other.
     own: bool,
     count: u32,
     /// The receiver of large memory that is no longer needed, because freeing it takes time.
@@ -119,7 +119,7 @@ impl<const N: usize> UnderWay<N> {
         self.standing().is_some_and(|standing| self.own || standing.stage.goes_on())
     }
 
-    /// Ends a suspended motion for good, because the law follows something else from now on.
+    /// Ends a suspended motion for good, because the law follows another reference from now on.
     pub(crate) fn give_up(&mut self) {
         if let Some(begun) = self.begun.as_mut().filter(|begun| begun.standing.stage == Stage::Suspended) {
             begun.standing.stage = Stage::Stopped;
@@ -127,10 +127,10 @@ impl<const N: usize> UnderWay<N> {
         }
     }
 
-    /// Starts a prepared motion on behalf of `asker`. Returns its number.
+    /// Starts a prepared motion on behalf of the client `asker`. Returns the number of the motion.
     ///
     /// # Errors
-    /// Returns the reason for a rejection. Everything continues as before.
+    /// Returns the reason for a rejection. The session then continues as before.
     pub(crate) fn begin<P: Controller<N>, L: Law<N>>(
         &mut self,
         ready: Ready<N>,
@@ -231,7 +231,7 @@ impl<const N: usize> UnderWay<N> {
         }
     }
 
-    /// Cancels the motion of an asker that has disconnected. A suspended motion belongs to the client that resumes
+    /// Cancels the motion of a client that has disconnected. A suspended motion belongs to the client that resumes
     /// it.
     pub(crate) fn gone<P: Controller<N>, L: Law<N>>(
         &mut self,
@@ -293,7 +293,7 @@ impl<const N: usize> Begun<N> {
         Self { asker, standing, whole, from: None, cancelled: false, missed: None }
     }
 
-    /// Creates the state of a motion without length, which is done already.
+    /// Creates the state of a motion without length, which is done at once.
     const fn made(number: u32) -> Self {
         let mut begun = Self::new(number, None, Duration::ZERO);
         (begun.standing.stage, begun.standing.percent) = (Stage::Done, 100);

@@ -13,7 +13,7 @@ use crate::feed::Tap;
 use crate::host::clock::Clock;
 use crate::host::reactor::{self, For};
 
-/// A socket that has been bound since it was created.
+/// A UDP socket, bound from its creation on, that receives measurements and sends answers.
 #[derive(Debug)]
 pub struct Datagrams {
     socket: reactor::Datagrams,
@@ -40,14 +40,14 @@ impl Datagrams {
         self.socket.local_addr()
     }
 
-    /// Copies all traffic of the socket to `tap`, too.
+    /// Copies all traffic of the socket to `tap` from now on.
     pub(super) fn tap(&mut self, tap: Tap) {
         self.tap = Some(tap);
     }
 }
 
 impl drive::Datagrams for Datagrams {
-    /// The address was chosen when the socket was created.
+    /// Returns a constant: the local port was chosen when the socket was created.
     fn listen(&mut self, _: u16) -> bool {
         true
     }

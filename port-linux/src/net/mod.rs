@@ -41,7 +41,7 @@ use crate::feed::{Feed, Tap};
 use crate::host::clock::Clock;
 use crate::host::reactor;
 
-/// The operating system's sockets for one robot.
+/// The operating system's sockets for the links to one robot.
 pub struct Net {
     clock: PortClock,
     streams: Vec<Link>,
@@ -96,7 +96,7 @@ impl Net {
         Ok(Self { clock, streams: vec![], datagrams: Some(datagrams), trouble: Trouble::default() })
     }
 
-    /// Puts all traffic of the sockets into `feed`, too, except for the link `apart`.
+    /// Copies all traffic of the sockets into `feed`, except that of the link `apart`.
     #[must_use]
     pub fn with_feed(mut self, feed: &Feed, apart: Option<LinkId>) -> Self {
         for link in self.streams.iter_mut().filter(|link| Some(link.id()) != apart) {
@@ -108,7 +108,7 @@ impl Net {
         self
     }
 
-    /// Returns a handle to the last errors. It can also be used while the sockets are lent out.
+    /// Returns a handle to the last error of each link. It can be used while the sockets are in use elsewhere.
     #[must_use]
     pub fn trouble(&self) -> Trouble {
         self.trouble.clone()

@@ -5,7 +5,7 @@ use outrigger_wire::time::{Duration, Instant};
 use crate::host::clock::Clock;
 use crate::host::reactor;
 
-/// Arrivals within this time count as one.
+/// The time within which arrivals of data count as one state.
 const TOGETHER: Duration = Duration::from_micros(200);
 
 /// Keeps the loop awake around the time at which each state is due: from `margin` before it to `margin` after it.
@@ -14,7 +14,8 @@ pub(super) struct Pace {
     clock: Clock,
     margin: Option<Duration>,
     newest: Option<Instant>,
-    /// The last interval. The period is the smoothed minimum of two successive intervals.
+    /// The last interval between two states. The expected period is the smoothed minimum of two successive
+    /// intervals.
     interval: Duration,
     period: Option<Duration>,
 }

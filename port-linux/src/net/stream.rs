@@ -22,13 +22,14 @@ use crate::host::reactor::{self, For, Watched};
 const PUT_OFF: Duration = Duration::from_millis(50);
 /// The additional delay of such a read if nothing else wakes the loop by then.
 const SLACK: Duration = Duration::from_millis(20);
-/// The age of sent bytes from which their acknowledgement is queried. Before that, the next state acknowledges them.
+/// The age of sent bytes from which the operating system is queried for their acknowledgement. Younger bytes are
+/// usually acknowledged together with the next state.
 const ASKED_AFTER: Duration = Duration::from_millis(2);
 
 /// The number of queued connections that are accepted at once. Only one of them is kept.
 const AT_ONCE: usize = 64;
 
-/// The address of the robot for all connections.
+/// The address of the robot, for all connections to it.
 #[derive(Clone, Debug)]
 pub(super) struct Robot {
     pub(super) address: RobotAddress,
@@ -51,9 +52,9 @@ pub struct Link {
     /// `true` if data was read, and nothing was written since that would carry the acknowledgement. Linux then falls
     /// back to delayed acknowledgements, and an old controller waits for them.
     acknowledge: bool,
-    /// The time of the next read, if states arrive over another connection.
+    /// The time of the next read on this connection, if the states for the control cycle arrive over another one.
     put_off: Option<Instant>,
-    /// The listener to the traffic of the socket.
+    /// The copier of the socket's traffic into the session's feed, if there is one.
     tap: Option<Tap>,
     /// The port of the current connection, as the controller numbers it. If the controller connects to this process,
     /// the local port.
@@ -66,7 +67,7 @@ pub struct Link {
 enum LinkState {
     Closed,
     Opening(SocketAddr, Watched<TcpStream>),
-    /// The controller may connect to this local port.
+    /// The controller may connect to this port of this process.
     Listening(u16),
     Open(SocketAddr, Watched<TcpStream>),
 }
@@ -95,7 +96,7 @@ impl Link {
         self.id
     }
 
-    /// Copies all traffic of the sockets to `tap`, too.
+    /// Copies all traffic of the link's connections to `tap` from now on.
     pub(super) fn tap(&mut self, tap: Tap) {
         self.tap = Some(tap);
     }
@@ -121,7 +122,7 @@ impl Link {
     }
 }
 
-/// Describes the meaning of a failed connection attempt, and what to check.
+/// Describes why a connection attempt failed, and what to check.
 #[must_use]
 pub fn cannot_connect(at: SocketAddr, error: &io::Error) -> String {
     let advice = match error.kind() {
@@ -261,7 +262,7 @@ impl Link {
         faces.map_or(any.ip(), |address| address.ip())
     }
 
-    /// Returns the listening socket at this port.
+    /// Returns the listening socket at this local port, and opens it if there is none.
     fn listener_at(&mut self, port: u16) -> io::Result<&Watched<TcpListener>> {
         let known = self.listener.as_ref().is_some_and(|(at, _)| *at == port);
         let listener = match self.listener.take().filter(|_| known) {
@@ -290,7 +291,7 @@ fn newest(listener: &TcpListener, first: (TcpStream, SocketAddr), robot: IpAddr)
     newest
 }
 
-/// A port of the controller. Any one serves for finding the route.
+/// A port of the controller, to find the route to it. Any port serves for that.
 const FIRST: u16 = 30_003;
 
 /// Describes why the port cannot be opened, and what to do.
@@ -306,7 +307,7 @@ fn cannot_listen(at: SocketAddr, error: &io::Error) -> String {
     format!("cannot listen at {at}: {error}; {advice}")
 }
 
-/// Sets the options of an accepted connection, the same as for one that this process opens.
+/// Makes an accepted connection non-blocking, with the same options as a connection that this process opens.
 fn ready(stream: TcpStream) -> io::Result<Watched<TcpStream>> {
     stream.set_nonblocking(true)?;
     set_tcp_nodelay(&stream, true)?;
@@ -314,7 +315,7 @@ fn ready(stream: TcpStream) -> io::Result<Watched<TcpStream>> {
     Ok(Watched::new(stream))
 }
 
-/// Checks the result of an attempt to connect.
+/// Returns the error of an attempt to connect, if it failed.
 fn connected(stream: &TcpStream) -> io::Result<()> {
     match stream.take_error()? {
         Some(error) => Err(error),

@@ -5,7 +5,7 @@ use outrigger_wire::fields::{FieldVisitor, Group, Value};
 use outrigger_wire::robot::{Generation, Pose, RobotMode, SafetyMode};
 use serde::Serialize;
 
-/// The fields that states of 30003 and 30004 share.
+/// The fields that states of ports 30003 and 30004 share, as they are recorded.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct State {
     position: Option<[f64; 6]>,
@@ -20,7 +20,7 @@ pub(super) struct State {
     pub(super) io: Io,
 }
 
-/// The modes, as numbers of the controller.
+/// The robot mode, safety mode and program state, as the controller's numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Modes {
     robot_mode: Option<i32>,

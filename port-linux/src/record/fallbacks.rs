@@ -22,18 +22,18 @@ use crate::host::worker::{Joined, Worker};
 const WAITING: usize = 2;
 /// The time for writing the remaining recordings at the end.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// The suffix of a recording's name.
+/// The suffix of the file name of a finished recording.
 const SUFFIX: &str = ".outrigger";
 /// The name of a board's recording of the run before a reset, in place of a reason.
 pub const BEFORE_RESET: &str = "before-reset";
-/// The suffix of a recording that is being written.
+/// The suffix of the file name of a recording that is being written.
 const UNFINISHED: &str = ".outrigger.part";
 
 /// A running writer of recordings.
 #[derive(Debug)]
 pub struct Recordings {
     sender: SyncSender<Job>,
-    /// The memory that is free for recordings.
+    /// The buffers that are free for further recordings.
     spare: Receiver<Vec<u8>>,
     reports: UnboundedReceiver<Report>,
     worker: Worker,
@@ -51,22 +51,22 @@ struct Job {
 pub enum Report {
     /// The recording is in this file.
     Written {
-        /// The subject of the recording.
+        /// A description of the recorded event, e.g. a fallback by its reason.
         of: String,
         /// The path of the file.
         path: PathBuf,
     },
     /// The recording could not be written.
     Failed {
-        /// The subject of the recording.
+        /// A description of the recorded event, e.g. a fallback by its reason.
         of: String,
-        /// The reason.
+        /// The reason why the recording could not be written.
         why: String,
     },
 }
 
 impl Report {
-    /// Returns the result in words, and the file if there is one.
+    /// Returns the result in words, and the path of the file as a field for scripts if there is one.
     #[must_use]
     pub fn words(&self) -> (String, Vec<(&'static str, String)>) {
         match self {
@@ -108,7 +108,7 @@ impl Recordings {
         Ok(Self { sender, spare, reports, worker })
     }
 
-    /// Queues a recording of the subject `of`, composed of `parts`. The name of its file begins with `stem`.
+    /// Queues a recording of the event `of`, composed of `parts`. The name of its file begins with `stem`.
     ///
     /// # Errors
     /// Returns [`Report::Failed`] if the disk is too slow.
@@ -177,7 +177,7 @@ fn work(
     }
 }
 
-/// Creates the directory and, for a moment, a file in it.
+/// Checks that files can be created in the directory: creates it if it is missing and, briefly, a file in it.
 fn try_to_write(directory: &Path) -> io::Result<()> {
     fs::create_dir_all(directory)?;
     let probe = directory.join(format!(".{}{UNFINISHED}", std::process::id()));

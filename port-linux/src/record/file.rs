@@ -16,7 +16,7 @@ use crate::feed::recorded::LOG;
 use crate::json;
 use crate::json::fields::Fields;
 
-/// The severity of a log line, in Foxglove's numbers.
+/// The severity of a log line, by Foxglove's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Level {
     Info = 2,
@@ -46,7 +46,7 @@ struct Channel {
     next: u32,
 }
 
-/// A file that is being written.
+/// An MCAP file that is being written.
 pub(super) struct File<W: Write + Seek> {
     writer: Writer<W>,
     channels: HashMap<String, Channel>,
@@ -59,7 +59,8 @@ pub(super) struct File<W: Write + Seek> {
 }
 
 impl<W: Write + Seek> File<W> {
-    /// Starts a file. `origin` is the time at which the process's clock started, since 1970 \[ns\].
+    /// Writes the header of an MCAP file to `to`. `origin` is the time at which the process's clock started, since
+    /// 1970 \[ns\].
     pub(super) fn begin(to: W, compressed: bool, origin: u64) -> Result<Self, McapError> {
         let options = WriteOptions::new()
             .compression(if compressed { COMPRESSION } else { None })
@@ -69,7 +70,7 @@ impl<W: Write + Seek> File<W> {
         Ok(Self { writer, channels: HashMap::new(), fields, origin, bytes: 0, messages: 0 })
     }
 
-    /// Converts a time on the process's clock to the time since 1970 \[ns\].
+    /// Converts a time of the process's clock to the time since 1970 \[ns\].
     pub(super) const fn nanos(&self, at: Instant) -> u64 {
         self.origin.saturating_add(at.as_micros().saturating_mul(1_000))
     }
@@ -130,7 +131,8 @@ impl<W: Write + Seek> File<W> {
         self.writer.finish().map(drop)
     }
 
-    /// Adds a channel for messages like the one that `visit` passes, unless the topic has one.
+    /// Adds a channel, with a schema for messages like the one that `visit` passes, unless the topic already has a
+    /// channel.
     pub(super) fn described(
         &mut self,
         topic: &str,

@@ -27,7 +27,7 @@ pub(super) struct Recording<'m, W: Write + Seek> {
     /// The values last written. Modes, inputs and outputs are written when they change.
     modes: Option<Modes>,
     io: Option<Io>,
-    /// The time of the previous entry.
+    /// The time of the previous entry of the feed.
     at: Instant,
 }
 
@@ -231,7 +231,7 @@ fn write_primary<W: Write + Seek>(
     }
 }
 
-/// Returns a log line for a message that is meant for people.
+/// Returns a log line for a message that the controller sends for people. `None` for any other message.
 fn spoken(payload: &RobotMessagePayload<'_>) -> Option<(Level, String)> {
     use RobotMessagePayload as P;
     Some(match payload {

@@ -19,7 +19,7 @@ pub(super) fn schema_of(title: &str, visit: &dyn Fn(&mut dyn FieldVisitor)) -> S
     json::text(&Schema { dialect: "https://json-schema.org/draft/2020-12/schema", title, root })
 }
 
-/// A schema: the description of the message, under a title.
+/// A JSON Schema of one kind of message, under a title.
 #[derive(Serialize)]
 struct Schema<'s> {
     #[serde(rename = "$schema")]
@@ -29,7 +29,7 @@ struct Schema<'s> {
     root: Option<Node>,
 }
 
-/// The description of a value, or of several.
+/// The description of a value in a message, or of an array of values.
 enum Node {
     /// A value of this type, with its unit if it is known.
     Value(&'static str, Option<&'static str>),
@@ -40,7 +40,7 @@ enum Node {
     List(Option<Box<Self>>),
 }
 
-/// The keywords of a description.
+/// The JSON Schema keywords of a description: type, unit, items or members.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Keywords<'n> {
@@ -89,7 +89,7 @@ impl Serialize for Node {
     }
 }
 
-/// The groups that have started, each with its name. The first one is the message.
+/// The groups of the message that are open at present, each with its name. The first one is the message itself.
 struct Shape {
     open: Vec<(String, Node)>,
 }

@@ -22,33 +22,34 @@ use crate::show::words::{self, Observer};
 /// The result of a request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Verdict {
-    /// The request was carried out, or has started.
+    /// The request was carried out, or its effect has started.
     Done,
-    /// The sender has seen this epoch, which is not the current one.
+    /// The request was rejected, because its sender has seen this epoch, which is not the current one.
     WrongEpoch(Epoch),
-    /// Rejected for this reason. The set contains all unmet preconditions.
+    /// The request was rejected for this reason. The set contains all unmet preconditions.
     Refused(Reason, ReasonSet),
-    /// The run is about to end.
+    /// The request was rejected, because the run is about to end.
     Ending,
-    /// Rejected because the run may start commanding without a request, while a third-party program would be running.
+    /// The upload of a program was rejected, because the run may start commanding without a request while the
+    /// program would be running.
     BeginsUnasked,
     /// The result of setting an output.
     Output(Write, WriteNews),
-    /// The outcome for stiffness and damping.
+    /// The result of changing stiffness and damping.
     Impedance(Result<(), ImpedanceRefusal>),
     /// No confirmation of an output arrived within its timeout.
     NoNews,
-    /// Too many outputs are waiting for confirmation.
+    /// The output was not set, because too many outputs are waiting for confirmation.
     Full,
     /// A motion was started. The status describes it.
     Moves,
     /// A motion was not started, or not cancelled.
     Motion(Against),
-    /// Another motion is being received or checked.
+    /// The motion was rejected, because another one is being received or checked.
     Reads,
     /// The result of a command to the controller's dashboard server.
     Dashboard(Outcome),
-    /// A request that causes motion had no challenge that is still valid.
+    /// The request was rejected, because it causes motion and had no challenge that is still valid.
     NotFresh,
     /// The request was withdrawn by its sender.
     Withdrawn,
@@ -59,11 +60,11 @@ pub(super) enum Verdict {
 /// The effect of a withdrawal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Effect {
-    /// The request was queued, and is not carried out.
+    /// The earlier request was still queued, and is not carried out.
     TakenBack,
-    /// The request had armed the arm, which is now being stopped.
+    /// The earlier request had started commanding. The arm is being stopped.
     Released,
-    /// No effect.
+    /// The withdrawal had no effect.
     Nothing,
 }
 
@@ -90,9 +91,9 @@ pub(super) struct Answer {
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "an answer is made in the loop, which allocates nothing for it")]
 pub(super) enum Line {
-    /// An answer of the control loop.
+    /// An answer of the control loop, which is formatted when it is sent.
     Answer(Answer),
-    /// A complete line.
+    /// A line of text that is complete already.
     Text(String),
 }
 
@@ -117,7 +118,7 @@ struct Object<'l> {
     outcome: Option<Came<'l>>,
 }
 
-/// The members that only a status has.
+/// The members of the JSON object that only a status has.
 #[derive(Serialize)]
 struct InFull {
     grade: String,
@@ -132,7 +133,7 @@ struct InFull {
     variables: Option<Variables>,
 }
 
-/// The members that a verdict adds to an answer.
+/// The members that the result of a request adds to the JSON object of an answer.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Came<'l> {
@@ -166,7 +167,7 @@ enum Came<'l> {
     },
 }
 
-/// The description of an error: its kind, its place, what was expected and what was found.
+/// The description of an error in a request: its kind, the wrong key, what was expected and what was found.
 #[derive(Serialize)]
 struct Wrong<'w> {
     what: &'w str,
@@ -189,25 +190,25 @@ impl<'w> Wrong<'w> {
     }
 }
 
-/// A reason, with advice.
+/// The JSON object for a reason, with advice.
 #[derive(Serialize)]
 struct Why {
     name: &'static str,
     text: String,
     advice: &'static str,
-    /// The cause of a release.
+    /// The cause, if the reason is a release.
     #[serde(skip_serializing_if = "Option::is_none")]
     by: Option<&'static str>,
 }
 
-/// The reason for which a motion is held.
+/// The JSON object for the reason why a motion is held.
 #[derive(Serialize)]
 struct Held {
     name: &'static str,
     text: &'static str,
 }
 
-/// The state of a motion.
+/// The JSON object for the state of a motion.
 #[derive(Serialize)]
 struct Moving {
     number: u32,
@@ -239,7 +240,7 @@ impl Answer {
 }
 
 impl Verdict {
-    /// Returns the members that this verdict on the request `word` adds. `None` for [`Verdict::Done`].
+    /// Returns the members that this result adds to the answer to the request `word`. `None` for [`Verdict::Done`].
     fn outcome<'l>(&self, word: &'l str, status: &Status, here: bool) -> Option<Came<'l>> {
         let error = match self {
             Self::Done => return None,
@@ -291,7 +292,7 @@ impl Verdict {
     }
 }
 
-/// Returns the members for an output after `news`.
+/// Returns the members for the result `news` of setting an output.
 fn of_output<'l>(write: &Write, news: &WriteNews) -> Came<'l> {
     let (output, name, text) = (words::of_write(write), words::name_of_news(news), words::of_news(news));
     match news {
@@ -304,7 +305,7 @@ fn of_output<'l>(write: &Write, news: &WriteNews) -> Came<'l> {
     }
 }
 
-/// Returns the members for stiffness and damping.
+/// Returns the members for the result of changing stiffness and damping.
 fn of_impedance<'l>(set: Result<(), ImpedanceRefusal>) -> Came<'l> {
     let output = "impedance".to_owned();
     match set {
@@ -435,7 +436,7 @@ pub(super) fn gave_way(most: usize, of_one_process: usize) -> String {
 }
 
 impl<'l> Object<'l> {
-    /// Creates an answer of a run with this status.
+    /// Creates an answer for a run with this status.
     fn of(id: Option<u32>, status: &Status) -> Self {
         Self { id, epoch: Some(status.epoch.number()), mode: Some(name(status.mode)), ..Self::default() }
     }
@@ -449,7 +450,7 @@ fn line(object: &Object<'_>) -> String {
     format!("{}\n", json::text(object))
 }
 
-/// Returns the reason that ended commanding last. A release is described by its cause.
+/// Returns the JSON object for the reason that ended commanding last. A release is described by its cause.
 fn left(of: Reason, released: Option<ReleasedBy>, here: bool) -> Why {
     let text = released.map_or_else(|| of.text().to_owned(), |by| by.to_string());
     // A cause at the pendant includes the name of its reason.
@@ -462,7 +463,7 @@ fn why(of: Reason, low: Option<&GradeLow>, here: bool) -> Why {
     Why { name: of.name(), text, advice: words::advice(of, here), by: None }
 }
 
-/// Returns the name of a mode in requests.
+/// Returns the name of a mode in the JSON lines of requests.
 const fn name(mode: Mode) -> &'static str {
     match mode {
         Mode::Offline => "offline",

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Waker};
 
-/// A bell that the thread of requests rings after it has queued a request for the loop.
+/// A flag with a waker. The thread of requests sets it after it has queued a request for the control loop.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Bell(Arc<Inner>);
 
@@ -16,7 +16,7 @@ struct Inner {
 }
 
 impl Bell {
-    /// Signals that a request is queued.
+    /// Sets the flag and wakes the control loop, after a request was queued.
     pub(super) fn ring(&self) {
         self.0.rung.store(true, Ordering::SeqCst);
         if let Ok(waker) = self.0.waker.lock()
@@ -26,18 +26,18 @@ impl Bell {
         }
     }
 
-    /// Returns `true` if a request may be queued.
+    /// Returns `true` if the flag is set, so that a request may be queued.
     pub(super) fn is_rung(&self) -> bool {
         self.0.rung.load(Ordering::SeqCst)
     }
 
-    /// Resets the bell after the queues were found empty. The caller must check them once more, because the bell may
-    /// have rung in the meantime.
+    /// Clears the flag after the queues were found empty. The caller must check them once more, because a request
+    /// may have been queued in the meantime.
     pub(super) fn still(&self) {
         self.0.rung.store(false, Ordering::SeqCst);
     }
 
-    /// Stores the waker of the loop, unless it is the one in `known`.
+    /// Stores the waker of the control loop, unless it is the one in `known`.
     pub(super) fn wake(&self, known: &mut Option<Waker>, context: &Context<'_>) {
         if known.as_ref().is_some_and(|known| known.will_wake(context.waker())) {
             return;

@@ -9,7 +9,7 @@ use super::answer::{self, Answer, Verdict};
 use super::setting::Setting;
 use super::slot::Status;
 
-/// Returns the line. `robot` is the name of the board in a status.
+/// Formats a board's answer to `ask` as a line of JSON. `robot` is the name of the board in a status.
 pub fn line(id: u32, ask: &Ask<'_>, present: Epoch, reply: &Reply, robot: &str) -> String {
     let Reply { verdict, mode, grade, latch, unmet, ending } = *reply;
     let status = Status { epoch: present, mode, grade, latch, unmet, ending, ..Status::default() };

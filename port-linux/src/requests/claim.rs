@@ -16,21 +16,21 @@ const CHALLENGES: usize = 4;
 /// The number of requests that one client can withdraw: its newest.
 const REMEMBERED: usize = 32;
 
-/// The request is waiting for the control loop.
+/// The state of a request that waits for the control loop.
 const WAITS: u8 = 0;
-/// The control loop has taken the request.
+/// The state of a request that the control loop has taken.
 const TAKEN: u8 = 1;
-/// The client has withdrawn the request.
+/// The state of a request that its client has withdrawn.
 const WITHDRAWN: u8 = 2;
 
-/// The identity of a request: its client, and its number among that client's requests.
+/// The identity of a request: the number of its client, and its own number among the requests of that client.
 pub(super) type Named = (Asker, u32);
 
-/// A request that causes motion.
+/// A request that causes motion, with its state and validity.
 #[derive(Clone, Debug)]
 pub(super) struct Claim {
     pub(super) named: Named,
-    /// The end of the request's validity. `None` after it was checked.
+    /// The end of the request's validity. `None` after the validity was checked.
     until: Option<Instant>,
     state: Arc<AtomicU8>,
 }
@@ -88,14 +88,14 @@ impl Issued {
     }
 }
 
-/// The state of a request that its client withdraws.
+/// The result of a client's wish to withdraw a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Withdrawal {
-    /// The request was queued, and is not carried out.
+    /// The request was still queued, and is not carried out.
     TakenBack,
-    /// The control loop has taken the request, and decides.
+    /// The control loop has already taken this request, and decides about its withdrawal.
     AtTheLoop(Named),
-    /// No such request: it causes no motion, was rejected at once, or was sent by another client.
+    /// The client has no such request: it causes no motion, was rejected at once, or was sent by another client.
     Unknown,
 }
 

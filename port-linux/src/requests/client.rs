@@ -37,10 +37,10 @@ const LAST_ANSWERS: StdDuration = StdDuration::from_secs(11);
 /// The delay after a piece of a motion was due until its absence is handled.
 const LATE: StdDuration = StdDuration::from_millis(1);
 
-/// The subscription of a client to changes: `None` without one, otherwise the `id` for the messages.
+/// The subscription of a client to changes of the status: `None` without one, otherwise the `id` for its messages.
 type Watching = watch::Sender<Option<Option<u32>>>;
 
-/// The use that a client makes of its place. It is written by the client's task.
+/// The use that a client makes of its connection. The client's task updates it.
 #[derive(Debug, Default)]
 pub(super) struct Presence {
     /// The time of its newest complete line \[µs\], plus one. 0 before the first line.
@@ -53,7 +53,7 @@ pub(super) struct Presence {
 }
 
 impl Presence {
-    /// Returns the current use.
+    /// Returns the current use, for the decision which client is disconnected.
     pub(super) fn of(&self) -> Use {
         let spoke = self.spoke.load(Ordering::Relaxed).checked_sub(1).map(Instant::from_micros);
         let is = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
@@ -241,7 +241,7 @@ async fn read<const N: usize>(
     }
 }
 
-/// Waits until shortly after the time at which a piece of a motion was due.
+/// Waits until shortly after `due`, when a piece of a motion counts as late. Never returns without such a time.
 async fn late<const N: usize>(due: Option<Instant>, shared: &Shared<N>) {
     match due {
         Some(due) => tokio::time::sleep(std_duration(due.since(shared.now())) + LATE).await,
@@ -249,8 +249,8 @@ async fn late<const N: usize>(due: Option<Instant>, shared: &Shared<N>) {
     }
 }
 
-/// Continues to read while a motion of this client is checked. One release may overtake the motion; any other line
-/// waits in `behind`.
+/// Reads the lines of a client while its motion is checked. A release is carried out before that motion; any other
+/// line is stored in `behind`.
 async fn overtake<const N: usize>(
     (from, received): (&mut (impl AsyncRead + Unpin), &mut Lines),
     behind: &mut Option<Step<N>>,
@@ -290,14 +290,15 @@ async fn overtake<const N: usize>(
     }
 }
 
-/// Sleeps for `wait`. A timer of zero would still take time.
+/// Sleeps for `wait`. Returns at once if it is zero, because even a timer of zero would take time.
 async fn pause(wait: StdDuration) {
     if !wait.is_zero() {
         tokio::time::sleep(wait).await;
     }
 }
 
-/// Writes answers, and changes if they are watched, until no sender of answers is left.
+/// Writes answers to a client, and changes of the status if the client watches them, until no sender of answers is
+/// left.
 async fn write<const N: usize>(
     mut to: impl AsyncWrite + Unpin,
     shared: &Shared<N>,

@@ -43,7 +43,7 @@ const NEWS: Duration = Duration::from_secs(10);
 /// Memory that is no longer needed, and is freed on another thread.
 pub(super) type Spent = Box<dyn Any + Send>;
 
-/// An output that was given to the engine, and whose result is outstanding.
+/// An output that was passed to the engine, and whose result is not known yet.
 #[derive(Debug)]
 struct Owed {
     write: Write,
@@ -51,44 +51,44 @@ struct Owed {
     until: Instant,
 }
 
-/// The requests that are not answered yet.
+/// The control loop's queue of requests, and the requests that are not answered yet.
 #[derive(Debug)]
 pub(crate) struct Desk<const N: usize> {
     clock: Clock,
     releases: Receiver<Letter<N>>,
     asks: Receiver<Letter<N>>,
-    /// The bell that rings for each request, and the waker that it uses.
+    /// The flag that is set for each new request, and the waker that it uses.
     bell: Bell,
     waker: Option<Waker>,
     slot: Slot,
-    /// The status after the engine's last input. `told` is `true` if the slot has it.
+    /// The status after the engine's last input. `told` is `true` if it has been published to clients.
     status: Status,
     told: bool,
     /// The time of the next update of the unmet preconditions.
     look_at: Instant,
     /// The request whose input is about to be given to the engine, or was given since the last observation.
     deciding: Option<(Asked, Reply)>,
-    /// The identity of that request, and `true` if the arm was already commanded.
+    /// The identity of the request in `deciding`, and `true` if the arm was already commanded before it.
     requests: Option<(Named, bool)>,
-    /// The request that armed the arm.
+    /// The identity of the request that started commanding.
     armed: Armed<Named>,
-    /// The motion to be started with it.
+    /// The motion to be started by the request in `deciding`.
     motion: Option<Ready<N>>,
     /// The position of the arm and the period of its states, and the controller's time of the newest state.
     seen: (Stands<N>, Option<ControllerTime>),
     stands: Arc<Mutex<Stands<N>>>,
     spent: UnboundedSender<Spent>,
-    /// `true` if the input was given to the engine.
+    /// `true` if the input of the request in `deciding` was passed to the engine.
     handed_over: bool,
     newest: Newest<N>,
-    /// A streamed command, and `true` if the engine was given an input since.
+    /// A streamed command, and `true` if the engine has received an input since the command was taken.
     streamed: (Option<Streamed<N>>, bool),
     streaming: Streaming,
     refused: Option<Refusal>,
-    /// The result of a request that is not an input of the engine.
+    /// The result of the request in `deciding`, if it is not an input of the engine.
     acted: Verdict,
     owed: Vec<Owed>,
-    /// The permit to upload a program. `given` is `true` while a client may have it unused.
+    /// The permit of clients to upload programs. `given` is `true` while a client may have an unused permit.
     upload_permits: UploadPermits,
     given: bool,
     /// `true` if this run may start to command without a request of a client.
@@ -141,7 +141,8 @@ impl<const N: usize> Desk<N> {
         self.upload_permits.clone()
     }
 
-    /// Declares that this run may start to command by itself, or by an input. Then no client may upload a program.
+    /// Records that this run may start commanding by itself, or by a hardware input. From then on no client may
+    /// upload a program.
     pub(crate) const fn begins_unasked(&mut self) {
         self.begins_unasked = true;
     }
@@ -151,7 +152,7 @@ impl<const N: usize> Desk<N> {
         self.upload_permits.is_used()
     }
 
-    /// Returns the receiver of finished motions, which frees their memory.
+    /// Returns the sender to which memory of finished motions is passed, so that another thread frees it.
     pub(crate) fn spent(&self) -> UnboundedSender<Spent> {
         self.spent.clone()
     }
@@ -186,8 +187,8 @@ impl<const N: usize> Desk<N> {
         }
     }
 
-    /// Records that `input` comes from another source than a client. After a request from there, no client can
-    /// withdraw the arming any more.
+    /// Records that `input` is passed to the engine from another source than a client. If it is a request to
+    /// command, no client can any longer end commanding by withdrawing a request.
     pub(crate) fn taken_over(&mut self, input: &Input) {
         if matches!(input, Input::Request(_) | Input::Resume(_)) {
             self.armed.taken_over(self.status.epoch);
@@ -213,7 +214,7 @@ impl<const N: usize> Desk<N> {
         .await
     }
 
-    /// Returns the next request, releases first.
+    /// Returns the next queued request of a client, releases first.
     fn letter(&mut self) -> Option<Letter<N>> {
         if !self.bell.is_rung() {
             return None;
@@ -286,7 +287,8 @@ impl<const N: usize> Desk<N> {
         self.refused = None;
     }
 
-    /// Carries out requests that are not inputs of an engine, after [`handed_over`](Self::handed_over).
+    /// Carries out requests that are not inputs of the engine (e.g. starting a motion), after
+    /// [`handed_over`](Self::handed_over).
     pub(crate) fn act<P: Controller<N>, L: Law<N>>(
         &mut self,
         engine: &mut Engine<'_, N, P, L>,
@@ -342,7 +344,7 @@ impl<const N: usize> Desk<N> {
         self.acted = acted.map_or_else(|reason| Verdict::Refused(reason, ReasonSet::EMPTY), |()| Verdict::Done);
     }
 
-    /// Makes the law follow a streamed command.
+    /// Passes a streamed command to the law, or records why it is rejected.
     fn stream<P: Controller<N>, L: Law<N>>(
         &self,
         streamed: &Streamed<N>,
@@ -520,7 +522,7 @@ impl<const N: usize> Desk<N> {
         reply.give(asked.word(), status, verdict);
     }
 
-    /// Decides whether a client may upload a program now.
+    /// Decides whether a client may upload a program at present.
     fn leave(&self) -> Verdict {
         let refused = |reason| Verdict::Refused(reason, ReasonSet::EMPTY);
         match self.status.mode {

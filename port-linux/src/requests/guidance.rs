@@ -69,10 +69,10 @@ pub fn force(how: &str) -> Result<(Guidance, GuideLimits), String> {
     checked(Guidance::Force(mode), limits)
 }
 
-/// Parses whether a contact ends the motion.
+/// Parses the parameter that decides whether a contact of the tool ends motions.
 ///
 /// # Errors
-/// Returns what was expected.
+/// Returns a description of what was expected.
 pub fn contact(how: &str) -> Result<bool, String> {
     match how {
         "on" => Ok(true),
@@ -86,7 +86,7 @@ fn checked(what: Guidance, limits: GuideLimits) -> Result<(Guidance, GuideLimits
     Ok((what, limits))
 }
 
-/// Sets a limit. Returns `false` if `name` is not a limit.
+/// Sets the limit `name` of freedrive or force mode. Returns `false` if there is no such limit.
 fn limit(limits: &mut GuideLimits, name: &str, value: &str) -> Result<bool, String> {
     match name {
         "renew" => limits.renew_within = Duration::from_micros((number(name, value)?.clamp(0.0, 3_600.0) * 1e6) as u64),

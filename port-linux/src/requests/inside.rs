@@ -30,7 +30,7 @@ pub struct Client<const N: usize> {
     lines: mpsc::Sender<Line>,
     answers: mpsc::Receiver<Line>,
     next: u32,
-    /// The reserved place for the message that this client has gone.
+    /// The reserved place in the queue for the message that this client has disconnected.
     gone: Option<OwnedPermit<Letter<N>>>,
 }
 
@@ -39,7 +39,7 @@ pub struct Client<const N: usize> {
 pub struct Decided {
     /// The number of the request.
     pub id: u32,
-    /// The status of the run at that time.
+    /// The status of the run when the request was decided.
     pub status: Status,
     /// The reason why the request was not carried out, in the words of `outrigger ask`.
     pub done: Result<(), String>,
@@ -90,12 +90,12 @@ impl<const N: usize> Client<N> {
         self.shared.newest()
     }
 
-    /// Returns the position of the arm.
+    /// Returns the position of the arm, the active setpoint and the period of states.
     pub fn stands(&self) -> Stands<N> {
         self.shared.stands()
     }
 
-    /// Returns the limits of the session's motions.
+    /// Returns the limits of the session's motions, and which motions it rejects.
     pub fn moving(&self) -> Moving<N> {
         self.shared.moving()
     }
@@ -110,7 +110,7 @@ impl<const N: usize> Client<N> {
         self.shared.upload_permit()
     }
 
-    /// Sends a request. Returns the number that its result will have, or `None` if there are too many requests.
+    /// Sends a request. Returns the number that the result will have, or `None` if there are too many requests.
     pub fn ask(&mut self, asked: Asked) -> Option<u32> {
         self.pass_on_for_an_answer(asked, None)
     }
@@ -135,7 +135,7 @@ impl<const N: usize> Client<N> {
         self.pass_on(asked, motion, to)
     }
 
-    /// Queues a request, with the place for its answer if it gets one.
+    /// Queues a request. `to` is the reserved place for its answer, if it gets one.
     fn pass_on(&mut self, asked: Asked, motion: Option<Ready<N>>, to: Option<OwnedPermit<Line>>) -> Option<u32> {
         let id = self.next;
         // No challenge is needed, because nothing but this process can delay the request. A long wait in the queue is

@@ -1,4 +1,4 @@
-//! Requests on their way to the control loop, with the place for their answer.
+//! Requests of clients in the queue to the control loop, with the place for their answer.
 
 use outrigger_core::command::Guidance;
 use outrigger_core::command::outputs::Write;
@@ -13,14 +13,14 @@ use crate::motion::asked::Ready;
 use crate::motion::impedance::Impedance;
 use crate::released::ReleasedBy;
 
-/// A parsed request.
+/// A parsed request of a client.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Asked {
     /// Requests to command. Contains the epoch that the sender has seen.
     Request(Epoch),
     /// Requests to command, and to resume a suspended motion.
     Resume(Epoch),
-    /// Releases, for this cause.
+    /// Releases the arm, for this cause.
     Release(ReleasedBy),
     /// Acknowledges the latched reason.
     Acknowledge,
@@ -77,7 +77,7 @@ impl Asked {
         }
     }
 
-    /// Returns `true` if it stops the arm. It then uses the queue of releases.
+    /// Returns `true` if the request stops the arm. Such requests use the queue of releases.
     pub(super) const fn stops(&self) -> bool {
         matches!(self, Self::Release(_) | Self::Withdraw(_))
     }
@@ -101,14 +101,14 @@ impl Asked {
     }
 }
 
-/// A request on its way to the control loop, with the place for its answer.
+/// A request in the queue to the control loop, with the place for its answer.
 #[derive(Debug)]
 pub(super) struct Letter<const N: usize> {
     pub(super) asked: Asked,
     pub(super) reply: Reply,
-    /// The motion of an [`Asked::Move`].
+    /// The prepared motion, if the request is an [`Asked::Move`].
     pub(super) motion: Option<Ready<N>>,
-    /// The claim of a request that causes motion.
+    /// The validity of the request, if it causes motion.
     pub(super) claim: Option<Claim>,
 }
 

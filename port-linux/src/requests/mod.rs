@@ -69,32 +69,32 @@ const NO_FILES: Duration = Duration::from_millis(5);
 /// The time at the end for clients to receive their remaining answers.
 const FAREWELL: Duration = Duration::from_millis(100);
 
-/// The access to requests for clients in the same process.
+/// The access of clients in the same process to the requests of a run.
 #[derive(Debug)]
 pub(crate) struct Local<const N: usize>(Arc<Shared<N>>);
 
 impl<const N: usize> Local<N> {
-    /// Creates a client.
+    /// Creates a client in this process.
     pub(crate) fn client(&self) -> Client<N> {
         Client::new(Arc::clone(&self.0))
     }
 }
 
-/// The thread that accepts requests, until this is dropped or [finished](Requests::finish).
+/// The thread that accepts requests to a run. It ends when this is dropped or [finished](Requests::finish).
 #[derive(Debug)]
 pub(crate) struct Requests {
-    /// `None` if only clients of this process are accepted.
+    /// The socket for other processes. `None` if only clients of this process are accepted.
     place: Option<Place>,
-    /// The reason why there is no socket, if one was requested.
+    /// The reason why there is no socket for other processes, although they were to be accepted.
     refused: Option<Failure>,
-    /// Dropped to end the thread.
+    /// Ends the thread when it is dropped.
     open: watch::Sender<()>,
     worker: Worker,
 }
 
 impl Requests {
-    /// Accepts requests to the run of the robot at `seat`, whose lock this process holds, and which has `sources` and
-    /// these `variables`. Clients of this process are always accepted; other processes only if it `listens`.
+    /// Accepts requests to the run of the robot at `seat`, whose lock this process holds. The run has these
+    /// `sources` and `variables`. Clients of this process are always accepted; other processes only if it `listens`.
     ///
     /// # Errors
     /// Returns [`Failure::BadInput`] with the error of the operating system, or for a directory of another user.
@@ -139,12 +139,12 @@ impl Requests {
         Ok((Self { place, refused, open, worker }, desk, local))
     }
 
-    /// Returns the path of the socket, if there is one.
+    /// Returns the path of the socket for other processes, if there is one.
     pub(crate) fn path(&self) -> Option<&Path> {
         self.place.as_ref().map(Place::path)
     }
 
-    /// Returns the reason why there is no socket, if one was requested.
+    /// Returns the reason why there is no socket for other processes, although they were to be accepted.
     pub(crate) const fn refused(&self) -> Option<&Failure> {
         self.refused.as_ref()
     }
@@ -158,7 +158,7 @@ impl Requests {
     }
 }
 
-/// The task of a client, its use of its place, and the sender that makes it leave.
+/// The state of a connected client: its task, the use of its connection, and the sender that disconnects it.
 type Attended = (Id, Arc<Presence>, oneshot::Sender<()>);
 
 /// Serves clients until `closing` changes. `whose` converts the process id that the kernel reports, for tests.

@@ -1,34 +1,35 @@
-//! The places of clients: decides which client leaves when a new one connects.
+//! Decides which client is disconnected when a new one connects.
 //!
-//! A new client always gets a place, so that a release is never rejected for lack of one. It may be the place of
-//! another client of its own process, if that has as many as one process may have, or the place of a client that does
-//! not use it.
+//! A new client always gets a place, so that a release is never rejected for lack of one. If all places are taken,
+//! it gets the place of another client: one of its own process, if that process has as many clients as it may have,
+//! otherwise a client that does not use its place.
 
 use outrigger_wire::time::{Duration, Instant};
 
-/// The total number of places.
+/// The maximum number of clients.
 pub(super) const PLACES: usize = 100;
-/// The number of places of one process. Other processes keep theirs, however many clients it connects.
+/// The maximum number of clients of one process. Other processes keep their places, however many clients it
+/// connects.
 pub(super) const OF_ONE_PROCESS: usize = 8;
-/// The number of newest clients that keep their places before they have sent anything. It is lower than the number of
-/// places of one process, so that the silent clients of that process leave first.
+/// The number of newest clients that keep their places before they have sent anything. The number is lower than the
+/// maximum of one process, so that the silent clients of that process are disconnected first.
 pub(super) const NEWEST: usize = 4;
 const _: () = assert!(NEWEST < OF_ONE_PROCESS && OF_ONE_PROCESS < PLACES);
 /// The time without a line after which a client counts as silent.
 const SILENT: Duration = Duration::from_secs(2);
 
-/// The use that a client makes of its place.
+/// The use that a client makes of its connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Use {
-    /// The time of its newest complete line. `None` before the first.
+    /// The time of the client's newest complete line. `None` before the first.
     pub(super) spoke: Option<Instant>,
-    /// `true` if it watches changes, and does not need to send anything.
+    /// `true` if the client watches changes of the status, and therefore does not need to send anything.
     pub(super) watches: bool,
-    /// `true` if a motion, freedrive or force mode ends with it.
+    /// `true` if a motion, freedrive or force mode of the client ends when it is disconnected.
     pub(super) answers_for: bool,
 }
 
-/// A client in its place.
+/// A connected client, with its process.
 #[derive(Debug)]
 struct Placed<T> {
     process: Option<i32>,
@@ -36,18 +37,18 @@ struct Placed<T> {
     client: T,
 }
 
-/// The order in which clients leave.
+/// The order in which clients are disconnected to make room for new ones. The first kind is disconnected first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
-    /// A client that has sent nothing yet, or nothing for some time.
+    /// A client that has sent nothing since it connected, or nothing for some time.
     Silent,
     /// A client that has recently sent something, watches, or has just connected.
     InUse,
-    /// A client whose motion, freedrive or force mode ends with it.
+    /// A client whose motion, freedrive or force mode ends when it is disconnected.
     AnswersFor,
 }
 
-/// The places of clients, in the order of their arrival.
+/// The connected clients, in the order of their arrival.
 #[derive(Debug)]
 pub(super) struct Places<T> {
     most: usize,
@@ -61,8 +62,8 @@ impl<T> Places<T> {
         Self { most: PLACES, of_one_process: OF_ONE_PROCESS, newest: NEWEST, here: vec![] }
     }
 
-    /// Gives a place to a new client of this process, if the process is known. Returns the client that has to leave
-    /// for it, if there is one.
+    /// Adds a new client of this process, if the process is known. Returns the client that must be disconnected for
+    /// it, if there is one.
     pub(super) fn enter(
         &mut self,
         process: Option<i32>,
@@ -83,7 +84,7 @@ impl<T> Places<T> {
         leaves
     }
 
-    /// Removes a silent client, if there is one, because the process can open no more files for new ones.
+    /// Removes a silent client, if there is one, because this process cannot open more files for new clients.
     pub(super) fn spare(&mut self, now: Instant, use_of: impl Fn(&T) -> Use) -> Option<T> {
         let older = self.here.len().saturating_sub(self.newest);
         let ranked = self.here.iter().enumerate();
@@ -92,13 +93,13 @@ impl<T> Places<T> {
         Some(self.here.remove(index).client)
     }
 
-    /// Frees the places of clients that have disconnected.
+    /// Removes the clients that have disconnected.
     pub(super) fn leave(&mut self, gone: impl Fn(&T) -> bool) {
         self.here.retain(|placed| !gone(&placed.client));
     }
 }
 
-/// Returns the rank of a client, and the time of its last sign of use.
+/// Returns the order in which a client is disconnected: its kind, and the time of its newest line.
 fn rank<T>(placed: &Placed<T>, is_new: bool, now: Instant, of: Use) -> (Rank, Instant) {
     let since = of.spoke.unwrap_or(placed.came);
     let rank = match of {

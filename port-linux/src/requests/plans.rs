@@ -12,9 +12,9 @@ use outrigger_wire::time::{Duration, Instant};
 use crate::motion::Motion;
 use crate::motion::pieces::{Heading, waypoint};
 
-/// The longest time between two pieces.
+/// The longest time between two pieces of a plan.
 const SILENT: Duration = Duration::from_secs(5);
-/// The longest time for a plan: a fixed part, and a part for each waypoint.
+/// The longest time for a whole plan: a fixed part, and a part for each waypoint.
 const WHOLE: (Duration, Duration) = (Duration::from_secs(10), Duration::from_micros(500));
 /// The error text for a plan that was not complete in time.
 pub(super) const LATE: &str = "the waypoints did not come in time: send each piece within 5 s, and all of them at 2000 waypoints per second or more";
@@ -28,12 +28,12 @@ pub(super) struct Plan<const N: usize> {
     heading: Heading<N>,
     waypoints: Vec<Waypoint<N>>,
     began: Instant,
-    /// The time of its newest piece.
+    /// The time at which the newest piece of the plan was received.
     newest: Instant,
 }
 
 impl<const N: usize> Plan<N> {
-    /// Returns the time at which the next piece is due.
+    /// Returns the time at which the next piece of the plan is due.
     fn until(&self) -> Instant {
         let (least, each) = WHOLE;
         let count = u64::try_from(self.heading.count).unwrap_or(u64::MAX);
@@ -62,7 +62,8 @@ impl<const N: usize> Plans<N> {
     }
 }
 
-/// A client's access to the plan. When it is dropped, an incomplete plan of the client is dropped, too.
+/// The access of one client to the plan that is being collected. When it is dropped, an incomplete plan of the
+/// client is dropped, too.
 #[derive(Debug)]
 pub(super) struct Planner<'s, const N: usize> {
     plans: &'s Plans<N>,
@@ -98,13 +99,14 @@ impl<'s, const N: usize> Planner<'s, N> {
         self.plans.plan().as_ref().filter(|plan| plan.asker == self.asker).map(of)
     }
 
-    /// Drops the plan if it belongs to this client.
+    /// Drops the plan that is being collected if it belongs to this client, and returns it.
     pub(super) fn give_up(&mut self) -> Option<Plan<N>> {
         self.collects = false;
         self.plans.plan().take_if(|plan| plan.asker == self.asker)
     }
 
-    /// Drops the plan if it belongs to this client and is late.
+    /// Drops the plan that is being collected if it belongs to this client and its next piece is late. Returns the
+    /// dropped plan.
     pub(super) fn expire(&mut self, now: Instant) -> Option<Plan<N>> {
         self.own(|plan| plan.is_late(now)).filter(|late| *late)?;
         self.failed = true;
@@ -126,10 +128,10 @@ impl<'s, const N: usize> Planner<'s, N> {
         true
     }
 
-    /// Runs `work` on this client's plan.
+    /// Runs `work` on the plan of this client.
     ///
     /// # Errors
-    /// Returns the errors of `work`, or the reason why there is no such plan.
+    /// Returns the errors of `work`, or the reason why the client has no plan.
     fn with<T>(
         &self,
         epoch: Epoch,
@@ -152,10 +154,10 @@ impl<'s, const N: usize> Planner<'s, N> {
         }
     }
 
-    /// Adds waypoints, which are separated by blanks.
+    /// Adds waypoints to the plan of this client. `rows` has them separated by blanks.
     ///
     /// # Errors
-    /// Returns the reason why there is no such plan, or the first waypoint that is not valid.
+    /// Returns the reason why the client has no plan, or the first waypoint that is not valid.
     pub(super) fn add(&self, epoch: Epoch, rows: &str, now: Instant) -> Result<(), String> {
         self.with(epoch, now, |plan| {
             for row in rows.split_ascii_whitespace() {
@@ -173,10 +175,10 @@ impl<'s, const N: usize> Planner<'s, N> {
         })
     }
 
-    /// Converts this client's plan to a motion.
+    /// Converts the plan of this client to a motion.
     ///
     /// # Errors
-    /// Returns the reason why there is no such plan, or why it is not a valid motion.
+    /// Returns the reason why the client has no plan, or why the plan is not a valid motion.
     pub(super) fn end(&mut self, epoch: Epoch, now: Instant) -> Result<Motion<N>, String> {
         self.with(epoch, now, |plan| {
             let (count, found) = (plan.heading.count, plan.waypoints.len());

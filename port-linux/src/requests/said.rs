@@ -6,12 +6,12 @@ use serde_json::Value;
 use crate::exit::Failure;
 use crate::show::words::{causes_first, one_per_line};
 
-/// Returns the text of `key`. Empty if there is none.
+/// Returns the text of the member `key` of a JSON object. Empty if there is none.
 pub fn text<'v>(of: &'v Value, key: &str) -> &'v str {
     of.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Formats a reason, with advice.
+/// Formats the reason in an answer for people, with advice.
 pub fn reason(of: &Value) -> String {
     format!("{} ({}); {}", text(of, "text"), text(of, "name"), text(of, "advice"))
 }

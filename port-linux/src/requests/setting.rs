@@ -1,4 +1,4 @@
-//! Parses an assignment of the command line: `digital-out.3=on`.
+//! Parses assignments to outputs and variables, as on the command line: `digital-out.3=on`.
 
 use std::str::FromStr;
 
@@ -9,11 +9,11 @@ use outrigger_core::command::outputs::{
 use outrigger_wire::robot::Pose;
 use outrigger_wire::time::Duration;
 
-/// An assignment of the command line.
+/// An assignment to an output or a variable, as on the command line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Setting(pub Write);
 
-/// The description of all assignments, for people.
+/// The description of all forms of assignments, for error messages and help.
 pub const FORMS: &str = "digital-out.N=on|off, configurable-out.N=on|off, tool-out.N=on|off, analog-out.N=5V|12mA|0.5, \
                          tool-voltage=0|12|24, flag.N=on|off, payload=KG[@X,Y,Z[/IXX,IYY,IZZ,IXY,IXZ,IYZ]], tcp=X,Y,Z,RX,RY,RZ, gravity=X,Y,Z, speed-slider=0.5 or zero-force-torque; \
                          krl-bool.N=on|off, krl-int.N=5 or krl-real.N=0.5 beside a KRC";
@@ -61,7 +61,7 @@ impl Setting {
         })
     }
 
-    /// Returns `true` if only a configuration can determine what `text` sets.
+    /// Returns `true` if `text` may use a name that only a configuration can define.
     pub fn may_be_named(text: &str) -> bool {
         let name = text.split_once('=').map(|(name, _)| name);
         name.is_some_and(|name| !name.is_empty() && !name.contains('.') && !WORDS.contains(&name))
@@ -148,7 +148,8 @@ fn numbers<const N: usize>(name: &str, expected: &str, value: &str) -> Result<[f
     <[f32; N]>::try_from(numbers).map_err(|found| format!("{name}: expected {expected}, found {} numbers", found.len()))
 }
 
-/// Parses a level. Volts and milliamperes also select the mode of the output; a plain fraction keeps its mode.
+/// Parses the level of an analog output. Volts and milliamperes also select the mode of the output; a plain fraction
+/// keeps its mode.
 fn analog(index: u8, value: &str) -> Result<Write, String> {
     const NAME: &str = "analog-out";
     let (domain, level) = if let Some(volts) = value.strip_suffix('V') {

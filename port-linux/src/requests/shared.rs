@@ -32,20 +32,21 @@ use crate::motion::impedance::{self, Impedance};
 use crate::motion::pieces::{Piece, Pieces};
 use crate::released::ReleasedBy;
 
-/// The lines per second of all clients in the long run, and the number at once. They limit the load of this thread.
+/// The rate limit on lines of all clients together: lines per second in the long run, and lines at once. It limits
+/// the load of the thread of requests.
 const ALL_LINES: (f32, f32) = (2_000.0, 200.0);
-/// The pieces of motions per second of all clients, and the number at once. Each piece is a line of up to ten
-/// waypoints.
+/// The rate limit on pieces of motions of all clients together: pieces per second in the long run, and pieces at
+/// once. Each piece is a line of up to ten waypoints.
 const ALL_PIECES: (f32, f32) = (4_000.0, 200.0);
-/// The requests per second that all clients may pass on to the control loop, and the number at once. Releases are not
-/// counted.
+/// The rate limit on requests of all clients to the control loop: requests per second in the long run, and requests
+/// at once. Releases are not limited.
 const PASSED_ON: (f32, f32) = (1_000.0, 100.0);
 
-/// A source of the configuration whose input is requests.
+/// A sensor of the configuration, whose readings may be requests.
 #[derive(Debug)]
 struct Source {
     name: String,
-    /// `None` if its readings have another input.
+    /// The number of values in a reading. `None` if the sensor's input is not requests.
     values: Option<usize>,
     scale: Scale,
     newest: AtomicU32,
@@ -77,7 +78,7 @@ pub(super) struct Shared<const N: usize> {
     reads: Arc<AtomicBool>,
     pub(super) releases: mpsc::Sender<Letter<N>>,
     pub(super) asks: mpsc::Sender<Letter<N>>,
-    /// The rate limit of requests to the control loop. The next fields limit lines and pieces.
+    /// The rate limit of requests to the control loop.
     pub(super) passed_on: Mutex<Pace>,
     pub(super) lines: Mutex<Pace>,
     pub(super) pieces: Mutex<Pace>,
@@ -132,7 +133,7 @@ impl<const N: usize> Shared<N> {
         self.clock.now()
     }
 
-    /// Returns the time to wait for a share of a rate that all clients have in common.
+    /// Takes a share of the rate limit `of` of all clients. Returns the time to wait before the share may be used.
     pub(super) fn share(&self, of: &Mutex<Pace>) -> StdDuration {
         of.lock().map(|mut pace| pace.take(self.now())).unwrap_or_default()
     }
@@ -151,7 +152,7 @@ impl<const N: usize> Shared<N> {
         sent
     }
 
-    /// Wakes the control loop.
+    /// Wakes the control loop after a request was queued.
     pub(super) fn ring(&self) {
         self.bell.ring();
     }
@@ -213,7 +214,7 @@ impl<const N: usize> Shared<N> {
     /// Checks a requested motion, on a thread that may be slow.
     ///
     /// # Errors
-    /// Returns the reason if it is not valid; `None` if another motion is being checked.
+    /// Returns the reason why the motion is not valid; `None` if another motion is being checked.
     pub(super) async fn ready(&self, wish: Wish<N>) -> Result<Ready<N>, Option<String>> {
         let stands = self.stands.lock().map(|stands| *stands).unwrap_or_default();
         let moving = self.moving.clone();
@@ -221,8 +222,8 @@ impl<const N: usize> Shared<N> {
         read.map_err(Some)
     }
 
-    /// Runs `read` on a thread of its own. Returns `None` while another one runs, whether or not its client still
-    /// waits for it.
+    /// Runs `read` on a thread of its own. Returns `None` while an earlier call is running, whether or not the
+    /// client of that call still waits for it.
     async fn read_alone<T: Send + 'static>(
         &self,
         read: impl FnOnce() -> Result<T, String> + Send + 'static,
@@ -283,7 +284,7 @@ impl<const N: usize> Shared<N> {
         }
     }
 
-    /// Returns the step that a message requests, without checking its challenge.
+    /// Returns the next step for a parsed message, without a check of its challenge.
     fn meant(
         &self,
         (planner, claims): (&mut Planner<'_, N>, &Claims<'_>),
@@ -428,7 +429,7 @@ pub(super) mod tests {
     }
 
     impl Bench {
-        /// Publishes the position of the arm, from which motions are checked.
+        /// Publishes the current position of the arm, from which requested motions are checked.
         pub(in crate::requests) fn stand(&self) {
             self.shared.stands.lock().unwrap().at = Some(JointPositions([0.0; 6]));
         }

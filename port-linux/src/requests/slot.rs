@@ -34,11 +34,11 @@ pub struct Status {
     pub latch: Option<Reason>,
     /// The reason that ended commanding last, whether it is latched or not.
     pub left: Option<Reason>,
-    /// The cause, if that reason is a release.
+    /// The cause of the release, if the reason in `left` is a release.
     pub released: Option<ReleasedBy>,
-    /// The reasons for which a request would be rejected. Empty while commanding.
+    /// The unmet preconditions, for which a request would be rejected. Empty while commanding.
     pub unmet: ReasonSet,
-    /// The cause of a low link grade, if a request would be rejected because of it.
+    /// The cause of the link's low grade, if a request would be rejected because of that grade.
     pub low: Option<GradeLow>,
     /// `true` if the run is about to end.
     pub ending: bool,
@@ -78,7 +78,7 @@ impl Default for Status {
     }
 }
 
-/// The newest status.
+/// The newest status of the run, shared by the control loop and the thread of requests.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Slot(Arc<Mutex<Status>>);
 

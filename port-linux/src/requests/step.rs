@@ -1,4 +1,4 @@
-//! The next step after a line of a client.
+//! The action that follows from a line of a client.
 
 use outrigger_core::mode::Epoch;
 
@@ -6,11 +6,11 @@ use super::claim::Claim;
 use super::letter::Asked;
 use crate::motion::asked::Wish;
 
-/// The next step after a line.
+/// The action that follows from a line of a client.
 pub(super) enum Step<const N: usize> {
     /// Send this answer.
     Say(String),
-    /// Send no answer, because the line was a piece of a plan.
+    /// Send no answer, because the line was a piece of a motion.
     Collected,
     /// Send this answer to a withdrawal.
     Withdrew(String),

@@ -1,5 +1,5 @@
-//! Speeds, positions or torques that a client streams to the control loop: a slot for the newest command, without a
-//! queue and without answers.
+//! Passes the speeds, positions or torques that a client streams to the control loop, through a slot for the newest
+//! command, without a queue and without answers.
 
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -13,12 +13,12 @@ use outrigger_wire::time::Instant;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Streamed<const N: usize> {
     pub(super) forward: Forward<N>,
-    /// The epoch that its sender has seen.
+    /// The epoch of the session that the sender had seen.
     pub(super) epoch: Epoch,
     pub(super) at: Instant,
 }
 
-/// The newest command, until the control loop takes it.
+/// The slot for the newest streamed command, until the control loop takes it.
 #[derive(Clone, Debug)]
 pub(super) struct Newest<const N: usize>(Arc<Mutex<Option<Streamed<N>>>>);
 
@@ -29,7 +29,7 @@ impl<const N: usize> Default for Newest<N> {
 }
 
 impl<const N: usize> Newest<N> {
-    /// Stores a command, in place of an earlier one.
+    /// Stores a command in the slot, in place of an earlier one.
     pub(super) fn put(&self, streamed: Streamed<N>) {
         // No code that holds the lock can panic.
         if let Ok(mut slot) = self.0.lock() {
@@ -52,14 +52,14 @@ pub enum Unheeded {
     Motion,
     /// Freedrive or force mode moves the arm.
     Guided,
-    /// The mode has changed since the command was sent.
+    /// The mode of the session has changed since the command was sent.
     Epoch,
-    /// The command's validity has expired in the slot.
+    /// The validity of the command has expired before the control loop took it.
     Late,
 }
 
 impl Unheeded {
-    /// Returns the name in figures.
+    /// Returns the name of the reason in status messages.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Law(error) => error.name(),
@@ -103,7 +103,7 @@ impl Streaming {
         self.why = Some(why);
     }
 
-    /// Records the law's current stream, and counts lapses.
+    /// Records the kind of stream that the law follows at present, and counts streams that have lapsed.
     pub(super) fn look(&mut self, stage: Forwarding) {
         if stage == Forwarding::Lapsed && self.stage != Forwarding::Lapsed {
             self.lapses = self.lapses.saturating_add(1);

@@ -8,7 +8,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// No client has a permit.
+/// No client has a permit at present.
 const NONE: u8 = 0;
 /// A client has an unused permit.
 const GRANTED: u8 = 1;
@@ -23,7 +23,7 @@ pub(super) struct UploadPermits(Arc<AtomicU8>);
 #[derive(Debug)]
 pub struct UploadPermit(UploadPermits);
 
-/// An upload in progress. It ends when this is dropped.
+/// An upload in progress. Dropping this ends the upload, so that commanding is possible again.
 #[derive(Debug)]
 pub struct UploadGuard(UploadPermits);
 
@@ -47,7 +47,7 @@ impl UploadPermits {
         self.0.load(Ordering::Acquire) == USED
     }
 
-    /// Returns the side of a client that has requested the permit.
+    /// Returns the client's side of the permit.
     pub(super) fn permit(&self) -> UploadPermit {
         UploadPermit(self.clone())
     }

@@ -1,4 +1,4 @@
-//! The kinds of controllers, behind the interface that a [`Robot`](super::Robot) needs.
+//! The kinds of controllers that a [`Robot`](super::Robot) can have, behind one interface that starts sessions.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::run::attached::Watcher;
 use crate::run::{Finished, Look, Plan, session, watch};
 use crate::show::{Format, complain};
 
-/// A session to be run.
+/// The parameters of a session: engine configuration, law, sensors, companions and display.
 pub(super) struct Job<const N: usize, P: Controller<N>> {
     pub(super) robot: String,
     pub(super) config: Config<N, P::Options>,
@@ -37,7 +37,7 @@ pub(super) struct Job<const N: usize, P: Controller<N>> {
     pub(super) companions: Companions<N>,
 }
 
-/// Runs sessions with one robot, in the calling thread.
+/// A kind of robot whose sessions can be run in the calling thread.
 pub(super) trait Beside<const N: usize, P: Controller<N>>: Send + Sync {
     fn command(&self, job: Job<N, P>, operators: Operators, watcher: Watcher<N, P::Event>)
     -> Result<Finished, Failure>;
@@ -51,10 +51,10 @@ pub(super) trait Beside<const N: usize, P: Controller<N>>: Send + Sync {
     ) -> Outcome;
 }
 
-/// Creates a controller for each session.
+/// The functions that create a controller for each session of one robot.
 struct Making<C, J> {
     controller: C,
-    /// Returns the settings of an engine that only observes.
+    /// A function that returns the settings of an engine that only observes the robot.
     judging: J,
 }
 

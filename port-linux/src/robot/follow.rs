@@ -1,4 +1,4 @@
-//! Follows a motion of any length.
+//! Moves an arm along a motion of any length, for [`Robot::follow`](super::Robot::follow).
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -21,9 +21,9 @@ use crate::show::{Format, words};
 /// The interval at which the progress of the motion is reported.
 const GLANCE: Duration = Duration::from_millis(250);
 
-/// The number of states from which the robot's cycle is determined.
+/// The number of states from which the period of the robot's states is determined.
 const LOOKED_AT: usize = 4;
-/// The longest cycle of any robot.
+/// The longest period between two states of any supported robot.
 const LONGEST: CoreDuration = CoreDuration::from_millis(100);
 
 /// An arm that was stopped during a motion, and is at standstill.
@@ -31,28 +31,28 @@ const LONGEST: CoreDuration = CoreDuration::from_millis(100);
 pub struct Stopped {
     /// The reason for the stop, if it is known.
     pub reason: Option<Reason>,
-    /// The cause, if the stop was a release.
+    /// The cause of the stop, if it was a requested release.
     pub released: Option<ReleasedBy>,
     /// The preconditions that currently prevent resuming.
     pub unmet: ReasonSet,
-    /// The part of the motion's own time that has passed.
+    /// The part of the motion that was completed, as time since its start at full speed.
     pub elapsed: Duration,
 }
 
 /// The result of following a motion.
 #[derive(Clone, Debug)]
 pub struct Followed<const N: usize> {
-    /// The end of the session.
+    /// The way in which the session ended.
     pub ended: Ended,
     /// `true` if the motion was completed, with each measured joint within the goal tolerance.
     pub is_done: bool,
-    /// The part of the motion's own time that passed.
+    /// The part of the motion that was completed, as time since its start at full speed.
     pub elapsed: Duration,
     /// The largest tracking error of each joint \[rad\].
     pub worst: JointPositions<N>,
     /// The distance of each measured joint from the goal after the session has ended \[rad\].
     pub end_error: JointPositions<N>,
-    /// The states during the motion, at most some thousands.
+    /// The setpoints and measured positions during the motion, at most some thousands.
     pub moments: Vec<Moment<N>>,
 }
 
@@ -63,8 +63,9 @@ impl<const N: usize> Followed<N> {
         !self.moments.is_empty()
     }
 
-    /// Evaluates a motion to `goal` after its end. The arm was `at` this position before. The motion is done if its
-    /// own time is over and each measured joint is within the goal tolerance.
+    /// Returns the result of a motion to `goal` after the end of the session. Before the motion the arm was at the
+    /// position `at`. The motion is done if its full duration has passed and each measured joint is within the goal
+    /// tolerance.
     pub(super) fn of(
         ended: Ended,
         trace: &mut Trace<N>,
@@ -188,7 +189,8 @@ where
         Ok(Followed::of(ended, &mut trace, &at, &goal, &tolerances))
     }
 
-    /// Thins the motion for a robot with this cycle.
+    /// Removes the waypoints that are closer together than the robot's cycle, and checks that the motion stays
+    /// within `path_tolerance`.
     fn in_cycles(&self, motion: Motion<N>, cycle: CoreDuration, path_tolerance: f32) -> Result<Motion<N>, Failure> {
         let slow = |what: String| {
             self.unfit(format!("in cycles of {} ms, as the robot has them, {what}", cycle.as_micros() as f64 * 1e-3))
@@ -198,7 +200,7 @@ where
         motion.check(&self.config.limits).map_err(|unfit| slow(unfit.with_remedy())).map(|()| motion)
     }
 
-    /// Returns the state of the arm, and the length of the robot's cycle.
+    /// Returns the state of the arm, and the period of the robot's states, from a short session without commands.
     pub(super) fn stands_as(&self) -> Result<(State<N>, CoreDuration), Failure> {
         let none = || Failure::Connection("the robot's states ended before the first".into());
         // The session that follows reports everything.
@@ -218,19 +220,19 @@ where
     }
 }
 
-/// The progress of a motion.
+/// The progress of a motion, as [`attended`] observes it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stands {
     pub(super) progress: Progress,
-    /// The part of its own time that has passed.
+    /// The part of the motion that was completed, as time since its start at full speed.
     pub(super) elapsed: CoreDuration,
-    /// The reason that has ended it for good, with the arm still commanded.
+    /// The reason why the motion has ended for good, with the arm still commanded.
     pub(super) against: Option<Reason>,
-    /// The reason why it is not resumed.
+    /// The reason why a stopped motion is not resumed.
     pub(super) refused: Option<Reason>,
-    /// `true` if a contact of the tool has ended it, with the arm still commanded.
+    /// `true` if a contact of the tool has ended the motion, with the arm still commanded.
     pub(super) touched: bool,
-    /// `true` if it was cancelled.
+    /// `true` if the motion was cancelled.
     pub(super) cancelled: bool,
 }
 
@@ -301,7 +303,8 @@ pub(super) fn attended<const N: usize, E: Send + 'static>(
     running.wait()
 }
 
-/// Acknowledges, and resumes as soon as no precondition prevents it. If that takes long, `asks` is called again.
+/// Acknowledges the reason of the stop, and resumes the motion as soon as no precondition prevents it. If that takes
+/// long, the caller's `asks` is called again.
 fn goes_on<const N: usize, E: Send + 'static>(running: &Running<N, E>) {
     for _ in 0..40 {
         if running.has_ended() {

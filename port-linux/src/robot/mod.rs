@@ -120,7 +120,7 @@ impl<const N: usize, P: Controller<N> + 'static> Robot<N, P> {
         self
     }
 
-    /// Returns the error for a motion that the arm cannot follow.
+    /// Returns the error for a motion that the arm cannot follow, with the description `what`.
     fn unfit(&self, what: impl fmt::Display) -> Failure {
         Failure::BadInput(match &self.motion {
             Some(motion) => format!("{motion}: {what}"),
@@ -128,12 +128,12 @@ impl<const N: usize, P: Controller<N> + 'static> Robot<N, P> {
         })
     }
 
-    /// Checks that everything that runs beside a session will be able to start.
+    /// Checks that all companions of a session (recordings, pages, readers) will be able to start.
     fn check_companions(&self) -> Result<(), Failure> {
         self.companions().iter().try_for_each(|companion| companion.check())
     }
 
-    /// Returns everything that runs beside a session. The recording is first, if there is one.
+    /// Returns all companions of a session. The recording is first, if there is one.
     fn companions(&self) -> Companions<N> {
         #[cfg(feature = "record")]
         if let Some(path) = &self.run.record {
@@ -144,17 +144,17 @@ impl<const N: usize, P: Controller<N> + 'static> Robot<N, P> {
         self.companions.clone()
     }
 
-    /// Prints nothing to standard error.
+    /// Disables the output of events to standard error.
     #[must_use]
     pub const fn quiet(mut self) -> Self {
         self.format = Format::Silent;
         self
     }
 
-    /// Requests once, moves the arm by `law` with the readings of `sensors`, and returns when that is over and the
-    /// arm is at standstill: after the end of the law's motion, after a fallback, or after a release. A release is a
-    /// signal (SIGINT, SIGTERM, SIGHUP), or an input of the robot if the configuration has one. It never requests
-    /// again.
+    /// Requests once, moves the arm by `law` with the readings of `sensors`, and returns when the motion has ended
+    /// and the arm is at standstill: after the end of the law's motion, after a fallback, or after a release. A
+    /// release is a signal (SIGINT, SIGTERM, SIGHUP), or an input of the robot if the configuration has one. A
+    /// second request is never made.
     ///
     /// `sensors` is one [`Sensor`], an array or list of up to four, or `None`. The arm moves only while the readings
     /// of all sensors are fresh, and the law receives all of them.

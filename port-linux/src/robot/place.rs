@@ -23,13 +23,13 @@ const TOOL_THERE: [f32; 2] = [1e-4, 1e-3];
 /// The result of a move to one goal.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival {
-    /// The end of the session.
+    /// The way in which the session ended.
     pub ended: Ended,
     /// `true` if the controller has started the move.
     pub has_begun: bool,
     /// `true` if the controller has completed the move, and the arm is at the goal.
     pub is_done: bool,
-    /// The time since the request.
+    /// The time from the request to the end of the session.
     pub elapsed: Duration,
     /// The distance of each measured joint from the goal at the end \[rad\]. The goal is the requested joint angles,
     /// or those that the controller has located for a pose; `None` if it has located none. At the end of a line the
@@ -145,7 +145,8 @@ impl Robot<6, Ur<'static>> {
     }
 }
 
-/// Evaluates a move to `target` after its end. `stood` is the state of the arm before it.
+/// Returns the result of a move to `target` after the end of the session. `stood` is the state of the arm before the
+/// move.
 fn arrival(target: &MoveTarget<6>, given: &Given<6>, stood: &State<6>, ended: Ended, elapsed: Duration) -> Arrival {
     let at = given.at.unwrap_or(stood.positions);
     let off = Off::of(target, given.destination.as_ref(), &at, given.tool.or(stood.tcp_pose));

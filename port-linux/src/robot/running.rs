@@ -26,9 +26,10 @@ const EVENTS: usize = 1024;
 /// The end of a session. The arm is at standstill, unless the link to the robot was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// Ended without a fault: the motion was done, or the arm was released.
+    /// The session has ended without a fault: the motion was done, or the arm was released for this cause.
     Released(ReleasedBy),
-    /// Commanding was ended by this reason. [`Reason::text`] and [`Reason::advice`] describe it, and what to do.
+    /// The session has ended because commanding was ended by this reason. [`Reason::text`] and [`Reason::advice`]
+    /// describe it, and what to do.
     Fallback(Reason),
 }
 
@@ -65,7 +66,7 @@ impl<const N: usize, E: Send + 'static> Running<N, E> {
         Ok(Self { thread: Some(thread), operator, seen, events })
     }
 
-    /// Returns the state of the session.
+    /// Returns the current state of the session: mode, reasons, link grade and robot state.
     #[must_use]
     pub fn seen(&self) -> Seen<N> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -127,7 +128,7 @@ impl<const N: usize, E: Send + 'static> Running<N, E> {
         self.end(ReleasedBy::Program)
     }
 
-    /// Brings the arm to rest and ends the session, for this cause.
+    /// Brings the arm to rest and ends the session, with `by` as the cause of the release.
     pub(super) fn end(self, by: ReleasedBy) -> Result<Ended, Failure> {
         self.tell(Key::End(by));
         self.wait()
@@ -150,7 +151,7 @@ impl<const N: usize, E: Send + 'static> Running<N, E> {
     }
 }
 
-/// Starts a thread that may command.
+/// Starts a thread for a session that may command the arm.
 pub(super) fn in_thread<T: Send + 'static>(
     body: impl FnOnce() -> T + Send + 'static,
 ) -> Result<JoinHandle<T>, Failure> {

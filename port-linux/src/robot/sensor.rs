@@ -1,4 +1,4 @@
-//! The sensors of a program: the input of their readings, and the checks of each reading.
+//! The sensors of a program that uses this library: the input of their readings, and the checks of each reading.
 
 use std::iter::{Once, once};
 use std::net::{IpAddr, SocketAddr};
@@ -40,7 +40,8 @@ pub struct Sensor {
 
 #[derive(Clone, Debug)]
 enum Input {
-    /// The text as it was given. It is parsed when the sensor is opened, and errors are reported then.
+    /// The addresses as given by the caller. They are parsed when the sensor is opened, and errors are reported
+    /// then.
     Udp {
         listen: String,
         from: Option<IpAddr>,
@@ -128,7 +129,7 @@ impl Sensor {
         self
     }
 
-    /// Returns the same settings as a configuration file, for the source with this number.
+    /// Returns the settings that a configuration file would have for this sensor, as the source with this number.
     pub(super) fn settings(self, number: u8) -> Result<SourceSettings, Failure> {
         let input = match self.input {
             Input::Serial { device, baud } => SourceInput::Serial { device, baud },

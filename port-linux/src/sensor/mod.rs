@@ -32,23 +32,23 @@ const LONGEST: usize = 512;
 pub enum Arrival {
     /// A reading of the source with the index `source` in the configuration, in SI units.
     Reading {
-        /// The index in the configuration.
+        /// The index of the source in the configuration.
         source: usize,
-        /// The scaled reading.
+        /// The reading, scaled to SI units.
         reading: Reading,
-        /// The time at which it was received.
+        /// The time at which the reading was received.
         at: Instant,
     },
     /// A source sent data that is not a valid reading.
     NotAReading {
-        /// The index in the configuration.
+        /// The index of the source in the configuration.
         source: usize,
-        /// The reason, with the invalid word.
+        /// The reason why the data is not a valid reading, with the invalid word.
         why: String,
     },
     /// A source has ended: its device was removed, or standard input was closed.
     Ended {
-        /// The index in the configuration.
+        /// The index of the source in the configuration.
         source: usize,
         /// The error of the operating system. `None` for a normal end.
         why: Option<std::io::Error>,
@@ -57,16 +57,16 @@ pub enum Arrival {
     Line {
         /// The text of the line, trimmed.
         text: String,
-        /// The epoch that the operator had seen.
+        /// The epoch of the session that the operator had seen when the line was entered.
         seen: Epoch,
     },
 }
 
-/// All sources of a configuration, opened.
+/// All sensors of a configuration, opened, with the queue of their readings.
 pub struct Sources {
     arrivals: mpsc::Receiver<Arrival>,
     listening: Vec<SocketAddr>,
-    /// The readers that run on this thread.
+    /// The tasks on this thread that read sensors. Other sensors are read by threads of their own.
     reading: Vec<Reader>,
 }
 
@@ -123,7 +123,7 @@ impl Sources {
     }
 }
 
-/// The path of one source into the queue.
+/// The connection from one sensor to the queue of readings: its settings, its decoder and the sender.
 struct Feed {
     index: usize,
     settings: SourceSettings,
@@ -133,8 +133,8 @@ struct Feed {
 }
 
 impl Feed {
-    /// Starts to read. Returns the local address if the source is a socket, and the task that reads it if that is not
-    /// a thread.
+    /// Starts to read one sensor. Returns the sensor's local address if it is a socket, and the task that reads it,
+    /// unless a thread does.
     fn start(self) -> std::io::Result<(Option<SocketAddr>, Option<Reader>)> {
         match self.settings.input.clone() {
             SourceInput::Udp { listen, from } => {
@@ -200,7 +200,7 @@ impl Feed {
         Ok(reading)
     }
 
-    /// Reads a serial device. Like on a board, only the newest reading of each read counts.
+    /// Reads a serial device. Only the last reading of each `read` call counts, as on a board.
     fn read_serial(self, mut port: File) {
         let mut decoder = Decoder::new(match self.settings.format {
             Format::Text => Form::Lines,
@@ -274,12 +274,12 @@ fn explain(message: &[u8], why: NotAReading) -> String {
     at_fault.map_or_else(|| why.to_string(), |word| format!("{why}: '{}'", word.escape_ascii()))
 }
 
-/// Compares a sender with an address. IPv4 senders on an IPv6 socket have mapped addresses.
+/// Returns `true` if `sender` has the IP address `only`. IPv4 senders on an IPv6 socket have mapped addresses.
 fn same_host(sender: SocketAddr, only: IpAddr) -> bool {
     sender.ip().to_canonical() == only.to_canonical()
 }
 
-/// Reads standard input: readings for the source that uses it, everything else for the operator.
+/// Reads standard input: readings for the source that uses it, all other lines for the operator.
 fn read_stdin(mut feed: Option<Feed>, sender: &mpsc::Sender<Arrival>) {
     let clock = feed.as_ref().map_or_else(Clock::start, |feed| feed.clock);
     let mut lines = Lines::new(std::io::stdin().lock());

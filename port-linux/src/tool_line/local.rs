@@ -26,7 +26,6 @@ impl Local {
     /// Opens the local end at `place`.
     ///
     /// # Errors
-    ///
     /// Returns [`Failure::BadInput`] with advice if the port or the pseudo-terminal cannot be opened.
     pub(super) async fn make(place: &Place) -> Result<Self, Failure> {
         match place {
@@ -68,7 +67,6 @@ impl Local {
     /// room for bytes to the client only if `writes` is `true`. Dropping the future loses nothing.
     ///
     /// # Errors
-    ///
     /// Returns [`Failure::BadInput`] if the port or the pseudo-terminal has failed.
     pub(super) async fn turn(&mut self, reads: bool, writes: bool) -> Result<Turn, Failure> {
         match self {

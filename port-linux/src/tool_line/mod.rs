@@ -49,7 +49,7 @@ enum Turn {
     Refused(SocketAddr),
     /// The client has sent bytes, or has disconnected.
     Readable,
-    /// There is room for bytes to the client.
+    /// The client's connection has room for bytes.
     Writable,
     /// The reader of the pseudo-terminal has accepted no bytes for a while, so bytes for it are discarded.
     #[cfg_attr(not(unix), expect(dead_code, reason = "there are no pseudo-terminals"))]
@@ -84,7 +84,6 @@ pub fn tool_line_port(robot: &RobotAddress) -> u16 {
 /// again; bytes that local clients write meanwhile are discarded.
 ///
 /// # Errors
-///
 /// [`Failure::Usage`] for line parameters that do not exist, [`Failure::BadInput`] if the local end cannot be
 /// opened, and [`Failure::Connection`] if the robot cannot be reached, has no such line, does not accept the
 /// parameters or has no URCap that relays the line.

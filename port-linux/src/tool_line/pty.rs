@@ -36,7 +36,6 @@ impl Pty {
     /// Creates a pseudo-terminal, and a symbolic link to it with this name.
     ///
     /// # Errors
-    ///
     /// Returns [`Failure::BadInput`] with advice if either cannot be created.
     pub(super) fn make(name: &Path) -> Result<Self, Failure> {
         let failed = |error: io::Error| Failure::BadInput(format!("cannot make a pseudo-terminal: {error}"));

@@ -31,7 +31,6 @@ pub(super) enum Ended {
 /// Connects to the robot's end of the tool's serial line.
 ///
 /// # Errors
-///
 /// Returns [`Failure::Connection`] with advice if there is no connection in time.
 pub(super) async fn connect(at: SocketAddr) -> Result<TcpStream, Failure> {
     let connecting = tokio::time::timeout(std_duration(OPENING), TcpStream::connect(at)).await;
@@ -68,7 +67,6 @@ pub(super) fn drop_received(stream: &TcpStream) {
 /// interruption.
 ///
 /// # Errors
-///
 /// Returns [`Failure::BadInput`] if the local end fails.
 pub(super) async fn relay(
     robot: &TcpStream,

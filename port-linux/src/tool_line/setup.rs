@@ -23,7 +23,6 @@ const MEMORY: usize = 64 * 1024;
 /// nothing is sent to a robot without such a URCap.
 ///
 /// # Errors
-///
 /// [`Failure::Connection`] if the robot cannot be reached, has no such line, does not relay it or does not accept
 /// the parameters.
 pub(super) async fn set_up(

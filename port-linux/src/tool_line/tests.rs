@@ -58,7 +58,7 @@ async fn beside<T>(stream: &TcpStream, local: &mut Local, story: impl Future<Out
     (out, told.into_inner())
 }
 
-/// Bytes of every value, more than any buffer between holds.
+/// Returns a million bytes of every value, more than the buffers between both ends can store.
 fn many() -> Vec<u8> {
     (0..1_000_000_u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 13) as u8).collect()
 }
@@ -259,7 +259,8 @@ fn a_pseudo_terminal_carries_bytes_of_every_value_and_its_name_goes_with_it() {
 fn a_reader_of_the_pseudo_terminal_gets_nothing_that_came_while_nobody_read() {
     use crate::host::os::serial;
 
-    /// More is not written at once, and may be on its way when the rest is dropped.
+    /// The number of bytes per write. At most this many bytes may still be in transit when the relay discards the
+    /// rest.
     const PIECE: usize = 4096;
     let name = std::env::temp_dir().join(format!("outrigger-tool-line-unread-{}", std::process::id()));
     one_threaded().expect("a runtime").block_on(async {

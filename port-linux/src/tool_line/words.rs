@@ -10,7 +10,6 @@ use crate::exit::Failure;
 /// controller, if there is one.
 ///
 /// # Errors
-///
 /// Returns [`Failure::Connection`] with advice if the line does not have the requested parameters.
 pub(super) fn outcome(
     outcome: &SetupOutcome,

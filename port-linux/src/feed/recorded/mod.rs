@@ -16,22 +16,22 @@ use crate::host::os;
 pub const CONFIGURATION: &str = "/engine/configuration";
 /// The topic of the inputs and outputs of a run's engine, in the form of [`What::Engine`](crate::feed::What::Engine).
 pub const ENGINE: &str = "/engine/recording";
-/// The topic of the log.
+/// The topic of the session's log lines.
 pub const LOG: &str = "/log";
 
 /// The error text for a pipe, a device or a directory.
 const NO_FILE: &str = "it is no regular file";
 
-/// Bytes of recorded traffic.
+/// A piece of recorded traffic.
 #[derive(Clone, Copy, Debug)]
 pub struct Raw<'a> {
-    /// The controller's port.
+    /// The controller's port over which the bytes were sent.
     pub port: u16,
-    /// `true` if they were sent to the controller.
+    /// `true` for bytes sent to the controller, `false` for bytes received from it.
     pub sent: bool,
-    /// The time since 1970 \[ns\].
+    /// The time at which the bytes were read or written, since 1970 \[ns\].
     pub nanos: u64,
-    /// The bytes. Empty at the start of a connection, or if earlier bytes are missing.
+    /// The bytes themselves. Empty at the start of a connection, or if earlier bytes are missing.
     pub bytes: &'a [u8],
 }
 
@@ -42,7 +42,7 @@ pub fn is_recording(path: &Path) -> bool {
     open(path).and_then(|(mut file, _)| file.read_exact(&mut start)).is_ok() && start == MAGIC
 }
 
-/// Returns the reason why `path` is not a recording although it is named like one. `None` for a recording, and for a
+/// Returns the error for a file that is named like a recording and is not one. `None` for a recording, and for a
 /// file with another name.
 #[must_use]
 pub fn is_none(path: &Path) -> Option<Failure> {

@@ -12,7 +12,7 @@ use std::mem;
 
 use crc32fast::Hasher;
 
-/// The first and the last bytes of a file.
+/// The bytes at the start and at the end of every MCAP file.
 pub(crate) const MAGIC: [u8; 8] = *b"\x89MCAP0\r\n";
 
 /// The maximum size of a record, and of a chunk without its compression \[B\].
@@ -33,7 +33,7 @@ const ATTACHMENT: u8 = 9;
 const METADATA: u8 = 12;
 const DATA_END: u8 = 15;
 
-/// A reason why reading ended before the end of the file.
+/// A reason why reading a recording ended before the end of the file.
 #[derive(Debug)]
 pub(crate) enum Fault<E> {
     /// The caller rejected a message.
@@ -42,14 +42,14 @@ pub(crate) enum Fault<E> {
     Unreadable(io::Error),
     /// The chunk at byte `at` has a compression that this program was built without.
     Compression {
-        /// The start of the chunk.
+        /// The byte offset of the chunk in the file.
         at: u64,
         /// The name of the compression.
         name: String,
     },
     /// The record at byte `at` does not end within the file.
     CutOff {
-        /// The start of the record.
+        /// The byte offset of the record in the file.
         at: u64,
         /// The size that the record claims \[B\].
         claimed: u64,
@@ -58,7 +58,7 @@ pub(crate) enum Fault<E> {
     },
     /// The record at byte `at` is corrupted.
     Damaged {
-        /// The start of the record.
+        /// The byte offset of the record in the file.
         at: u64,
         /// A description: what was found, and what was expected.
         what: String,
@@ -98,7 +98,7 @@ impl<R: Read> Read for Source<R> {
     }
 }
 
-/// The bytes of a file that belong to a record.
+/// The part of the file that belongs to one record.
 #[derive(Clone, Copy)]
 struct Extent {
     at: u64,
@@ -110,13 +110,13 @@ struct Extent {
 /// A pass through a file from its beginning.
 struct Walk<'t, R, E> {
     source: Source<R>,
-    /// `true` until the end of the data section. The summary after it repeats data.
+    /// `true` until the end of the data section. The summary after that section repeats data.
     is_data: bool,
-    /// `true` from the first chunk on.
+    /// `true` after the first chunk.
     has_chunks: bool,
     /// The topics by the numbers of their channels.
     channels: HashMap<u16, String>,
-    /// The newest record, or the records of the newest chunk.
+    /// The content of the newest record, or of the newest chunk.
     content: Vec<u8>,
     take: &'t mut Take<'t, E>,
 }
@@ -331,14 +331,14 @@ impl<R: Read, E> Walk<'_, R, E> {
         }
     }
 
-    /// Reads a field of a record.
+    /// Reads the next `N` bytes of a record.
     fn field<const N: usize>(&mut self, extent: Extent) -> Result<[u8; N], Fault<E>> {
         let mut bytes = [0; N];
         self.fill(extent, &mut bytes)?;
         Ok(bytes)
     }
 
-    /// Reads bytes of a record, and none after its end.
+    /// Reads bytes of a record into `room`. Bytes after the end of the record are not read.
     fn fill(&mut self, extent: Extent, room: &mut [u8]) -> Result<(), Fault<E>> {
         let left = extent.end.saturating_sub(self.source.at);
         if extent.is_whole && left < room.len() as u64 {
@@ -353,7 +353,7 @@ impl<R: Read, E> Walk<'_, R, E> {
         Ok(bytes)
     }
 
-    /// Reads bytes of the record at `at`.
+    /// Reads bytes of the record at the byte offset `at` into `room`.
     fn exactly(&mut self, at: u64, room: &mut [u8]) -> Result<(), Fault<E>> {
         let left = self.source.input.limit();
         self.source.read_exact(room).map_err(|error| match error.kind() {

@@ -8,7 +8,6 @@ use crate::motion::impedance::{Impedance, ImpedanceRefusal, Numbers};
 /// Returns the control scheme in force with the requested stiffness and damping. The engine checks their ranges.
 ///
 /// # Errors
-///
 /// Returns the reason why the control scheme cannot have these values.
 pub(super) fn with(asked: &Impedance, control: &Control) -> Result<Control, ImpedanceRefusal> {
     let mut changed = *control;

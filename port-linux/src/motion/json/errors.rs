@@ -48,7 +48,7 @@ fn excerpt(error: &impl fmt::Display) -> String {
     ends.first + &ends.last
 }
 
-/// Returns an error in words, and its remedy.
+/// Translates an error of the JSON library for users, and returns a remedy.
 fn in_words(what: &str) -> (String, &'static str) {
     if let Some(types) = what.strip_prefix("invalid type: ").or_else(|| what.strip_prefix("invalid value: ")) {
         // Text of the file is in the first part, so that the last part contains none of it.
@@ -101,7 +101,7 @@ fn in_words(what: &str) -> (String, &'static str) {
     (words.to_owned(), remedy)
 }
 
-/// Returns an error for a value of another type, and its remedy.
+/// Translates the error that a value has another type, and returns a remedy.
 fn of_another_type(found: &str, expected: &str) -> (String, &'static str) {
     let is_text = found.starts_with("string ");
     let expected = noun(expected);
@@ -121,7 +121,7 @@ fn of_another_type(found: &str, expected: &str) -> (String, &'static str) {
     (format!("found {found}, expected {expected}"), remedy)
 }
 
-/// Returns the words for a type.
+/// Returns the user's word for a JSON type.
 fn noun(name: &str) -> &str {
     match name {
         "f64" => "a number",

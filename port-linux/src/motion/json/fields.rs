@@ -67,8 +67,8 @@ impl<'de, T: Deserialize<'de>, const MOST: usize> Deserialize<'de> for List<T, M
     }
 }
 
-/// An object that contains the points, directly or indirectly: a goal, a plan, a trajectory of a robot or of its
-/// joints.
+/// A JSON object that contains the points of a motion, directly or in an inner object: a goal, a plan, a trajectory
+/// of a robot or of its joints.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Level {
@@ -112,7 +112,7 @@ pub(super) struct Level {
     _controller_names: IgnoredAny,
 }
 
-/// A waypoint.
+/// A waypoint in JSON: time, positions, and optionally speeds and accelerations.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Point {
@@ -133,7 +133,7 @@ pub(super) struct JointTolerance {
     pub(super) acceleration: Option<f64>,
 }
 
-/// The trajectory of joints that move in several directions at once.
+/// The trajectory of joints that move in several directions at once, such as a platform.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct MultiDof {
@@ -144,7 +144,7 @@ pub(super) struct MultiDof {
     _joint_names: IgnoredAny,
 }
 
-/// The result of a planner.
+/// The result code of a planner.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ErrorCode {

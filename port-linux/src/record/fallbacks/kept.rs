@@ -10,28 +10,28 @@ use outrigger_core::robot::Reason;
 
 use super::{BEFORE_RESET, SUFFIX, UNFINISHED};
 
-/// The date in a name, `2026-01-31-12-00-00-UTC-`. `0` stands for any digit.
+/// The pattern of the date at the start of a recording's name, `2026-01-31-12-00-00-UTC-`. `0` stands for any digit.
 const WHEN: &[u8] = b"0000-00-00-00-00-00-UTC-";
 /// The age from which an unfinished file counts as abandoned.
 const ABANDONED: Duration = Duration::from_secs(3_600);
 
-/// The recordings that are kept. The oldest is deleted first.
+/// The limits on recordings in a directory. If one is exceeded, the oldest recording is deleted first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kept {
     /// The maximum number of files.
     pub files: usize,
     /// The maximum size of all files \[B\].
     pub bytes: u64,
-    /// The maker of the files that are counted and deleted.
+    /// The kind of program whose recordings are counted and deleted.
     pub whose: Whose,
 }
 
-/// The maker of a recording, recognized by the file's name.
+/// The program that wrote a recording, recognized by the name of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Whose {
-    /// A run.
+    /// A run on this machine.
     Run,
-    /// A board at this address, by `outrigger watch`.
+    /// A board with this IP address, whose recording `outrigger watch` has received.
     Board(IpAddr),
 }
 
@@ -85,8 +85,8 @@ impl Kept {
 }
 
 impl Whose {
-    /// Returns `true` for names of this maker: date, reason and numbers. For a board, address and start precede the
-    /// reason.
+    /// Returns `true` if `stem` is the name of a recording by this program: date, reason and numbers. For a board,
+    /// its address and the number of its start precede the reason.
     fn made(self, stem: &str) -> bool {
         let Some((when, rest)) = stem.as_bytes().split_at_checked(WHEN.len()) else { return false };
         let is_when =

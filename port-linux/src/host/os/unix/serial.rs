@@ -73,7 +73,6 @@ pub fn pseudo(baud: u32) -> io::Result<(File, PathBuf)> {
 /// device no longer exists.
 ///
 /// # Errors
-///
 /// Returns the error of the operating system, `AlreadyExists` if the name is used otherwise.
 pub fn name(device: &Path, name: &Path) -> io::Result<()> {
     match symlink(device, name) {

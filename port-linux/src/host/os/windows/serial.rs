@@ -33,7 +33,6 @@ pub fn pseudo(_: u32) -> io::Result<(File, PathBuf)> {
 /// Refuses to make a symbolic link to a pseudo terminal.
 ///
 /// # Errors
-///
 /// Always returns an error.
 pub fn name(_: &Path, _: &Path) -> io::Result<()> {
     Err(not_here())
@@ -42,7 +41,6 @@ pub fn name(_: &Path, _: &Path) -> io::Result<()> {
 /// Refuses to count the bytes that a serial device has not transmitted yet.
 ///
 /// # Errors
-///
 /// Always returns an error.
 pub fn unsent(_: &File) -> io::Result<usize> {
     Err(not_here())
