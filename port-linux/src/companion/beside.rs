@@ -24,25 +24,25 @@ const PATIENCE: Duration = Duration::from_secs(15);
 /// The running companions of a session, for the thread that commands.
 #[derive(Debug)]
 pub struct Beside<C: Vendor<N>, const N: usize> {
-    /// The lanes of those that need pictures of the session.
+    /// The senders of pictures, for the companions that need them.
     pub taps: Vec<Tap<C, N>>,
-    /// The events that they display at the start, in their order.
+    /// The events that the companions display at the start, in the order of the companions.
     pub notices: Vec<Notice>,
-    /// The progress of those that report it.
+    /// The progress of the companions that report it.
     pub(crate) progress: Vec<Counting>,
-    /// The events that they display later.
+    /// The receiver of events that the companions display later.
     pub(crate) remarks: Receiver<Remark>,
 }
 
 /// A companion that reports its progress.
 #[derive(Debug)]
 pub(crate) struct Counting {
-    /// The kind of its events.
+    /// The kind of the companion's events.
     pub(crate) kind: &'static str,
     /// The name of the companion in a sentence, e.g. `the recording`.
     pub(crate) name: &'static str,
     pub(crate) progress: Arc<Progress>,
-    /// `true` if it needs the inputs of the engine.
+    /// `true` if the companion needs the inputs of the engine.
     pub(crate) engine: bool,
 }
 
@@ -90,7 +90,7 @@ impl Ends {
 }
 
 impl Drop for Ends {
-    /// Ends them even after a panic of the session.
+    /// Ends the companions even after a panic of the session.
     fn drop(&mut self) {
         self.end();
     }

@@ -1,4 +1,4 @@
-//! The lane for pictures of the session from the thread that commands to a companion: a single place with the newest
+//! Passes pictures of a session from the thread that commands to a companion, through a single slot for the newest
 //! picture.
 
 use std::fmt::{self, Debug};
@@ -25,7 +25,8 @@ const RATED_OVER: Duration = Duration::from_millis(500);
 /// controller.
 const SETTLED_FOR: Duration = Duration::from_millis(500);
 
-/// The state that a companion and the thread that commands share.
+/// The state that a companion and the thread that commands share: whether pictures are wanted, and how many were not
+/// produced.
 #[derive(Debug, Default)]
 struct Demand {
     wanted: AtomicBool,
@@ -62,7 +63,7 @@ impl<const N: usize> Debug for Views<N> {
     }
 }
 
-/// The newest data, and the slowly changing values that were stored since the last picture was taken.
+/// The data of the newest picture, and the slowly changing values that were stored since the last picture was taken.
 #[derive(Debug)]
 struct Place<M: Maker, const N: usize> {
     newest: Option<(Sight<M::Seen>, Frame<N>)>,
@@ -71,19 +72,19 @@ struct Place<M: Maker, const N: usize> {
     maker: Option<M>,
 }
 
-/// The place where the thread that commands stores data. Neither side ever waits for the other: data that arrives
-/// while the place is being read is discarded. It is formatted on the companion's thread.
+/// The slot in which the thread that commands stores data for pictures. Neither side ever waits for the other: data
+/// that arrives while the slot is being read is discarded. It is formatted on the companion's thread.
 #[derive(Debug)]
 struct Slot<M: Maker, const N: usize>(Arc<Mutex<Place<M, N>>>);
 
 impl<M: Maker, const N: usize> Slot<M, N> {
-    /// Returns the place. `None` while it is being read.
+    /// Returns the content of the slot. `None` while it is in use by the other side.
     fn place(&self) -> Option<MutexGuard<'_, Place<M, N>>> {
         self.0.try_lock().ok()
     }
 }
 
-/// Returns a function that takes pictures from `slot`.
+/// Returns a function that takes the newest picture from `slot`.
 fn taking<M: Maker + Send + 'static, const N: usize>(
     slot: Slot<M, N>,
 ) -> impl FnMut() -> Option<SessionView<N>> + Send {
@@ -101,25 +102,25 @@ fn taking<M: Maker + Send + 'static, const N: usize>(
     }
 }
 
-/// The lane's end in the thread that commands.
+/// The sender of a session's pictures, in the thread that commands.
 #[derive(Debug)]
 pub struct Tap<M: Maker, const N: usize> {
     slot: Slot<M, N>,
     demand: Arc<Demand>,
-    /// The vendor's description, which receives every event for this lane.
+    /// The vendor's description of the controller. It receives every event.
     maker: M,
-    /// `true` if an event was received that the companion does not have yet.
+    /// `true` if an event was received since data was last stored for the companion.
     heard: bool,
     due: Instant,
     settle_due: Instant,
     last_fallback: Option<Reason>,
-    /// The number of states at that time. `rate` is the rate before it \[1/s\].
+    /// The time and the number of states when the rate was last measured. `rate` is the result \[1/s\].
     counted: (Instant, u64),
     rate: f32,
 }
 
 impl<M: Maker + Clone + Send + 'static, const N: usize> Tap<M, N> {
-    /// Creates the two ends of a lane for the vendor's description `maker`.
+    /// Creates the sender and the receiver of pictures, with the vendor's description `maker`.
     pub(crate) fn pair(maker: M) -> (Self, Views<N>) {
         let place = Arc::new(Mutex::new(Place { newest: None, settled: None, maker: None }));
         let demand = Arc::<Demand>::default();
@@ -219,7 +220,7 @@ pub struct Shown<A, M: Maker, const N: usize> {
 }
 
 impl<A, M: Maker, const N: usize> Shown<A, M, N> {
-    /// Wraps `inner` with these lanes.
+    /// Wraps `inner`, and sends pictures of its engine to `taps`.
     pub const fn new(inner: A, taps: Vec<Tap<M, N>>) -> Self {
         Self { inner, taps }
     }

@@ -47,12 +47,12 @@ pub use crate::requests::Client;
 
 /// A component that runs beside a session of an arm with `N` joints, on threads of its own.
 pub trait Companion<const N: usize>: Send + Sync {
-    /// Returns what the session must provide.
+    /// Returns the data and functions that the session must provide for the companion.
     fn needs(&self) -> Needs {
         Needs::default()
     }
 
-    /// Checks that it will be able to start. Called before anything is sent to the robot.
+    /// Checks that the companion will be able to start. Called before anything is sent to the robot.
     ///
     /// # Errors
     /// Returns [`Failure`] with the reason if it cannot.
@@ -72,18 +72,20 @@ pub trait Companion<const N: usize>: Send + Sync {
 /// little time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
-    /// The traffic of all connections in the feed, in addition to events.
+    /// `true` to receive the traffic of all connections in the feed, in addition to events.
     pub traffic: bool,
-    /// All data that the controller sends in the feed, over additional connections if a session that only observes
-    /// receives less.
+    /// `true` to receive all data that the controller sends in the feed, over additional connections if a session
+    /// that only observes receives less.
     pub everything: bool,
-    /// The inputs and outputs of the engine in the feed, as its recorder has them, and the configuration of the run.
+    /// `true` to receive the inputs and outputs of the engine in the feed, as its recorder has them, and the
+    /// configuration of the run.
     pub engine: bool,
-    /// RTDE variables in the feed, in addition to those of the session. Unknown ones are reported and omitted.
+    /// The RTDE variables to receive in the feed, in addition to those of the session. Unknown ones are reported and
+    /// omitted.
     pub variables: Vec<String>,
-    /// Pictures of the session: see [`Session::views`].
+    /// `true` to receive pictures of the session's state: see [`Session::views`].
     pub views: bool,
-    /// A client that may command: see [`Session::client`].
+    /// `true` to receive a client that may command: see [`Session::client`].
     pub commands: bool,
 }
 
@@ -95,11 +97,11 @@ pub struct Session<const N: usize> {
     pub robot: String,
     /// The names of the sensors, by the numbers of their sources.
     pub sources: Vec<String>,
-    /// The clock for every time in the feed.
+    /// The clock that all times in the feed refer to.
     pub clock: Clock,
-    /// The traffic and the events of the session.
+    /// The reader of the session's traffic and events.
     pub feed: Reader,
-    /// Pictures of the session, if they were [requested](Needs::views).
+    /// The newest state of the session, as pictures, if they were [requested](Needs::views).
     pub views: Option<Views<N>>,
     /// A client of the session, if it was [requested](Needs::commands) and the session accepts requests.
     pub client: Option<Client<N>>,
@@ -125,7 +127,7 @@ impl Remarks {
         Self { kind: "companion", lane, clock, pace }
     }
 
-    /// Sets the kind of its events, e.g. `"page"`. The default is `"companion"`.
+    /// Sets the kind of the companion's events, e.g. `"page"`. The default is `"companion"`.
     #[must_use]
     pub fn of_kind(self, kind: &'static str) -> Self {
         Self { kind, ..self }
@@ -139,9 +141,9 @@ impl Remarks {
     }
 }
 
-/// The maximum number of characters of a text.
+/// The maximum number of characters of a message to the operator.
 const LONGEST: usize = 1_024;
-/// The remarks of a companion per second in the long run, and the number at once.
+/// The rate limit on messages of a companion: per second in the long run, and at once.
 const SAID: (f32, f32) = (20.0, 50.0);
 
 /// Cuts `text` to the maximum length.
@@ -164,7 +166,7 @@ pub struct Started {
 /// A function that ends a companion. The argument is `false` if there never was a session.
 type End = Box<dyn FnOnce(bool) -> Result<Option<Ended>, Failure> + Send>;
 
-/// The kind, the text and the fields of an event.
+/// An event of a companion: its kind, its text for people and its fields for scripts.
 pub(crate) type Notice = (&'static str, String, Vec<(&'static str, String)>);
 
 impl Started {
@@ -180,9 +182,9 @@ impl Started {
         Self { progress: Some((name, progress)), ..self }
     }
 
-    /// Adds `end`, which is called on a thread of its own after the session and its feed have ended, with `false` if
-    /// there never was a session. It is waited for at most 15 s. If it fails, that is the failure of the run if the
-    /// run has no other; otherwise it is displayed.
+    /// Adds the function `end`, which is called on a thread of its own after the session and its feed have ended,
+    /// with `false` if there never was a session. It is waited for at most 15 s. If it fails, its failure is that of
+    /// the run if the run has no other; otherwise it is displayed.
     pub fn ending(self, end: impl FnOnce(bool) -> Result<Option<Ended>, Failure> + Send + 'static) -> Self {
         Self { end: Some(Box::new(end)), ..self }
     }
@@ -197,9 +199,9 @@ impl fmt::Debug for Started {
 /// The result of a companion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ended {
-    /// A line for people.
+    /// The result of the companion as a line for people.
     pub text: String,
-    /// A JSON object for scripts, on one line. If it is empty, scripts receive nothing.
+    /// The result as a JSON object for scripts, on one line. If it is empty, scripts receive nothing.
     pub json: String,
 }
 

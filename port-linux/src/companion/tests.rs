@@ -23,7 +23,7 @@ use crate::json::text;
 use crate::maker::ur::UrController;
 use crate::show::{Arm, Snapshot};
 
-/// The events, in order.
+/// A shared list of events, in order.
 type Log = Arc<Mutex<Vec<String>>>;
 
 /// A companion that logs its calls.
@@ -31,9 +31,9 @@ struct Noting {
     name: &'static str,
     log: Log,
     needs: Needs,
-    /// `true` if it cannot start.
+    /// `true` if the companion fails to start.
     refuses: bool,
-    /// Returns the result of its end.
+    /// A function that returns the result of the companion's end.
     end: fn() -> Result<Option<Ended>, Failure>,
 }
 

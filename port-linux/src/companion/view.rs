@@ -20,12 +20,12 @@ use crate::show::values::{ScriptValue, named};
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct SessionView<const N: usize> {
-    /// The values that are displayed everywhere.
+    /// The values of the session that every display shows.
     #[serde(flatten)]
     pub snapshot: Snapshot,
-    /// The newest numbers.
+    /// The newest numbers of the session, which change with each state.
     pub frame: Frame<N>,
-    /// The values that rarely change.
+    /// The values of the session that rarely change.
     pub settled: Settled<N>,
 }
 
@@ -43,7 +43,7 @@ pub struct Frame<const N: usize> {
     pub values: Values,
     /// The newest sample of each source, by its number.
     pub samples: [Option<Sample>; MAX_SOURCES],
-    /// The reason for which the motion is held while commanding continues.
+    /// The reason why the motion is held while commanding continues.
     pub held_by: Option<Reason>,
 }
 
@@ -55,9 +55,9 @@ pub struct Settled<const N: usize> {
     pub chain: Option<KinematicChain<N>>,
     /// The sources, by their numbers.
     pub sources: [Option<SourceConfig>; MAX_SOURCES],
-    /// The age of a state at which commanding ends.
+    /// The age of the newest state at which commanding ends.
     pub oldest_state: Duration,
-    /// The limit of each joint's speed \[rad/s\].
+    /// The speed limit of each joint \[rad/s\].
     pub fastest: JointVelocities<N>,
 }
 

@@ -13,7 +13,7 @@ pub fn readable(text: Text<'_>) -> String {
     spelt.collect()
 }
 
-/// Returns the reply in words. A plain success is `done`.
+/// Returns a server's reply in words. A plain success is `done`.
 #[must_use]
 pub fn words(reply: &Reply<'_>) -> String {
     match reply {
@@ -43,26 +43,26 @@ pub fn words(reply: &Reply<'_>) -> String {
     }
 }
 
-/// A reply as the value of a JSON key.
+/// The value of a reply for a JSON key.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub enum Value {
-    /// A reply of yes or no.
+    /// The answer to a yes-or-no question.
     Flag(bool),
-    /// A reply in words.
+    /// A reply that is a text.
     Text(String),
     /// The state of a program, and its name.
     Program {
-        /// The state.
+        /// The state of the program.
         state: String,
-        /// The name.
+        /// The name of the program, if one is loaded.
         program: Option<String>,
     },
-    /// No reply.
+    /// No value, because the request was refused.
     Null,
 }
 
-/// Returns the reply as the value of a JSON key. A refusal is null.
+/// Returns the value of a reply for a JSON key. A refusal is null.
 #[must_use]
 pub fn value(reply: &Reply<'_>) -> Value {
     match reply {

@@ -23,7 +23,7 @@ pub const LINE_MEMORY: usize = 4096;
 #[derive(Debug)]
 pub struct Connection<S> {
     at: SocketAddr,
-    /// The address of a service over HTTP. `None` for the dashboard server.
+    /// The URL of a service over HTTP. `None` for the dashboard server.
     url: Option<String>,
     clock: Clock,
     service: S,
@@ -33,12 +33,12 @@ pub struct Connection<S> {
 }
 
 impl<S: Service> Connection<S> {
-    /// Creates a connection to the service at this address. It is not opened yet.
+    /// Creates a connection to the service at the address `at`. It is not opened yet.
     pub const fn new(at: SocketAddr, clock: Clock, service: S) -> Self {
         Self { at, url: None, clock, service, stream: None, error: None }
     }
 
-    /// Uses HTTP for the service.
+    /// Makes the connection use HTTP.
     pub fn over_http(self) -> Self {
         Self { url: Some(format!("http://{}{BASE}", self.at)), ..self }
     }
@@ -159,7 +159,7 @@ async fn write_all(stream: &TcpStream, mut bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Describes why there is no reply.
+/// Describes why a request has no reply, and what to check.
 fn trouble(at: SocketAddr, url: Option<&str>, error: Option<&io::Error>, event: &Event<'_>) -> Trouble {
     if let Some(url) = url {
         return Trouble(match event {

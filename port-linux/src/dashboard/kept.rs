@@ -10,20 +10,21 @@ use outrigger_wire::dashboard::UserRole;
 
 use crate::host::os;
 
-/// The maximum size of the file \[B\]. Every role has a shorter name.
+/// The maximum size of the file with a user role \[B\]. Every role has a shorter name.
 const LONGEST: u64 = 256;
 
-/// A file for one controller: `192.168.56.101:29999.pendant`, with the role as its only word. The file survives a
-/// reboot of this machine, because the pendant then stays locked.
+/// The file that stores the user role of one controller's pendant: `192.168.56.101:29999.pendant`, with the role as
+/// its only word. The file survives a reboot of this machine, because the pendant then stays locked.
 #[derive(Clone, Debug)]
 pub(super) struct KeptRole {
-    /// `None` if this user has no directory for it.
+    /// The path of the file. `None` if this user has no directory for such files.
     path: Option<PathBuf>,
 }
 
 impl KeptRole {
-    /// Returns the file for the controller whose dashboard server is at `dashboard`. It is in `$STATE_DIRECTORY`
-    /// (which systemd sets), else in `outrigger` below `$XDG_STATE_HOME`, else below `~/.local/state`.
+    /// Returns the file with the stored user role for the controller whose dashboard server is at `dashboard`. It is
+    /// in `$STATE_DIRECTORY` (which systemd sets), else in `outrigger` below `$XDG_STATE_HOME`, else below
+    /// `~/.local/state`.
     pub(super) fn of(dashboard: SocketAddr) -> Self {
         let named = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
         let below = |home: PathBuf| home.join("outrigger");
@@ -32,18 +33,18 @@ impl KeptRole {
         Self::within(directory.as_deref(), dashboard)
     }
 
-    /// Returns the file for this controller in `directory`.
+    /// Returns the file with the stored user role for this controller, in `directory`.
     pub(super) fn within(directory: Option<&Path>, dashboard: SocketAddr) -> Self {
         Self { path: directory.map(|directory| directory.join(format!("{dashboard}.pendant"))) }
     }
 
-    /// Returns the stored role. `None` if there is none, or none that is valid.
+    /// Returns the stored user role. `None` if there is none, or none that is valid.
     pub(super) fn read(&self) -> Option<UserRole> {
         let text = files::read(self.path.as_ref()?, LONGEST).ok()?;
         UserRole::from_word(text.trim_ascii()).filter(|role| *role != UserRole::Locked)
     }
 
-    /// Stores the role, and syncs it to disk, so that it survives a loss of power.
+    /// Stores the user role, and syncs the file to disk, so that it survives a loss of power.
     pub(super) fn write(&self, role: UserRole) -> io::Result<()> {
         let nowhere = || io::Error::other("none of STATE_DIRECTORY, XDG_STATE_HOME and HOME is set");
         let path = self.path.as_ref().ok_or_else(nowhere)?;
@@ -59,7 +60,7 @@ impl KeptRole {
         path.parent().map_or(Ok(()), os::sync_directory)
     }
 
-    /// Deletes the file, because no role has to be restored any more.
+    /// Deletes the file, because no user role has to be restored any more.
     pub(super) fn remove(&self) {
         if let Some(path) = &self.path {
             // If the file stays, the next process finds the pendant unlocked, and deletes the file.

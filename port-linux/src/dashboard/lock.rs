@@ -21,7 +21,7 @@ const FAREWELL: Duration = Duration::from_secs(3);
 /// A pendant that is locked while the arm is commanded, and unlocked when this is dropped.
 #[derive(Debug)]
 pub(crate) struct LockedPendant {
-    /// Dropped to end the thread.
+    /// The sender of the session's mode to the thread. The thread ends when it is dropped.
     mode: Option<watch::Sender<Mode>>,
     worker: Option<Worker>,
     news: UnboundedReceiver<String>,
@@ -93,7 +93,7 @@ impl Drop for LockedPendant {
     }
 }
 
-/// Waits for the next message about the pendant. Never returns without a pendant.
+/// Waits for the next message about the pendant. Never returns if `pendant` is `None`.
 pub(crate) async fn next_news(pendant: &mut Option<LockedPendant>) -> String {
     let next = match pendant {
         Some(pendant) => pendant.news.recv().await,
@@ -105,7 +105,7 @@ pub(crate) async fn next_news(pendant: &mut Option<LockedPendant>) -> String {
     }
 }
 
-/// Sends the requests of `lock` to the controller, until the run is over and the pendant is unlocked.
+/// Sends the requests that `lock` decides to the controller, until the run is over and the pendant is unlocked.
 async fn attend(
     dashboard: SocketAddr,
     kept: KeptRole,
@@ -207,7 +207,7 @@ mod tests {
         line.trim_end().to_owned()
     }
 
-    /// Returns `true` if the pendant has this role in time.
+    /// Returns `true` if the pendant gets the user role `role` in time.
     fn comes_to(at: SocketAddr, role: &str) -> bool {
         let clock = Clock::start();
         while clock.now().since(Instant::ZERO) < Duration::from_secs(10) {

@@ -13,9 +13,9 @@ use crate::host::clock::Clock;
 /// The newest software without a request for its version.
 const WITHOUT_VERSION: SoftwareVersion = SoftwareVersion::new(1, 7);
 
-/// A transport that carries one request at a time, and connects if there is no connection.
+/// A connection that carries one request at a time. It is opened when it is needed.
 pub trait Transport {
-    /// Sends a request.
+    /// Sends a request to the controller.
     fn ask(&mut self, request: Request<'_>);
 
     /// Waits for the reply and passes it to `read`, with the line that contained it.
@@ -35,7 +35,7 @@ pub trait Transport {
         self.answer_with_line(|reply, _| read(reply))
     }
 
-    /// Sends a request, and passes its reply to `read`.
+    /// Sends a request to the controller, and passes its reply to `read`.
     ///
     /// # Errors
     /// Returns the errors of [`Self::answer`].
@@ -57,7 +57,7 @@ pub struct Trouble(pub String);
 /// A reason why a [`Sequence`] did not reach its goal.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Ended {
-    /// A request had no reply.
+    /// A request to the controller had no reply.
     #[error("{0}")]
     Trouble(#[from] Trouble),
     /// A condition on the controller prevents the goal.

@@ -15,10 +15,10 @@ const LOOKS: u32 = 8;
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     epoch: StdInstant,
-    /// The epoch on the system's monotonic clock \[ns\], read just before `epoch`. `None` if the system has no such
-    /// number.
+    /// The system's monotonic time at the creation of this clock \[ns\], read just before `epoch`. `None` if the
+    /// system has no such number.
     epoch_nanos: Option<u64>,
-    /// Time that runs at another rate than the system's.
+    /// The source of time if the clock runs at another rate than the system's. `None` for the system's rate.
     pace: Option<&'static dyn Pace>,
 }
 
@@ -28,10 +28,10 @@ pub trait Pace: std::fmt::Debug + Sync {
     /// Returns the current time.
     fn now(&self) -> Instant;
 
-    /// Returns the system's time at which [`now`](Self::now) is `at`. `None` if it cannot be represented.
+    /// Returns the system's time at which this clock shows `at`. `None` if that time cannot be represented.
     fn std_instant(&self, at: Instant) -> Option<StdInstant>;
 
-    /// Returns the factor by which it runs slower than the system's time.
+    /// Returns the factor by which this time runs slower than the system's.
     fn slowed(&self) -> u32;
 }
 
@@ -102,7 +102,7 @@ impl Clock {
     }
 }
 
-/// Returns the current time as an instant of the standard library, for timers.
+/// Returns the system's current time as an instant of the standard library, for timers.
 pub fn std_now() -> StdInstant {
     StdInstant::now()
 }

@@ -60,12 +60,13 @@ const PRIORITY: u8 = 20;
 pub struct RealTime {
     priority: Result<Scheduling, std::io::Error>,
     memory: Result<(), std::io::Error>,
-    /// `true` if the thread had the time-sharing scheduler before.
+    /// `true` if the thread was under the time-sharing scheduler before its priority was raised.
     raised: bool,
 }
 
 impl RealTime {
-    /// Requests both. A thread that already has a real-time priority keeps it.
+    /// Requests real-time priority and locked memory for the calling thread. A thread that already has a real-time
+    /// priority keeps it.
     #[must_use]
     pub fn ask() -> Self {
         let before = os::scheduling();
@@ -78,7 +79,8 @@ impl RealTime {
         Self { priority, memory, raised }
     }
 
-    /// Restores the former scheduler of the calling thread. Threads started in the meantime keep the priority.
+    /// Restores the former scheduler of the calling thread. Threads that it started in the meantime keep the
+    /// real-time priority.
     pub fn give_back(&self) {
         if self.raised {
             // If this is refused, the thread keeps the priority, which does no harm.

@@ -4,7 +4,7 @@ use std::time::Duration as StdDuration;
 
 use outrigger_wire::time::Instant;
 
-/// A token bucket: permits a number of actions per second.
+/// A token bucket: permits a number of actions per second, and some more after a pause.
 #[derive(Debug)]
 pub struct Pace {
     per_second: f32,

@@ -21,14 +21,14 @@ use rustix::fd::AsFd;
 use crate::host::clock::{Clock, std_now};
 use crate::host::os::{self, Descriptor, Event, POLLERR, POLLHUP, POLLIN, POLLNVAL, POLLOUT, descriptor, pollfd};
 
-/// The kind of readiness that is waited for.
+/// The kind of readiness of a descriptor that a future waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum For {
-    /// Bytes, a new connection, or the end of the stream.
+    /// The descriptor has received bytes or a new connection, or its stream has ended.
     Reading,
-    /// Room for bytes, or the end of an attempt to connect.
+    /// The descriptor has room for bytes, or its attempt to connect has ended.
     Writing,
-    /// The end of a connection. Bytes that arrive before it are ignored.
+    /// The connection has ended. Bytes that arrive before its end are ignored.
     Ending,
 }
 
@@ -42,11 +42,12 @@ impl For {
     }
 }
 
-/// The state of this thread's wait: requested descriptors and times, and the kernel's last answer.
+/// The state of this thread's wait: the descriptors and times that the future waits for, and the kernel's last
+/// answer.
 struct Turn {
-    /// The descriptors requested since the last call.
+    /// The descriptors that the future has requested since the last system call.
     asked: Vec<pollfd>,
-    /// The answer of the last call. Each entry is used once.
+    /// The ready descriptors that the last system call reported. Each entry is used once.
     ready: Vec<pollfd>,
     due: Option<StdInstant>,
     /// The interval in which the thread polls without sleeping.
@@ -57,7 +58,8 @@ struct Turn {
     number: u64,
     /// `true` if a waker was used since the previous poll, or may have been. Always `true` outside of [`block_on`].
     woken: bool,
-    /// The index of the first entry of [`asked`](Self::asked) that a further request may be merged with.
+    /// The index of the first entry of [`asked`](Self::asked) that a later request for the same descriptor may be
+    /// merged with.
     joins: usize,
 }
 
@@ -140,9 +142,9 @@ impl Turn {
         said.map(|ready| ready.revents &= !mask).is_some()
     }
 
-    /// Sleeps until a descriptor is ready, the bell rings or a time is due. If the bell has already rung, mostly
-    /// because of what the future itself passed on, the kernel is called only every second time. So descriptors are
-    /// served even if the bell rings all the time.
+    /// Sleeps until a descriptor is ready, another thread wakes this one or a time is due. If this thread was woken
+    /// already, mostly because of what the future itself passed on, the kernel is called only every second time. So
+    /// descriptors are served even if this thread is woken all the time.
     fn sleep(&mut self, bell: &Bell) -> io::Result<()> {
         std::mem::swap(&mut self.asked, &mut self.ready);
         loop {
@@ -175,7 +177,7 @@ impl Turn {
         }
     }
 
-    /// Returns how long to sleep now, and whether the wait ends then if nothing else happens.
+    /// Returns how long the thread may sleep now, and `true` if its wait is over after that time.
     fn patience(&self) -> (Option<StdDuration>, bool) {
         let first = match (self.due, self.awake) {
             (None, None) => return (None, true),
@@ -197,9 +199,9 @@ impl Turn {
 /// The number of descriptors that [`when_called`] stores for a future.
 const REMEMBERED: usize = 8;
 
-/// The descriptors and the time that a future waited for in its last poll.
+/// The descriptors and the time that a future waited for when it was last polled.
 struct Waits {
-    /// The number of the poll of the whole future in which this was recorded.
+    /// The number of the poll of the whole future in which these were recorded.
     number: u64,
     asked: [pollfd; REMEMBERED],
     count: usize,
@@ -231,7 +233,7 @@ pub(crate) async fn when_called<F: Future>(future: F) -> F::Output {
 }
 
 impl Turn {
-    /// Returns `true` if nothing of `waits` has happened, and requests it once more.
+    /// Returns `true` if none of the awaited events in `waits` has happened, and requests them once more.
     fn still_waits(&mut self, waits: &mut Waits) -> bool {
         let asked = waits.asked.get(..waits.count).unwrap_or_default();
         let named = |ready: &pollfd| ready.revents != 0 && asked.iter().any(|asked| asked.fd == ready.fd);
@@ -248,7 +250,8 @@ impl Turn {
         true
     }
 
-    /// Returns the requests made since `joins` was replaced, if they can be stored, and restores `due` and `joins`.
+    /// Returns the requests made since `joins` was replaced, or `None` if there are too many to be stored. Restores
+    /// `due` and `joins`.
     fn waits(&mut self, due: Option<StdInstant>, joins: usize) -> Option<Waits> {
         let from = std::mem::replace(&mut self.joins, joins);
         let own = self.due;
@@ -261,8 +264,8 @@ impl Turn {
         remembered.map(|()| Waits { number: self.number, asked, count, due: own })
     }
 
-    /// Merges the entries after `from` with earlier ones for the same descriptor. So a future that is created anew
-    /// for each input of a turn requests no more than a single one.
+    /// Merges the requests after the index `from` with earlier ones for the same descriptor. So a future that is
+    /// created anew for each input of a turn requests no more than a single one.
     fn join(&mut self, from: usize) {
         let mut kept = from;
         for at in from..self.asked.len() {
@@ -298,7 +301,7 @@ pub async fn sleep_until(clock: Clock, at: Instant) {
     .await;
 }
 
-/// Waits until `at`. Never returns if it is `None`.
+/// Waits until `at`. Never returns if `at` is `None`.
 pub async fn sleep_until_some(clock: Clock, at: Option<Instant>) {
     match at {
         Some(at) => sleep_until(clock, at).await,
@@ -340,7 +343,7 @@ impl<T: AsFd> Watched<T> {
         Poll::Pending
     }
 
-    /// Returns `true` if the kernel has reported the descriptor, and requests it for the next wait.
+    /// Returns `true` if the kernel has reported the descriptor as ready, and requests it for the next wait.
     pub(crate) fn is_named(&self, flags: For) -> bool {
         let fd = descriptor(&self.0);
         TURN.with_borrow_mut(|turn| {
@@ -349,7 +352,8 @@ impl<T: AsFd> Watched<T> {
         })
     }
 
-    /// Tries the descriptor once more before the thread sleeps, because it may have more data.
+    /// Makes [`poll_io`](Self::poll_io) try the descriptor once more before the thread sleeps, because it may have
+    /// more data.
     pub fn again(&self) {
         let (fd, revents) = (descriptor(&self.0), POLLIN);
         TURN.with_borrow_mut(|turn| match turn.ready.iter_mut().find(|ready| ready.fd == fd) {

@@ -9,9 +9,9 @@ use crate::exit::Failure;
 /// A robot's address, as given and as resolved.
 #[derive(Clone, Debug)]
 pub struct Target {
-    /// The address as given.
+    /// The robot's address as the user gave it.
     pub address: RobotAddress,
-    /// The resolved IP address.
+    /// The IP address to which the robot's name was resolved.
     pub ip: IpAddr,
 }
 

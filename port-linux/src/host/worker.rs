@@ -12,7 +12,7 @@ use crate::host::os::{self, Unpinned};
 /// The stack size of a worker \[B\]. It is locked into memory if the process locks its memory.
 const STACK: usize = 1 << 20;
 
-/// The interval at which a reader without new data looks again.
+/// The interval at which a thread without new data checks for data again.
 pub const LOOK: Duration = Duration::from_millis(20);
 
 /// `true` if a blocked thread of this process was abandoned.
@@ -25,14 +25,14 @@ pub struct Worker {
     end: Receiver<()>,
 }
 
-/// The end of a worker.
+/// The way in which a worker thread ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Joined {
     /// The worker has returned.
     Ended,
     /// The worker has panicked. The panic was printed.
     Panicked,
-    /// The worker is blocked, and was abandoned.
+    /// The worker is blocked in a system call, and was abandoned.
     Hangs,
 }
 
@@ -57,7 +57,7 @@ impl Worker {
         Ok(Self { end })
     }
 
-    /// Waits for its end, at most for `patience`.
+    /// Waits for the end of the thread, at most for `patience`.
     #[must_use]
     pub fn join(self, patience: Duration) -> Joined {
         match self.end.recv_timeout(patience) {

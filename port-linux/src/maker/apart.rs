@@ -1,4 +1,5 @@
-//! Receives additional data for a recorder, beside the engine's links, on a thread of its own.
+//! Receives additional data for a recorder on a thread of its own, over connections separate from the engine's
+//! links.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -15,7 +16,7 @@ use crate::maker::{Vendor, Wanted};
 /// The longest time to wait for the end of the thread.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// The reception of additional data for a recorder. It ends when this is dropped.
+/// A thread that receives additional data for a recorder. It ends when this is dropped.
 #[derive(Debug)]
 pub struct Apart {
     beside: Option<Sender<Infallible>>,
@@ -23,7 +24,7 @@ pub struct Apart {
 }
 
 impl Drop for Apart {
-    /// Waits until the thread has stopped putting entries into the feed.
+    /// Ends the thread, and waits until it has stopped putting entries into the feed.
     fn drop(&mut self) {
         self.beside = None;
         if let Some(worker) = self.worker.take() {
@@ -33,7 +34,7 @@ impl Drop for Apart {
 }
 
 impl Apart {
-    /// Starts to put the `wanted` data of `controller` into `feed`. Returns a receiver of remarks in words.
+    /// Starts to put the `wanted` data of `controller` into `feed`. Returns a receiver of messages for people.
     ///
     /// # Errors
     /// Returns [`Failure::BadInput`] if the operating system starts no thread.

@@ -1,6 +1,6 @@
-//! Lines that describe what a configuration would put in force.
+//! Formats lines about the effect of a configuration.
 
-/// A line: its name, and its text.
+/// A line about a configuration: a name, and a text.
 pub type Line = (&'static str, String);
 
 /// Formats one value per joint, or a single value if all joints have the same.

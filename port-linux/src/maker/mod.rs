@@ -33,30 +33,31 @@ use crate::show::{Arm, Notice, Snapshot, States, Terminals, Variables, Word};
 
 /// The description of a controller for user interfaces.
 pub trait Maker {
-    /// The events that only this kind of controller reports.
+    /// The type of events that only this kind of controller reports.
     type Event: PeerEvent;
-    /// The data of its engine at one instant. It is copied once, and formatted on any thread.
+    /// The data of the vendor's engine at one instant. It is copied once, and formatted on any thread.
     type Seen: Copy + Debug + Send + 'static;
 
-    /// Returns its address, as given.
+    /// Returns the controller's address, as the user gave it.
     fn robot(&self) -> String;
 
-    /// Returns `true` if it runs on this machine, without a network in between.
+    /// Returns `true` if the controller runs on this machine, without a network in between.
     fn is_here(&self) -> bool;
 
-    /// Describes an event in words. Returns `None` for one that is not shown.
+    /// Describes an event in words. Returns `None` if the event is not shown.
     fn notice(&self, event: &Event<Self::Event>, at: Instant) -> Option<Notice>;
 
-    /// Stores the content of `event`, whose description is `notice`. Returns how it is shown.
+    /// Stores the content of `event`, which has the description `notice`. Returns the way in which the event is
+    /// shown.
     fn take(&mut self, event: &Self::Event, notice: &Notice) -> Showing;
 
     /// Returns the error for a session that never started, with what to check.
     fn nothing_came(&self) -> Failure;
 
-    /// Returns what a view shows of `seen`.
+    /// Converts the engine's data `seen` to the values that a view shows.
     fn facts(&self, seen: &Self::Seen) -> Facts;
 
-    /// Converts `sight` to a snapshot for a view or a page. Data that only the caller has is empty.
+    /// Converts the state of a session to a snapshot for a view or a page. Data that only the caller has is empty.
     fn snapshot(&self, sight: &Sight<Self::Seen>) -> Snapshot {
         let Sight { at, here, mode, overrides_pendant, latch, last_fallback, unmet, figures, rate, seen } = *sight;
         let Facts { identity, arm, states, trouble, values, counters, variables } = self.facts(&seen);
@@ -87,16 +88,16 @@ pub trait Maker {
     }
 }
 
-/// A session at one instant. `seen` is the data that only its vendor can interpret.
+/// The state of a session at one instant. `seen` is the data that only its vendor can interpret.
 #[derive(Clone, Copy, Debug)]
 pub struct Sight<S> {
-    /// The time since the start of the process.
+    /// The time of this state since the start of the process.
     pub(crate) at: Instant,
     /// `true` if the controller runs on this machine.
     pub(crate) here: bool,
     pub(crate) mode: Mode,
     pub(crate) overrides_pendant: bool,
-    /// The latched reason. The next field has the last one that was latched.
+    /// The latched reason that has not been acknowledged.
     pub(crate) latch: Option<Reason>,
     pub(crate) last_fallback: Option<Reason>,
     /// The unmet preconditions of commanding. Empty while commanding.
@@ -111,15 +112,15 @@ pub struct Sight<S> {
 /// The way in which an event of a controller is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Showing {
-    /// At once.
+    /// The event is shown at once.
     Always,
-    /// Not at all, because it was shown before in the same words.
+    /// The event is not shown, because it was shown before in the same words.
     Never,
-    /// Only the newest one at intervals, because it may occur many times a second.
+    /// The event may occur many times a second. Only the newest one is shown, at intervals.
     Newest,
 }
 
-/// The description of a controller from its engine with `N` joints.
+/// The part of a controller's description that reads the engine with `N` joints.
 pub trait Shows<const N: usize, P: Controller<N, Event = Self::Event>>: Maker {
     /// Observes the engine after each of its inputs.
     fn observe<L: Law<N>>(&mut self, engine: &Engine<'_, N, P, L>);
@@ -142,11 +143,11 @@ pub trait Shows<const N: usize, P: Controller<N, Event = Self::Event>>: Maker {
         Err(ImpedanceRefusal::NoImpedance)
     }
 
-    /// Returns the vendor's own data to show now.
+    /// Returns the vendor's own data of the engine at this instant.
     fn seen<L: Law<N>>(&self, engine: &Engine<'_, N, P, L>) -> Self::Seen;
 
-    /// Returns the current data with the state of the session: the `figures` of the link, if there is one, and its
-    /// `rate` of states \[1/s\].
+    /// Returns the state of the session at this instant: the `figures` of the link, if there is one, and its `rate`
+    /// of states \[1/s\].
     fn sight<L: Law<N>>(
         &self,
         engine: &Engine<'_, N, P, L>,
@@ -174,13 +175,13 @@ pub trait Shows<const N: usize, P: Controller<N, Event = Self::Event>>: Maker {
 pub trait Vendor<const N: usize>:
     Clone + Send + 'static + Maker + for<'m> Shows<N, <Self as Vendor<N>>::Controller<'m>>
 {
-    /// The settings that only this kind of controller has.
+    /// The type of settings that only this kind of controller has.
     type Options: Options + 'static;
-    /// The engine's side of the controller, with the memory that it receives into.
+    /// The controller's part of the engine, with the memory for received data.
     type Controller<'m>: Controller<N, Event = Self::Event, Options = Self::Options>;
-    /// The data of a session that `doctor` reports.
+    /// The type of data of a session that `doctor` reports.
     type Examined: for<'m> Examined<N, Self::Controller<'m>>;
-    /// The counters of a run.
+    /// The type of counters of a run.
     type Tally: Summary<Event = Self::Event> + for<'m> Tally<N, Self::Controller<'m>>;
 
     /// The number of feed entries kept for slow readers.
@@ -188,20 +189,23 @@ pub trait Vendor<const N: usize>:
     /// The link that [`apart`](Self::apart) receives over a connection of its own.
     const APART: Option<LinkId> = None;
 
-    /// Returns the address by which one process of this machine claims the right to command it.
+    /// Returns the address that identifies the controller when a process of this machine takes the exclusive right
+    /// to command it.
     fn seat(&self) -> SocketAddr;
 
-    /// Returns the local address that receives its data. `None` if this process connects to the controller instead.
+    /// Returns the local address that receives the controller's data. `None` if this process connects to the
+    /// controller instead.
     fn listens(&self) -> Option<SocketAddr> {
         None
     }
 
-    /// Returns the address of its dashboard server. `None` if this kind of controller has none.
+    /// Returns the address of the controller's dashboard server. `None` if this kind of controller has none.
     fn dashboard(&self) -> Option<SocketAddr> {
         None
     }
 
-    /// Returns the address for requests about its modes and programs. `None` if it does not answer them.
+    /// Returns the address for requests about the controller's modes and programs. `None` if this kind of controller
+    /// does not answer them.
     fn target(&self) -> Option<crate::host::target::Target> {
         None
     }
@@ -236,11 +240,12 @@ pub trait Vendor<const N: usize>:
         false
     }
 
-    /// Returns the worst-case coast of the arm in words, if `event` is the one after which it is known.
+    /// Returns the worst-case coast of the arm (its motion after commanding has failed) in words, if `event` is the
+    /// one after which it is known.
     fn coast(config: &Config<N, Self::Options>, event: &Self::Event) -> Option<String>;
 
-    /// Receives the `wanted` data for a recorder, beside the engine's links, for as long as this is polled. Puts the
-    /// data into `feed`, and remarks about it into `remarks`.
+    /// Receives the `wanted` data for a recorder, over connections separate from the engine's links, for as long as
+    /// this is polled. Puts the data into `feed`, and messages about it into `remarks`.
     fn apart(
         &mut self,
         config: &Config<N, Self::Options>,
@@ -254,10 +259,10 @@ pub trait Vendor<const N: usize>:
     }
 }
 
-/// The data that a recorder receives beside the engine's links.
+/// The data that a recorder receives over a connection of its own.
 #[derive(Clone, Debug)]
 pub enum Wanted {
-    /// All variables, in place of the link [`Vendor::APART`].
+    /// All variables of the controller, in place of the link [`Vendor::APART`].
     Everything,
     /// These variables, in addition to that link. They are put into the stream [`VARIABLES`](crate::feed::VARIABLES).
     Variables(Vec<String>),
@@ -266,19 +271,19 @@ pub enum Wanted {
 /// The part of a snapshot that depends on the kind of controller.
 #[derive(Debug)]
 pub struct Facts {
-    /// The identity of the controller, while there is one.
+    /// The identity of the controller. `None` while there is no session.
     pub identity: Option<String>,
-    /// The arm in the newest state.
+    /// The arm in its newest state. `None` without a state.
     pub arm: Option<Arm>,
-    /// The source of states, if there is a choice.
+    /// The source of states, if this kind of controller has several.
     pub states: Option<States>,
     /// The reason why there is no session.
     pub trouble: Option<String>,
     /// Further values for people, with their names.
     pub values: Vec<(String, String)>,
-    /// Counters for scripts, with their keys.
+    /// Further counters for scripts, with their JSON keys.
     pub counters: Vec<(&'static str, u64)>,
-    /// The variables that a program on the controller sends. `None` if this kind shares none.
+    /// The variables that a program on the controller sends. `None` if this kind of controller shares none.
     pub variables: Option<Variables>,
 }
 
@@ -303,16 +308,16 @@ pub struct Standing {
     pub identity: Option<String>,
     /// The modes that the controller reports.
     pub words: Vec<Word>,
-    /// The reason why there is no session, if the board reports none.
+    /// The reason why there is no session, if the board is reporting none.
     pub silence: Option<&'static str>,
-    /// Counters for scripts, with their keys.
+    /// Further counters for scripts, with their JSON keys.
     pub counters: Vec<(&'static str, u64)>,
     /// The number of events that were lost because the board's memory was full.
     pub events_lost: u32,
 }
 
 impl Standing {
-    /// Returns the part that all kinds of controllers share.
+    /// Returns the part of a board's report that is the same for all kinds of controllers.
     fn of<S>(status: &Status<S>) -> Self {
         let Status { mode, overrides_pendant, latch, unmet, link, events_lost, .. } = *status;
         // The reasons for a rejection are relevant only while nothing is commanded.
@@ -339,23 +344,23 @@ pub trait OnBoard<const N: usize>: ControllerStatus {
     /// Returns the state of the board's session.
     fn standing(status: &Status<Self>) -> Standing;
 
-    /// Returns the arm, without the controller's modes.
+    /// Returns the state of the arm, without the controller's modes.
     fn arm(motion: &Motion<N>) -> Arm;
 
-    /// Returns the robot's address and a description of the settings in force. `None` if they are for another kind of
-    /// controller.
+    /// Returns the robot's address and a description of the settings in force, decoded from `bytes`. `None` if they
+    /// are for another kind of controller.
     fn settings(bytes: &[u8]) -> Option<(Ipv4Addr, String)>;
 }
 
 /// The data of a session that is observed for some seconds, from an engine with `N` joints.
 pub trait Observed<const N: usize, P: Controller<N>>: Sized {
-    /// Returns the current data, given the data seen `before`. `None` without a session.
+    /// Returns the data of the session at this instant, given the data observed `before`. `None` without a session.
     fn of<L: Law<N>>(engine: &Engine<'_, N, P, L>, now: Instant, before: Option<&Self>) -> Option<Self>;
 }
 
 /// The data of a session that `doctor` reports.
 pub trait Examined<const N: usize, P: Controller<N>>: Observed<N, P> {
-    /// Adds the observed session, judged by `config`, to `sheet`.
+    /// Adds a report about the observed session to `sheet`. `config` decides what is a problem.
     fn report(&self, config: &Config<N, P::Options>, sheet: &mut Sheet);
 }
 

@@ -28,7 +28,7 @@ use crate::show::log::{Episodes, PACE, Unmet};
 use crate::show::words::Observer;
 use crate::show::{Format, Key, LawError, Notice, Show, Snapshot, Variables, is_verbose};
 
-/// The longest time to wait for the first session. A session that is lost later is waited for without limit.
+/// The longest time to wait for the first session. A session that is lost later is awaited without limit.
 const FIRST_SESSION: Duration = Duration::from_secs(10);
 
 /// The part of a session's state that its engine does not have.
@@ -50,7 +50,7 @@ pub struct Panel<M> {
     signals: Option<Signals>,
     /// The next time at which the session is displayed, even if nothing happens.
     next_look: Instant,
-    /// The time at which the session ends by itself.
+    /// The time at which the session ends by itself. `None` if it does not.
     end_at: Option<Instant>,
     first_session_by: Option<Instant>,
     /// `true` if there was a session.
@@ -61,11 +61,11 @@ pub struct Panel<M> {
     episodes: Episodes,
     /// The link grade that commanding requires.
     needed: Grade,
-    /// The cause of a low grade, for the event that follows.
+    /// The cause of a low link grade, for the event that follows.
     low: Option<GradeLow>,
     /// `true` if each change of the grade is also displayed to people.
     verbose: bool,
-    /// The newest of those events that may be frequent, and the time at which one was displayed.
+    /// The newest event of a kind that may be frequent, and the time at which one was last displayed.
     newest: Option<Notice>,
     newest_shown: Option<Instant>,
     /// The unmet preconditions, for commands whose operator needs to know why commanding does not start.
@@ -158,7 +158,7 @@ impl<M: Maker> Panel<M> {
         wish
     }
 
-    /// Requests the end from inside the program.
+    /// Requests the end of the session from inside the program.
     pub(crate) fn end_now(&mut self) {
         end_is_under_way();
         self.ending = true;
@@ -171,7 +171,7 @@ impl<M: Maker> Panel<M> {
         self.show.is_unread()
     }
 
-    /// Returns `true` if the end was requested.
+    /// Returns `true` if the end of the session was requested.
     pub const fn is_ending(&self) -> bool {
         self.ending
     }
@@ -240,7 +240,7 @@ impl<M: Maker> Panel<M> {
         }
     }
 
-    /// Displays a message of the command itself.
+    /// Displays an event of the command itself.
     pub fn say(&mut self, kind: &'static str, text: String, fields: Vec<(&'static str, String)>) {
         let notice = Notice { at: self.clock.now(), kind, text, fields };
         if let Some(feed) = &self.feed {
@@ -254,7 +254,7 @@ impl<M: Maker> Panel<M> {
         self.maker.is_here()
     }
 
-    /// Displays frequent notices if their interval has passed, or all of them if `last` is `true`.
+    /// Displays the newest frequent event if the interval has passed, or in any case if `last` is `true`.
     fn show_newest(&mut self, now: Instant, last: bool) {
         if let Some(notice) = self.episodes.next(now, last, self.is_here(), Observer::Process) {
             self.show.notice(notice);
@@ -267,7 +267,7 @@ impl<M: Maker> Panel<M> {
         }
     }
 
-    /// Returns the current variables of a program on the controller. `None` if it shares none.
+    /// Returns the current variables of a program on the controller. `None` if this kind of controller shares none.
     pub(crate) fn variables<const N: usize, P, L: Law<N>>(&self, engine: &Engine<'_, N, P, L>) -> Option<Variables>
     where
         P: Controller<N, Event = M::Event>,
@@ -286,7 +286,7 @@ impl<M: Maker> Panel<M> {
         self.needed = engine.grade_needed();
     }
 
-    /// Displays the session if its interval has passed.
+    /// Displays the state of the session if the interval of the display has passed.
     pub fn observe<const N: usize, P, L: Law<N>>(
         &mut self,
         engine: &Engine<'_, N, P, L>,
@@ -334,7 +334,7 @@ impl<M: Maker> Panel<M> {
         }
     }
 
-    /// Ends the display.
+    /// Ends the display of the session.
     ///
     /// # Errors
     /// Returns [`Failure::Connection`], with the reason, if there never was a session.

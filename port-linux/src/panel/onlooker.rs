@@ -21,13 +21,13 @@ use crate::released::ReleasedBy;
 #[derive(Debug)]
 pub(crate) struct Onlooker<M> {
     panel: Panel<M>,
-    /// The progress of companions.
+    /// The progress of each companion.
     progress: Vec<Arc<Progress>>,
-    /// Remarks about the connection for additional variables.
+    /// Messages about the connection for additional RTDE variables.
     remarks: Option<UnboundedReceiver<String>>,
-    /// The events of companions.
+    /// The messages of companions for the operator.
     companions: Option<Receiver<Remark>>,
-    /// `true` if the command ends as soon as the reader of its output has closed it.
+    /// `true` if the command ends as soon as the reader of its output has closed it (`| head`).
     for_a_reader: bool,
 }
 
@@ -122,7 +122,7 @@ impl<M: Maker> Ends for Onlooker<M> {
     }
 }
 
-/// Waits for the next remark from code beside the session. Never returns if there is no such code.
+/// Waits for the next message from a task beside the session. Never returns if there is no such task.
 pub(crate) async fn next_of(remarks: &mut Option<UnboundedReceiver<String>>) -> String {
     let next = match remarks {
         Some(remarks) => remarks.recv().await,
@@ -134,7 +134,7 @@ pub(crate) async fn next_of(remarks: &mut Option<UnboundedReceiver<String>>) -> 
     }
 }
 
-/// Waits for the next remark of a companion. Never returns if there is none.
+/// Waits for the next message of a companion. Never returns if `remarks` is `None`.
 pub(crate) async fn next_remark(remarks: &mut Option<Receiver<Remark>>) -> Remark {
     let next = match remarks {
         Some(remarks) => remarks.recv().await,

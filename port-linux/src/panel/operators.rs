@@ -19,7 +19,7 @@ pub enum Wish {
     Request(Epoch),
     /// Requests to resume a suspended motion. Contains the epoch that the operator has seen.
     Resume(Epoch),
-    /// Releases the request, for this cause.
+    /// Releases the arm, for this cause.
     Release(ReleasedBy),
     /// Clears the latched reason.
     Acknowledge,
@@ -28,7 +28,7 @@ pub enum Wish {
 }
 
 impl Wish {
-    /// Converts to an input of the engine.
+    /// Converts the operator's input to an input of the engine.
     #[must_use]
     pub const fn input(self) -> Input {
         match self {

@@ -32,7 +32,7 @@ pub struct Seen<const N: usize> {
     pub(crate) ending: bool,
     /// The cause of the last release since commanding started.
     pub(crate) released: Option<ReleasedBy>,
-    /// The epoch that a request made with this state refers to.
+    /// The epoch in which a request based on this state is valid.
     pub(crate) epoch: Epoch,
 }
 
@@ -51,14 +51,14 @@ impl<const N: usize> Default for Seen<N> {
     }
 }
 
-/// The control loop's side of a handle.
+/// The control loop's side of a handle to the session: publishes states and events.
 pub(crate) struct Watcher<const N: usize, E> {
     pub(crate) seen: Option<Arc<Mutex<Seen<N>>>>,
     pub(crate) events: Option<SyncSender<Event<E>>>,
     pub(crate) states: Option<SyncSender<State<N>>>,
 }
 
-/// An application, and a second observer of its engine.
+/// An application, and a second observer of its engine that publishes to a handle.
 pub(crate) struct Attached<A, const N: usize, E> {
     pub(crate) inner: A,
     watcher: Option<Watcher<N, E>>,

@@ -11,18 +11,18 @@ use crate::released::ReleasedBy;
 /// The cause of a run's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ending {
-    /// The end was requested, or the motion is done.
+    /// The run ends for this cause: its end was requested, or the motion is done.
     By(ReleasedBy),
-    /// A fallback, in a run that ends with the first one.
+    /// The run ends with its first fallback.
     Fallback,
-    /// A release, in a run that ends with the first one.
+    /// The run ends with its first release.
     Release,
-    /// The single request of the run was not granted.
+    /// The run ends because its single request was not granted.
     NotGranted,
 }
 
 impl Ending {
-    /// Returns the cause as that of a release.
+    /// Returns the cause of the run's end as the cause of a release.
     pub(super) const fn by(self) -> ReleasedBy {
         match self {
             Self::By(by) => by,
@@ -30,7 +30,7 @@ impl Ending {
         }
     }
 
-    /// Returns the name used in machine-readable output.
+    /// Returns the name of the cause in machine-readable output.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::By(by) => by.name(),

@@ -7,15 +7,15 @@ use crate::exit::{Failure, Outcome};
 use crate::released::ReleasedBy;
 use crate::show::words::{self, Observer};
 
-/// The result of a run.
+/// The result of a run: its last fallback, release or rejection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Finished {
     /// The last fallback, unless it was acknowledged or commanding started again since.
     pub(crate) fallback: Option<Reason>,
     /// The cause of the last release since commanding started, otherwise the cause of the end.
     pub(crate) released: ReleasedBy,
-    /// The unmet preconditions of the single request, if it was never granted, and the cause of a low link grade at
-    /// that time.
+    /// The unmet preconditions of the run's single request if it was never granted, and the cause of a low link
+    /// grade at that time.
     pub(crate) refused: Option<(ReasonSet, GradeLow)>,
     /// `true` if the controller runs on this machine.
     pub(super) here: bool,
@@ -28,7 +28,7 @@ impl Finished {
         Self { fallback: None, released, refused: None, here: false }
     }
 
-    /// Returns the outcome of the command.
+    /// Converts the result of the run to the outcome of the command.
     pub(super) fn outcome(self) -> Outcome {
         if let Some(why) = self.refusal() {
             return Err(Failure::Fault(why));
@@ -36,7 +36,7 @@ impl Finished {
         self.fallback.map_or(Ok(()), |reason| Err(failed_by(reason, self.here)))
     }
 
-    /// Returns the reason why commanding never started, if the single request was not granted.
+    /// Returns the reason why commanding never started, if the run's single request was not granted.
     pub(crate) fn refusal(&self) -> Option<String> {
         let (unmet, low) = self.refused?;
         let unmet = words::of_unmet(unmet, Some(&low), Observer::Process, self.here);

@@ -16,15 +16,15 @@ use crate::show::{Format, tell};
 
 /// The settings of a session that is only observed.
 pub struct Look<const N: usize> {
-    /// The name of the command.
+    /// The name of the command that observes.
     pub title: &'static str,
-    /// The format of its output.
+    /// The format of the command's output.
     pub format: Format,
-    /// The time after which it ends by itself \[s\].
+    /// The time after which the session ends by itself \[s\]. `None` if it does not.
     pub seconds: Option<u64>,
-    /// `true` if it ends as soon as the reader of its output has closed it.
+    /// `true` if the session ends as soon as the reader of its output has closed it (`| head`).
     pub for_a_reader: bool,
-    /// The companions, which may not command.
+    /// The companions of the session, which may not command.
     pub companions: Companions<N>,
 }
 

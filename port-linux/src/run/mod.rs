@@ -121,7 +121,7 @@ pub(crate) fn session<const N: usize, C: Vendor<N>>(
     }
 }
 
-/// The feeds that companions read.
+/// The feeds of a session that its companions read.
 struct Feeds {
     feed: Feed,
     /// The feed of the connection for additional variables. It has a thread of its own, which the control thread does
@@ -144,18 +144,18 @@ impl Feeds {
     }
 }
 
-/// The other participants of a session.
+/// The participants of a session beside its engine: operators, companions and requests.
 struct Sides<const N: usize, E> {
     operators: Operators,
     watcher: Option<Watcher<N, E>>,
     task: Option<Task<N>>,
-    /// The event that tells users the path for requests.
+    /// The event that reports the path of the socket for requests to users.
     asked: Option<(String, Vec<(&'static str, String)>)>,
     desk: Option<Desk<N>>,
     local: Option<Local<N>>,
 }
 
-/// Starts the companions, and runs the engine. Returns the result, and a summary.
+/// Starts the companions, and runs the engine. Returns the result of the run, and a summary.
 fn serve<const N: usize, C: Vendor<N>>(
     mut controller: C,
     config: Config<N, C::Options>,

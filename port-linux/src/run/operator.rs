@@ -4,7 +4,7 @@ use outrigger_config::Start;
 
 use crate::show::Format;
 
-/// Returns the inputs that the operator can use. `None` if this process has no operator.
+/// Returns the help text about the keys and lines that the operator can use. `None` if this process has no operator.
 pub(super) const fn operator_help(format: Format, request: Start) -> Option<&'static str> {
     Some(match (format, request) {
         (Format::View, Start::Operator) => {

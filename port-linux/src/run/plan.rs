@@ -15,10 +15,10 @@ use crate::show::Format;
 
 /// The size of the recorder \[B\]: several seconds of the fastest stream in each half.
 pub(super) const RECORDER: usize = 8 << 20;
-/// The room for a recording's header and end \[B\].
+/// The size of a recording's header and end \[B\].
 pub(super) const AROUND: usize = 4096;
 
-/// The settings of a run, for any controller.
+/// The settings of a run with any controller, and its companions.
 pub struct Plan<const N: usize> {
     /// The name of the controller for other processes.
     robot: String,
@@ -29,9 +29,9 @@ pub struct Plan<const N: usize> {
     /// The text of the configuration.
     pub(super) text: String,
     pub(super) format: Format,
-    /// The time after which it ends by itself \[s\].
+    /// The time after which the run ends by itself \[s\]. `None` if it does not.
     pub(super) seconds: Option<u64>,
-    /// `true` if it accepts requests of other processes.
+    /// `true` if the run accepts requests of other processes.
     asked: bool,
     pub(super) companions: Companions<N>,
 }
@@ -51,12 +51,12 @@ impl<const N: usize> Plan<N> {
         Self { robot, sources, variables, run, host, text, format, seconds, asked: false, companions }
     }
 
-    /// Accepts requests of other processes if `asked` and `run.expert.requests`.
+    /// Makes the run accept requests of other processes if `asked` is `true` and `run.expert.requests` permits it.
     pub fn asked(self, asked: bool) -> Self {
         Self { asked, ..self }
     }
 
-    /// Adds the text of the configuration, for a recording.
+    /// Adds the text of the configuration, for recordings.
     pub fn with_text(self, text: String) -> Self {
         Self { text, ..self }
     }
@@ -76,7 +76,7 @@ impl<const N: usize> Plan<N> {
         Self { companions: self.companions.into_iter().chain(companions).collect(), ..self }
     }
 
-    /// Returns the names of the sensors.
+    /// Returns the names of the sensors, in the order of their numbers.
     pub(super) fn source_names(&self) -> Vec<String> {
         self.sources.iter().map(|source| source.name.clone()).collect()
     }

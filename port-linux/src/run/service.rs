@@ -48,7 +48,8 @@ use crate::show::{Format, words};
 /// The interval for reporting invalid readings of one source.
 const COMPLAINTS: Duration = Duration::from_secs(5);
 
-/// Returns the worst-case coast of the arm in words, for the event after which it is known.
+/// A function that returns the worst-case coast of the arm (its motion after commanding has failed) in words, for
+/// the event after which the coast is known.
 type Coast<E> = Box<dyn Fn(&E) -> Option<String>>;
 
 pub(super) struct Service<M: Maker, T, const N: usize> {
@@ -62,42 +63,42 @@ pub(super) struct Service<M: Maker, T, const N: usize> {
     /// Inputs that the engine must receive before any input from outside.
     inputs: VecDeque<Input>,
     coast: Coast<M::Event>,
-    /// The time at which the motion's end will have been held long enough.
+    /// The time at which the end of the motion will have been held long enough for the run to end.
     done_at: Option<Instant>,
-    /// `true` if the arm may be moving by our command.
+    /// `true` if the arm may be moving by commands of this process.
     moves: bool,
-    /// The cause of the run's end.
+    /// The cause of the run's end, once it was decided.
     ending: Option<Ending>,
-    /// The causes of its releases.
+    /// The causes of the run's releases.
     releases: Releases,
-    /// The reason why commanding ended last, unless that was requested.
+    /// The reason why commanding ended last, unless its end was requested.
     fell_back: Option<Reason>,
     /// The latched reason that was not acknowledged.
     latch: Option<Reason>,
-    /// `true` if the single request has timed out.
+    /// `true` if the run's single request has timed out.
     lapsed: bool,
-    /// The unmet preconditions of the single request, in a run that ends with it.
+    /// The unmet preconditions of the run's single request, if the run ends because it was not granted.
     refused: Option<(ReasonSet, GradeLow)>,
     /// The fallback that is recorded as soon as the arm is at standstill.
     unrecorded: Option<Reason>,
     recordings: Option<Recordings>,
-    /// The number of fallbacks that were to be recorded.
+    /// The number of fallbacks that were to be recorded so far.
     recorded: u32,
     /// The progress of companions that have not failed.
     pub(super) progress: Vec<Counting>,
     /// The copy of the engine's recorder to the feed, if a companion needs it.
     tail: Option<Tail>,
-    /// Remarks about the connection for additional variables.
+    /// Messages about the connection for additional RTDE variables.
     pub(super) remarks: Option<UnboundedReceiver<String>>,
-    /// The events of companions.
+    /// The messages of companions for the operator.
     pub(super) companions: Option<Receiver<Remark>>,
-    /// The requests of other processes.
+    /// The queue of requests of other processes. `None` if they are not accepted.
     pub(super) desk: Option<Desk<N>>,
     /// `true` while the arm is away from the start of the law's motion, which is reported once.
     away: bool,
-    /// The requested motion, in place of the law's own.
+    /// The motion that a client has requested, in place of the law's own.
     pub(super) under_way: UnderWay<N>,
-    /// The pendant that is locked while the arm is commanded, or has to be unlocked.
+    /// The handle to the pendant that is locked while the arm is commanded, or has to be unlocked.
     pub(super) pendant: Option<LockedPendant>,
 }
 
@@ -157,7 +158,7 @@ impl<M: Maker, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N> {
         })
     }
 
-    /// Starts to put the engine's inputs and outputs into the feed.
+    /// Starts to copy the engine's inputs and outputs into the feed.
     pub(super) fn record(&mut self) {
         self.tail = self.panel.feed().cloned().map(Tail::new);
     }
@@ -204,7 +205,8 @@ impl<M: Maker, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N> {
         input
     }
 
-    /// Converts a line of an operator.
+    /// Converts a line that an operator has entered to an input of the engine. `seen` is the epoch that the operator
+    /// had seen.
     fn line(&mut self, line: &str, seen: Epoch) -> Option<Input> {
         let wish = Wish::of_line(line, seen);
         if wish.is_none() && !line.is_empty() {
@@ -319,7 +321,7 @@ impl<M: Maker, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N> {
         self.panel.say("recording", text, fields);
     }
 
-    /// Ends the display. Returns the result of the run, with a summary.
+    /// Ends the display. Returns the result of the run, and a summary.
     pub(super) fn finish(mut self, format: Format) -> Result<(Finished, String), Failure> {
         let given_back = self.pendant.take().map(LockedPendant::finish).unwrap_or_default();
         given_back.into_iter().for_each(|text| self.panel.say("pendant", text, vec![]));
@@ -345,7 +347,7 @@ impl<M: Maker, T: Summary<Event = M::Event>, const N: usize> Service<M, T, N> {
     }
 }
 
-/// The summary of a run, for scripts.
+/// The summary of a run as a JSON object.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "summary")]
 struct Summed<T> {
@@ -499,7 +501,8 @@ fn readings(sources: &command::Sources, settings: &[SourceSettings]) -> Vec<(Str
     sources.monitors().iter().map(of).collect()
 }
 
-/// Returns the values of the law. An error is shown only while commanding, when it is measured in every cycle.
+/// Returns the law's values for display. An error of the law is shown only while commanding, because only then it is
+/// measured in every cycle.
 fn values<const N: usize>(law: &BoxedLaw<N>, mode: Mode, standing: Option<Standing>) -> Vec<(String, String)> {
     let values = law.values();
     if values.iter().next().is_some() {

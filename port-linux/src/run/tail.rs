@@ -6,17 +6,17 @@ use outrigger_wire::time::Instant;
 
 use crate::feed::Feed;
 
-/// A copy of an engine's recorder to a feed.
+/// A copier of the content of an engine's recorder into a feed.
 #[derive(Debug)]
 pub struct Tail {
     feed: Feed,
     begun: bool,
-    /// The number of bytes of the newer half that were copied.
+    /// The number of bytes of the recorder's newer half that were copied.
     taken: usize,
 }
 
 impl Tail {
-    /// Creates a copy that has put nothing into `feed` yet.
+    /// Creates a copier that has put nothing into `feed` yet.
     pub const fn new(feed: Feed) -> Self {
         Self { feed, begun: false, taken: 0 }
     }

@@ -22,30 +22,30 @@ const MEMORY: usize = StatementFile::LONGEST + 1024;
 /// A program that stops the arm, if the program in interpreter mode does not end. It replaces that program.
 const STOP: &[u8] = b"stopj(2.0)\n";
 
-/// The two ports of a controller that interpreter mode needs.
+/// The addresses of the two ports of a controller that interpreter mode needs.
 #[derive(Clone, Copy, Debug)]
 pub struct InterpreterPorts {
-    /// The primary interface, 30001.
+    /// The address of the primary interface, 30001.
     pub program: SocketAddr,
-    /// Interpreter mode, 30020.
+    /// The address of interpreter mode, 30020.
     pub statements: SocketAddr,
 }
 
 /// An observer of a program in interpreter mode, and of its statements.
 pub trait Observes {
-    /// Receives an event of the statements.
+    /// Receives an event of the statements' connection.
     fn statements(&mut self, event: &InterpreterEvent);
 
-    /// Receives an event of the program.
+    /// Receives an event of the program's connection.
     fn program(&mut self, event: &UploadEvent<'_>);
 
     /// Receives the operating system's error of a connection.
     fn trouble(&mut self, trouble: String);
 
-    /// Decides whether to continue. Called often.
+    /// Decides whether the execution continues. Called often.
     ///
     /// # Errors
-    /// Returns the result with which to end instead.
+    /// Returns the result with which the execution ends instead.
     fn goes_on(&mut self) -> Outcome {
         Ok(())
     }
@@ -54,23 +54,23 @@ pub trait Observes {
 /// The result of a program in interpreter mode, and of its statements.
 #[derive(Clone, Copy, Debug)]
 pub struct Interpreted {
-    /// The result of the statements.
+    /// The result of the statements' execution.
     pub statements: InterpreterOutcome,
-    /// The result of the program. `None` if it was not sent, or did not end; in the latter case another program has
-    /// replaced it and stopped the arm.
+    /// The result of the program in interpreter mode. `None` if it was not sent, or did not end; in the latter case
+    /// another program has replaced it and stopped the arm.
     pub program: Option<UploadOutcome>,
-    /// The name of the signal that cancelled it.
+    /// The name of the signal that cancelled the execution. `None` if it was not cancelled.
     pub by: Option<&'static str>,
 }
 
-/// The signals between the two connections.
+/// The notifications between the tasks of the program's connection and of the statements' connection.
 #[derive(Default)]
 struct Between {
     /// The controller accepts statements, so the program can be sent.
     send: Notify,
-    /// The program runs.
+    /// The program in interpreter mode runs.
     runs: Notify,
-    /// The program has ended.
+    /// The program in interpreter mode has ended.
     over: Notify,
 }
 

@@ -13,10 +13,10 @@ use super::words::Words;
 use crate::exit::{Failure, Outcome, output_closed};
 use crate::json;
 
-/// The description of the statements of one file.
+/// The description, for people or scripts, of the execution of one file's statements.
 pub struct Said<'t> {
     json: bool,
-    /// The name of the file, as it was given.
+    /// The name of the file in messages, as the user gave it.
     shown: String,
     at: SocketAddr,
     file: StatementFile<'t>,
@@ -24,7 +24,7 @@ pub struct Said<'t> {
     program: Words<'static>,
     /// The operating system's error of a connection.
     trouble: Option<String>,
-    /// The error in printing.
+    /// The error of a failed write to standard output.
     unprinted: Option<io::Error>,
     /// The number of statements that were executed.
     executed: u32,
@@ -103,7 +103,7 @@ impl<'t> Said<'t> {
         format!("{}:{line}", self.shown)
     }
 
-    /// Returns a line of the file, after the text `before`.
+    /// Returns the text of one line of the file, after the text `before`.
     fn source(&self, line: u32, before: &str) -> String {
         let source = self.file.source_line(line).map(|text| {
             let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
@@ -112,7 +112,7 @@ impl<'t> Said<'t> {
         source.unwrap_or_default()
     }
 
-    /// Prints the result. Returns the outcome of the command.
+    /// Prints the result of the statements. Returns the outcome of the command.
     ///
     /// # Errors
     /// Returns an error if the statements did not succeed.
@@ -129,7 +129,7 @@ impl<'t> Said<'t> {
         ended.map(|_| ())
     }
 
-    /// Returns the text for a successful result.
+    /// Returns the text for a successful execution.
     ///
     /// # Errors
     /// Returns an error if the statements did not succeed.
@@ -217,7 +217,7 @@ impl<'t> Said<'t> {
     }
 }
 
-/// Returns a number of statements in words.
+/// Formats a number of statements, as in `1 statement`.
 fn statements(count: u32) -> String {
     format!("{count} statement{}", if count == 1 { "" } else { "s" })
 }
@@ -226,7 +226,7 @@ fn of(reason: &Text<128>) -> String {
     if reason.as_str().is_empty() { String::new() } else { format!(": {reason}") }
 }
 
-/// An event, for scripts.
+/// The JSON object of an event, for scripts.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "event")]
 struct Told {
@@ -251,7 +251,7 @@ fn told(event: &InterpreterEvent) -> Told {
     Told { kind, line, id, reason }
 }
 
-/// The result, for scripts.
+/// The JSON object of the result, for scripts.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "outcome")]
 struct Ended {

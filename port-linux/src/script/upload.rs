@@ -14,9 +14,9 @@ use crate::net::cannot_connect;
 /// The receive buffer \[B\]: for a first robot state, pop-ups and variables. Longer messages are skipped.
 const MEMORY: usize = 64 * 1024;
 
-/// An observer of an upload.
+/// An observer of an upload, which may also end it.
 pub trait Hears {
-    /// Receives an event.
+    /// Receives an event of the upload.
     fn event(&mut self, event: &UploadEvent<'_>);
 
     /// Receives the operating system's error of the connection.
@@ -30,17 +30,17 @@ pub trait Hears {
         Ok(())
     }
 
-    /// Decides whether to continue. Called often.
+    /// Decides whether the upload continues. Called often.
     ///
     /// # Errors
-    /// Returns the result with which to end instead.
+    /// Returns the result with which the upload ends instead.
     fn goes_on(&mut self) -> Outcome {
         Ok(())
     }
 }
 
-/// Transfers bytes between the engine and one connection until the result is known. `interrupted` may return the name
-/// of a signal, which ends it.
+/// Transfers bytes between the engine of an upload and one connection until the result is known. `interrupted` may
+/// return the name of a signal, which ends the upload.
 ///
 /// # Errors
 /// Returns [`Failure::BadInput`] for a configuration that is not valid, [`Failure::Fault`] if it was interrupted, and
@@ -118,14 +118,14 @@ fn was_interrupted(by: &str, sent: bool) -> Failure {
     Failure::Fault(format!("{by}: {what}"))
 }
 
-/// A socket that can receive or send.
+/// The readiness of a socket: it can receive or send.
 #[derive(Clone, Copy)]
 pub(crate) enum Ready<'s> {
     ToRead(&'s TcpStream),
     ToWrite(&'s TcpStream),
 }
 
-/// The result of a turn of a socket that was [`Ready`].
+/// The result of one read or write of a socket that was [`Ready`].
 pub(crate) enum Carried {
     /// The number of bytes that were received.
     Received(usize),
@@ -136,7 +136,7 @@ pub(crate) enum Carried {
 }
 
 impl Ready<'_> {
-    /// Receives into `window`, or sends what can be sent of `unsent`.
+    /// Receives bytes into `window` if the socket can receive, otherwise sends as much of `unsent` as possible.
     pub(crate) fn carry(self, window: &mut [u8], unsent: &mut Vec<u8>) -> Carried {
         let done = match self {
             Self::ToRead(stream) => stream.try_read(window),
@@ -152,7 +152,8 @@ impl Ready<'_> {
     }
 }
 
-/// Returns what `stream` can do next, where there is one.
+/// Waits until `stream` can receive, or send if `writing` is `true`, and returns which. Never returns without a
+/// stream.
 pub(crate) async fn ready(stream: Option<&TcpStream>, writing: bool) -> Ready<'_> {
     let Some(stream) = stream else { return std::future::pending().await };
     tokio::select! {

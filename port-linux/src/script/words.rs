@@ -15,17 +15,17 @@ use super::upload::Hears;
 use crate::exit::{Failure, Outcome, output_closed};
 use crate::json;
 
-/// The description of one upload.
+/// The description, for people or scripts, of one upload.
 pub struct Words<'t> {
     json: bool,
-    /// The name of the file, as it was given.
+    /// The name of the file in messages, as the user gave it.
     shown: String,
     at: SocketAddr,
     file: ScriptFile<'t>,
     software: Option<SoftwareVersion>,
     /// The operating system's error of the connection.
     trouble: Option<String>,
-    /// The error in printing.
+    /// The error of a failed write to standard output.
     unprinted: Option<io::Error>,
     /// `true` after the program has started.
     started: bool,
@@ -34,7 +34,7 @@ pub struct Words<'t> {
 }
 
 impl Hears for Words<'_> {
-    /// Prints an event.
+    /// Prints an event of the upload.
     fn event(&mut self, event: &UploadEvent<'_>) {
         self.learn(event);
         if self.json {
@@ -80,7 +80,7 @@ impl<'t> Words<'t> {
         }
     }
 
-    /// Returns the line for an event. `None` if it is not shown.
+    /// Returns the output line for an event of the upload. `None` if it is not shown.
     pub fn line(&self, event: &UploadEvent<'_>) -> Option<String> {
         Some(match event {
             UploadEvent::Software(_) => return None,
@@ -109,7 +109,7 @@ impl<'t> Words<'t> {
         }
     }
 
-    /// Prints the result. Returns the outcome of the command.
+    /// Prints the result of the upload. Returns the outcome of the command.
     pub fn outcome(&mut self, outcome: UploadOutcome) -> Outcome {
         if self.json {
             self.print(&json::text(&self.outcome_object(&outcome)));
@@ -122,7 +122,7 @@ impl<'t> Words<'t> {
         ended.map(|_| ())
     }
 
-    /// Returns the text for a successful result.
+    /// Returns the text for a successful upload.
     ///
     /// # Errors
     /// Returns an error if the program did not succeed.
@@ -174,7 +174,8 @@ impl<'t> Words<'t> {
         }
     }
 
-    /// Returns `FILE:LINE:COLUMN: ` with the line in the file, if it is known.
+    /// Returns `FILE:LINE:COLUMN: ` for a position that the controller reports. Empty if the line in the file is not
+    /// known.
     fn place(&self, position: Option<(i32, i32)>) -> String {
         let Some((line, column)) = position else { return format!("{}: ", self.shown) };
         match self.file.source_line(line) {
@@ -183,7 +184,7 @@ impl<'t> Words<'t> {
         }
     }
 
-    /// Returns the source line with a mark below the column.
+    /// Returns the source line at a position, with a mark below the column. Empty if the position is not known.
     fn excerpt(&self, position: Option<(i32, i32)>) -> String {
         let Some((line, column)) = position else { return String::new() };
         let Some((_, source)) = self.file.source_line(line) else { return String::new() };
@@ -242,7 +243,7 @@ impl<'t> Words<'t> {
     }
 }
 
-/// The result of an upload, for scripts.
+/// The JSON object of the result of an upload, for scripts.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "outcome")]
 struct Ended<'t> {
@@ -276,7 +277,8 @@ enum Detail {
     },
 }
 
-/// The position of an error: the line in the file, if it is known, and the line by the controller's count.
+/// The JSON object of an error's position: the line in the file, if it is known, and the line by the controller's
+/// count.
 #[derive(Serialize)]
 struct Place {
     line: Option<u32>,
@@ -327,7 +329,7 @@ const fn service(found: Found) -> &'static str {
     }
 }
 
-/// Returns a line for a message of the controller. `None` for one that the result contains already.
+/// Returns an output line for a message of the controller. `None` for a message that the result contains already.
 fn spoken(message: &ControllerMessage<'_>) -> Option<String> {
     let text = printable(message.text);
     let (code, argument) = message.code;
@@ -341,7 +343,7 @@ fn spoken(message: &ControllerMessage<'_>) -> Option<String> {
     })
 }
 
-/// An event of an upload, for scripts.
+/// The JSON object of an event of an upload, for scripts.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "event")]
 pub(super) struct Told {
@@ -375,7 +377,7 @@ enum What {
     },
 }
 
-/// The members that depend on the kind of a message.
+/// The JSON members that depend on the kind of a controller's message.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum About {

@@ -3,7 +3,7 @@
 use outrigger_core::link::Metric;
 use outrigger_core::robot::Reason;
 
-/// The program that judges a link.
+/// The kind of program that judges a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Observer {
     /// A command on this machine.
@@ -15,7 +15,7 @@ pub enum Observer {
 }
 
 impl Observer {
-    /// Returns its name in a sentence.
+    /// Returns the name of the program in a sentence.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -38,15 +38,15 @@ impl Surroundings<'_> {
 /// The kind, the text and the fields of an event, for people and scripts.
 pub type Words = (&'static str, String, Vec<(&'static str, String)>);
 
-/// The description of events that only one kind of controller reports.
+/// An event that only one kind of controller reports, with its description.
 pub trait PeerEvent {
-    /// Describes the event. Returns `None` if it is not shown.
+    /// Describes the event for people and scripts. Returns `None` if the event is not shown.
     fn words(&self, around: &Surroundings<'_>) -> Option<Words>;
 
-    /// Returns `true` if a session starts with it.
+    /// Returns `true` if the event is the start of a session.
     fn begins(&self) -> bool;
 
-    /// Returns `true` if the tool has touched something, which ended a motion.
+    /// Returns `true` if the event is a contact of the tool that ended a motion.
     fn touches(&self) -> bool {
         false
     }
@@ -202,7 +202,7 @@ mod tests {
         assert_eq!((told.text.as_str(), told.fields.len()), ("link Bad → Ok", 2));
     }
 
-    /// A controller without events of its own.
+    /// A kind of controller without events of its own, for tests.
     struct Other;
 
     impl PeerEvent for Other {

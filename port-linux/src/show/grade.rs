@@ -17,7 +17,7 @@ use crate::json;
 
 /// The interval at which the figures are sampled. The shortest-lived figure, the age, is valid for about as long.
 pub(crate) const LOOK: Duration = Duration::from_millis(100);
-/// The number of seconds that are stored.
+/// The number of seconds for which the figures of a link are stored.
 const SECONDS: usize = 10;
 
 /// Formats a duration with three digits, in a suitable unit.
@@ -34,7 +34,7 @@ pub(crate) fn span(span: Duration) -> String {
     format!("{text} {unit}")
 }
 
-/// Formats a figure or its limit, in its unit.
+/// Formats a figure of a link or the limit on it, in its unit.
 fn value(metric: Metric, value: u32) -> String {
     match metric.unit() {
         Unit::Share => format!("{:.2} %", f64::from(value) / 100.0),
@@ -43,7 +43,7 @@ fn value(metric: Metric, value: u32) -> String {
     }
 }
 
-/// Returns the key of the configuration that sets the limit. `None` if there is none.
+/// Returns the configuration key of the limit that a figure has exceeded. `None` if the limit cannot be configured.
 pub(crate) fn key(cause: &GradeCause) -> Option<String> {
     let field = match cause.metric {
         Metric::Samples | Metric::Epoch => return None,
@@ -57,7 +57,7 @@ pub(crate) fn key(cause: &GradeCause) -> Option<String> {
     Some(format!("session.expert.grade.{}.{field}", cause.grade.name().to_lowercase()))
 }
 
-/// Formats a time like the first column of a line.
+/// Formats a time as in the first column of an output line.
 fn moment(at: Instant) -> String {
     format!("{:.3} s", at.since(Instant::ZERO).as_secs_f64())
 }
@@ -99,7 +99,8 @@ fn count(number: u32, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
-/// Describes the condition for the next better grade, with its current figure. Returns `None` for the best grade.
+/// Describes the condition for the next better grade of a link, with the current figure. Returns `None` for the best
+/// grade.
 pub fn next_grade(low: &GradeLow) -> Option<String> {
     let GradeLow { grade, next, .. } = low;
     let GradeCause { metric, measured, limit, .. } = *next;
@@ -126,20 +127,20 @@ pub fn next_grade(low: &GradeLow) -> Option<String> {
     Some(format!("next grade ({}) needs {needs} {side} {}; now {is}", better.name(), value(metric, limit)))
 }
 
-/// Describes the grade, and the one that commanding needs.
+/// Describes the link's grade, and the grade that commanding needs.
 pub(crate) fn quality(low: &GradeLow) -> String {
     let GradeLow { grade, needed, .. } = low;
     let needs = if grade < needed { format!(", needs {}", needed.name()) } else { String::new() };
     format!("link quality {}{needs}", grade.name())
 }
 
-/// Describes the figure that lowered the grade, and when.
+/// Describes the figure that lowered the link's grade, and when it did so.
 pub fn fell(fell: &GradeChange, observer: Observer) -> String {
     format!("{} at {}", fell_by(fell, observer), moment(fell.at))
 }
 
-/// Describes the cause of the grade: the figure and the time of its newest fall, and the condition for the next
-/// better grade. Empty for the best grade.
+/// Describes the cause of the link's grade: the figure and the time of its newest fall, and the condition for the
+/// next better grade. Empty for the best grade.
 pub(crate) fn cause(low: &GradeLow, observer: Observer) -> String {
     let Some(next) = next_grade(low) else { return String::new() };
     match &low.fell {
@@ -148,7 +149,7 @@ pub(crate) fn cause(low: &GradeLow, observer: Observer) -> String {
     }
 }
 
-/// Describes the grade and its cause, in one sentence.
+/// Describes the link's grade and its cause, in one sentence.
 pub fn of_link(low: &GradeLow, observer: Observer) -> String {
     let cause = cause(low, observer);
     let colon = if cause.is_empty() { "" } else { ": " };
@@ -160,7 +161,7 @@ pub(crate) fn why_low(low: &GradeLow, here: bool, observer: Observer) -> String 
     format!("{}; {}", of_link(low, observer), remedy(low, here, observer))
 }
 
-/// Returns advice about a low grade.
+/// Returns advice about a low grade of the link.
 pub fn remedy(low: &GradeLow, here: bool, observer: Observer) -> &'static str {
     match &low.fell {
         Some(fell) if low.next.is_within() || fell.cause.metric == low.next.metric => remedy_of(fell, here, observer),
@@ -168,14 +169,14 @@ pub fn remedy(low: &GradeLow, here: bool, observer: Observer) -> &'static str {
     }
 }
 
-/// Returns advice about a fall of the grade.
+/// Returns advice about a fall of the link's grade.
 pub(crate) fn remedy_of(fell: &GradeChange, here: bool, observer: Observer) -> &'static str {
     let own = fell.late > Duration::ZERO;
     advice::of_metric(if own { Metric::LocalStall } else { fell.cause.metric }, here, observer)
 }
 
-/// Adds a low grade to the things to fix, with the key of the limit and the additional advice `more`. A grade that
-/// has only risen, and is still rising, needs only time.
+/// Adds a low grade of the link to the problems of `sheet`, with the key of the limit and the additional advice
+/// `more`. A grade that has only risen, and is still rising, needs only time.
 pub(crate) fn judge_link(figures: &Figures, unmet: ReasonSet, more: &str, sheet: &mut Sheet) {
     let low = figures.grade_low();
     if low.grade >= low.needed && !unmet.contains(Reason::GradeLow) {
@@ -200,14 +201,14 @@ fn deciding(low: &GradeLow) -> &GradeCause {
     }
 }
 
-/// Describes a change of the grade in one line.
+/// Describes a change of the link's grade in one line.
 pub(crate) fn of_change(change: &GradeChange, observer: Observer) -> String {
     let GradeChange { from, to, .. } = change;
     let text = format!("link {} \u{2192} {}", from.name(), to.name());
     if to > from { text } else { format!("{text}: {}", fell_by(change, observer)) }
 }
 
-/// Returns the fields of an event for a fall of the grade. Empty for a rise.
+/// Returns the fields for scripts that describe a fall of the link's grade. Empty for a rise.
 pub(crate) fn fields(change: &GradeChange) -> Vec<(&'static str, String)> {
     let GradeChange { from, to, cause, late, .. } = change;
     if to > from {
@@ -228,7 +229,7 @@ pub(crate) fn fields(change: &GradeChange) -> Vec<(&'static str, String)> {
     fields
 }
 
-/// Returns the fields of an event for a low grade.
+/// Returns the fields for scripts that describe a low grade of the link.
 pub fn low_fields(low: &GradeLow) -> Vec<(&'static str, String)> {
     let mut words = vec![("grade", low.grade.name().into()), ("needed", low.needed.name().into())];
     words.extend(low.fell.iter().flat_map(fields));
@@ -243,7 +244,7 @@ pub fn low_fields(low: &GradeLow) -> Vec<(&'static str, String)> {
     words
 }
 
-/// The members for scripts that describe the grade of a link, in addition to `grade`.
+/// The JSON members that describe the grade of a link, in addition to `grade`.
 #[derive(Serialize)]
 pub(crate) struct Members {
     grade_text: String,
@@ -254,7 +255,7 @@ pub(crate) struct Members {
 }
 
 impl Members {
-    /// Returns the members for `low`.
+    /// Returns the JSON members for the grade `low`.
     pub(crate) fn of(low: &GradeLow, observer: Observer) -> Self {
         let fields = low_fields(low).into_iter().skip(1).map(|(name, text)| {
             let of = if name.starts_with("next_") { "" } else { "grade_" };
@@ -280,7 +281,7 @@ struct Second {
     delay: Duration,
     age: Duration,
     misses: u32,
-    /// The share of states received, in parts of 10 000. The next field is the share of answers.
+    /// The share of expected states that were received, in parts of 10 000.
     received: u16,
     answered: Option<u16>,
 }
@@ -309,7 +310,7 @@ impl Second {
         self.answered = rate.map(|rate| self.answered.map_or(rate, |least| least.min(rate)));
     }
 
-    /// Formats the figure for `metric`.
+    /// Formats the figure for `metric` in this second.
     fn of(&self, metric: Metric) -> String {
         let millis = |span: Duration| format!("{:.2}", span.as_secs_f64() * 1e3);
         let percent = |share: u16| format!("{:.2}", f64::from(share) / 100.0);
@@ -331,7 +332,7 @@ fn totals(figures: &Figures) -> [u64; 4] {
     [figures.sequence.accepted, figures.sequence.lost, figures.late, figures.local_stalls.into()]
 }
 
-/// Returns the heading for `metric` in [`LastSeconds`].
+/// Returns the heading for `metric` in the table of [`LastSeconds`].
 const fn of_seconds(metric: Metric) -> &'static str {
     match metric {
         Metric::Samples | Metric::Epoch => "states",
@@ -352,17 +353,17 @@ const fn of_seconds(metric: Metric) -> &'static str {
 pub struct LastSeconds {
     seconds: VecDeque<Second>,
     next: Option<Instant>,
-    /// The epoch and the totals of the last sample.
+    /// The epoch and the totals of the last sample. `None` before the first.
     before: Option<(u32, [u64; 4])>,
 }
 
 impl LastSeconds {
-    /// Returns `true` if a sample is due.
+    /// Returns `true` if the next sample of the figures is due.
     pub fn is_due(&self, now: Instant) -> bool {
         self.next.is_none_or(|next| now >= next)
     }
 
-    /// Samples the link.
+    /// Samples the figures of the link.
     pub fn look(&mut self, now: Instant, figures: &Figures) {
         self.next = Some(now + LOOK);
         // A clock that restarts counts from zero.
@@ -385,7 +386,7 @@ impl LastSeconds {
         format!("last {} s, oldest first: {} {}", each.len(), of_seconds(metric), each.join(" "))
     }
 
-    /// Formats all figures as a table with a line per second.
+    /// Formats all figures of the last ten seconds as a table with a line per second.
     pub fn table(&self) -> String {
         let head = [
             "s ago",
@@ -429,7 +430,7 @@ impl LastSeconds {
         std::iter::once(line(head.map(str::to_owned))).chain(rows).collect::<Vec<_>>().join("\n")
     }
 
-    /// Adds the figures of the last seconds to the notice of a [`GradeLow`].
+    /// Adds the figures of the last seconds to a notice about a low grade.
     pub fn explain(&self, low: &GradeLow, notice: &mut Notice) {
         notice.fields.push(("last_seconds", self.of_low(low)));
     }

@@ -11,14 +11,14 @@ pub fn span(span: Duration) -> String {
     if micros < 1_000 { format!("{micros} µs") } else { format!("{:.2} ms", micros as f64 / 1e3) }
 }
 
-/// Formats the median, the 99th percentile, the maximum and the count.
+/// Formats the median, the 99th percentile, the maximum and the count of a histogram.
 #[must_use]
 pub fn quantiles(histogram: &Histogram) -> String {
     let at = |share| histogram.quantile(share).map_or_else(|| "-".into(), span);
     format!("p50 {}, p99 {}, most {} ({} times)", at(5_000), at(9_900), span(histogram.longest()), histogram.count())
 }
 
-/// The quantiles for scripts \[µs\]. Zero if nothing was counted.
+/// The quantiles of a histogram for scripts \[µs\]. Zero if nothing was counted.
 #[derive(Debug, Serialize)]
 pub struct Quantiles {
     count: u64,
@@ -36,7 +36,7 @@ impl Quantiles {
     }
 }
 
-/// Formats a line for each bin that is not empty.
+/// Formats a histogram with one line for each bin that is not empty.
 #[must_use]
 pub fn bars(histogram: &Histogram) -> String {
     let most = histogram.bins().map(|bin| bin.count).max().unwrap_or(0).max(1);

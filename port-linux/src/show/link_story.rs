@@ -11,12 +11,12 @@ use super::words::Observer;
 #[derive(Debug, Default)]
 pub struct LinkStory {
     last_seconds: LastSeconds,
-    /// The reports, with their times.
+    /// The reports as lines of text, with their times.
     pub lines: Vec<(Instant, String)>,
 }
 
 impl LinkStory {
-    /// Observes the replayed engine.
+    /// Records the reports of the replayed engine since the last call.
     pub(crate) fn watch<const N: usize, P: Controller<N>, L: Law<N>>(
         &mut self,
         engine: &Engine<'_, N, P, L>,

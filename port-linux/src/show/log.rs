@@ -12,29 +12,30 @@ use super::{Notice, Snapshot, grade};
 pub(crate) const PACE: Duration = Duration::from_secs(1);
 /// The interval at which unmet preconditions are repeated.
 const AGAIN: Duration = Duration::from_secs(5);
-/// The duration after which an episode is reported once while it lasts.
+/// The duration after which an episode of a low grade is reported once while it lasts.
 const LONG: Duration = Duration::from_secs(5);
 
-/// Collects episodes of a grade below the one that commanding needs. Each is one line, with the worst grade, its
-/// duration and the figure of the worst fall. Falls within `PACE` after a recovery belong to the same episode.
+/// Collects the times in which the link's grade was below the one that commanding needs (episodes). Each is one
+/// line, with the worst grade, its duration and the figure of the worst fall. Falls within `PACE` after a recovery
+/// belong to the same episode.
 #[derive(Debug, Default)]
 pub struct Episodes {
     open: Option<Episode>,
 }
 
-/// An episode.
+/// A time in which the link's grade was below the one that commanding needs.
 #[derive(Clone, Copy, Debug)]
 struct Episode {
     since: Instant,
-    /// The first fall to the worst grade.
+    /// The first fall to the worst grade of the episode.
     worst: GradeChange,
-    /// The number of falls below the needed grade.
+    /// The number of falls below the needed grade in the episode.
     falls: u32,
     end: Option<(Instant, End)>,
     told: bool,
 }
 
-/// The end of an episode.
+/// The way in which an episode ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
     Recovered,
@@ -66,7 +67,8 @@ impl Episodes {
         }
     }
 
-    /// Returns the line that is due at `now`. `last` is `true` at the end.
+    /// Returns the line about an episode that is due at `now`, if there is one. `last` is `true` at the end of the
+    /// command.
     pub fn next(&mut self, now: Instant, last: bool, here: bool, observer: Observer) -> Option<Notice> {
         let episode = self.open.as_mut()?;
         let over = match episode.end {
@@ -104,14 +106,15 @@ impl Episode {
     }
 }
 
-/// The unmet preconditions, for output without a screen.
+/// The unmet preconditions for output without a screen: printed on change and at intervals.
 #[derive(Debug, Default)]
 pub(crate) struct Unmet {
     said: Option<(Instant, ReasonSet)>,
 }
 
 impl Unmet {
-    /// Returns the lines that are due at `now`, causes first: after a change, and every [`AGAIN`].
+    /// Returns the lines about unmet preconditions that are due now, causes first: after a change, and every
+    /// [`AGAIN`].
     pub(crate) fn next(&mut self, snapshot: &Snapshot) -> Vec<String> {
         let Snapshot { at: now, mode, unmet, .. } = *snapshot;
         if mode != Mode::Monitor {

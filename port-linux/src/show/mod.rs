@@ -100,21 +100,21 @@ pub use crate::eprintln_lossy;
 /// The form of a command's output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// A full-screen view.
+    /// A full-screen view on the terminal.
     View,
-    /// One line per event and second.
+    /// One line of text per event and per second.
     Lines,
-    /// One JSON object per event and second.
+    /// One JSON object per event and per second.
     Json,
-    /// One line per event on standard error. Standard output belongs to the application.
+    /// One line per event on standard error. Standard output is left to the application.
     Remarks,
-    /// No output.
+    /// No output at all.
     Silent,
 }
 
 impl Format {
-    /// Chooses JSON if requested, otherwise the form that suits standard output: the view if this process
-    /// [has one](use_screen).
+    /// Returns JSON if it is requested, otherwise the form that suits standard output: the view if this process [has
+    /// one](use_screen).
     #[must_use]
     pub fn choose(json: bool) -> Self {
         match (json, SCREEN.get().is_some() && io::stdout().is_terminal() && io::stdin().is_terminal()) {
@@ -129,7 +129,7 @@ impl Format {
         if self == Self::View && SCREEN.get().is_none() { Self::Lines } else { self }
     }
 
-    /// Returns the time between two snapshots.
+    /// Returns the time between two snapshots of the session in this form.
     #[must_use]
     pub const fn pace(self) -> outrigger_wire::time::Duration {
         outrigger_wire::time::Duration::from_millis(if matches!(self, Self::View) { 100 } else { 1_000 })
@@ -142,19 +142,19 @@ impl Format {
 pub enum Key {
     /// The terminal was closed, which ends the command.
     HangUp,
-    /// Ends the command, for this cause.
+    /// A key that ends the command, for this cause.
     End(ReleasedBy),
-    /// Requests to command. Contains the epoch that the operator has seen.
+    /// A key that requests to command. Contains the epoch that the operator has seen.
     Request(Epoch),
-    /// Requests to resume a suspended motion. Contains the epoch that the operator has seen.
+    /// A key that requests to resume a suspended motion. Contains the epoch that the operator has seen.
     Resume(Epoch),
-    /// Releases the request, for this cause.
+    /// A key that releases the arm, for this cause.
     Release(ReleasedBy),
-    /// Clears the latched reason.
+    /// A key that clears the latched reason.
     Acknowledge,
 }
 
-/// A message, and the epoch that it belongs to.
+/// A message for the output, and the epoch of the session at that time.
 type Dated = (Epoch, Message);
 
 /// A message for the output.
@@ -189,7 +189,7 @@ impl Messages {
     }
 }
 
-/// The error that the session has ended.
+/// The error that there will be no more messages, because the session has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Over;
 
@@ -201,7 +201,7 @@ pub trait Screen: Send + Sync {
     /// Returns the error of the operating system if it starts no thread.
     fn start(&self, title: &str, messages: Messages, keys: UnboundedSender<Key>) -> io::Result<Worker>;
 
-    /// Restores the terminal if the view uses it, even if its thread is blocked.
+    /// Restores the terminal if this view uses it, even if the view's thread is blocked.
     fn give_back(&self);
 }
 
@@ -221,13 +221,13 @@ fn give_back() {
     }
 }
 
-/// A handle to the output thread.
+/// A handle to the thread that writes a command's output.
 #[derive(Debug)]
 pub struct Show {
     sender: Option<SyncSender<Dated>>,
     speaker: Option<Worker>,
     format: Format,
-    /// The epoch of the messages that follow.
+    /// The epoch of the session for the messages that follow.
     epoch: Epoch,
     lost: Arc<Lost>,
     unread: Arc<AtomicBool>,
@@ -245,7 +245,7 @@ impl Lost {
         self.count.fetch_add(count, Ordering::Relaxed);
     }
 
-    /// Records that a write failed.
+    /// Records that a write to the output failed.
     fn fail(&self) {
         self.failed.store(true, Ordering::Relaxed);
     }
@@ -267,7 +267,8 @@ impl Lost {
 }
 
 impl Show {
-    /// Starts the output. Pressed keys of the view are sent to `keys`, even if the output fails.
+    /// Starts the thread that writes the output. Pressed keys of the view are sent to `keys`, even if the output
+    /// fails.
     #[must_use]
     pub fn start(format: Format, title: &str, keys: UnboundedSender<Key>) -> Self {
         let (sender, receiver) = sync_channel(WAITING);
@@ -297,7 +298,7 @@ impl Show {
         self.unread.load(Ordering::Relaxed)
     }
 
-    /// Returns the form of the output.
+    /// Returns the form of the command's output.
     #[must_use]
     pub const fn format(&self) -> Format {
         self.format
@@ -318,7 +319,8 @@ impl Show {
         self.send(Message::Notice(notice));
     }
 
-    /// Displays the traffic of the session's connections as well, if this is a view.
+    /// Lets a full-screen view read the traffic of the session's connections from `reader`. Other forms of output
+    /// ignore it.
     pub(crate) fn hear(&mut self, reader: Reader) {
         if self.format == Format::View {
             self.send(Message::Feed(reader));
@@ -375,7 +377,7 @@ fn line(message: &Message) -> Option<String> {
     }
 }
 
-/// Formats an event. The state of the session is left to the application.
+/// Formats an event as a line. Returns `None` for the state of the session, which is left to the application.
 fn remark(message: &Message) -> Option<String> {
     match message {
         Message::Snapshot(_) | Message::Feed(_) => None,
@@ -399,8 +401,8 @@ pub fn notice_line(notice: &Notice) -> String {
     format!("{:9.3} s  {}", notice.at.since(Instant::ZERO).as_secs_f64(), notice.text)
 }
 
-/// Prints one line per message until the sender is gone. Discards messages after the reader has closed the output,
-/// and counts those that cannot be written.
+/// Prints one line per message until the session has ended. Discards messages after the reader has closed the
+/// output, and counts those that cannot be written.
 fn speak(
     messages: &Receiver<Dated>,
     (lost, unread): (&Lost, &AtomicBool),
@@ -435,7 +437,7 @@ fn speak(
 }
 
 /// Waits for the next message by polling, at most for `wait`, because waking this thread would cost the control loop
-/// a system call. Returns `Err` when the sender is gone.
+/// a system call. Returns `Err` when the session has ended.
 fn next(messages: &Receiver<Dated>, mut wait: StdDuration) -> Result<Option<Dated>, ()> {
     loop {
         match messages.try_recv() {

@@ -1,4 +1,5 @@
-//! The result of an examination: a verdict, the most important lines, and optional details.
+//! The result of an examination such as `outrigger doctor`: a verdict, the most important lines, and optional
+//! details.
 
 use super::{is_verbose, say};
 use crate::exit::{Failure, Outcome};
@@ -18,7 +19,7 @@ impl Sheet {
         Self { verbose: is_verbose(), ..Self::default() }
     }
 
-    /// Adds a thing to fix.
+    /// Adds the description of a problem that must be fixed.
     pub fn fix(&mut self, text: impl Into<String>) {
         self.fixes.push(text.into());
     }
@@ -28,19 +29,19 @@ impl Sheet {
         self.suggestions.push(text.into());
     }
 
-    /// Adds a line.
+    /// Adds a line to the result.
     pub fn line(&mut self, text: impl Into<String>) {
         self.lines.push(text.into());
     }
 
-    /// Adds lines that are only printed if details were requested.
+    /// Adds lines that are printed only if details were requested.
     pub fn detail(&mut self, text: &str) {
         if self.verbose {
             self.lines.push(text.trim_end().to_owned());
         }
     }
 
-    /// Formats the result: the verdict, things to fix, suggestions, then the lines.
+    /// Formats the result: the verdict, problems to fix, suggestions, then the lines.
     pub fn text(&self) -> String {
         let suggestions = match self.suggestions.as_slice() {
             [] => None,
@@ -63,7 +64,7 @@ impl Sheet {
     /// Prints the result.
     ///
     /// # Errors
-    /// Returns [`Failure::Fault`] if there is something to fix.
+    /// Returns [`Failure::Fault`] if there is a problem to fix.
     pub fn show(self) -> Outcome {
         say!("{}", self.text());
         match self.fixes.len() {

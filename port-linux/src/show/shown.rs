@@ -9,12 +9,12 @@ use outrigger_core::mode::Epoch;
 
 static SEEN: AtomicU32 = AtomicU32::new(0);
 
-/// Records that output about `epoch` was written.
+/// Records that output about the session in `epoch` was written.
 pub(super) fn show(epoch: Epoch) {
     SEEN.store(epoch.number(), Ordering::Release);
 }
 
-/// Returns the newest epoch that was written.
+/// Returns the newest epoch about which output was written.
 #[must_use]
 pub fn seen() -> Epoch {
     Epoch::from_number(SEEN.load(Ordering::Acquire))

@@ -12,12 +12,12 @@ use super::words::{self, Observer};
 use super::{States, Terminals, Variables, grade};
 use crate::json::{self, Number};
 
-/// A session at one instant.
+/// The displayed data of a session at one instant.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
-    /// The time since the start of the process.
+    /// The time of the snapshot since the start of the process.
     pub at: Instant,
-    /// The address of the robot.
+    /// The address of the robot, as given by the user.
     pub robot: String,
     /// `true` if the controller runs on this machine, without a network in between.
     pub here: bool,
@@ -31,17 +31,17 @@ pub struct Snapshot {
     pub overrides_pendant: bool,
     /// The latched reason of the last fallback.
     pub latch: Option<Reason>,
-    /// The reason that was latched last, whether acknowledged or not.
+    /// The reason that was latched last, even if it was acknowledged since.
     pub last_fallback: Option<Reason>,
     /// The unmet preconditions of commanding.
     pub unmet: ReasonSet,
-    /// The arm in its newest state.
+    /// The arm in its newest state. `None` without a state.
     pub state: Option<Arm>,
-    /// The figures of the link that carries states.
+    /// The figures of the link that carries states. `None` without a session.
     pub figures: Option<Figures>,
-    /// The source of states, if it is known here.
+    /// The source of states. `None` if it is not known to this program.
     pub states: Option<States>,
-    /// The time between states since the start of the link: bins that are not empty.
+    /// The histogram of the time between states since the start of the link: bins that are not empty.
     pub intervals: Vec<Bin>,
     /// The states per second since the previous snapshot.
     pub rate: f32,
@@ -49,13 +49,13 @@ pub struct Snapshot {
     pub trouble: Option<String>,
     /// Further values for people, with their names.
     pub values: Vec<(String, String)>,
-    /// Further counters for scripts, with their keys.
+    /// Further counters for scripts, with their JSON keys.
     pub counters: Vec<(&'static str, u64)>,
     /// The variables that a program on the controller sends. `None` if this kind of controller shares none.
     pub variables: Option<Variables>,
     /// The inputs and outputs. `None` if the controller does not show them.
     pub terminals: Option<Terminals>,
-    /// The temperatures of the motors, base joint first \[°C\], if they are known here.
+    /// The temperatures of the motors, base joint first \[°C\]. `None` if they are not known to this program.
     pub temperatures: Option<Vec<f32>>,
     /// The distance of the arm from the law's setpoint, while it commands.
     pub law_error: Option<LawError>,
@@ -97,8 +97,8 @@ impl Snapshot {
 pub enum LawError {
     /// The largest difference of a joint from its setpoint \[rad\].
     Joint(f32),
-    /// The largest value of those that the law shows in the unit of the first one. Values in different units cannot
-    /// be compared.
+    /// The largest of the law's errors that have the unit of the first one. Values in different units cannot be
+    /// compared.
     Value(Value),
 }
 
@@ -125,10 +125,10 @@ impl LawError {
     }
 }
 
-/// An arm of any number of joints.
+/// The state of an arm with any number of joints, for display.
 #[derive(Clone, Debug, Default)]
 pub struct Arm {
-    /// The controller's clock, if it is reported.
+    /// The time of the state by the controller's clock, if it is reported.
     pub controller_time: Option<ControllerTime>,
     /// The joints, base joint first.
     pub joints: Vec<Joint>,
@@ -138,13 +138,13 @@ pub struct Arm {
     pub tcp_speed: Option<Twist>,
     /// The force and torque at the tool centre point.
     pub tcp_force: Option<Wrench>,
-    /// The payload in force.
+    /// The mass and the centre of gravity of the payload that the controller takes into account.
     pub payload: Option<Payload>,
     /// The position of the speed slider, 0 … 1.
     pub speed_slider: Option<f32>,
     /// The factor by which slider and limiter reduce speeds, 0 … 1.
     pub speed_scaling: Option<f32>,
-    /// The program on the controller.
+    /// The state of the program on the controller.
     pub program: Option<ProgramState>,
     /// The modes that the controller reports.
     pub words: Vec<Word>,
@@ -163,19 +163,19 @@ pub struct Joint {
     pub target_speed: Option<f32>,
 }
 
-/// A function that returns one value of a joint.
+/// A function that returns one value of a joint, such as its speed.
 pub type Field = fn(&Joint) -> Option<f32>;
 
-/// A mode that the controller reports.
+/// A mode or a state that the controller reports, by name.
 #[derive(Clone, Copy, Debug)]
 pub struct Word {
-    /// The key for scripts.
+    /// The key of the mode in JSON for scripts.
     pub key: &'static str,
-    /// The name for people.
+    /// The name of the mode for people.
     pub name: &'static str,
-    /// The controller's own name for the value. `None` if the number has no known name.
+    /// The controller's own name for the current value. `None` if the number has no known name.
     pub value: Option<&'static str>,
-    /// The number, if the value has no name.
+    /// The current value as a number, if it has no name.
     pub number: i64,
 }
 
@@ -186,7 +186,7 @@ impl Word {
         Self { key, name, value: Some(value), number: 0 }
     }
 
-    /// Returns the value for people and scripts: its name, or `UNKNOWN` and its number.
+    /// Returns the current value for people and scripts: its name, or `UNKNOWN` and its number.
     #[must_use]
     pub fn said(&self) -> String {
         self.value.map_or_else(|| format!("UNKNOWN {}", self.number), str::to_owned)
@@ -252,13 +252,13 @@ impl Snapshot {
         }
     }
 
-    /// Returns the age of the newest state.
+    /// Returns the time since the newest state was received.
     #[must_use]
     pub fn age(&self) -> Option<Duration> {
         self.figures.and_then(|figures| figures.age)
     }
 
-    /// Returns the name of the grade. `-` without a link.
+    /// Returns the name of the link's grade. `-` without a link.
     #[must_use]
     pub fn grade(&self) -> &'static str {
         self.figures.map_or("-", |figures| figures.grade.name())
@@ -314,7 +314,7 @@ impl Snapshot {
     }
 }
 
-/// A snapshot for scripts.
+/// The JSON object of a snapshot, for scripts.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "status")]
 struct Status<'s> {
@@ -343,7 +343,7 @@ struct Status<'s> {
     trouble: Option<&'s str>,
 }
 
-/// The link that carries states.
+/// The JSON object for the link that carries states.
 #[derive(Serialize)]
 struct Link {
     #[serde(flatten)]
@@ -393,7 +393,7 @@ impl Link {
     }
 }
 
-/// The arm. A value that is not known for every joint is `None`.
+/// The JSON members for the joints. A value that is not known for every joint is `None`.
 #[derive(Serialize)]
 struct Joints {
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -10,19 +10,19 @@ use serde::{Serialize, Serializer};
 /// The connection that carries states, the reason for its choice, and its counters.
 #[derive(Clone, Debug)]
 pub struct States {
-    /// The real-time interface or RTDE.
+    /// The connection that carries states: the real-time interface or RTDE.
     pub by: LinkId,
-    /// The reason for its choice.
+    /// The reason why this connection carries the states.
     pub why: String,
-    /// The counters of messages on its current connection.
+    /// The counters of messages on the current connection for states.
     pub stream: StreamCounts,
-    /// The number of skipped bytes.
+    /// The number of bytes that were skipped, because they were part of no valid message.
     pub dropped_bytes: u64,
     /// For RTDE: the counters of packages by kind, and of missing and late cycles by the controller's clock.
     pub rtde: Option<(RtdeCounts, Cadence)>,
 }
 
-/// The members for scripts.
+/// The JSON members for the source of states.
 #[derive(Serialize)]
 struct Members<'s> {
     states_by: &'static str,
@@ -69,7 +69,7 @@ impl Serialize for States {
 }
 
 impl States {
-    /// Formats the source as one line for people.
+    /// Formats the source of states as one line for people.
     pub fn line(&self) -> String {
         match &self.rtde {
             // These counters of one connection, by the controller's clock, differ from those of the link, and so have

@@ -9,7 +9,7 @@ pub(super) use crate::host::os::Standard;
 use crate::host::os::{takes_something, write_around};
 use crate::host::worker::within;
 
-/// The time for a message at the end.
+/// The longest time for writing a last message to standard output or standard error.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// `true` if a write to standard output is blocked and was abandoned.
@@ -45,7 +45,7 @@ impl Write for Straight {
     }
 }
 
-/// Stops all writes to standard output, because one of them is blocked.
+/// Stops all writes to standard output from now on, because one of them is blocked.
 pub(super) fn takes_nothing() {
     OUTPUT_HANGS.store(true, Ordering::Release);
 }
@@ -75,7 +75,7 @@ pub fn complain(what: &str) {
     let _ = write_within(Standard::Error, format!("outrigger: {what}\n"));
 }
 
-/// Writes `text`. Returns `None` if it was not written in time.
+/// Writes `text` to a standard stream. Returns `None` if it was not written in time.
 fn write_within(standard: Standard, text: String) -> Option<io::Result<()>> {
     let (tell, told) = std::sync::mpsc::channel();
     within(PATIENCE, move || drop(tell.send(Straight::new(standard).write_all(text.as_bytes()))));

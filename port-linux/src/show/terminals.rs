@@ -13,19 +13,19 @@ use crate::json::Number;
 /// The current state of the terminals. A value is `None` if this controller does not publish it, or has not yet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Terminals {
-    /// The controller's software.
+    /// The version of the controller's software.
     pub software: SoftwareVersion,
-    /// The levels of the inputs, by `digital_bit`.
+    /// The levels of the digital inputs, with the bits of `digital_bit`.
     pub inputs: u32,
-    /// The levels of the outputs, by `digital_bit`.
+    /// The levels of the digital outputs, with the bits of `digital_bit`.
     pub outputs: Option<u32>,
-    /// The terminals of the control box.
+    /// The analog inputs and outputs, and the supply, of the control box.
     pub board: Option<BoardIo>,
-    /// The terminals of the tool.
+    /// The analog inputs and the supply of the tool.
     pub tool: Option<ToolIo>,
-    /// The speed slider, 0 to 1.
+    /// The position of the speed slider, 0 to 1.
     pub speed_slider: Option<f32>,
-    /// The payload.
+    /// The mass and the centre of gravity of the payload.
     pub payload: Option<Payload>,
 }
 
@@ -106,7 +106,8 @@ impl Terminals {
     }
 }
 
-/// The terminals for scripts: levels as arrays of 0 and 1, number 0 first. `null` if a value is not shown.
+/// The state of the terminals as a JSON object: levels as arrays of 0 and 1, number 0 first. `null` if a value is
+/// not published.
 #[derive(Serialize)]
 struct Members {
     software: String,

@@ -21,7 +21,8 @@ pub const fn shown(unit: Unit) -> (f32, &'static str) {
     }
 }
 
-/// Formats a value for people, with its part: `+0.120 mm`, `rx -1.200 mrad`. Returns `None` if it is unknown.
+/// Formats a value for people, with the name of its part if it has one: `+0.120 mm`, `rx -1.200 mrad`. Returns
+/// `None` if the value is unknown.
 #[must_use]
 pub fn worded(value: &Value) -> Option<String> {
     let (factor, symbol) = shown(value.unit);
@@ -43,12 +44,12 @@ pub fn lines(values: &Values) -> Vec<(String, String)> {
     lines
 }
 
-/// Returns the numbers of the values with this name, with their parts.
+/// Returns the numbers of the values with the name `name`, each with the name of its part.
 pub fn named<'v>(values: &'v Values, name: &'static str) -> impl Iterator<Item = (Option<&'static str>, f32)> + 'v {
     values.iter().filter(move |value| value.name == name).filter_map(|value| Some((value.part, value.value?)))
 }
 
-/// A value as an object for scripts.
+/// A named value as a JSON object for scripts.
 #[derive(Debug, Serialize)]
 pub struct ScriptValue {
     name: &'static str,
@@ -59,7 +60,7 @@ pub struct ScriptValue {
 }
 
 impl ScriptValue {
-    /// Returns the objects of these values.
+    /// Returns the JSON objects of these values.
     #[must_use]
     pub fn all(values: &Values) -> Vec<Self> {
         let object = |value: &Value| Self {

@@ -1,17 +1,17 @@
-//! Variables that a program on the controller sends.
+//! The variables that a program on the controller shares with this process.
 
 use serde::{Serialize, Serializer};
 
 use crate::json::Number;
 
-/// All variables, as received: sixteen of each kind, the first one first.
+/// The values of all variables, as received: sixteen of each kind, the first one first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Variables {
-    /// The boolean variables. Bit 0 is the first one.
+    /// The values of the boolean variables. Bit 0 is the first one.
     pub bools: u16,
-    /// The integer variables.
+    /// The values of the integer variables.
     pub ints: [i32; 16],
-    /// The real variables as bits, so that a NaN that does not change compares as equal.
+    /// The values of the real variables as bits, so that a NaN that does not change compares as equal.
     pub reals: [u32; 16],
 }
 
@@ -28,7 +28,7 @@ impl Variables {
         (!said.is_empty()).then(|| said.join(" "))
     }
 
-    /// Returns three arrays for scripts. `number` converts each real number.
+    /// Returns the variables as three arrays for scripts. `number` converts each real number.
     pub(crate) fn arrays<R: Serialize>(&self, number: impl Fn(f32) -> R) -> Arrays<R> {
         Arrays {
             bools: std::array::from_fn(|at| self.bools >> at & 1 != 0),
@@ -38,7 +38,7 @@ impl Variables {
     }
 }
 
-/// Variables as an object.
+/// The variables as a JSON object with an array for each kind.
 #[derive(Serialize)]
 pub(crate) struct Arrays<R> {
     #[serde(rename = "bool")]

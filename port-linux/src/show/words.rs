@@ -54,7 +54,7 @@ pub(crate) fn of_unmet(unmet: ReasonSet, low: Option<&GradeLow>, observer: Obser
     causes_first(unmet).into_iter().map(line).collect()
 }
 
-/// Formats lines after a colon: a single one in the same line, several below it.
+/// Formats lines that follow a colon: a single one in the same line, several below it.
 pub(crate) fn one_per_line(lines: &[String]) -> String {
     match lines {
         [only] => format!(" {only}"),
@@ -159,7 +159,7 @@ pub const fn name_of_news(news: &WriteNews) -> &'static str {
     }
 }
 
-/// Returns the vendor's names of an arm's joints, base first: those of KRL for an LWR.
+/// Returns the vendor's names of an arm's joints, base first. For a KUKA LWR they are the names in KRL.
 pub fn joint_names(joints: usize) -> &'static [&'static str] {
     match joints {
         7 => &["A1", "A2", "E1", "A3", "A4", "A5", "A6"],

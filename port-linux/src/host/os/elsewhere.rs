@@ -93,7 +93,7 @@ pub(crate) fn lock_memory() -> io::Result<()> {
     Err(only_on_linux())
 }
 
-/// The exclusive right to command one robot from this machine. It cannot be taken here.
+/// The exclusive right to command one robot from this machine. No process can take it on this system.
 #[derive(Debug)]
 pub(crate) enum Name {}
 

@@ -29,7 +29,8 @@ pub(crate) const PSEUDO_TERMINAL: OpenptFlags =
 /// The upper bound of processor numbers.
 pub(crate) const MOST_PROCESSORS: usize = CpuSet::MAX_CPU;
 
-/// The request `SIOCOUTQ` of `linux/sockios.h`, the same number as `TIOCOUTQ`.
+/// The request code of `ioctl` that returns the unsent bytes of a socket, `SIOCOUTQ` of `linux/sockios.h`. It has
+/// the same number as `TIOCOUTQ`.
 const SIOCOUTQ: rustix::ioctl::Opcode = libc::TIOCOUTQ as rustix::ioctl::Opcode;
 
 /// Puts the calling thread under `SCHED_FIFO` with `priority`.
@@ -125,7 +126,7 @@ pub(crate) fn poll(descriptors: &mut [libc::pollfd], timeout: Option<Duration>) 
     usize::try_from(ready).map_err(|_| io::Error::last_os_error())
 }
 
-/// An event that one thread waits for by `poll`, and other threads trigger.
+/// An event that one thread waits for by `poll`, and that other threads trigger.
 #[derive(Debug)]
 pub(crate) struct Event(OwnedFd);
 
@@ -138,12 +139,12 @@ impl Event {
         Ok(Self(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?))
     }
 
-    /// Returns the descriptor to wait for.
+    /// Returns the descriptor that `poll` waits for.
     pub(crate) fn descriptor(&self) -> i32 {
         self.0.as_raw_fd()
     }
 
-    /// Triggers the event. Fails only if it is triggered so often that it will be noticed anyway.
+    /// Triggers the event. A failure to do so is ignored, because it means that the event was triggered already.
     pub(crate) fn ring(&self) {
         let _ = rustix::io::write(&self.0, &1_u64.to_ne_bytes());
     }
@@ -199,18 +200,19 @@ pub(crate) fn pin(processor: usize) -> io::Result<()> {
     Ok(())
 }
 
-/// The processors of a thread before [`pin`], for the threads that it starts. Otherwise they would inherit its single
-/// processor.
+/// The processors that a thread could use before [`pin`], for the threads that it starts. Otherwise they would
+/// inherit its single processor.
 #[derive(Clone, Copy)]
 pub(crate) struct Unpinned(Option<CpuSet>);
 
 impl Unpinned {
-    /// Returns those of the calling thread.
+    /// Returns the processors that the calling thread could use before [`pin`].
     pub(crate) fn of_caller() -> Self {
         Self(BEFORE_PIN.get())
     }
 
-    /// Gives the calling thread these processors. Does nothing if the thread from which they were read is not pinned.
+    /// Lets the calling thread use these processors. Does nothing if the thread from which they were read is not
+    /// pinned.
     ///
     /// # Errors
     /// Returns the error of the operating system.
@@ -242,7 +244,8 @@ pub(crate) struct Name {
 }
 
 impl Name {
-    /// Takes the name. If another process holds it, returns that process as far as the kernel reports it.
+    /// Takes the name for this process. If another process holds it, returns a description of that process as far as
+    /// the kernel reports it.
     ///
     /// # Errors
     /// Returns the error of the operating system.
@@ -256,7 +259,7 @@ impl Name {
     }
 }
 
-/// Returns the process that holds a name, from the credentials stored in the kernel.
+/// Returns a description of the process that holds a name, from the credentials stored in the kernel.
 fn holder_of(name: &UnixAddr) -> Option<String> {
     let stream = UnixStream::connect_addr(name).ok()?;
     let pid = socket_peercred(&stream).ok()?.pid.as_raw_nonzero();

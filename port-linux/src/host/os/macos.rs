@@ -47,7 +47,7 @@ pub(crate) fn poll(descriptors: &mut [libc::pollfd], timeout: Option<Duration>) 
     usize::try_from(ready).map_err(|_| io::Error::last_os_error())
 }
 
-/// An event that one thread waits for by `poll`, and other threads trigger.
+/// An event that one thread waits for by `poll`, and that other threads trigger.
 #[derive(Debug)]
 pub(crate) struct Event {
     heard: OwnedFd,
@@ -68,12 +68,12 @@ impl Event {
         Ok(Self { heard, rung })
     }
 
-    /// Returns the descriptor to wait for.
+    /// Returns the descriptor that `poll` waits for.
     pub(crate) fn descriptor(&self) -> i32 {
         self.heard.as_raw_fd()
     }
 
-    /// Triggers the event. Fails only if it is triggered so often that it will be noticed anyway.
+    /// Triggers the event. A failure to do so is ignored, because it means that the event was triggered already.
     pub(crate) fn ring(&self) {
         let _ = rustix::io::write(&self.rung, &[1]);
     }

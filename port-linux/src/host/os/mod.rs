@@ -40,10 +40,10 @@ compile_error!(
     "the program is for Linux, and on macOS and Windows for what reads and simulates: see port-linux/docs/install.md"
 );
 
-/// The name of the request to end that a closed terminal causes: by this signal, by the view that detects it, or by
-/// both.
+/// The name of the request to end the process that a closed terminal causes. The request comes as this signal, from
+/// the view that detects the closed terminal, or both.
 pub(crate) const HANG_UP: &str = "SIGHUP";
-/// The name of the request to end that Ctrl-C causes, on any path.
+/// The name of the request to end the process that Ctrl-C causes, as a signal or as a key.
 pub const INTERRUPT: &str = "SIGINT";
 
 /// The scheduling policy of a thread.

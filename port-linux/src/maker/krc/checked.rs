@@ -1,4 +1,4 @@
-//! The description of what a configuration for a KRC would put in force.
+//! Describes the effect of a configuration for a KRC.
 
 use outrigger_core::engine::krc::{Control, KrcConfig, TaskFrame};
 use outrigger_wire::time::Duration;
@@ -6,7 +6,7 @@ use outrigger_wire::time::Duration;
 use super::words;
 use crate::maker::lines::{Line, joints};
 
-/// Returns the lines about the robot, with measurements to `listen`, and about the worst case.
+/// Returns lines about the robot, whose measurements arrive at `listen`, and lines about the worst-case coast.
 pub fn checked(engine: &KrcConfig, listen: &str) -> [Vec<Line>; 2] {
     let mut robot = vec![];
     let mut say = |name, text| robot.push((name, text));

@@ -17,7 +17,7 @@ use crate::show::grade::judge_link;
 use crate::show::histogram::{bars, quantiles};
 use crate::show::sheet::Sheet;
 
-/// The observed data of the session.
+/// The data of a session with a KRC that `doctor` has observed.
 #[derive(Clone, Debug)]
 pub struct KrcExamined {
     address: Option<SocketAddr>,

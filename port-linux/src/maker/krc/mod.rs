@@ -94,7 +94,7 @@ pub struct KrcController {
 }
 
 impl KrcController {
-    /// Creates a controller whose measurements arrive at `listens`, and have not started yet.
+    /// Creates a controller whose measurements will arrive at the local address `listens`.
     #[must_use]
     pub fn new(robot: String, listens: SocketAddr) -> Self {
         Self { robot, listens, here: false, counts: KrcCounts::default() }
@@ -173,7 +173,7 @@ impl Shows<7, Krc> for KrcController {
     }
 }
 
-/// The data of a session with a KRC for a view.
+/// The data of a session with a KRC that a view shows.
 #[derive(Clone, Copy, Debug)]
 pub struct KrcSeen {
     address: Option<SocketAddr>,
@@ -192,7 +192,7 @@ impl Vendor<7> for KrcController {
     type Examined = KrcExamined;
     type Tally = KrcTally;
 
-    /// Some four seconds at 1 kHz.
+    /// The number of feed entries of a KRC: those of some four seconds at 1 kHz.
     const ENTRIES: usize = 1 << 14;
 
     fn seat(&self) -> SocketAddr {

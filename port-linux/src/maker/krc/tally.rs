@@ -14,14 +14,14 @@ use crate::json;
 use crate::maker::{Summary, Tally};
 use crate::show::histogram::{self, Quantiles};
 
-/// The counters of a run. They are updated with each command sent.
+/// The counters of a run with a KRC. They are updated with each command sent.
 #[derive(Debug, Default)]
 pub struct KrcTally {
     /// `true` if a command was sent and is not counted yet.
     answered: bool,
     commands: u64,
     commanding: u64,
-    /// Commands by grade of the link, the best grade first: by our judgement, and by the KRC's.
+    /// The number of commands by grade of the link, the best grade first, according to this process.
     ours: [u64; 4],
     krcs: [u64; 4],
     fallbacks: Vec<(Reason, u64)>,
@@ -96,7 +96,7 @@ impl Summary for KrcTally {
         }
     }
 
-    /// Returns counters, table and histograms for people.
+    /// Formats counters, table and histograms for people.
     fn text(&self) -> String {
         let End { counts, reflected, histograms } = &self.end;
         let percent = |part: u64| 100.0 * part as f64 / self.commands.max(1) as f64;
@@ -168,7 +168,7 @@ struct Members {
     histograms: Vec<(String, Quantiles)>,
 }
 
-/// The counts of the four grades.
+/// The numbers of commands at the four grades of the link, as JSON members.
 #[derive(Serialize)]
 struct ByGrade {
     perfect: u64,
@@ -189,7 +189,7 @@ mod tests {
 
     use super::*;
 
-    /// A summary at the end of a run.
+    /// The summary at the end of a run, as a JSON object.
     #[derive(Serialize)]
     #[serde(tag = "type", rename = "summary")]
     struct Summed<M> {

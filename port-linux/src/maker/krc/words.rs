@@ -40,7 +40,7 @@ pub(crate) fn variables(krc: &Krc) -> Option<Variables> {
     Some(Variables { bools: krl.bools, ints: krl.ints, reals: krl.reals.map(f32::to_bits) })
 }
 
-/// Describes the KRC's report about link and drives, and the variables of its KRL program.
+/// Returns the KRC's report about link and drives, and the variables of its KRL program, as names and texts.
 pub(crate) fn values(
     report: Option<KrcReport>,
     period: Option<Duration>,
@@ -89,7 +89,7 @@ pub(crate) fn rating(state: Option<FriState>, quality: Option<Quality>) -> [Word
     ]
 }
 
-/// Returns a value by its name and number, or `absent` if there is none.
+/// Returns a value with its JSON key, its name and its number, or with the name `absent` if there is none.
 fn word(
     key: &'static str,
     name: &'static str,
@@ -100,7 +100,7 @@ fn word(
     Word { key, name, value, number: number.into() }
 }
 
-/// Describes the state of command and link in one line.
+/// Describes the mode of the session, the quality of the link and the KRC's interface state in one line.
 pub(crate) fn standing(mode: Mode, figures: &Figures, state: Option<FriState>, quality: Option<Quality>) -> String {
     let answers = figures.answers.map_or_else(String::new, |answers| {
         let trip = answers.shortest.map_or_else(String::new, |s| format!(", round trip from {} µs", s.as_micros()));
@@ -117,7 +117,7 @@ pub(crate) fn standing(mode: Mode, figures: &Figures, state: Option<FriState>, q
     )
 }
 
-/// Returns all states and ratings that the KRC reports.
+/// Returns all states and ratings that the KRC reports, for display.
 pub(crate) fn all(krc: &Krc) -> [Word; 4] {
     let power = match krc.report() {
         Some(report) if report.error != 0 => "error",
@@ -131,7 +131,7 @@ pub(crate) fn all(krc: &Krc) -> [Word; 4] {
     [state, quality, scheme, Word::named("drives", "drives", power)]
 }
 
-/// Describes the worst-case coast of the arm.
+/// Describes the worst-case coast of the arm: how far it can move after commanding has failed.
 pub(crate) fn coast(coast: &Coast<7>) -> String {
     let joint = coast.joints.iter().copied().fold(0.0, f32::max);
     format!(

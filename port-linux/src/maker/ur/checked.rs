@@ -1,4 +1,4 @@
-//! The description of what a configuration for a controller of Universal Robots would put in force.
+//! Describes the effect of a configuration for a controller of Universal Robots.
 
 use outrigger_config::Control;
 use outrigger_core::engine::ur::StatesFrom;
@@ -8,7 +8,7 @@ use outrigger_wire::time::Duration;
 use super::{coast, paths};
 use crate::maker::lines::{Line, joints};
 
-/// Returns the lines about the robot, and about the worst case.
+/// Returns lines about the robot, and lines about the worst-case coast.
 pub fn checked<I>(control: &Control<I>) -> [Vec<Line>; 2] {
     let mut robot_lines = vec![];
     let mut say = |name, text| robot_lines.push((name, text));

@@ -1,4 +1,4 @@
-//! Descriptions of the worst-case coast: how far the arm can move after commanding has failed.
+//! Describes the worst-case coast: how far the arm can move after commanding has failed.
 
 use outrigger_core::engine::Coast;
 use outrigger_core::engine::ur::UrConfig;

@@ -14,12 +14,12 @@ use crate::show::grade::judge_link;
 use crate::show::histogram::{bars, quantiles, span};
 use crate::show::sheet::Sheet;
 
-/// The observed data of the session.
+/// The data of a session with a Universal Robots controller that `doctor` has observed.
 #[derive(Clone, Debug)]
 pub struct UrExamined {
     identity: Identity,
-    /// The time of the first observation in this epoch of the controller's clock. `accepted` is the number of states
-    /// received until then.
+    /// The time of the first observation in the present epoch of the controller's clock. `accepted` is the number of
+    /// states received until then.
     since: Instant,
     accepted: u64,
     until: Instant,
@@ -121,13 +121,13 @@ impl Examined<6, Ur<'_>> for UrExamined {
     }
 }
 
-/// Formats the value, or returns `none` if there is no value.
+/// Formats a value, or returns `none` if there is no value.
 fn given(what: Option<impl std::fmt::Display>, none: &str) -> String {
     what.map_or_else(|| none.into(), |what| what.to_string())
 }
 
 impl UrExamined {
-    /// Returns the arm that the configuration names, and the one that the controller reports.
+    /// Describes the arm model in the configuration and the model that the controller reports.
     fn arm(&self, config: &UrConfig) -> String {
         let configured = config.peer.model.map(RobotModel::name);
         let reported: Vec<&str> = self.models.iter().map(|model| model.name()).collect();
@@ -145,7 +145,7 @@ impl UrExamined {
     }
 }
 
-/// Describes the form of text commands in force, and the reason for it.
+/// Describes the form in which text commands are sent, and the reason for it.
 fn self_stop(config: &UrConfig, software: SoftwareVersion) -> &'static str {
     if config.peer.path.is_resident() {
         return "the program on the controller ends in stopj when nothing comes for session.expert.hold";

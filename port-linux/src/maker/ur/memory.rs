@@ -4,15 +4,15 @@ use outrigger_core::client::rtde::Claim;
 use outrigger_core::engine::ur::Memory;
 use outrigger_core::engine::ur::rtde::RtdeMemory;
 
-/// Memory for a first robot state, with room for pop-ups and variables \[B\].
+/// The size of the memory for the primary link \[B\]: for a first robot state, with room for pop-ups and variables.
 const PRIMARY_MEMORY: usize = 64 * 1024;
-/// Memory for half a second of the fastest stream \[B\]. So data that queues up while this process is not scheduled
-/// is read in a few calls.
+/// The size of the memory for the real-time link \[B\]: half a second of the fastest stream. So data that queues up
+/// while this process is not scheduled is read in a few calls.
 const REALTIME_MEMORY: usize = 320 * 1024;
-/// Memory for half a second of states only \[B\].
+/// The size of the memory for RTDE \[B\]: half a second of states.
 const RTDE_MEMORY: usize = 128 * 1024;
 
-/// The receive memory of a session, with room for every claim.
+/// The receive memory of a session, with room for every link that it may have.
 #[derive(Debug)]
 pub struct Windows<'m> {
     primary: Vec<u8>,
@@ -33,7 +33,7 @@ impl<'m> Windows<'m> {
         Self::default()
     }
 
-    /// Lends all of the memory. Can be called once.
+    /// Lends the whole memory to an engine. Can be called once.
     pub fn lend(&'m mut self) -> Memory<'m> {
         Memory { primary: &mut self.primary, realtime: &mut self.realtime, rtde: Some(&mut *self.rtde) }
     }

@@ -45,7 +45,8 @@ use crate::show::link_story::LinkStory;
 use crate::show::words::Observer;
 use crate::show::{Arm, Notice, Terminals, Word};
 
-/// Runs an engine for such a controller until the application has shut it down, with a recorder of `recorder` bytes.
+/// Runs an engine for a Universal Robots controller until the application has shut it down, with a recorder of
+/// `recorder` bytes.
 ///
 /// # Errors
 /// Returns [`Failure::BadInput`] for a configuration that the core rejects.
@@ -70,8 +71,8 @@ pub fn looking(states: StatesFrom) -> UrConfig {
     UrConfig { peer: UrOptions { connect, ..UrOptions::default() }, ..UrConfig::default() }
 }
 
-/// Returns the settings of an engine that only observes, and judges like `engine`. They do not contain the operator's
-/// inputs, the sensors and the claims, because nothing is sent.
+/// Returns the settings of an engine that only observes, with the limits of `engine`. They do not contain the
+/// operator's inputs, the sensors and the claimed RTDE inputs, because nothing is sent.
 #[must_use]
 pub fn judging_as(engine: UrConfig) -> UrConfig {
     let UrConfig { peer, link, mode, standstill, limits, .. } = engine;
@@ -100,18 +101,18 @@ pub fn replay(dump: &[u8], link: &mut LinkStory) -> Result<Replayed, ReplayError
     })
 }
 
-/// A controller that this process connects to, with the reason why a connection fails.
+/// A Universal Robots controller that this process connects to, with the error of a connection that fails.
 #[derive(Clone, Debug)]
 pub struct UrController {
     target: Target,
     trouble: Trouble,
     model: Option<String>,
     last_down: Option<String>,
-    /// The reason why this session runs without RTDE.
+    /// The reason why this session runs without RTDE. `None` if it uses RTDE or did not try to.
     done_without: Option<String>,
-    /// The reason last shown for each port that is down.
+    /// The last displayed error of each port that is down.
     shown: HashMap<u16, String>,
-    /// The software version, for a task that waits for it.
+    /// A sender of the software version, for a task that waits for it.
     software: Option<watch::Sender<Option<SoftwareVersion>>>,
 }
 
@@ -211,11 +212,11 @@ impl Maker for UrController {
     }
 }
 
-/// The data of a session with such a controller for a view.
+/// The data of a session with a Universal Robots controller that a view shows.
 #[derive(Clone, Copy, Debug)]
 pub struct UrSeen {
     state: Option<State<6>>,
-    /// The values of the primary link, for states without them.
+    /// The speed slider as reported over the primary link, for states that do not contain it.
     speed_slider: Option<f32>,
     program: Option<Activity>,
     /// The source of states. `None` without a session.
@@ -307,7 +308,7 @@ impl Vendor<6> for UrController {
     }
 }
 
-/// Converts the state of the program from the primary link to that of the real-time link.
+/// Converts the program state of the primary link to that of the real-time link.
 const fn by_activity(activity: Activity) -> ProgramState {
     match activity {
         Activity::Stopped => ProgramState::Stopped,
@@ -316,7 +317,7 @@ const fn by_activity(activity: Activity) -> ProgramState {
     }
 }
 
-/// Returns robot mode and safety, by the controller's names.
+/// Returns robot mode and safety mode, by the controller's names.
 pub(super) fn modes(robot_mode: Option<RobotMode>, safety: Safety) -> Vec<Word> {
     const ABSENT: (Option<&str>, i64) = (Some("UNKNOWN"), 0);
     let of_robot = |mode: RobotMode| {

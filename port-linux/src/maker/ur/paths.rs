@@ -8,7 +8,7 @@ use outrigger_wire::time::Duration;
 
 use super::coast;
 
-/// The heads of the columns.
+/// The headings of the table's columns.
 const HEAD: [&str; 5] = [
     "session.path, program.expert.orders",
     "fits",
@@ -36,7 +36,7 @@ pub(crate) fn table(config: &UrConfig, software: SoftwareVersion, by_rtde: bool)
     std::iter::once(title).chain(rows.iter().map(line)).collect()
 }
 
-/// Returns every path, with every way in which its program can receive orders.
+/// Returns every command path, with every way in which its program on the controller can receive commands.
 fn ways() -> impl Iterator<Item = (CommandPath, Orders)> {
     CommandPath::WORDS.iter().flat_map(|(_, path)| {
         let registers = path.can_use_registers().then_some((*path, Orders::Registers));

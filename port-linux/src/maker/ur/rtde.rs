@@ -1,5 +1,5 @@
-//! A separate connection to 30004 for the recorder, beside the session: for every variable that the controller has,
-//! or for named ones.
+//! A separate connection to port 30004 for the recorder, beside the session: it receives every variable that the
+//! controller has, or named ones.
 
 use std::convert::Infallible;
 use std::io;
@@ -22,16 +22,16 @@ use crate::net::cannot_connect;
 
 /// The controller's RTDE port.
 pub(super) const PORT: u16 = 30_004;
-/// The variable that every recipe has.
+/// The variable that every request for outputs contains.
 const TIMESTAMP: &str = "timestamp";
 /// The longest time for a connection, and for writing a request to the socket.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(2);
-/// The times between attempts: the first, and the longest.
+/// The times between attempts to connect: the first, and the longest.
 const BACK_OFF: (std::time::Duration, std::time::Duration) =
     (std::time::Duration::from_secs(1), std::time::Duration::from_secs(30));
 
 impl Wanted {
-    /// Returns the number of its stream in a feed.
+    /// Returns the number of the stream in a feed that receives the data.
     const fn port(&self) -> u16 {
         match self {
             Self::Everything => PORT,
@@ -40,7 +40,7 @@ impl Wanted {
     }
 }
 
-/// The data to follow, and the receivers of it.
+/// The parameters of the connection: its address, the data to receive and the receivers of it.
 pub(super) struct Following {
     /// The address of port 30004.
     pub(super) at: SocketAddr,
@@ -49,11 +49,11 @@ pub(super) struct Following {
     pub(super) feed: Feed,
     /// The software version of the controller, as soon as the session knows it.
     pub(super) software: watch::Receiver<Option<SoftwareVersion>>,
-    /// The receiver of remarks in words.
+    /// The receiver of messages for people.
     pub(super) remarks: mpsc::UnboundedSender<String>,
 }
 
-/// Keeps the connection open for as long as this is polled.
+/// Keeps the connection to port 30004 open for as long as this is polled.
 pub(super) async fn follow(mut following: Following) -> Infallible {
     let (shortest, longest) = BACK_OFF;
     let (mut wait, mut last) = (shortest, String::new());
@@ -86,7 +86,8 @@ pub(super) async fn follow(mut following: Following) -> Infallible {
     }
 }
 
-/// Runs one connection to its end. Returns `true` if data was received, and the reason for the end.
+/// Opens one connection and receives data until it ends. Returns `true` if data was received, and the reason for the
+/// end.
 async fn converse(following: &Following, software: SoftwareVersion) -> (bool, String) {
     let Following { at, wanted, clock, feed, remarks, .. } = following;
     let name = name_of(wanted.port());
@@ -186,8 +187,8 @@ async fn until(clock: Clock, deadline: Option<Instant>) {
     }
 }
 
-/// Returns every variable that this software may have, joined by commas: first all that are no registers, then as
-/// many registers, from the lowest, as fit into one recipe.
+/// Returns the names of every variable that this software may have, joined by commas: first all that are not
+/// registers, then as many registers, from the lowest, as fit into one request.
 fn everything(software: SoftwareVersion) -> String {
     let mut variables: Vec<Variable> = Variable::all(Direction::Output)
         .filter(|variable| variable.since().reached(software) != Some(false) && variable.to_string() != TIMESTAMP)

@@ -1,4 +1,4 @@
-//! The source of the robot's states, and the reason for its choice.
+//! The source of the robot's states, and the reason why it was chosen.
 
 use outrigger_core::client::rtde::{Cadence, RtdeCounts};
 use outrigger_core::engine::ur::{StatesFrom, Ur};
@@ -9,7 +9,7 @@ use outrigger_wire::robot::SoftwareVersion;
 
 use crate::show::States;
 
-/// The source of states in a session.
+/// The source of states in a session, and its counters.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SeenStates {
     pub(super) by: LinkId,
@@ -36,8 +36,8 @@ impl SeenStates {
         })
     }
 
-    /// Describes the source for a reader. `done_without` is the reason why the session runs without RTDE, if it was
-    /// tried.
+    /// Returns the source of states with its description for users. `done_without` is the reason why the session
+    /// runs without RTDE, if RTDE was tried.
     #[must_use]
     pub(super) fn told(self, done_without: Option<&str>) -> States {
         let Self { by, wanted, software, stream, dropped_bytes, rtde } = self;

@@ -11,7 +11,7 @@ use super::tracking::{Summary as Followed, Tracking};
 use crate::maker::{Summary, Tally};
 use crate::show::histogram::{self, Quantiles};
 
-/// The counters of a run: tracking of the joints, and turnaround of commands.
+/// The counters of a run with a Universal Robots controller: tracking of the joints, and turnaround of commands.
 #[derive(Debug, Default)]
 pub struct UrTally {
     tracking: Tracking,
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
     use crate::json::text;
 
-    /// A summary at the end of a run.
+    /// The summary at the end of a run, as a JSON object.
     #[derive(Serialize)]
     #[serde(tag = "type", rename = "summary")]
     struct Summed<M> {

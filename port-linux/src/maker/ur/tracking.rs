@@ -12,7 +12,7 @@ use crate::json::Number;
 /// The lowest speed that counts as motion, even if the arm's own noise is lower \[rad/s\].
 const LEAST_MOTION: f32 = 1e-4;
 
-/// The tracking of the joints while the arm is commanded.
+/// The measured tracking of the joints while the arm is commanded.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tracking {
     newest: Option<ControllerTime>,
@@ -41,15 +41,15 @@ impl Excursion {
     }
 }
 
-/// The sum of the errors after the end of the motion, for their mean.
+/// The sum of the tracking errors after the end of the motion, for their mean.
 #[derive(Clone, Copy, Debug, Default)]
 struct Settled {
     sum: [f64; 6],
     states: u32,
 }
 
-/// The times of the state that the first moving command answered, and of the states in which motion was first
-/// visible.
+/// The time of the state that the first moving command answered, and the times of the states in which motion was
+/// first visible in the target and in the joint.
 #[derive(Clone, Copy, Debug, Default)]
 struct Reaction {
     asked: Option<ControllerTime>,
@@ -103,7 +103,7 @@ impl Tracking {
         }
     }
 
-    /// Returns the summary. `None` if nothing was commanded.
+    /// Returns the tracking errors of the run. `None` if nothing was commanded.
     #[must_use]
     pub(super) fn summary(&self, period: Duration) -> Option<Summary> {
         self.origin?;
@@ -132,22 +132,23 @@ impl Tracking {
 /// The tracking errors of the joints \[deg\].
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Summary {
-    /// The largest distance from the reference.
+    /// The largest distance of each joint from the reference \[deg\].
     pub(super) worst: [f32; 6],
-    /// The distance by which the farthest point reached fell short of the farthest point of the reference, both
-    /// measured from the start.
+    /// The shortfall of each joint at its turning point \[deg\]: the distance by which the farthest point reached
+    /// fell short of the farthest point of the reference, both measured from the start.
     pub(super) turning: [f32; 6],
-    /// The distance from the reference in the last state.
+    /// The distance of each joint from the reference in the last state \[deg\].
     pub(super) end: [f32; 6],
-    /// The mean distance after the end of the motion. `None` if the motion did not end.
+    /// The mean distance of each joint from the reference after the end of the motion \[deg\]. `None` if the motion
+    /// did not end.
     pub(super) steady: Option<[f32; 6]>,
-    /// The number of cycles from the state that the first moving command answered to the start of the cycle in which
-    /// the controller's target, and the joint, started to move. `None` if it never did.
+    /// Two numbers of cycles from the state that the first moving command answered to the start of motion: of the
+    /// controller's target, and of the joint. `None` if it never moved.
     pub(super) reaction: [Option<f32>; 2],
 }
 
 impl Summary {
-    /// Returns the summary for people.
+    /// Formats the tracking errors for people.
     #[must_use]
     pub(super) fn text(&self) -> String {
         let joints = |values: &[f32; 6]| {
@@ -169,7 +170,7 @@ impl Summary {
     }
 }
 
-/// The form of a [`Summary`] for scripts, as members of an object.
+/// The JSON members of a [`Summary`], for scripts.
 #[derive(Serialize)]
 struct Members {
     max_error_deg: [Number<f32>; 6],

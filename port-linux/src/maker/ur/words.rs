@@ -52,7 +52,7 @@ impl PeerEvent for UrEvent {
     }
 }
 
-/// Describes an event of the program that carries our commands.
+/// Describes an event of our program on the controller, which executes commands.
 fn program(news: ProgramNews) -> (String, Vec<(&'static str, String)>) {
     let said = |text: &str| (text.to_owned(), vec![]);
     match news {
@@ -203,7 +203,7 @@ fn down(link: LinkId, address: SocketAddr, cause: DownCause, trouble: &Option<St
     }
 }
 
-/// Returns what to check if no bytes arrive.
+/// Returns what to check if no bytes arrive from the controller.
 fn unplugged(address: SocketAddr) -> &'static str {
     if address.ip().is_loopback() {
         "does the controller on this machine still run, and has the machine time for it?"

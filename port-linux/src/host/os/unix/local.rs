@@ -15,18 +15,19 @@ pub type Client = std::os::unix::net::UnixStream;
 /// The run's end of a connection.
 pub(crate) type Stream = tokio::net::UnixStream;
 
-/// The directory of runs that the package's unit `outrigger@.service` starts. Their XDG_RUNTIME_DIR is `/run`.
+/// The directory for the sockets of runs that the package's unit `outrigger@.service` starts. Their XDG_RUNTIME_DIR
+/// is `/run`.
 const OF_SERVICES: &str = "/run/outrigger";
 /// The user id of root, who may send requests to every run.
 const ROOT: u32 = 0;
 
-/// Returns the directory that a run uses.
+/// Returns the directory in which a run of this process has its socket for requests.
 pub fn directory() -> PathBuf {
     directories().swap_remove(0)
 }
 
-/// Returns the directories in which a run may have its socket. It may have been started with another environment than
-/// the client.
+/// Returns the directories in which a run of another process may have its socket for requests. That process may have
+/// another environment than the client.
 fn directories() -> Vec<PathBuf> {
     let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_absolute());
     let without = PathBuf::from(format!("/tmp/outrigger-{}", rustix::process::geteuid().as_raw()));
@@ -38,7 +39,7 @@ fn socket(directory: &Path, seat: SocketAddr) -> PathBuf {
     directory.join(format!("{seat}.sock"))
 }
 
-/// A socket of this process. It is removed when this is dropped.
+/// The socket of this process for requests. It is removed when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Place {
     path: PathBuf,
@@ -78,10 +79,7 @@ impl Place {
         &self.path
     }
 
-    /// Returns a listener for clients, on the runtime in which this is called.
-    ///
-    /// # Errors
-    /// Returns the error of the operating system.
+    /// Returns a listener for clients. Must be called on the runtime that will use the listener.
     pub(crate) fn listener(&self) -> io::Result<Listener> {
         tokio::net::UnixListener::from_std(self.listener.try_clone()?).map(Listener)
     }
@@ -146,11 +144,11 @@ fn connect_within(directories: &[PathBuf], seat: SocketAddr) -> Result<Answering
     )))
 }
 
-/// A reason why a socket is not used.
+/// A reason why a client does not use a socket.
 enum Unfit {
-    /// No process accepts connections there.
+    /// No process accepts connections at the socket.
     Nobody,
-    /// Another user could reply. The text says why.
+    /// Another user could reply at the socket. The text explains why.
     Distrusted(String),
 }
 

@@ -142,7 +142,8 @@ fn is_hung_up(file: &impl AsFd) -> bool {
     answered.is_ok() && looked[0].revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL)
 }
 
-/// Waits until the kernel reports this, at most for `patience` if it is given. Returns `true` if it does.
+/// Waits until the kernel reports one of `flags` for the file, at most for `patience` if it is given. Returns `true`
+/// if it does.
 fn is_ready(file: &impl AsFd, flags: PollFlags, patience: Option<Duration>) -> io::Result<bool> {
     let patience = patience.and_then(|patience| Timespec::try_from(patience).ok());
     Ok(poll(&mut [PollFd::new(file, flags)], patience.as_ref())? > 0)
@@ -169,7 +170,7 @@ impl Line {
         UnixStream::connect(path).map(|stream| Self(OwnedFd::from(stream).into()))
     }
 
-    /// Returns `true` if data arrives within this time.
+    /// Returns `true` if data arrives within the time `within`.
     ///
     /// # Errors
     /// Returns the error of the operating system.

@@ -56,8 +56,8 @@ pub(crate) fn poll(descriptors: &mut [pollfd], timeout: Option<Duration>) -> io:
     usize::try_from(ready).map_err(|_| io::Error::last_os_error())
 }
 
-/// An event that one thread waits for by `poll`, and other threads trigger. It is a socket that sends to itself,
-/// because `poll` waits for sockets only.
+/// An event that one thread waits for by `poll`, and that other threads trigger. It is a socket that sends to
+/// itself, because `poll` waits for sockets only.
 #[derive(Debug)]
 pub(crate) struct Event(UdpSocket);
 
@@ -73,7 +73,7 @@ impl Event {
         Ok(Self(socket))
     }
 
-    /// Returns the socket to wait for.
+    /// Returns the socket that `poll` waits for.
     pub(crate) fn descriptor(&self) -> Descriptor {
         descriptor(&self.0)
     }
@@ -109,10 +109,10 @@ pub fn wake_promptly() {
     let _ = unsafe { timeBeginPeriod(1) };
 }
 
-/// The receiver of the console's requests.
+/// The receiver of the console's requests to end the process.
 static ASKED: OnceLock<Sender<&'static str>> = OnceLock::new();
 
-/// Handles a request of the console. The system calls it on a thread of its own.
+/// Handles a request of the console to end the process. The system calls it on a thread of its own.
 unsafe extern "system" fn asked(what: u32) -> BOOL {
     let name = match what {
         CTRL_C_EVENT => INTERRUPT,
@@ -248,7 +248,7 @@ impl Line {
         Err(not_here())
     }
 
-    /// Returns `true` if data arrives within this time.
+    /// Returns `true` if data arrives within the time `within`.
     ///
     /// # Errors
     /// Returns the error of the operating system.
